@@ -2,9 +2,9 @@
 // Watt are started here as their manuals say.
 import fs from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '../../tests/support/ports.ts';
 import { installFromNpm, versionIn } from '../lib/npm.ts';
+import { runPassenger } from '../lib/passenger.ts';
 import { familyOf } from '../lib/processes.ts';
 import { pm2Version, startPm2 } from '../lib/pm2.ts';
 import {
@@ -134,51 +134,14 @@ function toml(settings: Settings): string {
     .join('');
 }
 
-/** Passenger Standalone with its own HTTP server, which is all that Debian ships besides the module for Apache. */
 async function startPassenger(app: AppToServe): Promise<Server> {
-  const port = await freePort();
-  const entry = fileURLToPath(new URL('../apps/late-entry.cjs', import.meta.url));
-  const dir = temporaryDir('bench-passenger-');
-  const flags = {
-    engine: 'builtin',
-    address: '127.0.0.1',
-    port,
-    environment: 'production',
-    'app-type': 'node',
-    'startup-file': entry,
-    nodejs: process.execPath,
-    'min-instances': app.workers,
-    'max-pool-size': app.workers,
-    'force-max-concurrent-requests-per-process': 1,
-    'pid-file': path.join(dir, 'pid'),
-    'log-file': path.join(dir, 'log'),
-  };
-  const switches = [
-    '--disable-turbocaching',
-    '--disable-security-update-check',
-    '--disable-anonymous-telemetry',
-  ];
-  const args = [
-    'start',
-    path.dirname(entry),
-    ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]),
-  ];
-  const { env } = nodeEnvironment(app, port);
-  const child = run(find('passenger'), [...args, ...switches], {
-    env: { ...env, BENCH_ENTRY: app.entry },
-    cwd: dir,
-  });
-  await answering(port, child);
-  const watchdog = Number(fs.readFileSync(path.join(dir, 'pid'), 'utf8'));
+  const { port, watchdog, stop } = await runPassenger(app);
   return {
     name: 'Passenger',
     targets: [local(port)],
     frontPids: [watchdog],
     workerPids: async () => familyOf(watchdog),
-    stop: async () => {
-      await stopAll([child]);
-      fs.rmSync(dir, { recursive: true, force: true });
-    },
+    stop,
   };
 }
 
