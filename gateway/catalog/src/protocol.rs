@@ -330,6 +330,16 @@ pub static TO_GATEWAY: &[Message] = &[
         ],
     },
     Message {
+        name: "memory",
+        text: "Memory in use, which bounds how many requests may wait in the worker. With each beat, and whenever the app holds a quarter \
+               more requests than when it was told last, 16 at least.",
+        fields: &[
+            field("heap_used_bytes", Kind::Whole, ""),
+            field("heap_bytes_max", Kind::Whole, "Limit of the heap, without its young generation."),
+            field("rss_bytes", Kind::Whole, ""),
+        ],
+    },
+    Message {
         name: "runs",
         text: "Uninterrupted runs of the main thread: from the event loop's call into JavaScript until the callbacks, ticks and \
                microtasks of that call are done. Since the worker serves; every 10 s, and within 250 ms of a run above 1 s.",

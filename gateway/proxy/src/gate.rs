@@ -412,6 +412,9 @@ impl Gate {
             self.lost(lost);
         }
         self.deaths.expire(now);
+        if self.wants_looks() {
+            self.queue_waits.notify_one();
+        }
         self.note_temp_failure(now);
         self.note_refused_connections(now);
         self.sample_sleep();

@@ -68,6 +68,15 @@ pub enum Lane {
     Long,
 }
 
+/// Memory of a worker that requests take while they wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// The JavaScript heap, up to its limit.
+    Heap,
+    /// Resident memory, up to the worker's share of the machine or cgroup.
+    Resident,
+}
+
 /// What happened. The caller reports each once, in the order in which it learnt of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -165,6 +174,32 @@ pub enum Event {
     Waits {
         /// The worker.
         worker: WorkerId,
+    },
+    /// The main thread of a worker was looked at. If it sleeps, requests that it has had for a while wait for something else than the
+    /// CPU: they are parked, and take no slot until they end.
+    Looked {
+        /// The worker.
+        worker: WorkerId,
+        /// Whether the thread sleeps, and not because the app blocks it.
+        sleeps: bool,
+        /// Share of the latest time in which it wanted the CPU, thousandths.
+        load: u32,
+    },
+    /// The worker does not pick up requests although its main thread sleeps, so none of its requests counts as parked.
+    Blocked {
+        /// The worker.
+        worker: WorkerId,
+    },
+    /// Memory that the worker uses.
+    Weighed {
+        /// The worker.
+        worker: WorkerId,
+        /// What was measured.
+        memory: Memory,
+        /// Bytes in use.
+        used_bytes: u64,
+        /// Bytes beyond which the worker dies, or others do.
+        limit_bytes: u64,
     },
     /// What the worker holds beyond [`Limits::concurrency`](crate::Limits::concurrency) is too much for it, or nobody waits for a
     /// worker: it is to hold fewer.

@@ -51,6 +51,9 @@ pub struct App {
     pub head_bytes_max: u64,
     /// How many workers the gateway starts with, for what shares the CPUs with them.
     pub workers: u32,
+    /// Memory that the gateway and its workers may use, bytes: the limit of the cgroup or the machine's. Where that is not known, nothing
+    /// bounds what waits but the heaps.
+    pub memory_bytes: Option<u64>,
     /// Requests a worker may hold.
     pub concurrency: u32,
     /// It may hold more than one only while those that it has wait.

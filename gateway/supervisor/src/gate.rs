@@ -178,6 +178,8 @@ pub trait Gate {
 
     /// Woken when requests wait for a worker; where further ones are granted to workers that wait themselves.
     fn queue_waits(&self) -> &Notify;
+    /// Whether main threads of workers are to be looked at: somebody waits, or a worker holds what may only wait.
+    fn wants_looks(&self) -> bool;
     /// Whether the gateway is on its way out.
     fn is_leaving(&self) -> bool;
     /// Requests that this worker has finished.

@@ -207,6 +207,14 @@ export type ToGateway =
       /** The part of it that was no request's. */
       readonly lost_share?: number;
     }
+  /** Memory in use, which bounds how many requests may wait in the worker. With each beat, and whenever the app holds a quarter more requests than when it was told last, 16 at least. */
+  | {
+      readonly type: 'memory';
+      readonly heap_used_bytes: number;
+      /** Limit of the heap, without its young generation. */
+      readonly heap_bytes_max: number;
+      readonly rss_bytes: number;
+    }
   /** Uninterrupted runs of the main thread: from the event loop's call into JavaScript until the callbacks, ticks and microtasks of that call are done. Since the worker serves; every 10 s, and within 250 ms of a run above 1 s. */
   | {
       readonly type: 'runs';

@@ -485,18 +485,18 @@ export interface WorkersConfig {
    */
   count?: number;
   /**
-   * Requests that one worker holds at once. With `"while-waiting"` a worker holds one, and gets another
-   * while requests are queued, no worker is free, and those that it holds wait for something else than
-   * the CPU. It may hold the requests that it took as long as it is not busy all the time. 1 is strict
-   * mode: never two in the app, for apps that keep what they know of a request in variables of a module.
-   * A larger number is held whatever the requests do. In requests, from 1 to 10000.
+   * Requests that one worker holds at once. With `"while-waiting"` a worker computes one, and gets
+   * others while its requests wait for something else than the CPU. Its memory and its event loop bound
+   * how many may wait in it. 1 is strict mode: never two in the app, for apps that keep data of a
+   * request in variables of a module. A larger number is held whatever the requests do. In requests,
+   * from 1 to 10000.
    * @default "while-waiting"
    */
   concurrency?: number | 'while-waiting';
   /**
-   * Requests that one worker holds at once at most where `concurrency` is `"while-waiting"`. In
-   * requests, from 1 to 10000.
-   * @default 50
+   * Maximum number of requests that one worker holds where `concurrency` is `"while-waiting"`. Memory
+   * and the event loop bind before the default does. In requests, from 1 to 10000.
+   * @default 10000
    */
   concurrency_max?: number;
   /**
@@ -694,7 +694,7 @@ export interface RecycleConfig {
 export interface QueueConfig {
   /**
    * Requests that may wait; further ones are refused with 503. In requests, from 0 to 1000000.
-   * @default 1000
+   * @default 10000
    */
   length_max?: number;
   /**
@@ -838,7 +838,7 @@ export interface ResponseConfig {
 export interface StreamsConfig {
   /**
    * Streams that one worker may hold. In streams, from 0 to 1000000.
-   * @default 1000
+   * @default 10000
    */
   per_worker_max?: number;
   /**

@@ -263,14 +263,14 @@ config! {
         /// How many workers run. 0 takes the CPUs that the process may use: the quota of its cgroup or its affinity,
         /// whichever is less.
         count: u32 = 0, in 0..=1_024, "workers" => reload;
-        /// Requests that one worker holds at once. With `"while-waiting"` a worker holds one, and gets another while
-        /// requests are queued, no worker is free, and those that it holds wait for something else than the CPU. It may
-        /// hold the requests that it took as long as it is not busy all the time. 1 is strict mode: never two in the
-        /// app, for apps that keep what they know of a request in variables of a module. A larger number is held
-        /// whatever the requests do.
+        /// Requests that one worker holds at once. With `"while-waiting"` a worker computes one, and gets others while
+        /// its requests wait for something else than the CPU. Its memory and its event loop bound how many may wait in it.
+        /// 1 is strict mode: never two in the app, for apps that keep data of a request in variables of a module. A larger
+        /// number is held whatever the requests do.
         concurrency: Concurrency = Concurrency::WhileWaiting, in 1..=10_000, "requests" => restart;
-        /// Requests that one worker holds at once at most where `concurrency` is `"while-waiting"`.
-        concurrency_max: u32 = 50, in 1..=10_000, "requests" => restart;
+        /// Maximum number of requests that one worker holds where `concurrency` is `"while-waiting"`. Memory and the event loop
+        /// bind before the default does.
+        concurrency_max: u32 = 10_000, in 1..=10_000, "requests" => restart;
         /// Directory in which Node.js (22.1 and later) keeps what it has compiled, for workers that start later. Without it the
         /// directory is `$CACHE_DIRECTORY/compile-cache` (systemd), else `sluice/compile-cache` in the user's caches, else one in
         /// the run directory. It must be this user's alone.
@@ -370,7 +370,7 @@ config! {
     /// Requests that wait for a worker.
     queue: Queue {
         /// Requests that may wait; further ones are refused with 503.
-        length_max: u64 = 1_000, in 0..=1_000_000, "requests" => reload;
+        length_max: u64 = 10_000, in 0..=1_000_000, "requests" => reload;
         /// Which of the waiting requests goes next. Within a class it is always the one that came first.
         order: Order = Order::Shortest => reload;
         /// With `shortest`: how many times as long as in the order of arrival a request may wait before it goes first,
@@ -444,7 +444,7 @@ config! {
     /// no slot.
     streams: Streams {
         /// Streams that one worker may hold.
-        per_worker_max: u64 = 1_000, in 0..=1_000_000, "streams" => reload;
+        per_worker_max: u64 = 10_000, in 0..=1_000_000, "streams" => reload;
         /// How long a stream may carry nothing in either direction; 0 disables the limit.
         idle_timeout_ms: u64 = 3_600_000, in 0..=604_800_000, "milliseconds" => reload;
     }

@@ -3,13 +3,16 @@
 use std::rc::Rc;
 
 use sluice_catalog::errors::Code;
-use sluice_scheduler::{Action, Event, KillReason, RequestId, WorkerId};
+use sluice_scheduler::{Action, Event, KillReason, RequestId, WorkerId, WorkerState, WorkerView};
 use tokio::time::Instant;
 
 use super::{Cause, Gate};
 use crate::respond::answer::Times;
 use crate::upstream::{Ahead, Given, InFlight, Job, Lease};
 use crate::warm_up;
+
+/// Time for which a worker has a request before it is looked at although nobody waits, microseconds.
+const HELD_LONG_US: u64 = 20_000;
 
 impl Gate {
     /// Tells the scheduler what has happened, and carries out what it decides.
@@ -40,6 +43,16 @@ impl Gate {
         if self.looks_for_waits && self.scheduler.borrow().queue_length() > 0 {
             self.queue_waits.notify_one();
         }
+    }
+
+    /// Whether main threads of workers are to be looked at.
+    pub(super) fn wants_looks(&self) -> bool {
+        let scheduler = self.scheduler.borrow();
+        let has_room = |view: WorkerView| view.has_more_room && view.state == WorkerState::Ready;
+        self.looks_for_waits
+            && (scheduler.queue_length() > 0
+                || scheduler.wants_looks(self.now(), HELD_LONG_US)
+                || scheduler.workers().any(has_room))
     }
 
     fn next_event(&self) -> Option<(Instant, Event)> {

@@ -190,6 +190,10 @@ impl sluice_supervisor::Gate for Gate {
         }
     }
 
+    fn wants_looks(&self) -> bool {
+        Gate::wants_looks(self)
+    }
+
     fn queue_waits(&self) -> &Notify {
         &self.queue_waits
     }

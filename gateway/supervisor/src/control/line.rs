@@ -61,6 +61,8 @@ pub(crate) struct Line {
     pub(crate) gc_share: Option<f64>,
     /// The part of it that was no request's.
     pub(crate) lost_share: Option<f64>,
+    /// Limit of the heap, without its young generation.
+    pub(crate) heap_bytes_max: u64,
     /// Runs by duration, in the buckets of `RUN_BOUNDS_US`; the last is for longer ones.
     pub(crate) counts: Vec<u64>,
     /// Time in the runs of each bucket.
@@ -130,6 +132,7 @@ pub(crate) enum Kind {
     Breathes,
     Look,
     Beat,
+    Memory,
     Runs,
     Turn,
     React,
