@@ -44,7 +44,7 @@ const options = readOptions({
     kills: [60, 3],
     killEveryMs: [1_000, 1_000],
     reloads: [20, 1],
-    reloadEveryMs: [4_000, 4_000],
+    reloadEveryMs: [4_500, 4_000],
     loops: [3, 1],
     loopEveryMs: [20_000, 20_000],
     seconds: [60, 8],

@@ -51,10 +51,11 @@ interface Measured extends Cell {
 
 export function plansOf({ numbers, words, quick }: Options): CellPlan[] {
   const number = (name: string): number => numbers[name] ?? 0;
+  // Those first that may show that a run is in vain: a reload that takes too long, a rate that a server does not carry.
   const all: Record<keyof typeof FAULTS, [times: number, every_ms: number]> = {
+    reload: [number('reloads'), number('reloadEveryMs')],
     normal: [0, 0],
     kills: [number('kills'), number('killEveryMs')],
-    reload: [number('reloads'), number('reloadEveryMs')],
     loop: [number('loops'), number('loopEveryMs')],
   };
   return Object.entries(all)
@@ -242,14 +243,14 @@ function report(all: Measured[]): void {
   );
 }
 
-/** `60 times, 2 left stuck`; for few faults what failed by each. */
+/** `60 of 60 times, 2 left stuck`; for few faults what failed by each. */
 function doneOf(group: Measured[]): string {
   return group
-    .map(({ events, stuck, problem }) => {
+    .map(({ events, plan, stuck, problem }) => {
       const each = events.map(({ failed }) => both(failed)).join(', ');
       const failures = events.length > 0 && events.length < 10 ? `, which failed ${each}` : '';
       const left = stuck > 0 ? `, ${stuck} left stuck` : '';
-      return `${events.length} times${failures}${left}${problem === '' ? '' : `, ${problem}`}`;
+      return `${events.length} of ${plan.times} times${failures}${left}${problem === '' ? '' : `, ${problem}`}`;
     })
     .join('; ');
 }

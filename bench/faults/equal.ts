@@ -150,7 +150,9 @@ function faultsOfCell(cell: Cell): string[] {
   const answered = 1 - both(failed) / both(offered);
   return [
     ...(problem === '' ? [] : [`${name}: ${problem}`]),
-    ...(events.length === plan.times ? [] : [`${name}: ${events.length} faults instead of ${plan.times}`]),
+    ...(events.length === plan.times
+      ? []
+      : [`${name}: ${events.length} faults instead of ${plan.times}; leave more time between them`]),
     ...(plan.times >= events_min ? [] : [`${name}: fewer than ${events_min} faults`]),
     ...(both(offered) === plan.requests
       ? []

@@ -55,8 +55,8 @@ export interface Fault {
 }
 
 /**
- * Calls `act` first after a moment and then at every interval, not beside itself, `times_max` times at most. `stop` gives the moments of
- * all that were done.
+ * Calls `act` first after a moment and then at every interval, not beside itself, `times_max` times at most. An act that takes longer than
+ * the interval has those after it follow at once until they are in time again. `stop` gives the moments of all that were done.
  */
 export function every(
   interval_ms: number,
@@ -71,7 +71,7 @@ export function every(
       while (!isStopped && performance.now() < next) await wait(10);
       if (isStopped) return;
       moments.push(await act());
-      next = Math.max(next + interval_ms, performance.now());
+      next += interval_ms;
     }
   };
   const running = loop();
