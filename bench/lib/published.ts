@@ -2,18 +2,20 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { type Cell, unequal } from '../faults/equal.ts';
+import { unlike } from '../schedule/alike.ts';
 
 /** The reason why a result is not published, for whoever asked for it. */
 export class Unpublishable extends Error {}
 
 interface Result {
   quick?: boolean;
-  data?: { cells?: Cell[] };
+  data?: { cells?: object[] };
 }
 
 /** What a benchmark's figures have to fulfil; empty where they do. */
 const RULES: Record<string, (result: Result) => string[]> = {
-  'faults-cells': ({ data }) => unequal(data?.cells ?? []),
+  'faults-cells': ({ data }) => unequal((data?.cells ?? []) as Cell[]),
+  'schedule-mixed': ({ data }) => unlike((data?.cells ?? []) as Parameters<typeof unlike>[0]),
 };
 
 /** Copies the newest result of a benchmark. `root`: the folder whose absolute path is left out. */

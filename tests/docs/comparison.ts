@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { type Cell, both, totalOf, unequal } from '../../bench/faults/equal.ts';
+import { unlike } from '../../bench/schedule/alike.ts';
 import { read, root } from './repository.ts';
 
 const RESULTS = {
@@ -31,17 +32,24 @@ const PEERS: readonly Contender[] = [
   { name: 'Watt', schedule: 'watt', faults: undefined },
 ];
 
-export interface Result<Kind> {
+export interface Result<Kind, More = unknown> {
   date: string;
   machine: string;
   node: string;
-  data: { cells: Kind[] };
+  data: { cells: Kind[] } & More;
+}
+
+/** Processes of a server after its last run. */
+export interface Sizes {
+  sizes: Record<string, { rss_bytes: number }>;
 }
 
 export interface ScheduleCell {
   percent: number;
   server: string;
   class: string;
+  sent: number;
+  ok: number;
   p50: number;
   p95: number;
   p99: number;
@@ -70,6 +78,20 @@ function latencies(schedule: ScheduleCell[], title: string, name: string): Colum
       unit: ' ms',
     })),
     text: (each) => `${QUANTILES.map((quantile) => Math.round(cellOf(each)[quantile])).join(' / ')} ms`,
+  };
+}
+
+function memory({ sizes }: Sizes): Column {
+  const mebibytesOf = ({ schedule: server }: Contender): number => {
+    const size = sizes[server];
+    if (size === undefined) throw new Error(`${RESULTS.schedule} has no memory of ${server}`);
+    return size.rss_bytes / 2 ** 20;
+  };
+  const what = 'memory of all processes';
+  return {
+    title: what,
+    figures: [{ what, of: mebibytesOf, unit: ' MiB' }],
+    text: (each) => `${Math.round(mebibytesOf(each))} MiB`,
   };
 }
 
@@ -133,7 +155,7 @@ export function losses(columns: Column[]): string[] {
       if (own === undefined || first === undefined) return [];
       const best = measured.reduce((a, b) => (b.value < a.value ? b : a), first);
       if (own <= best.value) return [];
-      const said = (value: number): string => (unit === ' ms' ? String(Math.round(value)) : number(value));
+      const said = (value: number): string => (unit === '' ? number(value) : String(Math.round(value)));
       const ratio = best.value > 0 ? `, ${(own / best.value).toFixed(2)}×` : '';
       return [`- ${what}: ${said(own)} against ${said(best.value)}${unit} (${best.name})${ratio}`];
     }),
@@ -141,10 +163,14 @@ export function losses(columns: Column[]): string[] {
 }
 
 /** The table, with what it was measured on below it. Without results of faults it has latencies alone. */
-export function comparison(schedule: Result<ScheduleCell>, faults: Result<Cell> | undefined): string {
+export function comparison(schedule: Result<ScheduleCell, Sizes>, faults: Result<Cell> | undefined): string {
+  const reasons = unlike(schedule.data.cells);
+  if (reasons.length > 0)
+    throw new Error(`${RESULTS.schedule} compares unlike things: ${reasons.join('; ')}`);
   const columns = [
     latencies(schedule.data.cells, 'short requests', '5 ms'),
     latencies(schedule.data.cells, 'long requests', '100 ms'),
+    memory(schedule.data),
     ...(faults === undefined ? [] : failures(faults.data.cells)),
   ];
   const row = (cells: string[]): string => `| ${cells.join(' | ')} |`;
@@ -158,8 +184,8 @@ export function comparison(schedule: Result<ScheduleCell>, faults: Result<Cell> 
     ),
     '',
     ...(lost.length === 0 ? [] : ['A peer is better in:', '', ...lost, '']),
-    `Two workers, ${schedule.machine}, Node ${schedule.node.slice(1)}, ${day}. Nine of ten requests take 5 ms of CPU and one takes 100, at ${PERCENT} % of the capacity;`,
-    'no server is told which. `make bench-schedule ARGS="--mode mixed --loads 72"` measures latencies.',
+    `Two workers, and with Sluice one more for long requests. ${schedule.machine}, Node ${schedule.node.slice(1)}, ${day}. Nine of ten requests take 5 ms of CPU and one takes 100, at ${PERCENT} % of the capacity;`,
+    'no server is told which. `make bench-schedule ARGS="--mode mixed --loads 72"` measures latencies and memory.',
     ...(faults === undefined ? [] : sentencesOf(faults)),
     'How the figures come about is in [bench/README.md](bench/README.md).',
     '',
@@ -176,8 +202,8 @@ function sentencesOf({ date, data: { cells } }: Result<Cell>): string[] {
   ];
 }
 
-function resultOf<Kind>(file: string): Result<Kind> {
-  return JSON.parse(read(file)) as Result<Kind>;
+function resultOf<Kind, More = unknown>(file: string): Result<Kind, More> {
+  return JSON.parse(read(file)) as Result<Kind, More>;
 }
 
 /** The first page with the table in its place. Throws where the page has no place for it. */
@@ -185,7 +211,7 @@ export function withComparison(page: string): string {
   const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (begin < 0 || end < begin) throw new Error('README.md has no place for the comparison');
   const faults = fs.existsSync(path.join(root, RESULTS.faults)) ? resultOf<Cell>(RESULTS.faults) : undefined;
-  const table = comparison(resultOf<ScheduleCell>(RESULTS.schedule), faults);
+  const table = comparison(resultOf<ScheduleCell, Sizes>(RESULTS.schedule), faults);
   return `${page.slice(0, begin + BEGIN.length)}\n${table}\n${page.slice(end)}`;
 }
 
