@@ -533,9 +533,10 @@ export interface WorkersConfig {
    */
   choice?: 'first' | 'round-robin' | 'least-recent';
   /**
-   * Whether long requests get a worker of their own beside the others, and a second one under overload.
+   * Whether long requests get a worker of their own beyond `count`, and a second one under overload.
    * Such a worker has the lowest operating-system priority, so that short requests need not wait for
-   * long ones. In strict mode only.
+   * long ones. There are no lanes where `concurrency` is a number above 1, or with `queue.order =
+   * "fifo"`.
    * @default "auto"
    */
   lanes?: 'auto' | 'off';

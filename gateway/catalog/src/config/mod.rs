@@ -286,9 +286,9 @@ config! {
         nice: u32 = 2, in 0..=19 => reload;
         /// Which of the free workers gets the next request.
         choice: Choice = Choice::First => reload;
-        /// Whether long requests get a worker of their own beside the others, and a second one under overload. Such a
-        /// worker has the lowest operating-system priority, so that short requests need not wait for long ones. In
-        /// strict mode only.
+        /// Whether long requests get a worker of their own beyond `count`, and a second one under overload. Such a worker
+        /// has the lowest operating-system priority, so that short requests need not wait for long ones. There are no
+        /// lanes where `concurrency` is a number above 1, or with `queue.order = "fifo"`.
         lanes: Lanes = Lanes::Auto => reload;
         /// How many workers boot at once where a place has none. With 0 one worker boots alone while none serves, so
         /// that migrations and lock files of the first boot do not race. The rest follow together, or, while requests
