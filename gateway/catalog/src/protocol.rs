@@ -258,6 +258,15 @@ pub static TO_GATEWAY: &[Message] = &[
         fields: &[field("id", Kind::Whole, ""), field("by", Kind::Whole, "")],
     },
     Message {
+        name: "asks-itself",
+        text: "The app has connected to the gateway's own port, or that connection has closed. `port` is the connection's local one; its \
+               requests go before others.",
+        fields: &[
+            PORT,
+            field("over", Kind::Flag, "Whether it has closed."),
+        ],
+    },
+    Message {
         name: "idle",
         text: "Node's parser refused something and the app holds no request. Frees a slot whose response broke, as no `done` \
                will come.",

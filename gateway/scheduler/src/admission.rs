@@ -61,18 +61,18 @@ impl Scheduler {
     fn passes_all(&self, need: Need, offer: &Offer) -> bool {
         need.home == Home::Any
             && !need.alone
-            && self.is_brief(need.class)
+            && self.is_passing(need)
             && self.pool.is_any_full()
-            && self.place(self.side(need), need.class, None, offer).is_some()
+            && self.place(self.side(need), need, None, offer).is_some()
     }
 
     /// Whether a worker runs nothing that could have run such a request. Refusing it then is a mistake.
     fn has_idle_worker_for(&self, need: Need) -> bool {
-        need.home == Home::Any && !need.alone && self.pool.has_idle(&self.ask(need.class), &self.limits)
+        need.home == Home::Any && !need.alone && self.pool.has_idle(&self.ask(need), &self.limits)
     }
 
     fn enqueue(&mut self, now: Time, request: RequestId, need: Need, offer: &Offer) {
-        let overdue = self.overdue_at(now, need, offer);
+        let overdue = if need.inner { now } else { self.overdue_at(now, need, offer) };
         self.enqueue_overdue(now, request, need, overdue);
     }
 
@@ -202,12 +202,12 @@ impl Scheduler {
     fn goes_at_once(&self, need: Need, offer: &Offer) -> bool {
         if let Home::At(worker) = need.home {
             return self.queue.len_at(worker) == 0
-                && self.pool.has_room(worker, &self.ask(need.class), &self.limits);
+                && self.pool.has_room(worker, &self.ask(need), &self.limits);
         }
-        self.side_goes_at_once(self.side(need), need.class, offer)
+        self.side_goes_at_once(self.side(need), need, offer)
     }
 
-    fn side_goes_at_once(&self, side: Lane, class: ClassId, offer: &Offer) -> bool {
+    fn side_goes_at_once(&self, side: Lane, need: Need, offer: &Offer) -> bool {
         if self.queue.len_of(side) > 0 {
             return false;
         }
@@ -221,7 +221,7 @@ impl Scheduler {
         }
         // Without lanes, those of the other side that wait for more of a worker are in front.
         let waits = [Lane::Short, Lane::Long].into_iter().any(|side| self.queue.len_of(side) > 0);
-        (!waits || self.has_lanes(offer)) && self.place(side, class, None, offer).is_some()
+        (!waits || self.has_lanes(offer)) && self.place(side, need, None, offer).is_some()
     }
 
     /// Slots that serve as long as lanes are not in force, or for one of them: one of each worker where others are for what waits.
@@ -244,26 +244,26 @@ impl Scheduler {
         self.at_home_us(worker, need).filter(|_| is_known).map(|us| us / 1000)
     }
 
-    fn predict_side_ms(&self, side: Lane, Need { class, priority, .. }: Need, offer: &Offer) -> Option<u64> {
+    fn predict_side_ms(&self, side: Lane, need: Need, offer: &Offer) -> Option<u64> {
         let servers = self.servers(offer);
         if servers == 0 {
             return None;
         }
-        if self.side_goes_at_once(side, class, offer) {
+        if self.side_goes_at_once(side, need, offer) {
             return Some(0);
         }
         if !self.predictor.knows(side) {
             return None;
         }
-        let Backlog { requests, work_us } = self.before(side, priority);
+        let Backlog { requests, work_us } = self.before(side, need.priority);
         // What is being served when it arrives takes about as long as it will itself.
-        let work_us = work_us.saturating_add(self.work_us(class));
+        let work_us = work_us.saturating_add(self.work_us(need.class));
         let us = if self.has_lanes(offer) {
             self.predictor.paced_us(side, requests + 1, work_us, servers)
         } else if side == Lane::Short {
             work_us / u64::from(servers)
         } else {
-            work_us.saturating_add(self.before(Lane::Short, priority).work_us) / u64::from(servers)
+            work_us.saturating_add(self.before(Lane::Short, need.priority).work_us) / u64::from(servers)
         };
         Some(us / 1000)
     }
@@ -289,7 +289,7 @@ impl Scheduler {
     /// Whether a request that arrived now would go to a worker at once, if it is short.
     #[must_use]
     pub fn has_free_slot(&self) -> bool {
-        self.side_goes_at_once(Lane::Short, ClassId::OTHER, &self.offer())
+        self.side_goes_at_once(Lane::Short, Need::default(), &self.offer())
     }
 
     /// Half the predicted wait is a fair time to try again: by then half the queue has gone. 1 s at least, 60 s at most.

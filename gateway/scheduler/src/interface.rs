@@ -42,6 +42,8 @@ pub struct Need {
     pub alone: bool,
     /// It may be handed to a worker that still has another ([`Action::Hand`]), where both are known to be cheap.
     pub ahead: bool,
+    /// A request of a worker waits for it, so it goes first, and finds room where others that wait find none.
+    pub inner: bool,
     /// Where its client's session is kept.
     pub home: Home,
 }
@@ -340,6 +342,8 @@ pub enum Action {
     },
     /// The worker died while it held this request.
     Orphaned {
+        /// It was parked while others ran, so the worker did not die of it.
+        is_bystander: bool,
         /// The request it held.
         request: RequestId,
         /// The worker that died.

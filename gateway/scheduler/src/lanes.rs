@@ -8,7 +8,7 @@
 
 use crate::pool::{Among, Ask, SHORT_PARTS_MAX, Seek, WHOLE};
 use crate::queue::Head;
-use crate::{Action, ClassId, Lane, Order, Scheduler, Time, WorkerId};
+use crate::{Action, ClassId, Lane, Need, Order, Scheduler, Time, WorkerId};
 
 /// How long a worker of the long lane is kept when nothing asks for it any more.
 const KEPT_MS: u64 = 300_000;
@@ -220,17 +220,17 @@ impl Scheduler {
         self.is_mixed() && offer.short_ready > 0 && offer.long_ready + offer.long_overdue > 0
     }
 
-    /// The worker that a request of this side and class may have: the first of its side now, or one that comes behind all.
+    /// The worker that such a request of this side may have: the first of its side now, or one that comes behind all.
     pub(crate) fn place(
         &self,
         side: Lane,
-        class: ClassId,
+        need: Need,
         first: Option<(&Head, Time)>,
         offer: &Offer,
     ) -> Option<WorkerId> {
-        let ask = self.ask(class);
+        let ask = self.ask(need);
         let overdue = first.filter(|(head, _)| head.is_overdue());
-        let overdue = overdue.map(|(_, now)| Overdue { now, cost_us: self.costs.expected_us(class) });
+        let overdue = overdue.map(|(_, now)| Overdue { now, cost_us: self.costs.expected_us(need.class) });
         let is_awaited = |worker| {
             let is_behind = match first {
                 Some((head, now)) => self.queue.head_at(worker, now).is_some_and(|before| before < *head),
@@ -247,14 +247,16 @@ impl Scheduler {
         seat(Seek::in_lane(lane, Among::All))
     }
 
-    /// What a request of this class asks of its worker.
-    pub(crate) fn ask(&self, class: ClassId) -> Ask {
-        Ask { part: self.part_of(class), cost_us: self.costs.expected_us(class), is_brief: self.is_brief(class) }
+    /// What a request asks of its worker.
+    pub(crate) fn ask(&self, need: Need) -> Ask {
+        let (part, cost_us) = (self.part_of(need.class), self.costs.expected_us(need.class));
+        Ask { part, cost_us, is_passing: self.is_passing(need) }
     }
 
-    /// Whether requests of this class are known to stay in a worker for a moment only.
-    pub(crate) fn is_brief(&self, class: ClassId) -> bool {
-        self.costs.is_known(class) && self.predictor.service_us_of(class).is_some_and(|us| us <= BRIEF_US)
+    /// Whether a request is no burden to those that wait: it is known to stay for a moment only, or one of them waits for it.
+    pub(crate) fn is_passing(&self, need: Need) -> bool {
+        let is_brief = || self.predictor.service_us_of(need.class).is_some_and(|us| us <= BRIEF_US);
+        need.inner || self.costs.is_known(need.class) && is_brief()
     }
 
     /// The part of a worker that a request of this class takes, in millionths: that in which it computes. All of it where no
@@ -277,7 +279,7 @@ impl Scheduler {
             return;
         }
         let long_waiting = self.queue.len_of(Lane::Long);
-        let each_us = self.queue.head(Lane::Long, now).map_or(0, |head| self.costs.expected_us(head.class));
+        let each_us = self.queue.head(Lane::Long, now).map_or(0, |head| self.costs.expected_us(head.need.class));
         let left = Situation {
             is_mixed,
             short_waiting: self.queue.len_of(Lane::Short) + self.pool.handed(),

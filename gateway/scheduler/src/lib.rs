@@ -266,7 +266,7 @@ impl Scheduler {
     fn dispatch(&mut self, now: Time, actions: &mut Vec<Action>) {
         self.dispatch_all(now, actions);
         // Those before it may have any worker, so a worker is kept only for one whose turn it is.
-        let is_next = |side| self.queue.head(side, now).is_some_and(|head| head.alone);
+        let is_next = |side| self.queue.head(side, now).is_some_and(|head| head.need.alone);
         let is_wanted =
             self.queue.has_alone() && self.may_share() && [Lane::Short, Lane::Long].into_iter().any(is_next);
         if is_wanted || self.reserves {
@@ -307,7 +307,7 @@ impl Scheduler {
             self.lanes.gave_long(now);
         }
         let cheap_us = if self.limits.ahead_max > 0 { self.cheap_us(need.class) } else { None };
-        let ask = self.ask(need.class);
+        let ask = self.ask(need);
         let stay_us = self.costs.wait_us(need.class).map_or(0, |wait_us| wait_us.saturating_add(ask.cost_us));
         let given = Given { request, arrived, need, side, ask, stay_us, cheap_us, handed };
         self.pool.assign(now, worker, given, held_max);
@@ -330,7 +330,7 @@ impl Scheduler {
             let is_behind = shared.as_ref().is_some_and(|(first, _, given)| {
                 given == worker && first < head && self.offer().short_free + self.offer().long_free <= 1
             });
-            self.pool.has_room(*worker, &self.ask(head.class), &self.limits) && !is_behind
+            self.pool.has_room(*worker, &self.ask(head.need), &self.limits) && !is_behind
         });
         let at_home = at_home.map(|(worker, head)| (head.request, Lane::Short, worker));
         at_home.or(shared.map(|(head, side, worker)| (head.request, side, worker)))
@@ -348,20 +348,20 @@ impl Scheduler {
             heads.swap(0, 1);
         }
         let may_have = |(head, side): (queue::Head, Lane)| {
-            if head.alone && self.may_share() {
+            if head.need.alone && self.may_share() {
                 return self.pool.empty_worker().map(|worker| (head, side, worker));
             }
-            self.place(side, head.class, Some((&head, now)), &offer).map(|worker| (head, side, worker))
+            self.place(side, head.need, Some((&head, now)), &offer).map(|worker| (head, side, worker))
         };
         // Without lanes nobody passes the first because he needs less of a worker.
         let rivals = if self.has_lanes(&offer) { 2 } else { 1 };
         heads.into_iter().flatten().take(rivals).find_map(may_have).or_else(|| {
             // Those behind one that waits for a worker of its own need not wait for it, nor brief ones for memory.
-            let is_any_alone = heads.iter().flatten().any(|(head, _)| head.alone);
+            let is_any_alone = heads.iter().flatten().any(|(head, _)| head.need.alone);
             if !self.may_share() || !is_any_alone && !self.pool.is_any_full() {
                 return None;
             }
-            let may = |need: &Need| !need.alone && (is_any_alone || self.is_brief(need.class));
+            let may = |need: &Need| !need.alone && (is_any_alone || self.is_passing(*need));
             let next = |side| self.queue.first_of(side, now, may).map(|head| (head, side));
             [next(Lane::Short), next(Lane::Long)].into_iter().flatten().find_map(may_have)
         })
@@ -460,6 +460,12 @@ impl Scheduler {
     #[must_use]
     pub fn wants_looks(&self, now: Time, after_us: u64) -> bool {
         self.pool.wants_looks(now, after_us, &self.limits)
+    }
+
+    /// Whether a worker that serves holds nothing at all.
+    #[must_use]
+    pub fn has_empty_worker(&self) -> bool {
+        self.pool.empty_worker().is_some()
     }
 
     /// Requests that workers hold, those among them that were handed and have not begun.

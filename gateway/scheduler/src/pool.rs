@@ -305,6 +305,7 @@ impl Pool {
             state: w.state,
             in_service: w.begun() + w.parked(),
             parked: w.parked(),
+            is_full: w.is_full(),
             handed: w.handed().count(),
             has_more_room: w.room > 0,
             holds_one: w.holds_one,

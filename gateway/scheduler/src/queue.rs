@@ -47,9 +47,7 @@ struct Ranked {
 pub(crate) struct Head {
     rank: (bool, Time, Key),
     pub request: RequestId,
-    pub class: ClassId,
-    pub alone: bool,
-    pub ahead: bool,
+    pub need: Need,
 }
 
 impl Head {
@@ -244,8 +242,7 @@ impl Queue {
             let (first, waiting) =
                 self.waiting.iter().find(|(_, waiting)| may(&waiting.need)).filter(|_| side == Lane::Short)?;
             let key = (Reverse(0), 0, Time(0), *first);
-            let Need { class, alone, ahead, .. } = waiting.need;
-            return Some(Head { rank: (true, Time(0), key), request: *first, class, alone, ahead });
+            return Some(Head { rank: (true, Time(0), key), request: *first, need: waiting.need });
         }
         let side = self.side(side);
         let overdue = side.overdue.iter().take_while(|(since, _)| *since <= now);
@@ -253,12 +250,12 @@ impl Queue {
             // The strand goes on in the order of arrival, so that the turn of the one that is overdue comes too.
             let ranked = self.strands.get(need)?;
             let (rank, request) = ((false, *since, ranked.key), ranked.strand.first()?);
-            return Some(Head { rank, request, class: need.class, alone: need.alone, ahead: need.ahead });
+            return Some(Head { rank, request, need: *need });
         }
         let first = side.strands.iter().find(|(_, need)| may(need));
         first.map(|(key, need)| {
             let (rank, request) = ((true, Time(0), *key), key.3);
-            Head { rank, request, class: need.class, alone: need.alone, ahead: need.ahead }
+            Head { rank, request, need: *need }
         })
     }
 
@@ -272,7 +269,7 @@ impl Queue {
         let from = Need { class, priority: i8::MIN, ..Need::default() };
         let last = Home::At(WorkerId(u64::MAX));
         let deadline_ms = Some(u32::MAX);
-        let to = Need { class, priority: i8::MAX, deadline_ms, alone: true, ahead: true, home: last };
+        let to = Need { class, priority: i8::MAX, deadline_ms, alone: true, ahead: true, inner: true, home: last };
         let needs: Vec<Need> = self.strands.range(from..=to).map(|(need, _)| *need).collect();
         for need in needs {
             self.rate_strand(need, costs);

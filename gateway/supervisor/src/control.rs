@@ -179,6 +179,11 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
             }
         }
         Kind::Idle => supervisor.gate.idle(process.worker),
+        Kind::AsksItself => {
+            if let Some(port) = said.port {
+                supervisor.gate.asks_itself(process.worker, port, said.over);
+            }
+        }
         Kind::Busy => supervisor.gate.busy(process.worker, RequestId(said.id), RequestId(said.by)),
         Kind::Overlong => tell_overlong(supervisor, process, &said),
         Kind::Raw => supervisor.gate.writes_raw(process.worker, said.dropped_bytes),

@@ -171,6 +171,8 @@ pub trait Gate {
     fn waits_on(&self, worker: WorkerId, request: RequestId);
     /// The app has not seen the request, because it has not ended the other.
     fn busy(&self, worker: WorkerId, request: RequestId, by: RequestId);
+    /// The app has connected to the gateway from this local port, or has closed that connection.
+    fn asks_itself(&self, worker: WorkerId, port: u16, is_over: bool);
     /// The app holds no request at all, so whatever it broke off has ended.
     fn idle(&self, worker: WorkerId);
 

@@ -150,6 +150,13 @@ export type ToGateway =
       readonly id: number;
       readonly by: number;
     }
+  /** The app has connected to the gateway's own port, or that connection has closed. `port` is the connection's local one; its requests go before others. */
+  | {
+      readonly type: 'asks-itself';
+      readonly port: number | null;
+      /** Whether it has closed. */
+      readonly over: boolean;
+    }
   /** Node's parser refused something and the app holds no request. Frees a slot whose response broke, as no `done` will come. */
   | {
       readonly type: 'idle';

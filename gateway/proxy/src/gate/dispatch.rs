@@ -81,7 +81,9 @@ impl Gate {
             Action::Begins { request, .. } => self.begins(at, request),
             Action::TakeBack { worker } => self.take_back(worker),
             Action::Refuse { request, reason, retry_after_s } => self.refuse(request, reason, retry_after_s),
-            Action::Orphaned { request, worker, arrived } => self.orphan(request, worker, arrived),
+            Action::Orphaned { request, worker, arrived, is_bystander } => {
+                self.orphan(request, worker, arrived, is_bystander);
+            }
             Action::CloseStream { request, .. } => {
                 if let Some(exchange) = self.requests.held(request) {
                     exchange.answer.fail(Code::StreamsFull);

@@ -54,18 +54,14 @@ impl Gate {
         is_worth_it(gain).then_some((asleep, gain))
     }
 
-    /// The share of the time that workers sleep while others wait, where the mode gives them further requests meanwhile and
-    /// nine in ten of those that they may hold are there.
+    /// The share of the time that workers sleep while others wait, where the mode gives them further requests meanwhile and none has
+    /// memory for more.
     pub(super) fn asleep_when_full(&self) -> Option<f64> {
-        let workers = &self.config().workers;
-        let (mut held, mut held_max) = (0, 0);
-        for view in self.scheduler.borrow().workers() {
-            if view.state == WorkerState::Ready && view.lane == Lane::Short {
-                held += view.in_service;
-                held_max += workers.held_max() as usize;
-            }
-        }
-        let is_full = workers.concurrency == Concurrency::WhileWaiting && held_max > 0 && held * 10 >= held_max * 9;
+        let scheduler = self.scheduler.borrow();
+        let mut short = scheduler.workers().filter(|view| view.state == WorkerState::Ready && view.lane == Lane::Short);
+        let is_full = self.config().workers.concurrency == Concurrency::WhileWaiting
+            && short.clone().next().is_some()
+            && short.all(|view| view.is_full);
         self.mode.sleep.borrow().share_while_queued().filter(|_| is_full)
     }
 

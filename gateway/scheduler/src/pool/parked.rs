@@ -30,15 +30,15 @@ pub(crate) struct Ask {
     pub part: u32,
     /// CPU time that it is expected to take, microseconds.
     pub cost_us: u64,
-    /// Its class is known to stay for a moment only, so it does not add to those that wait.
-    pub is_brief: bool,
+    /// It does not add to those that wait: it stays for a moment only, or one of them waits for it.
+    pub is_passing: bool,
 }
 
 impl Ask {
     /// Some request, of the kind that is easiest to seat.
-    pub(crate) const ANY: Ask = Ask { part: 0, cost_us: 0, is_brief: true };
+    pub(crate) const ANY: Ask = Ask { part: 0, cost_us: 0, is_passing: true };
     /// A request that takes a worker whole.
-    pub(crate) const WHOLE: Ask = Ask { part: WHOLE, cost_us: u64::MAX, is_brief: true };
+    pub(crate) const WHOLE: Ask = Ask { part: WHOLE, cost_us: u64::MAX, is_passing: true };
 }
 
 /// How much of one kind of memory the worker used, with few and with many requests that wait.

@@ -42,6 +42,8 @@ pub struct WorkerView {
     pub parked: usize,
     /// Requests that it was handed ahead of time and has not begun.
     pub handed: usize,
+    /// It has no memory for further requests that wait.
+    pub is_full: bool,
     /// It may hold more of them than all workers may, because it was seen to wait.
     pub has_more_room: bool,
     /// Its app cannot have a second request while the first one waits, so no look at it is of use.

@@ -32,6 +32,8 @@ pub(crate) struct Line {
     pub(crate) requests: Vec<Done>,
     pub(crate) id: u64,
     pub(crate) by: u64,
+    /// Whether it has closed.
+    pub(crate) over: bool,
     /// Its `X-Request-Id`.
     pub(crate) request: String,
     pub(crate) method: String,
@@ -125,6 +127,7 @@ pub(crate) enum Kind {
     AuxClosed,
     Done,
     Busy,
+    AsksItself,
     Idle,
     Overlong,
     Raw,
