@@ -7,7 +7,7 @@ use std::time::Duration;
 use sluice_catalog::config::Concurrency;
 use sluice_catalog::snapshot::ConcurrencySnapshot;
 use sluice_journal::Event as Happening;
-use sluice_scheduler::{Lane, WorkerId, WorkerState};
+use sluice_scheduler::{Lane, WorkerId, WorkerState, WorkerView};
 use tokio::time::Instant;
 
 use super::Gate;
@@ -58,10 +58,11 @@ impl Gate {
     /// memory for more.
     pub(super) fn asleep_when_full(&self) -> Option<f64> {
         let scheduler = self.scheduler.borrow();
-        let mut short = scheduler.workers().filter(|view| view.state == WorkerState::Ready && view.lane == Lane::Short);
+        let is_short = |view: &WorkerView| view.state == WorkerState::Ready && view.lane == Lane::Short;
+        let has_room: Vec<bool> = scheduler.workers().filter(is_short).map(|view| !view.is_full).collect();
         let is_full = self.config().workers.concurrency == Concurrency::WhileWaiting
-            && short.clone().next().is_some()
-            && short.all(|view| view.is_full);
+            && !has_room.is_empty()
+            && !has_room.contains(&true);
         self.mode.sleep.borrow().share_while_queued().filter(|_| is_full)
     }
 
