@@ -24,6 +24,7 @@ export interface BoxesOptions extends ResultsOptions {
   readonly dial: Dial;
   readonly overruns: Overruns | undefined;
   readonly host: RenderHost | undefined;
+  readonly format: 'html' | 'json';
   readonly signal: AbortSignal;
   readonly onError: (error: Error, component: string, box: string) => void;
 }
@@ -187,7 +188,7 @@ export class Boxes {
     hydration: Hydration | undefined,
   ): undefined {
     const { id, given, slots } = box;
-    const props = this.results.props(box) ?? given;
+    const props = this.results.props(box);
     const context = {
       id,
       slots: slots.size === 0 ? NO_SLOTS : slotsOf([...slots.keys()]),
@@ -195,19 +196,20 @@ export class Boxes {
     };
     const done = (task: TaskResult): void => {
       if (hydration !== undefined) this.#noteOverrun(component, task);
-      this.#settle(this.results.ofTask(box, task, hydration));
+      this.#settle(this.results.ofTask(box, task, hydration, props));
     };
-    this.#options.tasks.start({ component, props, isResumed, context }, done, this.#scope);
+    this.#options.tasks.start({ component, props: props ?? given, isResumed, context }, done, this.#scope);
   }
 
   async #runRemote(box: Box, view: RemoteView): Promise<void> {
     let result: Result;
     try {
-      const made = this.results.props(box)?.made() ?? box.given;
+      const own = this.results.props(box);
+      const made = own?.made() ?? box.given;
       // Boxes that ask at once share a request.
       const props = made instanceof Promise ? await made : made;
       const { html, isCached } = await view.render(props, this.#options.signal);
-      result = this.results.rendered(box, isCached ? 'cached' : 'rendered', html, undefined, 0, 0);
+      result = this.results.rendered(box, isCached ? 'cached' : 'rendered', html, undefined, 0, 0, own);
     } catch (error) {
       result = this.results.hole(box, remoteOutcomeOf(error), 'remote', toError(error));
     }

@@ -83,7 +83,7 @@ async function answerOf(
 ): Promise<BoxAnswer | undefined> {
   if (!isObject(given)) return undefined;
   try {
-    return { props: serialise(await new OwnProps(component, given, { isFrozen: isDevelopment }).made()) };
+    return { props: serialise(await new OwnProps(component, given, isDevelopment).made()) };
   } catch (error) {
     if (error instanceof InvalidPropsError) return undefined;
     throw error;

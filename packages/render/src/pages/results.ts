@@ -35,7 +35,6 @@ export interface Result {
 
 export interface ResultsOptions {
   readonly find: (item: Pick<Item, 'node'>) => Found;
-  readonly format: 'html' | 'json';
   /** Props are frozen, so that a component which changes them throws. */
   readonly isDevelopment: boolean;
 }
@@ -57,6 +56,7 @@ const HYDRATION: Hydration = 'load';
 
 export class Results {
   readonly #options: ResultsOptions;
+  /** Of components with a schema, which is asked once. */
   readonly #props = new Map<Box, OwnProps>();
 
   constructor(options: ResultsOptions) {
@@ -69,22 +69,25 @@ export class Results {
     if (known !== undefined) return known;
     const component = this.component(box);
     if (component === undefined || box.failure !== undefined) return undefined;
-    const { format, isDevelopment } = this.#options;
-    const isStatic = (box.node.rendering ?? component.settings.rendering) === 'static';
-    const isKept = format === 'html' && !isStatic;
-    const props = new OwnProps(component, box.given, { isFrozen: isDevelopment, isKept });
-    this.#props.set(box, props);
+    const props = new OwnProps(component, box.given, this.#options.isDevelopment);
+    // Others have nothing to ask twice.
+    if (component.settings.props !== undefined) this.#props.set(box, props);
     return props;
   }
 
-  ofTask(box: Box, task: TaskResult, hydration: Hydration | undefined): Result {
+  ofTask(
+    box: Box,
+    task: TaskResult,
+    hydration: Hydration | undefined,
+    props: OwnProps | undefined = this.props(box),
+  ): Result {
     const { cpu_us, waited_us } = task;
     if (!task.ok) {
       const hole = this.hole(box, task.reason, HOLES[task.reason], task.error);
       return { ...hole, cpu_us, waited_us };
     }
     const outcome = task.isCached ? 'cached' : task.isOverBudget ? 'over-budget' : 'rendered';
-    return this.rendered(box, outcome, task.html, hydration, cpu_us, waited_us);
+    return this.rendered(box, outcome, task.html, hydration, cpu_us, waited_us, props);
   }
 
   late(box: Box): Result {
@@ -98,10 +101,20 @@ export class Results {
     hydration: Hydration | undefined,
     cpu_us: number,
     waited_us: number,
+    props: OwnProps | undefined,
   ): Result {
-    const component = this.component(box);
-    const common = { box, component, props: this.props(box), outcome, text, hydration, cpu_us, waited_us };
-    return { ...common, hole: undefined, error: undefined };
+    return {
+      box,
+      component: this.component(box),
+      props,
+      outcome,
+      text,
+      hole: undefined,
+      hydration,
+      cpu_us,
+      waited_us,
+      error: undefined,
+    };
   }
 
   hole(box: Box, outcome: Outcome, hole: Hole | undefined, error?: Error): Result {

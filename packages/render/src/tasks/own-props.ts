@@ -6,35 +6,31 @@ import type { Component, Props } from '../component.js';
 import { copyOf } from './copy.js';
 import { checkProps } from './props.js';
 
-export interface OwnPropsOptions {
-  /** A component that changes its props throws: for development. Default: false. */
-  readonly isFrozen?: boolean;
-  /** Somebody needs them after the render, which may have changed its own. Default: true. */
-  readonly isKept?: boolean;
-}
-
 type State =
   | { readonly is: 'given' | 'refused' }
   | { readonly is: 'asked'; readonly promise: Promise<Props> }
   | { readonly is: 'made'; readonly props: Props };
 
+/** One for all: most props are never checked. */
+const GIVEN: State = { is: 'given' };
+
 export class OwnProps {
   readonly #component: Component;
   readonly #given: Props;
   readonly #isFrozen: boolean;
-  readonly #isKept: boolean;
-  #state: State = { is: 'given' };
+  #state = GIVEN;
   #reason: unknown;
 
-  constructor(component: Component, given: Props, { isFrozen = false, isKept = true }: OwnPropsOptions = {}) {
+  /** `isFrozen`: a component that changes its props throws, for development. */
+  constructor(component: Component, given: Props, isFrozen = false) {
     this.#component = component;
     this.#given = given;
     this.#isFrozen = isFrozen;
-    this.#isKept = isKept;
   }
 
   /** The same each time; not to be changed. The schema is asked once. Throws, or rejects, where it refuses them. */
   made(): Props | Promise<Props> {
+    if (this.#component.settings.props === undefined && !this.#isFrozen) return this.#given;
     const state = this.#state;
     if (state.is === 'made') return state.props;
     if (state.is === 'asked') return state.promise;
@@ -64,16 +60,19 @@ export class OwnProps {
 
   /** For the component, which may change them: a copy of what `made` gave. */
   forRender(made: Props): Props {
-    return this.#isFrozen || !this.#isKept ? made : copyOf(made);
+    return this.#isFrozen ? made : copyOf(made);
   }
 
   #make(): Props | Promise<Props> {
-    if (this.#component.settings.props === undefined) return copyOf(this.#given, this.#isFrozen);
-    // Schemas may change what they check, and their defaults are the same objects each time.
+    if (this.#component.settings.props === undefined) return this.#frozen(this.#given);
+    // Some schemas change what they check.
     const checked = checkProps(this.#component, copyOf(this.#given));
-    return checked instanceof Promise
-      ? checked.then((props) => copyOf(props, this.#isFrozen))
-      : copyOf(checked, this.#isFrozen);
+    return checked instanceof Promise ? checked.then((props) => this.#frozen(props)) : this.#frozen(checked);
+  }
+
+  /** A copy, because what was given, or a default of the schema, may be the app's own. */
+  #frozen(props: Props): Props {
+    return this.#isFrozen ? copyOf(props, true) : props;
   }
 
   #keep(props: Props): Props {
