@@ -12,6 +12,11 @@ const adapter: Adapter = {
   render: (view, data) => (view as RenderFragment)(data),
 };
 
+/** A `getComponent` that looks into an object finds these for names such as `constructor`, which hosts choose. */
+const OF_EVERY_OBJECT: ReadonlySet<unknown> = new Set(
+  Object.values(Object.getOwnPropertyDescriptors(Object.prototype)).map(({ value }): unknown => value),
+);
+
 export function hypernovaSource(
   getComponent: (name: string, context: JobContext) => unknown,
 ): FragmentSource {
@@ -20,7 +25,7 @@ export function hypernovaSource(
   return {
     async find({ name }, context) {
       const view = await getComponent(name, context);
-      if (typeof view !== 'function') return undefined;
+      if (typeof view !== 'function' || OF_EVERY_OBJECT.has(view)) return undefined;
       const known = components.get(view);
       if (known?.name === name) return known;
       const component: Component = { name, version: undefined, view, adapter, settings: {} };

@@ -10,6 +10,8 @@ import hypernova, {
   getFiles,
   type HypernovaOptions,
 } from '../../src/fragments/hypernova.js';
+import { fragmentsOf } from '../../src/fragments/fragments.js';
+import { hypernovaSource } from '../../src/fragments/hypernova-source.js';
 import { runHalf } from '../../src/fragments/isomorphic.js';
 import { start } from '../support/fork.js';
 import { post, resultOf, send } from '../support/serve.js';
@@ -47,6 +49,16 @@ void test('sandboxes are refused with why', () => {
     () => createGetComponent({}, { cacheSize: 3 }),
     /second argument of createGetComponent\(\) is not supported/,
   );
+});
+
+void test('names of what every object has are no components of a getComponent that looks into an object', async () => {
+  const components: Record<string, () => string> = { Own: () => '<p>own</p>' };
+  const source = hypernovaSource((name) => components[name]);
+  const fragments = fragmentsOf(source, {}, {});
+  for (const name of [...Object.getOwnPropertyNames(Object.prototype), 'Own']) {
+    const { statusCode } = resultOf(await fragments.batch({ a: { name, data: 'text' } }), 'a');
+    assert.equal(statusCode, name === 'Own' ? 200 : 404, name);
+  }
 });
 
 void test('a module for both sides runs the half of the side that it is on', () => {
