@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use sluice_catalog::config::secret_variables;
 use sluice_scheduler::WorkerId;
 use tokio::process::Command;
 
@@ -159,8 +160,10 @@ impl App {
             let own = self.env.get("PATH").map(OsString::from).or_else(|| std::env::var_os("PATH"));
             command.env("PATH", path_of_command(&self.cwd, own));
         }
-        // It is for operators, and error pages of apps show their environment.
-        command.env_remove("SLUICE_ADMIN_TOKEN");
+        // They are for operators, and error pages of apps show their environment.
+        for name in secret_variables() {
+            command.env_remove(name);
+        }
         // They are the gateway's: an app that knows them would say in its name that it is ready, or alive.
         for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
             command.env_remove(name);

@@ -64,15 +64,24 @@ export class Report {
 
   start(watchesRuns = true): void {
     if (watchesRuns) this.#cpu.watch.start(() => this.#tellRuns());
-    setInterval(() => this.#beat(), BEAT_MS).unref();
-    setInterval(() => this.#turn(), TURN_MS).unref();
+    this.#every(BEAT_MS, () => this.#beat());
+    this.#every(TURN_MS, () => this.#turn());
     // A small line to a unix socket still goes out while the process exits.
     process.once('exit', () => {
       this.flush();
       this.#tellRenders();
       this.#tellRuns();
     });
+    // It stands in whatever has called `listen()`, which is no run of the preload's own.
     this.#beat();
+  }
+
+  #every(period_ms: number, work: () => void): void {
+    const fire = (): void => {
+      this.#cpu.watch.disown();
+      work();
+    };
+    setInterval(fire, period_ms).unref();
   }
 
   done(label: string, { cpu_us, isShared }: Cost, left: Leaving, stay?: Told): void {
@@ -150,13 +159,11 @@ export class Report {
 
   /** The gateway takes a turn for word that all requests that have ended are reported, and a beat as well. */
   #turn(): void {
-    this.#cpu.watch.disown();
     this.flush();
     this.#control.send({ type: 'turn' });
   }
 
   #beat(): void {
-    this.#cpu.watch.disown();
     if (this.#beats_total % BEATS_PER_RUNS === 0 && this.#beats_total > 0) this.#tellRuns();
     // Apps register routes after `listen()` as well.
     const grown = this.#beats_total === 0 ? undefined : this.#tables.news();

@@ -391,8 +391,8 @@ export interface RateLimitsConfig {
   /**
    * Paths, each with what one client may ask for at and below it: `"/login" = "5/min burst 20"`. The
    * rate is a count and `/s`, `/min` or `/h`. The burst is how many may come at once; without it, what
-   * the rate gives in a second, at least 1. Of several paths that fit, the longest counts. Empty
-   * switches it off.
+   * the rate gives in a second, at least 1. Of several paths that fit, the longest counts. Capitals and
+   * small letters are the same. Empty switches it off.
    * @default {}
    */
   limits?: Record<string, string>;
