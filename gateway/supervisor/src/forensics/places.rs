@@ -57,7 +57,8 @@ impl Reader {
         let mut command = Command::new(&subject.node);
         command.arg(format!("--max-old-space-size={HEAP_MB_MAX}")).arg(&subject.source_maps);
         // Agents of the app have no business there.
-        command.env_remove("NODE_OPTIONS").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.env_remove("NODE_OPTIONS").env_remove("NODE_V8_COVERAGE");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         command.kill_on_drop(true).spawn().ok().map(Self)
     }
 
