@@ -16,7 +16,7 @@ import { type Snapshot, snapshotOf } from './snapshot.ts';
 export const repositoryDir = fileURLToPath(new URL('../../', import.meta.url));
 export const appsDir = fileURLToPath(new URL('./apps/', import.meta.url));
 
-const shimFile = path.join(repositoryDir, 'packages/sluice/bin/sluice.js');
+export const shimFile = path.join(repositoryDir, 'packages/sluice/bin/sluice.js');
 
 /** A fixture app, `app('spin.js')`. */
 export const app = (name: string): string => path.join(appsDir, name);

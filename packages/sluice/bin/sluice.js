@@ -18,6 +18,7 @@ const EXIT_FAILED = 1;
 /** @type {NodeJS.Signals[]} */
 const SIGNALS_TO_LEAVE = ['SIGTERM', 'SIGINT'];
 
+const terminals = [0, 1, 2].filter((file) => isatty(file));
 const env = await standApart();
 try {
   const [binary, preload] = [findBinary(), findPreload()];
@@ -97,6 +98,8 @@ function signalsFromTerminal() {
  * @param {NodeJS.Signals | null} signal
  */
 function leaveLike(code, signal) {
+  // Node.js aborts where it exits on a terminal that has been closed.
+  if (!terminals.every((file) => isatty(file))) signal = 'SIGHUP';
   if (signal === null) process.exit(code ?? EXIT_FAILED);
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);

@@ -125,12 +125,12 @@ pub async fn leave(
     })
 }
 
-/// A signal that means it: npm, npx and the terminal may each deliver the same Ctrl-C.
+/// A signal that means it: npm, npx and the terminal may each deliver the same Ctrl-C. A terminal that closes wants nothing cut off.
 async fn leave_again(signals: &mut Signals, gateway: &Gateway) -> &'static str {
     let began = Instant::now();
     loop {
         let heard = asked_to_leave(signals, gateway).await;
-        if began.elapsed() >= SAME_SIGNAL {
+        if heard.signal != Number::SIGHUP && began.elapsed() >= SAME_SIGNAL {
             return heard.name;
         }
     }
