@@ -86,6 +86,7 @@ as a stuck worker. Ctrl-C leaves nothing.";
 pub(super) const CHECK_EXAMPLES: &str = "\
 Examples:
   sluice check                         validate, and print every key with where it comes from
+  sluice check server.js               where `sluice start` names the script
   sluice check --config staging.toml --json";
 
 pub(super) const COMPLETION_EXAMPLES: &str = "\
