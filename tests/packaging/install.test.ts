@@ -16,8 +16,8 @@ import { releaseForTest } from './tarballs.ts';
 const COMMANDS_MAX = 3;
 const SERVER = "require('node:http').createServer((_, res) => res.end('hello')).listen(process.env.PORT);\n";
 
-/** An agent as scripts preload it: it answers on AGENT_PORT with the program that it is in. */
-const AGENT = `require('node:http').createServer((_, res) => res.end(String(process.argv[1])))
+/** An agent as scripts preload it: it answers on AGENT_PORT with the worker that it is in. */
+const AGENT = `require('node:http').createServer((_, res) => res.end('worker ' + process.env.SLUICE_WORKER))
   .listen(process.env.AGENT_PORT).on('error', () => {});
 `;
 const WITH_AGENT = { scripts: { app: 'NODE_OPTIONS="$NODE_OPTIONS --require ./agent.cjs" sluice' } };
@@ -46,7 +46,7 @@ class Folder {
     return stdout;
   }
 
-  /** Starts a gateway by this command, whose script preloads the agent; returns the program that has the agent's port. */
+  /** Starts a gateway by this command, whose script preloads the agent; returns whose the agent's port is. */
   async agentOf(program: string, ...args: string[]): Promise<string> {
     fs.writeFileSync(path.join(this.dir, 'agent.cjs'), AGENT);
     const manifest = path.join(this.dir, 'package.json');
@@ -54,8 +54,7 @@ class Folder {
     fs.writeFileSync(manifest, JSON.stringify({ ...installed, ...WITH_AGENT }));
     const port = await freePort();
     let owner = '';
-    const asked = async () =>
-      (owner = path.basename(await (await fetch(`http://127.0.0.1:${port}/`)).text()));
+    const asked = async () => (owner = await (await fetch(`http://127.0.0.1:${port}/`)).text());
     const look = () => eventually(asked, { deadlineMs: 20_000, what: 'an answer of the agent' });
     assert.equal(await this.answers(program, args, { env: { AGENT_PORT: String(port) }, look }), 'hello');
     return owner;
@@ -133,7 +132,7 @@ void test('packages from a registry', { skip }, async (t) => {
     assert.equal(await folder.answers('npx', ['sluice']), 'hello');
     t.diagnostic(`${folder.commands} commands, ${((performance.now() - began) / 1000).toFixed(1)} s`);
     assert.ok(folder.commands <= COMMANDS_MAX, `${folder.commands} commands`);
-    assert.equal(await folder.agentOf('npm', 'run', 'app', '--'), 'server.js');
+    assert.equal(await folder.agentOf('npm', 'run', 'app', '--'), 'worker 1');
     const installed = fs.readdirSync(path.join(folder.dir, 'node_modules/@sluice'));
     assert.deepEqual(installed.toSorted(), [HOST, 'preload', 'react'].toSorted());
   });
@@ -156,7 +155,7 @@ void test('packages from a registry', { skip }, async (t) => {
     const pnpm = path.join(toolsDir, '.bin/pnpm');
     folder.run(pnpm, 'add', 'sluice');
     assert.equal(await folder.answers(pnpm, ['exec', 'sluice']), 'hello');
-    assert.equal(await folder.agentOf(pnpm, 'run', 'app'), 'server.js');
+    assert.equal(await folder.agentOf(pnpm, 'run', 'app'), 'worker 1');
     const real = fs.realpathSync(path.join(folder.dir, 'node_modules/sluice'));
     const binary = path.join(real, '../@sluice', HOST, 'bin/sluice');
     assert.equal(await folder.answers(fs.realpathSync(binary)), 'hello');
@@ -169,7 +168,7 @@ void test('packages from a registry', { skip }, async (t) => {
     fs.writeFileSync(path.join(folder.dir, 'yarn.lock'), '');
     folder.run(yarn, 'add', 'sluice');
     assert.equal(await folder.answers(yarn, ['sluice']), 'hello');
-    assert.equal(await folder.agentOf(yarn, 'run', 'app'), 'server.js');
+    assert.equal(await folder.agentOf(yarn, 'run', 'app'), 'worker 1');
     assert.ok(!fs.existsSync(path.join(folder.dir, 'node_modules')));
   });
 

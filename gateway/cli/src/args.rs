@@ -77,7 +77,7 @@ pub enum Command {
     List(ListArgs),
     /// Show workers, queue and rates
     Status(StatusArgs),
-    /// Show them live
+    /// Show what the gateway and its workers do, live
     Top(TopArgs),
     /// Show the latest log lines
     Logs(LogsArgs),
@@ -284,7 +284,7 @@ fn seconds(text: &str) -> Result<u64, SecondsError> {
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
-    /// Script, where `sluice start` gets it on its command line
+    /// Script that `sluice start` gets [default: the app that it would find]
     #[arg(conflicts_with = "app")]
     pub entry: Option<String>,
     /// Configuration file [default: sluice.toml, if it exists]
@@ -296,7 +296,7 @@ pub struct CheckArgs {
     // A gateway that runs there says which settings fit the app.
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// Command, where `sluice start` gets one
+    /// Command that `sluice start` gets
     #[arg(id = "app", last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }

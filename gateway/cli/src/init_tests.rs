@@ -156,3 +156,14 @@ fn broken_package_json_is_told() {
     fs::write(dir.path().join("package.json"), "{").unwrap();
     assert!(look(dir.path()).is_err());
 }
+
+#[test]
+fn next_step_is_one_that_works() {
+    for (package, files, next) in [
+        ("{}", &["server.js"][..], "read it, then: sluice start"),
+        ("{}", &[], "name the app in it, then: sluice start"),
+        (r#"{"dependencies":{"nuxt":"4"}}"#, &[], "build the app, then: sluice start"),
+    ] {
+        assert!(text::told(&app_with(Some(package), files).1).contains(next), "{package} {files:?}");
+    }
+}

@@ -94,7 +94,11 @@ pub(super) fn told_of_deployment(found: &Found, is_kept: bool, outputs: &[Output
 /// What was found, a line each, and what to do next.
 pub(super) fn told(found: &Found) -> String {
     let mut out = what_was_found(found);
-    out.push_str("wrote sluice.toml; read it, then: sluice start\n");
+    out.push_str(match (&found.app, found.app.entry()) {
+        (App::Unknown, _) => "wrote sluice.toml; name the app in it, then: sluice start\n",
+        (_, Some((_, false))) => "wrote sluice.toml; build the app, then: sluice start\n",
+        _ => "wrote sluice.toml; read it, then: sluice start\n",
+    });
     out
 }
 
