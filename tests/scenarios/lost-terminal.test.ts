@@ -27,8 +27,11 @@ for (const [how, start] of STARTS) {
       ['top', `${program} top`, /ID STATE/],
       ['logs', `${program} logs -f`, /workers: 1, first ready/],
       ['shim', `${process.execPath} ${shimFile} top`, /ID STATE/],
+      ['dev', dev(sluice.dir), /ready|listening/],
     ] as const) {
-      const window = await TerminalWindow.open(80, 24, { SLUICE_RUN_DIR: sluice.runDir });
+      const { SLUICE_PRELOAD = '' } = cleanEnvironment();
+      const env = { SLUICE_RUN_DIR: sluice.runDir, SLUICE_PRELOAD };
+      const window = await TerminalWindow.open(80, 24, env);
       t.after(() => window.close());
       const pidFile = path.join(sluice.dir, name);
       window.type(`${start(`sh -c 'echo $$ > ${pidFile}; exec ${command}'`)}\n`);
@@ -80,6 +83,11 @@ void test('logs -f ends when its reader has gone, though no line comes', async (
   const [code] = (await once(child, 'exit', { signal: AbortSignal.timeout(30_000) })) as [number | null];
   assert.equal(code, 0);
 });
+
+/** A gateway of its own, for an app in development. */
+function dev(dir: string): string {
+  return `${program} dev ${app('trivial.js')} --port 0 --run-dir ${dir}/dev-run`;
+}
 
 /** Processes that this one has started. */
 function children(pid: number): number[] {
