@@ -16,6 +16,12 @@ import { releaseForTest } from './tarballs.ts';
 const COMMANDS_MAX = 3;
 const SERVER = "require('node:http').createServer((_, res) => res.end('hello')).listen(process.env.PORT);\n";
 
+/** An agent as scripts preload it: it answers on AGENT_PORT with the worker that it is in. */
+const AGENT = `require('node:http').createServer((_, res) => res.end('worker ' + process.env.SLUICE_WORKER))
+  .listen(process.env.AGENT_PORT).on('error', () => {});
+`;
+const WITH_AGENT = { scripts: { app: 'NODE_OPTIONS="$NODE_OPTIONS --require ./agent.cjs" sluice' } };
+
 /** A user's folder, and the commands that are typed in it. */
 class Folder {
   readonly dir: string;
@@ -40,12 +46,31 @@ class Folder {
     return stdout;
   }
 
-  /** Starts a gateway by this command, asks it, and stops it. */
-  async answers(program: string, ...args: string[]): Promise<string> {
+  /** Starts a gateway by this command, whose script preloads the agent; returns whose the agent's port is. */
+  async agentOf(program: string, ...args: string[]): Promise<string> {
+    fs.writeFileSync(path.join(this.dir, 'agent.cjs'), AGENT);
+    const manifest = path.join(this.dir, 'package.json');
+    const installed = JSON.parse(fs.readFileSync(manifest, 'utf8')) as object;
+    fs.writeFileSync(manifest, JSON.stringify({ ...installed, ...WITH_AGENT }));
+    const port = await freePort();
+    let owner = '';
+    const asked = async () => (owner = await (await fetch(`http://127.0.0.1:${port}/`)).text());
+    const look = () => eventually(asked, { deadlineMs: 20_000, what: 'an answer of the agent' });
+    assert.equal(await this.answers(program, args, { env: { AGENT_PORT: String(port) }, look }), 'hello');
+    return owner;
+  }
+
+  /** Starts a gateway by this command, asks it, looks at it, and stops it. */
+  async answers(
+    program: string,
+    args: readonly string[] = [],
+    { env = {}, look }: { env?: Record<string, string>; look?: () => Promise<unknown> } = {},
+  ): Promise<string> {
     this.commands += 1;
     const port = await freePort();
     const flags = ['start', 'server.js', '--port', String(port), '--admin', 'off', '--workers', '1'];
-    const child = spawn(program, [...args, ...flags], this.#options);
+    const options = this.#options;
+    const child = spawn(program, [...args, ...flags], { ...options, env: { ...options.env, ...env } });
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (data: Buffer) => (output += data.toString()));
@@ -57,6 +82,7 @@ class Folder {
     };
     this.commands += 1;
     const answered = await eventually(answer, { deadlineMs: 60_000, what: 'an answer' });
+    await look?.();
     child.kill('SIGTERM');
     // Package managers between may end earlier than the gateway.
     await eventually(() => child.exitCode !== null || child.signalCode !== null, {
@@ -88,7 +114,7 @@ void test('packages from a registry', { skip }, async (t) => {
     const here = (word: string) => word.replace(/^..\/sluice\/dist/, release.dir).replace('linux-x64', HOST);
     assert.ok(words.length >= 5, words.join(' '));
     folder.run('npm', ...words.map(here));
-    assert.equal(await folder.answers('npx', 'sluice'), 'hello');
+    assert.equal(await folder.answers('npx', ['sluice']), 'hello');
   });
 
   const published = await registry.publish(release.dir);
@@ -103,9 +129,10 @@ void test('packages from a registry', { skip }, async (t) => {
     const folder = new Folder(t, registry);
     const began = performance.now();
     folder.run('npm', 'install', 'sluice');
-    assert.equal(await folder.answers('npx', 'sluice'), 'hello');
+    assert.equal(await folder.answers('npx', ['sluice']), 'hello');
     t.diagnostic(`${folder.commands} commands, ${((performance.now() - began) / 1000).toFixed(1)} s`);
     assert.ok(folder.commands <= COMMANDS_MAX, `${folder.commands} commands`);
+    assert.equal(await folder.agentOf('npm', 'run', 'app', '--'), 'worker 1');
     const installed = fs.readdirSync(path.join(folder.dir, 'node_modules/@sluice'));
     assert.deepEqual(installed.toSorted(), [HOST, 'preload', 'react'].toSorted());
   });
@@ -127,7 +154,8 @@ void test('packages from a registry', { skip }, async (t) => {
     const folder = new Folder(t, registry);
     const pnpm = path.join(toolsDir, '.bin/pnpm');
     folder.run(pnpm, 'add', 'sluice');
-    assert.equal(await folder.answers(pnpm, 'exec', 'sluice'), 'hello');
+    assert.equal(await folder.answers(pnpm, ['exec', 'sluice']), 'hello');
+    assert.equal(await folder.agentOf(pnpm, 'run', 'app'), 'worker 1');
     const real = fs.realpathSync(path.join(folder.dir, 'node_modules/sluice'));
     const binary = path.join(real, '../@sluice', HOST, 'bin/sluice');
     assert.equal(await folder.answers(fs.realpathSync(binary)), 'hello');
@@ -139,7 +167,8 @@ void test('packages from a registry', { skip }, async (t) => {
     fs.writeFileSync(path.join(folder.dir, 'package.json'), '{}');
     fs.writeFileSync(path.join(folder.dir, 'yarn.lock'), '');
     folder.run(yarn, 'add', 'sluice');
-    assert.equal(await folder.answers(yarn, 'sluice'), 'hello');
+    assert.equal(await folder.answers(yarn, ['sluice']), 'hello');
+    assert.equal(await folder.agentOf(yarn, 'run', 'app'), 'worker 1');
     assert.ok(!fs.existsSync(path.join(folder.dir, 'node_modules')));
   });
 

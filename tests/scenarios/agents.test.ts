@@ -49,6 +49,26 @@ for (const [name, options, command] of [
   });
 }
 
+for (const node of new Set([process.execPath, process.env['SLUICE_TEST_NODE'] ?? process.execPath])) {
+  void test(`an agent has its port in the workers, and the command that npm installs ends with the gateway, by ${node}`, async (t) => {
+    const port = await freePort();
+    const hold = new Hold(t);
+    const sluice = await running(t, {
+      shim: node,
+      entry: ownApp('hold.js'),
+      flags: ['--node', node],
+      workers: 1,
+      env: { NODE_OPTIONS: `--require ${agent}`, AGENT_PORT: String(port), ...hold.env },
+    });
+    const [worker] = (await allReady(sluice, 1)).workers;
+    const heard = await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } });
+    assert.equal(await heard.text(), `agent ${worker?.pid}`);
+    sluice.signal('SIGTERM');
+    const { code, signal } = await sluice.finished();
+    assert.deepEqual([code, signal], [0, null]);
+  });
+}
+
 void test('processes that the app starts get the options that the user gave, and no more', async (t) => {
   const options = '--require node:path';
   const sluice = await running(t, {

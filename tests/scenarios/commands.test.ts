@@ -97,7 +97,9 @@ void test('scale changes the number of workers up and down, and loses no request
 });
 
 void test('check prints every key with where it comes from', async () => {
-  const { code, stdout } = await runSluice(['check'], { env: { SLUICE_QUEUE_LENGTH_MAX: '7' } });
+  const { code, stdout } = await runSluice(['check', app('trivial.js')], {
+    env: { SLUICE_QUEUE_LENGTH_MAX: '7' },
+  });
   assert.equal(code, 0);
   assert.match(stdout, /length_max.*7.*SLUICE_QUEUE_LENGTH_MAX/);
 });

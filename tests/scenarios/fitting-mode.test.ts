@@ -33,7 +33,7 @@ const advice = (sluice: Sluice): Promise<string> =>
 const raised = (sluice: Sluice) =>
   sluice.logs.filter(({ event, alarm }) => event === 'alarm_raised' && alarm === 'workers_asleep');
 
-const check = async (sluice: Sluice): Promise<string> => (await sluice.cli(['check'])).stdout;
+const check = async (sluice: Sluice): Promise<string> => (await sluice.cli(['check', entry])).stdout;
 
 void test('a strict app whose workers sleep while requests queue is told of while-waiting, and alarms', async (t) => {
   const sluice = await running(t, { entry, workers: 2, env, flags: STRICT });

@@ -176,3 +176,31 @@ void test('a file that exists stays, --print writes none, and --force finds what
   assert.equal((await folder.init('--force')).code, 0);
   await served(await folder.start(t), { '/assets/index-words.js': IMMUTABLE, '/assets/x.js': 'app' });
 });
+
+void test('an app that nobody names is one to init, check and start, whatever main of npm says', async (t) => {
+  const folder = new Folder(t, { name: 'shop', main: 'index.js', scripts: { test: 'exit 1' } }, 'server.js');
+  const check = () => runSluice(['check'], { cwd: folder.dir });
+  const found = await check();
+  assert.equal(found.code, 0, found.stderr);
+  assert.match(found.stdout, /^# The app, found without being named: node server\.js in \//m);
+  assert.equal((await folder.init('--systemd', '--docker')).code, 0);
+  assert.match(folder.config, /^entry = "server\.js"$/m);
+  const read = (name: string) => fs.readFileSync(path.join(folder.dir, name), 'utf8');
+  assert.match(read('Dockerfile'), /CMD \["sluice", "start"\]/);
+  assert.match(read('shop.service'), /^ExecStart=\S+ start --run-dir \/run\/shop$/m);
+  await served(await folder.start(t), { '/': 'app' });
+
+  fs.rmSync(path.join(folder.dir, 'server.js'));
+  fs.rmSync(path.join(folder.dir, 'sluice.toml'));
+  const missing = await check();
+  assert.equal(missing.code, 2);
+  assert.match(missing.stderr, /app\.entry is not set\. SLU-ENTRY-MISSING: no app was named/);
+  const started = await runSluice(['start'], { cwd: folder.dir });
+  assert.deepEqual([started.code, /SLU-ENTRY-MISSING/.test(started.stderr)], [2, true]);
+  const refused = await folder.init('--docker', '--force');
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /found no app for these files to start/);
+  // One that the command line names is not missed.
+  assert.equal((await runSluice(['check', app('echo.js')], { cwd: folder.dir })).code, 0);
+  assert.equal((await runSluice(['check', '--', 'npm', 'run', 'serve'], { cwd: folder.dir })).code, 0);
+});

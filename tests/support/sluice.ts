@@ -16,6 +16,8 @@ import { type Snapshot, snapshotOf } from './snapshot.ts';
 export const repositoryDir = fileURLToPath(new URL('../../', import.meta.url));
 export const appsDir = fileURLToPath(new URL('./apps/', import.meta.url));
 
+export const shimFile = path.join(repositoryDir, 'packages/sluice/bin/sluice.js');
+
 /** A fixture app, `app('spin.js')`. */
 export const app = (name: string): string => path.join(appsDir, name);
 
@@ -26,6 +28,8 @@ export interface StartOptions {
   command?: string[];
   /** `sluice dev` instead of `sluice start`; it has no `--workers`. */
   dev?: boolean;
+  /** Node.js that runs `packages/sluice/bin/sluice.js` in front of the gateway, as package managers install it. */
+  shim?: string;
   /** Further flags of `sluice start`. */
   flags?: string[];
   /** `false` for a gateway without an admin address. */
@@ -206,7 +210,10 @@ export async function startSluice(options: StartOptions): Promise<Sluice> {
     ...target,
   ];
 
-  const [sluiceProgram, sluiceArgs] = sluiceCommand(args);
+  const [sluiceProgram, sluiceArgs] =
+    options.shim === undefined ? sluiceCommand(args) : [options.shim, [shimFile, ...args]];
+  const binary = process.env['SLUICE_BINARY'];
+  const shimEnv = options.shim === undefined || binary === undefined ? {} : { SLUICE_BINARY: binary };
   const [program = sluiceProgram, ...programArgs] = [
     ...(options.through ?? []),
     sluiceProgram,
@@ -216,7 +223,7 @@ export async function startSluice(options: StartOptions): Promise<Sluice> {
   const [stdout, stderr] = ['stdout', 'stderr'].map((name) => fs.openSync(path.join(dir, name), 'a'));
   const child = spawn(program, programArgs, {
     cwd: options.cwd ?? dir,
-    env: cleanEnvironment(options.env),
+    env: cleanEnvironment({ ...shimEnv, ...options.env }),
     stdio: ['ignore', stdout, stderr],
   });
   for (const file of [stdout, stderr]) if (file !== undefined) fs.closeSync(file);
@@ -272,7 +279,7 @@ async function ready(sluice: Sluice, deadlineMs: number): Promise<void> {
 
 export function sluiceCommand(args: string[]): [string, string[]] {
   const binary = process.env['SLUICE_BINARY'];
-  const program = binary ?? path.join(repositoryDir, 'packages/sluice/bin/sluice.js');
+  const program = binary ?? shimFile;
   if (!fs.existsSync(program)) throw new Error(`${program} does not exist; run \`make build\` first`);
   return binary === undefined ? [process.execPath, [program, ...args]] : [program, args];
 }

@@ -221,7 +221,7 @@ errors! {
         "The path is too long for a unix socket, or the directory belongs to someone else or is open to others. Choose another with `--run-dir`."
     EntryMissing "SLU-ENTRY-MISSING" 0 final Gateway
         "There is no app to start."
-        "No ENTRY was given, and neither sluice.toml (`app.entry`, `app.command`) nor package.json (`main`, `scripts.start`) names an app; or the script does not exist."
+        "No script or command was given, and neither sluice.toml (`app.entry`, `app.command`) nor package.json (`main`, `scripts.start`) names an app. No framework is known there, and no script has a usual name; or the named script does not exist."
 }
 
 impl Code {

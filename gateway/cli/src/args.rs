@@ -77,7 +77,7 @@ pub enum Command {
     List(ListArgs),
     /// Show workers, queue and rates
     Status(StatusArgs),
-    /// Show them live
+    /// Show what the gateway and its workers do, live
     Top(TopArgs),
     /// Show the latest log lines
     Logs(LogsArgs),
@@ -136,7 +136,7 @@ pub struct RunDirArg {
 #[command(after_help = START_EXAMPLES)]
 pub struct StartArgs {
     /// Script that calls listen() [default: app.entry or app.command of sluice.toml, else main or scripts.start of
-    /// package.json]
+    /// package.json, else a framework's server or a script such as server.js]
     #[arg(conflicts_with = "app")]
     pub entry: Option<String>,
     /// Port to listen on; 0 takes any free one [config: server.port]
@@ -284,6 +284,9 @@ fn seconds(text: &str) -> Result<u64, SecondsError> {
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
+    /// Script that `sluice start` gets [default: the app that it would find]
+    #[arg(conflicts_with = "app")]
+    pub entry: Option<String>,
     /// Configuration file [default: sluice.toml, if it exists]
     #[arg(long, short, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -293,6 +296,9 @@ pub struct CheckArgs {
     // A gateway that runs there says which settings fit the app.
     #[command(flatten)]
     pub run_dir: RunDirArg,
+    /// Command that `sluice start` gets
+    #[arg(id = "app", last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
 }
 
 /// `sluice completion`.
@@ -320,12 +326,21 @@ impl StartArgs {
             ("server.state_dir", &self.state_dir),
         ];
         let mut flags: Vec<_> = scalars.into_iter().filter_map(|(key, text)| Some((key, text.clone()?))).collect();
-        if !self.command.is_empty() {
-            flags.push(("app.command", serde_json::Value::from(self.command.clone()).to_string()));
-        }
+        flags.extend(command_flag(&self.command));
         flags.extend(self.preset.iter().cloned());
         flags
     }
+}
+
+impl CheckArgs {
+    /// The same for the app, all that a check gets of a start's command line.
+    pub fn flags(&self) -> Vec<(&'static str, String)> {
+        self.entry.clone().map(|entry| ("app.entry", entry)).into_iter().chain(command_flag(&self.command)).collect()
+    }
+}
+
+fn command_flag(command: &[String]) -> Option<(&'static str, String)> {
+    (!command.is_empty()).then(|| ("app.command", serde_json::Value::from(command).to_string()))
 }
 
 /// The command line without what is hidden, for completion and the reference.

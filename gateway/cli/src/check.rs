@@ -1,18 +1,23 @@
 //! `sluice check`: validates the configuration and prints every key in force with where it comes from.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sluice_catalog::config::{self, ConfigError, Key, Loaded, Origin, SECTIONS};
 use sluice_catalog::snapshot::ConcurrencySnapshot;
+use sluice_supervisor::Start;
 
 use crate::args::{CheckArgs, RunDirArg};
 use crate::client::connect::Gateway;
 use crate::client::status::harmless;
 use crate::exit::Exit;
 use crate::run_dir::RunDir;
+use crate::start::app::{self, Resolved};
+use crate::start::sources::{self, Sources};
 use crate::stderr;
 use crate::{files, output, settings};
 
@@ -23,24 +28,60 @@ const ANSWER_MAX: Duration = Duration::from_secs(2);
 
 /// Exit code 2 when something is wrong; all of it is told at once.
 pub fn run(args: &CheckArgs) -> ExitCode {
-    let loaded = match settings::load(args.config.as_deref(), Vec::new()) {
+    let here = match sources::here() {
+        Ok(here) => here,
+        Err(error) => return Exit::Failed.because(format_args!("the current directory: {error}")),
+    };
+    let loaded = match settings::load(args.config.as_deref(), args.flags()) {
         Ok(loaded) => loaded,
         Err(error) => return refused(args, &error),
     };
-    if let Err(error) = files::check(&loaded) {
+    let names_app = args.entry.is_some() || !args.command.is_empty();
+    let start = Sources { config: args.config.clone(), flags: args.flags(), names_app, node_args: Vec::new(), here };
+    let app = app::resolve(&loaded, &start);
+    if let Err(error) = files::check(&loaded, &start, app.as_ref().err()) {
         return refused(args, &error);
     }
+    let app = match app {
+        Ok(app) => Found::new(&loaded, &app),
+        Err(error) => return Exit::Usage.because(error),
+    };
     if let Err(error) = RunDir::locate(&args.run_dir) {
         return Exit::Usage.because(error);
     }
     let seen = seen_by_gateway(&args.run_dir);
     if args.json {
-        return output::print(&format!("{:#}\n", as_json(&loaded, seen.as_ref())));
+        return output::print(&format!("{:#}\n", as_json(&loaded, &app, seen.as_ref())));
     }
     for warning in &loaded.warnings {
         stderr::say(format_args!("sluice: {warning}"));
     }
-    output::print(&as_toml(&loaded, seen.as_ref()))
+    output::print(&as_toml(&loaded, &app, seen.as_ref()))
+}
+
+/// The app that `sluice start` would run.
+#[derive(Serialize)]
+struct Found {
+    /// How it was found.
+    by: &'static str,
+    /// The words that start a worker.
+    start: Vec<String>,
+    cwd: PathBuf,
+}
+
+impl Found {
+    fn new(loaded: &Loaded, app: &Resolved) -> Self {
+        let is_named = loaded.config.app.entry.is_some() || !loaded.config.app.command.is_empty();
+        let start = match &app.start {
+            Start::Script { node, node_args, entry, args } => {
+                let entry = entry.strip_prefix(&app.cwd).unwrap_or(entry).display().to_string();
+                [std::slice::from_ref(node), node_args, &[entry], args].concat()
+            }
+            Start::Command(words) => words.clone(),
+        };
+        let by = if is_named { "as it is named" } else { "found without being named" };
+        Found { by, start, cwd: app.cwd.clone() }
+    }
 }
 
 /// What a gateway that runs here has seen of the app, as far as it says which settings fit.
@@ -67,9 +108,10 @@ fn refused(args: &CheckArgs, error: &ConfigError) -> ExitCode {
 }
 
 /// A file that says what is in force, which can be used as a start for one's own.
-fn as_toml(loaded: &Loaded, seen: Option<&ConcurrencySnapshot>) -> String {
+fn as_toml(loaded: &Loaded, app: &Found, seen: Option<&ConcurrencySnapshot>) -> String {
     let file = loaded.file.as_ref().map_or("no file".to_owned(), |file| file.display().to_string());
     let mut out = format!("# Valid ({file}). Flags of `sluice start` come on top.\n");
+    let _ = writeln!(out, "# The app, {}: {} in {}", app.by, harmless(&app.start.join(" ")), app.cwd.display());
     if let Some(seen) = seen {
         let advice =
             seen.advice.as_deref().unwrap_or("it has seen too few requests to say which workers.concurrency fits");
@@ -112,12 +154,12 @@ fn origin_text(loaded: &Loaded, key: &Key) -> String {
     }
 }
 
-fn as_json(loaded: &Loaded, seen: Option<&ConcurrencySnapshot>) -> Value {
+fn as_json(loaded: &Loaded, app: &Found, seen: Option<&ConcurrencySnapshot>) -> Value {
     let keys: Map<String, Value> = config::keys()
         .map(|key| {
             let origin = origin_text(loaded, key);
             (key.path.to_owned(), json!({ "value": key.shown(&loaded.config), "origin": origin }))
         })
         .collect();
-    json!({ "valid": true, "file": loaded.file, "warnings": loaded.warnings, "seen": seen, "keys": keys })
+    json!({ "valid": true, "file": loaded.file, "app": app, "warnings": loaded.warnings, "seen": seen, "keys": keys })
 }

@@ -6,20 +6,24 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use sluice_catalog::config::{ConfigError, Loaded, Location, Origin, Problem};
+use sluice_catalog::refusals::AppError;
 use sluice_certificates::acme::{Store, folder};
 use sluice_proxy::{ActiveConfig, Unusable};
 use sluice_supervisor::Start;
 
 use crate::settings;
 use crate::start::app::{self, Resolved};
+use crate::start::sources::Sources;
 
-/// Looks at all of them. An app that the configuration does not name may be named by the command line of a start, so it is
-/// not missed here.
-pub fn check(loaded: &Loaded) -> Result<(), ConfigError> {
+/// Looks at all of them. `no_app`: why there is nothing to start.
+pub fn check(loaded: &Loaded, start: &Sources, no_app: Option<&AppError>) -> Result<(), ConfigError> {
     let app = &loaded.config.app;
     let mut problems = Vec::new();
-    let cwd = loaded.base_dir().join(&app.cwd);
+    let cwd = if start.names_app { start.here.clone() } else { loaded.base_dir().join(&app.cwd) };
     if cwd.is_dir() {
+        if let (None, true, Some(why)) = (&app.entry, app.command.is_empty(), no_app) {
+            problems.push(problem(loaded, "app.entry", format!("is not set. {why}")));
+        }
         let script = app.entry.as_ref().map(|entry| (entry, app::find_script(&cwd, entry)));
         if let Some((entry, None)) = &script {
             let path = cwd.join(entry);

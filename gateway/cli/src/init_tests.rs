@@ -1,3 +1,4 @@
+use std::fs;
 use std::path::PathBuf;
 
 use sluice_catalog::config::{Config, Loaded, Sources};
@@ -114,9 +115,8 @@ fn script_of_package_json_is_taken_without_npm_only_where_nothing_is_lost() {
         let package = serde_json::json!({ "scripts": { "start": start } }).to_string();
         app_with(Some(&package), files).1.app
     };
-    let entry = |script: &str| App::Entry { script: script.to_owned(), is_there: true };
-    assert_eq!(app("node server.js", &["server.js"]), entry("server.js"));
-    assert_eq!(app(" node ./src/main.mjs ", &["src/main.mjs"]), entry("src/main.mjs"));
+    assert_eq!(app("node server.js", &["server.js"]).entry(), Some(("server.js", true)));
+    assert_eq!(app(" node ./src/main.mjs ", &["src/main.mjs"]).entry(), Some(("src/main.mjs", true)));
     for start in [
         "node missing.js",
         "node --enable-source-maps server.js",
@@ -127,9 +127,9 @@ fn script_of_package_json_is_taken_without_npm_only_where_nothing_is_lost() {
         "tsx server.js",
         "a\n[server]\nport = 1",
     ] {
-        assert_eq!(app(start, &["server.js"]), App::ScriptsStart(start.to_owned()));
-        let found =
-            Found { has_package_json: true, framework: None, mount: None, app: App::ScriptsStart(start.to_owned()) };
+        let by_npm = || App::ScriptsStart { text: start.to_owned(), script: None };
+        assert_eq!(app(start, &["server.js"]), by_npm());
+        let found = Found { has_package_json: true, framework: None, mount: None, app: by_npm() };
         assert_eq!(loaded(&text::config(&found)).config, Config::default());
     }
     let main =
@@ -155,4 +155,15 @@ fn broken_package_json_is_told() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("package.json"), "{").unwrap();
     assert!(look(dir.path()).is_err());
+}
+
+#[test]
+fn next_step_is_one_that_works() {
+    for (package, files, next) in [
+        ("{}", &["server.js"][..], "read it, then: sluice start"),
+        ("{}", &[], "name the app in it, then: sluice start"),
+        (r#"{"dependencies":{"nuxt":"4"}}"#, &[], "build the app, then: sluice start"),
+    ] {
+        assert!(text::told(&app_with(Some(package), files).1).contains(next), "{package} {files:?}");
+    }
 }

@@ -20,6 +20,7 @@ mod settings;
 mod start;
 mod state_dir;
 mod stderr;
+mod unnamed;
 
 use std::process::ExitCode;
 

@@ -20,7 +20,7 @@ mod service;
 mod shepherd;
 mod shutdown;
 mod signals;
-mod sources;
+pub mod sources;
 mod successor;
 mod threads;
 mod token;

@@ -81,6 +81,7 @@ fn what_is_generated_does_not_depend_on_the_environment() {
 #[test]
 fn check_prints_every_key_with_where_it_comes_from() {
     let dir = Dir::new();
+    dir.write("server.js", "");
     dir.write("sluice.toml", "[server]\nport = 8080\n[app]\nenv = { A = \"b\" }\n");
     let output = dir.sluice(&["check"], &[("WEB_CONCURRENCY", "3")]);
     assert!(output.status.success(), "{}", err(&output));
@@ -99,6 +100,7 @@ fn check_prints_every_key_with_where_it_comes_from() {
 #[test]
 fn what_check_prints_is_a_file_that_says_the_same() {
     let dir = Dir::new();
+    dir.write("server.js", "");
     dir.write(
         "sluice.toml",
         "[app]\nargs = [\"a\\\"b\\\\\\u007f\"]\nenv = { \"x y\" = \"z\" }\n[log]\naccess = false\n",
@@ -130,7 +132,9 @@ fn check_names_the_line_and_the_nearest_key_and_exits_with_2() {
 
 #[test]
 fn check_warns_of_a_misspelled_variable_and_still_succeeds() {
-    let output = Dir::new().sluice(&["check"], &[("SLUICE_SERVER_PROT", "1")]);
+    let dir = Dir::new();
+    dir.write("server.js", "");
+    let output = dir.sluice(&["check"], &[("SLUICE_SERVER_PROT", "1")]);
     assert!(output.status.success());
     assert!(err(&output).contains("did you mean SLUICE_SERVER_PORT?"), "{}", err(&output));
 }
@@ -138,7 +142,7 @@ fn check_warns_of_a_misspelled_variable_and_still_succeeds() {
 #[test]
 fn check_refuses_a_run_directory_that_is_too_long() {
     let long = format!("/tmp/{}", "x".repeat(200));
-    let output = Dir::new().sluice(&["check", "--run-dir", &long], &[]);
+    let output = Dir::new().sluice(&["check", "--run-dir", &long, "--", "node"], &[]);
     assert_eq!(output.status.code(), Some(2));
     assert!(err(&output).contains("SLU-RUN-DIR-PATH"), "{}", err(&output));
 }
@@ -202,6 +206,7 @@ fn check_names_every_file_that_is_missing_in_one_line_each() {
 #[test]
 fn check_tells_programs_the_place_of_a_missing_file() {
     let dir = Dir::new();
+    dir.write("server.js", "");
     dir.write("sluice.toml", "[temp]\ndir = \"tmp\"\n");
     let output = dir.sluice(&["check", "--json"], &[]);
     assert_eq!(output.status.code(), Some(2));
@@ -235,6 +240,7 @@ fn check_accepts_files_that_are_there() {
 #[test]
 fn check_refuses_a_certificate_without_its_key() {
     let dir = Dir::new();
+    dir.write("server.js", "");
     let make = |name: &str| {
         let (cert, key) = (format!("{name}-cert.pem"), format!("{name}-key.pem"));
         let mut openssl = Command::new("openssl");

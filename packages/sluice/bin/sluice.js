@@ -9,6 +9,8 @@
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { isatty } from 'node:tty';
+import { standApart } from './apart.js';
 import { MissingError, findBinary, findPreload } from './find.js';
 import { isOrphan, watchStarter } from './starter.js';
 
@@ -16,6 +18,8 @@ const EXIT_FAILED = 1;
 /** @type {NodeJS.Signals[]} */
 const SIGNALS_TO_LEAVE = ['SIGTERM', 'SIGINT'];
 
+const terminals = [0, 1, 2].filter((file) => isatty(file));
+const env = await standApart();
 try {
   const [binary, preload] = [findBinary(), findPreload()];
   if (process.argv[2] === 'start' && isOrphan())
@@ -61,7 +65,7 @@ function run(file, preloadPath) {
 
   const child = spawn(file, process.argv.slice(2), {
     stdio: 'inherit',
-    env: { ...process.env, SLUICE_PRELOAD: preloadPath },
+    env: { ...env, SLUICE_PRELOAD: preloadPath },
   });
   child.once('spawn', () => {
     passOn = (signal) => void child.kill(signal);
@@ -71,36 +75,41 @@ function run(file, preloadPath) {
   child.once('exit', (code, signal) => leaveLike(code, signal));
 }
 
-/** @returns {NodeJS.Signals[]} */
+/**
+ * SIGHUP too: a terminal that is closed sends it to the leader of its session alone, which this process is under `ssh HOST sluice top`.
+ *
+ * @returns {NodeJS.Signals[]}
+ */
 function signalsToPassOn() {
   /** @type {NodeJS.Signals[]} */
-  const always = ['SIGTERM', 'SIGUSR2', 'SIGTTIN', 'SIGTTOU'];
-  return process.stdin.isTTY ? always : [...always, 'SIGINT', 'SIGHUP', 'SIGQUIT'];
+  const always = ['SIGTERM', 'SIGHUP', 'SIGUSR2', 'SIGTTIN', 'SIGTTOU'];
+  return isatty(0) ? always : [...always, 'SIGINT', 'SIGQUIT'];
 }
 
 /** @returns {NodeJS.Signals[]} */
 function signalsFromTerminal() {
-  return process.stdin.isTTY ? ['SIGINT', 'SIGHUP', 'SIGQUIT'] : [];
+  return isatty(0) ? ['SIGINT', 'SIGQUIT'] : [];
 }
 
 /**
+ * Ends at once: what a preload has opened here would keep this process.
+ *
  * @param {number | null} code
  * @param {NodeJS.Signals | null} signal
  */
 function leaveLike(code, signal) {
-  if (signal === null) {
-    process.exitCode = code ?? EXIT_FAILED;
-    return;
-  }
+  // Node.js aborts where it exits on a terminal that has been closed.
+  if (!terminals.every((file) => isatty(file))) signal = 'SIGHUP';
+  if (signal === null) process.exit(code ?? EXIT_FAILED);
   process.removeAllListeners(signal);
-  process.exitCode = 128 + constants.signals[signal];
   process.kill(process.pid, signal);
+  process.exit(128 + constants.signals[signal]);
 }
 
 /** @param {string} text */
 function fail(text) {
   say(text);
-  process.exitCode = EXIT_FAILED;
+  process.exit(EXIT_FAILED);
 }
 
 /** @param {string} text */

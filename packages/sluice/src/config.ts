@@ -116,8 +116,9 @@ export interface Config {
 /** `[app]` */
 export interface AppConfig {
   /**
-   * Script that calls `listen()`, relative to `cwd`. Without it and without `command`, `main` or else
-   * `scripts.start` of package.json decides.
+   * Script that calls `listen()`, relative to `cwd`. Without it and without `command`, the first of
+   * these decides: `main` of package.json, `scripts.start`, the server of a known framework, a script
+   * with a usual name (`server.js`, `dist/index.js`).
    */
   entry?: string;
   /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   cpSync,
@@ -10,6 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -33,8 +35,8 @@ interface Run {
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; output: string }>;
 }
 
-function run(args: readonly string[], env: Readonly<Record<string, string>>): Run {
-  const child = spawn(process.execPath, [SHIM, ...args], {
+function run(args: readonly string[], env: Readonly<Record<string, string>>, node = process.execPath): Run {
+  const child = spawn(node, [SHIM, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
     timeout: 20_000,
@@ -103,6 +105,71 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2', 'SIGTTIN', 'SIGT
     assert.equal(output, `up\ngot ${signal} 1\n`);
   });
 }
+
+/** A preload that listens at once and later, and leaves at SIGTERM with a code of its own. It says who holds the first port. */
+const agent = join(folder, 'agent.cjs');
+writeFileSync(
+  agent,
+  `const { createServer } = require('node:http');
+   const listen = (port) => createServer((_, res) => res.end(String(process.pid))).listen(port).on('error', () => {});
+   listen(Number(process.env.AGENT_PORT));
+   setTimeout(() => listen(Number(process.env.LATE_PORT)), 20);
+   process.on('SIGTERM', () => setTimeout(() => process.exit(99), 300));`,
+);
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0);
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return String(typeof address === 'object' ? address?.port : '');
+}
+
+for (const node of new Set([process.execPath, process.env['SLUICE_TEST_NODE'] ?? process.execPath])) {
+  test(`ports of preloads and of the inspector are left to the gateway's workers, by ${node}`, async () => {
+    const ports = { AGENT_PORT: await freePort(), LATE_PORT: await freePort() };
+    const inspector = await freePort();
+    const options = `--require ${agent} --inspect=127.0.0.1:${inspector}`;
+    // It is a worker: the options hold for it.
+    const binary = standIn(
+      'worker',
+      `const ask = async (port) => {
+         for (;;) {
+           const pid = await fetch('http://127.0.0.1:' + port).then((answer) => answer.text(), () => undefined);
+           if (pid !== undefined) return Number(pid);
+         }
+       };
+       Promise.all([ask(process.env.AGENT_PORT), ask(process.env.LATE_PORT)]).then((pids) => {
+         console.log(JSON.stringify([pids.every((pid) => pid === process.pid), require('node:inspector').url() !== undefined,
+           process.env.NODE_OPTIONS, process.env.NODE_V8_COVERAGE, process.env.SLUICE_SHIM_ENV]));
+         process.removeAllListeners('SIGTERM');
+         process.on('SIGTERM', () => setTimeout(() => process.exit(7), 600));
+         console.log('up');
+       });`,
+    );
+    const coverage = join(folder, 'coverage');
+    const env = {
+      SLUICE_BINARY: binary,
+      SLUICE_PRELOAD: '/x',
+      NODE_OPTIONS: options,
+      NODE_V8_COVERAGE: coverage,
+    };
+    const { child, said, ended } = run(['start'], { ...env, ...ports }, node);
+    await said('up');
+    child.kill('SIGTERM');
+    const { code, output } = await ended;
+    assert.equal(code, 7, output);
+    const told = output.split('\n').find((line) => line.startsWith('['));
+    assert.deepEqual(JSON.parse(told ?? ''), [true, true, options, coverage, null], output);
+  });
+}
+
+test('a binary that is missing ends the command although a preload listens', async () => {
+  const env = { AGENT_PORT: '0', LATE_PORT: '0', NODE_OPTIONS: `--require ${agent}` };
+  const { code } = await run([], { ...env, SLUICE_BINARY: join(folder, 'missing') }).ended;
+  assert.equal(code, 1);
+});
 
 test('a gateway that a signal ended ends the command by the same signal', async () => {
   const binary = standIn('kill', `process.kill(process.pid, 'SIGKILL'); setTimeout(() => {}, 15000);`);

@@ -77,8 +77,8 @@ impl Workers {
 config! {
     /// The app that the workers run: a script (`entry`) or a command (`command`), not both.
     app: App {
-        /// Script that calls `listen()`, relative to `cwd`. Without it and without `command`, `main` or else
-        /// `scripts.start` of package.json decides.
+        /// Script that calls `listen()`, relative to `cwd`. Without it and without `command`, the first of these decides: `main` of
+        /// package.json, `scripts.start`, the server of a known framework, a script with a usual name (`server.js`, `dist/index.js`).
         entry: Option<String> = None => reload;
         /// Command that starts the app instead of a script, one argument an element, for example
         /// `["npm", "run", "start"]`. No shell stands between.

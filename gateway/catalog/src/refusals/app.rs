@@ -22,7 +22,10 @@ pub enum AppError {
     )]
     NoScript(PathBuf),
     /// Nothing is named, and there is no `package.json` that could.
-    #[error("{}: no app was named and there is no package.json here. {NAME_IT}", Code::EntryMissing)]
+    #[error(
+        "{}: no app was named, and there is no package.json and no script with a usual name (server.js, dist/index.js) here. {NAME_IT}",
+        Code::EntryMissing
+    )]
     NoPackage,
     /// Nothing is named, and `package.json` cannot be read.
     #[error("{}: {source}. Mend it, or name the script that calls listen(): sluice start server.js", file.display())]
@@ -34,10 +37,23 @@ pub enum AppError {
     },
     /// Nothing is named, by `package.json` neither.
     #[error(
-        "{}: no app was named and package.json has neither a `main` that exists nor a start script. {NAME_IT}",
+        "{}: no app was named. package.json has neither a `main` that exists nor a start script, and no script with a usual name \
+         (server.js, dist/index.js) is here. {NAME_IT}",
         Code::EntryMissing
     )]
     NoStart,
+    /// Nothing is named, and the directory is that of several packages.
+    #[error(
+        "{}: no app was named, and this is the root of workspaces. Go to the directory of the app, or set app.cwd in sluice.toml. {NAME_IT}",
+        Code::EntryMissing
+    )]
+    Workspaces,
+    /// Nothing is named, and the build that makes the framework's server has not run.
+    #[error(
+        "{code}: the app's framework builds {0}, which is not there yet. Build the app (npm run build), or name its script: \
+         sluice start server.js", code = Code::EntryMissing
+    )]
+    NotBuilt(String),
     /// Arguments for Node.js are given on the command line, and a command starts the app.
     #[error(
         "--inspect is for scripts, and `{}` starts the app. Name its script (sluice dev server.js --inspect), or let the command open \

@@ -23,7 +23,7 @@ One worker runs, no page is cached, and no time limit applies to the app. Browse
 #[command(after_help = EXAMPLES)]
 pub struct DevArgs {
     /// Script that calls listen() [default: app.entry or app.command of sluice.toml, else main or scripts.start of
-    /// package.json]
+    /// package.json, else a framework's server or a script such as server.js]
     #[arg(conflicts_with = "app")]
     pub entry: Option<String>,
     /// Port to listen on; 0 takes any free one [config: server.port]

@@ -14,7 +14,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 no gateway runs, 4 app 
 
 pub(super) const START_EXAMPLES: &str = "\
 Examples:
-  sluice start                         what sluice.toml says, else package.json
+  sluice start                         what sluice.toml says, else the app that it finds here
   sluice start server.js               a script, CommonJS or ESM
   sluice start dist/main.js --port 8080 --workers 4
   sluice start -- npm run start        a command, from which the app is caught wherever it listens
@@ -86,6 +86,7 @@ as a stuck worker. Ctrl-C leaves nothing.";
 pub(super) const CHECK_EXAMPLES: &str = "\
 Examples:
   sluice check                         validate, and print every key with where it comes from
+  sluice check server.js               for `sluice start server.js`
   sluice check --config staging.toml --json";
 
 pub(super) const COMPLETION_EXAMPLES: &str = "\

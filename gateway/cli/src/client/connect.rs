@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use sluice_catalog::snapshot::Snapshot;
 
 use super::list;
 use super::profile::files::FileError;
+use super::reader;
 use crate::args::RunDirArg;
 use crate::exit::Exit;
 use crate::output;
@@ -148,6 +150,18 @@ impl Gateway {
             }
             Err(error) => Err(self.io(error)),
         }
+    }
+
+    /// The next line, however long it takes; `None` once the gateway has closed the connection. Where nobody reads `output` any more,
+    /// that is an error.
+    pub fn follow<T: DeserializeOwned>(&mut self, output: BorrowedFd<'_>) -> Result<Option<T>, ClientError> {
+        if self.stream.buffer().is_empty() {
+            let input = self.stream.get_ref().as_fd();
+            if !reader::waits_for(input, output).map_err(|error| self.io(error))? {
+                return Err(ClientError::Output(io::ErrorKind::BrokenPipe.into()));
+            }
+        }
+        self.receive()
     }
 
     /// Sends a request and waits for its reply; a refusal is an error.

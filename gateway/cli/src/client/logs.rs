@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -60,7 +61,8 @@ pub fn run(args: &LogsArgs) -> Result<ExitCode, ClientError> {
         Form::Text(Painter { has_colours })
     };
     let lines = Lines { selection, form, kept: VecDeque::new(), kept_max: count(args.lines), is_live: false };
-    print_log(gateway, args, lines, &mut io::stdout().lock())
+    let stdout = io::stdout();
+    print_log(gateway, args, lines, stdout.as_fd(), &mut stdout.lock())
 }
 
 /// <https://no-color.org>: any value but an empty one switches colours off.
@@ -136,6 +138,7 @@ fn print_log(
     mut gateway: Gateway,
     args: &LogsArgs,
     mut lines: Lines,
+    reader: BorrowedFd<'_>,
     out: &mut impl Write,
 ) -> Result<ExitCode, ClientError> {
     let kind = if lines.selection.is_of_requests() { Some(LineKind::Access.as_str().to_owned()) } else { None };
@@ -150,7 +153,8 @@ fn print_log(
         gateway.set_patience(None)?;
     }
     let ended = loop {
-        let printed = match gateway.receive::<Answer>()? {
+        let answer = if args.follow { gateway.follow::<Answer>(reader)? } else { gateway.receive::<Answer>()? };
+        let printed = match answer {
             Some(Answer::Line { line }) => lines.take(line, out),
             Some(Answer::Live { .. }) => lines.release(out),
             Some(Answer::Gap { missed }) => {
@@ -182,7 +186,8 @@ mod tests {
         let selection = Selection::new(args, 0).unwrap();
         let lines = Lines { selection, form, kept: VecDeque::new(), kept_max: count(args.lines), is_live: false };
         let mut out = Vec::new();
-        let result = print_log(FakeGateway::answering(answers).connect(), args, lines, &mut out);
+        let stderr = io::stderr();
+        let result = print_log(FakeGateway::answering(answers).connect(), args, lines, stderr.as_fd(), &mut out);
         (result, String::from_utf8(out).unwrap())
     }
 

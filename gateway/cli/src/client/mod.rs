@@ -14,6 +14,7 @@ mod list;
 mod logs;
 mod profile;
 mod quarantine;
+mod reader;
 mod reload;
 mod rendering;
 mod report;

@@ -41,7 +41,9 @@ pub fn originals(places: &Places, node: &str) -> Vec<Original> {
 fn ask(node: &str, asked: Vec<u8>) -> io::Result<Vec<Original>> {
     let reader = find_preload().map_err(io::Error::other)?.with_file_name("source-maps.js");
     let mut command = Command::new(node);
-    command.arg(format!("--max-old-space-size={HEAP_MB_MAX}")).arg(reader).env_remove("NODE_OPTIONS");
+    command.arg(format!("--max-old-space-size={HEAP_MB_MAX}")).arg(reader);
+    // They are meant for the app.
+    command.env_remove("NODE_OPTIONS").env_remove("NODE_V8_COVERAGE");
     for name in secret_variables() {
         command.env_remove(name);
     }

@@ -14,8 +14,9 @@ use std::path::Path;
 use serde_json::Value;
 use sluice_catalog::config::Config;
 
-use super::{App, Found};
+use super::Found;
 use crate::args::InitArgs;
+use crate::unnamed::App;
 use package::Install;
 
 /// Seconds that a supervisor gives the gateway beyond its own limits.
@@ -160,14 +161,16 @@ fn start_args(found: &Found, config: &Config, is_config_kept: bool, is_standalon
         return vec!["server.js".to_owned()];
     }
     let app = &config.app;
-    match &found.app {
-        _ if app.entry.is_some() || !app.command.is_empty() => Vec::new(),
-        App::Entry { is_there: true, .. } | App::Command(_) if !is_config_kept => Vec::new(),
+    if app.entry.is_some() || !app.command.is_empty() {
+        return Vec::new();
+    }
+    match (&found.app, found.app.entry()) {
+        (App::Command(command), _) if is_config_kept => {
+            std::iter::once("--").chain(command.iter().copied()).map(str::to_owned).collect()
+        }
         // A build that is not there yet, which sluice.toml has as a comment.
-        App::Entry { script, .. } => vec![script.clone()],
-        App::Command(command) => std::iter::once("--").chain(command.iter().copied()).map(str::to_owned).collect(),
-        App::Main(_) | App::ScriptsStart(_) => Vec::new(),
-        App::Unknown => vec!["server.js".to_owned()],
+        (_, Some((script, is_there))) if is_config_kept || !is_there => vec![script.to_owned()],
+        _ => Vec::new(),
     }
 }
 

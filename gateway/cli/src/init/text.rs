@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::Found;
 use super::deploy::Output;
 use super::frameworks::Framework;
-use super::{App, Found};
+use crate::unnamed::App;
 
 /// The file, with what is off by default as comments.
 pub(super) fn config(found: &Found) -> String {
@@ -23,20 +24,21 @@ pub(super) fn config(found: &Found) -> String {
 
 fn app(out: &mut String, app: &App) {
     out.push_str("[app]\n");
+    if let Some((script, is_there)) = app.entry() {
+        let note = if is_there { "" } else { "# Not there yet; build the app, then take the sign away:\n# " };
+        let _ = writeln!(out, "{note}entry = {}", quoted(script));
+        return;
+    }
     let _ = match app {
-        App::Entry { script, is_there: true } => writeln!(out, "entry = {}", quoted(script)),
-        App::Entry { script, is_there: false } => {
-            writeln!(out, "# Not there yet; build the app, then take the sign away:\n# entry = {}", quoted(script))
-        }
         App::Command(command) => {
             let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
             writeln!(out, "command = [{}]", words.join(", "))
         }
         App::Main(main) => writeln!(out, "# `main` of package.json is what is started: {}", one_line(main)),
-        App::ScriptsStart(script) => {
-            writeln!(out, "# `scripts.start` of package.json is what is started: {}", one_line(script))
+        App::ScriptsStart { text, .. } => {
+            writeln!(out, "# `scripts.start` of package.json is what is started: {}", one_line(text))
         }
-        App::Unknown => writeln!(out, "# The script that calls listen():\n# entry = \"server.js\""),
+        _ => writeln!(out, "# The script that calls listen():\n# entry = \"server.js\""),
     };
 }
 
@@ -92,7 +94,11 @@ pub(super) fn told_of_deployment(found: &Found, is_kept: bool, outputs: &[Output
 /// What was found, a line each, and what to do next.
 pub(super) fn told(found: &Found) -> String {
     let mut out = what_was_found(found);
-    out.push_str("wrote sluice.toml; read it, then: sluice start\n");
+    out.push_str(match (&found.app, found.app.entry()) {
+        (App::Unknown, _) => "wrote sluice.toml; name the app in it, then: sluice start\n",
+        (_, Some((_, false))) => "wrote sluice.toml; build the app, then: sluice start\n",
+        _ => "wrote sluice.toml; read it, then: sluice start\n",
+    });
     out
 }
 
@@ -104,14 +110,16 @@ fn what_was_found(found: &Found) -> String {
         (None, false) => writeln!(out, "found no package.json here"),
     };
     let _ = match &found.app {
-        App::Entry { script, is_there: true } => writeln!(out, "found the app: {script}"),
-        App::Entry { script, is_there: false } => writeln!(out, "missing {script}: build the app first"),
         App::Command(command) => writeln!(out, "starts the app by: {}", command.join(" ")),
         App::Main(main) => writeln!(out, "found the app, by main of package.json: {}", one_line(main)),
-        App::ScriptsStart(script) => {
-            writeln!(out, "found the app, by scripts.start of package.json: {}", one_line(script))
+        App::ScriptsStart { text, script: None } => {
+            writeln!(out, "found the app, by scripts.start of package.json: {}", one_line(text))
         }
-        App::Unknown => writeln!(out, "found no app: name its script as app.entry"),
+        app => match app.entry() {
+            Some((script, true)) => writeln!(out, "found the app: {script}"),
+            Some((script, false)) => writeln!(out, "missing {script}: build the app first"),
+            None => writeln!(out, "found no app: name its script as app.entry"),
+        },
     };
     if let Some((mount, is_built)) = found.mount {
         let _ = if is_built {

@@ -1,7 +1,6 @@
 //! Which app is meant, and where the preload is.
 
 use std::env;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +9,7 @@ use sluice_catalog::refusals::AppError;
 use sluice_supervisor::Start;
 
 use super::sources::Sources;
+use crate::unnamed::{App, Package, Script};
 
 /// What to run and where.
 pub struct Resolved {
@@ -17,7 +17,7 @@ pub struct Resolved {
     pub cwd: PathBuf,
 }
 
-/// The app as the command line, the config or package.json says. One that the command line names is meant relative to the
+/// The app as the command line or the config says, else as it is found. One that the command line names is meant relative to the
 /// current directory.
 pub fn resolve(loaded: &Loaded, sources: &Sources) -> Result<Resolved, AppError> {
     let app = &loaded.config.app;
@@ -34,7 +34,7 @@ pub fn resolve(loaded: &Loaded, sources: &Sources) -> Result<Resolved, AppError>
     let start = match (&app.entry, app.command.is_empty()) {
         (Some(entry), _) => script(find_script(&cwd, entry).ok_or_else(|| AppError::NoScript(cwd.join(entry)))?),
         (None, false) => Start::Command(app.command.clone()),
-        (None, true) => from_package_json(&cwd, script)?,
+        (None, true) => unnamed_start(&cwd, script)?,
     };
     match start {
         Start::Command(command) if !node_args.is_empty() => Err(AppError::InspectsCommand(command)),
@@ -50,22 +50,18 @@ pub fn find_script(cwd: &Path, entry: &str) -> Option<PathBuf> {
     std::iter::once(path).chain(candidates).find(|candidate| candidate.exists())
 }
 
-fn from_package_json(cwd: &Path, script: impl Fn(PathBuf) -> Start) -> Result<Start, AppError> {
-    let file = cwd.join("package.json");
-    let package = match fs::read(&file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(AppError::NoPackage),
-        read => read.and_then(|text| Ok(serde_json::from_slice::<serde_json::Value>(&text)?)),
-    };
-    let package = package.map_err(|source| AppError::Package { file, source })?;
-    let main =
-        package.get("main").and_then(|main| main.as_str()).map(|main| cwd.join(main)).filter(|main| main.exists());
-    if let Some(main) = main {
-        return Ok(script(main));
+/// What starts the app of a directory where nobody names it.
+pub fn unnamed_start(cwd: &Path, script: impl Fn(PathBuf) -> Start) -> Result<Start, AppError> {
+    let package = Package::read(cwd).map_err(|source| AppError::Package { file: cwd.join("package.json"), source })?;
+    match package.app(cwd) {
+        App::Main(entry) | App::Usual(entry) | App::Built(Script { path: entry, is_there: true }) => {
+            Ok(script(cwd.join(entry)))
+        }
+        App::Built(Script { path, .. }) => Err(AppError::NotBuilt(path)),
+        App::ScriptsStart { .. } => Ok(Start::Command(["npm", "run", "start"].map(str::to_owned).to_vec())),
+        App::Command(command) => Ok(Start::Command(command.iter().copied().map(str::to_owned).collect())),
+        App::Unknown => Err(package.missing(cwd)),
     }
-    if package.pointer("/scripts/start").is_some() {
-        return Ok(Start::Command(["npm", "run", "start"].map(str::to_owned).to_vec()));
-    }
-    Err(AppError::NoStart)
 }
 
 /// Why no worker could be started: each needs the preload.

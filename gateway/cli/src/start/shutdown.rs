@@ -1,11 +1,13 @@
 //! Leaving: why, and in which order. Stop accepting, finish what was accepted, stop the workers; a second request to leave
 //! ends it at once.
 
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal as Number, kill};
+use sluice_catalog::config::Mode;
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Level};
 use sluice_proxy::front::listen::Then;
@@ -20,6 +22,9 @@ use super::{Exit, Failure};
 
 /// How often an answer is looked for that comes in a moment.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// How often the terminal of an app in development is looked at.
+const LOOK_AT_TERMINAL_EVERY: Duration = Duration::from_secs(1);
 
 /// How long clients may take to read what they are told about requests that their workers left behind.
 const ANSWER_WAIT: Duration = Duration::from_millis(200);
@@ -72,6 +77,9 @@ pub async fn wait_for_reason(
     let (reason, signal) = tokio::select! {
         heard = asked_to_leave(&mut signals, gateway) => (heard.name, heard.signal),
         () = gateway.stop_requested.notified() => ("sluice stop", Number::SIGTERM),
+        () = terminal_closed(), if gateway.gate.config().app.mode == Mode::Development => {
+            ("the end of its terminal", Number::SIGTERM)
+        }
         () = gateway.tasks.lost() => ("a fault in the gateway", Number::SIGTERM),
         Ok(()) = gave_up => return Ending::GaveUp,
         successor = &mut upgrades => return Ending::HandedOver(Box::new(successor)),
@@ -87,6 +95,18 @@ pub async fn wait_for_reason(
         }
     }
     Ending::Asked(reason)
+}
+
+/// Waits until the terminal that the gateway is typed into has been closed, of which not every such gateway gets a signal. Who sends the
+/// output elsewhere means it to stay.
+async fn terminal_closed() {
+    let are_terminals = || [io::stdin().is_terminal(), io::stdout().is_terminal()];
+    if are_terminals() != [true, true] {
+        return std::future::pending().await;
+    }
+    while are_terminals() != [false, false] {
+        tokio::time::sleep(LOOK_AT_TERMINAL_EVERY).await;
+    }
 }
 
 /// Leaves in order, or at once if asked again.
@@ -125,12 +145,12 @@ pub async fn leave(
     })
 }
 
-/// A signal that means it: npm, npx and the terminal may each deliver the same Ctrl-C.
+/// A signal that means it: npm, npx and the terminal may each deliver the same Ctrl-C. A terminal that closes wants nothing cut off.
 async fn leave_again(signals: &mut Signals, gateway: &Gateway) -> &'static str {
     let began = Instant::now();
     loop {
         let heard = asked_to_leave(signals, gateway).await;
-        if began.elapsed() >= SAME_SIGNAL {
+        if heard.signal != Number::SIGHUP && began.elapsed() >= SAME_SIGNAL {
             return heard.name;
         }
     }

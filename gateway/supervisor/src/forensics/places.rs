@@ -61,7 +61,8 @@ impl Reader {
         for name in secret_variables() {
             command.env_remove(name);
         }
-        command.env_remove("NODE_OPTIONS").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.env_remove("NODE_OPTIONS").env_remove("NODE_V8_COVERAGE");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         command.kill_on_drop(true).spawn().ok().map(Self)
     }
 

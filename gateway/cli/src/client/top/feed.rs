@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub(super) enum News {
     Answer(Box<Watched>),
     /// Why there was none.
-    Lost(String),
+    Lost(ClientError),
 }
 
 /// The thread ends when this is dropped.
@@ -70,7 +70,7 @@ impl Asker {
                 Ok(watched) => News::Answer(Box::new(watched)),
                 Err(error) => {
                     self.gateway = None;
-                    News::Lost(error.to_string())
+                    News::Lost(error)
                 }
             };
             wait = match news {

@@ -32,6 +32,7 @@ use ratatui::crossterm::terminal::size;
 use sluice_admin::protocol::Seen;
 
 use super::connect::{ClientError, Gateway};
+use super::reader;
 use crate::args::TopArgs;
 use crate::exit::Exit;
 use crate::output;
@@ -46,6 +47,8 @@ pub use views::View;
 
 /// How long a key or an answer waits until the other is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How long the command waits for another gateway when there is none. Supervisors start one sooner.
+const NEXT_GATEWAY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Columns where nobody says how many there are.
 const COLUMNS: u16 = 80;
 /// Narrower ones make no difference.
@@ -64,7 +67,11 @@ pub fn run(args: &TopArgs) -> Result<ExitCode, ClientError> {
     // After the screen, which blocks signals for the threads to come.
     let interval = Duration::from_millis(args.interval_ms);
     let feed = Feed::start(args.run_dir.clone(), gateway, state.data().seen, interval).map_err(ClientError::Output)?;
-    on_terminal(&mut state, screen, &feed).map_err(ClientError::Output)
+    match on_terminal(&mut state, screen, &feed) {
+        // A frame may fail before the signal of the terminal's end comes.
+        Err(ClientError::Output(_)) if reader::terminal_closes() => Ok(terminal::HUNG_UP.into()),
+        ended => ended,
+    }
 }
 
 fn is_unset(name: &str) -> bool {
@@ -78,19 +85,22 @@ fn columns() -> u16 {
     said.or_else(of_terminal).unwrap_or(COLUMNS).max(COLUMNS_MIN)
 }
 
-fn on_terminal(state: &mut State, mut screen: Screen, feed: &Feed) -> io::Result<ExitCode> {
+fn on_terminal(state: &mut State, mut screen: Screen, feed: &Feed) -> Result<ExitCode, ClientError> {
     let mut has_changed = true;
+    let mut missing_since = None;
     let mut drawn = Instant::now();
     loop {
         // Ages grow even where nothing comes.
         if has_changed || drawn.elapsed() >= Duration::from_secs(1) {
             let now = Instant::now();
-            screen.draw(|frame| draw::draw(state, frame.area(), frame.buffer_mut(), now))?;
+            screen
+                .draw(|frame| draw::draw(state, frame.area(), frame.buffer_mut(), now))
+                .map_err(ClientError::Output)?;
             (has_changed, drawn) = (false, now);
         }
-        if event::poll(LOOK_EVERY)? {
+        if event::poll(LOOK_EVERY).map_err(ClientError::Output)? {
             has_changed = true;
-            if let Event::Key(key) = event::read()? {
+            if let Event::Key(key) = event::read().map_err(ClientError::Output)? {
                 match input::meaning(&key, state.is_typing) {
                     Some(Key::Does(action)) if !state.apply(action) => return Ok(Exit::Ok.into()),
                     Some(Key::Suspend) => Screen::suspend(),
@@ -101,11 +111,23 @@ fn on_terminal(state: &mut State, mut screen: Screen, feed: &Feed) -> io::Result
         }
         loop {
             match feed.news.try_recv() {
-                Ok(News::Answer(watched)) => state.update(*watched),
-                Ok(News::Lost(why)) => state.lose(&why, Instant::now()),
+                Ok(News::Answer(watched)) => {
+                    missing_since = None;
+                    state.update(*watched);
+                }
+                Ok(News::Lost(why)) => {
+                    let now = Instant::now();
+                    state.lose(&why.to_string(), now);
+                    let ClientError::NotRunning(_) = why else { continue };
+                    if now.duration_since(*missing_since.get_or_insert(now)) >= NEXT_GATEWAY_TIMEOUT {
+                        return Err(why);
+                    }
+                }
                 Err(TryRecvError::Empty) => break,
                 // It has panicked, and given the terminal back.
-                Err(TryRecvError::Disconnected) => return Err(io::Error::other("the thread that asks has ended")),
+                Err(TryRecvError::Disconnected) => {
+                    return Err(ClientError::Output(io::Error::other("the thread that asks has ended")));
+                }
             }
             has_changed = true;
         }

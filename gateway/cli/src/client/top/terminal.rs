@@ -1,17 +1,16 @@
 //! The terminal while `top` has it: the other screen, raw keys, no cursor. It is given back when the value goes, on a panic, on a
-//! signal, and for as long as the command is suspended.
+//! signal, and for as long as the command is suspended. The command ends with its terminal.
 
 use std::io::{self, Stdout, Write as _, stdout};
 use std::panic;
 use std::process::exit;
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use nix::sys::signal::{SigSet, Signal, kill, raise};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getpgrp, tcgetpgrp};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::{Hide, Show};
@@ -19,8 +18,12 @@ use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::layout::{Position, Rect};
 
-/// How long a signal waits for a frame that is being written.
+use crate::client::reader;
+
+/// How long the end waits for a frame that is being written.
 const FRAME_TIMEOUT: Duration = Duration::from_millis(200);
+/// Exit code when the terminal has been closed, as of SIGHUP.
+pub(super) const HUNG_UP: u8 = 128 + Signal::SIGHUP as u8;
 
 /// Signals that end the command, and the one that suspends it.
 const ENDS: [Signal; 4] = [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT];
@@ -44,6 +47,7 @@ impl Screen {
         let shared = Arc::new(Mutex::new(Shared::default()));
         // Before the screen changes, so that no signal finds it changed and nobody to give it back.
         watch_signals(Arc::clone(&shared))?;
+        watch_terminal(Arc::clone(&shared))?;
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
             leave();
@@ -108,18 +112,49 @@ fn watch_signals(shared: Arc<Mutex<Shared>>) -> io::Result<()> {
                 suspended(&mut shared.lock().unwrap_or_else(PoisonError::into_inner));
                 continue;
             }
-            // A terminal that takes nothing must not keep the command.
-            let until = Instant::now() + FRAME_TIMEOUT;
-            let mut held = shared.try_lock();
-            while held.is_err() && Instant::now() < until {
-                thread::sleep(Duration::from_millis(5));
-                held = shared.try_lock();
-            }
-            leave();
-            exit(128 + signal as i32);
+            end(&shared, 128 + signal as i32);
         }
     })?;
     Ok(())
+}
+
+/// A thread that ends the command with its terminal. A signal tells of that only those whom the terminal controls, and the library that
+/// reads keys never returns from a terminal that is gone.
+fn watch_terminal(shared: Arc<Mutex<Shared>>) -> io::Result<()> {
+    thread::Builder::new().name("terminal".to_owned()).spawn(move || {
+        let mut was_taken = false;
+        loop {
+            let is_closed = reader::terminal_closes();
+            let is_taken = is_taken();
+            // Twice, as a shell that puts the command into the background stops it.
+            if is_closed || is_taken && was_taken {
+                end(&shared, HUNG_UP.into());
+            }
+            was_taken = is_taken;
+        }
+    })?;
+    Ok(())
+}
+
+/// Whether the terminal is somebody else's by now: whoever started the command, `npx` perhaps, was killed, and the shell has it back.
+fn is_taken() -> bool {
+    tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground != getpgrp())
+}
+
+/// Gives the terminal back, and ends. A terminal that takes nothing must not keep the command.
+fn end(shared: &Arc<Mutex<Shared>>, code: i32) -> ! {
+    let shared = Arc::clone(shared);
+    let (done, is_done) = channel();
+    thread::spawn(move || {
+        let _held = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        leave();
+        let _ = done.send(());
+    });
+    if is_done.recv_timeout(FRAME_TIMEOUT).is_err() {
+        // The modes at least, which need nothing to be written.
+        let _ = disable_raw_mode();
+    }
+    exit(code)
 }
 
 /// Gives the terminal back, stops, and takes it again when the command is resumed.
