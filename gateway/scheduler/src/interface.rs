@@ -342,7 +342,9 @@ pub enum Action {
     },
     /// The worker died while it held this request.
     Orphaned {
-        /// It was parked while others ran, so the worker did not die of it.
+        /// It was parked.
+        is_parked: bool,
+        /// Others ran meanwhile, so the worker did not die of it.
         is_bystander: bool,
         /// The request it held.
         request: RequestId,

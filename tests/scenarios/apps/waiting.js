@@ -1,9 +1,10 @@
-// Requests that wait for as long as the test wants: `/wait` until `/release`, `/page` at once, `/nested?depth=N` asks this app for the
+// Requests that wait for as long as the test wants: `/wait` until SIGUSR2, `/page` at once, `/nested?depth=N` asks this app for the
 // next, `/block` in a synchronous child.
 const { spawnSync } = require('node:child_process');
 const http = require('node:http');
 
 const held = [];
+process.on('SIGUSR2', () => held.splice(0).forEach((end) => end()));
 http
   .createServer((request, response) => {
     const url = new URL(request.url, 'http://app');
@@ -12,7 +13,6 @@ http
       const memory = Array.from({ length: Number(url.searchParams.get('kb') ?? 0) * 128 }, (_, at) => at + 0.5);
       return void held.push(() => response.end(`waited with ${memory.length}`));
     }
-    if (url.pathname === '/release') held.splice(0).forEach((end) => end());
     if (url.pathname === '/block') spawnSync('sleep', [url.searchParams.get('s')]);
     const depth = Number(url.searchParams.get('depth') ?? 0);
     if (depth === 0) return response.end('page');

@@ -186,6 +186,11 @@ impl Quarantine {
         convicted
     }
 
+    /// Deaths of workers that were counted with exactly this request.
+    pub(crate) fn deaths_with(&self, print: &Fingerprint) -> u32 {
+        self.entries.get(print).map_or(0, |entry| entry.deaths)
+    }
+
     /// A worker has answered it, whole. Returns whether requests that were probed are refused from now on, as it is known
     /// now what tells them from this one.
     pub(crate) fn answered(&mut self, now: Instant, subject: &Subject) -> bool {

@@ -6,6 +6,7 @@ use sluice_catalog::errors::Code;
 use sluice_scheduler::{Action, Event, KillReason, RequestId, WorkerId, WorkerState, WorkerView};
 use tokio::time::Instant;
 
+use super::retry::Orphan;
 use super::{Cause, Gate};
 use crate::respond::answer::Times;
 use crate::upstream::{Ahead, Given, InFlight, Job, Lease};
@@ -81,8 +82,9 @@ impl Gate {
             Action::Begins { request, .. } => self.begins(at, request),
             Action::TakeBack { worker } => self.take_back(worker),
             Action::Refuse { request, reason, retry_after_s } => self.refuse(request, reason, retry_after_s),
-            Action::Orphaned { request, worker, arrived, is_bystander } => {
-                self.orphan(request, worker, arrived, is_bystander);
+            Action::Orphaned { request, worker, arrived, is_parked, is_bystander } => {
+                let shared = is_bystander;
+                self.orphan(request, worker, Orphan { arrived, shared, is_parked, is_bystander });
             }
             Action::CloseStream { request, .. } => {
                 if let Some(exchange) = self.requests.held(request) {

@@ -60,7 +60,9 @@ pub(crate) struct Orphan {
     pub(crate) arrived: Time,
     /// Whether the worker held other requests too.
     pub(crate) shared: bool,
-    /// It only waited while others ran: the worker did not die of it.
+    /// It only waited.
+    pub(crate) is_parked: bool,
+    /// And others ran meanwhile: the worker did not die of it.
     pub(crate) is_bystander: bool,
 }
 
@@ -145,13 +147,13 @@ fn fate(method: &Method, seen: Seen, cause: Cause, shared: bool, was_retried: bo
 impl Gate {
     /// The worker has died while it held this request. Its task is told only after a while: until then it may read what
     /// the worker wrote last, and afterwards it must not wait for a connection that something else keeps open.
-    pub(super) fn orphan(&self, request: RequestId, worker: WorkerId, arrived: Time, is_bystander: bool) {
+    pub(super) fn orphan(&self, request: RequestId, worker: WorkerId, orphan: Orphan) {
         let Some(exchange) = self.requests.held(request) else { return };
         let is_held_too = |other: &Rc<InFlight>| {
             !Rc::ptr_eq(other, &exchange) && other.is_with(worker) && !other.answer.is_stream.get()
         };
-        let shared = is_bystander || self.requests.all_held().iter().any(is_held_too);
-        exchange.orphaned.set(Some(Orphan { arrived, shared, is_bystander }));
+        let shared = orphan.shared || self.requests.all_held().iter().any(is_held_too);
+        exchange.orphaned.set(Some(Orphan { shared, ..orphan }));
         tokio::task::spawn_local(async move {
             tokio::time::sleep(EXIT_TIMEOUT).await;
             exchange.died.set();
@@ -162,14 +164,18 @@ impl Gate {
     pub(crate) async fn bury(&self, given: Given, seen: Seen, cause: Cause) {
         let Given { lease, job, exchange } = given;
         lease.end();
-        let orphan = exchange.orphaned.get().unwrap_or(Orphan { arrived: self.now(), shared: false, is_bystander: false });
-        let held = self.count_death(&job, seen, cause, orphan).await;
+        let unknown = Orphan { arrived: self.now(), shared: false, is_parked: false, is_bystander: false };
+        let orphan = exchange.orphaned.get().unwrap_or(unknown);
+        let (held, deaths) = self.count_death(&job, seen, cause, orphan).await;
         let was_retried = job.answer.was_retried.get();
         match fate(&job.method, seen, cause, orphan.shared, was_retried, held) {
             Fate::Again => {
                 let mut job = job;
                 // Should this one be what its worker died with, it shall not end others' requests with the next.
-                let is_suspect = seen.sent && !orphan.is_bystander;
+                // Of many that only waited none is, before a second worker has died with one like it: each would have to wait until a
+                // worker is empty.
+                let waited = orphan.is_parked && orphan.shared && (orphan.is_bystander || deaths <= 1);
+                let is_suspect = seen.sent && !waited;
                 job.class.need = Need { alone: job.class.need.alone || is_suspect, ..job.class.need };
                 let (request, need) = (job.request, job.class.need);
                 let was_sent = seen.sent && job.answer.is_wanted();
@@ -189,16 +195,18 @@ impl Gate {
         }
     }
 
-    /// Returns what is done with such a request if it is in quarantine now.
-    async fn count_death(&self, job: &Job, seen: Seen, cause: Cause, orphan: Orphan) -> Option<Mode> {
+    /// Returns what is done with such a request if it is in quarantine now, and the workers that are counted to have died with it.
+    async fn count_death(&self, job: &Job, seen: Seen, cause: Cause, orphan: Orphan) -> (Option<Mode>, u32) {
         let target = job.target();
         let counts = seen.sent && !seen.unread && cause != Cause::Gateway && !orphan.is_bystander;
         if !counts && !self.deaths.concerns(&job.method, target) {
-            return None;
+            return (None, 0);
         }
         // The time of dispatch is that of this try; it is read before anything is awaited.
         let dispatched = job.answer.times.get().dispatched.unwrap_or_else(Instant::now);
-        let subject = self.deaths.subject(&job.method, target, &job.head, &job.body).await?;
+        let Some(subject) = self.deaths.subject(&job.method, target, &job.head, &job.body).await else {
+            return (None, 0);
+        };
         let now = Instant::now();
         if counts {
             let death = Death { method: job.method.as_str(), target, request: job.request.0, dispatched, shared: orphan.shared };
@@ -210,7 +218,8 @@ impl Gate {
                 self.refuse_queued(subject.print.route).await;
             }
         }
-        self.deaths.table.borrow().mode(now, &subject)
+        let table = self.deaths.table.borrow();
+        (table.mode(now, &subject), table.deaths_with(&subject.print))
     }
 
     /// Requests that were given to a second worker.

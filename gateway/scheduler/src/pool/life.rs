@@ -175,8 +175,9 @@ impl Pool {
         let held = self.workers.get_mut(&worker).map(|w| std::mem::take(&mut w.held)).unwrap_or_default();
         let is_any_running = held.iter().any(|held| !held.is_parked && held.handed.is_none());
         for held in held {
-            let is_bystander = held.is_parked && is_any_running;
-            actions.push(Action::Orphaned { request: held.request, worker, arrived: held.arrived, is_bystander });
+            let (request, arrived, is_parked) = (held.request, held.arrived, held.is_parked);
+            let is_bystander = is_parked && is_any_running;
+            actions.push(Action::Orphaned { request, worker, arrived, is_parked, is_bystander });
         }
         let Some(dead) = self.workers.remove(worker) else { return };
         self.successor_failed(now, worker, AbandonReason::Exited { worker }, limits, actions);

@@ -162,7 +162,7 @@ impl Pool {
             let is_packed = packs && w.parts().saturating_add(ask.part) <= SHORT_PARTS_MAX;
             // Those that wait are spread, as is the memory that they take.
             let has_streams = w.streams >= limits.streams_per_worker_max;
-            let waiting = (has_streams, (w.parked() + w.streams as usize) / WAITING_ALIKE);
+            let waiting = (has_streams, (w.parked() + w.streams as usize) / WAITING_ALIKE, w.parked() > 0);
             (packs && !is_packed, waiting, if is_packed { usize::MAX - held } else { held }, turn, w.instance)
         };
         let seats = self.workers.with_seats(limits);
