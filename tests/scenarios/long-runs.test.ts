@@ -3,13 +3,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { app, type Sluice } from '../support/sluice.ts';
-import { ask, running } from './scenario.ts';
-import { logged } from './stuck.ts';
+import { ask, running, statusWhen } from './scenario.ts';
+import { logged, stuckApp } from './stuck.ts';
 
 interface Runs {
   counts: number[];
   requests_with: number[];
-  longest: { ms: number; collected_ms: number; request: string | null; class: string | null }[];
+  longest: {
+    ms: number;
+    collected_ms: number;
+    spent: string | null;
+    request: string | null;
+    class: string | null;
+  }[];
 }
 
 interface Status {
@@ -42,6 +48,29 @@ test('each of several ways to hold up a worker is told with its request and rout
   for (const path of paths) assert.ok(longestOf(status, `GET ${path}`)?.request, path);
   assert.ok((longestOf(status, 'GET /collections')?.collected_ms ?? 0) > 0, 'the collector is told apart');
   assert.ok((status.runs.requests_with[2] ?? 0) >= paths.length);
+});
+
+test('a synchronous wait is told with its CPU time, and not to become cheaper', async (t) => {
+  if (process.platform !== 'linux') return t.skip('other systems do not tell a wait from a missing CPU');
+  const env = { SLUICE_WORKERS_OVERDUE_AFTER_MS: '0' };
+  const sluice = await running(t, { entry: stuckApp, workers: 1, env });
+  // Runs are told from some moments after the start on.
+  await statusWhen(sluice, ({ workers }) => typeof workers[0]?.cpu_ms_total === 'number', 'a beat');
+  assert.equal((await ask(sluice, '/pause?token=secret')).status, 200);
+  const run = await eventually(
+    () => sluice.logs.find((line) => line['event'] === 'long_run' && line['class'] === 'GET /pause'),
+    { what: 'the run in the log' },
+  );
+  assert.equal(run['spent'], 'waiting', JSON.stringify(run));
+  assert.ok(Number(run['cpu_ms']) < Number(run['run_ms']) / 2, JSON.stringify(run));
+  const raised = await eventually(
+    () => sluice.logs.find((line) => line['event'] === 'alarm_raised' && line['class'] === 'GET /pause'),
+    { what: 'its alarm' },
+  );
+  assert.match(String(raised['text']), /asynchronous call/);
+  assert.doesNotMatch(String(raised['text']), /secret/);
+  const { runs } = await statusOf(sluice);
+  assert.equal(runs.longest.find((one) => one.class === 'GET /pause')?.spent, 'waiting');
 });
 
 test('a run for which its worker is replaced is told too, and raises its alarm', async (t) => {

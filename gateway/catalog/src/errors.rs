@@ -168,7 +168,7 @@ errors! {
         "The worker that was asked holds `streams.per_worker_max` upgraded connections or event streams. Raise it, add workers, or spread them with `workers.choice`."
     GatewayFailed "SLU-GATEWAY-FAILED" 500 final Gateway
         "The service failed to answer."
-        "A fault in the gateway itself ended the task that carried the request to its worker. The log has the place; please report it. The worker was replaced."
+        "A fault in the gateway itself ended the task that carried the request to its worker. The log has the place; please report it. The worker was replaced. A static file that cannot be read to its end, or a body that cannot be compressed, ends the answer with this code too."
     RequestQuarantined "SLU-REQUEST-QUARANTINED" 500 final Worker
         "The service failed at this request before and does not try it again for now."
         "Two workers died with this request or with those that it cannot be told from, one after the other, so it reaches none for `quarantine.ttl_ms`. `sluice quarantine` lists such requests; look into the log for what the workers wrote last, mend the app, then `sluice quarantine --release ID`."
