@@ -204,17 +204,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
             let told = RoutesGrown { size: said.size, added: said.added, places };
             supervisor.gate.routes_grown(process.worker, &told);
         }
-        Kind::Threw => {
-            process.unreported.borrow_mut().used(said.cpu_us_total);
-            // The first of several is what the others follow from.
-            let mut threw = process.threw.borrow_mut();
-            let is_old = threw.as_ref().is_none_or(|threw| threw.at.elapsed() > THREW_TIMEOUT);
-            if is_old {
-                let request = (said.id > 0).then_some(RequestId(said.id));
-                let text = excerpt(&said.text, EXCEPTION_CHARS_MAX).to_owned();
-                *threw = Some(Threw { at: Instant::now(), text, request });
-            }
-        }
+        Kind::Threw => hear_thrown(process, &said),
         Kind::Turn => supervisor.gate.has_reported_all(process.worker, Instant::now()),
         Kind::Beat => hear_beat(supervisor, process, &said),
         Kind::React => {
@@ -254,6 +244,16 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
         Kind::Send if said.message == "ready" => supervisor.said_ready(process),
         // Nothing else that an app says means anything, `hello` was heard, and the last is of a version that knows more.
         Kind::Send | Kind::Hello | Kind::Unknown => {}
+    }
+}
+
+/// An exception that nothing caught. The first of several is what the others follow from.
+fn hear_thrown(process: &Process, said: &Line) {
+    process.unreported.borrow_mut().used(said.cpu_us_total);
+    let mut threw = process.threw.borrow_mut();
+    if threw.as_ref().is_none_or(|threw| threw.at.elapsed() > THREW_TIMEOUT) {
+        let request = (said.id > 0).then_some(RequestId(said.id));
+        *threw = Some(Threw { at: Instant::now(), text: excerpt(&said.text, EXCEPTION_CHARS_MAX).to_owned(), request });
     }
 }
 

@@ -192,9 +192,10 @@ fn cpu_time_that_a_worker_takes_with_it_is_that_of_the_requests_that_it_held() {
     play(async |world| {
         let (worker, mut client) = (world.worker().await, world.client());
         client.post("/loops", "name=value").await;
-        drop(worker.call().await);
+        let call = worker.call().await;
         world.pass(8_000).await;
         world.gate.left_untold(worker.id, Duration::from_secs(9));
+        drop(call);
         worker.exit();
         assert_eq!(client.answer().await, "HTTP/1.1 502 Bad Gateway, SLU-WORKER-DIED");
         let costs = world.gate.class_costs().classes;
