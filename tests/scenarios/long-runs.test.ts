@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { app, type Sluice } from '../support/sluice.ts';
-import { ask, running, statusWhen } from './scenario.ts';
+import { ask, running } from './scenario.ts';
 import { logged, stuckApp } from './stuck.ts';
 
 interface Runs {
@@ -55,11 +55,12 @@ test('a synchronous wait is told with its CPU time, and not to become cheaper', 
   const env = { SLUICE_WORKERS_OVERDUE_AFTER_MS: '0' };
   const sluice = await running(t, { entry: stuckApp, workers: 1, env });
   // Runs are told from some moments after the start on.
-  await statusWhen(sluice, ({ workers }) => typeof workers[0]?.cpu_ms_total === 'number', 'a beat');
-  assert.equal((await ask(sluice, '/pause?token=secret')).status, 200);
   const run = await eventually(
-    () => sluice.logs.find((line) => line['event'] === 'long_run' && line['class'] === 'GET /pause'),
-    { what: 'the run in the log' },
+    async () => {
+      assert.equal((await ask(sluice, '/pause?token=secret')).status, 200);
+      return sluice.logs.find((line) => line['event'] === 'long_run' && line['class'] === 'GET /pause');
+    },
+    { deadlineMs: 40_000, what: 'the run in the log' },
   );
   assert.equal(run['spent'], 'waiting', JSON.stringify(run));
   assert.ok(Number(run['cpu_ms']) < Number(run['run_ms']) / 2, JSON.stringify(run));
