@@ -319,6 +319,7 @@ function status(workers: number): Snapshot {
     streams: 0,
     quarantined: 0,
     alarms: [],
+    crashes: [],
     certificates: [],
     growing: [],
     react: { renders_total: 9000, fallbacks: { suspense: 90 } },

@@ -66,6 +66,13 @@ void test('I4: an infinite loop is named with function, file, line and request, 
     sluice.logs.find((one) => one['event'] === 'worker_exited' && one['worker'] === line['worker']),
   );
   assert.deepEqual([exit['reason'], exit['expected']], ['stuck', false]);
+  assert.deepEqual([exit['request_id'], exit['class']], [line['request_id'], 'GET /loop']);
+  // The time that the loop took is its class's, though no worker has reported it.
+  assert.ok(Number(record['cpu_ms']) > 300, `${String(record['cpu_ms'])} ms`);
+  const { stdout } = await sluice.cli(['classes', '--json']);
+  const { classes } = JSON.parse(stdout) as { classes: { class: string; cpu_share: number }[] };
+  assert.equal(classes[0]?.class, 'GET /loop', stdout);
+  assert.ok((await metric(sluice, 'sluice_class_cpu_seconds_total{class="GET /loop"}')) > 0.3);
   await allReady(sluice, 2);
   const stuck = sluice.logs.filter(({ event }) => event === 'worker_stuck').length;
   assert.equal(await metric(sluice, 'sluice_worker_exits_total{reason="stuck",expected="false"}'), stuck);

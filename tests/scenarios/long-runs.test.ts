@@ -4,12 +4,18 @@ import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { app, type Sluice, startSluice } from '../support/sluice.ts';
 import { ask, end, running, sent } from './scenario.ts';
-import { logged } from './stuck.ts';
+import { logged, stuckApp } from './stuck.ts';
 
 interface Runs {
   counts: number[];
   requests_with: number[];
-  longest: { ms: number; collected_ms: number; request: string | null; class: string | null }[];
+  longest: {
+    ms: number;
+    collected_ms: number;
+    spent: string | null;
+    request: string | null;
+    class: string | null;
+  }[];
 }
 
 interface Status {
@@ -56,6 +62,30 @@ test('a first request that holds up its worker as soon as that is ready is told 
     what: 'the run of the first request',
   });
   assert.ok(run.ms >= 300 && run.request, JSON.stringify(run));
+});
+
+test('a synchronous wait is told with its CPU time, and not to become cheaper', async (t) => {
+  if (process.platform !== 'linux') return t.skip('other systems do not tell a wait from a missing CPU');
+  const env = { SLUICE_WORKERS_OVERDUE_AFTER_MS: '0' };
+  const sluice = await running(t, { entry: stuckApp, workers: 1, env });
+  // Runs are told from some moments after the start on.
+  const run = await eventually(
+    async () => {
+      assert.equal((await ask(sluice, '/pause?token=secret')).status, 200);
+      return sluice.logs.find((line) => line['event'] === 'long_run' && line['class'] === 'GET /pause');
+    },
+    { deadlineMs: 40_000, what: 'the run in the log' },
+  );
+  assert.equal(run['spent'], 'waiting', JSON.stringify(run));
+  assert.ok(Number(run['cpu_ms']) < Number(run['run_ms']) / 2, JSON.stringify(run));
+  const raised = await eventually(
+    () => sluice.logs.find((line) => line['event'] === 'alarm_raised' && line['class'] === 'GET /pause'),
+    { what: 'its alarm' },
+  );
+  assert.match(String(raised['text']), /asynchronous call/);
+  assert.doesNotMatch(String(raised['text']), /secret/);
+  const { runs } = await statusOf(sluice);
+  assert.equal(runs.longest.find((one) => one.class === 'GET /pause')?.spent, 'waiting');
 });
 
 test('a run for which its worker is replaced is told too, and raises its alarm', async (t) => {

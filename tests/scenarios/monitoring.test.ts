@@ -119,6 +119,7 @@ void test('every query is about metrics, labels and words that a gateway has', a
   const page = pageOf(await (await fetch(`${sluice.admin}/metrics`)).text());
   const catalogue = fs.readFileSync(path.join(repositoryDir, 'docs/reference/metrics.md'), 'utf8');
   const log = fs.readFileSync(path.join(repositoryDir, 'docs/reference/log.md'), 'utf8');
+  const errors = fs.readFileSync(path.join(repositoryDir, 'docs/reference/errors.md'), 'utf8');
   const labelsOf = (metric: string): string[] => {
     const name = metric.replace(/_(bucket|sum|count)$/, '');
     const row = catalogue
@@ -141,6 +142,8 @@ void test('every query is about metrics, labels and words that a gateway has', a
         for (const word of isPattern ? value.split('|') : [value]) {
           const words = page.get(metric)?.get(label);
           if (ENUMERATED.includes(label)) assert.ok(words?.has(word), `${from}: ${label}="${word}"`);
+          else if (label === 'code')
+            assert.ok(errors.includes(`\n### ${word}\n`), `${from}: ${label}="${word}"`);
           else assert.ok(label === 'outcome' && log.includes(`\`${word}\``), `${from}: ${label}="${word}"`);
         }
         assert.ok(!isNegative || !isPattern, from);

@@ -65,6 +65,23 @@ void test('I5: a GET that kills workers kills two, is listed, and can be let go'
     { what: 'the line in the log' },
   );
 
+  for (let time = 0; time < 25; time++)
+    assertRefused(await ask(sluice, target), 500, 'SLU-REQUEST-QUARANTINED');
+  const alarmed = await statusWhen(
+    sluice,
+    ({ alarms }) => alarms.some(({ alarm }) => alarm === 'quarantine'),
+    'the alarm',
+  );
+  assert.equal(alarmed.requests.outcomes['quarantined'], 30);
+  const check = await eventually(
+    async () => {
+      const checked = await sluice.cli(['status', '--check']);
+      return checked.stdout.includes('quarantined 30') ? checked : undefined;
+    },
+    { what: 'the failures of the last minute' },
+  );
+  assert.equal(check.code, 2, check.stdout);
+
   const unknown = await sluice.cli(['quarantine', '--release', 'nothing']);
   assert.deepEqual([unknown.code, /nothing/.test(unknown.stderr)], [1, true]);
   assert.deepEqual(await list(sluice, '--release', entryListed.id), { quarantined: [], released: 1 });
@@ -101,7 +118,7 @@ void test('a request in quarantine keeps its connection, has no body for HEAD, a
   // The order is not that of the requests: a line waits a while for what the worker reports of its CPU time.
   for (const [error, tries, outcome] of [
     ['SLU-WORKER-DIED', 2, 'worker_died'],
-    ['SLU-REQUEST-QUARANTINED', 0, 'rejected'],
+    ['SLU-REQUEST-QUARANTINED', 0, 'quarantined'],
   ]) {
     const line = await eventually(() => sluice.logs.find((found) => found['error'] === error), {
       what: `the access log line with ${error}`,

@@ -113,6 +113,15 @@ export interface Snapshot {
     asked_in_s: number | null;
     problem: string | null;
   }[];
+  crashes: {
+    worker: number;
+    status: string;
+    exception: string | null;
+    held: number;
+    request: string | null;
+    path: string | null;
+    class: string | null;
+  }[];
   alarms: { alarm: string; class: string | null; text: string; age_s: number }[];
   growing: {
     what: string;

@@ -168,13 +168,13 @@ errors! {
         "Every worker holds `streams.per_worker_max` upgraded connections or event streams, or the memory that requests may wait in is used up. Raise the bound or the heap (`--max-old-space-size`), or add workers."
     GatewayFailed "SLU-GATEWAY-FAILED" 500 final Gateway
         "The service failed to answer."
-        "A fault in the gateway itself ended the task that carried the request to its worker. The log has the place; please report it. The worker was replaced."
+        "A fault in the gateway itself ended the task that carried the request to its worker. The log has the place; please report it. The worker was replaced. A static file that cannot be read to its end, or a body that cannot be compressed, ends the answer with this code too."
     RequestQuarantined "SLU-REQUEST-QUARANTINED" 500 final Worker
         "The service failed at this request before and does not try it again for now."
         "Two workers died with this request or with those that it cannot be told from, one after the other, so it reaches none for `quarantine.ttl_ms`. `sluice quarantine` lists such requests; look into the log for what the workers wrote last, mend the app, then `sluice quarantine --release ID`."
     WorkerDied "SLU-WORKER-DIED" 502 final Worker
         "The service failed to answer."
-        "The worker's process exited while it held this request. The request could not be retried: its method is not safe, its answer had begun, or it was the second worker. The worker's last output is in the log (`sluice logs --worker N`)."
+        "The worker's process exited while it held this request. The request could not be retried: its method is not safe, its answer had begun, or it was the second worker. The log line `worker_exited` and `sluice status` have the exception's first line; `sluice logs --kind app --worker N` has all that the worker wrote."
     WorkerAnswerMalformed "SLU-WORKER-ANSWER-MALFORMED" 502 final Worker
         "The service failed to answer."
         "The worker's answer is not valid HTTP: garbage, control bytes in a header, or more than `response.headers_bytes_max` or `response.headers_count_max`. Look for headers built from unchecked data."

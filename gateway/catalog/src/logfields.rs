@@ -52,6 +52,8 @@ pub struct OutcomeWord {
     pub name: &'static str,
     /// How the request ended, and who ended it.
     pub text: &'static str,
+    /// Whether the client did not get what it asked for, and did nothing wrong: what error rates count.
+    pub is_failure: bool,
 }
 
 impl LineKind {
@@ -153,6 +155,12 @@ lines! {
         "status" string "" "" "How it ended, in words."
         "reason" string "" "" "Why, as the label of the metric: `exited`, `signalled`, `out_of_memory`, `stuck`, `blocked`, `start_timeout`, `stop_timeout` or `abandoned`."
         "expected" boolean "" "" "Whether the gateway had asked it to leave."
+        "exception" string "" "nothing was thrown, or that is not known" "First line of the exception that ended it, cut after 300 characters."
+        "held" number "" "" "Requests that it held."
+        "class" string "" "it held none, or several and it is not known which of them it was" "The class of the request that it ended with."
+        "request_id" string "" "as `class`" "Its id."
+        "method" string "" "as `class`" "Its method."
+        "target" string "" "as `class`" "Its path, without the query."
     }
     "worker_overdue" Gateway "A worker's event loop has not turned for `workers.overdue_after_ms` while its main thread burnt CPU. Its priority is lowered, and a stand-in is started for its place." {
         "worker" number "" "" "Id of the worker."
@@ -248,13 +256,16 @@ lines! {
         "worker" number "" "" "Id of the worker."
         "run_ms" number "milliseconds" "" "How long."
         "collected_ms" number "milliseconds" "" "How much of that the garbage collector took."
+        "cpu_ms" number "milliseconds" "that is not known" "CPU time of the main thread meanwhile."
+        "queued_ms" number "milliseconds" "the system does not tell (only Linux does)" "How long the main thread could have run and got no CPU."
+        "spent" string "" "the CPU time is not known" "`computing`; `starved`, where the thread waited for a CPU for half of the time or more; `waiting`, where it slept for half of the time or more: a synchronous call."
         "class" string "" "it was no request's run, or that is not known" "The class of the request whose run it was."
         "request_id" string "" "it was no request's run, or that is not known" "Its id."
         "method" string "" "it was no request's run, or that is not known" "Its method."
         "target" string "" "it was no request's run, or that is not known" "Its path and query, cut after 2,048 bytes."
     }
     "alarm_raised" Gateway "Something is wrong that lasts. Said once; it stays in `sluice status` until it is over." {
-        "alarm" string "" "" "Name of the alarm: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, `routes_grow`, `grows_with_age` or `certificates`."
+        "alarm" string "" "" "Name of the alarm: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, `routes_grow`, `grows_with_age`, `certificates`, `crash` or `quarantine`."
         "class" string "" "it is about no single class" "The class that it is about."
         "text" string "" "" "Observation and remedy."
     }
@@ -270,36 +281,33 @@ lines! {
 
 /// Every outcome, in the order of a request's way through the gateway.
 pub static OUTCOMES: &[OutcomeWord] = &[
-    OutcomeWord {
-        name: "answered",
-        text: "The app answered and the client has the answer, or as much of an event stream as it wanted.",
-    },
-    OutcomeWord { name: "app_error", text: "The app answered with a 5xx status of its own." },
-    OutcomeWord { name: "edge", text: "The gateway answered by itself: ping, readiness or a file." },
-    OutcomeWord {
-        name: "rejected",
-        text: "The request was malformed, over a limit, or in quarantine; no worker saw it.",
-    },
-    OutcomeWord {
-        name: "shed",
-        text: "Refused at once for lack of room, or because the client was over its rate; no worker saw it.",
-    },
-    OutcomeWord {
-        name: "timed_out",
-        text: "The gateway waited as long as it may: for the client, in the queue, or for the worker.",
-    },
-    OutcomeWord { name: "worker_died", text: "The worker's process ended while it held the request." },
-    OutcomeWord { name: "worker_fault", text: "The worker's answer was malformed or cut short." },
-    OutcomeWord { name: "gateway_fault", text: "The gateway failed while it had the request." },
-    OutcomeWord { name: "client_gone_receiving", text: "The client left before its request was whole." },
-    OutcomeWord { name: "client_gone_queued", text: "The client left while the request was queued; no worker saw it." },
-    OutcomeWord { name: "client_gone_in_service", text: "The client left while a worker had the request." },
-    OutcomeWord { name: "upgraded", text: "The connection became another protocol, such as WebSocket." },
-    OutcomeWord {
-        name: "stream_idle",
-        text: "An event stream or upgraded connection was closed because nothing moved on it for too long.",
-    },
+    fine("answered", "The app answered and the client has the answer, or as much of an event stream as it wanted."),
+    failure("app_error", "The app answered with a 5xx status of its own."),
+    fine("edge", "The gateway answered by itself: ping, readiness or a file."),
+    fine("rejected", "The request was malformed, over a limit, or not allowed; no worker saw it."),
+    failure(
+        "quarantined",
+        "Workers died with requests like this one, so no worker got it, or no further one (`sluice quarantine`).",
+    ),
+    failure("shed", "Refused at once for lack of room, or because the client was over its rate; no worker saw it."),
+    failure("timed_out", "The gateway waited as long as it may: for the client, in the queue, or for the worker."),
+    failure("worker_died", "The worker's process ended while it held the request."),
+    failure("worker_fault", "The worker's answer was malformed or cut short."),
+    failure("gateway_fault", "The gateway failed while it had the request."),
+    fine("client_gone_receiving", "The client left before its request was whole."),
+    fine("client_gone_queued", "The client left while the request was queued; no worker saw it."),
+    fine("client_gone_in_service", "The client left while a worker had the request."),
+    fine("upgraded", "The connection became another protocol, such as WebSocket."),
+    fine("stream_idle", "An event stream or upgraded connection was closed because nothing moved on it for too long."),
 ];
+
+const fn fine(name: &'static str, text: &'static str) -> OutcomeWord {
+    OutcomeWord { name, text, is_failure: false }
+}
+
+const fn failure(name: &'static str, text: &'static str) -> OutcomeWord {
+    OutcomeWord { name, text, is_failure: true }
+}
 
 #[cfg(test)]
 mod tests {

@@ -140,6 +140,13 @@ pub static RECORDS: &[Message] = &[
         fields: &[
             field("us", Kind::Whole, ""),
             field("collected_us", Kind::Whole, "How much of it the garbage collector took."),
+            field("cpu_us", Kind::Whole, "CPU time of the main thread meanwhile, where that is known.").or_absent(),
+            field(
+                "queued_us",
+                Kind::Whole,
+                "How long the main thread could have run and got no CPU. Linux alone tells.",
+            )
+            .or_absent(),
             field("ago_ms", Kind::Whole, "How long ago it ended."),
             field("id", Kind::Whole, "The request whose run it was, where that is known.").or_absent(),
         ],
@@ -365,6 +372,15 @@ pub static TO_GATEWAY: &[Message] = &[
                 "Runs since the line before: those above 1 s, and the longest of those from 10 ms that were no request's.",
             )
             .many(),
+        ],
+    },
+    Message {
+        name: "threw",
+        text: "An exception that nothing caught. The process ends, unless the app handles 'uncaughtException'.",
+        fields: &[
+            field("text", Kind::Text, "Its first line."),
+            field("id", Kind::Whole, "The request that was served at that moment, where that is known.").or_absent(),
+            field("cpu_us_total", Kind::Whole, ""),
         ],
     },
     Message {

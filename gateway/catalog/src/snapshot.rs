@@ -80,6 +80,9 @@ pub struct Snapshot {
     /// What is wrong now and lasts.
     #[serde(default)]
     pub alarms: Vec<AlarmSnapshot>,
+    /// Workers that served and ended unexpectedly, the latest first. At most 5.
+    #[serde(default)]
+    pub crashes: Vec<CrashSnapshot>,
     /// Certificates: those that get none first, then in the order of their ends. At most 100.
     #[serde(default)]
     pub certificates: Vec<CertificateSnapshot>,
@@ -161,6 +164,29 @@ pub struct AlarmSnapshot {
     pub text: String,
     /// Seconds since it was raised.
     pub age_s: f64,
+}
+
+/// The unexpected end of a worker that served.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CrashSnapshot {
+    /// When, Unix time in milliseconds.
+    pub at_unix_ms: u64,
+    /// The worker.
+    pub worker: u64,
+    /// How its process ended, in words.
+    pub status: String,
+    /// First line of the exception that ended it; `None` where nothing was thrown, or that is not known.
+    pub exception: Option<String>,
+    /// Requests that it held.
+    pub held: u64,
+    /// `X-Request-Id` of the request that it ended with; `None` where it held none, or several and it is not known which it was.
+    pub request: Option<String>,
+    /// That request's method.
+    pub method: Option<String>,
+    /// Its path, without the query.
+    pub path: Option<String>,
+    /// Its class.
+    pub class: Option<String>,
 }
 
 /// A certificate that clients get, or a name for which a CA is asked.

@@ -19,7 +19,7 @@ use crate::app_text::AppText;
 pub use level::{Level, Stream};
 pub use load::{Alarm, CacheUse, IncludeEnd, Includes, Session, Step};
 pub use outcome::Outcome;
-pub use worker::{ExitReason, HeldRequest, Recycled, StuckPlace};
+pub use worker::{ExitReason, HeldRequest, Recycled, RunTime, StuckPlace};
 
 /// One thing that happened. [`crate::Journal::emit`] writes its log line and moves its metrics in one call.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +54,14 @@ pub enum Event<'a> {
         reason: ExitReason,
         /// Whether the gateway had asked it to leave.
         expected: bool,
+        /// First line of the exception that ended it.
+        exception: Option<&'a str>,
+        /// Requests that it held.
+        held: u64,
+        /// The request that it ended with, without its query, where that is known.
+        request: Option<HeldRequest<'a>>,
+        /// That request's class.
+        class: Option<&'a str>,
     },
     /// A worker's event loop has not turned for a while, and its main thread burns CPU: it is lowered, and a stand-in is
     /// started for its place.
@@ -208,6 +216,12 @@ pub enum Event<'a> {
         ms: f64,
         /// How much of it the garbage collector took, milliseconds.
         collected_ms: f64,
+        /// CPU time of the thread meanwhile, milliseconds, where that is known.
+        cpu_ms: Option<f64>,
+        /// How long it could have run and got no CPU, milliseconds, where the system tells.
+        queued_ms: Option<f64>,
+        /// What the time went to, where that is known.
+        spent: Option<RunTime>,
         /// The request whose run it was, where that is known.
         request: Option<HeldRequest<'a>>,
         /// That request's class.

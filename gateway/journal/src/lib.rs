@@ -47,12 +47,12 @@ pub use app_text::AppText;
 pub use clock::Clock;
 pub use event::{
     AccessRecord, Alarm, CacheUse, Event, ExitReason, HeldRequest, IncludeEnd, Includes, Level, LoggedHeader, Outcome,
-    Recycled, Session, Step, Stream, StuckPlace,
+    Recycled, RunTime, Session, Step, Stream, StuckPlace,
 };
 pub use moment::Moment;
 pub use prometheus::{Bucket, Exemplar, Exposition, Page};
 pub use query::{HIDDEN, Query};
-pub use ring::Filter;
+pub use ring::{Filter, KEPT_LINES_MAX};
 pub use sluice_catalog::logfields::LineKind;
 pub use subscription::{Lines, Subscription};
 pub use tasks::Tasks;
@@ -232,8 +232,8 @@ impl Journal {
         // What is kept is always JSON with the names of the reference, so that `sluice logs` can select and show it.
         line.clear();
         lines::json(line, stamp, unix_ms, event, &self.shared.kept_names);
-        let (kind, worker) = lines::about(event);
-        ring.push(kind, worker, line);
+        let lines::Head { level, kind, worker, .. } = lines::head(event);
+        ring.push(kind, level, worker, line);
         written.clear();
         let written = match (self.shared.options.format, self.shared.options.fields) {
             (Format::Json, LogFields::Sluice) => line,

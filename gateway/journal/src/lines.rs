@@ -19,7 +19,7 @@ use fields::Fields;
 
 use crate::app_text::AppText;
 use crate::encode::Timestamp;
-use crate::event::{Event, HeldRequest, Level, Stream, StuckPlace};
+use crate::event::{Event, HeldRequest, Level, RunTime, Stream, StuckPlace};
 
 /// The version of the Elastic Common Schema whose names are used.
 const ECS_VERSION: &str = "8.11.0";
@@ -81,11 +81,6 @@ pub(crate) fn head(event: &Event<'_>) -> Head {
     Head { name, level, kind: LineKind::Gateway, worker }
 }
 
-pub(crate) fn about(event: &Event<'_>) -> (LineKind, Option<u64>) {
-    let head = head(event);
-    (head.kind, head.worker)
-}
-
 /// One JSON object, without a line feed. The fields are those of [`sluice_catalog::logfields`], in their order.
 pub(crate) fn json(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event: &Event<'_>, names: &Names) {
     let head = head(event);
@@ -135,10 +130,14 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>, names: LogFields) {
             fields.text(b",\"lane\":", lane.as_str(), FIELD_BYTES_MAX);
         }
         Event::WorkerReady { after_ms, .. } => fields.number(b",\"after_ms\":", after_ms),
-        Event::WorkerExited { status, reason, expected, .. } => {
+        Event::WorkerExited { status, reason, expected, exception, held, request, class, .. } => {
             fields.text(b",\"status\":", status, FIELD_BYTES_MAX);
             fields.text(b",\"reason\":", reason.as_str(), FIELD_BYTES_MAX);
             fields.raw(b",\"expected\":", if expected { "true" } else { "false" });
+            fields.text_or_null(b",\"exception\":", exception, FIELD_BYTES_MAX);
+            fields.number(b",\"held\":", held);
+            fields.text_or_null(b",\"class\":", class, FIELD_BYTES_MAX);
+            json_held(fields, request);
         }
         Event::WorkerStuck { silent_ms, place, hottest, request, profile, .. } => {
             fields.number(b",\"silent_ms\":", silent_ms);
@@ -197,9 +196,12 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>, names: LogFields) {
         }
         Event::DialChanged { shares } => fields.text(b",\"shares\":", shares, APP_BYTES_MAX),
         Event::OverlapSeen { count, .. } => fields.number(b",\"count\":", count),
-        Event::LongRun { ms, collected_ms, request, class, .. } => {
+        Event::LongRun { ms, collected_ms, cpu_ms, queued_ms, spent, request, class, .. } => {
             fields.milliseconds(b",\"run_ms\":", Some(ms));
             fields.milliseconds(b",\"collected_ms\":", Some(collected_ms));
+            fields.milliseconds(b",\"cpu_ms\":", cpu_ms);
+            fields.milliseconds(b",\"queued_ms\":", queued_ms);
+            fields.text_or_null(b",\"spent\":", spent.map(RunTime::as_str), FIELD_BYTES_MAX);
             fields.text_or_null(b",\"class\":", class, FIELD_BYTES_MAX);
             json_held(fields, request);
         }

@@ -30,7 +30,16 @@ fn every_event() -> Vec<Event<'static>> {
         Event::Access(record()),
         Event::WorkerStarted { worker: 3, pid: 77, generation: 2, lane: Lane::Long },
         Event::WorkerReady { worker: 3, after_ms: 210 },
-        Event::WorkerExited { worker: 3, status: "exit code 1", reason: ExitReason::Exited, expected: false },
+        Event::WorkerExited {
+            worker: 3,
+            status: "exit code 1",
+            reason: ExitReason::Exited,
+            expected: false,
+            exception: Some("Error: no"),
+            held: 2,
+            request: Some(HeldRequest { request_id: "r1", method: "GET", target: "/loop" }),
+            class: Some("GET /loop"),
+        },
         Event::WorkerStuck {
             worker: 3,
             silent_ms: 10_020,
@@ -62,6 +71,9 @@ fn every_event() -> Vec<Event<'static>> {
             worker: 3,
             ms: 1_204.5,
             collected_ms: 312.0,
+            cpu_ms: Some(62.0),
+            queued_ms: Some(980.0),
+            spent: Some(RunTime::Starved),
             request: Some(HeldRequest { request_id: "00ab", method: "GET", target: "/all" }),
             class: Some("GET /all"),
         },
@@ -79,7 +91,7 @@ fn every_line_has_the_fields_of_the_catalogue_in_their_order_and_no_others() {
         assert_eq!(line["time"], "2025-12-31T23:59:59.500Z");
         let entry = logfields::line(line["event"].as_str().unwrap()).expect("the event is in the catalogue");
         told.push(entry.event);
-        let (kind, worker) = about(&event);
+        let Head { kind, worker, .. } = head(&event);
         assert_eq!(entry.kind, kind);
         assert_eq!(line.get("worker").and_then(Value::as_u64), worker, "{line}");
 
@@ -202,6 +214,9 @@ fn queue_wait_and_service_time_stand_apart_in_text() {
 fn outcomes_are_the_words_of_the_catalogue() {
     let words: Vec<&str> = OUTCOMES.iter().map(|word| word.name).collect();
     assert_eq!(Outcome::ALL.map(Outcome::as_str).to_vec(), words);
+    for (outcome, word) in Outcome::ALL.into_iter().zip(OUTCOMES) {
+        assert_eq!(outcome.is_failure(), word.is_failure, "{}", word.name);
+    }
 }
 
 #[test]

@@ -11,8 +11,8 @@ use crate::encode::bounded;
 use crate::event::{Event, Level};
 use crate::lines::{head, sentence};
 
-/// Things that are kept.
-const MARKS_MAX: usize = 400;
+/// Things of each kind that are kept: workers that come and go must not evict a crash.
+const MARKS_MAX: usize = 100;
 /// The most of a mark's text, and of its detail.
 const TEXT_BYTES_MAX: usize = 2048;
 
@@ -29,8 +29,11 @@ impl Marks {
         let head = head(event);
         let (text, detail) = words(event);
         self.last += 1;
-        if self.marks.len() == MARKS_MAX {
-            self.marks.pop_front();
+        let alike = || self.marks.iter().enumerate().filter(|(_, mark)| mark.kind == kind).map(|(at, _)| at);
+        if alike().count() == MARKS_MAX
+            && let Some(oldest) = alike().next()
+        {
+            self.marks.remove(oldest);
         }
         self.marks.push_back(Mark {
             id: self.last,
@@ -104,7 +107,7 @@ fn words(event: &Event<'_>) -> (String, Option<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{ExitReason, StuckPlace};
+    use crate::event::{ExitReason, HeldRequest, StuckPlace};
 
     #[test]
     fn marks_are_bounded_and_can_be_asked_for_from_any_on() {
@@ -119,6 +122,17 @@ mod tests {
         let long = "ö".repeat(5000);
         marks.mark(0, &Event::Note { level: Level::Warn, text: &long });
         assert!(marks.since(1000)[0].text.len() <= TEXT_BYTES_MAX);
+    }
+
+    #[test]
+    fn workers_that_come_and_go_do_not_evict_a_crash() {
+        let mut marks = Marks::default();
+        marks.mark(0, &Event::WorkerBackoff { worker: 1, delay_ms: 5 });
+        for _ in 0..1000 {
+            marks.mark(1, &Event::WorkerReady { worker: 2, after_ms: 5 });
+        }
+        let kept = marks.since(0);
+        assert_eq!((kept.len(), kept[0].kind), (MARKS_MAX + 1, MarkKind::Crash));
     }
 
     #[test]
@@ -152,9 +166,20 @@ mod tests {
         for expected in [true, false] {
             marks.mark(
                 0,
-                &Event::WorkerExited { worker: 1, status: "exit code 1", reason: ExitReason::Exited, expected },
+                &Event::WorkerExited {
+                    worker: 1,
+                    status: "exit code 1",
+                    reason: ExitReason::Exited,
+                    expected,
+                    exception: Some("TypeError: boom"),
+                    held: 1,
+                    request: Some(HeldRequest { request_id: "r1", method: "GET", target: "/a" }),
+                    class: Some("GET /a"),
+                },
             );
         }
+        let text = "exited: exit code 1: TypeError: boom; request r1: GET /a (class GET /a)";
+        assert_eq!(marks.since(1)[0].text, text);
         let kinds: Vec<MarkKind> = marks.since(0).iter().map(|mark| mark.kind).collect();
         assert_eq!(kinds, [MarkKind::Worker, MarkKind::Crash]);
     }

@@ -1,5 +1,8 @@
 //! The last lines of the log, for `sluice logs`, and who follows them.
 //!
+//! Lines that come with every request must not evict the reason of a crash, so each [`Part`] has its own bounds. Lines are numbered
+//! through all parts, so that readers get them in the order in which they came.
+//!
 //! A follower holds no queue of its own: it remembers which line it saw last and reads on from the ring. One that is too
 //! slow finds lines gone and is told how many, so followers cost the same however far behind they are.
 
@@ -7,12 +10,56 @@ use std::collections::VecDeque;
 
 use sluice_catalog::logfields::LineKind;
 
-/// Log lines that are kept for those who ask later.
+use crate::event::Level;
+
+/// Log lines of each part that are kept for those who ask later.
 const LINES_MAX: usize = 2000;
-/// All lines together. Lines are at most some tens of kilobytes, most of them a few hundred bytes.
+/// All lines of a part together. Lines are at most some tens of kilobytes, most of them a few hundred bytes.
 const BYTES_MAX: usize = 2 * 1024 * 1024;
 /// A dropped line's memory is taken for the next one, unless it is larger than this.
 const SPARE_BYTES_MAX: usize = 1024;
+
+/// Parts of the ring.
+const PARTS: usize = 4;
+
+/// Log lines that are kept for those who ask later, of all parts.
+pub const KEPT_LINES_MAX: usize = PARTS * LINES_MAX;
+
+/// Lines that may evict each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+enum Part {
+    /// Lines of requests.
+    Access,
+    /// What the app says that is neither a warning nor an error: often one line a request, too.
+    Talk,
+    /// Exceptions, warnings, and all that it writes to standard error.
+    Faults,
+    /// What the gateway does.
+    Gateway,
+}
+
+impl Part {
+    const ALL: [Self; PARTS] = [Self::Access, Self::Talk, Self::Faults, Self::Gateway];
+
+    fn of(kind: LineKind, level: Level) -> Self {
+        match (kind, level) {
+            (LineKind::Access, _) => Self::Access,
+            (LineKind::App, Level::Debug | Level::Info) => Self::Talk,
+            (LineKind::App, Level::Warn | Level::Error) => Self::Faults,
+            (LineKind::Gateway, _) => Self::Gateway,
+        }
+    }
+
+    fn may_fit(self, filter: &Filter) -> bool {
+        match filter.kind {
+            None => true,
+            Some(LineKind::Access) => self == Self::Access,
+            Some(LineKind::App) => matches!(self, Self::Talk | Self::Faults),
+            Some(LineKind::Gateway) => self == Self::Gateway,
+        }
+    }
+}
 
 /// Which lines somebody wants.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,6 +71,8 @@ pub struct Filter {
 }
 
 struct Line {
+    /// Counts the lines of all parts.
+    number: u64,
     kind: LineKind,
     worker: Option<u64>,
     text: Vec<u8>,
@@ -36,20 +85,25 @@ impl Line {
     }
 }
 
+/// A place between two lines: how many lines of each part came before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Place([u64; PARTS]);
+
+/// The lines of a part.
 #[derive(Default)]
-pub(crate) struct Ring {
+struct Kept {
     lines: VecDeque<Line>,
     bytes: usize,
-    /// The number of the first line that is still there; lines are numbered from 0.
-    first: u64,
+    /// Lines that came before the first that is still there.
+    gone: u64,
 }
 
-impl Ring {
-    pub(crate) fn push(&mut self, kind: LineKind, worker: Option<u64>, text: &[u8]) {
+impl Kept {
+    fn push(&mut self, number: u64, kind: LineKind, worker: Option<u64>, text: &[u8]) {
         let mut spare = Vec::new();
         while self.lines.len() >= LINES_MAX || (self.bytes + text.len() > BYTES_MAX && !self.lines.is_empty()) {
             let Some(oldest) = self.lines.pop_front() else { break };
-            self.first += 1;
+            self.gone += 1;
             self.bytes -= oldest.text.len();
             if oldest.text.capacity() <= SPARE_BYTES_MAX {
                 spare = oldest.text;
@@ -58,79 +112,167 @@ impl Ring {
         spare.clear();
         spare.extend_from_slice(text);
         self.bytes += text.len();
-        self.lines.push_back(Line { kind, worker, text: spare });
+        self.lines.push_back(Line { number, kind, worker, text: spare });
     }
 
-    /// The number that the next line will get.
-    pub(crate) fn end(&self) -> u64 {
-        self.first + self.lines.len() as u64
+    fn end(&self) -> u64 {
+        self.gone + self.lines.len() as u64
     }
 
-    /// The number to begin at in order to get the last `count` lines that fit.
-    pub(crate) fn back(&self, filter: &Filter, count: usize) -> u64 {
+    /// The line at this place, if it is still there.
+    fn line(&self, place: u64) -> Option<&Line> {
+        self.lines.get(usize::try_from(place.checked_sub(self.gone)?).ok()?)
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Ring {
+    parts: [Kept; PARTS],
+    lines_total: u64,
+}
+
+impl Ring {
+    pub(crate) fn push(&mut self, kind: LineKind, level: Level, worker: Option<u64>, text: &[u8]) {
+        self.parts[Part::of(kind, level) as usize].push(self.lines_total, kind, worker, text);
+        self.lines_total += 1;
+    }
+
+    /// The place behind the latest line.
+    pub(crate) fn end(&self) -> Place {
+        Place(std::array::from_fn(|part| self.parts[part].end()))
+    }
+
+    /// The place to begin at in order to get the last `count` lines that fit.
+    pub(crate) fn back(&self, filter: &Filter, count: usize) -> Place {
+        let Place(mut at) = self.end();
         let mut left = count;
-        for (index, line) in self.lines.iter().enumerate().rev() {
-            if left == 0 {
-                return self.first + index as u64 + 1;
-            }
-            if line.fits(filter) {
-                left -= 1;
-            }
+        while left > 0 {
+            let before = |part: usize| {
+                self.parts[part].line(at[part].checked_sub(1)?).map(|line| (line.number, part, line.fits(filter)))
+            };
+            let Some((_, part, fits)) = wanted(filter).filter_map(before).max() else { break };
+            at[part] -= 1;
+            left -= usize::from(fits);
         }
-        if count == 0 { self.end() } else { self.first }
+        Place(at)
     }
 
-    /// Passes lines that fit to `take`, from number `from` on, until it has had `bytes_max` or there are no more. Returns
-    /// the number to go on at, and how many lines were gone before they could be read.
-    pub(crate) fn read(&self, filter: &Filter, from: u64, bytes_max: usize, mut take: impl FnMut(&[u8])) -> (u64, u64) {
-        let missed = self.first.saturating_sub(from);
-        let mut at = from.max(self.first);
-        let skip = usize::try_from(at - self.first).unwrap_or(usize::MAX);
+    /// Passes lines that fit to `take`, from this place on, until it has had `bytes_max` or there are no more. Returns
+    /// the place to go on at, and how many lines were gone before they could be read.
+    pub(crate) fn read(
+        &self,
+        filter: &Filter,
+        Place(mut at): Place,
+        bytes_max: usize,
+        mut take: impl FnMut(&[u8]),
+    ) -> (Place, u64) {
+        let mut missed = 0;
+        for part in wanted(filter) {
+            missed += self.parts[part].gone.saturating_sub(at[part]);
+            at[part] = at[part].max(self.parts[part].gone);
+        }
         let mut bytes = 0;
-        for line in self.lines.iter().skip(skip) {
-            if bytes >= bytes_max {
-                break;
-            }
-            at += 1;
-            if line.fits(filter) {
+        while bytes < bytes_max {
+            let next = |part: usize| self.parts[part].line(at[part]).map(|line| (line.number, part));
+            let Some((_, part)) = wanted(filter).filter_map(next).min() else { return (self.end(), missed) };
+            if let Some(line) = self.parts[part].line(at[part]).filter(|line| line.fits(filter)) {
                 bytes += line.text.len();
                 take(&line.text);
             }
+            at[part] += 1;
         }
-        (at, missed)
+        (Place(at), missed)
     }
+}
+
+/// Parts in which lines may fit. Readers of the others' lines neither pass over theirs nor miss any.
+fn wanted(filter: &Filter) -> impl Iterator<Item = usize> + use<> {
+    let filter = *filter;
+    Part::ALL.into_iter().filter(move |part| part.may_fit(&filter)).map(|part| part as usize)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn all(ring: &Ring, filter: &Filter, from: u64) -> (Vec<String>, u64, u64) {
+    const APPS: Filter = Filter { kind: Some(LineKind::App), worker: None };
+
+    fn all(ring: &Ring, filter: &Filter, from: Place) -> (Vec<String>, Place, u64) {
         let mut lines = Vec::new();
         let (next, missed) =
             ring.read(filter, from, usize::MAX, |line| lines.push(String::from_utf8(line.to_vec()).unwrap()));
         (lines, next, missed)
     }
 
+    fn push(ring: &mut Ring, kind: LineKind, worker: Option<u64>, text: &str) {
+        ring.push(kind, Level::Info, worker, text.as_bytes());
+    }
+
     #[test]
     fn only_the_last_lines_are_kept_and_a_slow_reader_is_told_what_it_missed() {
         let mut ring = Ring::default();
-        for number in 0..LINES_MAX + 10 {
-            ring.push(LineKind::Gateway, None, number.to_string().as_bytes());
+        for number in 0..3 {
+            push(&mut ring, LineKind::Gateway, None, &number.to_string());
         }
-        let (lines, next, missed) = all(&ring, &Filter::default(), 3);
+        let from = ring.end();
+        for number in 3..LINES_MAX + 10 {
+            push(&mut ring, LineKind::Gateway, None, &number.to_string());
+        }
+        let (lines, next, missed) = all(&ring, &Filter::default(), from);
         assert_eq!((lines.len(), missed, next), (LINES_MAX, 7, ring.end()));
         assert_eq!(lines[0], "10");
     }
 
     #[test]
+    fn neither_requests_nor_what_the_app_says_of_them_evict_an_exception() {
+        let mut ring = Ring::default();
+        ring.push(LineKind::App, Level::Error, Some(3), b"TypeError: boom");
+        push(&mut ring, LineKind::Gateway, Some(3), "exited");
+        for number in 0..5_000 {
+            push(&mut ring, LineKind::Access, Some(4), &format!("access {number}"));
+            push(&mut ring, LineKind::App, Some(4), &format!("served {number}"));
+        }
+        let (lines, ..) = all(&ring, &APPS, ring.back(&APPS, usize::MAX));
+        assert_eq!((lines.len(), &*lines[0]), (LINES_MAX + 1, "TypeError: boom"));
+        let of_worker = Filter { kind: None, worker: Some(3) };
+        assert_eq!(all(&ring, &of_worker, ring.back(&of_worker, 10)).0, ["TypeError: boom", "exited"]);
+    }
+
+    #[test]
+    fn lines_of_all_parts_come_in_their_order() {
+        let mut ring = Ring::default();
+        let kinds = [LineKind::App, LineKind::Access, LineKind::Gateway, LineKind::Access];
+        for number in 0..40_usize {
+            push(&mut ring, kinds[number % kinds.len()], None, &number.to_string());
+        }
+        let expected = |from: usize| (from..40).map(|number| number.to_string()).collect::<Vec<_>>();
+        let any = Filter::default();
+        assert_eq!(all(&ring, &any, Place::default()).0, expected(0));
+        assert_eq!(all(&ring, &any, ring.back(&any, 7)).0, expected(33));
+    }
+
+    #[test]
+    fn followers_of_the_app_miss_nothing_by_requests() {
+        let mut ring = Ring::default();
+        let from = ring.end();
+        push(&mut ring, LineKind::App, None, "said");
+        for _ in 0..LINES_MAX + 10 {
+            push(&mut ring, LineKind::Access, None, "access");
+        }
+        assert_eq!(all(&ring, &APPS, from), (vec!["said".to_owned()], ring.end(), 0));
+        assert_eq!(all(&ring, &Filter::default(), from).2, 10);
+    }
+
+    #[test]
     fn large_lines_push_out_more_than_one() {
         let mut ring = Ring::default();
+        let large = "x".repeat(16 * 1024);
         for _ in 0..1000 {
-            ring.push(LineKind::App, Some(1), &vec![b'x'; 16 * 1024]);
+            push(&mut ring, LineKind::App, Some(1), &large);
         }
-        assert!(ring.bytes <= BYTES_MAX);
-        assert_eq!(ring.lines.len(), BYTES_MAX / (16 * 1024));
+        let kept = &ring.parts[Part::Talk as usize];
+        assert!(kept.bytes <= BYTES_MAX);
+        assert_eq!(kept.lines.len(), BYTES_MAX / (16 * 1024));
     }
 
     #[test]
@@ -138,24 +280,23 @@ mod tests {
         let mut ring = Ring::default();
         for number in 0..10_u64 {
             let kind = if number % 2 == 0 { LineKind::App } else { LineKind::Access };
-            ring.push(kind, Some(number % 3), number.to_string().as_bytes());
+            push(&mut ring, kind, Some(number % 3), &number.to_string());
         }
-        let apps = Filter { kind: Some(LineKind::App), worker: None };
-        assert_eq!(all(&ring, &apps, ring.back(&apps, 2)).0, ["6", "8"]);
+        assert_eq!(all(&ring, &APPS, ring.back(&APPS, 2)).0, ["6", "8"]);
         let of_one = Filter { kind: None, worker: Some(1) };
         assert_eq!(all(&ring, &of_one, ring.back(&of_one, 100)).0, ["1", "4", "7"]);
-        assert_eq!(all(&ring, &apps, ring.back(&apps, 0)).0, Vec::<String>::new());
+        assert_eq!(all(&ring, &APPS, ring.back(&APPS, 0)).0, Vec::<String>::new());
     }
 
     #[test]
     fn reading_stops_at_the_bound_and_goes_on_where_it_stopped() {
         let mut ring = Ring::default();
         for number in 10..20 {
-            ring.push(LineKind::App, None, number.to_string().as_bytes());
+            push(&mut ring, LineKind::App, None, &number.to_string());
         }
         let mut seen = 0;
-        let (next, _) = ring.read(&Filter::default(), 0, 4, |_| seen += 1);
-        assert_eq!((seen, next), (2, 2));
+        let (next, _) = ring.read(&Filter::default(), Place::default(), 4, |_| seen += 1);
+        assert_eq!(seen, 2);
         assert_eq!(all(&ring, &Filter::default(), next).0[0], "12");
     }
 }

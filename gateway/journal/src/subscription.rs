@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::Shared;
-use crate::ring::Filter;
+use crate::ring::{Filter, Place};
 
 /// The most that one call of [`Subscription::next`] copies, so that a burst is not copied while requests wait.
 const BATCH_BYTES_MAX: usize = 64 * 1024;
@@ -11,7 +11,7 @@ const BATCH_BYTES_MAX: usize = 64 * 1024;
 /// Lines of the log, as they were written to stdout.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Lines {
-    /// Lines that were overwritten before they could be read. The filter was not applied to them.
+    /// Lines that were overwritten before they could be read. Of the filter only the kind was applied to them.
     pub missed: u64,
     /// The lines, without line feeds.
     pub lines: Vec<String>,
@@ -21,11 +21,11 @@ pub struct Lines {
 pub struct Subscription {
     shared: Rc<Shared>,
     filter: Filter,
-    next: u64,
+    next: Place,
 }
 
 impl Subscription {
-    pub(crate) fn new(shared: Rc<Shared>, filter: Filter, next: u64) -> Self {
+    pub(crate) fn new(shared: Rc<Shared>, filter: Filter, next: Place) -> Self {
         shared.followers.set(shared.followers.get() + 1);
         Self { shared, filter, next }
     }
@@ -34,7 +34,7 @@ impl Subscription {
     pub fn read(&mut self) -> Lines {
         let state = self.shared.state.borrow();
         let mut lines = Vec::new();
-        while self.next < state.ring.end() {
+        while self.next != state.ring.end() {
             let take = |line: &[u8]| lines.push(String::from_utf8_lossy(line).into_owned());
             let (next, missed) = state.ring.read(&self.filter, self.next, BATCH_BYTES_MAX, take);
             self.next = next;

@@ -238,7 +238,16 @@ fn secrets_in_query_strings_reach_no_line_of_any_event_and_no_mark() {
     });
     journal.emit(Event::WorkerBlocked { worker: 1, silent_ms: 1, waits_in: "", request: Some(held) });
     journal.emit(Event::WorkerOverdue { worker: 1, silent_ms: None, request: Some(held) });
-    journal.emit(Event::LongRun { worker: 1, ms: 1.0, collected_ms: 0.0, request: Some(held), class: None });
+    journal.emit(Event::LongRun {
+        worker: 1,
+        ms: 1.0,
+        collected_ms: 0.0,
+        cpu_ms: None,
+        queued_ms: None,
+        spent: None,
+        request: Some(held),
+        class: None,
+    });
     let kept = journal.subscribe(Filter::default(), 100).read().lines;
     let marks: Vec<String> = journal.marks_since(0).into_iter().map(|mark| mark.text).collect();
     assert!(journal.close(SOON));

@@ -43,6 +43,9 @@ pub struct Hotspots {
     pub gc_ms: f64,
     /// The part in which native code did that no JavaScript had called.
     pub program_ms: f64,
+    /// CPU time of the processes meanwhile, their helper threads included; absent for profiles from files, which do not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used_ms: Option<f64>,
     /// Runs above that are long.
     pub threshold_ms: f64,
     /// The longest worst run first.
@@ -137,6 +140,7 @@ impl Hotspots {
             busy_ms: ms(times.busy_us),
             gc_ms: ms(times.collector_us),
             program_ms: ms(times.program_us),
+            used_ms: None,
             threshold_ms: ms(options.threshold_us),
             lines: figures::lines(profile, &view, &tallies, options),
         }

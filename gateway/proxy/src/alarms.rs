@@ -57,6 +57,10 @@ pub(crate) struct Reading {
     pub(crate) growing: Vec<(Option<Rc<str>>, String)>,
     /// What is told of certificates that are about to expire, and of names that get none.
     pub(crate) certificates: Option<String>,
+    /// What is told of the latest worker that ended unexpectedly.
+    pub(crate) crash: Option<String>,
+    /// What is told of requests that are in quarantine.
+    pub(crate) quarantine: Option<String>,
 }
 
 /// What has changed with a look.
@@ -117,6 +121,10 @@ impl Judge {
         sights.extend(growing.map(|(class, text)| ((Alarm::GrowsWithAge, class), Sight::There(text))));
         let certificates = reading.certificates.clone();
         sights.extend(certificates.map(|text| ((Alarm::Certificates, None), Sight::There(text))));
+        let crash = reading.crash.clone();
+        sights.extend(crash.map(|text| ((Alarm::Crash, None), Sight::There(text))));
+        let quarantine = reading.quarantine.clone();
+        sights.extend(quarantine.map(|text| ((Alarm::Quarantine, None), Sight::There(text))));
         let mut changes = self.clear(now_ms, limits, &sights);
         for (key, sight) in sights {
             let (Sight::There(text) | Sight::Near(text)) = &sight;
@@ -235,7 +243,7 @@ impl Judge {
 /// How long an alarm's cause must be gone. What is counted by single events has to stay away for as long as the config says.
 fn gone_ms_max(alarm: Alarm, limits: &Limits) -> u64 {
     match alarm {
-        Alarm::SteadyQueue | Alarm::WorkersAsleep => limits.after_ms.min(STATE_GONE_MS),
+        Alarm::SteadyQueue | Alarm::WorkersAsleep | Alarm::Quarantine => limits.after_ms.min(STATE_GONE_MS),
         _ => limits.after_ms,
     }
 }

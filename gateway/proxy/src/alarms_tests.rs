@@ -158,6 +158,22 @@ fn i1_an_overlap_is_an_alarm_at_once_and_further_ones_prolong_it() {
 }
 
 #[test]
+fn a_crash_is_an_alarm_for_a_while_and_requests_in_quarantine_for_as_long_as_they_are() {
+    let mut stage = Stage::default();
+    let crash = |text: &str| Reading { crash: Some(text.to_owned()), ..Reading::default() };
+    stage.look(&crash("worker 1 ended: TypeError: boom"));
+    stage.look_for(30, &Reading::default());
+    stage.look(&crash("worker 2 ended: TypeError: boom"));
+    let texts: Vec<_> = stage.judge.raised().map(|(_, raised)| raised.text.clone()).collect();
+    assert_eq!(texts, ["worker 2 ended: TypeError: boom"]);
+    stage.look_for(70, &Reading::default());
+    let quarantine = Reading { quarantine: Some("1 request".to_owned()), ..Reading::default() };
+    stage.look_for(200, &quarantine);
+    stage.look_for(10, &Reading::default());
+    assert_eq!(stage.log, ["+1 crash", "-93 crash", "+103 quarantine", "-308 quarantine"]);
+}
+
+#[test]
 fn what_is_switched_off_is_no_alarm() {
     let limits = Limits { queue_wait_ms: 0, cost_drift_percent: 0, ..LIMITS };
     let reading = Reading { wait_mean_ms: Some(1e9), drifts: drifted(100.0).drifts, ..Reading::default() };

@@ -8,6 +8,7 @@ mod ahead;
 mod alarms;
 mod connections;
 mod costs;
+mod crashes;
 mod dispatch;
 mod followed;
 mod growth;
@@ -130,6 +131,7 @@ pub struct Gate {
     followers: Followers,
     tails: tails::TailProfiles,
     deaths: Retries,
+    crashes: RefCell<crashes::Crashes>,
     scheduler: RefCell<Scheduler>,
     may_raise: Cell<bool>,
     /// Workers may get further requests while theirs wait; whoever grants that is woken when the queue waits.
@@ -189,6 +191,7 @@ impl Gate {
             lobby: Lobby::new(Rc::clone(&config), Rc::clone(&store)),
             fronts,
             deaths: Retries::new(&config),
+            crashes: RefCell::default(),
             classes,
             sessions,
             journal,

@@ -44,6 +44,8 @@ pub(crate) struct Record {
     pub(crate) scheme: Scheme,
     /// Its trace, where that is kept.
     pub(crate) traced: Option<Context>,
+    /// CPU time that workers used for it and died with, microseconds.
+    pub(crate) untold_cpu_us: u64,
     /// Without those, and without the CPU time.
     pub(crate) rest: AccessRecord<'static>,
 }
@@ -223,7 +225,7 @@ impl Gate {
 /// Writes the request's line, and exports its spans where its trace is kept.
 fn emit(gate: &Gate, record: &Record, cpu_us: Option<u64>) {
     #[allow(clippy::cast_precision_loss)] // CPU times are far below 2^53 µs.
-    let cpu_ms = cpu_us.map(|us| us as f64 / 1000.0);
+    let cpu_ms = with_untold(cpu_us, record.untold_cpu_us).map(|us| us as f64 / 1000.0);
     let told = AccessRecord {
         request_id: &record.request_id,
         method: record.method.as_ref().map_or("", Method::as_str),
@@ -239,4 +241,10 @@ fn emit(gate: &Gate, record: &Record, cpu_us: Option<u64>) {
         gate.traces.end(|| traces::ended(context, record.scheme, &told));
     }
     gate.journal.emit(Event::Access(told));
+}
+
+/// CPU time of a request, with what workers that died with it had used.
+fn with_untold(reported_us: Option<u64>, untold_us: u64) -> Option<u64> {
+    let is_known = reported_us.is_some() || untold_us > 0;
+    is_known.then(|| reported_us.unwrap_or(0).saturating_add(untold_us))
 }

@@ -133,7 +133,7 @@ async fn send_file(
 ) {
     let mut piece = Vec::new();
     loop {
-        let Ok(read) = part.read(piece).await else { return exchange.break_off() };
+        let Ok(read) = part.read(piece).await else { return fail(exchange, Code::GatewayFailed, sent) };
         let is_end = part.len() == 0;
         piece = match &mut compressed {
             None => read,

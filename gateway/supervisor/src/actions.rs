@@ -136,6 +136,7 @@ impl Supervisor {
         }
         if let Some(process) = self.processes.borrow().get(&worker) {
             process.was_killed.set(Some(reason));
+            process.note_used();
             process.signal_group(Signal::SIGKILL);
         }
     }

@@ -25,7 +25,7 @@ use crate::auxiliary::{Address, Target};
 use crate::gate::{LongRun, Reported, RoutesGrown, RunsTold, Vitals};
 use crate::main_server::Found;
 use crate::process::Process;
-use crate::process::known::Renders;
+use crate::process::known::{Renders, THREW_TIMEOUT, Threw};
 use crate::writer::Writer;
 use crate::{ProcessView, Supervisor, Tailed, sample};
 
@@ -47,6 +47,8 @@ const LONG_RUNS_MAX: usize = 10;
 
 /// Places of one line about routes that are listened to.
 const PLACES_MAX: usize = 3;
+/// Longest first line of an exception that is listened to.
+const EXCEPTION_CHARS_MAX: usize = 300;
 /// Longest path of a file of the app that is listened to.
 const FILE_CHARS_MAX: usize = 500;
 
@@ -109,6 +111,7 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
     if let Some(process) = &process {
         drop(process.profiled.borrow_mut().take());
         process.parts.forget();
+        process.is_heard_out.notify_one();
     }
     // The process that serves has gone, even if npm or a shell above it has not noticed yet.
     if let Some(process) = process
@@ -173,6 +176,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
                 }
                 let route = done.route.as_deref().filter(|route| route.len() <= ROUTE_BYTES_MAX);
                 let cpu_us = (!done.shared).then_some(done.cpu_us);
+                process.unreported.borrow_mut().told(cpu_us.unwrap_or(0));
                 let longest = done.longest.as_ref().map(long_run);
                 let reported = Reported { cpu_us, route, runs: &done.runs, longest, handler_us: done.handler_us };
                 supervisor.gate.reported(process.worker, RequestId(done.id), &reported);
@@ -205,6 +209,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
             let told = RoutesGrown { size: said.size, added: said.added, places };
             supervisor.gate.routes_grown(process.worker, &told);
         }
+        Kind::Threw => hear_thrown(process, &said),
         Kind::Turn => supervisor.gate.has_reported_all(process.worker, Instant::now()),
         Kind::Beat => hear_beat(supervisor, process, &said),
         Kind::Memory => hear_memory(supervisor, process, &said),
@@ -248,6 +253,16 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
     }
 }
 
+/// An exception that nothing caught. The first of several is what the others follow from.
+fn hear_thrown(process: &Process, said: &Line) {
+    process.unreported.borrow_mut().used(said.cpu_us_total);
+    let mut threw = process.threw.borrow_mut();
+    if threw.as_ref().is_none_or(|threw| threw.at.elapsed() > THREW_TIMEOUT) {
+        let request = (said.id > 0).then_some(RequestId(said.id));
+        *threw = Some(Threw { at: Instant::now(), text: excerpt(&said.text, EXCEPTION_CHARS_MAX).to_owned(), request });
+    }
+}
+
 /// The app has asked for purges; it is told when all of them are done.
 fn purge(supervisor: &Supervisor, process: &Rc<Process>, serial: u64, wanted: &[Wanted]) {
     let wanted = wanted.iter().take(PURGES_MAX);
@@ -282,8 +297,17 @@ fn meant(wanted: &Wanted) -> Option<Purge> {
 }
 
 fn long_run(said: &line::LongRun) -> LongRun {
-    let line::LongRun { us, collected_us, ago_ms, id } = *said;
-    LongRun { us, collected_us: collected_us.min(us), ago_ms, request: id.map(RequestId) }
+    let line::LongRun { us, collected_us, cpu_us, queued_us, ago_ms, id } = *said;
+    let part = |part_us: Option<u64>| part_us.map(|part_us| part_us.min(us));
+    let request = id.map(RequestId);
+    LongRun {
+        us,
+        collected_us: collected_us.min(us),
+        cpu_us: part(cpu_us),
+        queued_us: part(queued_us),
+        ago_ms,
+        request,
+    }
 }
 
 /// What exceeds the announced length would be read as the start of another answer, so the preload cuts it.
@@ -341,6 +365,7 @@ fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line) {
     render::tell_dial(supervisor, process);
     tell_sleep(supervisor, process, said.elu);
     process.cpu.set(process.cpu.get().with(Instant::now(), said.cpu_us_total));
+    process.unreported.borrow_mut().beat(said.cpu_us_total);
     let delay = Duration::try_from_secs_f64(said.loop_delay_ms_max / 1000.0).unwrap_or_default();
     process.turns.borrow_mut().hear(Instant::now(), said.elu, delay);
     let mut delays = supervisor.loop_delays.get();

@@ -49,10 +49,42 @@ pub struct LongRun {
     pub us: u64,
     /// How much of that the garbage collector took, microseconds.
     pub collected_us: u64,
+    /// CPU time of the main thread meanwhile, microseconds, where that is known.
+    pub cpu_us: Option<u64>,
+    /// How long the main thread could have run and got no CPU, microseconds, where the system tells.
+    pub queued_us: Option<u64>,
     /// How long ago it ended, milliseconds.
     pub ago_ms: u64,
     /// The request whose run it was, where that is known.
     pub request: Option<RequestId>,
+}
+
+/// A request that a worker holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Its number.
+    pub request: RequestId,
+    /// `X-Request-Id`.
+    pub request_id: String,
+    /// Its method.
+    pub method: String,
+    /// Its path, without the query, which may hold secrets.
+    pub path: String,
+    /// Its class.
+    pub class: Rc<str>,
+}
+
+/// The unexpected end of a worker that served.
+#[derive(Clone, Copy, Debug)]
+pub struct Crash<'a> {
+    /// How its process ended, in words.
+    pub status: &'a str,
+    /// First line of the exception that ended it.
+    pub exception: Option<&'a str>,
+    /// How many requests it held.
+    pub held: usize,
+    /// The one that it ended with, where that is known.
+    pub request: Option<&'a Held>,
 }
 
 /// What a worker says of the runs of its main thread.
@@ -141,6 +173,11 @@ pub trait Gate {
     fn app_is_down(&self, status: &str, stderr_tail: &str);
     /// The worker's process is gone.
     fn exited(&self, worker: WorkerId);
+    /// The worker has used so much CPU time of which no request was told. Said just before [`Gate::exited`], while the requests
+    /// that it held are known.
+    fn left_untold(&self, worker: WorkerId, cpu: Duration);
+    /// The worker, which served, has ended unexpectedly.
+    fn crashed(&self, worker: WorkerId, crash: &Crash<'_>);
     /// The worker's main thread was awake for so much of the time since it said so last.
     fn was_awake(&self, worker: WorkerId, elapsed: Duration, awake: Duration);
     /// The worker beats.
@@ -188,6 +225,8 @@ pub trait Gate {
     fn requests_total(&self, worker: WorkerId) -> u64;
     /// The request that the worker was given last of those it holds: request id, method, target.
     fn latest_request(&self, worker: WorkerId) -> Option<(String, String, String)>;
+    /// Requests that the worker holds, in the order in which it began them. The gateway's own are left out.
+    fn held(&self, worker: WorkerId) -> Vec<Held>;
     /// When the worker was given the latest of the requests that it holds.
     fn latest_given(&self, worker: WorkerId) -> Option<Instant>;
     /// Purges pages for an app. The receiver gets how many variants of pages that were.

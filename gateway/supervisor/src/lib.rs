@@ -50,7 +50,9 @@ use sluice_scheduler::{KillReason, WorkerId};
 use tokio::sync::{mpsc, oneshot};
 
 pub use app::{App, Start};
-pub use gate::{DialInForce, Gate, Host, LongRun, RenderedTold, Reported, RoutesGrown, RunsTold, Tailed, Vitals};
+pub use gate::{
+    Crash, DialInForce, Gate, Held, Host, LongRun, RenderedTold, Reported, RoutesGrown, RunsTold, Tailed, Vitals,
+};
 pub use guardian::{program as own_program, run as run_guardian};
 pub use parts::PartsPurger;
 pub use process::known::Renders;

@@ -14,16 +14,16 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use sluice_catalog::snapshot::ComponentCacheSnapshot;
 use sluice_scheduler::{KillReason, WorkerId};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Notify, oneshot, watch};
 
 use crate::forensics::Inspector;
 use crate::output::Tail;
 use crate::parts::Parts;
 use crate::priority::{self, Priority};
 use crate::writer::Writer;
-use crate::{App, ProcessView};
+use crate::{App, ProcessView, sample};
 use cpu::CpuLately;
-use known::{Answer, Asked, Excuse, Renders, Track, Trouble};
+use known::{Answer, Asked, Excuse, Renders, Threw, Track, Trouble, Unreported};
 use tokio::time::Instant;
 use turns::Turns;
 
@@ -120,6 +120,12 @@ pub(crate) struct Process {
     pub(crate) profile_number: Cell<u64>,
     /// It may stand still, because it was asked for what takes long.
     pub(crate) excuse: Cell<Option<Excuse>>,
+    /// The latest exception that nothing in the app caught.
+    pub(crate) threw: RefCell<Option<Threw>>,
+    /// CPU time of which no request was told.
+    pub(crate) unreported: RefCell<Unreported>,
+    /// All that the preload has said is read. Told once, where there was a preload.
+    pub(crate) is_heard_out: Notify,
 }
 
 impl Process {
@@ -177,6 +183,9 @@ impl Process {
             profiled: RefCell::default(),
             profile_number: Cell::default(),
             excuse: Cell::default(),
+            threw: RefCell::default(),
+            unreported: RefCell::default(),
+            is_heard_out: Notify::new(),
         }
     }
 
@@ -198,6 +207,13 @@ impl Process {
         match self.track.get() {
             Some(track) if is_silent => track.cores(),
             _ => self.cpu.get().cores().filter(|_| !is_silent),
+        }
+    }
+
+    /// Looks how much CPU time it has used. For the last moment before it is killed: afterwards nobody can tell.
+    pub(crate) fn note_used(&self) {
+        if let Some(total_us) = sample::process_cpu_us(self.listener_pid.get().unwrap_or(self.pid)) {
+            self.unreported.borrow_mut().used(total_us);
         }
     }
 

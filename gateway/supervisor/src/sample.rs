@@ -72,6 +72,19 @@ pub(crate) fn main_thread(_pid: u32) -> Option<Sample> {
     None
 }
 
+/// CPU time that all threads of a process have used, microseconds. None where the system does not tell.
+#[cfg(target_os = "linux")]
+pub(crate) fn process_cpu_us(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    parse_stat(&stat).map(|(_, ticks)| ticks_to_us(ticks))
+}
+
+/// CPU time that all threads of a process have used, microseconds. None where the system does not tell.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn process_cpu_us(_pid: u32) -> Option<u64> {
+    None
+}
+
 /// What the main thread of a process does, in the kernel's words.
 pub(crate) fn describe(pid: u32) -> String {
     let stat = read(pid, "stat").and_then(|stat| parse_stat(&stat));

@@ -117,7 +117,8 @@ fn named(frames: &[Frame]) -> Option<&Frame> {
     own.or(frames.first())
 }
 
-/// Makes the directory of this profile, and room for it there: of those of its kind, the oldest ones go. Blocks.
+/// Makes the directory of this profile, and room for it there: of those of its kind, the oldest ones go. Profiles that somebody takes
+/// never evict those of stuck workers. Blocks.
 ///
 /// # Errors
 /// What the file system says.
@@ -126,7 +127,7 @@ pub fn make_room(file: &Path) -> io::Result<()> {
     make_private_dir(dir)?;
     let mut kept: Vec<(SystemTime, PathBuf)> = fs::read_dir(dir)?
         .flatten()
-        .filter(|entry| entry.path().extension().is_some_and(|extension| Some(extension) == file.extension()))
+        .filter(|entry| kind(&entry.path()) == kind(file))
         .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .filter(|(_, path)| path != file)
         .collect();
@@ -137,6 +138,14 @@ pub fn make_room(file: &Path) -> io::Result<()> {
         fs::remove_file(path)?;
     }
     Ok(())
+}
+
+/// The extension, and the name up to its first number: `stuck-12.cpuprofile` is of another kind than `profile-20261123.cpuprofile`.
+fn kind(file: &Path) -> Option<(String, String)> {
+    let name = file.file_stem()?.to_str()?;
+    let is_digit = |character: char| character.is_ascii_digit();
+    let word = name.split(is_digit).next().unwrap_or_default();
+    Some((word.to_owned(), file.extension()?.to_str()?.to_owned()))
 }
 
 /// Makes a directory that nobody else can look into, if it is not there. Blocks.
@@ -193,6 +202,11 @@ mod tests {
         let mut expected: Vec<String> = (10..30).map(|worker| format!("stuck-{worker}.{EXTENSION}")).collect();
         expected.sort();
         assert_eq!(names, expected);
+        for number in 0..2 * PROFILES_MAX {
+            keep(&profiles.join(format!("profile-20261123T0945{number:02}Z-1.{EXTENSION}")), b"{}").unwrap();
+        }
+        assert!(profiles.join(format!("stuck-10.{EXTENSION}")).exists(), "others have evicted it");
+        assert_eq!(fs::read_dir(&profiles).unwrap().count(), 2 * PROFILES_MAX);
     }
 
     #[test]

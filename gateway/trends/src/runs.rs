@@ -32,6 +32,10 @@ pub struct LongRun {
     pub us: u64,
     /// How much of that the garbage collector took, microseconds.
     pub collected_us: u64,
+    /// CPU time of the main thread meanwhile, microseconds, where that is known.
+    pub cpu_us: Option<u64>,
+    /// What the time went to, in a word, where that is known.
+    pub spent: Option<&'static str>,
     /// When it ended, Unix time in milliseconds.
     pub at_unix_ms: u64,
     /// The worker.
@@ -107,14 +111,19 @@ impl Runs {
         }
     }
 
-    /// Remembers a long run: of more than can be, the longest of the last hour.
+    /// Remembers a long run: of more than can be, the longest of the last hour. Those of one class never take the place of another's
+    /// only one.
     pub fn remember(&mut self, run: LongRun) {
         let oldest = run.at_unix_ms.saturating_sub(LONGEST_AGE_MS_MAX);
         self.longest.retain(|known| known.at_unix_ms >= oldest);
         self.longest.push_back(run);
-        if self.longest.len() > LONGEST_MAX
-            && let Some((shortest, _)) = self.longest.iter().enumerate().min_by_key(|(_, known)| known.us)
-        {
+        if self.longest.len() <= LONGEST_MAX {
+            return;
+        }
+        let alike = |one: &LongRun| self.longest.iter().filter(|other| other.class() == one.class()).count();
+        let most = self.longest.iter().map(alike).max().unwrap_or(0);
+        let crowded = self.longest.iter().enumerate().filter(|(_, known)| alike(known) == most);
+        if let Some((shortest, _)) = crowded.min_by_key(|(_, known)| known.us) {
             self.longest.remove(shortest);
         }
     }
@@ -142,11 +151,17 @@ impl Runs {
 }
 
 impl LongRun {
+    fn class(&self) -> Option<&str> {
+        self.request.as_ref().map(|(_, class)| class.as_str())
+    }
+
     fn snapshot(&self) -> LongRunSnapshot {
         let (request, class) = self.request.clone().unzip();
         LongRunSnapshot {
             ms: in_ms(self.us),
             collected_ms: in_ms(self.collected_us),
+            cpu_ms: self.cpu_us.map(in_ms),
+            spent: self.spent.map(str::to_owned),
             at_unix_ms: self.at_unix_ms,
             worker: self.worker,
             request,
@@ -206,5 +221,18 @@ mod tests {
         );
         let later = |ms| runs.snapshot(2 * LONGEST_AGE_MS_MAX + ms).longest.len();
         assert_eq!((later(29), later(31)), (2, 0), "though no other came meanwhile");
+    }
+
+    #[test]
+    fn one_class_with_many_long_runs_does_not_hide_another() {
+        let mut runs = Runs::default();
+        let run =
+            |us, class: &str| LongRun { us, request: Some((String::new(), class.to_owned())), ..LongRun::default() };
+        runs.remember(run(20_000, "GET /rare"));
+        (1..=100).for_each(|second| runs.remember(run(second * 1_000_000, "GET /often")));
+        let longest = runs.snapshot(0).longest;
+        assert_eq!(longest.len(), LONGEST_MAX);
+        assert_eq!(longest.iter().filter(|run| run.class.as_deref() == Some("GET /rare")).count(), 1);
+        assert!(longest.iter().any(|run| (run.ms - 100_000.0).abs() < 1e-9));
     }
 }

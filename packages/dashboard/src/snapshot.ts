@@ -61,6 +61,8 @@ export interface Snapshot {
   readonly quarantined: number;
   /** What is wrong now and lasts. */
   readonly alarms: readonly AlarmSnapshot[];
+  /** Workers that served and ended unexpectedly, the latest first. At most 5. */
+  readonly crashes: readonly CrashSnapshot[];
   /** Certificates: those that get none first, then in the order of their ends. At most 100. */
   readonly certificates: readonly CertificateSnapshot[];
   /** What grows steadily with the age of workers. */
@@ -133,6 +135,31 @@ export interface AlarmSnapshot {
   readonly text: string;
   /** Seconds since it was raised. */
   readonly age_s: number;
+}
+
+/** The unexpected end of a worker that served. */
+export interface CrashSnapshot {
+  /** When, Unix time in milliseconds. */
+  readonly at_unix_ms: number;
+  /** The worker. */
+  readonly worker: number;
+  /** How its process ended, in words. */
+  readonly status: string;
+  /** First line of the exception that ended it; `None` where nothing was thrown, or that is not known. */
+  readonly exception: string | null;
+  /** Requests that it held. */
+  readonly held: number;
+  /**
+   * `X-Request-Id` of the request that it ended with; `None` where it held none, or several and it is
+   * not known which it was.
+   */
+  readonly request: string | null;
+  /** That request's method. */
+  readonly method: string | null;
+  /** Its path, without the query. */
+  readonly path: string | null;
+  /** Its class. */
+  readonly class: string | null;
 }
 
 /** A certificate that clients get, or a name for which a CA is asked. */
@@ -693,6 +720,10 @@ export interface LongRunSnapshot {
   readonly ms: number;
   /** How much of that the garbage collector took, milliseconds. */
   readonly collected_ms: number;
+  /** CPU time of the main thread meanwhile, milliseconds; `None` where that is not known. */
+  readonly cpu_ms: number | null;
+  /** What the time went to, as the log's `spent` says; `None` where that is not known. */
+  readonly spent: string | null;
   /** When it ended, Unix time in milliseconds. */
   readonly at_unix_ms: number;
   /** The worker. */

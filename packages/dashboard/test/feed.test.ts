@@ -88,7 +88,14 @@ void test('what the page holds is bounded', () => {
   for (let second = 1; second <= 2000; second++)
     model = framed(model, frame(second * 1000, [mark(second)]), 0);
   assert.equal(model.points.length, SPANS[1]);
-  assert.ok(model.marks.length <= 400);
+  assert.equal(model.marks.length, 100);
+});
+
+void test('workers that come and go do not push a crash off the page', () => {
+  let model = framed(nothing, frame(1000, [{ ...mark(1), kind: 'crash' }]), 0);
+  for (let second = 2; second <= 500; second++)
+    model = framed(model, frame(second * 1000, [{ ...mark(second), kind: 'worker' }]), 0);
+  assert.deepEqual([model.marks.length, model.marks[0]?.kind, model.marks.at(-1)?.id], [101, 'crash', 500]);
 });
 
 void test('history goes before what came meanwhile', () => {

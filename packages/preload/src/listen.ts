@@ -44,6 +44,7 @@ import { Requests } from './requests.js';
 import type { RouteTables } from './route-tables.js';
 import { Tails } from './tail.js';
 import { later } from './timers.js';
+import { tellThrown } from './thrown.js';
 
 /** How long an app may have others than the server that `app.port` names before that is told. */
 const REMIND_MS = 3000;
@@ -180,6 +181,7 @@ class Roles {
     const marks = keepAnswersApart(responses, send, (response) => cpu.writes(response));
     this.#control.open(marks, handed.open(this.#settings.socketPath));
     report.start(this.#settings.watchesRuns);
+    tellThrown(this.#control, cpu);
     if (isClusterWorker()) warnOfCluster();
     return true;
   }

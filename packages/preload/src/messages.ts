@@ -37,6 +37,10 @@ export interface LongRun {
   readonly us: number;
   /** How much of it the garbage collector took. */
   readonly collected_us: number;
+  /** CPU time of the main thread meanwhile, where that is known. */
+  readonly cpu_us?: number;
+  /** How long the main thread could have run and got no CPU. Linux alone tells. */
+  readonly queued_us?: number;
   /** How long ago it ended. */
   readonly ago_ms: number;
   /** The request whose run it was, where that is known. */
@@ -237,6 +241,15 @@ export type ToGateway =
       readonly collected_us: number;
       /** Runs since the line before: those above 1 s, and the longest of those from 10 ms that were no request's. */
       readonly long: readonly LongRun[];
+    }
+  /** An exception that nothing caught. The process ends, unless the app handles 'uncaughtException'. */
+  | {
+      readonly type: 'threw';
+      /** Its first line. */
+      readonly text: string;
+      /** The request that was served at that moment, where that is known. */
+      readonly id?: number;
+      readonly cpu_us_total: number;
     }
   /** The event loop turns, and all requests that have ended are reported. Four times a second. */
   | {

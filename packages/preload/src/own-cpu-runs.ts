@@ -83,6 +83,11 @@ export class Runs {
     return this.#isOn;
   }
 
+  /** The request in whose async context the process is, while that is kept. */
+  get context(): Account | undefined {
+    return this.#context.getStore();
+  }
+
   /** Of the latest windows before this one that had enough to say. */
   get shares(): Shares | undefined {
     return this.#shares;

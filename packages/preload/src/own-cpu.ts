@@ -65,6 +65,11 @@ export class OwnCpu {
     return this.#runs.shares;
   }
 
+  /** The request that is served just now, as far as that is known. It may have been answered already. */
+  get running(): RunOwner | undefined {
+    return (this.#runs.context as Stay | undefined) ?? this.watch.running;
+  }
+
   /** Tells whose continuation runs, from now on until this is called without anybody to tell. */
   follow(tell: TellRun | undefined): void {
     if (!this.#measuresShared) return;

@@ -13,6 +13,7 @@ import { performance, type PerformanceEntry, PerformanceObserver } from 'node:pe
 import type { LongRun } from './messages.js';
 import { beginsAnew } from './own-cpu-runs.js';
 import { RunHistogram } from './run-histogram.js';
+import { type ThreadTime, threadTime } from './thread-time.js';
 import { now_ms } from './timers.js';
 
 /** Runs from here on count for their requests. */
@@ -23,6 +24,8 @@ const LONG_US_MIN = 10_000;
 const URGENT_US_MIN = 1_000_000;
 /** Long runs that one line names. */
 const LONG_MAX = 10;
+/** The thread's CPU time is not looked at when a run begins, but a little before; other runs may take this part of a run in between. */
+const BEFORE_SHARE_MAX = 0.25;
 /** Long runs that a pause of the collector may still be found to lie in. */
 const ENDED_MAX = 32;
 
@@ -41,6 +44,16 @@ export interface EndedRun {
   readonly began_ms: number;
   readonly ended_ms: number;
   collected_us: number;
+  /** CPU time of the thread, and for how long it could have run and got none, as far as they are known. */
+  readonly cpu_us: number | undefined;
+  readonly queued_us: number | undefined;
+}
+
+/** What the thread had used at a moment. */
+interface Used extends ThreadTime {
+  readonly at_ms: number;
+  /** What the event loop had waited by then. */
+  readonly idle_ms: number;
 }
 
 export interface RunNews {
@@ -75,6 +88,10 @@ export class RunWatch {
   });
   readonly #histogram = new RunHistogram();
   readonly #inside = new Set<RunOwner>();
+  readonly #readTime: () => ThreadTime;
+  /** The latest look at the thread's time, and the latest from before this run. */
+  #used: Used | undefined;
+  #usedBefore: Used | undefined;
   #isOn = false;
   #started_ms = 0;
   #began_ms = 0;
@@ -99,6 +116,10 @@ export class RunWatch {
   isUrgent = false;
   #tell = (): void => {};
 
+  constructor(readTime = threadTime) {
+    this.#readTime = readTime;
+  }
+
   /**
    * Once, in the process that serves. Without a count of the time that the event loop waits, nothing is watched. `tell` is
    * called soon after a run that is to be told at once.
@@ -109,6 +130,7 @@ export class RunWatch {
     this.#tell = tell;
     this.#started_ms = this.#began_ms = now_ms();
     this.#idleBefore_ms = nodeTiming.idleTime;
+    this.#usedBefore = this.#look();
     this.#hook.enable();
     this.#collector.observe({ entryTypes: ['gc'] });
   }
@@ -147,6 +169,17 @@ export class RunWatch {
     if (!this.#isOn) return;
     this.#depth = 1;
     this.touch(NOBODY);
+    this.#look();
+  }
+
+  /** Whose run this is so far, where that is known. */
+  get running(): RunOwner | undefined {
+    return this.#isOn ? this.#ownerAt(now_ms()) : undefined;
+  }
+
+  #look(): Used {
+    this.#used = { ...this.#readTime(), at_ms: now_ms(), idle_ms: nodeTiming.idleTime };
+    return this.#used;
   }
 
   /** This run does what the operator has asked for: it is counted, and is no reason for an alarm. */
@@ -206,6 +239,7 @@ export class RunWatch {
     if (us >= TOLD_US_MIN) this.#end(us, at_ms);
     this.#began_ms = at_ms;
     this.#idleBefore_ms = idle_ms;
+    this.#usedBefore = this.#used;
     this.#owner = undefined;
     this.#most = undefined;
     this.#most_ms = 0;
@@ -222,7 +256,7 @@ export class RunWatch {
     }
     if (us < LONG_US_MIN) return;
     const began_ms = this.#began_ms;
-    const run: EndedRun = { us, owner, began_ms, ended_ms: at_ms, collected_us: 0 };
+    const run: EndedRun = { us, owner, began_ms, ended_ms: at_ms, collected_us: 0, ...this.#timeOf(us) };
     if (owner !== undefined && us > (owner.longest?.us ?? 0)) owner.longest = run;
     this.#ended.push(run);
     if (this.#ended.length > ENDED_MAX) this.#ended.shift();
@@ -232,6 +266,20 @@ export class RunWatch {
       nextTick(this.#tell);
     }
     if (us >= URGENT_US_MIN || owner === undefined) this.#keep(run);
+  }
+
+  /** Of the run that has just ended. Runs since the look before it are taken to have had the CPU. */
+  #timeOf(us: number): Pick<EndedRun, 'cpu_us' | 'queued_us'> {
+    const before = this.#usedBefore;
+    const now = this.#look();
+    if (before === undefined) return { cpu_us: undefined, queued_us: undefined };
+    const others_ms = this.#began_ms - before.at_ms - (this.#idleBefore_ms - before.idle_ms);
+    const others_us = Math.max(others_ms * 1000, 0);
+    if (others_us > us * BEFORE_SHARE_MAX) return { cpu_us: undefined, queued_us: undefined };
+    const cpu_us = Math.min(Math.max(now.cpu_us - before.cpu_us - others_us, 0), us);
+    if (now.queued_us === undefined || before.queued_us === undefined)
+      return { cpu_us, queued_us: undefined };
+    return { cpu_us, queued_us: Math.min(now.queued_us - before.queued_us, us - cpu_us) };
   }
 
   #ownerAt(ended_ms: number): RunOwner | undefined {
@@ -273,10 +321,12 @@ export class RunWatch {
 }
 
 /** A long run as a line names it. */
-export function named({ us, collected_us, ended_ms }: EndedRun, id?: number): LongRun {
+export function named({ us, collected_us, cpu_us, queued_us, ended_ms }: EndedRun, id?: number): LongRun {
   const run = {
     us: Math.round(us),
     collected_us: Math.round(collected_us),
+    ...(cpu_us !== undefined && { cpu_us: Math.round(cpu_us) }),
+    ...(queued_us !== undefined && { queued_us: Math.round(queued_us) }),
     ago_ms: Math.max(0, Math.round(now_ms() - ended_ms)),
   };
   return id === undefined ? run : { ...run, id };

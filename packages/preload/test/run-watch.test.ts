@@ -1,6 +1,6 @@
 // Runs of the main thread as the preload counts them, against what is known of them, and against a full hook of every resource.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { RUN_BOUNDS_US } from '../src/messages.js';
@@ -205,4 +205,52 @@ test('errors that the app catches at the last moment lose no run', () => {
   );
   assert.ok(Array.isArray(counts));
   assert.equal(counts[RUN_BOUNDS_US.indexOf(200_000) + 1], 3, String(counts));
+});
+
+test('time without a CPU is told apart from time on one', async () => {
+  const time = { cpu_us: 1_000_000, queued_us: 500_000 };
+  const watch = new RunWatch(() => ({ ...time }));
+  watch.start();
+  await pause(1);
+  busy(60);
+  time.cpu_us += 4_000;
+  time.queued_us += 1_000_000;
+  await pause(1);
+  await turn();
+  watch.stop();
+  const run = watch.news().long.find(({ us }) => us >= 50_000);
+  assert.ok(run !== undefined);
+  // Other runs, of a slow machine, may lie between the look before and this one.
+  assert.ok((run.cpu_us ?? Infinity) <= 4_000, String(run.cpu_us));
+  assert.ok((run.queued_us ?? 0) > run.us / 2 && (run.queued_us ?? 0) <= run.us, String(run.queued_us));
+  const line = named(run);
+  assert.ok(Number.isInteger(line.queued_us) && Number.isInteger(line.cpu_us));
+});
+
+test('a thread that competes for its CPU at the lowest priority is seen to queue', (t) => {
+  const script = `
+    import { setPriority } from 'node:os';
+    import { threadTime } from ${JSON.stringify(new URL('../dist/thread-time.js', import.meta.url).href)};
+    setPriority(19);
+    const before = threadTime();
+    const cpu_us = () => process.cpuUsage().user + process.cpuUsage().system;
+    const end_us = cpu_us() + 10_000;
+    while (cpu_us() < end_us);
+    const after = threadTime();
+    const queued_us = after.queued_us === undefined ? null : after.queued_us - before.queued_us;
+    console.log(JSON.stringify({ cpu_us: after.cpu_us - before.cpu_us, queued_us }));
+  `;
+  const last = ['-c', '0', process.execPath, '--input-type=module', '-e', script];
+  const hog = spawn('taskset', ['-c', '0', process.execPath, '-e', 'for (;;);'], { stdio: 'ignore' });
+  t.after(() => hog.kill('SIGKILL'));
+  let told: string;
+  try {
+    told = execFileSync('taskset', last, { encoding: 'utf8' });
+  } catch {
+    return t.skip('this system cannot bind a process to a CPU');
+  }
+  const { cpu_us, queued_us } = JSON.parse(told) as { cpu_us: number; queued_us: number | null };
+  assert.ok(cpu_us > 5_000, told);
+  if (queued_us === null) return t.skip('this system does not tell how long a thread queued');
+  assert.ok(queued_us > cpu_us, told);
 });

@@ -15,6 +15,9 @@ const ways = {
   '/reject': () => {
     void Promise.reject(new Error('rejected'));
   },
+  '/hold': (response) => {
+    setTimeout(() => response.end('held\n'), 60_000);
+  },
   '/throw-after': (response) => {
     response.end('ok\n');
     setTimeout(() => {

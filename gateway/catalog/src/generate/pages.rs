@@ -61,8 +61,13 @@ fn metric_row(metric: &Metric) -> Vec<String> {
 }
 
 pub(super) fn log() -> String {
-    let outcomes: Vec<Vec<String>> =
-        OUTCOMES.iter().map(|word| vec![format!("`{}`", word.name), word.text.to_owned()]).collect();
+    let outcomes: Vec<Vec<String>> = OUTCOMES
+        .iter()
+        .map(|word| {
+            let failure = if word.is_failure { "yes" } else { "no" };
+            vec![format!("`{}`", word.name), failure.to_owned(), word.text.to_owned()]
+        })
+        .collect();
     let mut out = format!(
         "Everything is written to standard output, one line each: JSON where it is no terminal, readable text where it \
          is (`log.format`). `sluice logs` shows the latest lines of a running gateway. Fields may be added; the ones \
@@ -91,7 +96,11 @@ pub(super) fn log() -> String {
          `event.duration` (nanoseconds) for requests, and headers as `sluice.headers.<name>` and `user_agent.original`.\n\n{}",
         table(&["Field", "Only of", "`otel`", "`ecs`"], &names)
     );
-    let _ = write!(out, "\n## Outcomes\n\n{}", table(&["Outcome", "What it says"], &outcomes));
+    let _ = write!(
+        out,
+        "\n## Outcomes\n\nFailures are what `sluice status --check`, `sluice top`, the dashboard and traces count as errors.\n\n{}",
+        table(&["Outcome", "Failure", "What it says"], &outcomes)
+    );
     out
 }
 

@@ -93,8 +93,8 @@ pub static LABELS: &[Label] = &[
     Label {
         name: "alarm",
         text: "Name of the alarm: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, \
-               `routes_grow`, `grows_with_age` or `certificates`.",
-        bound: "the eight words",
+               `routes_grow`, `grows_with_age`, `certificates`, `crash` or `quarantine`.",
+        bound: "the ten words",
     },
     Label {
         name: "why",

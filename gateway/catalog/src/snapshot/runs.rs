@@ -54,6 +54,12 @@ pub struct LongRunSnapshot {
     /// How much of that the garbage collector took, milliseconds.
     #[serde(default)]
     pub collected_ms: f64,
+    /// CPU time of the main thread meanwhile, milliseconds; `None` where that is not known.
+    #[serde(default)]
+    pub cpu_ms: Option<f64>,
+    /// What the time went to, as the log's `spent` says; `None` where that is not known.
+    #[serde(default)]
+    pub spent: Option<String>,
     /// When it ended, Unix time in milliseconds.
     pub at_unix_ms: u64,
     /// The worker.

@@ -32,8 +32,8 @@ Readable on a terminal, JSON elsewhere. NO_COLOR switches colours off.";
 pub struct LogsArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// How many of the latest lines; the gateway keeps 2000
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(0..=2_000))]
+    /// How many of the latest lines; the gateway keeps 2000 of requests, and as many of each other kind
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(0..=8_000))]
     pub lines: u32,
     /// Continue with new lines until Ctrl-C
     #[arg(long, short)]

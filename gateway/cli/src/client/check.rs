@@ -161,6 +161,7 @@ impl Judged {
 mod tests {
     use std::path::PathBuf;
 
+    use sluice_catalog::logfields::OUTCOMES;
     use sluice_catalog::snapshot::{AlarmSnapshot, WorkerState};
 
     use super::*;
@@ -226,8 +227,22 @@ mod tests {
         let (verdict, line) = judge(&snapshot, &THRESHOLDS);
         assert_eq!(verdict, Verdict::Warning);
         assert!(line.starts_with("2% of requests failed (no room 30, cut by worker 10) |"), "{line}");
+        snapshot.lately.outcomes = [("answered".to_owned(), 500), ("quarantined".to_owned(), 398)].into();
+        let (verdict, line) = judge(&snapshot, &THRESHOLDS);
+        assert_eq!(verdict, Verdict::Critical);
+        assert!(line.starts_with("44% of requests failed (quarantined 398) |"), "{line}");
         snapshot.lately.outcomes = [("answered".to_owned(), 10), ("app_error".to_owned(), 9)].into();
         assert_eq!(judge(&snapshot, &THRESHOLDS).0, Verdict::Fine, "too few to judge by");
+    }
+
+    #[test]
+    fn every_failure_of_the_catalogue_is_one_for_a_monitor() {
+        for word in OUTCOMES {
+            let mut snapshot = healthy();
+            snapshot.lately.outcomes.insert(word.name.to_owned(), 1000);
+            let expected = if word.is_failure { Verdict::Critical } else { Verdict::Fine };
+            assert_eq!(judge(&snapshot, &THRESHOLDS).0, expected, "{}", word.name);
+        }
     }
 
     #[test]

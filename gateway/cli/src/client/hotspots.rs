@@ -71,16 +71,17 @@ pub fn run(args: &HotspotsArgs) -> Result<ExitCode, ClientError> {
 }
 
 fn looked(args: &HotspotsArgs) -> Result<ExitCode, Failure> {
-    let (profile, node) = if args.live {
+    let (profile, node, used_ms) = if args.live {
         live(args)?
     } else {
         let mut profile = Profile::default();
         for file in &args.files {
             read(&mut profile, file, &file.display().to_string())?;
         }
-        (profile, "node".to_owned())
+        (profile, "node".to_owned(), None)
     };
     let mut report = report(args, profile, &node);
+    report.used_ms = used_ms;
     let over_budget: Vec<Over> = args.budget.iter().flat_map(|budget| budget.over(&report)).collect();
     let lacks = lacking(args, &[&report]);
     if args.sort != Figure::Worst {
@@ -114,8 +115,8 @@ fn compared(args: &HotspotsArgs, before: &Path, after: &Path) -> Result<ExitCode
     Ok(ended(output::print(&text), &over_budget, lacks))
 }
 
-/// Profiles of workers that do their work meanwhile, and the Node.js of their app.
-fn live(args: &HotspotsArgs) -> Result<(Profile, String), Failure> {
+/// Profiles of workers that do their work meanwhile, the Node.js of their app, and the CPU time that they had, milliseconds.
+fn live(args: &HotspotsArgs) -> Result<(Profile, String, Option<f64>), Failure> {
     clean_up_at_signals();
     let mut gateway = Gateway::connect(&args.run_dir)?;
     let duration_ms = args.seconds_ms;
@@ -124,7 +125,7 @@ fn live(args: &HotspotsArgs) -> Result<(Profile, String), Failure> {
     let taken = gateway.ask(&Request::Profile(wish))?.profiles.unwrap_or_default();
     let _raw = raw_dir(&taken);
     let mut profile = Profile::default();
-    let mut node = "node";
+    let (mut node, mut used_ms) = ("node", 0.0);
     for taken in &taken {
         if let Some(error) = &taken.error {
             stderr::say(format_args!("sluice: {error}"));
@@ -132,8 +133,9 @@ fn live(args: &HotspotsArgs) -> Result<(Profile, String), Failure> {
         }
         read(&mut profile, Path::new(&taken.file), &format!("worker {}", taken.worker))?;
         node = if taken.node.is_empty() { node } else { &taken.node };
+        used_ms += taken.used_ms;
     }
-    Ok((profile, node.to_owned()))
+    Ok((profile, node.to_owned(), Some(used_ms)))
 }
 
 fn read(profile: &mut Profile, file: &Path, name: &str) -> Result<(), Failure> {

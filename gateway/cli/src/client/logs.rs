@@ -15,6 +15,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use sluice_admin::protocol::{Reply, Request};
 use sluice_catalog::logfields::LineKind;
+use sluice_journal::KEPT_LINES_MAX;
 
 use super::connect::{ClientError, Gateway};
 use super::worker_known;
@@ -25,7 +26,7 @@ use select::Selection;
 use show::Painter;
 
 /// What the gateway keeps; of so many the lines are selected.
-const KEPT: u64 = 2_000;
+const KEPT: u64 = KEPT_LINES_MAX as u64;
 
 /// What may come after `logs`: a line, a gap, the mark before new lines, or the end.
 #[derive(Deserialize)]

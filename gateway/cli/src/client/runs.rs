@@ -43,6 +43,12 @@ pub(super) fn write_runs(out: &mut String, runs: &RunsSnapshot) -> std::fmt::Res
 
 fn longest_text(run: &LongRunSnapshot) -> String {
     let mut text = format!("{} in worker {}", milliseconds(Some(run.ms)), run.worker);
+    if let Some(cpu_ms) = run.cpu_ms {
+        let _ = write!(text, ", {} of it on a CPU", milliseconds(Some(cpu_ms)));
+    }
+    if let Some(spent) = run.spent.as_deref().filter(|spent| *spent != "computing") {
+        let _ = write!(text, ", {}", harmless(spent));
+    }
     if run.collected_ms > 0.0 {
         let _ = write!(text, " ({} of it the garbage collector)", milliseconds(Some(run.collected_ms)));
     }
@@ -89,6 +95,8 @@ mod tests {
         runs.longest = vec![LongRunSnapshot {
             ms: 150.0,
             collected_ms: 2.5,
+            cpu_ms: Some(12.0),
+            spent: Some("starved".to_owned()),
             worker: 3,
             request: Some("id\x1b".to_owned()),
             class: Some("shop GET /all".to_owned()),
@@ -102,6 +110,6 @@ mod tests {
         assert!(out.contains("garbage collector 1.00 % of the time"), "{out}");
         assert!(out.contains("2.25 % behind one above 10 ms, 1.50 % behind one above 100 ms, 0.00 %"), "{out}");
         assert!(out.contains("; 2.00 % of requests have"), "{out}");
-        assert!(out.contains("150 ms in worker 3 (2.50 ms of it the garbage collector), shop GET /all (id?)"), "{out}");
+        assert!(out.contains("150 ms in worker 3, 12 ms of it on a CPU, starved (2.50 ms of it the garbage collector), shop GET /all (id?)"), "{out}");
     }
 }

@@ -3,10 +3,11 @@
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::snapshot::{
-    AlarmSnapshot, BootsSnapshot, CacheSnapshot, CertificateSnapshot, ComponentCacheSnapshot, MachineSnapshot,
-    ReactSnapshot, ReloadSnapshot, Snapshot,
+    AlarmSnapshot, BootsSnapshot, CacheSnapshot, CertificateSnapshot, ComponentCacheSnapshot, CrashSnapshot,
+    MachineSnapshot, ReactSnapshot, ReloadSnapshot, Snapshot,
 };
 
 use super::check;
@@ -145,6 +146,7 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
     for alarm in &snapshot.alarms {
         writeln!(out, "ALARM         {}", alarm_text(alarm))?;
     }
+    write_crashes(out, &snapshot.crashes, now_unix_ms())?;
     if snapshot.overlaps_total > 0 {
         writeln!(
             out,
@@ -153,6 +155,31 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
         )?;
     }
     writeln!(out)
+}
+
+/// Workers that ended unexpectedly, the latest first.
+fn write_crashes(out: &mut String, crashes: &[CrashSnapshot], now_unix_ms: u64) -> std::fmt::Result {
+    for crash in crashes {
+        let ago = duration(for_s(now_unix_ms.saturating_sub(crash.at_unix_ms)));
+        write!(out, "crash         worker {}, {ago} ago: {}", crash.worker, harmless(&crash.status))?;
+        if let Some(exception) = &crash.exception {
+            write!(out, ": {}", harmless(exception))?;
+        }
+        if let (Some(request), Some(method), Some(path)) = (&crash.request, &crash.method, &crash.path) {
+            let class = crash.class.as_deref().unwrap_or_default();
+            let [method, path, class, request] = [method, path, class, request].map(harmless);
+            write!(out, "; {method} {path} (class {class}, request {request})")?;
+        } else if crash.held > 1 {
+            write!(out, "; one of {} requests", crash.held)?;
+        }
+        writeln!(out, "  (`sluice logs --kind app --worker {}`)", crash.worker)?;
+    }
+    Ok(())
+}
+
+fn now_unix_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// CPU time in cores, over the last seconds, and memory.

@@ -82,6 +82,7 @@ pub fn snapshot() -> Snapshot {
         connections: 5,
         streams: 0,
         quarantined: 0,
+        crashes: Vec::new(),
         alarms: Vec::new(),
         growing: Vec::new(),
         concurrency: sluice_catalog::snapshot::ConcurrencySnapshot::default(),
@@ -250,4 +251,27 @@ fn outcomes_overlaps_and_quarantine_are_shown_once_there_are_any() {
             && text.contains("quarantine    4 requests"),
         "{text}"
     );
+}
+
+#[test]
+fn workers_that_ended_unexpectedly_are_told_with_the_exception_and_its_request() {
+    let mut snapshot = snapshot();
+    let known = CrashSnapshot {
+        at_unix_ms: super::now_unix_ms(),
+        worker: 3,
+        status: "exit code 1".to_owned(),
+        exception: Some("TypeError: no\u{1b}".to_owned()),
+        held: 1,
+        request: Some("00ab".to_owned()),
+        method: Some("GET".to_owned()),
+        path: Some("/cart".to_owned()),
+        class: Some("GET /cart".to_owned()),
+    };
+    let unknown = CrashSnapshot { held: 4, request: None, exception: None, worker: 4, ..known.clone() };
+    snapshot.crashes = vec![known, unknown];
+    let text = table(&snapshot);
+    let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let first = "ago: exit code 1: TypeError: no?; GET /cart (class GET /cart, request 00ab) (`sluice logs --kind app --worker 3`)";
+    assert!(squeezed.contains(first), "{text}");
+    assert!(squeezed.contains("exit code 1; one of 4 requests (`sluice logs --kind app --worker 4`)"), "{text}");
 }

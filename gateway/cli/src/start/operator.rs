@@ -386,6 +386,7 @@ impl Operator for Gateway {
             streams: gate.stream_count(),
             quarantined: gate.quarantined_count(),
             alarms: gate.alarms(),
+            crashes: gate.crashes(),
             certificates: gate.certificate_snapshots(),
             growing: gate.growing(),
             concurrency: gate.concurrency(),

@@ -155,11 +155,15 @@ pub enum Alarm {
     GrowsWithAge,
     /// A certificate is about to expire, or a name gets none.
     Certificates,
+    /// A worker has ended unexpectedly.
+    Crash,
+    /// Requests are answered without a worker, because workers died with them.
+    Quarantine,
 }
 
 impl Alarm {
     /// Every alarm, in the order of their discriminants.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::SteadyQueue,
         Self::CostDrift,
         Self::Overlap,
@@ -168,6 +172,8 @@ impl Alarm {
         Self::RoutesGrow,
         Self::GrowsWithAge,
         Self::Certificates,
+        Self::Crash,
+        Self::Quarantine,
     ];
 
     /// The name in logs, metrics and `status --json`.
@@ -182,6 +188,8 @@ impl Alarm {
             Self::RoutesGrow => "routes_grow",
             Self::GrowsWithAge => "grows_with_age",
             Self::Certificates => "certificates",
+            Self::Crash => "crash",
+            Self::Quarantine => "quarantine",
         }
     }
 }

@@ -10,8 +10,10 @@ pub enum Outcome {
     AppError,
     /// The gateway answered by itself: ping, readiness, a file, a shell.
     Edge,
-    /// The request was malformed or too large.
+    /// The request was malformed, too large, or not allowed.
     Rejected,
+    /// Workers died with requests like it, so it got none.
+    Quarantined,
     /// Refused for lack of room, at once.
     Shed,
     /// The gateway waited as long as it may: for the client, in the queue, or for the worker.
@@ -36,11 +38,12 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order of their discriminants.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Answered,
         Self::AppError,
         Self::Edge,
         Self::Rejected,
+        Self::Quarantined,
         Self::Shed,
         Self::TimedOut,
         Self::WorkerDied,
@@ -61,6 +64,7 @@ impl Outcome {
             Self::AppError => "app_error",
             Self::Edge => "edge",
             Self::Rejected => "rejected",
+            Self::Quarantined => "quarantined",
             Self::Shed => "shed",
             Self::TimedOut => "timed_out",
             Self::WorkerDied => "worker_died",
@@ -80,9 +84,31 @@ impl Outcome {
         matches!(self, Self::Answered | Self::AppError | Self::Upgraded | Self::StreamIdle)
     }
 
+    /// Whether the client did not get what it asked for, and did nothing wrong. The one list behind error rates, monitors and traces.
+    #[must_use]
+    pub const fn is_failure(self) -> bool {
+        match self {
+            Self::AppError
+            | Self::Quarantined
+            | Self::Shed
+            | Self::TimedOut
+            | Self::WorkerDied
+            | Self::WorkerFault
+            | Self::GatewayFault => true,
+            Self::Answered
+            | Self::Edge
+            | Self::Rejected
+            | Self::ClientGoneReceiving
+            | Self::ClientGoneQueued
+            | Self::ClientGoneInService
+            | Self::Upgraded
+            | Self::StreamIdle => false,
+        }
+    }
+
     /// Whether the gateway itself turned the request down.
     #[must_use]
     pub const fn is_refused(self) -> bool {
-        matches!(self, Self::Rejected | Self::Shed)
+        matches!(self, Self::Rejected | Self::Quarantined | Self::Shed)
     }
 }

@@ -7,7 +7,8 @@ impl<'a> Event<'a> {
     pub(crate) fn target(&self) -> Option<&'a str> {
         match *self {
             Event::Access(ref record) => Some(record.target),
-            Event::WorkerOverdue { request, .. }
+            Event::WorkerExited { request, .. }
+            | Event::WorkerOverdue { request, .. }
             | Event::WorkerStuck { request, .. }
             | Event::WorkerBlocked { request, .. }
             | Event::LongRun { request, .. } => request.map(|held| held.target),
@@ -23,7 +24,8 @@ impl<'a> Event<'a> {
         let mut event: Event<'t> = self;
         match &mut event {
             Event::Access(record) => *record = AccessRecord { target, ..*record },
-            Event::WorkerOverdue { request, .. }
+            Event::WorkerExited { request, .. }
+            | Event::WorkerOverdue { request, .. }
             | Event::WorkerStuck { request, .. }
             | Event::WorkerBlocked { request, .. }
             | Event::LongRun { request, .. } => *request = request.map(|held| HeldRequest { target, ..held }),

@@ -47,6 +47,45 @@ pub struct StuckPlace<'a> {
     pub stack: &'a str,
 }
 
+/// What the time of an uninterrupted run went to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunTime {
+    /// Its code computed.
+    Computing,
+    /// It could have gone on, and others had the CPU.
+    Starved,
+    /// It slept in a synchronous call.
+    Waiting,
+}
+
+impl RunTime {
+    /// Half of the run decides. Times are microseconds.
+    #[must_use]
+    pub fn of(run_us: u64, cpu_us: Option<u64>, queued_us: Option<u64>) -> Option<Self> {
+        let cpu_us = cpu_us?;
+        let is_half = |part_us: u64| part_us.saturating_mul(2) >= run_us;
+        Some(match queued_us {
+            Some(queued_us) if is_half(queued_us) => Self::Starved,
+            _ if is_half(cpu_us) => Self::Computing,
+            // Both together have taken most of it: the machine has more to do than CPUs, and nothing was waited for.
+            Some(queued_us) if is_half(cpu_us.saturating_add(queued_us)) => Self::Starved,
+            Some(_) => Self::Waiting,
+            // A system that does not tell of CPUs that were missing: either may be.
+            None => return None,
+        })
+    }
+
+    /// The name in logs and `status --json`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Computing => "computing",
+            Self::Starved => "starved",
+            Self::Waiting => "waiting",
+        }
+    }
+}
+
 /// A request in a worker's slot.
 #[derive(Debug, Clone, Copy)]
 pub struct HeldRequest<'a> {
@@ -106,5 +145,23 @@ impl ExitReason {
             Self::StopTimeout => "stop_timeout",
             Self::Abandoned => "abandoned",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn run_without_a_cpu_is_not_blamed_on_its_code() {
+        let of = |cpu_ms: u64, queued_ms: Option<u64>| {
+            RunTime::of(1_049_000, Some(cpu_ms * 1000), queued_ms.map(|ms| ms * 1000))
+        };
+        assert_eq!(of(62, Some(980)), Some(RunTime::Starved));
+        assert_eq!(of(1_040, Some(5)), Some(RunTime::Computing));
+        assert_eq!(of(400, Some(400)), Some(RunTime::Starved));
+        assert_eq!(of(20, Some(10)), Some(RunTime::Waiting));
+        assert_eq!(of(62, None), None, "a synchronous call would look alike");
+        assert_eq!(RunTime::of(1_049_000, None, Some(1_000_000)), None);
     }
 }

@@ -5,7 +5,7 @@ use sluice_catalog::snapshot::Lane;
 
 use super::{APP_BYTES_MAX, FIELD_BYTES_MAX, TARGET_BYTES_MAX, end, head};
 use crate::encode::{Timestamp, bounded, harmless, milliseconds, number};
-use crate::event::{AccessRecord, Event, HeldRequest, Level, Stream};
+use crate::event::{AccessRecord, Event, HeldRequest, Level, RunTime, Stream};
 
 /// One line for people, without its line feed; the end of an app's stderr may make it several. The time of day is UTC.
 pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event: &Event<'_>) {
@@ -45,9 +45,7 @@ pub(super) fn say(words: &mut Words<'_>, event: &Event<'_>) {
         Event::WorkerReady { after_ms, .. } => {
             words.put("ready after ").number(after_ms).put(" ms");
         }
-        Event::WorkerExited { status, expected, .. } => {
-            words.put(if expected { "left as asked: " } else { "exited: " }).safe(status, FIELD_BYTES_MAX);
-        }
+        Event::WorkerExited { .. } => text_exit(words, event),
         Event::WorkerStuck { silent_ms, place, request, profile, .. } => {
             words.put("is stuck, silent for ").number(silent_ms).put(" ms: ");
             match place {
@@ -131,10 +129,33 @@ fn text_lost(words: &mut Words<'_>, task: &str, place: &str) {
     words.put(": the gateway leaves");
 }
 
+fn text_exit(words: &mut Words<'_>, event: &Event<'_>) {
+    let Event::WorkerExited { status, expected, exception, held, request, class, .. } = *event else { return };
+    words.put(if expected { "left as asked: " } else { "exited: " }).safe(status, FIELD_BYTES_MAX);
+    if let Some(exception) = exception {
+        words.put(": ").safe(exception, FIELD_BYTES_MAX);
+    }
+    text_held(words, request);
+    if let Some(class) = class {
+        words.put(" (class ").safe(class, FIELD_BYTES_MAX).put(")");
+    }
+    if request.is_none() && !expected && held > 1 {
+        words.put("; with one of ").number(held).put(" requests");
+    }
+}
+
 fn text_long_run(words: &mut Words<'_>, event: &Event<'_>) {
-    let Event::LongRun { ms, collected_ms, request, .. } = *event else { return };
+    let Event::LongRun { ms, collected_ms, cpu_ms, spent, request, .. } = *event else { return };
     words.put("ran for ").maybe_milliseconds(Some(ms)).put(" without a break, of which the garbage collector took ");
     words.maybe_milliseconds(Some(collected_ms));
+    if cpu_ms.is_some() {
+        words.put("; CPU time ").maybe_milliseconds(cpu_ms);
+    }
+    match spent {
+        Some(RunTime::Starved) => words.put(" (starved: others had the CPU)"),
+        Some(RunTime::Waiting) => words.put(" (it waited in a synchronous call)"),
+        Some(RunTime::Computing) | None => words,
+    };
     text_held(words, request);
 }
 

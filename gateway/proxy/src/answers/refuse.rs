@@ -71,6 +71,7 @@ pub(crate) fn outcome(code: Code) -> Outcome {
             Outcome::TimedOut
         }
         Code::StreamIdle => Outcome::StreamIdle,
+        Code::RequestQuarantined => Outcome::Quarantined,
         Code::WorkerDied | Code::AppDown => Outcome::WorkerDied,
         Code::WorkerAnswerMalformed | Code::WorkerAnswerTruncated => Outcome::WorkerFault,
         Code::GatewayFailed => Outcome::GatewayFault,
@@ -91,7 +92,6 @@ pub(crate) fn outcome(code: Code) -> Outcome {
         | Code::AccessDenied
         | Code::LoginRequired
         | Code::VitalsRefused
-        | Code::RequestQuarantined
         // No request ends with these: there is no gateway yet, or no worker.
         | Code::AppNeverListened
         | Code::AppNeverReady

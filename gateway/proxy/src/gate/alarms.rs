@@ -99,6 +99,8 @@ impl Gate {
             growing_routes: self.growing_routes(now),
             growing: self.growing_with_age(now),
             certificates: self.certificates_in_need(),
+            crash: self.crashes.borrow_mut().unjudged.take(),
+            quarantine: self.quarantine_text(),
         };
         let changes = alarms.judge.borrow_mut().look(self.alarm_ms(now), &limits(&self.config()), &reading);
         for change in &changes {

@@ -152,6 +152,19 @@ impl Gate {
         self.deaths.table.borrow().len(Instant::now()) as u64
     }
 
+    /// What an operator is told while requests are in quarantine.
+    pub(super) fn quarantine_text(&self) -> Option<String> {
+        let count = self.quarantined_count();
+        let (requests, are) = if count == 1 { ("request", "is") } else { ("requests", "are") };
+        (count > 0).then(|| {
+            format!(
+                "{count} {requests} that workers died with {are} answered without a worker, with status 500, {} times so far. \
+                 `sluice quarantine` lists them; mend the app, then `sluice quarantine --release all`",
+                self.quarantine_refused_total()
+            )
+        })
+    }
+
     /// Lets go of the request with this id, or of `all`. Returns how many there were.
     pub fn release_quarantined(&self, which: &str) -> u64 {
         self.deaths.table.borrow_mut().release(Instant::now(), which) as u64

@@ -92,6 +92,7 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
         headers: Vec::new(),
         scheme: sluice_message::Scheme::Http,
         traced: None,
+        untold_cpu_us: 0,
         rest,
     }
 }

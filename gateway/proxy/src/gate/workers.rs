@@ -9,7 +9,9 @@ use sluice_catalog::refusals::WarmUpError;
 use sluice_catalog::snapshot::Purge;
 use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::{Event, RequestId, Scheduler, WorkerId};
-use sluice_supervisor::{DialInForce, Host, PartsPurger, RenderedTold, Reported, RoutesGrown, RunsTold, Vitals};
+use sluice_supervisor::{
+    Crash, DialInForce, Held, Host, PartsPurger, RenderedTold, Reported, RoutesGrown, RunsTold, Vitals,
+};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
@@ -104,6 +106,18 @@ impl sluice_supervisor::Gate for Gate {
         self.sessions.exited(worker);
         self.own_calls.borrow_mut().gone(worker);
         self.tell(Event::Exited { worker });
+    }
+
+    fn left_untold(&self, worker: WorkerId, cpu: Duration) {
+        self.charge_untold(worker, cpu);
+    }
+
+    fn crashed(&self, worker: WorkerId, crash: &Crash<'_>) {
+        self.note_crash(worker, crash);
+    }
+
+    fn held(&self, worker: WorkerId) -> Vec<Held> {
+        self.held_by(worker)
     }
 
     fn was_awake(&self, worker: WorkerId, elapsed: Duration, awake: Duration) {

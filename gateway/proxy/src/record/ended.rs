@@ -69,6 +69,7 @@ pub(crate) fn record_at(gate: &Gate, ended: Instant, request: Request, sent: &Se
     };
     let rest = AccessRecord { error, outcome, ..rest };
     let headers = headers::logged(gate, &head.fields);
+    let untold_cpu_us = answer.map_or(0, |answer| answer.untold_cpu_us.get());
     let record = Record {
         headers,
         request_id: request.id,
@@ -78,6 +79,7 @@ pub(crate) fn record_at(gate: &Gate, ended: Instant, request: Request, sent: &Se
         class: class.name,
         scheme: head.scheme,
         traced: request.trace.and_then(Trace::kept),
+        untold_cpu_us,
         rest,
     };
     let number = ticket.map_or(RequestId(0), Ticket::end);

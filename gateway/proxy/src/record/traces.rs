@@ -1,6 +1,6 @@
 //! A request's record as spans have it. It must not know how they are exported.
 
-use sluice_journal::{AccessRecord, Outcome};
+use sluice_journal::AccessRecord;
 use sluice_message::{Scheme, path_of};
 use sluice_traces::{Context, Ended};
 
@@ -19,7 +19,8 @@ pub(super) fn ended(context: Context, scheme: Scheme, record: &AccessRecord<'_>)
         status: record.status,
         error: record.error.map(|code| code.entry().code),
         outcome: record.outcome.as_str(),
-        is_failed: is_failed(record.outcome),
+        // A client that leaves, or that sends what cannot be served, is no failure of the server (OpenTelemetry's rule for 4xx).
+        is_failed: record.outcome.is_failure(),
         worker: record.worker,
         tries: record.tries,
         receive_ms: record.receive_ms,
@@ -30,25 +31,5 @@ pub(super) fn ended(context: Context, scheme: Scheme, record: &AccessRecord<'_>)
         cpu_ms: record.cpu_ms,
         bytes_in: record.bytes_in,
         bytes_out: record.bytes_out,
-    }
-}
-
-/// A client that leaves, or that sends what cannot be served, is no failure of the server (OpenTelemetry's rule for 4xx).
-fn is_failed(outcome: Outcome) -> bool {
-    match outcome {
-        Outcome::AppError
-        | Outcome::Shed
-        | Outcome::TimedOut
-        | Outcome::WorkerDied
-        | Outcome::WorkerFault
-        | Outcome::GatewayFault => true,
-        Outcome::Answered
-        | Outcome::Edge
-        | Outcome::Rejected
-        | Outcome::ClientGoneReceiving
-        | Outcome::ClientGoneQueued
-        | Outcome::ClientGoneInService
-        | Outcome::Upgraded
-        | Outcome::StreamIdle => false,
     }
 }

@@ -135,6 +135,8 @@ pub(crate) struct Answer {
     pub(crate) step: Cell<Option<Step>>,
     /// A worker has died with the request, and it was or will be given to a second one.
     pub(crate) was_retried: Cell<bool>,
+    /// CPU time that workers which died with the request used for it, microseconds: none of them has reported it.
+    pub(crate) untold_cpu_us: Cell<u64>,
     /// It has left its slot: an event stream or an upgraded connection.
     pub(crate) is_stream: Cell<bool>,
     /// When a byte last went either way on a stream that has left its slot.
@@ -180,6 +182,7 @@ impl Answer {
             arrival: Cell::new(None),
             step: Cell::new(None),
             was_retried: Cell::new(false),
+            untold_cpu_us: Cell::new(0),
             is_stream: Cell::new(false),
             last_moved: Cell::new(Instant::now()),
             moved_there: OnceCell::new(),

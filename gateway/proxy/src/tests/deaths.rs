@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use sluice_supervisor::Gate as _;
+
 use super::worker::{MARK, Worker};
 use super::world::{World, play};
 
@@ -48,7 +50,7 @@ fn i5_a_get_that_kills_its_second_worker_too_is_answered_with_an_error() {
         assert!(notes.iter().any(|note| note.contains("has ended a second worker")), "{notes:?}");
         client.get("/page").await;
         assert_eq!(client.answer().await, "HTTP/1.1 500 Internal Server Error, SLU-REQUEST-QUARANTINED");
-        assert_eq!(world.line().await, "GET /page 500 rejected SLU-REQUEST-QUARANTINED, 0 ms");
+        assert_eq!(world.line().await, "GET /page 500 quarantined SLU-REQUEST-QUARANTINED, 0 ms");
     });
 }
 
@@ -182,5 +184,27 @@ fn i3_what_waits_in_the_queue_outlives_every_worker() {
         call.answer("2").await;
         assert_eq!(first.answer().await, "HTTP/1.1 200 OK, 1");
         assert_eq!(second.answer().await, "HTTP/1.1 200 OK, 2");
+    });
+}
+
+#[test]
+fn cpu_time_that_a_worker_takes_with_it_is_that_of_the_requests_that_it_held() {
+    play(async |world| {
+        let (worker, mut client) = (world.worker().await, world.client());
+        client.post("/loops", "name=value").await;
+        let call = worker.call().await;
+        world.pass(8_000).await;
+        world.gate.left_untold(worker.id, Duration::from_secs(9));
+        drop(call);
+        worker.exit();
+        assert_eq!(client.answer().await, "HTTP/1.1 502 Bad Gateway, SLU-WORKER-DIED");
+        let costs = world.gate.class_costs().classes;
+        assert_eq!((costs[0].class.as_str(), costs[0].requests), ("POST /loops", 1));
+        assert!(costs[0].cpu_share > 0.99, "{costs:?}");
+        // It is not known that all of it was this request's, so it teaches nothing.
+        assert_eq!(costs[0].cost_mean_ms, None);
+        // No more than the time for which the worker had it.
+        let line = world.cpu_ms("/loops").await;
+        assert_eq!(line, Some(8_000.0));
     });
 }

@@ -1,7 +1,7 @@
 //! A gate, its log, and who stands for the supervisor. Time passes only while everything waits.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -51,6 +51,8 @@ pub(super) struct World {
     log: RefCell<Subscription>,
     /// Lines of requests that were read of the log and not asked for yet, and notes.
     lines: RefCell<VecDeque<String>>,
+    /// CPU times that lines of requests say, by target.
+    cpu_ms: RefCell<HashMap<String, Option<f64>>>,
     notes: RefCell<Vec<String>>,
     ports: Cell<u16>,
     /// Of the fronts, if there are any.
@@ -116,6 +118,7 @@ impl World {
             asked,
             log,
             lines: RefCell::default(),
+            cpu_ms: RefCell::default(),
             notes: RefCell::default(),
             ports: Cell::new(40_000),
             desks,
@@ -259,6 +262,18 @@ impl World {
         }
     }
 
+    /// The CPU time that the log says of the request for this target, milliseconds, once it has ended.
+    pub(super) async fn cpu_ms(&self, target: &str) -> Option<f64> {
+        loop {
+            self.read_log();
+            let told = self.cpu_ms.borrow().get(target).copied();
+            match told {
+                Some(cpu_ms) => return cpu_ms,
+                None => sleep(Duration::from_millis(1)).await,
+            }
+        }
+    }
+
     /// Notes for the operator since this was asked, and what is said of quarantined requests.
     pub(super) fn notes(&self) -> Vec<String> {
         self.read_log();
@@ -275,7 +290,11 @@ impl World {
         for line in self.log.borrow_mut().read().lines {
             let line: serde_json::Value = serde_json::from_str(&line).unwrap();
             match line["event"].as_str() {
-                Some("access") => self.lines.borrow_mut().push_back(in_short(&line)),
+                Some("access") => {
+                    let target = line["target"].as_str().unwrap_or_default().to_owned();
+                    self.cpu_ms.borrow_mut().insert(target, line["cpu_ms"].as_f64());
+                    self.lines.borrow_mut().push_back(in_short(&line));
+                }
                 Some("note" | "request_quarantined") => {
                     self.notes.borrow_mut().push(line["text"].as_str().unwrap_or_default().to_owned());
                 }

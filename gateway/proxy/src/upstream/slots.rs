@@ -115,6 +115,11 @@ impl Slots {
         }
     }
 
+    /// Why it ends, as far as the gateway has to do with it.
+    pub(crate) fn cause(&self) -> Cause {
+        self.cause.get()
+    }
+
     /// The worker listens with another server now.
     pub(crate) fn renew(&self) {
         self.era.set(self.era.get() + 1);

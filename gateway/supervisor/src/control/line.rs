@@ -77,6 +77,8 @@ pub(crate) struct Line {
     pub(crate) collected_us: u64,
     /// Runs since the line before: those above 1 s, and the longest of those from 10 ms that were no request's.
     pub(crate) long: Vec<LongRun>,
+    /// Its first line.
+    pub(crate) text: String,
     pub(crate) renders: u64,
     pub(crate) reasons: std::collections::BTreeMap<String, u64>,
     pub(crate) hits: u64,
@@ -137,6 +139,7 @@ pub(crate) enum Kind {
     Beat,
     Memory,
     Runs,
+    Threw,
     Turn,
     React,
     ComponentCache,
@@ -206,6 +209,10 @@ pub(crate) struct LongRun {
     pub(crate) us: u64,
     /// How much of it the garbage collector took.
     pub(crate) collected_us: u64,
+    /// CPU time of the main thread meanwhile, where that is known.
+    pub(crate) cpu_us: Option<u64>,
+    /// How long the main thread could have run and got no CPU. Linux alone tells.
+    pub(crate) queued_us: Option<u64>,
     /// How long ago it ended.
     pub(crate) ago_ms: u64,
     /// The request whose run it was, where that is known.

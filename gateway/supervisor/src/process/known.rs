@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sluice_catalog::refusals::ProfileError;
+use sluice_scheduler::RequestId;
 use tokio::time::Instant;
 
 use crate::control::Taken;
@@ -27,11 +28,15 @@ pub(crate) struct Track {
 }
 
 impl Track {
+    /// CPU time of the main thread since the first look, microseconds.
+    pub(crate) fn used_us(&self) -> Option<u64> {
+        Some(self.recent.sample?.cpu_us.saturating_sub(self.first.sample?.cpu_us))
+    }
+
     /// CPU time of the main thread since the first look, in cores; `None` where the looks do not say.
     pub(crate) fn cores(&self) -> Option<f64> {
         let elapsed = self.recent.at.saturating_duration_since(self.first.at);
-        let (first, recent) = (self.first.sample?, self.recent.sample?);
-        let used = Duration::from_micros(recent.cpu_us.saturating_sub(first.cpu_us));
+        let used = Duration::from_micros(self.used_us()?);
         (!elapsed.is_zero()).then(|| used.as_secs_f64() / elapsed.as_secs_f64())
     }
 }
@@ -72,6 +77,55 @@ impl Excuse {
     }
 }
 
+/// How long after an exception its process may take to end of it: handlers of the app write logs first. One that ends later
+/// has survived it.
+pub(crate) const THREW_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// An exception that nothing in the app caught.
+#[derive(Clone, Debug)]
+pub(crate) struct Threw {
+    pub(crate) at: Instant,
+    /// Its first line.
+    pub(crate) text: String,
+    /// The request that was served just then, where that is known.
+    pub(crate) request: Option<RequestId>,
+}
+
+/// CPU time of a process of which no request was told yet, microseconds: what it has used since its last beat, and what ended
+/// requests have used of that.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Unreported {
+    beat_us: u64,
+    used_us: u64,
+    told_us: u64,
+}
+
+impl Unreported {
+    /// It beats, with what it has used since its start.
+    pub(crate) fn beat(&mut self, total_us: u64) {
+        *self = Self { beat_us: total_us, used_us: total_us, told_us: 0 };
+    }
+
+    /// It has used so much since its start.
+    pub(crate) fn used(&mut self, total_us: u64) {
+        self.used_us = self.used_us.max(total_us);
+    }
+
+    /// It has used so much since its last beat.
+    pub(crate) fn used_since(&mut self, more_us: u64) {
+        self.used(self.beat_us.saturating_add(more_us));
+    }
+
+    /// A request that has ended has used so much.
+    pub(crate) fn told(&mut self, cpu_us: u64) {
+        self.told_us = self.told_us.saturating_add(cpu_us);
+    }
+
+    pub(crate) fn left(&self) -> Duration {
+        Duration::from_micros(self.used_us.saturating_sub(self.beat_us).saturating_sub(self.told_us))
+    }
+}
+
 /// What a preload was asked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asked {
@@ -96,6 +150,20 @@ pub(crate) type Answer = Result<Taken, ProfileError>;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cpu_time_since_the_last_beat_is_told_of_no_request_but_those_that_have_ended() {
+        let mut unreported = Unreported::default();
+        unreported.told(900);
+        unreported.beat(5_000);
+        assert_eq!(unreported.left(), Duration::ZERO);
+        unreported.told(300);
+        unreported.used(9_000);
+        unreported.used(7_000);
+        assert_eq!(unreported.left(), Duration::from_micros(3_700));
+        unreported.told(10_000);
+        assert_eq!(unreported.left(), Duration::ZERO);
+    }
 
     #[test]
     fn a_worker_that_hangs_is_not_excused_however_often_it_is_asked() {

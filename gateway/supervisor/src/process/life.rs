@@ -9,7 +9,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot;
-use sluice_journal::{AppText, Event, ExitReason, Journal, Stream};
+use sluice_journal::{AppText, Event, ExitReason, HeldRequest, Journal, Stream};
 use sluice_scheduler::{KillReason, Lane, WorkerId, WorkerState};
 use tokio::sync::watch;
 
@@ -18,8 +18,8 @@ use crate::forensics::{Inspector, InspectorLine, inspector_line};
 use crate::output::read_records;
 use crate::priority::Priority;
 use crate::process::Process;
-use crate::process::known::TroubleKind;
-use crate::{App, Start, Supervisor, pipe, priority, probe};
+use crate::process::known::{THREW_TIMEOUT, Threw, TroubleKind};
+use crate::{App, Crash, Held, Start, Supervisor, pipe, priority, probe};
 
 /// How long the last lines of a dead process are waited for; a grandchild may hold the pipe open for ever.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -102,13 +102,18 @@ pub(crate) async fn run(
     supervisor.auxiliaries.forget(worker);
     // In development, the page about the death shows what the app wrote last.
     let is_told_at_once = process.is_ready.get() && process.app.development.is_none();
+    let held = supervisor.gate.held(worker);
+    leave_untold(&supervisor, &process);
     if is_told_at_once {
         supervisor.gate.exited(worker);
     }
     for task in [stdout, stderr].into_iter().flatten() {
         let _ = tokio::time::timeout(OUTPUT_TIMEOUT, task).await;
     }
-    report_exit(&supervisor, &process, &status);
+    if process.control.borrow().is_some() {
+        let _ = tokio::time::timeout(OUTPUT_TIMEOUT, process.is_heard_out.notified()).await;
+    }
+    report_exit(&supervisor, &process, &status, &held);
     if !is_told_at_once {
         // It held nothing, so nothing waits for this; and who gives up now finds the reason written down.
         supervisor.gate.exited(worker);
@@ -184,7 +189,27 @@ fn catch_up(supervisor: &Supervisor, process: &Rc<Process>) {
     }
 }
 
-fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<ExitStatus>) {
+/// Nobody reports the requests that it held. What it has used is known where the gateway looked, or the worker had a last word.
+fn leave_untold(supervisor: &Supervisor, process: &Process) {
+    let mut unreported = process.unreported.borrow_mut();
+    if let Some(used_us) = process.track.get().and_then(|track| track.used_us()) {
+        unreported.used_since(used_us);
+    }
+    supervisor.gate.left_untold(process.worker, unreported.left());
+}
+
+/// The request that the process ended with: the one that its preload names, the only one that it held, or the one in which it
+/// got stuck.
+fn ended_with<'h>(held: &'h [Held], threw: Option<&Threw>, reason: ExitReason) -> Option<&'h Held> {
+    match (threw.and_then(|threw| threw.request), held) {
+        (Some(named), _) => held.iter().find(|held| held.request == named),
+        (None, [only]) => Some(only),
+        (None, _) if matches!(reason, ExitReason::Stuck | ExitReason::Blocked) => held.last(),
+        (None, _) => None,
+    }
+}
+
+fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<ExitStatus>, held: &[Held]) {
     let is_given_up = process.was_killed.get() == Some(KillReason::Abandoned);
     let tail = process.tail.borrow().text();
     let known = exit::Known {
@@ -201,7 +226,28 @@ fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<E
     if !expected && process.app.development.is_some() {
         supervisor.gate.app_is_down(&status, &tail);
     }
-    supervisor.journal.emit(Event::WorkerExited { worker: process.worker.0, status: &status, reason, expected });
+    let threw = process.threw.borrow();
+    let threw = threw.as_ref().filter(|threw| known.killed.is_none() && threw.at.elapsed() <= THREW_TIMEOUT);
+    let request = if expected { None } else { ended_with(held, threw, reason) };
+    let crash = Crash { status: &status, exception: threw.map(|threw| threw.text.as_str()), held: held.len(), request };
+    supervisor.journal.emit(Event::WorkerExited {
+        worker: process.worker.0,
+        status: &status,
+        reason,
+        expected,
+        exception: crash.exception,
+        held: held.len() as u64,
+        request: request.map(|held| HeldRequest {
+            request_id: &held.request_id,
+            method: &held.method,
+            target: &held.path,
+        }),
+        class: request.map(|held| &*held.class),
+    });
+    // Of one that is developed, its page tells.
+    if process.is_ready.get() && !expected && process.app.development.is_none() {
+        supervisor.gate.crashed(process.worker, &crash);
+    }
     if !process.is_ready.get() && !expected {
         let code = match reason {
             ExitReason::StartTimeout if process.listens.get() => Code::AppNeverReady,
@@ -222,4 +268,35 @@ fn report_failure(supervisor: &Supervisor, worker: WorkerId, code: Code, text: S
 /// Writes what the app said.
 fn tell(journal: &Journal, worker: WorkerId, stream: Stream, text: &str) {
     journal.emit(Event::AppLine { worker: worker.0, stream, said: AppText::read(stream, text) });
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_scheduler::RequestId;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn worker_that_held_several_requests_blames_none_that_nobody_names() {
+        let held: Vec<Held> = [1, 2, 3]
+            .map(|number| Held {
+                request: RequestId(number),
+                request_id: format!("r{number}"),
+                method: "GET".to_owned(),
+                path: "/".to_owned(),
+                class: "GET /".into(),
+            })
+            .into();
+        let threw = |request| Threw { at: Instant::now(), text: "Error: no".to_owned(), request };
+        let named =
+            |held: &[Held], threw: Option<&Threw>, reason| ended_with(held, threw, reason).map(|held| held.request.0);
+        assert_eq!(named(&held, Some(&threw(None)), ExitReason::Exited), None);
+        assert_eq!(named(&held, Some(&threw(Some(RequestId(2)))), ExitReason::Exited), Some(2));
+        assert_eq!(named(&held, Some(&threw(Some(RequestId(9)))), ExitReason::Exited), None, "it had its answer");
+        assert_eq!(named(&held[..1], Some(&threw(None)), ExitReason::Exited), Some(1));
+        assert_eq!(named(&held[..1], Some(&threw(Some(RequestId(9)))), ExitReason::Exited), None);
+        assert_eq!(named(&held, None, ExitReason::OutOfMemory), None);
+        assert_eq!(named(&held, None, ExitReason::Stuck), Some(3), "the one that it was given last");
+    }
 }

@@ -105,6 +105,13 @@ function Longest({ runs }: { runs: RunsSnapshot }) {
                 , <code>{run.class}</code>
               </>
             )}
+            {run.cpu_ms !== null && `, ${time(run.cpu_ms)} of it on a CPU`}
+            {run.spent === 'starved' && (
+              <>
+                , <b class="warn">starved</b> (others had the CPU)
+              </>
+            )}
+            {run.spent === 'waiting' && ', waiting in a synchronous call'}
             {run.collected_ms > 0 && `, ${time(run.collected_ms)} of it garbage collection`}
           </li>
         ))}

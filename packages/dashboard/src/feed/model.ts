@@ -6,7 +6,8 @@ import type { Link } from './connection.js';
 export const SPANS = { 1: 300, 10: 360, 60: 720 } as const;
 export type Span = keyof typeof SPANS;
 
-const MARKS_MAX = 400;
+/** Of each kind, so that workers that come and go do not evict a crash. */
+const MARKS_MAX = 100;
 
 export interface Model {
   link: Link;
@@ -101,7 +102,14 @@ function withPoints(model: Model, more: readonly Point[]): readonly Point[] {
 function withMarks(marks: readonly Mark[], more: readonly Mark[]): readonly Mark[] {
   const known = new Set(marks.map((mark) => mark.id));
   const fresh = more.filter((mark) => !known.has(mark.id));
-  return fresh.length === 0 ? marks : [...marks, ...fresh].slice(-MARKS_MAX);
+  if (fresh.length === 0) return marks;
+  const counts = new Map<string, number>();
+  const isKept = ({ kind }: Mark): boolean => {
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    return count <= MARKS_MAX;
+  };
+  return [...marks, ...fresh].toReversed().filter(isKept).toReversed();
 }
 
 function workerCpu(

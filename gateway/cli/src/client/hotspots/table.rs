@@ -48,6 +48,14 @@ fn head(report: &Hotspots) -> String {
         milliseconds(Some(report.program_ms)),
         milliseconds(Some(report.threshold_ms)),
     );
+    if let Some(used_ms) = report.used_ms.filter(|used_ms| used_ms * 2.0 < report.busy_ms) {
+        let _ = writeln!(
+            out,
+            "Starved or waiting: of that time the processes had a CPU for {} alone. Times below are wall-clock time: other\n\
+             processes had the CPU, or the lines waited in synchronous calls.\n",
+            milliseconds(Some(used_ms))
+        );
+    }
     out
 }
 
@@ -170,7 +178,22 @@ mod tests {
     fn report(lines: Vec<Line>) -> Hotspots {
         let watched = Watched { name: "a".to_owned(), duration_ms: 5000.0, samples: 9000, interval_ms: 0.5 };
         let (profiles, threshold_ms) = (vec![watched], 10.0);
-        Hotspots { profiles, duration_ms: 5000.0, busy_ms: 1250.0, gc_ms: 3.0, program_ms: 1.0, threshold_ms, lines }
+        Hotspots {
+            profiles,
+            duration_ms: 5000.0,
+            busy_ms: 1250.0,
+            gc_ms: 3.0,
+            program_ms: 1.0,
+            used_ms: None,
+            threshold_ms,
+            lines,
+        }
+    }
+
+    #[test]
+    fn lines_that_had_no_cpu_are_not_blamed_for_their_time() {
+        let told = |used_ms| lines(&Hotspots { used_ms, ..report(Vec::new()) }, 1).contains("had a CPU for");
+        assert_eq!([Some(62.0), Some(1200.0), None].map(told), [true, false, false]);
     }
 
     #[test]

@@ -9,8 +9,8 @@ use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, Snapshot};
 
 /// Seconds of trends.
 pub(super) const POINTS_MAX: usize = 300;
-/// Events that are kept, across gateways.
-const MARKS_MAX: usize = 1000;
+/// Events of each kind that are kept, across gateways.
+const MARKS_MAX: usize = 200;
 /// Seconds that rates of classes are of.
 const CLASS_RATE_S: u64 = 10;
 
@@ -92,8 +92,11 @@ impl Data {
     }
 
     fn push_mark(&mut self, mark: Mark) {
-        if self.marks.len() == MARKS_MAX {
-            self.marks.pop_front();
+        let alike = || self.marks.iter().enumerate().filter(|(_, known)| known.kind == mark.kind).map(|(at, _)| at);
+        if alike().count() == MARKS_MAX
+            && let Some(oldest) = alike().next()
+        {
+            self.marks.remove(oldest);
         }
         self.marks.push_back(mark);
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ratatui::text::{Line, Span};
+use sluice_catalog::logfields::OUTCOMES;
 use sluice_catalog::snapshot::{LatelySnapshot, Percentiles, Snapshot};
 
 use super::Body;
@@ -13,19 +14,22 @@ use crate::client::top::theme::Theme;
 /// Columns of the names of outcomes and errors.
 const NAME: usize = 32;
 
-/// How bad an outcome is, and what it is called on one line with others. `None` for those that are as they should be.
+/// An outcome's name on one line with others, and whether it is a failure. `None` for those that are as they should be.
 pub(in crate::client::top) fn kind(outcome: &str) -> Option<(&'static str, bool)> {
-    Some(match outcome {
-        "app_error" => ("5xx of the app", true),
-        "worker_died" => ("worker died", true),
-        "worker_fault" => ("cut by worker", true),
-        "gateway_fault" => ("gateway fault", true),
-        "timed_out" => ("timed out", true),
-        "shed" => ("no room", true),
-        "rejected" => ("malformed", false),
-        "client_gone_receiving" | "client_gone_queued" | "client_gone_in_service" => ("clients left", false),
-        _ => return None,
-    })
+    let word = OUTCOMES.iter().find(|word| word.name == outcome)?;
+    let name = match word.name {
+        "app_error" => "5xx of the app",
+        "worker_died" => "worker died",
+        "worker_fault" => "cut by worker",
+        "gateway_fault" => "gateway fault",
+        "timed_out" => "timed out",
+        "shed" => "no room",
+        "rejected" => "rejected",
+        "client_gone_receiving" | "client_gone_queued" | "client_gone_in_service" => "clients left",
+        // A failure is never left out, whatever it is called.
+        name => return word.is_failure.then_some((name, true)),
+    };
+    Some((name, word.is_failure))
 }
 
 pub(super) fn body(state: &State, columns: usize) -> Body {
