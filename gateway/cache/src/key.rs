@@ -4,6 +4,8 @@ use sluice_message::{RequestHead, starts_with};
 
 /// A longer one is not kept: it could only be meant to fill the memory.
 pub const MAX_KEY_BYTES: usize = 4096;
+/// Bytes of a prefix that is remembered.
+const PREFIX_BYTES_MAX: usize = 256;
 
 /// What of a query counts.
 #[derive(Clone, Debug, Default)]
@@ -142,6 +144,21 @@ fn split(url: &str) -> (&str, &str) {
 pub fn is_page(key: &str, url: &str) -> bool {
     let key = if is_path(url) { split(key).1 } else { key };
     key.strip_prefix(url).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+/// All URLs of which [`is_page`] says that the key is theirs: it, and its path on all hosts, with and without the host that a proxy asks for.
+#[must_use]
+pub fn names_of(key: &str) -> [&str; 4] {
+    let page = key.split(' ').next().unwrap_or_default();
+    let path = |of: &'_ str| site_of(of).len();
+    [key, page, &key[path(key)..], &page[path(page)..]]
+}
+
+/// A prefix that is short enough to be remembered: a longer one is cut, so that it means more.
+#[must_use]
+pub fn coarse(prefix: &str) -> &str {
+    let fits = |at: &usize| prefix.is_char_boundary(*at);
+    &prefix[..(0..=PREFIX_BYTES_MAX.min(prefix.len())).rev().find(fits).unwrap_or(0)]
 }
 
 /// Whether the key begins so, by [`prefix_of`].
