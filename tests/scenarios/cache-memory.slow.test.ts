@@ -58,6 +58,7 @@ async function started(t: TestContext, cgroup: MemoryCgroup | undefined): Promis
       SLUICE_WORKERS_CONCURRENCY_MAX: '500',
       SLUICE_QUEUE_WAIT_MS_MAX: '600000',
       SLUICE_SERVER_SEND_TIMEOUT_MS: '600000',
+      SLUICE_SERVER_BODY_GRACE_MS: '600000',
       SLUICE_LOG_ACCESS: 'false',
       RELEASED_FILE: released,
     },
@@ -143,11 +144,12 @@ void test(
     t.diagnostic(
       `${PAGES} pages of ${mebibytes(PAGE_BYTES)}: ${mebibytes(peak() - before)} more than at rest`,
     );
-    assert.ok(peak() - before < BOUND + 32 * MIB, mebibytes(peak() - before));
+    // The rest is for bytes on their way to a disk, and for what the allocator holds back.
+    assert.ok(peak() - before < 2 * BOUND, mebibytes(peak() - before));
     release();
     await wholeAndKept(sluice, pages);
     // Kept pages besides.
-    assert.ok(peak() - before < 2 * BOUND + 48 * MIB, mebibytes(peak() - before));
+    assert.ok(peak() - before < 3 * BOUND, mebibytes(peak() - before));
   },
 );
 

@@ -191,9 +191,16 @@ fn bytes_of(purge: &Purge) -> usize {
 }
 
 pub(super) enum Wish {
-    LookUp { key: String, request: Fields, answer: oneshot::Sender<Option<Page>> },
+    LookUp {
+        key: String,
+        request: Fields,
+        answer: oneshot::Sender<Option<Page>>,
+    },
     Store(Box<Outgoing>),
-    Purge { purged: PurgeMeta, done: oneshot::Sender<()> },
+    Purge {
+        purged: PurgeMeta,
+        done: oneshot::Sender<()>,
+    },
     /// Everything is to go, for those who purge what found no room.
     Clear,
     Close(oneshot::Sender<()>),

@@ -72,7 +72,8 @@ fn i7_more_purges_than_may_wait_purge_everything_and_each_is_told_when_that_is_d
     assert!(!disk.store(page("http://a.test/late")), "what is put now could be meant by a purge that does not wait");
     told.push(disk.purge(&Purge::Url("http://a.test/kept".to_owned()), false));
     let closed = disk.close();
-    let keeper = Keeper { settings: settings(&dir), log, tell, common: Arc::clone(&common), paused: None, is_failing: false };
+    let keeper =
+        Keeper { settings: settings(&dir), log, tell, common: Arc::clone(&common), paused: None, is_failing: false };
     keeper.run(&wishes.1);
     assert!(told.iter_mut().all(|told| told.try_recv() == Ok(())), "nobody is left waiting");
     drop(closed);

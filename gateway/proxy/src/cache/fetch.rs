@@ -162,14 +162,7 @@ impl Fetch {
     }
 
     /// The page has not changed: what is kept is fresh again.
-    fn freshen(
-        &self,
-        known: &Rc<Object>,
-        request: Request,
-        not_modified: &ResponseHead,
-        began: Moment,
-        came: Moment,
-    ) {
+    fn freshen(&self, known: &Rc<Object>, request: Request, not_modified: &ResponseHead, began: Moment, came: Moment) {
         let gate = &self.gate;
         let head = freshened(&known.head, not_modified, came);
         let rule = gate.cache.rule(self.head.path());

@@ -6,13 +6,13 @@ use sluice_cache::{Dimensions, Moment, Reuse, StaleLimits};
 use sluice_journal::{CacheUse, Outcome, Step};
 use sluice_message::{Method, RequestHead, ResponseHead, elements, starts_with};
 
+use super::fetch::{self, For, is_for_all};
 use super::flight::{self, State, Waiting};
 use super::grant::{self, Grant};
 use super::log::Tags;
+use super::purge;
 use super::reply::{self, Source};
 use super::store::Object;
-use super::fetch::{self, For, is_for_all};
-use super::purge;
 use crate::answers::Response;
 use crate::front::exchange::{Exchange, Woke};
 use crate::gate::Gate;
