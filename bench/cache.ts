@@ -1,7 +1,8 @@
 // The page cache beside Varnish (with hitch before it for TLS) and nginx: what a hit costs, how many misses of one page become one
-// render, the share of hits where not everything fits, and how long hits take while something else goes on.
+// render, the share of hits where not everything fits, how long hits take while something else goes on, and how often a page is rendered that
+// some visitors are answered alone of.
 //
-//   npx tsx bench/cache.ts [--quick] [--runs N] [--requests N] [--mode all|hits|burst|mix|calm] [--only sluice,varnish,nginx]
+//   npx tsx bench/cache.ts [--quick] [--runs N] [--requests N] [--mode all|hits|burst|mix|calm|private] [--only sluice,varnish,nginx]
 //
 // All caches run at once, each before a Node process of its own with the same app; in every round each gets the same load in turn,
 // the others idle. CPU time is that of the processes between the client and the app, from /proc.
@@ -9,6 +10,7 @@ import { burstBars, burstRows, measureBursts } from './cache/burst.ts';
 import { calmBars, calmRows, measureCalm } from './cache/calm.ts';
 import { hitBars, hitRows, measureHits } from './cache/hits.ts';
 import { MIX_BYTES, measureMix, mixBars, mixRows } from './cache/mix.ts';
+import { measurePrivate, privateBars, privateRows } from './cache/private.ts';
 import {
   type Cache,
   makeCertificate,
@@ -27,15 +29,20 @@ const options = readOptions({
   runs: 5,
   runsQuick: 1,
   workers: cores,
-  words: { mode: ['all', 'hits', 'burst', 'mix', 'calm'] },
-  numbers: { requests: [60_000, 5_000], mixRequests: [40_000, 4_000], seconds: [10, 3] },
+  words: { mode: ['all', 'hits', 'burst', 'mix', 'calm', 'private'] },
+  numbers: {
+    requests: [60_000, 5_000],
+    mixRequests: [40_000, 4_000],
+    seconds: [10, 3],
+    privateSeconds: [60, 10],
+  },
 });
 const wanted = (Object.keys(SERVERS) as (keyof typeof SERVERS)[]).filter(
   (name) => options.only.length === 0 || options.only.includes(name),
 );
 const does = (mode: string): boolean => ['all', mode].includes(options.words['mode'] ?? 'all');
-const { requests = 0, mixRequests = 0, seconds = 0 } = options.numbers;
-buildGenerator();
+const { requests = 0, mixRequests = 0, seconds = 0, privateSeconds = 0 } = options.numbers;
+if (options.words['mode'] !== 'private') buildGenerator();
 const peers = wanted.flatMap((name): ('nginx' | 'varnishd' | 'hitch')[] =>
   name === 'sluice' ? [] : name === 'varnish' ? ['varnishd', 'hitch'] : ['nginx'],
 );
@@ -98,6 +105,14 @@ if (does('mix')) {
     printTable(['cache', 'requests', 'hits'], mixRows(mixes));
     bars.push(...mixBars(mixes));
     data['mixes'] = mixes;
+  });
+}
+if (does('private')) {
+  await withCaches(HITS_BYTES, async (caches) => {
+    const runs = await measurePrivate(caches, privateSeconds);
+    printTable(['cache', 'requests', 'of which alone', 'failures', 'renders'], privateRows(runs));
+    bars.push(...privateBars(runs));
+    data['private'] = runs;
   });
 }
 conclude('cache', options, about, bars, data);

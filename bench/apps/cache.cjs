@@ -1,5 +1,6 @@
 // Pages for bench/cache.ts. `/page?bytes=N` may be kept and comes compressed to those who take that; `/slow` as well, and begins after
-// some time and ends later; `/render?ms=N` burns CPU time and may not be kept. Each render adds a byte to the file RENDERS_FILE.
+// some time and ends later; `/visit` as well, and is for one visitor where the header `X-Visit` says so; `/render?ms=N` burns CPU time
+// and may not be kept. Each render adds a byte to the file RENDERS_FILE.
 'use strict';
 
 const fs = require('node:fs');
@@ -32,6 +33,12 @@ http
       return response.end('rendered\n');
     }
     response.setHeader('content-type', 'text/html; charset=utf-8');
+    const visit = pathname === '/visit' ? request.headers['x-visit'] : undefined;
+    if (visit === 'private') response.setHeader('cache-control', 'private');
+    if (visit === 'moved') response.writeHead(302, { location: '/visit/de' });
+    if (visit === 'missing') response.writeHead(404);
+    if (visit !== undefined && visit !== 'cookie') return response.end('for one\n');
+    if (visit === 'cookie') response.setHeader('set-cookie', 'visit=1');
     response.setHeader('cache-control', `public, max-age=${number('age', 3600)}`);
     if (pathname === '/slow') {
       await wait(number('ms', 300));

@@ -145,6 +145,9 @@ export async function startVarnish(certificate: Certificate, sizes: Sizes): Prom
       `127.0.0.1:${behind},PROXY`,
       '-p',
       'feature=+http2',
+      // What says nothing of its freshness is kept by nobody here.
+      '-p',
+      'default_ttl=0',
     ],
     { isQuiet: true },
   );

@@ -131,6 +131,25 @@ void test('i7 pages that do not say that they are for all are rendered for each 
   assert.ok(!did(await get(sluice, '/b?cc=max-age=60')).includes('hit'));
 });
 
+void test('a page that visitors are answered alone of is kept for the others, and rendered no more than it must', async (t) => {
+  const { sluice, renders } = await pages(t, { workers: 1 });
+  const target = '/visit?cc=public,max-age=60';
+  const visit = async (kind: string): Promise<Got> => get(sluice, target, { headers: { 'x-visit': kind } });
+  for (const kind of ['new', 'known', 'elsewhere', 'lost']) {
+    const got = await visit(kind);
+    assert.equal(got.body, 'for nobody alone\n', kind);
+    assert.equal((await visit(kind)).body, 'for nobody alone\n', kind);
+    const page = await get(sluice, target);
+    assert.match(did(page), /^Sluice; fwd=uri-miss; ttl=60/, kind);
+    for (let time = 0; time < 20; time += 1) {
+      assert.equal((await visit(kind)).body, page.body);
+      assert.equal((await get(sluice, target)).body, page.body);
+    }
+    await sluice.cli(['cache', 'purge', '--all']);
+  }
+  assert.equal(renders().length, 4 * 3);
+});
+
 void test('a thousand who ask at once get one render, as it is written', async (t) => {
   const { sluice, renders } = await pages(t, { workers: 1 });
   const answers = await Promise.all(

@@ -200,6 +200,9 @@ export const TARGETS = [
   `/validated?${FOR_ALL}`,
   `/truncated?${FOR_ALL}`,
   `/large?bytes=20000&${FOR_ALL}`,
+  // For one or for all, as it comes.
+  ...[0, 1, 2].map((at) => `/moody?${FOR_ALL}&at=${at}`),
+  `/moody?${FOR_ALL}&h=vary:accept`,
   // For all, with each user's own parts put in.
   '/composed',
   '/composed?at=1',

@@ -31,14 +31,7 @@ impl Stamp {
     pub fn of(fields: &Fields, asked: Moment, came: Moment) -> Self {
         let apparent_s = date(fields, "date").map_or(0, |date| came.wall_s.saturating_sub(date));
         let delay_s = came.steady_ms.saturating_sub(asked.steady_ms) / 1000;
-        // What is not one number may be of any age.
-        let mut ages = fields.get_all("age").map(|age| seconds_of(Some(age)).filter(|_| !age.starts_with(b"\"")));
-        let told = match (ages.next(), ages.next()) {
-            (None, _) => Some(0),
-            (Some(age), None) => age,
-            (Some(_), Some(_)) => None,
-        };
-        let corrected_s = told.map_or(u64::MAX, |age| age.saturating_add(delay_s));
+        let corrected_s = told_age_s(fields).unwrap_or(0).saturating_add(delay_s);
         Stamp { came_ms: came.steady_ms, initial_age_s: apparent_s.max(corrected_s) }
     }
 
@@ -60,6 +53,12 @@ impl Stamp {
     pub fn age_s(self, now: Moment) -> u64 {
         self.initial_age_s.saturating_add(now.steady_ms.saturating_sub(self.came_ms) / 1000)
     }
+}
+
+/// What `Age` says, seconds. The first member of a list counts, and one that is no number is ignored (RFC 9111 §5.1).
+fn told_age_s(fields: &Fields) -> Option<u64> {
+    let first = fields.get_all("age").next()?.split(|byte| *byte == b',').next()?.trim_ascii();
+    seconds_of(Some(first)).filter(|_| !first.starts_with(b"\""))
 }
 
 /// For how long it is fresh by its own word, seconds; none where it says nothing of that.

@@ -4,6 +4,8 @@ use sluice_message::{RequestHead, starts_with};
 
 /// A longer one is not kept: it could only be meant to fill the memory.
 pub const MAX_KEY_BYTES: usize = 4096;
+/// Bytes of a prefix that is remembered.
+const PREFIX_BYTES_MAX: usize = 256;
 
 /// What of a query counts.
 #[derive(Clone, Debug, Default)]
@@ -144,6 +146,21 @@ pub fn is_page(key: &str, url: &str) -> bool {
     key.strip_prefix(url).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
+/// All URLs of which [`is_page`] says that the key is theirs: it, and its path on all hosts, with and without the host that a proxy asks for.
+#[must_use]
+pub fn names_of(key: &str) -> [&str; 4] {
+    let page = key.split(' ').next().unwrap_or_default();
+    let path = |of: &'_ str| site_of(of).len();
+    [key, page, &key[path(key)..], &page[path(page)..]]
+}
+
+/// A prefix that is short enough to be remembered: a longer one is cut, so that it means more.
+#[must_use]
+pub fn coarse(prefix: &str) -> &str {
+    let fits = |at: &usize| prefix.is_char_boundary(*at);
+    &prefix[..(0..=PREFIX_BYTES_MAX.min(prefix.len())).rev().find(fits).unwrap_or(0)]
+}
+
 /// Whether the key begins so, by [`prefix_of`].
 #[must_use]
 pub fn begins(key: &str, prefix: &str) -> bool {
@@ -166,34 +183,64 @@ pub fn site_of(key: &str) -> &str {
 /// asked for without such fields.
 #[must_use]
 pub fn is_reflected(name: &str) -> bool {
-    const REFLECTED: [&str; 22] = [
+    const REFLECTED: [&str; 46] = [
         // The gateway writes one of its own.
         "forwarded",
+        // The scheme, as proxies say it to apps.
+        "front-end-https",
+        "x-scheme",
+        "x-url-scheme",
+        "x-original-scheme",
+        "x-original-proto",
+        "x-forwarded-scheme",
+        "x-forwarded-protocol",
+        "x-forwarded-ssl",
+        "x-arr-ssl",
+        "x-ssl-enabled",
+        "cloudfront-forwarded-proto",
+        "cf-visitor",
+        // The host.
+        "x-host",
+        "x-http-host-override",
+        "x-original-host",
+        "x-envoy-original-host",
+        "x-backend-host",
+        "x-forwarded-server",
+        "x-forwarded-port",
+        "x-proxy-url",
+        "proxy-host",
+        // The path.
         "x-original-url",
         "x-original-uri",
-        "x-original-host",
         "x-envoy-original-path",
         "x-rewrite-url",
+        "x-replaced-path",
+        "x-script-name",
+        "x-base-url",
+        "base-url",
+        "x-http-destinationurl",
+        "x-http-path-override",
+        "x-forwarded-prefix",
+        "x-forwarded-path",
+        "x-forwarded-uri",
+        // The method.
         "x-http-method-override",
         "x-http-method",
         "x-method-override",
-        "x-host",
-        "x-http-host-override",
-        "x-forwarded-server",
-        "x-forwarded-prefix",
-        "x-forwarded-scheme",
-        "x-forwarded-port",
-        "x-forwarded-path",
-        "x-forwarded-uri",
-        "x-proxy-url",
-        // How Next.js is told by a platform around it which page to render.
+        "x-original-method",
+        "x-forwarded-method",
+        // How Next.js and Nuxt are told by what is around them what to render.
         "x-matched-path",
         "x-now-route-matches",
+        "x-prerender-revalidate-if-generated",
         "x-prerender-revalidate",
+        "x-nuxt-error",
         "surrogate-capability",
     ];
+    /// What frameworks and the platforms around them say to each other, and no client.
+    const INTERNAL: [&str; 4] = ["x-middleware-", "x-invoke-", "x-react-router-", "x-astro-"];
     REFLECTED.iter().any(|known| name.eq_ignore_ascii_case(known))
-        || ["x-middleware-", "x-invoke-"].iter().any(|prefix| starts_with(name, prefix))
+        || INTERNAL.iter().any(|prefix| starts_with(name, prefix))
 }
 
 /// Whether frameworks ask for another form of a page by this field, some without a word of it in `Vary`.
@@ -203,11 +250,12 @@ pub fn is_switch(name: &str) -> bool {
     match name.len() {
         3 => is("rsc"),
         6 => is("x-pjax"),
+        7 => is("x-barba"),
         9 => is("x-inertia"),
-        10 => is("hx-request"),
+        10 => is("hx-request") || is("x-livewire"),
         11 => is("turbo-frame") || is("x-up-target"),
-        13 => is("x-nextjs-data"),
-        16 => is("x-requested-with"),
+        13 => is("x-nextjs-data") || is("x-nuxt-no-ssr"),
+        16 => is("x-requested-with") || is("x-alpine-request") || is("datastar-request"),
         20 => is("next-router-prefetch"),
         22 => is("next-router-state-tree"),
         28 => is("next-router-segment-prefetch"),

@@ -21,8 +21,8 @@ pub use encode::{Page, Unreadable, Written, checksum, decode, encode};
 pub use freshness::{Moment, Stamp};
 pub use index::{Index, Walk};
 pub use key::{
-    KeyRules, MAX_KEY_BYTES, Site, begins, is_page, is_path, is_reflected, is_switch, key_of, prefix_of, site_of,
-    target_for_all,
+    KeyRules, MAX_KEY_BYTES, Site, begins, coarse, is_page, is_path, is_reflected, is_switch, key_of, names_of,
+    prefix_of, site_of, target_for_all,
 };
 pub use storable::{Answered, RULES_VERSION, Refused, Rule, is_of_request, renewed, storable};
 pub use stored::{Policy, Reuse, StaleLimits};

@@ -8,7 +8,7 @@ use crate::stored::Policy;
 use crate::vary::Dimensions;
 
 /// Counted up when this version would not store what an earlier one has, or for others: pages that outlive a gateway are of no use then.
-pub const RULES_VERSION: u32 = 1;
+pub const RULES_VERSION: u32 = 2;
 
 /// What the config says of a page, besides what its answer says.
 #[derive(Clone, Copy, Debug, Default)]

@@ -390,7 +390,7 @@ fn accept(
 /// What the gateway starts with, and with how many workers.
 fn first_settings(loaded: &Loaded, descriptors_max: u64) -> Result<(u32, Settings), Failure> {
     let mut config = settings::resolved(loaded);
-    memory::bound_buffers(&mut config);
+    memory::bound(&mut config);
     threads::count_fronts(&mut config);
     let workers = worker_count(&config);
     let (temp_files_max, note) = bound_connections(&mut config, workers, descriptors_max);

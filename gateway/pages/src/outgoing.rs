@@ -26,7 +26,9 @@ pub struct Outgoing {
 impl Outgoing {
     /// Bytes that it takes, about.
     pub(crate) fn bytes(&self) -> usize {
-        self.key.len() + self.body.len() + self.tags.iter().map(|tag| tag.len()).sum::<usize>() + 1024
+        let fields = self.head.fields.iter().map(|(name, value)| name.len() + value.len() + 48).sum::<usize>();
+        let tags = self.tags.iter().map(|tag| tag.len() + 16).sum::<usize>();
+        self.key.len() + self.body.len() + fields + tags + self.policy.dimensions.bytes() + 512
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {

@@ -26,8 +26,10 @@ pub use frame::{Fault, Hello, Told};
 const QUEUED_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// What waits to be written at most, in number. Purges cannot be left out, so a side that is so far behind is given up.
 const QUEUED_MAX: usize = 20_000;
-/// What this gateway has not looked at yet. The other side waits then.
-const HEARD_MAX: usize = 64;
+/// Bytes of purges that wait to be written at most. A side that is further behind is given up as well.
+const QUEUED_PURGES_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// What this gateway has not looked at yet. Each may be a page of the largest size. The other side waits then.
+const HEARD_MAX: usize = 8;
 /// A side that takes nothing for so long is given up.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// What head and tags of a page may take besides its body.
@@ -64,6 +66,7 @@ enum Out {
 struct Queue {
     frames: AtomicUsize,
     bytes: AtomicUsize,
+    purges_bytes: AtomicUsize,
     has_room: Notify,
 }
 
@@ -157,6 +160,10 @@ impl Relay {
 
     /// Tells of a purge that is in force on this side.
     pub fn purge(&self, told: Told) {
+        let bytes = told.bytes();
+        if self.queue.purges_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > QUEUED_PURGES_BYTES_MAX {
+            return self.cut();
+        }
         self.say(Out::Frame(Frame::Purge(told)));
     }
 
@@ -189,7 +196,12 @@ fn write_all(stream: &UnixStream, mut out: mpsc::UnboundedReceiver<Out>, queue: 
     while let Some(next) = out.blocking_recv() {
         queue.frames.fetch_sub(1, Ordering::Relaxed);
         match next {
-            Out::Frame(frame) => frame::write(&mut stream, &frame)?,
+            Out::Frame(frame) => {
+                if let Frame::Purge(told) = &frame {
+                    queue.purges_bytes.fetch_sub(told.bytes(), Ordering::Relaxed);
+                }
+                frame::write(&mut stream, &frame)?;
+            }
             Out::Page(page) => {
                 frame::write(&mut stream, &Frame::Page(page.encode().into()))?;
                 queue.bytes.fetch_sub(page.bytes(), Ordering::Relaxed);

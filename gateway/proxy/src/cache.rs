@@ -10,6 +10,7 @@ pub(crate) mod flight;
 pub(crate) mod grant;
 mod log;
 pub(crate) mod look_up;
+mod marks;
 mod neighbour;
 mod paths;
 mod purge;
@@ -20,29 +21,26 @@ mod tier;
 mod unkept;
 
 use std::cell::{Cell, RefCell};
-use std::hash::{BuildHasher as _, RandomState};
 use std::rc::Rc;
 
 use sluice_cache::{KeyRules, Rule, Site, key_of};
 use sluice_catalog::config::{self, Span};
 use sluice_journal::CacheUse;
 use sluice_message::RequestHead;
-use tokio::time::Instant;
+use tokio::sync::Semaphore;
 
 use crate::ids::to_usize;
 use crate::upstream::forward::Origin;
 use disk::DiskTier;
 use flight::Flights;
 use log::Log;
+use marks::Marks;
 use neighbour::Neighbour;
 use store::Store;
 use tier::SecondTier;
 pub use tier::hear_other_gateways;
 pub(crate) use tier::settings as shared_settings;
 use unkept::Unkept;
-
-/// Keys that are remembered as private.
-const PRIVATE_MAX: usize = 20_000;
 
 /// All that is kept, and all that is being fetched.
 pub(crate) struct Cache {
@@ -52,12 +50,13 @@ pub(crate) struct Cache {
     /// Longest prefix first.
     ttl_s: Vec<(String, u64)>,
     store: RefCell<Store>,
+    bytes_max: u64,
     flights: Flights,
+    /// One page at a time is gathered from what was written of it.
+    gathers: Semaphore,
     log: Rc<Log>,
-    /// Hashes of keys whose pages turned out not to be for all, and until when that is remembered. Two keys with one hash cost a
-    /// page its sharing for a while; whole keys could take hundreds of megabytes.
-    private: RefCell<quick_cache::unsync::Cache<u64, Instant>>,
-    hashes: RandomState,
+    /// Pages that turned out not to be for all.
+    marks: Marks,
     unkept: Unkept,
     pub(crate) counts: Counts,
     /// What is shared with other gateways.
@@ -97,10 +96,11 @@ impl Cache {
             vary_by: settings.vary_by.clone(),
             ttl_s,
             store: RefCell::new(Store::new(to_usize(settings.bytes_max))),
+            bytes_max: settings.bytes_max,
             flights: Flights::default(),
+            gathers: Semaphore::new(1),
             log: Rc::default(),
-            private: RefCell::new(quick_cache::unsync::Cache::new(PRIVATE_MAX)),
-            hashes: RandomState::new(),
+            marks: Marks::new(),
             unkept: Unkept::new(),
             counts: Counts::default(),
             tier: tier.map(SecondTier::new),
@@ -135,15 +135,6 @@ impl Cache {
     /// From here on no other thread answers with any page.
     pub(crate) fn revoke_all(&self) {
         self.store.borrow_mut().revoke_all();
-    }
-
-    fn is_private(&self, key: &str) -> bool {
-        let key = self.hashes.hash_one(key);
-        self.private.borrow().get(&key).is_some_and(|until| Instant::now() < *until)
-    }
-
-    fn remember_private(&self, key: &str, until: Instant) {
-        self.private.borrow_mut().insert(self.hashes.hash_one(key), until);
     }
 }
 

@@ -16,6 +16,7 @@ mod deaths;
 mod fronts;
 mod heads;
 mod http2;
+mod lone_pages;
 mod panics;
 mod purges;
 mod readiness;

@@ -12,6 +12,8 @@ use crate::log::Verdict;
 
 /// Purges that wait; more become one of everything.
 const WAITING_MAX: usize = 1_000;
+/// Bytes of the URLs, prefixes and tags that wait; more become a purge of everything as well.
+const WAITING_BYTES_MAX: usize = 1024 * 1024;
 
 #[derive(Default)]
 pub(crate) struct Outbox {
@@ -27,7 +29,8 @@ impl Outbox {
 
     pub(crate) fn add(&self, purge: &Purge, is_soft: bool) {
         let mut purges = self.purges();
-        if purges.len() >= WAITING_MAX {
+        let bytes = || purges.iter().map(|(other, _)| bytes_of(other)).sum::<usize>();
+        if purges.len() >= WAITING_MAX || bytes() + bytes_of(purge) > WAITING_BYTES_MAX {
             let is_soft = is_soft && purges.iter().all(|(_, is_soft)| *is_soft);
             purges.clear();
             purges.push_back((Purge::All, is_soft));
@@ -66,6 +69,13 @@ impl Outbox {
             .map(|(_, is_soft)| if *is_soft { Verdict::Stale } else { Verdict::Purged })
             .max()
             .unwrap_or(Verdict::Valid)
+    }
+}
+
+fn bytes_of(purge: &Purge) -> usize {
+    match purge {
+        Purge::All => 0,
+        Purge::Url(name) | Purge::Prefix(name) | Purge::Tag(name) => name.len(),
     }
 }
 
@@ -128,5 +138,18 @@ mod tests {
             outbox.add(&tag(&number.to_string()), number != 3);
         }
         assert_eq!(*outbox.purges(), [(Purge::All, false)]);
+    }
+
+    #[test]
+    fn i6_long_ones_become_one_of_everything_sooner() {
+        let outbox = Outbox::default();
+        let long = |at: usize| Purge::Url(format!("https://a.test/{at}/{}", "x".repeat(4000)));
+        let mut most = 0;
+        for at in 0..WAITING_MAX {
+            outbox.add(&long(at), false);
+            most = most.max(outbox.purges().iter().map(|(purge, _)| bytes_of(purge)).sum());
+        }
+        assert!(most > WAITING_BYTES_MAX / 2 && most <= WAITING_BYTES_MAX, "{most}");
+        assert_eq!(outbox.judge("https://a.test/0", &[]), Verdict::Purged);
     }
 }

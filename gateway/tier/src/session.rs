@@ -28,6 +28,8 @@ use crate::thread::Ends;
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Purges that are read at once.
 const READ_MAX: usize = 1_000;
+/// Bytes of the log that are held at once while all of it is read.
+const WHOLE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// How much older than this gateway the pages may be that one before it has handed over.
 const HANDED_OVER_MS_MAX: u64 = 60_000;
 
@@ -109,11 +111,12 @@ impl Session {
     async fn whole_log(&self) -> Result<Vec<Entry>, Fault> {
         let (mut whole, mut from) = (Vec::new(), Id::default());
         // Others may add to it faster than it is read.
-        while whole.len() < 2 * KEPT_MAX {
+        for _ in 0..2 * KEPT_MAX / READ_MAX {
             let read = first(self.bus.ask(Commands::default().and_range(&self.names, from), ANSWER_TIMEOUT).await?)?;
             let read = entries(&read).ok_or(Garbage::Form)?;
             let count = read.len();
             whole.extend(read);
+            forget_above(&mut whole, WHOLE_BYTES_MAX);
             match whole.last() {
                 Some(last) if count >= READ_MAX => from = last.id.next(),
                 _ => break,
@@ -171,6 +174,20 @@ impl Commands {
         let (stream, from, count) = (names.log(), from.to_string(), READ_MAX.to_string());
         self.and(&[b"XRANGE", stream.as_bytes(), from.as_bytes(), b"+", b"COUNT", count.as_bytes()])
     }
+}
+
+/// Leaves the earliest out where there are more bytes than so many. A log that begins later tells less: pages from before are not used, and whoever
+/// knew it up to there has missed something.
+fn forget_above(entries: &mut Vec<Entry>, bytes_max: usize) {
+    let (mut bytes, mut left) = (0, 0);
+    while left < entries.len() {
+        bytes += entries[entries.len() - 1 - left].bytes();
+        if bytes > bytes_max && left > 0 {
+            break;
+        }
+        left += 1;
+    }
+    entries.drain(..entries.len() - left);
 }
 
 /// The only reply, or why the command was refused.

@@ -960,9 +960,10 @@ export interface PageCacheConfig {
    */
   enabled?: boolean;
   /**
-   * Memory for all of them. Pages that are asked for often stay longest. In bytes, from 65536 to
-   * 1099511627776.
-   * @default 268435456
+   * Memory for all of them. Pages that are asked for often stay longest. 0 takes an eighth of the memory
+   * that the process may use (the limit of its cgroup or the machine's memory, whichever is less), at
+   * most 256 MiB. In bytes, from 0 to 1099511627776.
+   * @default 0
    */
   bytes_max?: number;
   /**
@@ -1002,8 +1003,8 @@ export interface PageCacheConfig {
    */
   stale_if_error_s?: number | Duration;
   /**
-   * For how long requests for a page that turned out not to be for all are not gathered again. In
-   * seconds, from 0 to 86400.
+   * For how long requests for a page whose latest answer was for one client alone do not wait for each
+   * other's renders. An answer that may be kept ends that time. In seconds, from 0 to 86400.
    * @default 120
    */
   private_s?: number | Duration;

@@ -6,6 +6,20 @@ const fs = require('node:fs');
 const http = require('node:http');
 const { purge } = require('@sluice/preload');
 
+const MOODS = ['new', undefined, 'known', undefined, 'elsewhere', 'lost'];
+
+/** Answers one visitor alone, with something of that visitor. */
+function answersAlone(visit, response, own = 'nobody') {
+  if (visit === 'new') response.setHeader('set-cookie', `visit=${own}`);
+  else if (visit === 'known') response.setHeader('cache-control', 'private');
+  else if (visit === 'elsewhere') response.setHeader('location', `/de?${encodeURIComponent(own)}`);
+  else if (visit !== 'lost') return false;
+  if (visit === 'elsewhere' || visit === 'lost') response.removeHeader('cache-control');
+  response.statusCode = { elsewhere: 302, lost: 404 }[visit] ?? 200;
+  response.end(`for ${own} alone\n`);
+  return true;
+}
+
 let renders = 0;
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -40,6 +54,14 @@ http
       case '/fickle':
         if (fs.existsSync(process.env.FAILING_FILE)) response.setHeader('cache-control', 'private');
         break;
+      case '/visit':
+        // For all, but for visitors who say what they are.
+        if (answersAlone(request.headers['x-visit'], response)) return undefined;
+        break;
+      case '/moody':
+        // For one visitor or for all, as it comes.
+        if (answersAlone(MOODS[number % 6], response, request.headers.cookie)) return undefined;
+        break;
       case '/truncated':
         response.write('begun ');
         await wait(50);
@@ -65,6 +87,18 @@ http
       case '/echo':
         return response.end(`${JSON.stringify(request.headers)}\n`);
       default:
+    }
+    if (pathname === '/held') {
+      // Written at once, and over when the test says so.
+      const held = Buffer.alloc(Number(searchParams.get('bytes')), `${searchParams.get('id')} `);
+      response.write(held);
+      while (!fs.existsSync(process.env.RELEASED_FILE)) await wait(200);
+      return response.end('ended\n');
+    }
+    if (pathname === '/upload') {
+      let bytes = 0;
+      for await (const piece of request) bytes += piece.length;
+      return response.end(`${bytes}\n`);
     }
     const ms = Number(searchParams.get('ms') ?? 0);
     if (pathname === '/stream') {

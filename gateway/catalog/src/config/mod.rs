@@ -518,8 +518,9 @@ config! {
     cache: PageCache {
         /// Whether pages are kept at all.
         enabled: bool = false => restart;
-        /// Memory for all of them. Pages that are asked for often stay longest.
-        bytes_max: u64 = 268_435_456, in 65_536..=1_099_511_627_776, "bytes" => restart;
+        /// Memory for all of them. Pages that are asked for often stay longest. 0 takes an eighth of the memory that the process may use (the
+        /// limit of its cgroup or the machine's memory, whichever is less), at most 256 MiB.
+        bytes_max: u64 = 0, in 0..=1_099_511_627_776, "bytes" => restart;
         /// A larger one is not kept.
         page_bytes_max: u64 = 4_194_304, in 1_024..=1_073_741_824, "bytes" => reload;
         /// For how long pages with status 200 that do not say it are fresh, by the beginning of the URL's path; the
@@ -535,7 +536,8 @@ config! {
         /// For how long a page may be used after its freshness where rendering it anew fails or the queue is full. A
         /// page that says that itself (`stale-if-error`) or forbids it (`must-revalidate`, `s-maxage`) overrides this.
         stale_if_error_s: u64 = 60, in 0..=31_536_000, "seconds" => reload;
-        /// For how long requests for a page that turned out not to be for all are not gathered again.
+        /// For how long requests for a page whose latest answer was for one client alone do not wait for each other's renders. An answer that may
+        /// be kept ends that time.
         private_s: u64 = 120, in 0..=86_400, "seconds" => reload;
         /// Use of cached pages after a new version of the app takes over: at a reload, an upgrade, and for pages on
         /// disk at a start.

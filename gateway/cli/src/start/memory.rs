@@ -6,25 +6,29 @@ use std::path::{Path, PathBuf};
 
 use sluice_catalog::config::Config;
 
-/// Part of the memory that buffers get unless the config says otherwise: workers of the same container need the rest.
+/// Part of the memory that buffers and cached pages get each unless the config says otherwise: workers of the same container need the rest.
 const SHARE: u64 = 8;
-const BUFFERS_BYTES_MIN: u64 = 4 << 20;
+const BYTES_MIN: u64 = 4 << 20;
 /// What `memory.buffers_bytes_max` is at most where the config says nothing.
 const BUFFERS_BYTES_MAX: u64 = 1 << 30;
+/// What `cache.bytes_max` is at most where the config says nothing.
+const CACHE_BYTES_MAX: u64 = 256 << 20;
 /// Where the system does not say how much there is.
-const BUFFERS_BYTES_UNKNOWN: u64 = 64 << 20;
+const BYTES_UNKNOWN: u64 = 64 << 20;
 
 /// Replaces 0 by the share of this machine or container.
-pub fn bound_buffers(config: &mut Config) {
+pub fn bound(config: &mut Config) {
+    let memory_bytes = || memory_bytes(Path::new("/"));
     if config.memory.buffers_bytes_max == 0 {
-        config.memory.buffers_bytes_max = buffers_bytes_of(memory_bytes(Path::new("/")));
+        config.memory.buffers_bytes_max = share_of(memory_bytes(), BUFFERS_BYTES_MAX);
+    }
+    if config.cache.bytes_max == 0 {
+        config.cache.bytes_max = share_of(memory_bytes(), CACHE_BYTES_MAX);
     }
 }
 
-fn buffers_bytes_of(memory_bytes: Option<u64>) -> u64 {
-    memory_bytes.map_or(BUFFERS_BYTES_UNKNOWN, |memory_bytes| {
-        (memory_bytes / SHARE).clamp(BUFFERS_BYTES_MIN, BUFFERS_BYTES_MAX)
-    })
+fn share_of(memory_bytes: Option<u64>, bytes_max: u64) -> u64 {
+    memory_bytes.map_or(BYTES_UNKNOWN, |memory_bytes| (memory_bytes / SHARE).clamp(BYTES_MIN, bytes_max))
 }
 
 /// Memory that this process may use, bytes. `root` is `/`, or a directory with files named as there.
@@ -153,11 +157,22 @@ mod tests {
     }
 
     #[test]
-    fn buffers_get_an_eighth_within_reason() {
-        assert_eq!(buffers_bytes_of(Some(256 << 20)), 32 << 20);
-        assert_eq!(buffers_bytes_of(Some(16 << 20)), BUFFERS_BYTES_MIN);
-        assert_eq!(buffers_bytes_of(Some(1 << 40)), BUFFERS_BYTES_MAX);
-        assert_eq!(buffers_bytes_of(None), BUFFERS_BYTES_UNKNOWN);
+    fn buffers_and_pages_get_an_eighth_within_reason() {
+        assert_eq!(share_of(Some(256 << 20), BUFFERS_BYTES_MAX), 32 << 20);
+        assert_eq!(share_of(Some(16 << 20), BUFFERS_BYTES_MAX), BYTES_MIN);
+        assert_eq!(share_of(Some(1 << 40), BUFFERS_BYTES_MAX), BUFFERS_BYTES_MAX);
+        assert_eq!(share_of(Some(1 << 40), CACHE_BYTES_MAX), CACHE_BYTES_MAX);
+        assert_eq!(share_of(None, CACHE_BYTES_MAX), BYTES_UNKNOWN);
+    }
+
+    #[test]
+    fn cached_pages_follow_the_memory_unless_the_config_says_how_much_they_get() {
+        let mut config = Config::default();
+        bound(&mut config);
+        assert!((BYTES_MIN..=CACHE_BYTES_MAX).contains(&config.cache.bytes_max), "{}", config.cache.bytes_max);
+        config.cache.bytes_max = 1 << 40;
+        bound(&mut config);
+        assert_eq!(config.cache.bytes_max, 1 << 40);
     }
 
     #[test]

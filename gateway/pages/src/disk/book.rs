@@ -10,6 +10,10 @@ use super::record::{PageMeta, PurgeMeta};
 
 /// Variants of one page; further ones take the place of the oldest.
 const VARIANTS_MAX: usize = 16;
+/// What a page takes in the book besides its key and its tags, about.
+const PAGE_BYTES: usize = 300;
+/// What a tag takes besides its name, about.
+const TAG_BYTES: usize = 64;
 /// Pages that a purge looks at before it goes on with the next ones.
 const STEP: usize = 256;
 
@@ -36,8 +40,18 @@ pub(super) struct Book {
     /// The latest variant first.
     pages: HashMap<Rc<str>, Vec<Entry>>,
     index: Index,
-    /// What was ever put into a segment, and how much of that is left.
-    segments: HashMap<u64, (Vec<Rc<str>>, usize)>,
+    segments: HashMap<u64, Contents>,
+    /// What all segments have in the book.
+    bytes: usize,
+}
+
+/// What was ever put into a segment.
+#[derive(Default)]
+struct Contents {
+    keys: Vec<Rc<str>>,
+    /// How much of that is left.
+    live: usize,
+    bytes: usize,
 }
 
 impl Book {
@@ -52,20 +66,28 @@ impl Book {
 
     /// Pages of a segment that are still of use.
     pub(super) fn live(&self, segment: u64) -> usize {
-        self.segments.get(&segment).map_or(0, |(_, live)| *live)
+        self.segments.get(&segment).map_or(0, |contents| contents.live)
+    }
+
+    /// Memory that it takes, about. Pages that went before their segment count until that goes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub(super) fn put(&mut self, meta: PageMeta, place: Place) {
         let PageMeta { key, tags, variant } = meta;
+        let bytes = PAGE_BYTES + key.len() + tags.iter().map(|tag| tag.len() + TAG_BYTES).sum::<usize>();
         let key: Rc<str> = key.into();
         let mut entries = self.pages.get(&key).cloned().unwrap_or_default();
         entries.retain(|entry| entry.variant != variant);
         entries.insert(0, Entry { place, tags, variant, softened_ms: None });
         entries.truncate(VARIANTS_MAX);
-        let (keys, live) = self.segments.entry(place.segment).or_default();
-        keys.push(Rc::clone(&key));
+        let contents = self.segments.entry(place.segment).or_default();
+        contents.keys.push(Rc::clone(&key));
+        contents.bytes += bytes;
+        self.bytes += bytes;
         // It is counted here, and what is not there any more below.
-        *live += 1;
+        contents.live += 1;
         self.replace(&key, entries, Some(place));
     }
 
@@ -75,9 +97,9 @@ impl Book {
         self.index.remove(key, old.iter().flat_map(|entry| &entry.tags));
         for entry in &old {
             if !entries.iter().any(|other| other.place == entry.place)
-                && let Some((_, live)) = self.segments.get_mut(&entry.place.segment)
+                && let Some(contents) = self.segments.get_mut(&entry.place.segment)
             {
-                *live -= 1;
+                contents.live -= 1;
             }
         }
         debug_assert!(new.is_none_or(|new| entries.iter().any(|entry| entry.place == new)));
@@ -95,8 +117,9 @@ impl Book {
 
     /// Leaves out what stands in a segment.
     pub(super) fn forget_segment(&mut self, segment: u64) {
-        let (keys, _) = self.segments.remove(&segment).unwrap_or_default();
-        for key in keys {
+        let contents = self.segments.remove(&segment).unwrap_or_default();
+        self.bytes -= contents.bytes;
+        for key in contents.keys {
             let entries = self.variants(&key).iter().filter(|entry| entry.place.segment != segment).cloned().collect();
             self.replace(&key, entries, None);
         }

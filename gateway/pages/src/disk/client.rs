@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc as std_mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc as std_mpsc};
 use std::time::Duration;
 
 use sluice_cache::Page;
@@ -23,6 +23,12 @@ const LOOK_UP_TIMEOUT: Duration = Duration::from_millis(50);
 const QUEUED_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Purges that wait for a directory that another gateway uses; with more of them everything in it goes.
 const PURGES_MAX: usize = 10_000;
+/// Bytes of purges that wait for the directory or to be written; where there are more, everything in the directory goes.
+const PURGES_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// What a purge takes while it waits, besides its name.
+const PURGE_BYTES: usize = 200;
+/// Words that wait until everything has gone; further ones are not given.
+const UNFIT_MAX: usize = 10_000;
 
 /// Where pages are kept, and which of those that are there are of use.
 #[derive(Clone, Debug)]
@@ -130,6 +136,9 @@ pub(super) struct Common {
     pub(super) late: AtomicIsize,
     pub(super) queued_bytes: AtomicUsize,
     queued_purges: AtomicUsize,
+    queued_purges_bytes: AtomicUsize,
+    /// Those who purge what finds no room: they hear when everything has gone. While there are any, no page is put.
+    unfit: Mutex<Vec<oneshot::Sender<()>>>,
     /// More was purged than could wait.
     pub(super) has_lost_purges: AtomicBool,
     pub(super) counts: Counts,
@@ -150,12 +159,50 @@ impl Common {
     pub(super) fn set_state(&self, state: State) {
         self.state.store(state as u8, Ordering::Release);
     }
+
+    /// Takes room for a purge that waits, if there is any.
+    fn has_room_for(&self, purge: &Purge) -> bool {
+        let grown = |used: usize| Some(used + bytes_of(purge)).filter(|used| *used <= PURGES_BYTES_MAX);
+        self.queued_purges_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown).is_ok()
+    }
+
+    /// It waits no more.
+    pub(super) fn purge_taken(&self, purge: &Purge) {
+        self.queued_purges_bytes.fetch_sub(bytes_of(purge), Ordering::Relaxed);
+    }
+
+    fn unfit(&self) -> MutexGuard<'_, Vec<oneshot::Sender<()>>> {
+        // Nothing in here is ever half done.
+        self.unfit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Those who wait until everything has gone, as it is about to.
+    pub(super) fn take_unfit(&self) -> Vec<oneshot::Sender<()>> {
+        std::mem::take(&mut *self.unfit())
+    }
+}
+
+fn bytes_of(purge: &Purge) -> usize {
+    PURGE_BYTES
+        + match purge {
+            Purge::All => 0,
+            Purge::Url(name) | Purge::Prefix(name) | Purge::Tag(name) => name.len(),
+        }
 }
 
 pub(super) enum Wish {
-    LookUp { key: String, request: Fields, answer: oneshot::Sender<Option<Page>> },
+    LookUp {
+        key: String,
+        request: Fields,
+        answer: oneshot::Sender<Option<Page>>,
+    },
     Store(Box<Outgoing>),
-    Purge { purged: PurgeMeta, done: oneshot::Sender<()> },
+    Purge {
+        purged: PurgeMeta,
+        done: oneshot::Sender<()>,
+    },
+    /// Everything is to go, for those who purge what found no room.
+    Clear,
     Close(oneshot::Sender<()>),
 }
 
@@ -176,6 +223,12 @@ impl Disk {
         let common = Arc::<Common>::default();
         thread::start(settings, wished, tell, Arc::clone(&common))?;
         Ok((Disk { wishes, common }, heard))
+    }
+
+    /// One whose thread a test is.
+    #[cfg(test)]
+    pub(super) fn over(wishes: std_mpsc::Sender<Wish>, common: Arc<Common>) -> Self {
+        Disk { wishes, common }
     }
 
     /// What came of it.
@@ -222,7 +275,7 @@ impl Disk {
     pub fn store(&self, page: Outgoing) -> bool {
         let bytes = page.bytes();
         let has_room = self.common.queued_bytes.load(Ordering::Relaxed) + bytes <= QUEUED_BYTES_MAX;
-        if !self.is_in_use() || !has_room {
+        if !self.is_in_use() || !has_room || !self.common.unfit().is_empty() {
             self.common.counts.dropped.add(1);
             return false;
         }
@@ -238,12 +291,14 @@ impl Disk {
         let purged = PurgeMeta { purge: purge.clone(), is_soft, clock_ms: clock_ms() };
         match self.common.state() {
             State::Over => {}
-            State::Opening | State::InUse => {
+            State::Opening | State::InUse if self.common.has_room_for(purge) => {
                 let _ = self.wishes.send(Wish::Purge { purged, done });
             }
+            State::Opening | State::InUse => self.purge_all(done),
             // Whoever uses the directory answers for it; this gateway remembers the purge for when it does itself.
             State::Waiting => {
-                if self.common.queued_purges.fetch_add(1, Ordering::Relaxed) >= PURGES_MAX {
+                let is_among_few = self.common.queued_purges.fetch_add(1, Ordering::Relaxed) < PURGES_MAX;
+                if !is_among_few || !self.common.has_room_for(purge) {
                     self.common.has_lost_purges.store(true, Ordering::Release);
                 } else {
                     let (unwanted, _) = oneshot::channel();
@@ -252,6 +307,17 @@ impl Disk {
             }
         }
         when_done
+    }
+
+    /// Purges everything in place of a purge that finds no room.
+    fn purge_all(&self, done: oneshot::Sender<()>) {
+        let mut unfit = self.common.unfit();
+        if unfit.is_empty() {
+            let _ = self.wishes.send(Wish::Clear);
+        }
+        if unfit.len() < UNFIT_MAX {
+            unfit.push(done);
+        }
     }
 
     /// Lets go of the directory, for another gateway, when all that was purged is written.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Counted up where the log has another form.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Below the directory that the operator names, which may be open to others.
 const NAME: &str = "sluice-pages";
 const EXTENSION: &str = "pages";

@@ -1,7 +1,7 @@
 //! The log: its segments, and the book of what stands in them.
 //!
-//! Whoever loses a purge may serve a page that was purged. So a segment that is damaged takes along all before it, which a purge in it may
-//! have meant, and a purge that cannot be written takes along everything.
+//! Whoever loses a purge may serve a page that was purged. So a segment with a record that cannot be read takes along all before it, which a
+//! purge in it may have meant, and a purge that cannot be written takes along everything.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,12 +11,16 @@ use bytes::Bytes;
 use super::book::{Book, Entry, Place};
 use super::folder::{Folder, Lock};
 use super::record::{self, Kind, PageMeta, PurgeMeta};
-use super::segment::{Condition, Segment};
+use super::segment::{Condition, Said, Segment};
 
 /// Of so many segments is a full log; with more of them less goes at once.
 const SEGMENTS: u64 = 32;
 /// The smallest segment that another follows.
 const SEGMENT_BYTES_MIN: u64 = 64 * 1024;
+/// The part of the files' bytes that the book of them may take in memory.
+const BOOK_SHARE: u64 = 16;
+/// What the book may take at least.
+const BOOK_BYTES_MIN: u64 = 1024 * 1024;
 
 pub(super) struct Log {
     folder: Folder,
@@ -71,7 +75,7 @@ impl Log {
         let mut segment = Segment::begin(&self.folder, self.next_number, &self.identity)?;
         self.next_number += 1;
         for purge in purges {
-            segment.append(&record::head(Kind::Purge, purge, 0)?, &[])?;
+            segment.append(&record::twice(Kind::Purge, purge)?, &[])?;
         }
         Ok(())
     }
@@ -84,17 +88,12 @@ impl Log {
             }
             let mut segment = Segment::open(&self.folder, number)?;
             let book = &mut self.book;
-            let condition = segment.replay(&self.identity, |kind, meta, at, len| {
-                match kind {
-                    Kind::Page => book.put(record::read::<PageMeta>(meta)?, Place { segment: number, at, len }),
-                    Kind::Purge => {
-                        let purged: PurgeMeta = record::read(meta)?;
-                        let keys = book.meant(&purged.purge);
-                        book.purge(&purged, &keys);
-                    }
-                    Kind::Start => return None,
+            let condition = segment.replay(&self.identity, |said| match said {
+                Said::Page(meta, at, len) => book.put(meta, Place { segment: number, at, len }),
+                Said::Purge(purged) => {
+                    let keys = book.meant(&purged.purge);
+                    book.purge(&purged, &keys);
                 }
-                Some(())
             })?;
             match condition {
                 Condition::Sound => self.segments.push_back(segment),
@@ -116,6 +115,11 @@ impl Log {
     /// Pages, and bytes on disk.
     pub(super) fn size(&self) -> (usize, u64) {
         (self.book.len(), self.bytes())
+    }
+
+    #[cfg(test)]
+    pub(super) fn book_bytes(&self) -> usize {
+        self.book.bytes()
     }
 
     fn bytes(&self) -> u64 {
@@ -164,7 +168,7 @@ impl Log {
         if keys.is_empty() {
             return Ok(());
         }
-        let appended = record::head(Kind::Purge, purged, 0).and_then(|head| self.append(&head, &[]));
+        let appended = record::twice(Kind::Purge, purged).and_then(|record| self.append(&record, &[]));
         if let Err(error) = appended {
             self.clear()?;
             return Err(error);
@@ -203,9 +207,13 @@ impl Log {
         Ok((segment.number, segment.append(head, body)?))
     }
 
-    /// Lets the oldest go until there is room for so many bytes.
+    /// Lets the oldest go until there is room for so many bytes, and the book is short enough.
     fn make_room(&mut self, bytes: u64) -> io::Result<()> {
         while !self.segments.is_empty() && self.bytes() + bytes > self.bytes_max {
+            self.drop_oldest()?;
+        }
+        let book_bytes_max = (self.bytes_max / BOOK_SHARE).max(BOOK_BYTES_MIN);
+        while self.segments.len() > 1 && self.book.bytes() as u64 > book_bytes_max {
             self.drop_oldest()?;
         }
         Ok(())

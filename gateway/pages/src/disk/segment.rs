@@ -6,8 +6,11 @@ use std::os::unix::fs::FileExt as _;
 
 use bytes::Bytes;
 
+use sluice_cache::{Moment, decode};
+
 use super::folder::Folder;
-use super::record::{self, FRONT_BYTES, Kind, Next};
+use super::record::{self, FRONTS_BYTES, Kind, Next, PageMeta, PurgeMeta};
+use crate::clock::clock_ms;
 
 #[derive(Debug)]
 pub(super) struct Segment {
@@ -27,11 +30,19 @@ pub(super) enum Condition {
     Useless,
 }
 
+/// What a record says that stands behind the first one.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// A page, and place and length of its body.
+    Page(PageMeta, u64, u32),
+    Purge(PurgeMeta),
+}
+
 impl Segment {
     /// Begins a new one. If that fails, nothing is left of it.
     pub(super) fn begin(folder: &Folder, number: u64, identity: &str) -> io::Result<Self> {
         let mut segment = Segment { number, file: folder.create(number)?, bytes: 0 };
-        let begun = record::head(Kind::Start, &identity, 0).and_then(|head| segment.append(&head, &[]));
+        let begun = record::twice(Kind::Start, &identity).and_then(|record| segment.append(&record, &[]));
         match begun {
             Ok(_) => Ok(segment),
             Err(error) => {
@@ -65,17 +76,13 @@ impl Segment {
         Ok(bytes.into())
     }
 
-    /// Calls back for each record with its kind, what it says, and place and length of its body. What was torn off is taken away.
-    pub(super) fn replay(
-        &mut self,
-        identity: &str,
-        mut take: impl FnMut(Kind, &[u8], u64, u32) -> Option<()>,
-    ) -> io::Result<Condition> {
+    /// Calls back for each record. What was torn off is taken away.
+    pub(super) fn replay(&mut self, identity: &str, mut take: impl FnMut(Said)) -> io::Result<Condition> {
         let mut input = BufReader::with_capacity(16 * 1024, &self.file);
         let mut at = input.seek(SeekFrom::Start(0))?;
         loop {
-            let (kind, meta, body_len) = match record::next(&mut input, self.bytes - at)? {
-                Next::Record(kind, meta, body_len) => (kind, meta, body_len),
+            let record = match record::next(&mut input, self.bytes - at)? {
+                Next::Record(record) => record,
                 Next::Damaged => return Ok(Condition::Useless),
                 Next::End if at == self.bytes && at > 0 => return Ok(Condition::Sound),
                 Next::End => {
@@ -84,17 +91,39 @@ impl Segment {
                     return Ok(Condition::Torn);
                 }
             };
-            let body_at = at + FRONT_BYTES as u64 + meta.len() as u64;
+            let body_at = at + FRONTS_BYTES as u64 + u64::from(record.meta_len);
             let is_first = at == 0;
-            let is_ours = || record::read::<String>(&meta).as_deref() == Some(identity);
-            if is_first != (kind == Kind::Start) || is_first && !is_ours() {
-                return Ok(Condition::Useless);
+            let meta = record.meta.as_deref();
+            let said = match record.kind {
+                Kind::Start => {
+                    let is_ours = meta.and_then(record::read::<String>).as_deref() == Some(identity);
+                    if !is_first || !is_ours {
+                        return Ok(Condition::Useless);
+                    }
+                    None
+                }
+                Kind::Purge => meta.and_then(record::read).map(Said::Purge),
+                Kind::Page => {
+                    let meta = match meta {
+                        Some(meta) => record::read(meta),
+                        None => self.meta_of(body_at, record.body_len),
+                    };
+                    meta.map(|meta| Said::Page(meta, body_at, record.body_len))
+                }
+            };
+            match said {
+                Some(said) if !is_first => take(said),
+                None if record.kind == Kind::Start => {}
+                _ => return Ok(Condition::Useless),
             }
-            if !is_first && take(kind, &meta, body_at, body_len).is_none() {
-                return Ok(Condition::Useless);
-            }
-            input.seek_relative(i64::from(body_len))?;
-            at = body_at + u64::from(body_len);
+            input.seek_relative(i64::from(record.body_left))?;
+            at = body_at + u64::from(record.body_len);
         }
+    }
+
+    /// What was said of a page, by the page itself.
+    fn meta_of(&self, at: u64, len: u32) -> Option<PageMeta> {
+        let page = decode(&self.read(at, len).ok()?, Moment::default(), clock_ms()).ok()?;
+        Some(PageMeta::of(&page))
     }
 }

@@ -89,12 +89,17 @@ fn open(
         return Ok(None);
     }
     // Most were sent while the directory was another's; whoever has sent one since then waits for it.
-    let (mut purges, mut waiting, mut closing) = (Vec::new(), Vec::new(), None);
+    let (mut purges, mut waiting, mut closing, mut is_cleared) = (Vec::new(), Vec::new(), None, false);
     for wish in wishes.try_iter() {
         match wish {
             Wish::Purge { purged, done } => {
+                common.purge_taken(&purged.purge);
                 purges.push(purged);
                 waiting.push(done);
+            }
+            Wish::Clear => {
+                is_cleared = true;
+                waiting.append(&mut common.take_unfit());
             }
             Wish::Close(closed) => closing = Some(closed),
             Wish::LookUp { .. } | Wish::Store(_) => {}
@@ -102,7 +107,7 @@ fn open(
     }
     let identity = folder::identity(&settings.owner);
     let mut log = Log::open((folder, lock), identity, settings.bytes_max, &purges).map_err(failed)?;
-    if common.has_lost_purges.load(Ordering::Acquire) || settings.found == Found::Dropped {
+    if is_cleared || common.has_lost_purges.load(Ordering::Acquire) || settings.found == Found::Dropped {
         log.clear().map_err(failed)?;
     } else if settings.found == Found::Stale {
         let all = PurgeMeta { purge: Purge::Prefix(String::new()), is_soft: true, clock_ms: clock_ms() };
@@ -157,7 +162,17 @@ impl Keeper {
                     self.common.queued_bytes.fetch_sub(page.bytes(), Ordering::Relaxed);
                     self.store(&page);
                 }
+                Some(Wish::Clear) => {
+                    // Whoever comes from here on is behind what is put meanwhile.
+                    let unfit = self.common.take_unfit();
+                    let cleared = self.log.clear();
+                    self.note(&cleared);
+                    for done in unfit {
+                        let _ = done.send(());
+                    }
+                }
                 Some(Wish::Purge { purged, done }) => {
+                    self.common.purge_taken(&purged.purge);
                     let written = self.log.purge(&purged);
                     self.note(&written);
                     let _ = done.send(());
@@ -204,7 +219,7 @@ impl Keeper {
             counts.dropped.add(1);
             return self.supersede(&page.key);
         }
-        let meta = PageMeta { key: page.key.clone(), tags: page.tags.clone(), variant: variant_of(page) };
+        let meta = PageMeta::new(&page.key, &page.tags, &page.policy.dimensions);
         let stored = self.log.put(meta, &page.encode());
         let count = match &stored {
             Ok(true) => &counts.written,
@@ -243,18 +258,6 @@ impl Keeper {
         }
         self.is_failing = is_failing;
     }
-}
-
-/// A number of a page's variant: what it depends on and what its request said of that.
-fn variant_of(page: &Outgoing) -> u32 {
-    let mut bytes = Vec::new();
-    for (name, _, value) in page.policy.dimensions.parts() {
-        bytes.extend_from_slice(name.as_bytes());
-        bytes.push(u8::from(value.is_some()));
-        bytes.extend_from_slice(&(value.unwrap_or_default().len() as u64).to_le_bytes());
-        bytes.extend_from_slice(value.unwrap_or_default());
-    }
-    crc32fast::hash(&bytes)
 }
 
 #[cfg(test)]

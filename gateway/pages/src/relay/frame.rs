@@ -49,6 +49,17 @@ pub struct Told {
     pub has_parts: bool,
 }
 
+impl Told {
+    /// Bytes that it takes, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let name = match &self.purge {
+            Purge::All => 0,
+            Purge::Url(name) | Purge::Prefix(name) | Purge::Tag(name) => name.len(),
+        };
+        128 + name
+    }
+}
+
 /// One thing that is said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Frame {

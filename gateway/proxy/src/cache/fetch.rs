@@ -1,23 +1,18 @@
 //! Asks a worker for a page that many may get, and writes what it says for all of them.
 
 mod elsewhere;
+mod judge;
+mod lone;
 
 use std::rc::Rc;
-use std::time::Duration;
 
-use sluice_cache::{
-    Answered, KeyRules, Policy, Refused, Reuse, freshened, is_of_request, is_reflected, joined, renewed, storable,
-    tags, target_for_all,
-};
+use sluice_cache::{Answered, Moment, Refused, Reuse, freshened, is_of_request, joined, renewed};
 use sluice_catalog::errors::Code;
-use sluice_catalog::snapshot::Purge;
-use sluice_message::{Method, RequestHead, ResponseHead, starts_with};
+use sluice_message::{RequestHead, ResponseHead};
 use sluice_tier::Position;
-use tokio::time::Instant;
 
-use super::flight::{Flight, Shared, State};
+use super::flight::{Flight, READ_BYTES, Shared, State};
 use super::log::Tags;
-use super::purge::Purger;
 use super::reply;
 use super::store::Object;
 use super::unkept::Why;
@@ -28,17 +23,14 @@ use crate::front::own::Own;
 use crate::gate::Gate;
 use crate::ids::to_usize;
 use crate::receive::body::Body;
+use crate::receive::memory::Held;
 use crate::request::passage::{Failure, Request};
 use crate::respond::answer::{Answer, End, Next};
 use crate::respond::compress::KeptBody;
 use crate::respond::fill::Fill;
 use crate::upstream::forward::Origin;
-
-/// For how long at most requests are not gathered after an error that a request may be to blame for: anybody could send such a one
-/// whenever a page is about to be fetched.
-const BLAMED: Duration = Duration::from_secs(2);
-/// How much is read back of a file at once.
-const READ_BYTES: usize = 64 * 1024;
+use judge::{Told, asked_for_all, judge};
+pub(super) use judge::{is_for_all, note_lone};
 
 /// What is fetched, for whom, and where it goes.
 struct Fetch {
@@ -54,6 +46,16 @@ struct Fetch {
     position: Option<Position>,
 }
 
+/// Who waits for a render.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum For {
+    /// Everybody who asks for the page meanwhile.
+    All,
+    /// One client, because the answer before was for its client alone; others join where this one turns out to be for all. With the place for
+    /// it among the pages of other gateways.
+    One(Option<Position>),
+}
+
 /// Begins a flight. With `known` that is still used meanwhile it goes on without anybody who waits.
 pub(super) fn start(
     gate: &Rc<Gate>,
@@ -61,12 +63,16 @@ pub(super) fn start(
     request: &Request,
     (key, flight_key): (&str, &str),
     known: Option<&Rc<Object>>,
+    whom: For,
 ) -> Rc<Flight> {
     let is_background = known.is_some_and(|object| {
         matches!(object.policy.borrow().reuse(gate.moment(), gate.stale_limits()), Reuse::WhileRevalidating(_))
     });
-    let flight = Flight::new(key, gate.cache.log.since_now(), is_background);
-    gate.cache.flights.add(flight_key, &flight);
+    let is_lone = matches!(whom, For::One(_));
+    let flight = Flight::new(key, gate.cache.log.since_now(), is_background, is_lone);
+    if !is_lone {
+        gate.cache.flights.add(flight_key, &flight);
+    }
     let fetch = Fetch {
         gate: Rc::clone(gate),
         flight: Rc::clone(&flight),
@@ -74,24 +80,11 @@ pub(super) fn start(
         flight_key: flight_key.to_owned(),
         head: asked_for_all(&request.head, &gate.cache.keys.rules),
         known: known.cloned(),
-        position: None,
+        position: if let For::One(position) = whom { position } else { None },
     };
     let (asked, origin) = (request.for_many(fetch.head.clone()), origin.clone());
     tokio::task::spawn_local(async move { fetch.run(asked, &origin).await });
     flight
-}
-
-/// The request without what is this client's alone: its conditions, its range, and what no two pages are told apart by.
-fn asked_for_all(head: &RequestHead, rules: &KeyRules) -> RequestHead {
-    let path_and_query = target_for_all(&head.path_and_query, rules);
-    // HEAD may be what finds that a page is stale.
-    let mut head = RequestHead { method: Method::Get, path_and_query, ..head.clone() };
-    head.fields.retain(|name, _| {
-        let is_condition = starts_with(name, "if-") || name.eq_ignore_ascii_case("range");
-        let is_hint = ["cache-control", "pragma"].iter().any(|hint| name.eq_ignore_ascii_case(hint));
-        !(is_condition || is_hint || is_reflected(name))
-    });
-    head
 }
 
 /// With the conditions of what is kept.
@@ -122,10 +115,12 @@ impl Drop for Fetch {
 
 impl Fetch {
     async fn run(mut self, mut request: Request, origin: &Origin) {
-        if self.is_found_elsewhere().await {
+        // It was looked for when the page was marked, and whatever is kept since then has ended the mark.
+        if !self.flight.is_lone && self.is_found_elsewhere().await {
             return;
         }
-        request.head = conditional(&self.head, self.known.as_ref());
+        let condition = self.known.as_ref().filter(|_| !self.flight.is_lone);
+        request.head = conditional(&self.head, condition);
         let (gate, flight) = (&self.gate, &self.flight);
         let began = gate.moment();
         let mut exchange = Exchange::Own(Own::for_many(request.head.clone(), flight));
@@ -145,54 +140,29 @@ impl Fetch {
         };
         let came = gate.moment();
         if response.head.status == 304
-            && let Some(known) = &self.known
+            && let Some(known) = self.known.as_ref().filter(|_| !self.flight.is_lone)
         {
             return self.freshen(known, request, &response.head, began, came);
         }
-        let rule = gate.cache.rule(self.head.path());
-        let answered = Answered {
-            request: &self.head,
-            response: &response.head,
-            chosen: &gate.cache.vary_by,
-            rule,
-            asked: began,
-            came,
-        };
-        let tags = tags_of(&response).ok_or(Refused::Tags);
-        let policy = storable(answered).and_then(|policy| Ok((policy, tags?)));
-        let bytes_max = gate.config().cache.page_bytes_max;
-        let is_too_large = matches!(&response.body, ResponseBody::Fill(_, Size::Known(bytes)) if *bytes > bytes_max);
-        let is_endless = |answer: &Answer| answer.is_stream.get() || answer.is_until_close.get();
-        let is_stream = matches!(&response.body, ResponseBody::Fill(answer, _) if is_endless(answer));
         // An error that may be kept must not take the place of a page that may still be used.
         let is_usable = |object: &Rc<Object>| object.policy.borrow().reuse(came, gate.stale_limits()) != Reuse::Never;
         let is_worse = is_of_request(response.head.status) && self.known.as_ref().is_some_and(is_usable);
-        match (policy, response.body) {
-            (Ok(told), ResponseBody::Fill(answer, size)) if !is_too_large && !is_stream && !is_worse => {
-                self.share(told, response.head, (answer, size), request, bytes_max).await;
+        let judged = judge(gate, &self.head, &response, (began, came));
+        let judged = judged.and_then(|told| if is_worse { Err(Why::Worse) } else { Ok(told) });
+        match (judged, response.body) {
+            (Ok(told), ResponseBody::Fill(answer, size)) => {
+                self.share(told, response.head, (answer, size), request).await;
             }
-            (policy, body) => {
-                let why = match (policy.as_ref().err(), is_too_large, is_stream) {
-                    (Some(refused), ..) => Why::Refused(*refused),
-                    (None, true, _) => Why::TooLarge,
-                    (None, _, true) => Why::Endless,
-                    (None, ..) => Why::Worse,
-                };
+            (judged, body) => {
+                let why = judged.err().unwrap_or(Why::Endless);
                 self.unkept(response.head.status, why);
-                self.private(policy.err(), request, Response { head: response.head, body });
+                self.private(why, request, Response { head: response.head, body });
             }
         }
     }
 
     /// The page has not changed: what is kept is fresh again.
-    fn freshen(
-        &self,
-        known: &Rc<Object>,
-        request: Request,
-        not_modified: &ResponseHead,
-        began: sluice_cache::Moment,
-        came: sluice_cache::Moment,
-    ) {
+    fn freshen(&self, known: &Rc<Object>, request: Request, not_modified: &ResponseHead, began: Moment, came: Moment) {
         let gate = &self.gate;
         let head = freshened(&known.head, not_modified, came);
         let rule = gate.cache.rule(self.head.path());
@@ -202,8 +172,12 @@ impl Fetch {
             Ok(policy) => policy,
             Err(refused) => {
                 self.unkept(not_modified.status, Why::Refused(refused));
-                // It is not for all any more, so nobody gets the old one either.
-                self.drop_kept();
+                // One that waits asks for the page itself.
+                self.mark(self.private_time());
+                // What the app says of this client alone says nothing of the page.
+                if !matches!(refused, Refused::SetCookie | Refused::Cookie | Refused::Authorization) {
+                    self.drop_known();
+                }
                 self.leave(request);
                 return self.flight.set(State::Over);
             }
@@ -215,6 +189,7 @@ impl Fetch {
             tags: known.tags.clone(),
             born: self.flight.since.number,
         });
+        gate.cache.marks.end(&self.flight_key);
         self.keep(&object);
         self.leave(request);
         self.flight.set(State::Kept(object));
@@ -223,34 +198,39 @@ impl Fetch {
     /// Writes the answer for all, and keeps it when it is whole.
     async fn share(
         &self,
-        (policy, tags): (Policy, Vec<Box<str>>),
+        (policy, tags): Told,
         head: ResponseHead,
         (answer, size): (Rc<Answer>, Size),
         request: Request,
-        bytes_max: u64,
     ) {
         let gate = &self.gate;
         let limits = gate.config();
+        let bytes_max = limits.cache.page_bytes_max;
         let body = Fill::new(&gate.store, to_usize(limits.response.memory_bytes_max), limits.response.file_bytes_max);
         let may_get_tags = answer.parts().may_grow;
         let head = reply::cleaned(head, gate.moment());
         let shared = Shared::new(head, size, policy, (tags, may_get_tags), body);
         self.flight.set(State::Shared(Rc::clone(&shared)));
+        gate.cache.marks.end(&self.flight_key);
+        if self.flight.is_lone {
+            gate.cache.flights.add(&self.flight_key, &self.flight);
+        }
         match copy(&answer, &shared, bytes_max).await {
             Ok(trailers) => {
                 self.leave(request);
-                let why = if trailers.is_empty() { Why::TooLarge } else { Why::HasTrailers };
-                let body = shared.complete(trailers);
-                if body.is_none() {
-                    self.unkept(shared.head.status, why);
-                }
+                let why = if !trailers.is_empty() {
+                    Why::HasTrailers
+                } else if shared.len() > bytes_max {
+                    Why::TooLarge
+                } else {
+                    Why::NoRoom
+                };
                 // Parts that were rendered after the head have theirs in the trailers.
                 let tags = joined(shared.tags.clone(), &answer.parts());
-                if let (Some(body), Some(tags)) = (body, tags) {
-                    let body = KeptBody::new(body, gate.compression.is_enabled());
-                    let policy = shared.policy.clone().into();
-                    let born = self.flight.since.number;
-                    self.keep(&Rc::new(Object { head: shared.head.clone(), body, policy, tags, born }));
+                match (shared.complete(trailers), tags) {
+                    (true, Some(tags)) => self.keep_whole(&shared, tags).await,
+                    (true, None) => self.unkept(shared.head.status, Why::Refused(Refused::Tags)),
+                    (false, _) => self.unkept(shared.head.status, why),
                 }
             }
             Err(code) => {
@@ -258,6 +238,22 @@ impl Fetch {
                 self.leave(request);
                 shared.fail(code);
             }
+        }
+    }
+
+    /// Keeps what was written for all. One page at a time is gathered, so that this takes the memory of one however many end at once.
+    async fn keep_whole(&self, shared: &Shared, tags: Vec<Box<str>>) {
+        let gate = &self.gate;
+        let Ok(_turn) = gate.cache.gathers.acquire().await else { return };
+        let mut held = Held::of(&gate.store.memory);
+        held.set(to_usize(shared.len()));
+        match shared.gather().await {
+            Ok(body) => {
+                let body = KeptBody::new(body, gate.compression.is_enabled());
+                let (head, policy) = (shared.head.clone(), shared.policy.clone().into());
+                self.keep(&Rc::new(Object { head, body, policy, tags, born: self.flight.since.number }));
+            }
+            Err(_) => self.unkept(shared.head.status, Why::Failed(Code::TempFull)),
         }
     }
 
@@ -286,43 +282,6 @@ impl Fetch {
         is_left
     }
 
-    /// The answer is for the first client alone. Whoever else waits asks for itself, and so do others for a while.
-    fn private(&self, why: Option<Refused>, request: Request, response: Response) {
-        let status = response.head.status;
-        let is_error = status >= 500;
-        if !is_error {
-            let is_blamed = status >= 400 && !matches!(status, 404 | 410);
-            let time = Duration::from_secs(self.gate.config().cache.private_s);
-            let time = if is_blamed { time.min(BLAMED) } else { time };
-            self.gate.cache.remember_private(&self.flight_key, Instant::now() + time);
-            // What is kept was for all, and the page no longer is.
-            if !is_blamed && matches!(why, Some(Refused::NoStore | Refused::Private)) {
-                self.drop_kept();
-            }
-        }
-        // From here on new requests begin a flight of their own.
-        self.gate.cache.flights.remove(&self.flight_key, &self.flight);
-        // The log line first: whoever takes the answer takes that too.
-        self.leave(request);
-        self.flight.offer(if is_error { State::AppError } else { State::Private }, response);
-    }
-
-    /// What is kept of the page is not for all any more, wherever it is.
-    fn drop_kept(&self) {
-        let cache = &self.gate.cache;
-        let is_kept = !cache.store.borrow().variants(&self.key).is_empty() || self.known.is_some();
-        let purge = Purge::Url(self.key.clone());
-        if is_kept {
-            cache.tell_others(&purge, false);
-        }
-        if is_kept || cache.neighbour.is_there() {
-            drop(self.gate.purge_pages(&purge, false, Purger::Own));
-        } else {
-            // There may be a variant for other requests.
-            drop(cache.disk.purge(&purge, false));
-        }
-    }
-
     fn unkept(&self, status: u16, why: Why) {
         self.gate.cache.unkept.note(&self.key, status, why);
     }
@@ -330,12 +289,6 @@ impl Fetch {
     fn leave(&self, request: Request) {
         self.flight.leave(Box::new(request));
     }
-}
-
-/// The tags of an answer, as far as they are known by its head; none where they are too many.
-fn tags_of(response: &Response) -> Option<Vec<Box<str>>> {
-    let ResponseBody::Fill(answer, _) = &response.body else { return Some(Vec::new()) };
-    tags(&response.head.fields, &answer.parts())
 }
 
 /// Copies what a worker writes. Returns the trailers.

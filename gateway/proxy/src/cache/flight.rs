@@ -4,9 +4,10 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
 use std::rc::Rc;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use sluice_cache::{Dimensions, Moment, Policy, Reuse, StaleLimits, is_switch};
 use sluice_catalog::errors::Code;
 use sluice_message::{Fields, ResponseHead};
@@ -17,11 +18,14 @@ use super::reply::Source;
 use super::store::Object;
 use crate::answers::refuse::Refusal;
 use crate::answers::{Response, Size};
+use crate::ids::to_usize;
 use crate::respond::answer::Answer;
-use crate::respond::fill::{Fill, Key};
+use crate::respond::fill::{Fill, FillReader, Key};
 
 /// Interim heads that are kept for the first client.
 const INFORMATIONAL_MAX: usize = 8;
+/// How much is read back of a file at once.
+pub(super) const READ_BYTES: usize = 64 * 1024;
 
 /// Who may wait together: those who want the same page, have cookies, or credentials, or neither, and say the same of what the page
 /// is known to depend on.
@@ -68,6 +72,8 @@ pub(crate) struct Flight {
     waiting: RefCell<Vec<Rc<Answer>>>,
     /// It goes on without anybody.
     pub(super) is_background: bool,
+    /// It was begun for one client, because the answer before was for its client alone.
+    pub(super) is_lone: bool,
     /// The client that it was begun for is still there.
     pub(super) has_leader: Cell<bool>,
     is_unwanted: Notify,
@@ -82,7 +88,7 @@ pub(crate) struct Flight {
 }
 
 impl Flight {
-    pub(super) fn new(key: &str, since: Since, is_background: bool) -> Rc<Self> {
+    pub(super) fn new(key: &str, since: Since, is_background: bool, is_lone: bool) -> Rc<Self> {
         Rc::new(Flight {
             state: RefCell::new(State::Asked),
             private: RefCell::default(),
@@ -90,6 +96,7 @@ impl Flight {
             informational: RefCell::default(),
             waiting: RefCell::default(),
             is_background,
+            is_lone,
             has_leader: Cell::new(false),
             is_unwanted: Notify::new(),
             fallback: RefCell::default(),
@@ -206,11 +213,12 @@ impl Flights {
         !self.0.borrow().contains_key(key)
     }
 
-    /// One that a request with these fields may wait for. A page that is written for longer than it is fresh takes nobody in any more.
-    pub(super) fn open_to(&self, key: &str, request: &Fields, now: Moment) -> Option<Rc<Flight>> {
+    /// One that a request with these fields may wait for; where it `has_head`, one of which is known that it is for all. A page that is written
+    /// for longer than it is fresh takes nobody in any more.
+    pub(super) fn open_to(&self, key: &str, request: &Fields, now: Moment, has_head: bool) -> Option<Rc<Flight>> {
         let is_open = |flight: &&Rc<Flight>| match &*flight.state.borrow() {
             // Its tags are looked at when they are known.
-            State::Asked => !flight.since.is_purged(&flight.key, Tags::All(&[])),
+            State::Asked => !has_head && !flight.since.is_purged(&flight.key, Tags::All(&[])),
             State::Shared(shared) => {
                 let reuse = shared.policy.reuse(now, StaleLimits::default());
                 let is_usable = matches!(reuse, Reuse::Fresh(_) | Reuse::WhileRevalidating(_));
@@ -251,9 +259,8 @@ pub(super) struct Shared {
     /// Parts that are still to be rendered may add tags.
     may_get_tags: bool,
     body: Rc<Fill>,
-    /// Keeps everything for those who still come, unless the answer is too long to be kept.
+    /// Keeps everything for those who still come and for the cache, unless the answer is too long to be kept.
     keeper: Cell<Option<Key>>,
-    pieces: RefCell<Vec<Bytes>>,
     readers: RefCell<Vec<Rc<Answer>>>,
     end: RefCell<Option<End>>,
 }
@@ -281,7 +288,6 @@ impl Shared {
             may_get_tags,
             keeper: Cell::new(Some(body.add_reader())),
             body,
-            pieces: RefCell::default(),
             readers: RefCell::default(),
             end: RefCell::default(),
         })
@@ -308,9 +314,6 @@ impl Shared {
         if self.body.len() + data.len() as u64 > bytes_max {
             self.keep_no_more();
         }
-        if self.keeper.get().is_some() {
-            self.pieces.borrow_mut().push(data.clone());
-        }
         while self.body.push(data.clone()).await.is_err() {
             self.make_room()?;
             // Those who only have not come to it yet read on meanwhile.
@@ -335,24 +338,40 @@ impl Shared {
         Ok(())
     }
 
+    /// From here on it is there for its readers alone.
     fn keep_no_more(&self) {
-        self.pieces.take();
         if let Some(keeper) = self.keeper.take() {
             self.body.leave(keeper);
         }
     }
 
-    /// It is whole. Returns its body, if that is to be kept.
-    pub(super) fn complete(&self, trailers: Vec<(String, Vec<u8>)>) -> Option<Bytes> {
-        let is_kept = self.keeper.get().is_some() && trailers.is_empty();
-        let pieces = self.pieces.take();
+    /// Bytes written in all.
+    pub(super) fn len(&self) -> u64 {
+        self.body.len()
+    }
+
+    /// It is whole. Returns whether all of it is still there to be kept.
+    pub(super) fn complete(&self, trailers: Vec<(String, Vec<u8>)>) -> bool {
+        if !trailers.is_empty() {
+            self.keep_no_more();
+        }
         *self.end.borrow_mut() = Some(End::Whole(trailers));
         self.tell_end();
-        is_kept.then(|| match <[Bytes; 1]>::try_from(pieces) {
-            // One that is a part of a larger buffer would hold that in memory.
-            Ok([piece]) => Bytes::copy_from_slice(&piece),
-            Err(pieces) => pieces.concat().into(),
-        })
+        self.keeper.get().is_some()
+    }
+
+    /// All of a whole one in one piece, with an allocation of its own: a part of a larger buffer would hold that in memory.
+    ///
+    /// # Errors
+    /// What the file system says of what is in a file.
+    pub(super) async fn gather(&self) -> io::Result<Bytes> {
+        let reader = FillReader::new(&self.body);
+        let len = to_usize(self.body.len());
+        let mut all = BytesMut::with_capacity(len);
+        while let Some(data) = reader.read(READ_BYTES).await? {
+            all.extend_from_slice(&data);
+        }
+        if all.len() == len { Ok(all.freeze()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
     /// It will never be whole.

@@ -1,11 +1,14 @@
 //! Purges of late, each with a number. Renders that are under way, pages that come from another gateway and walks through the
 //! pages ask whether a purge since their beginning means what they have. It must not know how pages are kept.
+//!
+//! What is remembered of a purge is short, however long a URL a client has sent.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
+use std::hash::{BuildHasher as _, RandomState};
 use std::rc::Rc;
 
-use sluice_cache::{Moment, begins, is_page};
+use sluice_cache::{Moment, begins, coarse, is_page, names_of};
 use sluice_catalog::snapshot::Purge;
 
 /// Purges that are remembered for who is under way. Whoever began before them counts as meant by what is forgotten.
@@ -43,12 +46,47 @@ impl Purged {
     }
 }
 
+/// What is remembered of a purge: it means what the purge means, and seldom more. Names go by their hashes.
+#[derive(Debug)]
+struct Remembered {
+    number: u64,
+    meant: Meant,
+}
+
+#[derive(Debug)]
+enum Meant {
+    All,
+    Url(u64),
+    Tag(u64),
+    Prefix(Box<str>),
+}
+
+/// A page as purges see it.
+struct Seen<'p> {
+    key: &'p str,
+    names: [u64; 4],
+    /// `None` where not all are known.
+    tags: Option<Vec<u64>>,
+}
+
+impl Remembered {
+    fn means(&self, page: &Seen<'_>) -> bool {
+        match &self.meant {
+            Meant::All => true,
+            Meant::Url(url) => page.names.contains(url),
+            Meant::Tag(tag) => page.tags.as_ref().is_none_or(|tags| tags.contains(tag)),
+            Meant::Prefix(prefix) => begins(page.key, prefix),
+        }
+    }
+}
+
 /// See the module's text.
 #[derive(Default)]
 pub(super) struct Log {
     /// The latest purge.
     number: Cell<u64>,
-    purges: RefCell<VecDeque<Rc<Purged>>>,
+    purges: RefCell<VecDeque<Remembered>>,
+    hashes: RandomState,
     /// The latest that is not remembered although somebody may ask.
     forgotten: Cell<u64>,
     /// Since when somebody may ask, with how many.
@@ -59,17 +97,33 @@ impl Log {
     pub(super) fn add(&self, purge: Purge, is_soft: bool, at: Moment) -> Rc<Purged> {
         let number = self.number.get() + 1;
         self.number.set(number);
-        let purged = Rc::new(Purged { number, purge, is_soft, at });
         if !self.asked.borrow().is_empty() {
             let mut purges = self.purges.borrow_mut();
-            purges.push_back(Rc::clone(&purged));
+            purges.push_back(Remembered { number, meant: self.meant(&purge) });
             if purges.len() > PURGES_MAX
                 && let Some(oldest) = purges.pop_front()
             {
                 self.forgotten.set(oldest.number);
             }
         }
-        purged
+        Rc::new(Purged { number, purge, is_soft, at })
+    }
+
+    fn meant(&self, purge: &Purge) -> Meant {
+        match purge {
+            Purge::All => Meant::All,
+            Purge::Url(url) => Meant::Url(self.hashes.hash_one(url.as_str())),
+            Purge::Tag(tag) => Meant::Tag(self.hashes.hash_one(tag.as_str())),
+            Purge::Prefix(prefix) => Meant::Prefix(coarse(prefix).into()),
+        }
+    }
+
+    fn seen<'p>(&self, key: &'p str, tags: Tags<'_>) -> Seen<'p> {
+        let tags = match tags {
+            Tags::All(tags) => Some(tags.iter().map(|tag| self.hashes.hash_one(&**tag)).collect()),
+            Tags::Unknown => None,
+        };
+        Seen { key, names: names_of(key).map(|name| self.hashes.hash_one(name)), tags }
     }
 
     /// The number of the latest purge.
@@ -106,7 +160,8 @@ impl Since {
         }
         let purges = self.log.purges.borrow();
         let recent = purges.iter().rev().take_while(|purged| purged.number > self.number);
-        recent.filter(|purged| purged.number <= last).any(|purged| purged.means(key, tags))
+        let page = self.log.seen(key, tags);
+        recent.filter(|purged| purged.number <= last).any(|purged| purged.means(&page))
     }
 }
 
@@ -138,6 +193,45 @@ mod tests {
 
     fn tag(name: &str) -> Purge {
         Purge::Tag(name.to_owned())
+    }
+
+    fn meant(key: &str, purge: Purge) -> bool {
+        let log = Rc::new(Log::default());
+        let since = log.since_now();
+        log.add(purge, false, Moment::default());
+        since.is_purged(key, Tags::All(&["a".into()]))
+    }
+
+    #[test]
+    fn what_is_remembered_means_what_the_purge_means() {
+        let key = "https://a.test/p?q=1 b.test";
+        for url in [key, "https://a.test/p?q=1", "/p?q=1", "/p?q=1 b.test"] {
+            assert!(is_page(key, url) && meant(key, Purge::Url(url.to_owned())), "{url}");
+        }
+        for url in ["https://a.test/p", "/p", "https://b.test/p?q=1", "/p?q=1 c.test", ""] {
+            assert!(!is_page(key, url) && !meant(key, Purge::Url(url.to_owned())), "{url}");
+        }
+        assert!(meant(key, tag("a")) && !meant(key, tag("b")) && meant(key, Purge::All));
+        assert!(meant(key, Purge::Prefix("/p".to_owned())) && !meant(key, Purge::Prefix("/q".to_owned())));
+        let long = format!("/{}", "é".repeat(4000));
+        assert!(meant(&format!("https://a.test{long}"), Purge::Prefix(long.clone())));
+        assert!(meant(&format!("https://a.test{long}"), Purge::Url(long)));
+    }
+
+    #[test]
+    fn i6_remembered_purges_take_little_memory_however_long_what_they_mean_is() {
+        let log = Rc::new(Log::default());
+        let since = log.since_now();
+        for at in 0..2 * PURGES_MAX {
+            let long = format!("https://a.test/{at}/{}", "x".repeat(4000));
+            log.add(if at % 2 == 0 { Purge::Url(long) } else { Purge::Prefix(long) }, false, Moment::default());
+        }
+        let bytes = |one: &Remembered| {
+            size_of::<Remembered>() + if let Meant::Prefix(prefix) = &one.meant { prefix.len() } else { 0 }
+        };
+        let bytes: usize = log.purges.borrow().iter().map(bytes).sum();
+        assert!(bytes < 2 << 20, "{bytes}");
+        assert!(since.is_purged("k", Tags::All(&[])), "whoever began before those that are forgotten is old");
     }
 
     #[test]

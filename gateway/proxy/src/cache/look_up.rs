@@ -6,12 +6,13 @@ use sluice_cache::{Dimensions, Moment, Reuse, StaleLimits};
 use sluice_journal::{CacheUse, Outcome, Step};
 use sluice_message::{Method, RequestHead, ResponseHead, elements, starts_with};
 
+use super::fetch::{self, For, is_for_all};
 use super::flight::{self, State, Waiting};
 use super::grant::{self, Grant};
 use super::log::Tags;
+use super::purge;
 use super::reply::{self, Source};
 use super::store::Object;
-use super::{fetch, purge};
 use crate::answers::Response;
 use crate::front::exchange::{Exchange, Woke};
 use crate::gate::Gate;
@@ -35,8 +36,10 @@ impl From<Response> for Found {
 /// What a render gives one of those who waited for it.
 enum Given {
     Answer(Found),
-    /// It is for another alone: this client has a worker asked for itself.
+    /// It is an error for another: this client has a worker asked for itself.
     Nothing,
+    /// It is for another alone: this client waits for nobody any more.
+    Alone,
     /// It is for others, who differ in what it depends on, if that is known: this client looks again.
     Again(Option<Dimensions>),
 }
@@ -88,7 +91,7 @@ async fn look_up(
         return Ok(None);
     }
     let is_part = request.head.fields.contains("range");
-    let mut depends_on = None;
+    let (mut depends_on, mut is_alone) = (None, false);
     for _ in 0..WAITS_MAX {
         let kept = cache.store.borrow().find(&key, &request.head.fields);
         let mut stale = None;
@@ -108,7 +111,7 @@ async fn look_up(
             match reuse {
                 Reuse::WhileRevalidating(_) => {
                     if cache.flights.is_free(&flight_key) {
-                        fetch::start(gate, origin, request, (&key, &flight_key), Some(object));
+                        fetch::start(gate, origin, request, (&key, &flight_key), Some(object), For::All);
                     }
                     return Ok(Some(served(gate, request, object, Source::Stale).into()));
                 }
@@ -117,17 +120,27 @@ async fn look_up(
             }
         }
         // A part of a page that is not kept is for the app: players of films do not take the whole instead.
-        if !is_get || is_part || cache.is_private(&flight_key) {
+        if !is_get || is_part {
             return Ok(None);
         }
-        let joined = cache.flights.open_to(&flight_key, &request.head.fields, gate.moment());
+        let mark = cache.marks.get(&flight_key);
+        let is_lone = is_alone || mark.is_some();
+        let joined = cache.flights.open_to(&flight_key, &request.head.fields, gate.moment(), is_lone);
         let is_leader = joined.is_none();
-        let flight = joined.unwrap_or_else(|| fetch::start(gate, origin, request, (&key, &flight_key), kept.as_ref()));
+        // What such a client asks for besides the page is the app's to answer, as far as nobody else gets that.
+        if is_leader && is_lone && (exchange.is_half_closed() || !is_for_all(&request.head, &cache.keys.rules)) {
+            request.lone_key = Some(flight_key);
+            return Ok(None);
+        }
+        let whom = if is_lone { For::One(mark.and_then(|mark| mark.position)) } else { For::All };
+        let start = || fetch::start(gate, origin, request, (&key, &flight_key), kept.as_ref(), whom);
+        let flight = joined.unwrap_or_else(start);
         let waiting = Waiting::new(gate.new_answer(), &flight, is_leader, cache.log.since_now());
         wait(exchange, &waiting).await?;
         match given(gate, request, waiting, stale.as_deref())? {
             Given::Answer(found) => return Ok(Some(found)),
             Given::Nothing => return Ok(None),
+            Given::Alone => is_alone = true,
             Given::Again(other) => depends_on = other,
         }
     }
@@ -172,6 +185,7 @@ fn given(gate: &Gate, request: &mut Request, waiting: Waiting, stale: Option<&Ob
     let fallback = fallback.filter(|object| object.policy.borrow().is_for(&request.head.fields));
     let stale = stale.or(fallback.as_deref());
     let is_leader = waiting.is_leader;
+    let missed = if waiting.flight.is_lone { CacheUse::Bypass } else { CacheUse::Miss };
     let state = waiting.flight.state.borrow().clone();
     let response = match state {
         State::Shared(shared)
@@ -209,15 +223,17 @@ fn given(gate: &Gate, request: &mut Request, waiting: Waiting, stale: Option<&Ob
             served(gate, request, object, Source::StaleIfError)
         }
         State::Failed(refusal) => {
-            request.cached = Some(CacheUse::Miss);
+            request.cached = Some(missed);
             request.settle(&waiting);
             return Err(Failure::Refused(refusal));
         }
-        State::Private | State::AppError => {
-            let Some(response) = waiting.take_private() else { return Ok(Given::Nothing) };
-            request.cached = Some(CacheUse::Miss);
+        state @ (State::Private | State::AppError) => {
+            let Some(response) = waiting.take_private() else {
+                return Ok(if matches!(state, State::Private) { Given::Alone } else { Given::Nothing });
+            };
+            request.cached = Some(missed);
             request.settle(&waiting);
-            return Ok(Given::Answer(reply::private(gate, request, response).into()));
+            return Ok(Given::Answer(reply::private(gate, request, missed, response).into()));
         }
     };
     Ok(Given::Answer(Found { response, waiting: is_leader.then_some(waiting) }))
@@ -245,6 +261,7 @@ pub(crate) async fn note(gate: &Gate, origin: &Origin, request: &Request, respon
         });
         purge::known(keys.map(|key| gate.outdate(key)).collect()).await;
     }
+    fetch::note_lone(gate, request, response);
     if request.cached.is_some() && !elements_have(&response.head, "sluice") {
         let why = if matches!(head.method, Method::Get | Method::Head) { "bypass" } else { "method" };
         response.head.fields.push("Cache-Status", format!("Sluice; fwd={why}"));

@@ -190,7 +190,7 @@ impl Gate {
             enabled: self.cache.is_on(),
             pages,
             bytes,
-            bytes_max: self.config().cache.bytes_max,
+            bytes_max: self.cache.bytes_max,
             hits: count(CacheUse::Hit),
             stale: count(CacheUse::Stale),
             joined: count(CacheUse::Joined),

@@ -184,10 +184,12 @@ fn not_modified(mut head: ResponseHead) -> Response {
 }
 
 /// An answer that was rendered for many and is for this client alone. The app has not seen the client's conditions.
-pub(super) fn private(gate: &Gate, request: &Request, mut response: Response) -> Response {
+/// `missed` tells whether others waited for it, or the page was known to be for one client alone.
+pub(super) fn private(gate: &Gate, request: &Request, missed: CacheUse, mut response: Response) -> Response {
     worker::dress(gate, request, &mut response);
     purge::hide_tags(&mut response.head);
-    response.head.fields.push("Cache-Status", "Sluice; fwd=uri-miss");
+    let why = if missed == CacheUse::Bypass { "bypass" } else { "uri-miss" };
+    response.head.fields.push("Cache-Status", format!("Sluice; fwd={why}"));
     if verdict(gate, &request.head, &response.head, 0) == Verdict::NotModified {
         // The body is dropped with the request's ticket.
         return not_modified(response.head);

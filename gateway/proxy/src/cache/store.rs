@@ -219,6 +219,17 @@ impl Store {
         page.variants.len()
     }
 
+    /// Removes one variant of a page.
+    pub(super) fn remove_variant(&mut self, key: &str, object: &Rc<Object>) {
+        let (meant, others): (Vec<_>, Vec<_>) =
+            self.variants(key).into_iter().partition(|other| Rc::ptr_eq(other, object));
+        if others.is_empty() {
+            self.remove(key);
+        } else if !meant.is_empty() {
+            self.replace(key, others);
+        }
+    }
+
     /// Variants of pages that a purge would mean, of so many pages at most.
     pub(super) fn meant_by(&self, purge: &Purge, pages_max: usize) -> Vec<Rc<Object>> {
         let pages = self.next(&mut self.index.walk(purge), pages_max);

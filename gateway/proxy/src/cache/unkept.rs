@@ -17,6 +17,8 @@ pub(super) enum Why {
     /// By the rules of HTTP.
     Refused(Refused),
     TooLarge,
+    /// Memory and temporary files had no room for it while it was written.
+    NoRoom,
     /// It is an event stream, or ends with its connection.
     Endless,
     /// It is an error, and an older page may still be used.
@@ -33,6 +35,7 @@ impl Why {
         match self {
             Why::Refused(refused) => refused.as_str().to_owned(),
             Why::TooLarge => "it is larger than cache.page_bytes_max".to_owned(),
+            Why::NoRoom => "memory.buffers_bytes_max and temp.bytes_max left no room while it was rendered".to_owned(),
             Why::Endless => "it is an event stream, or nothing says where it ends".to_owned(),
             Why::Worse => "it is an error, and the page from before may still be used".to_owned(),
             Why::HasTrailers => "it has trailers".to_owned(),

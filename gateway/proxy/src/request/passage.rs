@@ -58,6 +58,8 @@ pub(crate) struct Request {
     pub(crate) ticket: Option<Ticket>,
     /// What the cache made of it, if it is asked.
     pub(crate) cached: Option<CacheUse>,
+    /// The page that it asks for, where that may be for this client alone and the cache leaves it to the app.
+    pub(crate) lone_key: Option<String>,
     /// What it got in place of a render, if that is not an error.
     pub(crate) step: Option<Step>,
     /// It had the password of a user, or stands in a page whose request had.
@@ -83,6 +85,7 @@ impl Request {
             visit: Visit::default(),
             ticket: None,
             cached: None,
+            lone_key: None,
             step: None,
             is_logged_in: false,
             includes: None,

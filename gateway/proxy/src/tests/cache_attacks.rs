@@ -109,13 +109,45 @@ fn parameters_that_count_for_nothing_do_not_reach_a_page_for_all() {
 
 #[test]
 fn requests_for_another_form_of_a_page_get_it_only_where_the_app_tells_forms_apart() {
-    for switch in ["RSC: 1\r\n", "hx-request: true\r\n", "X-Nextjs-Data: 1\r\n", "X-Requested-With: x\r\n"] {
+    for switch in [
+        "RSC: 1\r\n",
+        "hx-request: true\r\n",
+        "X-Nextjs-Data: 1\r\n",
+        "X-Nuxt-No-SSR: 1\r\n",
+        "Datastar-Request: true\r\n",
+        "X-Requested-With: x\r\n",
+    ] {
         assert!(second_call(("/page", switch), KEPT, ("/page", "")).is_some(), "{switch}");
         assert!(second_call(("/page", ""), KEPT, ("/page", switch)).is_some(), "{switch}");
         assert!(second_call(("/page", switch), KEPT, ("/page", switch)).is_some(), "{switch}");
         let varied = format!("{KEPT}Vary: {}\r\n", switch.split(':').next().unwrap_or_default());
         assert!(second_call(("/page", switch), &varied, ("/page", switch)).is_none(), "{switch}");
         assert!(second_call(("/page", switch), &varied, ("/page", "")).is_some(), "{switch}");
+    }
+}
+
+#[test]
+fn what_proxies_and_frameworks_tell_an_app_does_not_reach_a_page_for_all() {
+    for field in [
+        "X-Original-URL: evil",
+        "Front-End-Https: evil",
+        "X-Scheme: evil",
+        "X-Url-Scheme: evil",
+        "CF-Visitor: evil",
+        "X-Backend-Host: evil",
+        "X-Replaced-Path: evil",
+        "X-React-Router-SPA-Mode: evil",
+        "X-React-Router-Prerender-Data: evil",
+        "X-Astro-Path: evil",
+        "X-Nuxt-Error: evil",
+        "X-Middleware-Prefetch: evil",
+    ] {
+        play_with(on, async |world| {
+            let worker = world.worker().await;
+            let _client = asking(&world, "/page", &format!("{field}\r\n")).await;
+            let call = worker.call().await;
+            assert!(!call.head.contains("evil"), "{field}: {}", call.head);
+        });
     }
 }
 

@@ -55,6 +55,9 @@ const KEPT: Page =
     Page { target: "", fields: "", lifetime_s: 5, while_revalidate_s: 0, tag: None, varies: false, is_kept: true };
 const LANGS: [&str; 3] = ["de", "en", ""];
 
+/// Visitors whom the app answers alone: with their first cookie, with a page of theirs, with a way to elsewhere, or with nothing.
+const VISITORS: [&str; 4] = ["new", "known", "elsewhere", "lost"];
+
 /// What the model has kept.
 struct Kept {
     page: usize,
@@ -83,16 +86,30 @@ impl Model {
         body
     }
 
-    fn ask(&mut self, page: usize, lang: &'static str, now_ms: u64) -> String {
+    /// The page is rendered for one visitor alone, of whom others hear nothing.
+    fn render_alone(&mut self, page: usize, lang: &'static str, visitor: &str) -> String {
+        self.renders += 1;
+        // A page that the app calls private when it is renewed is not for all any more.
+        if visitor == "known" {
+            self.kept.retain(|kept| !(kept.page == page && (kept.lang == lang || !PAGES[page].varies)));
+        }
+        format!("render {} of {} for {lang}", self.renders, PAGES[page].target)
+    }
+
+    fn ask(&mut self, page: usize, lang: &'static str, visitor: Option<&str>, now_ms: u64) -> String {
+        let render = |model: &mut Model| match visitor {
+            Some(visitor) => model.render_alone(page, lang, visitor),
+            None => model.render(page, lang, now_ms),
+        };
         let found = self.kept.iter().find(|kept| kept.page == page && (kept.lang == lang || !PAGES[page].varies));
-        let Some(kept) = found else { return self.render(page, lang, now_ms) };
+        let Some(kept) = found else { return render(self) };
         let age_s = (now_ms - kept.came_ms) / 1000;
         let body = kept.body.clone();
         if age_s < kept.lifetime_s {
             return body;
         }
         let is_used = age_s - kept.lifetime_s < PAGES[page].while_revalidate_s;
-        let rendered = self.render(page, lang, now_ms);
+        let rendered = render(self);
         if is_used { body } else { rendered }
     }
 
@@ -121,23 +138,34 @@ async fn serve(worker: Worker, renders: Rc<Cell<u64>>) {
         let target = call.head.split(' ').nth(1).unwrap_or_default().to_owned();
         let lang = call.head.split("X-Lang: ").nth(1).and_then(|rest| rest.split('\r').next()).unwrap_or_default();
         let fields = PAGES.iter().find(|page| page.target == target).map_or("", |page| page.fields);
+        let visitor = call.head.split("X-Visitor: ").nth(1).and_then(|rest| rest.split('\r').next());
+        let (status, fields) = match visitor {
+            Some("new") => ("200 OK", format!("{fields}Set-Cookie: visit=1\r\n")),
+            Some("known") => ("200 OK", "Cache-Control: private\r\n".to_owned()),
+            Some("elsewhere") => ("302 Found", "Location: /de/\r\n".to_owned()),
+            Some(_) => ("404 Not Found", "Cache-Control: no-cache\r\n".to_owned()),
+            None => ("200 OK", fields.to_owned()),
+        };
         let body = if call.head.starts_with("POST") {
             "changed".to_owned()
         } else {
             renders.set(renders.get() + 1);
             format!("render {} of {target} for {lang}", renders.get())
         };
-        call.write(&format!("HTTP/1.1 200 OK\r\n{MARK}{fields}Content-Length: {}\r\n\r\n{body}", body.len())).await;
+        call.write(&format!("HTTP/1.1 {status}\r\n{MARK}{fields}Content-Length: {}\r\n\r\n{body}", body.len())).await;
         call.report();
         last = Some(call);
     }
 }
 
-async fn ask(world: &World, method: &str, target: &str, lang: &str) -> String {
+async fn ask(world: &World, method: &str, target: &str, lang: &str, visitor: Option<&str>) -> String {
     let mut client = world.client();
     let mut head = format!("{method} {target} HTTP/1.1\r\nHost: app.test\r\nCookie: a=b\r\n");
     if !lang.is_empty() {
         let _ = write!(head, "X-Lang: {lang}\r\n");
+    }
+    if let Some(visitor) = visitor {
+        let _ = write!(head, "X-Visitor: {visitor}\r\n");
     }
     client.send(&format!("{head}Connection: close\r\n\r\n")).await;
     let answer = client.rest().await;
@@ -150,7 +178,7 @@ fn simulate(seed: u64) {
     play_with(
         |config| {
             config.cache.enabled = true;
-            config.cache.private_s = 0;
+            config.cache.private_s = [0, 1, 120][usize::try_from(seed % 3).unwrap_or(0)];
             config.cache.stale_if_error_s = 0;
             // Most have cookies, and no word that the page is for all: the operator says so.
             config.cache.ttl = [("/".to_owned(), "1s".to_owned())].into_iter().collect();
@@ -169,15 +197,16 @@ fn simulate(seed: u64) {
                 match rng.u8(..20) {
                     0..12 => {
                         let lang = LANGS[rng.usize(..LANGS.len())];
-                        let expected = model.ask(page, lang, now_ms);
-                        let got = ask(&world, "GET", target, lang).await;
-                        let _ = writeln!(story.borrow_mut(), "{now_ms}: {target} for {lang:?}");
+                        let visitor = rng.choice(VISITORS).filter(|_| rng.u8(..4) == 0);
+                        let expected = model.ask(page, lang, visitor, now_ms);
+                        let got = ask(&world, "GET", target, lang, visitor).await;
+                        let _ = writeln!(story.borrow_mut(), "{now_ms}: {target} for {lang:?}, {visitor:?}");
                         assert_eq!(got, expected, "seed {seed}, event {at}:\n{}", story.borrow());
                         assert_eq!(renders.get(), model.renders, "seed {seed}, event {at}:\n{}", story.borrow());
                     }
                     12..16 => world.pass(rng.u64(1..5) * 700).await,
                     16 => {
-                        ask(&world, "POST", target, "").await;
+                        ask(&world, "POST", target, "", None).await;
                         model.purge(|other| other.target == target, false, now_ms);
                         let _ = writeln!(story.borrow_mut(), "{now_ms}: change of {target}");
                     }

@@ -75,6 +75,7 @@ fn play_on(fronts: u32, set: &impl Fn(&mut Config), story: &mut impl AsyncFnMut(
     let mut config = Config::default();
     config.workers.lanes = Lanes::Off;
     config.memory.buffers_bytes_max = 64 << 20;
+    config.cache.bytes_max = 256 << 20;
     config.server.fronts = fronts;
     set(&mut config);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();

@@ -110,6 +110,11 @@ impl Entry {
         })
     }
 
+    /// Memory that it takes, about.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>() + self.kind.words().1.len()
+    }
+
     /// An entry of a reply to `XRANGE`: its id, and fields with their values.
     pub(super) fn read(reply: &Reply) -> Option<Self> {
         let [id, fields] = reply.list()? else { return None };

@@ -1,8 +1,10 @@
-//! The latest purge of each thing that was purged.
+//! The latest purge of each thing that was purged. URLs and tags go by their hashes, so that long ones take no more memory than others; two
+//! with one hash are purged together.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher as _, Hash, RandomState};
 
-use sluice_cache::{begins, site_of};
+use sluice_cache::{begins, coarse, names_of};
 
 use super::entry::{Entry, Id, Kind};
 use super::{KEPT_MAX, Verdict};
@@ -45,9 +47,10 @@ pub(super) struct Marks {
     /// Nothing is known of what was before.
     floor: Id,
     all: Mark,
-    urls: HashMap<Box<str>, Mark>,
-    tags: HashMap<Box<str>, Mark>,
+    urls: HashMap<u64, Mark>,
+    tags: HashMap<u64, Mark>,
     prefixes: HashMap<Box<str>, Mark>,
+    hashes: RandomState,
 }
 
 impl Marks {
@@ -61,17 +64,16 @@ impl Marks {
         match &entry.kind {
             Kind::Begin | Kind::Clock => self.all.note(id, false),
             Kind::All => self.all.note(id, is_soft),
-            Kind::Url(url) => note(&mut self.urls, url, id, is_soft),
-            Kind::Tag(tag) => note(&mut self.tags, tag, id, is_soft),
-            Kind::Prefix(prefix) => note(&mut self.prefixes, prefix, id, is_soft),
+            Kind::Url(url) => note(&mut self.urls, self.hashes.hash_one(&**url), id, is_soft),
+            Kind::Tag(tag) => note(&mut self.tags, self.hashes.hash_one(&**tag), id, is_soft),
+            Kind::Prefix(prefix) => note(&mut self.prefixes, coarse(prefix).into(), id, is_soft),
         }
-        for (marks, max) in
-            [(&mut self.urls, NAMED_MAX), (&mut self.tags, NAMED_MAX), (&mut self.prefixes, PREFIXES_MAX)]
-        {
-            if marks.len() > max {
-                self.floor = self.floor.max(forget_half(marks));
-            }
-        }
+        let forgotten = [
+            forget_above(&mut self.urls, NAMED_MAX),
+            forget_above(&mut self.tags, NAMED_MAX),
+            forget_above(&mut self.prefixes, PREFIXES_MAX),
+        ];
+        self.floor = forgotten.into_iter().flatten().fold(self.floor, Id::max);
     }
 
     pub(super) fn judge(&self, stored: Id, url: &str, tags: &[Box<str>]) -> Verdict {
@@ -79,35 +81,26 @@ impl Marks {
             return Verdict::Purged;
         }
         let prefixes = self.prefixes.iter().filter(|(prefix, _)| begins(url, prefix)).map(|(_, mark)| mark);
-        let urls = names_of(url).into_iter().filter_map(|name| self.urls.get(name));
-        let named = tags.iter().filter_map(|tag| self.tags.get(tag)).chain(urls);
+        let urls = names_of(url).into_iter().filter_map(|name| self.urls.get(&self.hashes.hash_one(name)));
+        let named = tags.iter().filter_map(|tag| self.tags.get(&self.hashes.hash_one(&**tag))).chain(urls);
         let marks = named.chain(prefixes).chain([&self.all]);
         marks.map(|mark| mark.judge(stored)).max().unwrap_or(Verdict::Valid)
     }
 }
 
-/// All that [`sluice_cache::is_page`] takes for the page's: it, and its path on all hosts, with and without the host that a proxy asks for.
-fn names_of(url: &str) -> [&str; 4] {
-    let page = url.split(' ').next().unwrap_or_default();
-    let path = |of: &'_ str| site_of(of).len();
-    [url, page, &url[path(url)..], &page[path(page)..]]
+fn note<K: Eq + Hash>(marks: &mut HashMap<K, Mark>, name: K, id: Id, is_soft: bool) {
+    marks.entry(name).or_default().note(id, is_soft);
 }
 
-fn note(marks: &mut HashMap<Box<str>, Mark>, name: &str, id: Id, is_soft: bool) {
-    if let Some(mark) = marks.get_mut(name) {
-        return mark.note(id, is_soft);
+/// Forgets the older half where there are more than so many. Returns the latest that was forgotten.
+fn forget_above<K: Eq + Hash>(marks: &mut HashMap<K, Mark>, max: usize) -> Option<Id> {
+    if marks.len() <= max {
+        return None;
     }
-    let mut mark = Mark::default();
-    mark.note(id, is_soft);
-    marks.insert(name.into(), mark);
-}
-
-/// Returns the latest that was forgotten.
-fn forget_half(marks: &mut HashMap<Box<str>, Mark>) -> Id {
     let mut ids: Vec<_> = marks.values().map(|mark| mark.latest()).collect();
     let middle = ids.len() / 2;
     let (_, latest, _) = ids.select_nth_unstable(middle);
     let latest = *latest;
     marks.retain(|_, mark| mark.latest() > latest);
-    latest
+    Some(latest)
 }

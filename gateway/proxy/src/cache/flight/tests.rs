@@ -13,9 +13,7 @@ fn read(reader: &Answer) -> usize {
         .sum()
 }
 
-#[tokio::test(flavor = "current_thread")]
-async fn who_takes_nothing_takes_nothing_from_others_where_there_is_no_room() {
-    let store = TempStore::new(std::env::temp_dir(), 0, 1 << 20);
+fn flight(store: &Rc<TempStore>, memory_bytes_max: usize, file_bytes_max: u64) -> Rc<Shared> {
     let head = ResponseHead::new(200, [("Cache-Control", &b"s-maxage=9"[..])].into_iter().collect());
     let (request, now) = (RequestHead { method: Method::Get, ..RequestHead::default() }, Moment::default());
     let policy = storable(Answered {
@@ -27,14 +25,57 @@ async fn who_takes_nothing_takes_nothing_from_others_where_there_is_no_room() {
         came: now,
     })
     .unwrap();
-    let shared = Shared::new(head, Size::Unknown, policy, (Vec::new(), false), Fill::new(&store, 2000, 0));
+    let body = Fill::new(store, memory_bytes_max, file_bytes_max);
+    Shared::new(head, Size::Unknown, policy, (Vec::new(), false), body)
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn i6_renders_that_are_to_be_kept_stay_within_the_memory_of_all_and_are_kept_whole() {
+    let bound = 256 << 10;
+    let store = TempStore::new(std::env::temp_dir(), 1 << 30, bound);
+    let flights: Vec<_> = (0..20).map(|_| flight(&store, 1 << 20, 1 << 30)).collect();
+    for at in 0..30_u8 {
+        for shared in &flights {
+            shared.push(vec![at; 10_000].into(), 1 << 20).await.unwrap();
+            assert!(store.memory.used_bytes() <= bound, "{} bytes", store.memory.used_bytes());
+        }
+    }
+    let expected: Vec<u8> = (0..30_u8).flat_map(|at| vec![at; 10_000]).collect();
+    for shared in flights {
+        assert!(shared.complete(Vec::new()), "files have room for it");
+        assert_eq!(shared.gather().await.unwrap(), expected);
+        // Who comes now still gets all of it.
+        assert!(shared.is_whole_for_more());
+    }
+    assert_eq!((store.memory.used_bytes(), store.used_bytes()), (0, 0));
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_render_that_neither_memory_nor_files_have_room_for_reaches_its_reader_whole_and_is_not_kept() {
+    let store = TempStore::new(std::env::temp_dir(), 0, 64 << 10);
+    let shared = flight(&store, 1 << 20, 1 << 30);
+    let reader = shared.reader();
+    let mut read_bytes = 0;
+    for _ in 0..100 {
+        shared.push(vec![b'x'; 4000].into(), 1 << 20).await.unwrap();
+        read_bytes += read(&reader);
+    }
+    assert!(!shared.complete(Vec::new()));
+    assert_eq!(read_bytes, 400_000);
+    assert!(matches!(reader.next(), Some(Next::End(answer::End::Complete))));
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn who_takes_nothing_takes_nothing_from_others_where_there_is_no_room() {
+    let store = TempStore::new(std::env::temp_dir(), 0, 1 << 20);
+    let shared = flight(&store, 2000, 0);
     let (fast, slow) = (shared.reader(), shared.reader());
     let mut read_bytes = 0;
     for _ in 0..10 {
         shared.push(vec![b'x'; 500].into(), 1 << 20).await.unwrap();
         read_bytes += read(&fast);
     }
-    assert_eq!(shared.complete(Vec::new()), None, "there was no room to keep it");
+    assert!(!shared.complete(Vec::new()), "there was no room to keep it");
     assert_eq!(read_bytes, 5000);
     assert!(matches!(fast.next(), Some(Next::End(answer::End::Complete))));
     assert_eq!(slow.failure(), Some(Code::TempFull));

@@ -22,6 +22,7 @@ fn play(story: impl AsyncFnOnce()) {
 fn gate(set: impl FnOnce(&mut Config)) -> Rc<Gate> {
     let mut config = Config::default();
     config.cache.enabled = true;
+    config.cache.bytes_max = 64 << 20;
     config.cache.on_reload = OnReload::Keep;
     set(&mut config);
     let journal = Journal::new(Options::default(), std::io::sink()).unwrap();

@@ -1,0 +1,67 @@
+//! What of a worker's answer is decided by its head: whether it may be kept, and if not, whom it concerns.
+
+use sluice_cache::{Answered, KeyRules, Moment, Policy, Refused, is_reflected, storable, tags, target_for_all};
+use sluice_message::{Method, RequestHead, starts_with};
+
+use crate::answers::{Response, ResponseBody, Size};
+use crate::cache::unkept::Why;
+use crate::gate::Gate;
+use crate::request::passage::Request;
+use crate::respond::answer::Answer;
+
+/// What is kept with a page: its policy and its tags.
+pub(super) type Told = (Policy, Vec<Box<str>>);
+
+/// Whether it is this client's alone: its conditions, its range, what it says to caches, and what no two pages are told apart by.
+fn is_of_client(name: &str) -> bool {
+    let known = ["range", "cache-control", "pragma"].iter().any(|known| name.eq_ignore_ascii_case(known));
+    known || starts_with(name, "if-") || is_reflected(name)
+}
+
+/// The request without what is this client's alone.
+pub(super) fn asked_for_all(head: &RequestHead, rules: &KeyRules) -> RequestHead {
+    let path_and_query = target_for_all(&head.path_and_query, rules);
+    // HEAD may be what finds that a page is stale.
+    let mut head = RequestHead { method: Method::Get, path_and_query, ..head.clone() };
+    head.fields.retain(|name, _| !is_of_client(name));
+    head
+}
+
+/// Whether the app gets the same from this client alone as for all.
+pub(in crate::cache) fn is_for_all(head: &RequestHead, rules: &KeyRules) -> bool {
+    !head.fields.iter().any(|(name, _)| is_of_client(name))
+        && target_for_all(&head.path_and_query, rules) == head.path_and_query
+}
+
+/// What is to be kept with an answer to a request for all.
+///
+/// # Errors
+/// Why it may not be kept.
+pub(super) fn judge(
+    gate: &Gate,
+    head: &RequestHead,
+    response: &Response,
+    (asked, came): (Moment, Moment),
+) -> Result<Told, Why> {
+    let cache = &gate.cache;
+    let rule = cache.rule(head.path());
+    let answered = Answered { request: head, response: &response.head, chosen: &cache.vary_by, rule, asked, came };
+    let policy = storable(answered).map_err(Why::Refused)?;
+    let ResponseBody::Fill(answer, size) = &response.body else { return Err(Why::Endless) };
+    let tags = tags(&response.head.fields, &answer.parts()).ok_or(Why::Refused(Refused::Tags))?;
+    if matches!(size, Size::Known(bytes) if *bytes > gate.config().cache.page_bytes_max) {
+        return Err(Why::TooLarge);
+    }
+    let is_endless = |answer: &Answer| answer.is_stream.get() || answer.is_until_close.get();
+    if is_endless(answer) { Err(Why::Endless) } else { Ok((policy, tags)) }
+}
+
+/// A worker has answered one client alone, of which more was asked than a page for all may depend on. Its answer is not kept; where one for all
+/// would be, the next request is for all.
+pub(in crate::cache) fn note_lone(gate: &Gate, request: &Request, response: &Response) {
+    let Some(key) = &request.lone_key else { return };
+    let (now, head) = (gate.moment(), asked_for_all(&request.head, &gate.cache.keys.rules));
+    if judge(gate, &head, response, (now, now)).is_ok() {
+        gate.cache.marks.end(key);
+    }
+}

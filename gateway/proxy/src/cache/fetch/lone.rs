@@ -1,0 +1,66 @@
+//! Answers that are for their first client alone: for a while nobody waits for such a render, and no other visitor's page goes for it.
+
+use std::time::Duration;
+
+use sluice_cache::{Refused, Reuse};
+use sluice_catalog::snapshot::Purge;
+use tokio::time::Instant;
+
+use super::Fetch;
+use crate::answers::Response;
+use crate::cache::flight::State;
+use crate::cache::unkept::Why;
+use crate::request::passage::Request;
+
+/// For how long at most requests are not gathered after an error that a request may be to blame for: anybody could send such a one
+/// whenever a page is about to be fetched.
+const BLAMED_MAX: Duration = Duration::from_secs(2);
+
+impl Fetch {
+    /// The answer is for the first client alone. Whoever else waits asks for itself, and so do others until an answer may be kept.
+    pub(super) fn private(&self, why: Why, request: Request, response: Response) {
+        let status = response.head.status;
+        let is_error = status >= 500;
+        if !is_error {
+            let is_blamed = status >= 400 && !matches!(status, 404 | 410);
+            let time = self.private_time();
+            self.mark(if is_blamed { time.min(BLAMED_MAX) } else { time });
+            // What was kept was for all, and the page no longer is.
+            if !is_blamed && matches!(why, Why::Refused(Refused::NoStore | Refused::Private)) {
+                self.drop_known();
+            }
+        }
+        // From here on nobody joins this one.
+        self.gate.cache.flights.remove(&self.flight_key, &self.flight);
+        // The log line first: whoever takes the answer takes that too.
+        self.leave(request);
+        self.flight.offer(if is_error { State::AppError } else { State::Private }, response);
+    }
+
+    pub(super) fn private_time(&self) -> Duration {
+        Duration::from_secs(self.gate.config().cache.private_s)
+    }
+
+    /// Others who ask for the page wait for nobody, for so long. Where one of them has brought a page meanwhile, they have that.
+    pub(super) fn mark(&self, time: Duration) {
+        let (cache, now) = (&self.gate.cache, self.gate.moment());
+        let kept = cache.store.borrow().find(&self.key, &self.head.fields);
+        let limits = self.gate.stale_limits();
+        let is_fresh = kept.is_some_and(|kept| matches!(kept.policy.borrow().reuse(now, limits), Reuse::Fresh(_)));
+        if !is_fresh {
+            cache.marks.set(&self.flight_key, Instant::now() + time, self.position);
+        }
+    }
+
+    /// The page that was to be renewed is not for all any more. Pages for other visitors stay, and so does one that was kept since.
+    pub(super) fn drop_known(&self) {
+        let Some(known) = &self.known else { return };
+        let cache = &self.gate.cache;
+        cache.store.borrow_mut().remove_variant(&self.key, known);
+        // What is there goes by its URL. The others are written anew, the latest last.
+        drop(cache.disk.purge(&Purge::Url(self.key.clone()), false));
+        for other in cache.store.borrow().variants(&self.key).iter().rev() {
+            cache.disk.kept(&self.gate, &self.key, other);
+        }
+    }
+}

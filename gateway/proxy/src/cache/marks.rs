@@ -1,0 +1,49 @@
+//! Pages whose latest answer was for one client alone, by who asks for them. Requests for them wait for nobody else's render, and the first
+//! answer that may be kept ends the mark. This must not know what a page is.
+
+use std::cell::RefCell;
+use std::hash::{BuildHasher as _, RandomState};
+
+use quick_cache::unsync::Cache;
+use sluice_tier::Position;
+use tokio::time::Instant;
+
+/// Pages that are marked at once; further ones take the place of those that are asked for least.
+const MARKS_MAX: usize = 20_000;
+
+/// One mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark {
+    until: Instant,
+    /// Where other gateways may find the page once it is rendered. It was known before the mark was made, so purges since then are
+    /// compared with the page.
+    pub(super) position: Option<Position>,
+}
+
+/// See the module's text. Two keys with one hash cost a page its sharing for a while; whole keys could take hundreds of megabytes.
+pub(super) struct Marks {
+    marks: RefCell<Cache<u64, Mark>>,
+    hashes: RandomState,
+}
+
+impl Marks {
+    pub(super) fn new() -> Self {
+        Marks { marks: RefCell::new(Cache::new(MARKS_MAX)), hashes: RandomState::new() }
+    }
+
+    /// The mark of a page, if it has one.
+    pub(super) fn get(&self, key: &str) -> Option<Mark> {
+        let marks = self.marks.borrow();
+        marks.get(&self.hashes.hash_one(key)).copied().filter(|mark| Instant::now() < mark.until)
+    }
+
+    /// Marks a page, in place of its mark from before.
+    pub(super) fn set(&self, key: &str, until: Instant, position: Option<Position>) {
+        self.marks.borrow_mut().insert(self.hashes.hash_one(key), Mark { until, position });
+    }
+
+    /// An answer came that may be kept.
+    pub(super) fn end(&self, key: &str) {
+        self.marks.borrow_mut().remove(&self.hashes.hash_one(key));
+    }
+}
