@@ -47,7 +47,7 @@ async function release(sluice: Sluice, answers: Promise<Answer>[]): Promise<Answ
   await eventually(
     async () => {
       const { workers, requests, queue } = await sluice.status();
-      for (const { pid } of workers) process.kill(pid, 'SIGUSR2');
+      for (const { pid } of workers) if (pid !== null) process.kill(pid, 'SIGUSR2');
       return requests.in_service + queue.length === 0;
     },
     { deadlineMs: 60_000, what: 'the end of all that wait' },
