@@ -17,7 +17,7 @@ import { bytesOf, ownApp, running } from './scenario.ts';
 const noProc = fs.existsSync('/proc/self/status') ? false : 'there is no /proc here';
 const MIB = 2 ** 20;
 const BOUND = 64 * MIB;
-const LIMIT = 256_000_000;
+const LIMIT = 256 * MIB;
 /** A page that is kept: a little less than `cache.page_bytes_max`. */
 const PAGE_BYTES = 3_900_000;
 const PAGES = 100;
@@ -230,7 +230,9 @@ void test(
           (cgroup === undefined ? '' : `, and its cgroup ${mebibytes(most)} without files`),
       );
       assert.equal(peaks?.kills ?? 0, 0);
-      assert.ok(peak() < LIMIT, mebibytes(peak()));
+      // Resident are also parts of the binary, which the kernel takes back when it needs to.
+      const taken = cgroup === undefined ? peak() : most;
+      assert.ok(taken < LIMIT, mebibytes(taken));
     } finally {
       for (const connection of connections) connection.close();
     }
