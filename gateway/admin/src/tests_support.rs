@@ -75,6 +75,7 @@ impl Operator for TestOperator {
         };
         let leaving = WorkerSnapshot { id: 0, state: WorkerState::Leaving, ..worker.clone() };
         Snapshot {
+            crashes: Vec::new(),
             version: "0.1.0".to_owned(),
             pid: 99,
             state: GatewayState::Serving,

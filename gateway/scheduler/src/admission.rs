@@ -152,11 +152,8 @@ impl Scheduler {
             return service_us.max(cost_us);
         }
         let part = self.part_of(class);
-        let of_part_us = if part < WHOLE {
-            service_us.saturating_mul(part.into()) / u64::from(SHORT_PARTS_MAX)
-        } else {
-            service_us
-        };
+        let of_part_us =
+            if part < WHOLE { service_us.saturating_mul(part.into()) / u64::from(SHORT_PARTS_MAX) } else { service_us };
         // What takes longer now than it is known to wait for has a slow upstream, and not less of the worker's time.
         of_part_us.clamp(cost_us, cost_us.saturating_mul(WORK_COSTS))
     }
@@ -201,8 +198,7 @@ impl Scheduler {
 
     fn goes_at_once(&self, need: Need, offer: &Offer) -> bool {
         if let Home::At(worker) = need.home {
-            return self.queue.len_at(worker) == 0
-                && self.pool.has_room(worker, &self.ask(need), &self.limits);
+            return self.queue.len_at(worker) == 0 && self.pool.has_room(worker, &self.ask(need), &self.limits);
         }
         self.side_goes_at_once(self.side(need), need, offer)
     }

@@ -183,11 +183,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
             }
         }
         Kind::Idle => supervisor.gate.idle(process.worker),
-        Kind::AsksItself => {
-            if let Some(port) = said.port {
-                supervisor.gate.asks_itself(process.worker, port, said.over);
-            }
-        }
+        Kind::AsksItself => hear_own_call(supervisor, process, &said),
         Kind::Busy => supervisor.gate.busy(process.worker, RequestId(said.id), RequestId(said.by)),
         Kind::Overlong => tell_overlong(supervisor, process, &said),
         Kind::Raw => supervisor.gate.writes_raw(process.worker, said.dropped_bytes),
@@ -341,6 +337,13 @@ fn tell_sleep(supervisor: &Supervisor, process: &Process, elu: f64) {
     let wanted =
         wanted_us.zip(wanted_us_then).map(|(now_us, then_us)| Duration::from_micros(now_us.saturating_sub(then_us)));
     supervisor.gate.was_awake(process.worker, elapsed, turned.max(wanted.unwrap_or_default()));
+}
+
+/// The app's connection to the gateway itself.
+fn hear_own_call(supervisor: &Supervisor, process: &Process, said: &Line) {
+    if let Some(port) = said.port {
+        supervisor.gate.asks_itself(process.worker, port, said.over);
+    }
 }
 
 /// Requests that only wait are bounded by what the worker has left: of its heap, and of its share of the machine's or cgroup's memory.

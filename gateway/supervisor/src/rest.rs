@@ -85,7 +85,13 @@ mod tests {
     fn thread_that_sleeps_with_all_that_came_rests_however_often_something_comes() {
         let (mut rest, now) = (Rest::default(), Instant::now());
         for look in 1..100_u32 {
-            let found = rest.look(now + Duration::from_millis(look.into()), sample(u64::from(look) * 100), true, look as usize, false);
+            let found = rest.look(
+                now + Duration::from_millis(look.into()),
+                sample(u64::from(look) * 100),
+                true,
+                look as usize,
+                false,
+            );
             assert_eq!(found, Found::Asleep);
         }
     }

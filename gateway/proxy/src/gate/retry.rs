@@ -209,7 +209,13 @@ impl Gate {
         };
         let now = Instant::now();
         if counts {
-            let death = Death { method: job.method.as_str(), target, request: job.request.0, dispatched, shared: orphan.shared };
+            let death = Death {
+                method: job.method.as_str(),
+                target,
+                request: job.request.0,
+                dispatched,
+                shared: orphan.shared,
+            };
             let convicted = self.deaths.table.borrow_mut().died(now, &subject, &death);
             for print in &convicted {
                 self.tell_quarantined(job, *print);

@@ -70,7 +70,9 @@ impl Worker {
         if self.is_asked_back || self.handed().next().is_some() {
             return false;
         }
-        if self.held.len() >= limits.concurrency_max.max(limits.concurrency) as usize || !ask.is_passing && !self.may_wait_here() {
+        if self.held.len() >= limits.concurrency_max.max(limits.concurrency) as usize
+            || !ask.is_passing && !self.may_wait_here()
+        {
             return false;
         }
         if self.has_free_slot(limits.concurrency) {

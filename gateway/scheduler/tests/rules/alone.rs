@@ -11,7 +11,8 @@ const ALONE: Need = Need {
     priority: 0,
     deadline_ms: None,
     alone: true,
-    ahead: false, inner: false,
+    ahead: false,
+    inner: false,
     home: sluice_scheduler::Home::Any,
 };
 struct Chance(u64);

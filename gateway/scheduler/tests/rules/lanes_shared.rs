@@ -7,7 +7,15 @@ use crate::stage::{LIMITS, Stage, dispatch};
 const SHARED: Limits = Limits { order: Order::Shortest, lanes: true, concurrency_max: 20, ..LIMITS };
 
 const fn of(class: u16) -> Need {
-    Need { class: ClassId(class), priority: 0, deadline_ms: None, ahead: false, alone: false, inner: false, home: Home::Any }
+    Need {
+        class: ClassId(class),
+        priority: 0,
+        deadline_ms: None,
+        ahead: false,
+        alone: false,
+        inner: false,
+        home: Home::Any,
+    }
 }
 
 /// Computes 60 ms and waits 60; computes 3 ms and waits 20; computes 100 ms; computes 3 ms.

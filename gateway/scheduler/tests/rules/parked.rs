@@ -57,7 +57,7 @@ fn poll(stage: &mut Stage, polls: u64) {
     for _ in 0..polls {
         stage.pass_ms(5);
         for worker in 1..=2 {
-            let waiting = u64::try_from(stage.scheduler.in_service()).unwrap();
+            let waiting = u64::try_from(stage.scheduler.in_service()).expect("a small number");
             weighed(stage, worker, 50 + waiting / 100, 4_096);
             looked(stage, worker, 20);
         }

@@ -64,15 +64,15 @@ impl Ledger {
 fn day(seed: u64) -> Ledger {
     let mut chance = Chance(seed);
     let limits = Limits {
-        order: [Order::Shortest, Order::Fifo][usize::try_from(chance.below(2)).unwrap()],
+        order: [Order::Shortest, Order::Fifo][usize::try_from(chance.below(2)).expect("a small number")],
         concurrency_max: 10_000,
-        queue_length_max: 1 + usize::try_from(chance.below(50)).unwrap(),
+        queue_length_max: 1 + usize::try_from(chance.below(50)).expect("a small number"),
         queue_wait_ms_max: 1 + chance.below(3_000),
         streams_per_worker_max: 50,
         ..LIMITS
     };
     let workers = 1 + chance.below(3);
-    let mut stage = Stage::ready(limits, u32::try_from(workers).unwrap());
+    let mut stage = Stage::ready(limits, u32::try_from(workers).expect("a small number"));
     let mut ledger = Ledger { next_worker: workers, ..Ledger::default() };
     for _ in 0..STEPS {
         stage.now.0 += chance.below(4_000);
@@ -82,12 +82,16 @@ fn day(seed: u64) -> Ledger {
             ledger.carry_out(&mut stage, actions);
             continue;
         }
-        let any = |chance: &mut Chance| WorkerId(alive[usize::try_from(chance.below(alive.len() as u64)).unwrap()]);
+        let any = |chance: &mut Chance| {
+            WorkerId(alive[usize::try_from(chance.below(alive.len() as u64)).expect("a small number")])
+        };
         let held: Vec<(u64, u64)> = ledger.held.iter().map(|(request, worker)| (*request, *worker)).collect();
-        let one = |chance: &mut Chance| held.get(usize::try_from(chance.below(held.len().max(1) as u64)).unwrap()).copied();
+        let one = |chance: &mut Chance| {
+            held.get(usize::try_from(chance.below(held.len().max(1) as u64)).expect("a small number")).copied()
+        };
         let actions = match chance.below(20) {
             0..=7 => {
-                let class = ClassId(u16::try_from(chance.below(4)).unwrap());
+                let class = ClassId(u16::try_from(chance.below(4)).expect("a small number"));
                 let inner = chance.below(20) == 0;
                 let need = Need { class, inner, ..Need::default() };
                 ledger.queued.insert(stage.requests() + 1, need);
@@ -95,7 +99,7 @@ fn day(seed: u64) -> Ledger {
             }
             8..=10 => match one(&mut chance) {
                 Some((request, worker)) => {
-                    let class = ClassId(u16::try_from(request % 4).unwrap());
+                    let class = ClassId(u16::try_from(request % 4).expect("a small number"));
                     let cost_us = 200 + chance.below(20_000);
                     let measured = stage.step(Event::Measured { class, cost_us });
                     ledger.carry_out(&mut stage, measured);
@@ -113,7 +117,7 @@ fn day(seed: u64) -> Ledger {
                 None => continue,
             },
             12..=15 => {
-                let (worker, load) = (any(&mut chance), u32::try_from(chance.below(1_000)).unwrap());
+                let (worker, load) = (any(&mut chance), u32::try_from(chance.below(1_000)).expect("a small number"));
                 stage.step(Event::Looked { worker, sleeps: chance.below(4) > 0, load })
             }
             16 => {
