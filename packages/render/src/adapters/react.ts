@@ -1,7 +1,7 @@
 /**
  * React 18 and 19. Components render synchronously, by `@sluice/react` where it is installed and by react-dom where not.
- * Those that wait for data cannot, which shows in their first render: it is done again, and every one after it, by a render
- * that waits until all is there. It must not know pages.
+ * A component that waits for data cannot: its render is repeated by one that waits until all is there, and so are its next
+ * renders until one of them has waited for nothing. It must not know pages.
  */
 import { createRequire } from 'node:module';
 import { PassThrough } from 'node:stream';
@@ -44,18 +44,21 @@ export interface ReactOptions {
 const LEFT_TO_BROWSER = /<!--\$[!?]-->/;
 
 export function react({ server = installedServer(), onError = tell }: ReactOptions = {}): Adapter {
-  /** Views that have waited for data once. */
+  /** Views whose latest render waited for data. */
   const waiting = new WeakSet<object>();
   return {
     name: 'react',
     recognises: isReactComponent,
     render(view, props, context) {
       const element = createElement(view as ComponentType, { ...props, ...slotElements(context) });
-      if (waiting.has(view as object)) return renderWhole(server, element, context, onError);
-      const html = renderAtOnce(server, element, context);
-      if (html !== undefined) return html;
-      waiting.add(view as object);
-      return renderWhole(server, element, context, onError);
+      if (!waiting.has(view as object)) {
+        const html = renderAtOnce(server, element, context);
+        if (html !== undefined) return html;
+      }
+      return renderWhole(server, element, context, onError, (hasWaited) => {
+        if (hasWaited) waiting.add(view as object);
+        else waiting.delete(view as object);
+      });
     },
   };
 }
@@ -99,17 +102,21 @@ async function renderWhole(
   element: ReactElement,
   context: RenderContext,
   onError: (error: unknown) => void,
+  note: (hasWaited: boolean) => void,
 ): Promise<string> {
+  const { signal } = context;
   const destination = new PassThrough();
+  const gate = new Gate(element);
   // The error of a component without a boundary is that of the render, and is told by whoever asked for it.
   const within: unknown[] = [];
   await new Promise<void>((resolve, reject) => {
-    const stream = server.renderToPipeableStream(element, {
+    const stream = server.renderToPipeableStream(createElement(gate.component), {
       identifierPrefix: context.id,
       progressiveChunkSize: Number.POSITIVE_INFINITY,
       onAllReady() {
-        context.signal.removeEventListener('abort', leave);
-        if (!context.signal.aborted) within.forEach(onError);
+        signal.removeEventListener('abort', leave);
+        note(gate.hasWaited);
+        if (!signal.aborted) within.forEach(onError);
         stream.pipe(destination);
         resolve();
       },
@@ -117,10 +124,44 @@ async function renderWhole(
       // React takes what this returns for a digest.
       onError: (error) => void within.push(error),
     });
-    const leave = (): void => stream.abort(context.signal.reason);
-    context.signal.addEventListener('abort', leave, { once: true });
+    const leave = (): void => stream.abort(signal.reason);
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
   });
   return text(destination);
+}
+
+/**
+ * Holds a component back until React's request is a turn of the event loop old. Before that, React 19 resumes what waits in a
+ * microtask, and a component that throws settled promises again and again would let no timer fire and no other request in.
+ * Later, each resumption has a macrotask of its own, so that the box's limits end it.
+ */
+class Gate {
+  #isOpen = false;
+  #isFirstRun = false;
+  readonly #element: ReactElement;
+
+  constructor(element: ReactElement) {
+    this.#element = element;
+  }
+
+  readonly component = (): ReactElement => {
+    // oxlint-disable-next-line typescript/only-throw-error -- so a component of React 18 waits
+    if (!this.#isOpen) throw this.#open();
+    this.#isFirstRun = true;
+    queueMicrotask(() => (this.#isFirstRun = false));
+    return this.#element;
+  };
+
+  /** Asked at the end of the render: whether that is another run than the one in which the component began. */
+  get hasWaited(): boolean {
+    return !this.#isFirstRun;
+  }
+
+  async #open(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#isOpen = true;
+  }
 }
 
 /** Slots are props: the default one is `children`, the others have their names. */

@@ -1,7 +1,16 @@
 /** Vue 3, by its server renderer. It must not know pages. */
-import { createSSRApp, h, type App, type Component as VueComponent, type VNode } from 'vue';
+import {
+  createSSRApp,
+  h,
+  onServerPrefetch,
+  type App,
+  type Component as VueComponent,
+  type ComponentOptions,
+  type VNode,
+} from 'vue';
 import { renderToString } from 'vue/server-renderer';
 import type { Adapter, RenderContext } from './adapter.js';
+import { Resumptions } from './resumptions.js';
 import { SLOT_TAG } from './slot.js';
 import { declaredProps } from './vue-props.js';
 
@@ -23,8 +32,42 @@ export function vue({ setUp }: VueOptions = {}): Adapter {
       app.config.idPrefix = context.id;
       // Vue writes only what the app's handler does not take; the first error is the render's.
       app.config.warnHandler = () => {};
+      app.mixin(pauses(context.signal));
       setUp?.(app, context);
-      return renderToString(app);
+      return new Promise((resolve, reject) => {
+        failWithErrors(app, reject);
+        renderToString(app).then(resolve, reject);
+      });
+    },
+  };
+}
+
+/**
+ * Has `fail` called with errors that no `errorCaptured` has stopped. Vue goes on after them with an empty comment in place of
+ * the component, and what is left of it must be no box.
+ */
+function failWithErrors({ config }: App, fail: (error: unknown) => void): void {
+  const { errorHandler } = config;
+  config.errorHandler = (error, instance, info) => {
+    fail(error);
+    try {
+      errorHandler?.(error, instance, info);
+    } catch (thrown) {
+      console.error('The errorHandler of a Vue app threw:', thrown);
+    }
+  };
+}
+
+/** Lets the event loop turn where components with an async `setup` follow each other in microtasks. */
+function pauses(signal: AbortSignal): ComponentOptions {
+  const resumptions = new Resumptions(signal);
+  let hasBegun = false;
+  return {
+    beforeCreate() {
+      // The first component is no resumption.
+      const pause = hasBegun ? resumptions.next() : undefined;
+      hasBegun = true;
+      if (pause !== undefined) onServerPrefetch(() => pause);
     },
   };
 }
