@@ -2,7 +2,15 @@
  * Preact 10 and 11, by preact-render-to-string. Components render synchronously; those that wait for data are rendered as
  * those of React are. It must not know pages.
  */
-import { createElement, Fragment, options, type Attributes, type ComponentType, type VNode } from 'preact';
+import {
+  Component,
+  createElement,
+  Fragment,
+  options,
+  type Attributes,
+  type ComponentType,
+  type VNode,
+} from 'preact';
 import { renderToString, renderToStringAsync } from 'preact-render-to-string';
 import type { Props } from '../component.js';
 import type { Adapter, RenderContext } from './adapter.js';
@@ -20,7 +28,7 @@ export function preact(): Adapter {
   watchResumptions();
   return {
     name: 'preact',
-    recognises: (view) => typeof view === 'function',
+    recognises: isPreactComponent,
     render(view, props, context) {
       const element = (): VNode =>
         createElement(view as ComponentType, { ...props, ...slotElements(context) });
@@ -37,6 +45,13 @@ export function preact(): Adapter {
       });
     },
   };
+}
+
+/** Classes, and what `forwardRef` of preact/compat makes, are marked. Async functions are none: Preact shows nothing for them. */
+function isPreactComponent(view: unknown): boolean | 'perhaps' {
+  if (typeof view !== 'function' || Object.prototype.toString.call(view) === '[object AsyncFunction]')
+    return false;
+  return view.prototype instanceof Component || '$$typeof' in view || 'perhaps';
 }
 
 /** What the synchronous renderer throws in place of the promise that it met. */

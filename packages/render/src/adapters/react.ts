@@ -6,7 +6,7 @@
 import { createRequire } from 'node:module';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { createElement, type ComponentType, type ReactElement, type ReactNode } from 'react';
+import { Component, createElement, type ComponentType, type ReactElement, type ReactNode } from 'react';
 import type { Props } from '../component.js';
 import type { Adapter, RenderContext } from './adapter.js';
 import { SLOT_TAG } from './slot.js';
@@ -67,9 +67,19 @@ function tell(error: unknown): void {
   console.error('A Suspense boundary is left to the browser:', error);
 }
 
-/** A function, a class, or what `memo`, `forwardRef` and `lazy` make of one. */
-function isReactComponent(view: unknown): boolean {
-  return typeof view === 'function' || (typeof view === 'object' && view !== null && '$$typeof' in view);
+/** What `memo`, `forwardRef` and `lazy` make of components. */
+const MADE_BY_REACT: ReadonlySet<unknown> = new Set(
+  ['react.memo', 'react.forward_ref', 'react.lazy'].map((name) => Symbol.for(name)),
+);
+
+/** Classes, and what React makes of components, are marked. */
+function isReactComponent(view: unknown): boolean | 'perhaps' {
+  if (typeof view === 'object' && view !== null)
+    return '$$typeof' in view && MADE_BY_REACT.has(view.$$typeof);
+  if (typeof view !== 'function') return false;
+  if (view.prototype instanceof Component) return true;
+  // Those of preact/compat are functions with the same mark.
+  return !('$$typeof' in view) && 'perhaps';
 }
 
 /** Undefined where something of it waits. */

@@ -77,14 +77,18 @@ interface Loads {
   readonly __asyncLoader?: () => Promise<unknown>;
 }
 
-/** An object of options, as single-file components are compiled to. Functions are left to other adapters, but by name. */
-function isVueComponent(view: unknown): boolean {
-  return (
-    typeof view === 'object' &&
-    view !== null &&
-    !('$$typeof' in view) &&
-    ['setup', 'render', 'ssrRender', 'template', '__name', '__asyncLoader'].some((key) => key in view)
-  );
+/** Made by Vue's compilers, `defineAsyncComponent` and libraries for classes. */
+const MARKS = ['__name', '__file', 'ssrRender', '__asyncLoader', '__vccOpts'];
+const OPTIONS = ['setup', 'render', 'template'];
+
+/** Plain objects of options. What has a class is another's, even if it has a `render`. Functions without a mark are left to other adapters, but by name. */
+function isVueComponent(view: unknown): boolean | 'perhaps' {
+  if (typeof view === 'function') return Object.hasOwn(view, '__vccOpts');
+  if (typeof view !== 'object' || view === null || '$$typeof' in view) return false;
+  const prototype: unknown = Object.getPrototypeOf(view);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  if (MARKS.some((key) => Object.hasOwn(view, key))) return true;
+  return OPTIONS.some((key) => Object.hasOwn(view, key)) && 'perhaps';
 }
 
 function slotFunctions({ slots }: RenderContext): Record<string, () => VNode> {

@@ -10,9 +10,11 @@ import {
   isBrokenCircuitError,
   retry,
 } from 'cockatiel';
+import { OWN_ADAPTER } from '../adapters/adapter.js';
 import type { Props } from '../component.js';
 import { withDeadline } from '../tasks/deadline.js';
 import { HtmlCache } from '../tasks/html-cache.js';
+import { remoteAdapter } from './adapter.js';
 import { RemoteError } from './errors.js';
 import { askBatch, ServiceError, type JobResult, type RemoteJob } from './protocol.js';
 
@@ -179,6 +181,7 @@ export function createRemote(options: RemoteOptions): Remote {
 
 /** A component of a remote service, as a registry has it. */
 export class RemoteView {
+  readonly [OWN_ADAPTER] = remoteAdapter;
   readonly remote: Remote;
   readonly name: string;
   readonly cacheS: number;
