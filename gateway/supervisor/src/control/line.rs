@@ -106,6 +106,10 @@ pub(crate) struct Line {
     pub(crate) settings: Vec<Spent>,
     /// Labels of variants that pages carried.
     pub(crate) variants: Vec<String>,
+    /// With its version, where it has one.
+    pub(crate) component: String,
+    /// It went over its budget.
+    pub(crate) over: bool,
     pub(crate) message: serde_json::Value,
     /// Counts such lines, so that the answer names its own.
     pub(crate) serial: u64,
@@ -139,6 +143,7 @@ pub(crate) enum Kind {
     Profiled,
     Tailed,
     Rendered,
+    Overrun,
     HearsMessages,
     Send,
     Purge,

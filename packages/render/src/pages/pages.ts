@@ -10,14 +10,15 @@ import { Experiments, type ListedVariant } from '../variants/experiments.js';
 import { assetsOf, readAssets } from './assets.js';
 import { checkTree } from './check.js';
 import { deliverHtml, deliverJson } from './deliver.js';
-import type {
-  BoxAnswer,
-  Page,
-  PageInput,
-  PagesOptions,
-  RenderOptions,
-  Shared,
-  VisitedOptions,
+import {
+  hostOf,
+  type BoxAnswer,
+  type Page,
+  type PageInput,
+  type PagesOptions,
+  type RenderOptions,
+  type Shared,
+  type VisitedOptions,
 } from './options.js';
 import { Overruns } from './overruns.js';
 import { boxAnswer, prepare } from './prepare.js';
@@ -42,7 +43,7 @@ export class Pages {
       }),
       sources: new Sources(sources),
       experiments: new Experiments(experiments),
-      overruns: overruns === false ? undefined : new Overruns(overruns),
+      overruns: overruns === false ? undefined : new Overruns(overruns, () => hostOf(options)),
     };
   }
 
