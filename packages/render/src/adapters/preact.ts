@@ -13,6 +13,7 @@ import {
 } from 'preact';
 import { renderToString, renderToStringAsync } from 'preact-render-to-string';
 import type { Props } from '../component.js';
+import { messageOf } from '../thrown.js';
 import type { Adapter, RenderContext } from './adapter.js';
 import { Resumptions } from './resumptions.js';
 import { SLOT_TAG } from './slot.js';
@@ -56,7 +57,7 @@ function isPreactComponent(view: unknown): boolean | 'perhaps' {
 
 /** What the synchronous renderer throws in place of the promise that it met. */
 function isSuspension(thrown: unknown): boolean {
-  return thrown instanceof Error && thrown.message.includes('renderToStringAsync');
+  return messageOf(thrown).includes('renderToStringAsync');
 }
 
 /** Renders that may resume, by the element at their root. */

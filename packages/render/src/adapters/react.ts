@@ -8,6 +8,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Component, createElement, type ComponentType, type ReactElement, type ReactNode } from 'react';
 import type { Props } from '../component.js';
+import { logText, messageOf, tamed } from '../thrown.js';
 import type { Adapter, RenderContext } from './adapter.js';
 import { SLOT_TAG } from './slot.js';
 
@@ -63,8 +64,17 @@ export function react({ server = installedServer(), onError = tell }: ReactOptio
   };
 }
 
+/** React calls this where nobody catches what an `onError` throws. */
+function tellOf(error: unknown, onError: (error: unknown) => void): void {
+  try {
+    onError(tamed(error));
+  } catch (thrown) {
+    console.error(`onError of react() threw: ${logText(thrown)}`);
+  }
+}
+
 function tell(error: unknown): void {
-  console.error('A Suspense boundary is left to the browser:', error);
+  console.error(`A Suspense boundary is left to the browser: ${logText(error)}`);
 }
 
 /** What `memo`, `forwardRef` and `lazy` make of components. */
@@ -103,7 +113,7 @@ function renderAtOnce(
 
 /** React says so in the same words since version 18. */
 function isSuspension(error: unknown): boolean {
-  return error instanceof Error && /^A (?:component|React component) suspended/.test(error.message);
+  return /^A (?:component|React component) suspended/.test(messageOf(error));
 }
 
 /** Waits for everything, and has all HTML in its place: no boundary comes later by a script. */
@@ -126,7 +136,7 @@ async function renderWhole(
       onAllReady() {
         signal.removeEventListener('abort', leave);
         note(gate.hasWaited);
-        if (!signal.aborted) within.forEach(onError);
+        if (!signal.aborted) for (const error of within) tellOf(error, onError);
         stream.pipe(destination);
         resolve();
       },

@@ -9,6 +9,7 @@ import {
   type VNode,
 } from 'vue';
 import { renderToString } from 'vue/server-renderer';
+import { logText } from '../thrown.js';
 import type { Adapter, RenderContext } from './adapter.js';
 import { Resumptions } from './resumptions.js';
 import { SLOT_TAG } from './slot.js';
@@ -53,7 +54,7 @@ function failWithErrors({ config }: App, fail: (error: unknown) => void): void {
     try {
       errorHandler?.(error, instance, info);
     } catch (thrown) {
-      console.error('The errorHandler of a Vue app threw:', thrown);
+      console.error(`The errorHandler of a Vue app threw: ${logText(thrown)}`);
     }
   };
 }

@@ -10,7 +10,8 @@ import type { Outcome, RenderHost } from '../host.js';
 import { RemoteError } from '../remote/errors.js';
 import { RemoteView } from '../remote/remote.js';
 import { createScope, type PageTasks } from '../tasks/queue.js';
-import { LateError, toError } from '../tasks/errors.js';
+import { LateError } from '../tasks/errors.js';
+import { toError } from '../thrown.js';
 import type { Failure, TaskResult } from '../tasks/result.js';
 import type { Found } from './lookup.js';
 import { jsonComponent } from './json-form.js';
@@ -229,9 +230,10 @@ export class Boxes {
     try {
       const { html, isCached } = await view.render(box.props, this.#options.signal);
       result = this.#rendered(box, isCached ? 'cached' : 'rendered', html, undefined, 0, 0);
-    } catch (error) {
+    } catch (thrown) {
+      const error = toError(thrown);
       const reason = error instanceof RemoteError ? error.reason : 'error';
-      result = this.#hole(box, REMOTE_OUTCOMES[reason], 'remote', toError(error));
+      result = this.#hole(box, REMOTE_OUTCOMES[reason], 'remote', error);
     }
     this.#settle(result);
   }

@@ -8,6 +8,7 @@ import { readJson, signalOf } from '../http/body.js';
 import { HttpError } from '../http/errors.js';
 import { pathOf, queryOf, sendJson, type Handler } from '../http/handler.js';
 import { LateError } from '../tasks/errors.js';
+import { toError } from '../thrown.js';
 import { PageBody } from './body.js';
 import { InvalidTree } from './check.js';
 import type { HeaderOptions } from './headers.js';
@@ -164,7 +165,8 @@ async function rendered(
 ): Promise<Page> {
   try {
     return await pages.render(tree, data, options);
-  } catch (error) {
+  } catch (thrown) {
+    const error = toError(thrown);
     if (error instanceof InvalidTree) throw new HttpError(400, error.message, { cause: error });
     if (error instanceof SourceError)
       throw new HttpError(error.isLate ? 504 : 502, error.message, { cause: error });
