@@ -27,7 +27,7 @@ export interface FragmentResult {
   readonly html: string | null;
   /** What hooks put into `returnMeta`. */
   readonly meta: Readonly<Record<string, unknown>>;
-  /** Milliseconds of CPU time that this job alone took; null where its render did not begin. */
+  /** Milliseconds of CPU time that this job alone took: 0 without a component, null where it failed before its render was asked for. */
   readonly duration: number | null;
   /** 200, 400 for a job that is none or props that are not taken, 404 for an unknown component, 500 for the rest. */
   readonly statusCode: number;
