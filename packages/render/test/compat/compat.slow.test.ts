@@ -24,11 +24,12 @@ type Jobs = Readonly<
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** Without what differs from one render to the next, or is better here on purpose. */
-function comparable({ error, duration, html, ...rest }: FragmentResult): object {
+function comparable({ error, duration, ...rest }: FragmentResult): object {
+  // Hosts put it into their pages as a text, whatever it is.
+  const html = rest.html as string | number | readonly unknown[] | null;
   return {
     ...rest,
-    // Hosts put it into their pages as a text, whatever it is.
-    html: html === null ? null : String(html as unknown).replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, 'ID'),
+    html: html === null ? null : [html].join().replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, 'ID'),
     // Hypernova has none where `getComponent` throws.
     hasDuration: html !== null && typeof duration === 'number',
     error: error === null ? null : [error.name, error.message],
