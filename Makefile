@@ -6,6 +6,8 @@ SHELL := /bin/bash
 
 CARGO := cargo
 MANIFEST := gateway/Cargo.toml
+# The load generator of the benchmarks, a workspace of its own.
+LOAD_MANIFEST := bench/load/Cargo.toml
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),gateway/target)
 RELEASE := $(abspath $(TARGET_DIR)/release/sluice)
 TSX := node_modules/.bin/tsx
@@ -95,6 +97,7 @@ test: test-rust test-node
 .PHONY: test-rust
 test-rust:
 	$(CARGO_TEST) --workspace
+	$(CARGO) test --locked --quiet --manifest-path $(LOAD_MANIFEST)
 
 .PHONY: test-node
 test-node: packages packaging/node_modules/.package-lock.json binary-$(TESTED)
@@ -135,6 +138,8 @@ notices: node_modules/.package-lock.json
 lint: packages binary-dev
 	$(CARGO) fmt --manifest-path $(MANIFEST) --all --check
 	$(CARGO) clippy --quiet --locked --manifest-path $(MANIFEST) --workspace --all-targets -- -D warnings
+	$(CARGO) fmt --manifest-path $(LOAD_MANIFEST) --check
+	$(CARGO) clippy --quiet --locked --manifest-path $(LOAD_MANIFEST) --all-targets -- -D warnings
 	$(SLUICE_BINARY) generate . --check
 	npm run --silent format:check
 	npm run --silent lint
@@ -188,6 +193,7 @@ generate: binary-dev
 .PHONY: format
 format: node_modules/.package-lock.json
 	$(CARGO) fmt --manifest-path $(MANIFEST) --all
+	$(CARGO) fmt --manifest-path $(LOAD_MANIFEST)
 	npm run --silent format
 
 ## fuzz: the four fuzz targets of the codec, a minute each (needs cargo-fuzz)
@@ -208,14 +214,14 @@ bench-serve: build
 	$(TSX) bench/serve.ts $(ARGS)
 
 ## bench-NAME: one of render5ms overload slow-clients slow-readers memory overlap answers storefront own-cpu attribution tail-profiles hotspots dashboard everything-on breathe scale shared-cache composed fronts; ARGS=--quick for a short one
-.PHONY: bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-fronts
-bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-fronts: bench-%: build
+.PHONY: bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-fronts bench-waiting
+bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-fronts bench-waiting: bench-%: build
 	$(TSX) bench/$*.ts $(ARGS)
 
-## bench-faults: kills, loops and reloads through Sluice, nginx + HAProxy, PM2; ARGS="--mode kills" for one bar
+## bench-faults: failures per kill, reload and loop, against nginx + HAProxy, Passenger, PM2, node:cluster; 25 minutes; ARGS="--mode kills" for one bar
 .PHONY: bench-faults
 bench-faults: build
-	bench/install-peers.sh
+	bench/install-peers.sh nginx haproxy passenger
 	$(TSX) bench/faults.ts $(ARGS)
 
 ## bench-schedule: short requests beside long ones, against nginx, HAProxy, Passenger, Watt, PM2, node:cluster; ARGS="--mode waiting" and others

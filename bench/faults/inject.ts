@@ -4,8 +4,10 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Random } from '../../tests/support/chance.ts';
 import { eventually } from '../../tests/support/eventually.ts';
-import { cpuMeter, cpuTime } from '../lib/processes.ts';
+import { cpuMeter } from '../lib/processes.ts';
+import { FIRST_AFTER_MS } from './equal.ts';
 import type { FaultServer } from './peers.ts';
 
 export interface Worker {
@@ -46,25 +48,30 @@ export function kill9(pid: number): boolean {
 }
 
 export interface Fault {
-  /** Ends it; says what was done. */
-  stop(): Promise<string>;
+  /** Breaks something once; gives the moment, milliseconds of the clock. */
+  act: () => Promise<number> | number;
+  /** Cleans up after the last. */
+  end?: () => void;
 }
 
-const FIRST_AFTER_MS = 500;
-const RELOAD_EVERY_MS = 10_000;
-
-/** Calls `act` first after a moment and then at every interval, not beside itself. */
-export function every(interval_ms: number, act: () => Promise<void> | void): { stop(): Promise<number> } {
+/**
+ * Calls `act` first after a moment and then at every interval, not beside itself, `times_max` times at most. An act that takes longer than
+ * the interval has those after it follow at once until they are in time again. `stop` gives the moments of all that were done.
+ */
+export function every(
+  interval_ms: number,
+  act: () => Promise<number> | number,
+  times_max = Number.POSITIVE_INFINITY,
+): { stop(): Promise<number[]> } {
   let isStopped = false;
-  let times = 0;
+  const moments: number[] = [];
   const loop = async (): Promise<void> => {
     let next = performance.now() + FIRST_AFTER_MS;
-    for (;;) {
+    while (moments.length < times_max) {
       while (!isStopped && performance.now() < next) await wait(10);
       if (isStopped) return;
-      await act();
-      times += 1;
-      next = Math.max(next + interval_ms, performance.now());
+      moments.push(await act());
+      next += interval_ms;
     }
   };
   const running = loop();
@@ -74,40 +81,54 @@ export function every(interval_ms: number, act: () => Promise<void> | void): { s
     stop: async () => {
       isStopped = true;
       await running;
-      return times;
+      return moments;
     },
   };
 }
 
-export const FAULTS: Record<string, (server: FaultServer) => Fault> = {
-  normal: () => ({ stop: async () => '' }),
-  reload: (server) => {
-    const reloads = every(RELOAD_EVERY_MS, async () => server.reload());
-    return { stop: async () => `${await reloads.stop()} reloads` };
-  },
-  kills: (server) => {
-    const kills = randomKills(server, 1_000);
-    return { stop: async () => `${await kills.stop()} kills` };
-  },
+export const FAULTS: Record<string, (server: FaultServer, random: Random) => Fault> = {
+  normal: () => ({ act: () => Date.now() }),
+  kills: (server, random) => ({ act: async () => killOne(server, random) }),
+  reload: (server) => ({
+    act: async () => {
+      const begun_ms = Date.now();
+      await server.reload();
+      return begun_ms;
+    },
+  }),
   loop: (server) => {
-    const timer = setTimeout(() => (request = askForLoop(server)), FIRST_AFTER_MS);
-    let request: http.ClientRequest | undefined;
+    const requests: http.ClientRequest[] = [];
     return {
-      stop: async () => {
-        clearTimeout(timer);
-        request?.destroy();
-        return request === undefined ? 'over before the loop' : '1 loop';
+      act: () => {
+        requests.push(askForLoop(server));
+        return Date.now();
+      },
+      end: () => {
+        for (const request of requests) request.destroy();
       },
     };
   },
 };
 
-export function randomKills(server: FaultServer, interval_ms: number): { stop(): Promise<number> } {
-  return every(interval_ms, () => {
-    const workers = workersOf(server.mark);
-    const victim = workers[Math.floor(Math.random() * workers.length)];
-    if (victim !== undefined) kill9(victim.pid);
-  });
+/**
+ * Those of which one is killed: the same number of places for every server. Sluice's worker for long requests, which the others have no
+ * like of, is left alone: it would often be idle, and its deaths would cost nothing.
+ */
+export function victims(workers: Worker[], places: number): Worker[] {
+  return workers.filter(({ pid, place }) => place < places || place === pid);
+}
+
+/** Kills a worker by chance, and waits for one where none is there just now, so that each call is one kill. */
+export async function killOne(server: FaultServer, random: Random): Promise<number> {
+  const what = `a worker of ${server.name} to kill`;
+  return eventually(
+    () => {
+      const workers = victims(workersOf(server.mark), server.workers);
+      const victim = workers[random(Math.max(1, workers.length))];
+      return victim !== undefined && kill9(victim.pid) ? Date.now() : false;
+    },
+    { what },
+  );
 }
 
 let loops = 0;
@@ -151,25 +172,4 @@ export async function heal(server: FaultServer): Promise<number> {
     { deadlineMs: 120_000, what: `all workers of ${server.name}` },
   );
   return stuck;
-}
-
-/** CPU seconds of each place, whichever processes it had. Looks twice a second; what a process used after the last look is lost. */
-export function placesMeter(server: FaultServer): { stop(): number[] } {
-  const first = new Map(workersOf(server.mark).map(({ pid }) => [pid, cpuTime(pid).exactS]));
-  const seen = new Map<number, { place: number; used: number }>();
-  const look = (): void => {
-    for (const { pid, place } of workersOf(server.mark)) {
-      seen.set(pid, { place, used: cpuTime(pid).exactS - (first.get(pid) ?? 0) });
-    }
-  };
-  const timer = setInterval(look, 500);
-  return {
-    stop: () => {
-      clearInterval(timer);
-      look();
-      const places = new Map<number, number>();
-      for (const { place, used } of seen.values()) places.set(place, (places.get(place) ?? 0) + used);
-      return [...places.values()];
-    },
-  };
 }

@@ -5,13 +5,14 @@
 // queue when every worker is killed; the time from the first that is ready again to the first answer.
 import http from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { randomFrom } from '../../tests/support/chance.ts';
 import { eventually } from '../../tests/support/eventually.ts';
 import { type LoadResult, load, startLoad } from '../lib/load.ts';
 import type { Options } from '../lib/options.ts';
 import { type Bar, printTable, short, sum } from '../lib/report.ts';
-import { heal, kill9, randomKills, workersOf } from './inject.ts';
-import { mixedRoutes } from './matrix.ts';
+import { every, heal, kill9, killOne, workersOf } from './inject.ts';
 import { type FaultSluice, startFaultSluice } from './peers.ts';
+import { mixedRoutes } from './routes.ts';
 
 /** Room for all that 120 % of the load can leave behind. */
 const PATIENT = { SLUICE_QUEUE_LENGTH_MAX: '100000', SLUICE_QUEUE_WAIT_MS_MAX: '300000' };
@@ -64,9 +65,10 @@ export async function kills(options: Options): Promise<{ bars: Bar[]; data: unkn
         requests_max: Math.ceil(rate * seconds * 2),
       },
     });
-    const killer = randomKills(server, 1_000);
+    const random = randomFrom(1);
+    const killer = every(1_000, async () => killOne(server, random));
     await wait(seconds * 1_000);
-    killed = await killer.stop();
+    killed = (await killer.stop()).length;
     result = await running.result;
     errors = await errorsOf(server);
     overlaps = (await server.sluice.status()).overlaps_total;

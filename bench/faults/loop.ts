@@ -9,8 +9,8 @@ import { cpuMeter } from '../lib/processes.ts';
 import { type Bar, median, printTable, short } from '../lib/report.ts';
 import { askForLoop, heal, workersOf } from './inject.ts';
 import { capacityOf } from './kills.ts';
-import { mixedRoutes } from './matrix.ts';
 import { type FaultSluice, startFaultSluice } from './peers.ts';
+import { mixedRoutes } from './routes.ts';
 
 /** `workers.stuck_after_ms` as it comes. */
 const STUCK_AFTER_MS = 10_000;

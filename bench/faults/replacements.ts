@@ -7,8 +7,8 @@ import type { Options } from '../lib/options.ts';
 import { type Bar, printTable, short } from '../lib/report.ts';
 import { heal, workersOf } from './inject.ts';
 import { capacityOf } from './kills.ts';
-import { mixedRoutes } from './matrix.ts';
 import { type FaultSluice, startFaultSluice } from './peers.ts';
+import { mixedRoutes } from './routes.ts';
 
 const DURATION_MS_MAX = 1_800_000;
 const UPGRADES = 10;

@@ -15,6 +15,8 @@ export interface Route {
   weight?: number;
   headers?: [string, string][];
   body_bytes?: number;
+  /** Length that the body of a success must have; any other is a failure. */
+  answer_bytes?: number;
 }
 
 export interface SlowGroup {
@@ -61,7 +63,7 @@ export interface Plan {
   seed?: number;
 }
 
-/** µs from the start to when it was meant to be sent, µs it took, status (0: failed), µs in a queue where the server says. */
+/** µs from the start to when it was meant to be sent, µs it took, status (0: no whole answer), µs in a queue where the server says. */
 export type Sample = [at_us: number, took_us: number, status: number, queue_us: number | null];
 
 /** Milliseconds; all but `count` are missing when the count is 0. */
@@ -86,6 +88,8 @@ export interface SlowGroupResult {
 }
 
 export interface LoadResult {
+  /** The moment from which samples count, milliseconds of the clock. */
+  started_unix_ms: number;
   elapsed_s: number;
   sent: number;
   /** Whole answers with a status of 200 to 399. */

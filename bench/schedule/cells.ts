@@ -32,7 +32,7 @@ export interface Cell {
 }
 
 /** CPU time of all processes of a server for an answer, milliseconds, over all rounds at a load. */
-function cpuMs(runs: Run[], { percent, server }: Cell): number {
+export function cpuMs(runs: Run[], { percent, server }: Pick<Cell, 'percent' | 'server'>): number {
   const own = runs.filter((run) => run.percent === percent && run.server === server);
   return (1000 * sum(own.map(({ cpu_s }) => cpu_s))) / sum(own.map(({ answers }) => answers));
 }

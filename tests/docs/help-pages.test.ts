@@ -1,5 +1,5 @@
-// Recipes, moves, FAQ and troubleshooting tell the truth: keys exist, quoted messages are the catalogue's, settings are valid,
-// and recipes start apps as the conformance tests do.
+// Recipes, moves, FAQ and troubleshooting tell the truth: quoted messages are the catalogue's, settings are valid, and recipes start
+// apps as the conformance tests do. Whether keys, codes, flags and names exist is the business of `names.test.ts`.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -51,28 +51,6 @@ void test('messages that troubleshooting quotes are those of the catalogue', () 
   assert.ok(quoted.length > 25, String(quoted.length));
   assert.deepEqual(
     quoted.filter((line) => !catalogue.includes(bySpaces(line))),
-    [],
-  );
-});
-
-void test('every key and error code that these pages name exists', () => {
-  const config = read('docs/reference/config.md');
-  const keys = new Set([...config.matchAll(/^### `([\w.]+)`/gm)].map(([, key]) => key ?? ''));
-  const sections = new Set([...keys].map((key) => key.split('.')[0]));
-  const codes = new Set(
-    [...read('docs/reference/errors.md').matchAll(/^### (SLU-[A-Z-]+)/gm)].map(([, code]) => code),
-  );
-  const unknown = pages.flatMap((page) => {
-    const text = prose(read(page));
-    const spans = [...text.matchAll(/`([a-z]\w*\.[a-z]\w*)(?: = [^`]*)?`/g)].map(([, span]) => span ?? '');
-    const named = spans.filter((span) => sections.has(span.split('.')[0]) && !keys.has(span));
-    const errors = (text.match(/\bSLU-[A-Z-]+\b/g) ?? []).filter((code) => !codes.has(code));
-    return [...named, ...errors].map((name) => `${page}: ${name}`);
-  });
-  // These are of the tools that users come from, or files.
-  const others = /: (?:server\.js|cluster\.js|app\.listen|server\.hostname)$/;
-  assert.deepEqual(
-    unknown.filter((name) => !others.test(name)),
     [],
   );
 });

@@ -66,6 +66,22 @@ void test('clients outside of allow and inside of deny get 403 and no worker, an
   );
 });
 
+void test('a trusted proxy may say who the client is by Forwarded alone', async (t) => {
+  const config =
+    '[server]\ntrusted_peers = ["127.0.0.1"]\n[access]\ndeny = ["192.0.2.0/24", "2001:db8::/32"]\n';
+  const sluice = await running(t, { entry: app('echo.js'), workers: 1, config });
+  const by = (forwarded: string) => ({ headers: `Forwarded: ${forwarded}\r\n` });
+  for (const forwarded of [
+    'for=192.0.2.1',
+    'for="[2001:db8::1]:443";proto=https',
+    'for="198.51.100.1, for=192.0.2.1',
+  ]) {
+    assertRefused(await ask(sluice, '/?denied', by(forwarded)), 403, 'SLU-ACCESS-DENIED');
+  }
+  assert.equal((await recordOf(sluice, '/?denied'))['peer'], '192.0.2.1');
+  assert.equal((await ask(sluice, '/', by('for=192.0.2.1, for=198.51.100.1'))).status, 200);
+});
+
 void test('nobody without a trusted proxy says another address', async (t) => {
   const sluice = await running(t, {
     entry: app('echo.js'),

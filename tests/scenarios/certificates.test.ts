@@ -5,12 +5,14 @@ import fs from 'node:fs';
 import type http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
 import tls from 'node:tls';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { type Sluice, app, runSluice, startSluice } from '../support/sluice.ts';
-import { bytesOf, end } from './scenario.ts';
+import { bytesOf, end, ownApp } from './scenario.ts';
 import { quick, settled, upgraded } from './upgrades.ts';
 import { type Files, makeCertificate, missing } from './with-tls.ts';
 
@@ -74,6 +76,31 @@ void test('a client gets the certificate of the name that it asks for', { skip: 
   assert.deepEqual(found, expected);
   assert.equal(await served(sluice), 'main.test');
 });
+
+void test(
+  'requests of the gateway itself have the scheme of clients without a default certificate too',
+  { skip: missing },
+  async (t) => {
+    const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-schemes-'));
+    t.after(() => fs.rmSync(dir, { recursive: true, force: true }));
+    const file = path.join(dir, 'schemes');
+    const config =
+      '[warm_up]\npaths = ["/warm"]\nrequests_max = 1\n[shell]\npages = { "/" = "/shell" }\n' +
+      table(makeCertificate(t, 'shop.test'));
+    const entry = ownApp('says-scheme.js');
+    const options = { entry, config, env: { SCHEMES: file }, workers: 1, waitUntilReady: false };
+    const sluice = await startSluice(options);
+    t.after(() => end(sluice));
+    const seen = await eventually(
+      () => {
+        const lines = fs.readFileSync(file, 'utf8').split('\n');
+        return ['/warm', '/shell'].every((url) => lines.some((line) => line.startsWith(`${url} `))) && lines;
+      },
+      { deadlineMs: 30_000, what: 'a warm-up and a request for a shell' },
+    );
+    for (const line of seen.filter((text) => text !== '')) assert.match(line, / https true$/);
+  },
+);
 
 void test(
   'without a default certificate the first one is for everybody else',

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { app, type Sluice } from '../support/sluice.ts';
-import { ask, running } from './scenario.ts';
+import { app, type Sluice, startSluice } from '../support/sluice.ts';
+import { ask, end, running, sent } from './scenario.ts';
 import { logged } from './stuck.ts';
 
 interface Runs {
@@ -42,6 +42,20 @@ test('each of several ways to hold up a worker is told with its request and rout
   for (const path of paths) assert.ok(longestOf(status, `GET ${path}`)?.request, path);
   assert.ok((longestOf(status, 'GET /collections')?.collected_ms ?? 0) > 0, 'the collector is told apart');
   assert.ok((status.runs.requests_with[2] ?? 0) >= paths.length);
+});
+
+test('a first request that holds up its worker as soon as that is ready is told with its route', async (t) => {
+  const sluice = await startSluice({ entry: app('long-runs.js'), workers: 1, waitUntilReady: false });
+  t.after(() => end(sluice));
+  const asked = await eventually(async () => sent(sluice, '/regex?ms=300'), {
+    what: 'a gateway that listens',
+  });
+  assert.equal((await asked.response()).status, 200);
+  asked.close();
+  const run = await eventually(async () => longestOf(await statusOf(sluice), 'GET /regex'), {
+    what: 'the run of the first request',
+  });
+  assert.ok(run.ms >= 300 && run.request, JSON.stringify(run));
 });
 
 test('a run for which its worker is replaced is told too, and raises its alarm', async (t) => {

@@ -99,7 +99,7 @@ impl Connection {
             Framing::Chunked => self.chunks().await?,
             Framing::UntilClose => {
                 answer.keep_alive = false;
-                self.rest().await
+                self.rest().await?
             }
         };
         self.used = true;
@@ -176,14 +176,16 @@ impl Connection {
         }
     }
 
-    async fn rest(&mut self) -> u64 {
+    /// Only an orderly close ends such a body: after a reset nobody knows what was missing.
+    async fn rest(&mut self) -> Result<u64, Failure> {
         let mut total = 0;
         loop {
             total += (self.end - self.start) as u64;
             self.start = self.end;
             match self.fill().await {
-                Ok(0) | Err(_) => return total,
+                Ok(0) => return Ok(total),
                 Ok(_) => {}
+                Err(_) => return Err(Failure::Truncated),
             }
         }
     }
@@ -314,6 +316,21 @@ mod tests {
         assert_eq!((chunked.status, chunked.body_bytes, chunked.keep_alive), (200, 6, true));
         let until_close = exchange_with(&["HTTP/1.1 200 OK\r\n\r\nhel", "lo"]).await.unwrap();
         assert_eq!((until_close.body_bytes, until_close.keep_alive), (5, false));
+    }
+
+    #[tokio::test]
+    async fn a_reset_does_not_end_a_body_that_has_no_length() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let target = listener.local_addr().unwrap();
+        let server = async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let _ = stream.read(&mut [0; 64]).await.unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\n\r\nhel").await.unwrap();
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            stream.set_zero_linger().unwrap();
+        };
+        let client = async { Connection::open(target).await?.exchange(b"GET / HTTP/1.1\r\n\r\n", false).await };
+        assert_eq!(tokio::join!(server, client).1.unwrap_err(), Failure::Truncated);
     }
 
     #[test]

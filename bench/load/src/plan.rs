@@ -124,6 +124,9 @@ pub struct Route {
     /// Length of the body to send; no body when 0.
     #[serde(default)]
     pub body_bytes: usize,
+    /// Length that the body of an answer with a status of 200 to 399 must have; any other length is a failure.
+    #[serde(default)]
+    pub answer_bytes: Option<u64>,
 }
 
 /// Requests given up at random.

@@ -1,7 +1,7 @@
 //! What happened: counts and exact percentiles, and their form as JSON. Every list in it is bounded by the plan.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
@@ -97,6 +97,7 @@ struct Second {
 /// The counts of one run.
 pub struct Tally {
     started: Instant,
+    started_at: SystemTime,
     finished: Instant,
     classes: BTreeMap<String, Class>,
     statuses: BTreeMap<u16, u64>,
@@ -125,6 +126,7 @@ impl Tally {
     pub fn new(now: Instant, keeps_samples: bool) -> Self {
         Self {
             started: now,
+            started_at: SystemTime::now(),
             finished: now,
             classes: BTreeMap::new(),
             statuses: BTreeMap::new(),
@@ -231,7 +233,11 @@ impl Tally {
             })
             .collect();
         let window_s = self.window.map(|(start, end)| (end - start).as_secs_f64());
+        // Places the samples on the clock of whoever breaks the server meanwhile.
+        let started_unix_ms =
+            self.started_at.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64() * 1000.0);
         json!({
+            "started_unix_ms": started_unix_ms,
             "elapsed_s": (self.finished - self.started).as_secs_f64(),
             "sent": self.sent,
             "ok": self.classes.values().map(|class| class.ok.0.len()).sum::<usize>(),

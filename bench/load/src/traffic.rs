@@ -19,8 +19,20 @@ struct PreparedRoute {
     /// Request line and headers, without the empty line that ends them.
     head: Vec<u8>,
     body: Vec<u8>,
+    answer_bytes: Option<u64>,
     /// Sum of the weights up to and including this one.
     weight_until: f64,
+}
+
+impl PreparedRoute {
+    /// A success counts only with the whole body that the plan expects.
+    fn outcome(&self, answer: &Answer) -> Outcome {
+        let is_success = (200..400).contains(&answer.status);
+        if is_success && self.answer_bytes.is_some_and(|bytes| bytes != answer.body_bytes) {
+            return Outcome::Failed("wrong_length");
+        }
+        Outcome::Answered { status: answer.status, body_bytes: answer.body_bytes, queue: answer.queue }
+    }
 }
 
 /// What all connections of a run share.
@@ -72,6 +84,7 @@ impl Traffic {
                     is_head: route.method == "HEAD",
                     head: head.into_bytes(),
                     body: vec![b'x'; route.body_bytes],
+                    answer_bytes: route.answer_bytes,
                     weight_until,
                 }
             })
@@ -108,7 +121,7 @@ impl Traffic {
                 if self.plan.check_echo && answer.status == 200 && answer.load_id != Some(draw.id) {
                     self.tally.borrow_mut().mixed_up();
                 }
-                Outcome::Answered { status: answer.status, body_bytes: answer.body_bytes, queue: answer.queue }
+                route.outcome(&answer)
             }
             Ok(Err(failure)) => {
                 *slot = None;
@@ -183,5 +196,29 @@ impl Traffic {
         bytes.extend_from_slice(b"\r\n");
         bytes.extend_from_slice(&route.body);
         bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(status: u16, body_bytes: u64) -> Outcome {
+        let plan = r#"{"targets":["127.0.0.1:1"],"routes":[{"path":"/","answer_bytes":5}],
+            "mode":{"kind":"closed","connections":1,"requests":1}}"#;
+        let traffic = Traffic::new(Plan::parse(plan).unwrap(), true);
+        traffic.routes[0].outcome(&Answer { status, body_bytes, keep_alive: true, load_id: None, queue: None })
+    }
+
+    #[test]
+    fn a_success_with_another_body_than_expected_is_a_failure() {
+        assert!(matches!(outcome(200, 5), Outcome::Answered { status: 200, .. }));
+        assert!(matches!(outcome(200, 4), Outcome::Failed("wrong_length")));
+        assert!(matches!(outcome(200, 0), Outcome::Failed("wrong_length")));
+    }
+
+    #[test]
+    fn an_error_page_keeps_its_status_whatever_its_length() {
+        assert!(matches!(outcome(502, 157), Outcome::Answered { status: 502, .. }));
     }
 }

@@ -97,7 +97,7 @@ test('a box that throws leaves a hole, and the other 59 as they are', async () =
     html
       .slice(html.indexOf('<body'))
       .replace(/<sluice-box n="Tip".*?<\/sluice-box><script[^>]*>.*?<\/script>/s, '')
-      .replace(/<script[^>]*data-sluice="page">.*?<\/script>/s, '');
+      .replace(/<script[^>]*data-sluice-page>.*?<\/script>/s, '');
   assert.equal(others(failed), others(whole));
 });
 

@@ -150,7 +150,7 @@ errors! {
         "The wait predicted for the request's class was over its budget (`budget_ms` of its route, or `queue.budget_ms`), and nothing cheaper than a render could be had. There are too few workers for the load, or the budget is too small."
     QueueDeadline "SLU-QUEUE-DEADLINE" 503 retry Gateway
         "The service is busy. Please try again shortly."
-        "The request waited `queue.wait_ms_max` and no worker became free, or for so long that the `deadline_ms` of its route could not be met any more. Workers took longer than predicted, or died: look at their current requests with `sluice status`."
+        "The request waited `queue.wait_ms_max` and no worker became free, or for so long that the `deadline_ms` of its route could not be met any more. Workers took longer than predicted, died, or have no memory for further requests that wait: look at their current requests and memory with `sluice status`."
     Draining "SLU-DRAINING" 503 retry Gateway
         "The service is restarting. Please try again shortly."
         "The gateway is stopping and takes nothing new. Expected during a stop; otherwise find out who sent the signal."
@@ -165,7 +165,7 @@ errors! {
         "A body did not fit: the temporary files reached `temp.bytes_max`, or their disk is full. Free space, move `temp.dir`, or raise the limit."
     StreamsFull "SLU-STREAMS-FULL" 503 retry Gateway
         "The service is busy. Please try again shortly."
-        "The worker that was asked holds `streams.per_worker_max` upgraded connections or event streams. Raise it, add workers, or spread them with `workers.choice`."
+        "Every worker holds `streams.per_worker_max` upgraded connections or event streams, or the memory that requests may wait in is used up. Raise the bound or the heap (`--max-old-space-size`), or add workers."
     GatewayFailed "SLU-GATEWAY-FAILED" 500 final Gateway
         "The service failed to answer."
         "A fault in the gateway itself ended the task that carried the request to its worker. The log has the place; please report it. The worker was replaced."

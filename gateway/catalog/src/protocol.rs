@@ -258,6 +258,15 @@ pub static TO_GATEWAY: &[Message] = &[
         fields: &[field("id", Kind::Whole, ""), field("by", Kind::Whole, "")],
     },
     Message {
+        name: "asks-itself",
+        text: "The app has connected to the gateway's own port, or that connection has closed. `port` is the connection's local one; its \
+               requests go before others.",
+        fields: &[
+            PORT,
+            field("over", Kind::Flag, "Whether it has closed."),
+        ],
+    },
+    Message {
         name: "idle",
         text: "Node's parser refused something and the app holds no request. Frees a slot whose response broke, as no `done` \
                will come.",
@@ -327,6 +336,16 @@ pub static TO_GATEWAY: &[Message] = &[
             )
             .or_absent(),
             field("lost_share", Kind::Number, "The part of it that was no request's.").or_absent(),
+        ],
+    },
+    Message {
+        name: "memory",
+        text: "Memory in use, which bounds how many requests may wait in the worker. With each beat, and whenever the app holds a quarter \
+               more requests than when it was told last, 16 at least.",
+        fields: &[
+            field("heap_used_bytes", Kind::Whole, ""),
+            field("heap_bytes_max", Kind::Whole, "Limit of the heap, without its young generation."),
+            field("rss_bytes", Kind::Whole, ""),
         ],
     },
     Message {

@@ -47,7 +47,7 @@ pub use profile::{HeapArgs, ProfileArgs};
 pub use report::{ReportArgs, Since};
 pub use routes::RoutesArgs;
 
-/// Runs any Node server on every core, one request at a time per process.
+/// Runs any Node server on every core, behind one queue that learns what requests cost.
 #[derive(Debug, Parser)]
 #[command(name = "sluice", version, after_help = EXAMPLES)]
 pub struct Cli {

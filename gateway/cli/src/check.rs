@@ -78,7 +78,7 @@ fn as_toml(loaded: &Loaded, seen: Option<&ConcurrencySnapshot>) -> String {
     for section in SECTIONS {
         let _ = write!(out, "\n[{}]\n", section.name);
         for key in section.keys {
-            let line = match value_of(loaded, key) {
+            let line = match key.shown(&loaded.config) {
                 Value::Null => format!("# {} is not set", key.name),
                 value => format!("{} = {}", key.name, toml_value(&value)),
             };
@@ -86,27 +86,6 @@ fn as_toml(loaded: &Loaded, seen: Option<&ConcurrencySnapshot>) -> String {
         }
     }
     out
-}
-
-/// The value, without those that nobody should read over a shoulder or in a log.
-fn value_of(loaded: &Loaded, key: &Key) -> Value {
-    match key.value(&loaded.config) {
-        Value::String(_) if matches!(key.path, "admin.token" | "acme.eab_hmac_key") => Value::from("…"),
-        Value::String(url) if key.path == "cache.shared_url" => Value::from(without_login(&url)),
-        Value::Object(users) if key.path == "access.basic_auth" => {
-            users.into_iter().map(|(name, _)| (name, Value::from("…"))).collect()
-        }
-        value => value,
-    }
-}
-
-/// A URL whose user and password cannot be seen.
-fn without_login(url: &str) -> String {
-    match (url.split_once("://"), url.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, place))) => format!("{scheme}://…@{place}"),
-        (None, Some(_)) => "…".to_owned(),
-        _ => url.to_owned(),
-    }
 }
 
 fn toml_value(value: &Value) -> String {
@@ -137,7 +116,7 @@ fn as_json(loaded: &Loaded, seen: Option<&ConcurrencySnapshot>) -> Value {
     let keys: Map<String, Value> = config::keys()
         .map(|key| {
             let origin = origin_text(loaded, key);
-            (key.path.to_owned(), json!({ "value": value_of(loaded, key), "origin": origin }))
+            (key.path.to_owned(), json!({ "value": key.shown(&loaded.config), "origin": origin }))
         })
         .collect();
     json!({ "valid": true, "file": loaded.file, "warnings": loaded.warnings, "seen": seen, "keys": keys })

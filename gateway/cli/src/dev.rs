@@ -8,7 +8,7 @@ use crate::start;
 
 /// What holds while the app is being developed, whatever the file says. A breakpoint may last for hours, so no time limit
 /// applies to the app; what the app answers is what it answers now, so nothing is kept.
-const PRESET: [(&str, &str); 16] = [
+const PRESET: [(&str, &str); 19] = [
     ("app.mode", "development"),
     ("workers.count", "1"),
     ("workers.lanes", "off"),
@@ -21,7 +21,11 @@ const PRESET: [(&str, &str); 16] = [
     ("response.worker_timeout_ms", "86400000"),
     ("response.abandoned_timeout_ms", "86400000"),
     ("recycle.memory_bytes_max", "0"),
+    // What needs the cache goes with it.
     ("cache.enabled", "false"),
+    ("cache.shared_url", ""),
+    ("cache.shared_password_file", ""),
+    ("cache.disk_dir", ""),
     ("quarantine.ttl_ms", "0"),
     ("profile.tail", "off"),
     ("log.format", "auto"),

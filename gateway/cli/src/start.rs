@@ -408,6 +408,7 @@ fn unusable(loaded: &Loaded, error: &Unusable) -> Failure {
 /// What the workers of the first generation run.
 fn app_of(config: &Config, start: app::Resolved, preload: PathBuf, sockets: PathBuf, port: u16) -> App {
     App {
+        memory_bytes: memory::memory_bytes(Path::new("/")),
         start: start.start,
         cwd: start.cwd,
         env: config.app.env.clone(),

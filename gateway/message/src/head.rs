@@ -14,6 +14,12 @@ pub enum Scheme {
 }
 
 impl Scheme {
+    /// The scheme of a side that speaks TLS or does not.
+    #[must_use]
+    pub fn of(is_tls: bool) -> Self {
+        if is_tls { Self::Https } else { Self::Http }
+    }
+
     /// The scheme as URLs write it.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -176,8 +176,8 @@ impl Judge {
         }
         let advice = match reading.asleep_when_full.filter(|asleep| *asleep > ASLEEP) {
             Some(asleep) => format!(
-                "workers hold as many requests as they may and sleep for {:.0} % of the time with them. Raise \
-                 workers.concurrency_max",
+                "workers have no memory for further requests that wait and sleep for {:.0} % of the time with those that they \
+                 have. Raise the heap (--max-old-space-size) or workers.count",
                 asleep * 100.0
             ),
             None => "there are too few workers for this load, or requests cost more than before. Compare `sluice status` and \

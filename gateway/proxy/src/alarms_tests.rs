@@ -77,7 +77,7 @@ fn a_queue_before_workers_that_sleep_with_all_that_they_may_hold_asks_for_more_r
         let mut stage = Stage::default();
         stage.look_for(61, &Reading { asleep_when_full, ..waiting(1, 20.0) });
         let text = stage.judge.raised().next().unwrap().1.text.clone();
-        (text.contains("workers.concurrency_max"), text.contains("workers.count"))
+        (text.contains("--max-old-space-size"), text.contains("workers.count"))
     };
     assert_eq!(text_with(Some(0.9)), (true, false));
     assert_eq!(text_with(Some(0.3)), (false, true), "they compute most of the time");

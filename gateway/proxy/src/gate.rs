@@ -12,6 +12,7 @@ mod dispatch;
 mod followed;
 mod growth;
 mod mode;
+mod own_calls;
 mod quarantined;
 mod rendering;
 mod requests;
@@ -133,6 +134,7 @@ pub struct Gate {
     may_raise: Cell<bool>,
     /// Workers may get further requests while theirs wait; whoever grants that is woken when the queue waits.
     looks_for_waits: bool,
+    own_calls: RefCell<own_calls::OwnCalls>,
     queue_waits: Notify,
     /// What the scheduler is still to be told, and when it happened.
     events: RefCell<VecDeque<(Instant, Event)>>,
@@ -220,6 +222,7 @@ impl Gate {
             scheduler: RefCell::new(scheduler),
             may_raise: Cell::new(false),
             looks_for_waits: config.workers.concurrency == Concurrency::WhileWaiting,
+            own_calls: RefCell::default(),
             queue_waits: Notify::new(),
             active: RefCell::new(active),
             events: RefCell::default(),
@@ -412,6 +415,9 @@ impl Gate {
             self.lost(lost);
         }
         self.deaths.expire(now);
+        if self.wants_looks() {
+            self.queue_waits.notify_one();
+        }
         self.note_temp_failure(now);
         self.note_refused_connections(now);
         self.sample_sleep();

@@ -18,6 +18,7 @@ mod heads;
 mod http2;
 mod panics;
 mod purges;
+mod readiness;
 mod reuse;
 mod silence;
 mod streams;

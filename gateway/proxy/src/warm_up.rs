@@ -92,7 +92,7 @@ fn has_settled(times: &[Duration], window: usize) -> bool {
 }
 
 async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &str, deadline: Instant) -> Asked {
-    let scheme = if config.server.tls_cert.is_some() { Scheme::Https } else { Scheme::Http };
+    let scheme = Scheme::of(config.is_tls());
     let origin = Origin::own(&gate.trust(), gate.port(), scheme);
     let fields = [("Accept", &b"*/*"[..]), ("User-Agent", b"sluice"), ("Sluice-Warm-Up", b"1")];
     let head = RequestHead {

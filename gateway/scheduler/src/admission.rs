@@ -1,12 +1,22 @@
 //! Who may join the queue, by its length and by how long the wait will be.
 
 use crate::lanes::Offer;
-use crate::pool::Demand;
+use crate::pool::{Demand, SHORT_PARTS_MAX, WHOLE};
 use crate::queue::Waiting;
 use crate::{Action, ClassId, Home, Lane, Need, Order, Refusal, RequestId, Scheduler, Time};
 
 /// How many times its own cost a request may wait before it can be overdue: below that, waiting is no hardship.
 const AGEING_COSTS: u64 = 4;
+/// Time of a worker that requests are taken to need at most, as a multiple of their CPU time: in a worker that others wait in, the rest
+/// of their service time is waiting.
+const WORK_COSTS: u64 = 2;
+
+/// Requests that wait, and how long a worker will take for them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Backlog {
+    requests: usize,
+    pub(crate) work_us: u64,
+}
 
 impl Scheduler {
     pub(crate) fn arrive(&mut self, now: Time, request: RequestId, need: Need, actions: &mut Vec<Action>) {
@@ -20,8 +30,9 @@ impl Scheduler {
             self.pool.unsettle();
         }
         let offer = self.offer();
-        if self.goes_at_once(need, &offer) {
-            // The common case: a free worker and nobody in front; `dispatch` gives it away in this very step.
+        if self.goes_at_once(need, &offer) || self.passes_all(need, &offer) {
+            // The common case: a free worker and nobody in front; `dispatch` gives it away in this very step. It needs no place in
+            // the queue, and no forecast turns it away.
             self.enqueue(now, request, need, &offer);
             return;
         }
@@ -42,11 +53,26 @@ impl Scheduler {
             self.enqueue(now, request, need, &offer);
             return;
         };
+        self.idle_refusals_total += u64::from(self.has_idle_worker_for(need));
         actions.push(Action::Refuse { request, reason, retry_after_s: self.retry_after_s(wait_ms) });
     }
 
+    /// Whether a worker has a seat for it that nobody in front can have, because those wait for memory.
+    fn passes_all(&self, need: Need, offer: &Offer) -> bool {
+        need.home == Home::Any
+            && !need.alone
+            && self.is_passing(need)
+            && self.pool.is_any_full()
+            && self.place(self.side(need), need, None, offer).is_some()
+    }
+
+    /// Whether a worker runs nothing that could have run such a request. Refusing it then is a mistake.
+    fn has_idle_worker_for(&self, need: Need) -> bool {
+        need.home == Home::Any && !need.alone && self.pool.has_idle(&self.ask(need), &self.limits)
+    }
+
     fn enqueue(&mut self, now: Time, request: RequestId, need: Need, offer: &Offer) {
-        let overdue = self.overdue_at(now, need, offer);
+        let overdue = if need.inner { now } else { self.overdue_at(now, need, offer) };
         self.enqueue_overdue(now, request, need, overdue);
     }
 
@@ -82,18 +108,61 @@ impl Scheduler {
             return Time(u64::MAX);
         }
         let fifo_us = match need.home {
-            Home::At(worker) => self.at_home_us(worker, need.priority),
-            Home::Any | Home::New => self.in_order_us(offer),
+            Home::At(worker) => self.at_home_us(worker, need),
+            Home::Any | Home::New => Some(self.in_order_us(offer)),
         };
         let fifo_us = fifo_us.unwrap_or(0);
         let floor_us = self.costs.expected_us(need.class).saturating_mul(AGEING_COSTS);
         Time(now.0.saturating_add(fifo_us.saturating_mul(u64::from(self.limits.ageing))).saturating_add(floor_us))
     }
 
-    /// The work of all that wait, shared by all slots.
-    fn in_order_us(&self, offer: &Offer) -> Option<u64> {
-        let (short, long) = (self.queue.len_of(Lane::Short), self.queue.len_of(Lane::Long));
-        self.predictor.both_us(short, long, Self::slots(offer))
+    /// The work of all that wait, shared by all that serve.
+    fn in_order_us(&self, offer: &Offer) -> u64 {
+        let work_us = self.queue.before(i8::MIN).map(|((_, class, _), requests)| self.work_of_us(class, requests));
+        work_us.sum::<u64>() / u64::from(self.servers(offer).max(1))
+    }
+
+    /// What waits on this side before a request of this priority.
+    pub(crate) fn before(&self, side: Lane, priority: i8) -> Backlog {
+        let mut backlog = Backlog::default();
+        for ((_, class, is_any), requests) in self.queue.before(priority) {
+            let of_kind = if is_any { self.side_of(class) } else { Lane::Short };
+            if of_kind == side {
+                backlog.requests += requests;
+                backlog.work_us = backlog.work_us.saturating_add(self.work_of_us(class, requests));
+            }
+        }
+        backlog
+    }
+
+    /// Work of so many requests of a class, microseconds.
+    pub(crate) fn work_of_us(&self, class: ClassId, requests: usize) -> u64 {
+        self.work_us(class).saturating_mul(requests as u64)
+    }
+
+    /// Time of a worker that a request of this class takes from the others, microseconds. Where a worker holds what waits, that is
+    /// CPU time. A class of which little is known is expected to cost what requests cost on average: how long others waited for
+    /// something else says nothing of it.
+    pub(crate) fn work_us(&self, class: ClassId) -> u64 {
+        let cost_us = self.costs.expected_us(class);
+        let Some(service_us) = self.predictor.unhindered_us_of(class) else { return cost_us };
+        // What is only guessed does not count against what was seen.
+        let cost_us = if self.costs.records(class) > 0 { cost_us } else { cost_us.min(service_us) };
+        if !self.may_share_while_waiting() {
+            return service_us.max(cost_us);
+        }
+        let part = self.part_of(class);
+        let of_part_us = if part < WHOLE {
+            service_us.saturating_mul(part.into()) / u64::from(SHORT_PARTS_MAX)
+        } else {
+            service_us
+        };
+        // What takes longer now than it is known to wait for has a slow upstream, and not less of the worker's time.
+        of_part_us.clamp(cost_us, cost_us.saturating_mul(WORK_COSTS))
+    }
+
+    fn may_share_while_waiting(&self) -> bool {
+        self.limits.concurrency_max > self.limits.concurrency
     }
 
     /// Where such a request waits. Sessions are for workers of the short lane.
@@ -133,12 +202,12 @@ impl Scheduler {
     fn goes_at_once(&self, need: Need, offer: &Offer) -> bool {
         if let Home::At(worker) = need.home {
             return self.queue.len_at(worker) == 0
-                && self.pool.has_room(worker, self.part_of(need.class), &self.limits);
+                && self.pool.has_room(worker, &self.ask(need), &self.limits);
         }
-        self.side_goes_at_once(self.side(need), need.class, offer)
+        self.side_goes_at_once(self.side(need), need, offer)
     }
 
-    fn side_goes_at_once(&self, side: Lane, class: ClassId, offer: &Offer) -> bool {
+    fn side_goes_at_once(&self, side: Lane, need: Need, offer: &Offer) -> bool {
         if self.queue.len_of(side) > 0 {
             return false;
         }
@@ -152,12 +221,18 @@ impl Scheduler {
         }
         // Without lanes, those of the other side that wait for more of a worker are in front.
         let waits = [Lane::Short, Lane::Long].into_iter().any(|side| self.queue.len_of(side) > 0);
-        (!waits || self.has_lanes(offer)) && self.place(side, class, None, offer).is_some()
+        (!waits || self.has_lanes(offer)) && self.place(side, need, None, offer).is_some()
     }
 
-    /// Slots that serve as long as lanes are not in force, or for one of them.
-    pub(crate) fn slots(offer: &Offer) -> u32 {
-        if offer.short_ready > 0 { offer.short_slots } else { offer.long_slots }
+    /// Slots that serve as long as lanes are not in force, or for one of them: one of each worker where others are for what waits.
+    fn servers(&self, offer: &Offer) -> u32 {
+        let is_shared = self.may_share_while_waiting();
+        match offer.short_ready {
+            0 if is_shared => offer.long_ready,
+            0 => offer.long_slots,
+            ready if is_shared => ready,
+            _ => offer.short_slots,
+        }
     }
 
     fn predict_ms(&self, need: Need, offer: &Offer) -> Option<u64> {
@@ -166,31 +241,31 @@ impl Scheduler {
             return Some(0);
         }
         let is_known = self.predictor.knows(Lane::Short) || self.predictor.knows(Lane::Long);
-        self.at_home_us(worker, need.priority).filter(|_| is_known).map(|us| us / 1000)
+        self.at_home_us(worker, need).filter(|_| is_known).map(|us| us / 1000)
     }
 
-    fn predict_side_ms(&self, side: Lane, Need { class, priority, .. }: Need, offer: &Offer) -> Option<u64> {
-        let slots = Self::slots(offer);
-        if slots == 0 {
+    fn predict_side_ms(&self, side: Lane, need: Need, offer: &Offer) -> Option<u64> {
+        let servers = self.servers(offer);
+        if servers == 0 {
             return None;
         }
-        if self.side_goes_at_once(side, class, offer) {
+        if self.side_goes_at_once(side, need, offer) {
             return Some(0);
         }
         if !self.predictor.knows(side) {
             return None;
         }
-        let own = self.queue.len_from(side, priority) + 1;
+        let Backlog { requests, work_us } = self.before(side, need.priority);
+        // What is being served when it arrives takes about as long as it will itself.
+        let work_us = work_us.saturating_add(self.work_us(need.class));
         let us = if self.has_lanes(offer) {
-            self.predictor.paced_us(side, own, slots)
-        } else if !self.has_two_sides() {
-            self.predictor.shared_us(own, slots)
+            self.predictor.paced_us(side, requests + 1, work_us, servers)
         } else if side == Lane::Short {
-            self.predictor.both_us(own, 0, slots)
+            work_us / u64::from(servers)
         } else {
-            self.predictor.both_us(self.queue.len_from(Lane::Short, priority), own, slots)
+            work_us.saturating_add(self.before(Lane::Short, need.priority).work_us) / u64::from(servers)
         };
-        us.map(|us| us / 1000)
+        Some(us / 1000)
     }
 
     /// What such a request would wait if it arrived now, in milliseconds: what has to go before it, by the pace at which that
@@ -214,7 +289,7 @@ impl Scheduler {
     /// Whether a request that arrived now would go to a worker at once, if it is short.
     #[must_use]
     pub fn has_free_slot(&self) -> bool {
-        self.side_goes_at_once(Lane::Short, ClassId::OTHER, &self.offer())
+        self.side_goes_at_once(Lane::Short, Need::default(), &self.offer())
     }
 
     /// Half the predicted wait is a fair time to try again: by then half the queue has gone. 1 s at least, 60 s at most.

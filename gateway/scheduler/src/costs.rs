@@ -143,6 +143,12 @@ impl Costs {
         self.rows[at].wait.record(wait_us);
     }
 
+    /// A request of this class waited for so long at least, in a worker that it shared.
+    pub fn waited(&mut self, class: ClassId, waited_us: u64) {
+        let at = self.row(class);
+        self.rows[at].wait.record(waited_us);
+    }
+
     /// How long requests of this class wait for something else than the CPU: what nine of ten take at least. `None` while too few
     /// had a worker to themselves.
     #[must_use]

@@ -42,6 +42,8 @@ pub struct Need {
     pub alone: bool,
     /// It may be handed to a worker that still has another ([`Action::Hand`]), where both are known to be cheap.
     pub ahead: bool,
+    /// A request of a worker waits for it, so it goes first, and finds room where others that wait find none.
+    pub inner: bool,
     /// Where its client's session is kept.
     pub home: Home,
 }
@@ -66,6 +68,15 @@ pub enum Lane {
     Short,
     /// Takes what is long, with the CPU time that the others leave.
     Long,
+}
+
+/// Memory of a worker that requests take while they wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// The JavaScript heap, up to its limit.
+    Heap,
+    /// Resident memory, up to the worker's share of the machine or cgroup.
+    Resident,
 }
 
 /// What happened. The caller reports each once, in the order in which it learnt of them.
@@ -165,6 +176,32 @@ pub enum Event {
     Waits {
         /// The worker.
         worker: WorkerId,
+    },
+    /// The main thread of a worker was looked at. If it sleeps, requests that it has had for a while wait for something else than the
+    /// CPU: they are parked, and take no slot until they end.
+    Looked {
+        /// The worker.
+        worker: WorkerId,
+        /// Whether the thread sleeps, and not because the app blocks it.
+        sleeps: bool,
+        /// Share of the latest time in which it wanted the CPU, thousandths.
+        load: u32,
+    },
+    /// The worker does not pick up requests although its main thread sleeps, so none of its requests counts as parked.
+    Blocked {
+        /// The worker.
+        worker: WorkerId,
+    },
+    /// Memory that the worker uses.
+    Weighed {
+        /// The worker.
+        worker: WorkerId,
+        /// What was measured.
+        memory: Memory,
+        /// Bytes in use.
+        used_bytes: u64,
+        /// Bytes beyond which the worker dies, or others do.
+        limit_bytes: u64,
     },
     /// What the worker holds beyond [`Limits::concurrency`](crate::Limits::concurrency) is too much for it, or nobody waits for a
     /// worker: it is to hold fewer.
@@ -305,6 +342,8 @@ pub enum Action {
     },
     /// The worker died while it held this request.
     Orphaned {
+        /// It was parked while others ran, so the worker did not die of it.
+        is_bystander: bool,
         /// The request it held.
         request: RequestId,
         /// The worker that died.

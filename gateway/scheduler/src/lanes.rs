@@ -6,9 +6,9 @@
 //! then the long lane gets a second one and the short lane is left to what it is for.
 //! `docs/decisions/0020-order-and-lanes.md` has the figures behind each rule.
 
-use crate::pool::{Among, SHORT_PARTS_MAX, Seek, WHOLE};
+use crate::pool::{Among, Ask, SHORT_PARTS_MAX, Seek, WHOLE};
 use crate::queue::Head;
-use crate::{Action, ClassId, Lane, Order, Scheduler, Time, WorkerId};
+use crate::{Action, ClassId, Lane, Need, Order, Scheduler, Time, WorkerId};
 
 /// How long a worker of the long lane is kept when nothing asks for it any more.
 const KEPT_MS: u64 = 300_000;
@@ -26,6 +26,8 @@ const WAITING_FOR_SECOND_US: u64 = 400_000;
 const TURN_COSTS: u64 = 10;
 /// Where long requests hold more workers of the short lane than this on average, none gets a turn there.
 const TAKEN_MAX: f64 = 0.1;
+/// Mean service time up to which a request is brief, microseconds: one that waits for longer adds to those that wait.
+const BRIEF_US: u64 = 1_000_000;
 /// From the gateway to a worker and back, which is no wait of the app.
 const ROUND_TRIP_US: u64 = 1_000;
 /// Long-lane workers that there may be: as many as it takes to use two cores in turn.
@@ -46,7 +48,7 @@ pub(crate) struct Offer {
     /// Workers of the short lane that hold a long request, and those without one that have room.
     pub short_with_long: u32,
     pub short_open: u32,
-    /// Thousandths of the short lane's workers that short requests take.
+    /// Millionths of the short lane's workers that short requests take.
     pub short_parts: u32,
     /// Workers of the long lane that would take requests, but stand still: a long render is what they are for.
     pub long_overdue: u32,
@@ -218,25 +220,25 @@ impl Scheduler {
         self.is_mixed() && offer.short_ready > 0 && offer.long_ready + offer.long_overdue > 0
     }
 
-    /// The worker that a request of this side and class may have: the first of its side now, or one that comes behind all.
+    /// The worker that such a request of this side may have: the first of its side now, or one that comes behind all.
     pub(crate) fn place(
         &self,
         side: Lane,
-        class: ClassId,
+        need: Need,
         first: Option<(&Head, Time)>,
         offer: &Offer,
     ) -> Option<WorkerId> {
-        let part = self.part_of(class);
+        let ask = self.ask(need);
         let overdue = first.filter(|(head, _)| head.is_overdue());
-        let overdue = overdue.map(|(_, now)| Overdue { now, cost_us: self.costs.expected_us(class) });
+        let overdue = overdue.map(|(_, now)| Overdue { now, cost_us: self.costs.expected_us(need.class) });
         let is_awaited = |worker| {
             let is_behind = match first {
                 Some((head, now)) => self.queue.head_at(worker, now).is_some_and(|before| before < *head),
                 None => self.queue.len_at(worker) > 0,
             };
-            is_behind && !self.pool.has_room(worker, WHOLE, &self.limits)
+            is_behind && !self.pool.has_room(worker, &Ask::WHOLE, &self.limits)
         };
-        let seat = |seek| self.pool.seat(seek, part, &self.limits, is_awaited);
+        let seat = |seek| self.pool.seat(seek, &ask, &self.limits, is_awaited);
         if self.has_lanes(offer) {
             return self.lanes.seeks(side, overdue, offer).into_iter().flatten().find_map(seat);
         }
@@ -245,7 +247,19 @@ impl Scheduler {
         seat(Seek::in_lane(lane, Among::All))
     }
 
-    /// The part of a worker that a request of this class takes, in thousandths: that in which it computes. All of it where no
+    /// What a request asks of its worker.
+    pub(crate) fn ask(&self, need: Need) -> Ask {
+        let (part, cost_us) = (self.part_of(need.class), self.costs.expected_us(need.class));
+        Ask { part, cost_us, is_passing: self.is_passing(need) }
+    }
+
+    /// Whether a request is no burden to those that wait: it is known to stay for a moment only, or one of them waits for it.
+    pub(crate) fn is_passing(&self, need: Need) -> bool {
+        let is_brief = || self.predictor.service_us_of(need.class).is_some_and(|us| us <= BRIEF_US);
+        need.inner || self.costs.is_known(need.class) && is_brief()
+    }
+
+    /// The part of a worker that a request of this class takes, in millionths: that in which it computes. All of it where no
     /// worker may hold several, and as long as too little is known.
     #[must_use]
     pub fn part_of(&self, class: ClassId) -> u32 {
@@ -265,7 +279,7 @@ impl Scheduler {
             return;
         }
         let long_waiting = self.queue.len_of(Lane::Long);
-        let each_us = self.queue.head(Lane::Long, now).map_or(0, |head| self.costs.expected_us(head.class));
+        let each_us = self.queue.head(Lane::Long, now).map_or(0, |head| self.costs.expected_us(head.need.class));
         let left = Situation {
             is_mixed,
             short_waiting: self.queue.len_of(Lane::Short) + self.pool.handed(),

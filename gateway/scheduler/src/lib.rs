@@ -21,7 +21,7 @@ mod reasons;
 
 pub use choice::{Choice, Order};
 pub use costs::{ClassId, Costs, SavedCosts};
-pub use interface::{Action, Event, Home, Lane, Need, RequestId, Time, WorkerId};
+pub use interface::{Action, Event, Home, Lane, Memory, Need, RequestId, Time, WorkerId};
 pub use limits::{Limits, Recycling};
 pub use pool::{ReloadProgress, WorkerState, WorkerView};
 pub use reasons::{AbandonReason, KillReason, RecycleReason, Refusal};
@@ -44,6 +44,7 @@ pub struct Scheduler {
     /// A worker is kept for a request that is to be alone.
     reserves: bool,
     stopping: bool,
+    idle_refusals_total: u64,
 }
 
 impl Scheduler {
@@ -59,6 +60,7 @@ impl Scheduler {
             costs: Costs::default(),
             reserves: false,
             stopping: false,
+            idle_refusals_total: 0,
         }
     }
 
@@ -78,7 +80,9 @@ impl Scheduler {
                 self.pool.turned(now, worker, limits, actions);
                 if let Some(served) = self.pool.release(now, worker, request, limits) {
                     self.predictor.finished(served);
-                    if served.is_undisturbed {
+                    if let Some(waited_us) = served.waited_us {
+                        self.costs.waited(served.class, waited_us);
+                    } else if served.is_undisturbed {
                         self.costs.served_alone(served.class, served.service_us);
                     }
                 }
@@ -95,6 +99,11 @@ impl Scheduler {
             Event::Waits { worker } => {
                 self.pool.begin_all(now, worker, actions);
                 self.pool.grant(worker, limits.concurrency_max);
+            }
+            Event::Looked { worker, sleeps, load } => self.pool.looked(now, worker, sleeps, load),
+            Event::Blocked { worker } => self.pool.blocked(worker),
+            Event::Weighed { worker, memory, used_bytes, limit_bytes } => {
+                self.pool.weighed(worker, memory, used_bytes, limit_bytes);
             }
             Event::TakesAhead { worker, takes } => self.pool.takes_ahead(worker, takes),
             Event::HoldsOne { worker } => self.pool.holds_one(worker),
@@ -166,6 +175,9 @@ impl Scheduler {
             | Event::WarmingWith { .. }
             | Event::Measured { .. }
             | Event::Waits { .. }
+            | Event::Looked { .. }
+            | Event::Blocked { .. }
+            | Event::Weighed { .. }
             | Event::TakesAhead { .. }
             | Event::HoldsOne { .. }
             | Event::Begun { .. }
@@ -254,7 +266,7 @@ impl Scheduler {
     fn dispatch(&mut self, now: Time, actions: &mut Vec<Action>) {
         self.dispatch_all(now, actions);
         // Those before it may have any worker, so a worker is kept only for one whose turn it is.
-        let is_next = |side| self.queue.head(side, now).is_some_and(|head| head.alone);
+        let is_next = |side| self.queue.head(side, now).is_some_and(|head| head.need.alone);
         let is_wanted =
             self.queue.has_alone() && self.may_share() && [Lane::Short, Lane::Long].into_iter().any(is_next);
         if is_wanted || self.reserves {
@@ -295,8 +307,10 @@ impl Scheduler {
             self.lanes.gave_long(now);
         }
         let cheap_us = if self.limits.ahead_max > 0 { self.cheap_us(need.class) } else { None };
-        let part = self.part_of(need.class);
-        self.pool.assign(now, worker, Given { request, arrived, need, side, part, cheap_us, handed }, held_max);
+        let ask = self.ask(need);
+        let stay_us = self.costs.wait_us(need.class).map_or(0, |wait_us| wait_us.saturating_add(ask.cost_us));
+        let given = Given { request, arrived, need, side, ask, stay_us, cheap_us, handed };
+        self.pool.assign(now, worker, given, held_max);
         true
     }
 
@@ -316,7 +330,7 @@ impl Scheduler {
             let is_behind = shared.as_ref().is_some_and(|(first, _, given)| {
                 given == worker && first < head && self.offer().short_free + self.offer().long_free <= 1
             });
-            self.pool.has_room(*worker, self.part_of(head.class), &self.limits) && !is_behind
+            self.pool.has_room(*worker, &self.ask(head.need), &self.limits) && !is_behind
         });
         let at_home = at_home.map(|(worker, head)| (head.request, Lane::Short, worker));
         at_home.or(shared.map(|(head, side, worker)| (head.request, side, worker)))
@@ -334,19 +348,21 @@ impl Scheduler {
             heads.swap(0, 1);
         }
         let may_have = |(head, side): (queue::Head, Lane)| {
-            if head.alone && self.may_share() {
+            if head.need.alone && self.may_share() {
                 return self.pool.empty_worker().map(|worker| (head, side, worker));
             }
-            self.place(side, head.class, Some((&head, now)), &offer).map(|worker| (head, side, worker))
+            self.place(side, head.need, Some((&head, now)), &offer).map(|worker| (head, side, worker))
         };
         // Without lanes nobody passes the first because he needs less of a worker.
         let rivals = if self.has_lanes(&offer) { 2 } else { 1 };
         heads.into_iter().flatten().take(rivals).find_map(may_have).or_else(|| {
-            // Those behind one that waits for a worker of its own need not wait for it.
-            if !self.may_share() || !heads.iter().flatten().any(|(head, _)| head.alone) {
+            // Those behind one that waits for a worker of its own need not wait for it, nor brief ones for memory.
+            let is_any_alone = heads.iter().flatten().any(|(head, _)| head.need.alone);
+            if !self.may_share() || !is_any_alone && !self.pool.is_any_full() {
                 return None;
             }
-            let next = |side| self.queue.head_that_shares(side, now).map(|head| (head, side));
+            let may = |need: &Need| !need.alone && (is_any_alone || self.is_passing(*need));
+            let next = |side| self.queue.first_of(side, now, may).map(|head| (head, side));
             [next(Lane::Short), next(Lane::Long)].into_iter().flatten().find_map(may_have)
         })
     }
@@ -440,6 +456,18 @@ impl Scheduler {
         self.pool.aside_us_of(worker)
     }
 
+    /// Whether workers should be looked at although nobody waits: one has a request for longer than this, microseconds, or parked ones.
+    #[must_use]
+    pub fn wants_looks(&self, now: Time, after_us: u64) -> bool {
+        self.pool.wants_looks(now, after_us, &self.limits)
+    }
+
+    /// Whether a worker that serves holds nothing at all.
+    #[must_use]
+    pub fn has_empty_worker(&self) -> bool {
+        self.pool.empty_worker().is_some()
+    }
+
     /// Requests that workers hold, those among them that were handed and have not begun.
     #[must_use]
     pub fn in_service(&self) -> usize {
@@ -456,6 +484,13 @@ impl Scheduler {
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stopping && self.pool.is_empty()
+    }
+
+    /// Requests that were refused at their arrival although a worker ran nothing and could have taken them; always 0, by the rules of
+    /// admission.
+    #[must_use]
+    pub fn idle_refusals_total(&self) -> u64 {
+        self.idle_refusals_total
     }
 
     /// Times a worker was found to hold more than its share; always 0 unless the caller reports events that never were.

@@ -12,6 +12,7 @@ mod boots;
 mod handed;
 mod life;
 mod overdue;
+mod parked;
 mod replace;
 mod seats;
 mod slots;
@@ -21,6 +22,7 @@ mod workers;
 use std::collections::BTreeSet;
 
 use overdue::Needless;
+pub(crate) use parked::Ask;
 pub use replace::ReloadProgress;
 use replace::{Patience, Reload};
 pub(crate) use seats::{Among, SHORT_PARTS_MAX, Seek, WHOLE};
@@ -301,7 +303,9 @@ impl Pool {
             generation: w.generation,
             lane: w.lane,
             state: w.state,
-            in_service: w.begun(),
+            in_service: w.begun() + w.parked(),
+            parked: w.parked(),
+            is_full: w.is_full(),
             handed: w.handed().count(),
             has_more_room: w.room > 0,
             holds_one: w.holds_one,

@@ -1,7 +1,7 @@
-//! How long a request will wait, from what those before it took.
+//! Service times of classes, and the pace at which requests of each side go to workers: what the wait of a request is predicted from.
 //!
-//! Service time rather than CPU time: a worker that waits for a database holds its slot all the same, and one of low
-//! priority holds it for longer than its request costs.
+//! Service time rather than CPU time where a worker holds one request: it holds its slot while it waits, and one of low priority holds
+//! it for longer than its request costs.
 
 use std::collections::BTreeMap;
 
@@ -29,21 +29,29 @@ fn get_us(mean: &Pacing) -> Option<u64> {
 /// What is known of one side of the queue.
 #[derive(Debug, Default)]
 struct Pace {
-    service: Pacing,
+    /// Requests of it that have finished, up to [`SAMPLES_MIN`].
+    finished: u32,
     /// Between two that were given to workers while others of this side waited.
     interval: Pacing,
     /// When the last was given away, if others of its side were left waiting.
     since: Option<Time>,
 }
 
+/// Service times of a class.
+#[derive(Debug, Default)]
+struct Service {
+    all: Pacing,
+    /// In workers that get the CPU when they ask for it.
+    unhindered: Pacing,
+}
+
 /// What is known of all.
 #[derive(Debug, Default)]
 pub(crate) struct Predictor {
-    service: Pacing,
     short: Pace,
     long: Pace,
     /// As many as there are classes, which are forgotten with them.
-    classes: BTreeMap<ClassId, Pacing>,
+    classes: BTreeMap<ClassId, Service>,
 }
 
 impl Predictor {
@@ -62,10 +70,14 @@ impl Predictor {
     }
 
     pub(crate) fn finished(&mut self, served: Served) {
-        let Served { side, class, service_us, .. } = served;
-        record(&mut self.service, service_us);
-        record(&mut self.pace_mut(side).service, service_us);
-        record(self.classes.entry(class).or_default(), service_us);
+        let Served { side, class, service_us, lane, .. } = served;
+        let pace = self.pace_mut(side);
+        pace.finished = (pace.finished + 1).min(SAMPLES_MIN);
+        let service = self.classes.entry(class).or_default();
+        record(&mut service.all, service_us);
+        if lane == Lane::Short {
+            record(&mut service.unhindered, service_us);
+        }
     }
 
     pub(crate) fn forget(&mut self, class: ClassId) {
@@ -74,7 +86,12 @@ impl Predictor {
 
     /// Mean service time of this class.
     pub(crate) fn service_us_of(&self, class: ClassId) -> Option<u64> {
-        self.classes.get(&class).and_then(get_us)
+        self.classes.get(&class).and_then(|service| get_us(&service.all))
+    }
+
+    /// The same in workers of the short lane. `None` for a class that has had none of them.
+    pub(crate) fn unhindered_us_of(&self, class: ClassId) -> Option<u64> {
+        self.classes.get(&class).and_then(|service| get_us(&service.unhindered))
     }
 
     /// One of this side was given to a worker, and so many of it wait on.
@@ -93,52 +110,15 @@ impl Predictor {
 
     /// Whether enough is known of this side to turn requests away for it.
     pub(crate) fn knows(&self, side: Lane) -> bool {
-        self.pace(side).service.count() >= SAMPLES_MIN
+        self.pace(side).finished >= SAMPLES_MIN
     }
 
-    /// Mean service time of this side, or of all while nothing is known of it.
-    pub(crate) fn service_us(&self, side: Lane) -> Option<u64> {
-        get_us(&self.pace(side).service).or(get_us(&self.service))
-    }
-
-    /// The work of so many requests, shared by these slots.
-    pub(crate) fn shared_us(&self, requests: usize, slots: u32) -> Option<u64> {
-        get_us(&self.service).map(|mean_us| requests as u64 * mean_us / u64::from(slots.max(1)))
-    }
-
-    /// The same by side.
-    pub(crate) fn both_us(&self, short: usize, long: usize, slots: u32) -> Option<u64> {
-        let of = |side, requests: usize| self.service_us(side).map(|mean_us| requests as u64 * mean_us);
-        Some((of(Lane::Short, short)? + of(Lane::Long, long)?) / u64::from(slots.max(1)))
-    }
-
-    /// How long so many requests of this side take to be given away: by the pace at which those before them went, which
-    /// is what the other side leaves. At least one slot's pace and at most that of all its slots, because a pace that was
+    /// How long so many requests of this side, which are so much work, take to be given away: by the pace at which those before them
+    /// went, which is what the other side leaves. At least the pace of all slots and at most that of one, because a pace that was
     /// measured once must not keep away those by whom it would be measured again.
-    pub(crate) fn paced_us(&self, side: Lane, requests: usize, slots: u32) -> Option<u64> {
-        let service_us = self.service_us(side)?;
-        let most_us = service_us.max(1);
-        let least_us = (service_us / u64::from(slots.max(1))).min(most_us);
-        let interval_us = get_us(&self.pace(side).interval).unwrap_or(least_us).clamp(least_us, most_us);
-        Some(requests as u64 * interval_us)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn served(service_us: u64) -> Served {
-        Served { side: Lane::Short, class: ClassId(1), service_us, is_undisturbed: true }
-    }
-
-    #[test]
-    fn first_request_of_all_is_no_measure_for_the_others() {
-        let mut predictor = Predictor::default();
-        predictor.finished(served(3_000_000));
-        for _ in 0..9 {
-            predictor.finished(served(5_000));
-        }
-        assert!(predictor.shared_us(1, 1).is_some_and(|us| us < 310_000));
+    pub(crate) fn paced_us(&self, side: Lane, requests: usize, work_us: u64, slots: u32) -> u64 {
+        let least_us = work_us / u64::from(slots.max(1));
+        let paced_us = get_us(&self.pace(side).interval).map(|us| us.saturating_mul(requests as u64));
+        paced_us.unwrap_or(least_us).clamp(least_us, work_us.max(least_us))
     }
 }

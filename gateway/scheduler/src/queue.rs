@@ -47,9 +47,7 @@ struct Ranked {
 pub(crate) struct Head {
     rank: (bool, Time, Key),
     pub request: RequestId,
-    pub class: ClassId,
-    pub alone: bool,
-    pub ahead: bool,
+    pub need: Need,
 }
 
 impl Head {
@@ -58,12 +56,17 @@ impl Head {
     }
 }
 
+/// Requests that are expected to take a worker for equally long: priority, class, and whether every worker may have them.
+pub(crate) type Kind = (i8, ClassId, bool);
+
+fn kind(need: Need) -> Kind {
+    (need.priority, need.class, need.home == Home::Any)
+}
+
 /// The strands of one side.
 #[derive(Debug, Default)]
 struct Side {
     length: usize,
-    /// How many they are of each priority.
-    lengths: BTreeMap<i8, usize>,
     strands: BTreeSet<(Key, Need)>,
     overdue: BTreeSet<(Time, Need)>,
 }
@@ -72,6 +75,8 @@ struct Side {
 pub(crate) struct Queue {
     order: Order,
     waiting: BTreeMap<RequestId, Waiting>,
+    /// How many they are of each kind.
+    kinds: BTreeMap<Kind, usize>,
     /// How many of them want a worker to themselves.
     alone: usize,
     strands: BTreeMap<Need, Ranked>,
@@ -133,6 +138,7 @@ impl Queue {
 
     pub(crate) fn push(&mut self, request: RequestId, waiting: Waiting, costs: &Costs) {
         self.waiting.insert(request, waiting);
+        *self.kinds.entry(kind(waiting.need)).or_default() += 1;
         self.alone += usize::from(waiting.need.alone);
         self.latest_starts.extend(waiting.latest_start.map(|at| (at, request)));
         if self.order == Order::Shortest {
@@ -162,8 +168,6 @@ impl Queue {
         };
         let length = ranked.strand.len();
         change(&mut ranked.strand);
-        let of_priority = side.lengths.entry(need.priority).or_default();
-        *of_priority = *of_priority + ranked.strand.len() - length;
         side.length = side.length + ranked.strand.len() - length;
         let Some(first) = ranked.strand.first() else { return true };
         if first != ranked.key.3 {
@@ -186,12 +190,6 @@ impl Queue {
         let ranked = self.strands.remove(&need)?;
         let side = self.side_mut(ranked.side);
         side.length -= ranked.strand.len();
-        if let Entry::Occupied(mut of_priority) = side.lengths.entry(need.priority) {
-            *of_priority.get_mut() -= ranked.strand.len();
-            if *of_priority.get() == 0 {
-                of_priority.remove();
-            }
-        }
         side.strands.remove(&(ranked.key, need));
         side.overdue.remove(&(ranked.overdue, need));
         Some(ranked)
@@ -204,7 +202,6 @@ impl Queue {
         ranked.overdue = ranked.strand.overdue();
         let side = self.side_mut(ranked.side);
         side.length += ranked.strand.len();
-        *side.lengths.entry(need.priority).or_default() += ranked.strand.len();
         side.strands.insert((ranked.key, need));
         side.overdue.insert((ranked.overdue, need));
         self.strands.insert(need, ranked);
@@ -212,6 +209,12 @@ impl Queue {
 
     pub(crate) fn remove(&mut self, request: RequestId) -> Option<Waiting> {
         let waiting = self.waiting.remove(&request)?;
+        if let Entry::Occupied(mut of_kind) = self.kinds.entry(kind(waiting.need)) {
+            *of_kind.get_mut() -= 1;
+            if *of_kind.get() == 0 {
+                of_kind.remove();
+            }
+        }
         self.alone -= usize::from(waiting.need.alone);
         if let Some(at) = waiting.latest_start {
             self.latest_starts.remove(&(at, request));
@@ -233,18 +236,13 @@ impl Queue {
         self.first_of(side, now, |_| true)
     }
 
-    /// The next one that may share a worker.
-    pub(crate) fn head_that_shares(&self, side: Lane, now: Time) -> Option<Head> {
-        self.first_of(side, now, |need| !need.alone)
-    }
-
-    fn first_of(&self, side: Lane, now: Time, may: impl Fn(&Need) -> bool) -> Option<Head> {
+    /// The next one of which this is true.
+    pub(crate) fn first_of(&self, side: Lane, now: Time, may: impl Fn(&Need) -> bool) -> Option<Head> {
         if self.order == Order::Fifo {
             let (first, waiting) =
                 self.waiting.iter().find(|(_, waiting)| may(&waiting.need)).filter(|_| side == Lane::Short)?;
             let key = (Reverse(0), 0, Time(0), *first);
-            let Need { class, alone, ahead, .. } = waiting.need;
-            return Some(Head { rank: (true, Time(0), key), request: *first, class, alone, ahead });
+            return Some(Head { rank: (true, Time(0), key), request: *first, need: waiting.need });
         }
         let side = self.side(side);
         let overdue = side.overdue.iter().take_while(|(since, _)| *since <= now);
@@ -252,12 +250,12 @@ impl Queue {
             // The strand goes on in the order of arrival, so that the turn of the one that is overdue comes too.
             let ranked = self.strands.get(need)?;
             let (rank, request) = ((false, *since, ranked.key), ranked.strand.first()?);
-            return Some(Head { rank, request, class: need.class, alone: need.alone, ahead: need.ahead });
+            return Some(Head { rank, request, need: *need });
         }
         let first = side.strands.iter().find(|(_, need)| may(need));
         first.map(|(key, need)| {
             let (rank, request) = ((true, Time(0), *key), key.3);
-            Head { rank, request, class: need.class, alone: need.alone, ahead: need.ahead }
+            Head { rank, request, need: *need }
         })
     }
 
@@ -271,7 +269,7 @@ impl Queue {
         let from = Need { class, priority: i8::MIN, ..Need::default() };
         let last = Home::At(WorkerId(u64::MAX));
         let deadline_ms = Some(u32::MAX);
-        let to = Need { class, priority: i8::MAX, deadline_ms, alone: true, ahead: true, home: last };
+        let to = Need { class, priority: i8::MAX, deadline_ms, alone: true, ahead: true, inner: true, home: last };
         let needs: Vec<Need> = self.strands.range(from..=to).map(|(need, _)| *need).collect();
         for need in needs {
             self.rate_strand(need, costs);
@@ -341,12 +339,10 @@ impl Queue {
         }
     }
 
-    /// How many of a side go before one of this priority, as long as none of them has waited for too long.
-    pub(crate) fn len_from(&self, side: Lane, priority: i8) -> usize {
-        match self.order {
-            Order::Fifo => self.len_of(side),
-            Order::Shortest => self.side(side).lengths.range(priority..).map(|(_, length)| length).sum(),
-        }
+    /// How many of each kind go before one of this priority, as long as none of them has waited for too long.
+    pub(crate) fn before(&self, priority: i8) -> impl Iterator<Item = (Kind, usize)> + '_ {
+        let lowest = if self.order == Order::Fifo { i8::MIN } else { priority };
+        self.kinds.range((lowest, ClassId(0), false)..).map(|(kind, requests)| (*kind, *requests))
     }
 
     /// Whether others of its kind wait.

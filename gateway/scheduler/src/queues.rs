@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::queue::{Head, Queue, Waiting};
+use crate::queue::{Head, Kind, Queue, Waiting};
 use crate::{ClassId, Costs, Home, Lane, Need, Order, RequestId, Scheduler, Time, WorkerId};
 
 #[derive(Debug, Default)]
@@ -59,6 +59,11 @@ impl Queues {
     /// The next request of those that wait for this worker alone.
     pub(crate) fn head_at(&self, worker: WorkerId, now: Time) -> Option<Head> {
         self.homes.get(&worker)?.head(Lane::Short, now)
+    }
+
+    /// How many of each kind wait for this worker alone.
+    fn kinds_at(&self, worker: WorkerId) -> impl Iterator<Item = (Kind, usize)> + '_ {
+        self.homes.get(&worker).into_iter().flat_map(|queue| queue.before(i8::MIN))
     }
 
     /// Requests that wait for this worker alone.
@@ -119,16 +124,17 @@ impl Queues {
         self.shared.has_alone()
     }
 
-    pub(crate) fn head_that_shares(&self, side: Lane, now: Time) -> Option<Head> {
-        self.shared.head_that_shares(side, now)
+    /// The next one of which this is true.
+    pub(crate) fn first_of(&self, side: Lane, now: Time, may: impl Fn(&Need) -> bool) -> Option<Head> {
+        self.shared.first_of(side, now, may)
     }
 
     pub(crate) fn len_of(&self, side: Lane) -> usize {
         self.shared.len_of(side)
     }
 
-    pub(crate) fn len_from(&self, side: Lane, priority: i8) -> usize {
-        self.shared.len_from(side, priority)
+    pub(crate) fn before(&self, priority: i8) -> impl Iterator<Item = (Kind, usize)> + '_ {
+        self.shared.before(priority)
     }
 
     pub(crate) fn has_strand(&self, need: Need) -> bool {
@@ -154,9 +160,11 @@ impl Scheduler {
 
     /// How long a request will wait for this worker, in microseconds: behind those that wait for the same, and behind its part
     /// of those that may have any.
-    pub(crate) fn at_home_us(&self, worker: WorkerId, priority: i8) -> Option<u64> {
-        let slots = self.pool.slots_of(worker, self.limits.concurrency);
-        let of_any = self.queue.len_from(Lane::Short, priority) / self.pool.ready_count().max(1) as usize;
-        self.predictor.shared_us(self.queue.len_at(worker) + of_any + 1, slots).filter(|_| slots > 0)
+    pub(crate) fn at_home_us(&self, worker: WorkerId, Need { class, priority, .. }: Need) -> Option<u64> {
+        let servers = self.pool.slots_of(worker, self.limits.concurrency).min(self.limits.concurrency);
+        let of_any_us = self.before(Lane::Short, priority).work_us / u64::from(self.pool.ready_count().max(1));
+        let at_home = self.queue.kinds_at(worker).map(|((_, class, _), requests)| self.work_of_us(class, requests));
+        let work_us = at_home.sum::<u64>().saturating_add(of_any_us).saturating_add(self.work_us(class));
+        work_us.checked_div(servers.into())
     }
 }

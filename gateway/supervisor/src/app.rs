@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use sluice_catalog::config::secret_variables;
 use sluice_scheduler::WorkerId;
 use tokio::process::Command;
 
@@ -51,6 +52,9 @@ pub struct App {
     pub head_bytes_max: u64,
     /// How many workers the gateway starts with, for what shares the CPUs with them.
     pub workers: u32,
+    /// Memory that the gateway and its workers may use, bytes: the limit of the cgroup or the machine's. Where that is not known, nothing
+    /// bounds what waits but the heaps.
+    pub memory_bytes: Option<u64>,
     /// Requests a worker may hold.
     pub concurrency: u32,
     /// It may hold more than one only while those that it has wait.
@@ -156,8 +160,10 @@ impl App {
             let own = self.env.get("PATH").map(OsString::from).or_else(|| std::env::var_os("PATH"));
             command.env("PATH", path_of_command(&self.cwd, own));
         }
-        // It is for operators, and error pages of apps show their environment.
-        command.env_remove("SLUICE_ADMIN_TOKEN");
+        // They are for operators, and error pages of apps show their environment.
+        for name in secret_variables() {
+            command.env_remove(name);
+        }
         // They are the gateway's: an app that knows them would say in its name that it is ready, or alive.
         for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
             command.env_remove(name);

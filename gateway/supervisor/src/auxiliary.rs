@@ -282,19 +282,33 @@ fn pass_on(mut stream: impl AsyncRead + AsyncWrite + Unpin + 'static, preface: S
     if relay.open.get() >= CONNECTIONS_MAX {
         return;
     }
-    let relay = Rc::clone(relay);
-    relay.open.set(relay.open.get() + 1);
+    let open = Open::new(relay);
     tokio::task::spawn_local(async move {
         let mut tried = Vec::new();
-        while let Some(target) = relay.untried(&tried) {
+        while let Some(target) = open.0.untried(&tried) {
             if let Some(mut worker) = reach(&target, &preface).await {
                 let _ = tokio::io::copy_bidirectional(&mut stream, &mut worker).await;
                 break;
             }
             tried.push(target.socket);
         }
-        relay.open.set(relay.open.get() - 1);
     });
+}
+
+/// A connection that counts for as long as its task lives, however that ends.
+struct Open(Rc<Relay>);
+
+impl Open {
+    fn new(relay: &Rc<Relay>) -> Self {
+        relay.open.set(relay.open.get() + 1);
+        Open(Rc::clone(relay))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.open.set(self.0.open.get() - 1);
+    }
 }
 
 /// None where the worker is going, and has had nothing of the client.

@@ -15,8 +15,8 @@ use std::time::Duration;
 use serde_json::json;
 use sluice_catalog::snapshot::{ComponentCacheSnapshot, Purge};
 use sluice_journal::{Event, Level};
-use sluice_scheduler::Event::{HoldsOne, Overweight};
-use sluice_scheduler::{RequestId, WorkerId};
+use sluice_scheduler::Event::{HoldsOne, Overweight, Weighed};
+use sluice_scheduler::{Memory, RequestId, WorkerId};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::net::unix::OwnedReadHalf;
 use tokio::net::{UnixListener, UnixStream};
@@ -181,6 +181,11 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
             }
         }
         Kind::Idle => supervisor.gate.idle(process.worker),
+        Kind::AsksItself => {
+            if let Some(port) = said.port {
+                supervisor.gate.asks_itself(process.worker, port, said.over);
+            }
+        }
         Kind::Busy => supervisor.gate.busy(process.worker, RequestId(said.id), RequestId(said.by)),
         Kind::Overlong => tell_overlong(supervisor, process, &said),
         Kind::Raw => supervisor.gate.writes_raw(process.worker, said.dropped_bytes),
@@ -204,6 +209,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
         }
         Kind::Turn => supervisor.gate.has_reported_all(process.worker, Instant::now()),
         Kind::Beat => hear_beat(supervisor, process, &said),
+        Kind::Memory => hear_memory(supervisor, process, &said),
         Kind::React => {
             let Line { renders, reasons, .. } = said;
             supervisor.heard_renders(process, Renders { renders, reasons });
@@ -314,6 +320,18 @@ fn tell_sleep(supervisor: &Supervisor, process: &Process, elu: f64) {
     let wanted =
         wanted_us.zip(wanted_us_then).map(|(now_us, then_us)| Duration::from_micros(now_us.saturating_sub(then_us)));
     supervisor.gate.was_awake(process.worker, elapsed, turned.max(wanted.unwrap_or_default()));
+}
+
+/// Requests that only wait are bounded by what the worker has left: of its heap, and of its share of the machine's or cgroup's memory.
+fn hear_memory(supervisor: &Supervisor, process: &Process, said: &Line) {
+    let worker = process.worker;
+    let weigh = |memory, used_bytes, limit_bytes| {
+        if limit_bytes > 0 {
+            supervisor.gate.tell(Weighed { worker, memory, used_bytes, limit_bytes });
+        }
+    };
+    weigh(Memory::Heap, said.heap_used_bytes, said.heap_bytes_max);
+    weigh(Memory::Resident, said.rss_bytes, supervisor.resident_bytes_max());
 }
 
 fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line) {

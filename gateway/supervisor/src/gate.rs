@@ -171,6 +171,8 @@ pub trait Gate {
     fn waits_on(&self, worker: WorkerId, request: RequestId);
     /// The app has not seen the request, because it has not ended the other.
     fn busy(&self, worker: WorkerId, request: RequestId, by: RequestId);
+    /// The app has connected to the gateway from this local port, or has closed that connection.
+    fn asks_itself(&self, worker: WorkerId, port: u16, is_over: bool);
     /// The app holds no request at all, so whatever it broke off has ended.
     fn idle(&self, worker: WorkerId);
 
@@ -178,6 +180,8 @@ pub trait Gate {
 
     /// Woken when requests wait for a worker; where further ones are granted to workers that wait themselves.
     fn queue_waits(&self) -> &Notify;
+    /// Whether main threads of workers are to be looked at: somebody waits, or a worker holds what may only wait.
+    fn wants_looks(&self) -> bool;
     /// Whether the gateway is on its way out.
     fn is_leaving(&self) -> bool;
     /// Requests that this worker has finished.

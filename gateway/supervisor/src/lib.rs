@@ -27,6 +27,7 @@ mod process;
 mod profile;
 mod react;
 mod reload;
+mod rest;
 mod sample;
 mod sockets;
 mod stuck;
@@ -144,7 +145,21 @@ pub struct Supervisor {
     overruns: RefCell<Overruns>,
 }
 
+/// Part of the memory, in eighths, that is for workers: the rest is the gateway's and the system's.
+const FOR_WORKERS: u64 = 7;
+
 impl Supervisor {
+    /// Resident memory that one worker may use while all use as much, bytes; `u64::MAX` where nobody knows.
+    pub(crate) fn resident_bytes_max(&self) -> u64 {
+        let memory_bytes = self.apps.borrow().values().find_map(|app| app.memory_bytes);
+        let workers = self.gate.scheduler(sluice_scheduler::Scheduler::ready_count).max(1);
+        let share = memory_bytes.map_or(u64::MAX, |bytes| bytes / 8 * FOR_WORKERS / u64::from(workers));
+        match self.gate.config().recycle.memory_bytes_max {
+            0 => share,
+            recycled => share.min(recycled),
+        }
+    }
+
     /// Starts the guardian and the control socket; workers follow as the gate asks for them. `app` is that of generation 1.
     ///
     /// # Errors

@@ -96,8 +96,7 @@ impl Supervisor {
             self.note(Level::Info, &format!("the app's server on port {} is its main server from now on", app.port));
         }
         if found.tls && !main.is_tls_told.replace(true) {
-            let has_tls = self.gate.config().server.tls_cert.is_some();
-            let (level, text) = of_tls(has_tls);
+            let (level, text) = of_tls(self.gate.config().is_tls());
             self.note(level, text);
         }
     }
@@ -137,14 +136,14 @@ fn of_tls(has_tls: bool) -> (Level, &'static str) {
     if has_tls {
         return (
             Level::Info,
-            "the app's main server is an HTTPS server. TLS ends at the gateway, with its own certificate \
-             (server.tls_cert), and the app's is not used",
+            "the app's main server is an HTTPS server. TLS ends at the gateway, with a certificate of its \
+             own, and the app's is not used",
         );
     }
     (
         Level::Warn,
         "the app's main server is an HTTPS server, but TLS ends at the gateway, which has no certificate: clients get \
-         plain HTTP, and https:// does not work. Set server.tls_cert and server.tls_key, or leave TLS to what stands before \
+         plain HTTP, and https:// does not work. Set server.tls_cert, server.certificates or acme.names, or leave TLS to what stands before \
          the gateway. Client certificates do not reach the app",
     )
 }

@@ -3,25 +3,28 @@
 //!
 //! A worker whose main thread is in a loop that lets others in (`packages/breathe`) says so itself, and gets one for each time.
 //!
-//! It tells the gate; who gets a request is the scheduler's decision. While nothing is queued and no worker holds more than
-//! one, it does nothing at all.
+//! It tells the gate; who gets a request is the scheduler's decision. Requests that have waited for a while are parked by the same looks
+//! ([`crate::rest`]). While nothing is queued and no worker has a request for longer than a moment, it does nothing at all.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_scheduler::Event::{Crowded, Waits};
+use sluice_scheduler::Event::{Blocked, Crowded, Looked as Rests, Waits};
 use sluice_scheduler::{WorkerId, WorkerState, WorkerView};
 use tokio::time::Instant;
 
 use crate::Supervisor;
 use crate::looks::Looked;
+use crate::rest::{Found, Rest};
 use crate::sample::{Sample, Sleep};
 
 /// Between two looks at all workers. A thread that has not run between them and sleeps at both waits.
 const PERIOD: Duration = Duration::from_millis(1);
 /// The same when all of them hold several.
 const PERIOD_SHARED: Duration = Duration::from_millis(5);
+/// The same when nobody waits.
+const PERIOD_CALM: Duration = Duration::from_millis(10);
 /// A request that was given to a worker so long ago has reached it.
 const UNDER_WAY_MAX: Duration = Duration::from_millis(3);
 /// Looking takes at most this part of the gateway's time.
@@ -36,10 +39,12 @@ const ASLEEP_LITTLE: (Duration, u32) = (Duration::from_millis(200), 5);
 const LONGEST: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(5));
 /// Without having been found asleep at any of so many looks it holds too many; found so at fewer than this it has no time.
 const LOOKS_MIN: u32 = 100;
+/// Change of a load that is told, thousandths.
+const LOAD_STEP: u32 = 10;
 const LOOKS_ASLEEP_MIN: u32 = 2;
 
 /// What was seen of a worker's main thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Seen {
     /// CPU time at the last look, if it slept.
     asleep_at_us: Option<u64>,
@@ -58,6 +63,10 @@ struct Seen {
     looks_asleep: u32,
     /// How often in a row it had too many.
     crowded: u32,
+    /// Of single looks.
+    rest: Rest,
+    /// The load that the scheduler was told last.
+    load_told: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,10 +180,9 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
         supervisor.gate.queue_waits().notified().await;
         // How long ago that was is not known any more. Who was granted a request and has not run since still has not.
         for known in seen.values_mut() {
-            *known = Seen { granted: known.granted, is_told: known.is_told, ..Seen::default() };
+            *known = Seen { granted: known.granted, is_told: known.is_told, rest: known.rest, ..Seen::default() };
         }
-        let has_room = |view: WorkerView| view.has_more_room && view.state == WorkerState::Ready;
-        while supervisor.gate.scheduler(|scheduler| scheduler.queue_length() > 0 || scheduler.workers().any(has_room)) {
+        while supervisor.gate.wants_looks() {
             let began = Instant::now();
             let period = look(&supervisor, &mut seen);
             tokio::time::sleep(period.max(began.elapsed() * SHARE)).await;
@@ -191,10 +199,16 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
     let mut busy: Vec<WorkerView> =
         supervisor.gate.scheduler(|scheduler| scheduler.workers().filter(is_looked_at).collect());
     seen.retain(|worker, _| busy.iter().any(|view| view.worker == *worker));
-    let mut period = if busy.iter().all(|view| view.has_more_room) { PERIOD_SHARED } else { PERIOD };
+    let is_calm = supervisor.gate.scheduler(|scheduler| scheduler.queue_length() == 0);
+    let is_shared = busy.iter().all(|view| view.has_more_room);
+    let mut period = match (is_shared, is_calm && busy.iter().all(|view| !view.has_more_room)) {
+        (_, true) => PERIOD_CALM,
+        (true, _) => PERIOD_SHARED,
+        _ => PERIOD,
+    };
     // Whoever holds least gets the next one.
     busy.sort_by_key(|view| (view.in_service, view.worker));
-    for WorkerView { worker, in_service, has_more_room, .. } in busy {
+    for WorkerView { worker, in_service, parked, has_more_room, .. } in busy {
         let process = supervisor.processes.borrow().get(&worker).cloned();
         if let Some(process) = process.as_ref().filter(|process| process.breathes()) {
             period = PERIOD;
@@ -206,10 +220,10 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
         }
         // Before that it sleeps because nothing has come yet.
         let is_there = supervisor.gate.latest_given(worker).is_some_and(|given| given.elapsed() >= UNDER_WAY_MAX);
-        if !is_there && !has_more_room {
+        if !is_there && !has_more_room && parked == 0 {
             // A look could find nothing, and costs more than a light request.
             let known = seen.entry(worker).or_default();
-            *known = Seen { asleep_at_us: None, held: in_service, judged: None, crowded: 0, ..*known };
+            *known = Seen { asleep_at_us: None, held: in_service - parked, judged: None, crowded: 0, ..*known };
             continue;
         }
         let seen_now = process.map_or(Looked::Nothing, |process| process.look());
@@ -221,11 +235,23 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
         };
         let is_queued = supervisor.gate.scheduler(sluice_scheduler::Scheduler::queue_length) > 0;
         let known = seen.entry(worker).or_default();
-        let waits = known.look(sample, in_service, is_there) && in_service > 0;
-        if has_more_room && known.blocks(sample, in_service, is_there) {
+        let rests = known.rests(sample);
+        let found = known.rest.look(Instant::now(), sample, rests, in_service, is_there);
+        let running = in_service - parked;
+        let waits = known.look(sample, running, is_there) && running > 0;
+        if found == Found::Blocked {
+            supervisor.gate.tell(Blocked { worker });
+        }
+        if has_more_room && known.blocks(sample, running, is_there) {
             known.judged = None;
             supervisor.gate.tell(Crowded { worker, by: u32::MAX });
             continue;
+        }
+        let load = known.rest.load();
+        let has_changed = load.abs_diff(known.load_told) >= LOAD_STEP || parked > 0 && found == Found::Asleep;
+        if found != Found::Blocked && (has_changed || running > 0 && found == Found::Asleep) {
+            known.load_told = load;
+            supervisor.gate.tell(Rests { worker, sleeps: found == Found::Asleep, load });
         }
         if !has_more_room {
             (known.judged, known.crowded) = (None, 0);
@@ -240,6 +266,9 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
             None => usize::from(waits && is_queued),
         };
         for _ in 0..more.min(held_max.saturating_sub(in_service)) {
+            if supervisor.gate.scheduler(sluice_scheduler::Scheduler::queue_length) == 0 {
+                break;
+            }
             supervisor.gate.tell(Waits { worker });
         }
     }

@@ -321,6 +321,9 @@ for (const [what, box, reason] of [
   ['that throws in a hole', hole({ n: 'Throws' }), 'Throws: render'],
   ['that throws in the browser alone', { n: 'Throws', on: 'load', html: '<i>soon</i>' }, 'Throws: render'],
   ['of a framework that the build does not have', hole({ a: 'solid' as 'plain' }), 'Counter: unknown'],
+  ['whose name is that of what every object has', hole({ n: 'constructor' }), 'constructor: unknown'],
+  ['whose framework is', hole({ a: 'constructor' as 'plain' }), 'Counter: unknown'],
+  ['whose props the page does not have', hole({ isBare: true }), 'Counter: props'],
 ] as const satisfies readonly (readonly [string, Box, string])[]) {
   void test(`a component ${what} leaves what the server sent`, options, async (t) => {
     const { page } = await view(t);

@@ -127,6 +127,19 @@ void test('a page of all frameworks, with slots, is taken over without a word', 
   assert.ok(!asked.includes('/assets/Card.js'), asked.join());
 });
 
+void test('a box may be called `page`, and is taken over with its own props', options, async (t) => {
+  const { url } = await serve(t, {
+    boxes: [
+      { component: 'Counter', id: 'page', props: { start: 7 } },
+      { component: 'Counter', id: 'hole', rendering: 'client', props: { start: 3 } },
+    ],
+  });
+  const { page } = await view(t);
+  await page.goto(url);
+  for (const text of ['add: 7', 'add: 3']) await page.getByText(text).click();
+  for (const text of ['add: 8', 'add: 4']) await page.getByText(text).waitFor();
+});
+
 void test('styles of the set come from one file, and fit the names in the HTML', options, async (t) => {
   const { url } = await serve(t, {
     boxes: [

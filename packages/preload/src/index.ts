@@ -13,6 +13,7 @@ import { Hooks } from './hooks.js';
 import { freeInspectorPort } from './inspector-port.js';
 import { catchListen } from './listen.js';
 import { reportLoaded } from './loaded.js';
+import { tellOwnCalls } from './own-calls.js';
 import { offerProcessMessages } from './process-messages.js';
 import { catchReactDOM } from './react.js';
 import { PageTags } from './page-tags.js';
@@ -33,6 +34,7 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   const { purge } = new Purges(control);
   Object.defineProperty(globalThis, purgeKey, { value: purge });
   offerRenderHost(control);
+  tellOwnCalls(control, settings.portPublic);
   const pageTags = settings.keepsPages ? new PageTags(purge) : undefined;
   const listenToEarly = takeEarlyCalls();
   const tables = new RouteTables();

@@ -150,6 +150,13 @@ export type ToGateway =
       readonly id: number;
       readonly by: number;
     }
+  /** The app has connected to the gateway's own port, or that connection has closed. `port` is the connection's local one; its requests go before others. */
+  | {
+      readonly type: 'asks-itself';
+      readonly port: number | null;
+      /** Whether it has closed. */
+      readonly over: boolean;
+    }
   /** Node's parser refused something and the app holds no request. Frees a slot whose response broke, as no `done` will come. */
   | {
       readonly type: 'idle';
@@ -206,6 +213,14 @@ export type ToGateway =
       readonly gc_share?: number;
       /** The part of it that was no request's. */
       readonly lost_share?: number;
+    }
+  /** Memory in use, which bounds how many requests may wait in the worker. With each beat, and whenever the app holds a quarter more requests than when it was told last, 16 at least. */
+  | {
+      readonly type: 'memory';
+      readonly heap_used_bytes: number;
+      /** Limit of the heap, without its young generation. */
+      readonly heap_bytes_max: number;
+      readonly rss_bytes: number;
     }
   /** Uninterrupted runs of the main thread: from the event loop's call into JavaScript until the callbacks, ticks and microtasks of that call are done. Since the worker serves; every 10 s, and within 250 ms of a run above 1 s. */
   | {

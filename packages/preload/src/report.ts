@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
 import { ComponentCache } from './component-cache.js';
 import type { Control } from './control.js';
 import type { Done, Leaving } from './messages.js';
@@ -20,6 +21,10 @@ const BATCH_MS = 20;
 const BATCH_REQUESTS_MAX = 500;
 const BEAT_MS = 1000;
 const TURN_MS = 250;
+/** Requests that the app holds more than when memory was told last, before it is told again; a quarter more where that is more. */
+const HELD_STEP = 16;
+/** Young generation that V8 counts into the limit of the heap: three semi-spaces of 16 MiB. */
+const YOUNG_BYTES = 3 * 16 * 1024 * 1024;
 /** Beats between two lines of runs. */
 const BEATS_PER_RUNS = 10;
 
@@ -43,6 +48,11 @@ export class Report {
   #utilization = performance.eventLoopUtilization();
   #done_total = 0;
   #beats_total = 0;
+  /** Requests that the app held when memory was told last. */
+  #heldTold = 0;
+  #inside = 0;
+  /** Streams that have begun since the last beat. They leave the app's slots, and go on to take memory. */
+  #streamed = 0;
   overlaps_total = 0;
 
   constructor(control: Control, rendersFast: boolean, cpu = new OwnCpu(), tables = new RouteTables()) {
@@ -54,15 +64,24 @@ export class Report {
 
   start(watchesRuns = true): void {
     if (watchesRuns) this.#cpu.watch.start(() => this.#tellRuns());
-    setInterval(() => this.#beat(), BEAT_MS).unref();
-    setInterval(() => this.#turn(), TURN_MS).unref();
+    this.#every(BEAT_MS, () => this.#beat());
+    this.#every(TURN_MS, () => this.#turn());
     // A small line to a unix socket still goes out while the process exits.
     process.once('exit', () => {
       this.flush();
       this.#tellRenders();
       this.#tellRuns();
     });
+    // It stands in whatever has called `listen()`, which is no run of the preload's own.
     this.#beat();
+  }
+
+  #every(period_ms: number, work: () => void): void {
+    const fire = (): void => {
+      this.#cpu.watch.disown();
+      work();
+    };
+    setInterval(fire, period_ms).unref();
   }
 
   done(label: string, { cpu_us, isShared }: Cost, left: Leaving, stay?: Told): void {
@@ -70,6 +89,7 @@ export class Report {
     if (id === undefined) return;
     this.#done_total += 1;
     const done: Draft = { id, cpu_us, left };
+    if (left !== 'end' && left !== 'abandoned') this.#streamed += 1;
     if (isShared) done.shared = true;
     if (stay !== undefined) this.#tell(done, stay);
     this.#batch.push(done);
@@ -93,6 +113,21 @@ export class Report {
   busy(label: string, unended: string): void {
     const [id, by] = [idOf(label), idOf(unended)];
     if (id !== undefined && by !== undefined) this.#control.send({ type: 'busy', id, by });
+  }
+
+  /** The app holds so many requests. Those that only wait take memory, and the gateway has to know before the heap is full. */
+  holds(inside: number): void {
+    this.#inside = inside;
+    const requests = inside + this.#streamed;
+    if (requests - this.#heldTold < Math.max(HELD_STEP, this.#heldTold / 4)) return;
+    this.#tellMemory(requests, process.memoryUsage.rss());
+  }
+
+  #tellMemory(requests: number, rss_bytes: number): void {
+    this.#heldTold = requests;
+    const { used_heap_size, heap_size_limit } = getHeapStatistics();
+    const heap_bytes_max = Math.max(heap_size_limit - YOUNG_BYTES, heap_size_limit / 2);
+    this.#control.send({ type: 'memory', heap_used_bytes: used_heap_size, heap_bytes_max, rss_bytes });
   }
 
   /** The app holds no request at this moment. */
@@ -124,13 +159,11 @@ export class Report {
 
   /** The gateway takes a turn for word that all requests that have ended are reported, and a beat as well. */
   #turn(): void {
-    this.#cpu.watch.disown();
     this.flush();
     this.#control.send({ type: 'turn' });
   }
 
   #beat(): void {
-    this.#cpu.watch.disown();
     if (this.#beats_total % BEATS_PER_RUNS === 0 && this.#beats_total > 0) this.#tellRuns();
     // Apps register routes after `listen()` as well.
     const grown = this.#beats_total === 0 ? undefined : this.#tables.news();
@@ -139,6 +172,8 @@ export class Report {
     this.flush();
     this.#tellRenders();
     const memory = process.memoryUsage();
+    this.#streamed = 0;
+    this.#tellMemory(this.#inside, memory.rss);
     const { shares } = this.#cpu;
     const utilization = performance.eventLoopUtilization();
     const { utilization: elu } = performance.eventLoopUtilization(utilization, this.#utilization);

@@ -333,6 +333,7 @@ export class Requests {
       isAwaited: false,
     };
     this.#inApp.add(ticket);
+    this.#report.holds(this.#inApp.size);
     this.#follower?.entered(idOf(label) ?? 0, ticket.cpu);
     this.moves += 1;
     if (this.#inApp.size > this.#held_max) this.#report.overlaps_total += 1;
@@ -405,6 +406,7 @@ export class Requests {
     this.moves += 1;
     if (end !== undefined) this.#ends.delete(ticket);
     this.#inApp.delete(ticket);
+    this.#report.holds(this.#inApp.size);
     this.#follower?.left(idOf(ticket.label) ?? 0);
     this.#gate.leave();
   }

@@ -139,7 +139,10 @@ export class RunWatch {
     this.#ownedSince_ms = at_ms;
   }
 
-  /** This run is the preload's own. Called by its timers, which nothing runs around: so nothing that got lost stays lost. */
+  /**
+   * This run is the preload's own. Called by its timers, which nothing runs around: so nothing that got lost stays lost. Anywhere
+   * else it would have all runs until the next timer taken for parts of this one.
+   */
   disown(): void {
     if (!this.#isOn) return;
     this.#depth = 1;

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mock, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { Control } from '../src/control.js';
 import type { ToGateway } from '../src/messages.js';
 import { Report } from '../src/report.js';
@@ -25,4 +27,16 @@ test('neither a turn nor a beat is told before the requests that have ended', ()
   } finally {
     mock.timers.reset();
   }
+});
+
+test('runs before the first timer of the preload are counted apart, and each is of its request', () => {
+  const fixture = fileURLToPath(new URL('fixtures/first-runs.ts', import.meta.url));
+  const said = execFileSync(process.execPath, ['--import', 'tsx', fixture], { encoding: 'utf8' });
+  const held = JSON.parse(said) as { label: string; ms: number; longest_us?: number }[];
+  assert.deepEqual(
+    held.map(({ label }) => label),
+    ['id=1', 'id=2'],
+  );
+  for (const { label, ms, longest_us } of held)
+    assert.ok((longest_us ?? 0) >= ms * 1000, `${label}: ${said}`);
 });

@@ -391,8 +391,8 @@ export interface RateLimitsConfig {
   /**
    * Paths, each with what one client may ask for at and below it: `"/login" = "5/min burst 20"`. The
    * rate is a count and `/s`, `/min` or `/h`. The burst is how many may come at once; without it, what
-   * the rate gives in a second, at least 1. Of several paths that fit, the longest counts. Empty
-   * switches it off.
+   * the rate gives in a second, at least 1. Of several paths that fit, the longest counts. Capitals and
+   * small letters are the same. Empty switches it off.
    * @default {}
    */
   limits?: Record<string, string>;
@@ -485,18 +485,18 @@ export interface WorkersConfig {
    */
   count?: number;
   /**
-   * Requests that one worker holds at once. With `"while-waiting"` a worker holds one, and gets another
-   * while requests are queued, no worker is free, and those that it holds wait for something else than
-   * the CPU. It may hold the requests that it took as long as it is not busy all the time. 1 is strict
-   * mode: never two in the app, for apps that keep what they know of a request in variables of a module.
-   * A larger number is held whatever the requests do. In requests, from 1 to 10000.
+   * Requests that one worker holds at once. With `"while-waiting"` a worker computes one, and gets
+   * others while its requests wait for something else than the CPU. Its memory and its event loop bound
+   * how many may wait in it. 1 is strict mode: never two in the app, for apps that keep data of a
+   * request in variables of a module. A larger number is held whatever the requests do. In requests,
+   * from 1 to 10000.
    * @default "while-waiting"
    */
   concurrency?: number | 'while-waiting';
   /**
-   * Requests that one worker holds at once at most where `concurrency` is `"while-waiting"`. In
-   * requests, from 1 to 10000.
-   * @default 50
+   * Maximum number of requests that one worker holds where `concurrency` is `"while-waiting"`. Memory
+   * and the event loop bind before the default does. In requests, from 1 to 10000.
+   * @default 10000
    */
   concurrency_max?: number;
   /**
@@ -533,9 +533,10 @@ export interface WorkersConfig {
    */
   choice?: 'first' | 'round-robin' | 'least-recent';
   /**
-   * Whether long requests get a worker of their own beside the others, and a second one under overload.
+   * Whether long requests get a worker of their own beyond `count`, and a second one under overload.
    * Such a worker has the lowest operating-system priority, so that short requests need not wait for
-   * long ones. In strict mode only.
+   * long ones. There are no lanes where `concurrency` is a number above 1, or with `queue.order =
+   * "fifo"`.
    * @default "auto"
    */
   lanes?: 'auto' | 'off';
@@ -694,7 +695,7 @@ export interface RecycleConfig {
 export interface QueueConfig {
   /**
    * Requests that may wait; further ones are refused with 503. In requests, from 0 to 1000000.
-   * @default 1000
+   * @default 10000
    */
   length_max?: number;
   /**
@@ -838,7 +839,7 @@ export interface ResponseConfig {
 export interface StreamsConfig {
   /**
    * Streams that one worker may hold. In streams, from 0 to 1000000.
-   * @default 1000
+   * @default 10000
    */
   per_worker_max?: number;
   /**

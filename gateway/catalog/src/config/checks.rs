@@ -227,7 +227,11 @@ fn check_rates(config: &Config, problem: &mut impl FnMut(&'static str, String)) 
     if limits.len() > LIMITS_MAX {
         problem("rate.limits", format!("must hold at most {LIMITS_MAX} paths, not {}", limits.len()));
     }
+    let mut folded = std::collections::HashMap::new();
     for (path, text) in limits {
+        if let Some(before) = folded.insert(path.to_lowercase(), path) {
+            problem("rate.limits", format!("holds {before:?} and {path:?}, which are one path; leave out one of them"));
+        }
         if let Some(fault) = path_fault(path) {
             problem("rate.limits", format!("holds the path {path:?}, which must {fault}"));
         }

@@ -36,7 +36,7 @@ pub use problem::{ConfigError, Location, Problem};
 pub use rate::{NotARate, Rate};
 pub use route::{Route, RouteError, Segment, site};
 pub use span::{NotASpan, Span};
-pub use table::{Applies, Bounds, Key, Section, key, keys};
+pub use table::{Applies, Bounds, Key, Secrecy, Section, key, keys, secret_variables};
 pub use value_error::ValueError;
 pub use values::{Column, Concurrency, Kind, Value};
 pub use words::{
@@ -204,14 +204,15 @@ config! {
         /// Id of an account that the CA knows already, for a CA that wants to be told (external account binding).
         eab_key_id: Option<String> = None => reload;
         /// Key of that account, as the CA shows it. Better set by `SLUICE_ACME_EAB_HMAC_KEY` than in a file.
-        eab_hmac_key: Option<String> = None => reload;
+        eab_hmac_key: Option<String> = None => reload, secret;
     }
 
     /// How often one client may ask. Requests over a limit get 429 from the gateway and reach no worker.
     rate: RateLimits {
         /// Paths, each with what one client may ask for at and below it: `"/login" = "5/min burst 20"`. The rate is a
         /// count and `/s`, `/min` or `/h`. The burst is how many may come at once; without it, what the rate gives in a
-        /// second, at least 1. Of several paths that fit, the longest counts. Empty switches it off.
+        /// second, at least 1. Of several paths that fit, the longest counts. Capitals and small letters are the same. Empty
+        /// switches it off.
         limits: BTreeMap<String, String> = BTreeMap::new() => restart;
         /// Clients that are remembered, each once for every limit that it meets. Beyond it, one whose allowance is soon
         /// whole again is forgotten.
@@ -230,7 +231,7 @@ config! {
         deny: Vec<String> = Vec::new() => reload;
         /// Users, each with the bcrypt hash of a password that `sluice access hash` makes. With users, all others get 401, and
         /// the app does not see the header `Authorization`.
-        basic_auth: BTreeMap<String, String> = BTreeMap::new() => reload;
+        basic_auth: BTreeMap<String, String> = BTreeMap::new() => reload, secret;
         /// File with further users, a line `name:hash` each, as `htpasswd -B` writes it; relative to the config file.
         basic_auth_file: Option<String> = None => reload;
         /// Text that browsers show when they ask for the password.
@@ -263,14 +264,14 @@ config! {
         /// How many workers run. 0 takes the CPUs that the process may use: the quota of its cgroup or its affinity,
         /// whichever is less.
         count: u32 = 0, in 0..=1_024, "workers" => reload;
-        /// Requests that one worker holds at once. With `"while-waiting"` a worker holds one, and gets another while
-        /// requests are queued, no worker is free, and those that it holds wait for something else than the CPU. It may
-        /// hold the requests that it took as long as it is not busy all the time. 1 is strict mode: never two in the
-        /// app, for apps that keep what they know of a request in variables of a module. A larger number is held
-        /// whatever the requests do.
+        /// Requests that one worker holds at once. With `"while-waiting"` a worker computes one, and gets others while
+        /// its requests wait for something else than the CPU. Its memory and its event loop bound how many may wait in it.
+        /// 1 is strict mode: never two in the app, for apps that keep data of a request in variables of a module. A larger
+        /// number is held whatever the requests do.
         concurrency: Concurrency = Concurrency::WhileWaiting, in 1..=10_000, "requests" => restart;
-        /// Requests that one worker holds at once at most where `concurrency` is `"while-waiting"`.
-        concurrency_max: u32 = 50, in 1..=10_000, "requests" => restart;
+        /// Maximum number of requests that one worker holds where `concurrency` is `"while-waiting"`. Memory and the event loop
+        /// bind before the default does.
+        concurrency_max: u32 = 10_000, in 1..=10_000, "requests" => restart;
         /// Directory in which Node.js (22.1 and later) keeps what it has compiled, for workers that start later. Without it the
         /// directory is `$CACHE_DIRECTORY/compile-cache` (systemd), else `sluice/compile-cache` in the user's caches, else one in
         /// the run directory. It must be this user's alone.
@@ -286,9 +287,9 @@ config! {
         nice: u32 = 2, in 0..=19 => reload;
         /// Which of the free workers gets the next request.
         choice: Choice = Choice::First => reload;
-        /// Whether long requests get a worker of their own beside the others, and a second one under overload. Such a
-        /// worker has the lowest operating-system priority, so that short requests need not wait for long ones. In
-        /// strict mode only.
+        /// Whether long requests get a worker of their own beyond `count`, and a second one under overload. Such a worker
+        /// has the lowest operating-system priority, so that short requests need not wait for long ones. There are no
+        /// lanes where `concurrency` is a number above 1, or with `queue.order = "fifo"`.
         lanes: Lanes = Lanes::Auto => reload;
         /// How many workers boot at once where a place has none. With 0 one worker boots alone while none serves, so
         /// that migrations and lock files of the first boot do not race. The rest follow together, or, while requests
@@ -370,7 +371,7 @@ config! {
     /// Requests that wait for a worker.
     queue: Queue {
         /// Requests that may wait; further ones are refused with 503.
-        length_max: u64 = 1_000, in 0..=1_000_000, "requests" => reload;
+        length_max: u64 = 10_000, in 0..=1_000_000, "requests" => reload;
         /// Which of the waiting requests goes next. Within a class it is always the one that came first.
         order: Order = Order::Shortest => reload;
         /// With `shortest`: how many times as long as in the order of arrival a request may wait before it goes first,
@@ -444,7 +445,7 @@ config! {
     /// no slot.
     streams: Streams {
         /// Streams that one worker may hold.
-        per_worker_max: u64 = 1_000, in 0..=1_000_000, "streams" => reload;
+        per_worker_max: u64 = 10_000, in 0..=1_000_000, "streams" => reload;
         /// How long a stream may carry nothing in either direction; 0 disables the limit.
         idle_timeout_ms: u64 = 3_600_000, in 0..=604_800_000, "milliseconds" => reload;
     }
@@ -548,7 +549,7 @@ config! {
         /// URL is `redis://host:6379/0`, `rediss://host` (TLS) or `unix:///run/redis.sock?db=0`, with `user:password@`
         /// before the host where one is needed. Anyone with write access to the server can change pages. Without it
         /// each gateway has its own pages alone.
-        shared_url: Option<String> = None => restart;
+        shared_url: Option<String> = None => restart, login;
         /// File with the password of that server, in place of the one in the URL; relative to the config file.
         shared_password_file: Option<String> = None => restart;
         /// How long a request may wait for that server before its page is rendered.
@@ -624,7 +625,7 @@ config! {
         /// Whether spans are exported, by OTLP over HTTP (protobuf). The app then gets the gateway's span for its parent.
         enabled: bool = false => reload;
         /// URL that spans are sent to, path included. Without it and without a variable, `http://127.0.0.1:4318/v1/traces`.
-        endpoint: Option<String> = None => reload;
+        endpoint: Option<String> = None => reload, login;
         /// One of so many traces is kept, of those that no caller has decided about. 0 leaves that to `OTEL_TRACES_SAMPLER`, else keeps all.
         sample_one_in: u32 = 0, in 0..=1_000_000, "traces" => reload;
         /// Name of the service that the gateway's spans belong to. Without it and without a variable, `sluice`.
@@ -662,6 +663,6 @@ config! {
         /// Secret that opens the dashboard from another host and allows its actions, 16 characters at least. Better set
         /// by `SLUICE_ADMIN_TOKEN` than in a file. Without it the gateway makes one and keeps it in `admin-token` of
         /// the run directory.
-        token: Option<String> = None => restart;
+        token: Option<String> = None => restart, secret;
     }
 }

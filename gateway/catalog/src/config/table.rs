@@ -23,6 +23,45 @@ pub enum Applies {
     Restart,
 }
 
+/// What of a value is a secret: no worker gets the key's variable, and nothing that Sluice prints shows the secret.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Secrecy {
+    /// Nothing.
+    #[default]
+    Public,
+    /// All of it; of a table, each value.
+    Secret,
+    /// User and password of a URL.
+    Login,
+}
+
+impl Secrecy {
+    /// The value with `…` for what is a secret.
+    #[must_use]
+    pub fn masked(self, value: serde_json::Value) -> serde_json::Value {
+        match (self, value) {
+            (Self::Public, value) | (_, value @ serde_json::Value::Null) => value,
+            (Self::Login, serde_json::Value::String(url)) => without_login(&url).into(),
+            (_, serde_json::Value::Object(entries)) => {
+                entries.into_iter().map(|(name, value)| (name, Self::Secret.masked(value))).collect()
+            }
+            _ => MASK.into(),
+        }
+    }
+}
+
+/// What stands for a secret.
+const MASK: &str = "…";
+
+/// A URL without its user and password.
+fn without_login(url: &str) -> String {
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, place))) => format!("{scheme}://{MASK}@{place}"),
+        (None, Some(_)) => MASK.to_owned(),
+        _ => url.to_owned(),
+    }
+}
+
 /// One TOML table.
 #[derive(Debug)]
 pub struct Section {
@@ -53,6 +92,8 @@ pub struct Key {
     pub unit: &'static str,
     /// When a changed value comes into force.
     pub applies: Applies,
+    /// What of its value is a secret.
+    pub secrecy: Secrecy,
     /// What it does, as written in the table.
     pub text: &'static str,
     pub(super) read: fn(&Config) -> serde_json::Value,
@@ -89,6 +130,12 @@ impl Key {
         (self.read)(config)
     }
 
+    /// The value in `config` as it may be printed.
+    #[must_use]
+    pub fn shown(&self, config: &Config) -> serde_json::Value {
+        self.secrecy.masked((self.read)(config))
+    }
+
     /// The value without file, environment or flags; `null` when there is none.
     #[must_use]
     pub fn default(&self) -> serde_json::Value {
@@ -122,6 +169,11 @@ impl Key {
 /// Every key, section by section.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
     SECTIONS.iter().flat_map(|section| section.keys)
+}
+
+/// Variables that hold secrets of the gateway, which no process but the gateway's own may get.
+pub fn secret_variables() -> impl Iterator<Item = String> {
+    keys().filter(|key| key.secrecy != Secrecy::Public).filter_map(Key::env)
 }
 
 /// The key with this `section.name`.
@@ -203,7 +255,7 @@ macro_rules! config {
             $(
                 $(#[doc = $doc:literal])+
                 $key:ident: $type:ty = $default:expr $(, in $min:literal..=$max:literal $(, $unit:literal)?)?
-                    => $applies:ident;
+                    => $applies:ident $(, $secrecy:ident)?;
             )+
         }
     )+) => {
@@ -251,6 +303,7 @@ macro_rules! config {
                 bounds: config!(@bounds $($min, $max)?),
                 unit: concat!("" $($(, $unit)?)?),
                 applies: config!(@applies $applies),
+                secrecy: config!(@secrecy $($secrecy)?),
                 text: concat!($($doc),+),
                 read: |config| Value::to_json(&config.$section.$key),
                 set_toml: |config, value| {
@@ -270,6 +323,9 @@ macro_rules! config {
     };
     (@applies reload) => { $crate::config::table::Applies::Reload };
     (@applies restart) => { $crate::config::table::Applies::Restart };
+    (@secrecy) => { $crate::config::table::Secrecy::Public };
+    (@secrecy secret) => { $crate::config::table::Secrecy::Secret };
+    (@secrecy login) => { $crate::config::table::Secrecy::Login };
     (@bounds) => { None::<$crate::config::table::Bounds> };
     (@bounds $min:literal, $max:literal) => { Some($crate::config::table::Bounds { min: $min, max: $max }) };
 }

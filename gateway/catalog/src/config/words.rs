@@ -73,7 +73,8 @@ words! {
     }
     /// Whether long requests get workers of their own.
     Lanes {
-        /// While there are both long and short requests, and `queue.order` is `shortest`.
+        /// While there are both long and short requests, `queue.order` is `shortest` and `workers.concurrency` is
+        /// `"while-waiting"` or 1.
         Auto = "auto",
         /// Never.
         Off = "off",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::config::{Applies, FILE_NAME, Key, Kind, SECTIONS};
+use crate::config::{Applies, FILE_NAME, Key, Kind, SECTIONS, Secrecy};
 
 pub(super) fn body() -> String {
     let mut out = format!(
@@ -46,6 +46,12 @@ fn facts(key: &Key) -> Vec<String> {
             Some(shared) => format!("Environment: `{own}`, else `{shared}`"),
             None => format!("Environment: `{own}`"),
         });
+    }
+    let variable = if key.env().is_some() { ", and workers do not get the variable" } else { "" };
+    match key.secrecy {
+        Secrecy::Public => {}
+        Secrecy::Secret => facts.push(format!("Secret: Sluice never prints the value{variable}")),
+        Secrecy::Login => facts.push(format!("Secret: Sluice never prints user and password{variable}")),
     }
     facts.push(match key.applies {
         Applies::Reload => "A change applies on reload".to_owned(),

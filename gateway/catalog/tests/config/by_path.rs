@@ -21,6 +21,10 @@ fn rate_limits_are_refused_with_what_is_allowed_and_in_bounded_number() {
         (0..count).fold("[rate.limits]\n".to_owned(), |file, number| format!("{file}\"/{number}\" = \"1/s\"\n"))
     };
     assert_eq!(load(&limits(256), &[], &[]).unwrap().config.rate.limits.len(), 256);
+    assert_eq!(
+        problems("[rate.limits]\n\"/login\" = \"5/s\"\n\"/Login\" = \"6/s\"\n"),
+        ["1: rate.limits holds \"/Login\" and \"/login\", which are one path; leave out one of them"]
+    );
     assert_eq!(problems(&limits(257)), ["1: rate.limits must hold at most 256 paths, not 257"]);
 }
 

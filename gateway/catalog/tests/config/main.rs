@@ -3,6 +3,7 @@
 mod by_path;
 mod durations;
 mod log;
+mod secrets;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use sluice_catalog::config::secret_variables;
 use sluice_profiles::{Original, Places, Profile};
 use tokio::time::Instant;
 
@@ -41,6 +42,9 @@ fn ask(node: &str, asked: Vec<u8>) -> io::Result<Vec<Original>> {
     let reader = find_preload().map_err(io::Error::other)?.with_file_name("source-maps.js");
     let mut command = Command::new(node);
     command.arg(format!("--max-old-space-size={HEAP_MB_MAX}")).arg(reader).env_remove("NODE_OPTIONS");
+    for name in secret_variables() {
+        command.env_remove(name);
+    }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn()?;
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());

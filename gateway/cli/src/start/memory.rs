@@ -27,8 +27,8 @@ fn buffers_bytes_of(memory_bytes: Option<u64>) -> u64 {
     })
 }
 
-/// `root` is `/`, or a directory with files named as there.
-fn memory_bytes(root: &Path) -> Option<u64> {
+/// Memory that this process may use, bytes. `root` is `/`, or a directory with files named as there.
+pub fn memory_bytes(root: &Path) -> Option<u64> {
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     groups.lines().filter_map(|group| limit_of(root, group)).map(|(limit, _)| limit).chain(machine_bytes(root)).min()
 }

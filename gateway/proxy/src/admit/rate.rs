@@ -30,6 +30,7 @@ pub(crate) struct Rates {
 }
 
 struct Limit {
+    /// In lower case, as are the readings that it is compared with: many routers ignore case.
     path: Vec<u8>,
     pace: Pace,
 }
@@ -59,7 +60,8 @@ impl Rates {
                 text: text.clone(),
                 source,
             })?;
-            limits.push(Limit { path: path.clone().into_bytes(), pace: Pace::of(rate) });
+            let path = paths::lower(path.as_bytes()).into_owned().into_bytes();
+            limits.push(Limit { path, pace: Pace::of(rate) });
         }
         limits.sort_by_key(|limit| std::cmp::Reverse(limit.path.len()));
         let exempt = Networks::parse("rate.exempt", &config.rate.exempt)?;
@@ -75,7 +77,8 @@ impl Rates {
         // Several readings of one path mostly meet the same limit, which counts the request once.
         let mut met: Vec<usize> = Vec::with_capacity(1);
         for path in paths::readings(path_of(target)) {
-            let fitting = self.limits.iter().position(|limit| paths::lies_below(&path, &limit.path));
+            let path = paths::lower(&path);
+            let fitting = self.limits.iter().position(|limit| paths::lies_below(path.as_bytes(), &limit.path));
             if let Some(number) = fitting.filter(|number| !met.contains(number)) {
                 met.push(number);
             }

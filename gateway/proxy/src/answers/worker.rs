@@ -88,6 +88,7 @@ async fn submit(
     request.classify(gate);
     let pass = pass.ok_or(Code::RequestQuarantined)?;
     request.class.need.alone = pass.alone;
+    request.class.need.inner = origin.port_within.is_some_and(|port| gate.is_own_call(port));
     if own.is_none() {
         request.visit = gate.sessions.visit(&asked(request, origin), || gate.homes());
         request.class.need.home = request.visit.home;
@@ -100,6 +101,8 @@ async fn submit(
     let token = gate.tokens.of(number);
     // A session's worker may hold others, and an upgrade has no end.
     let may_be_profiled = own.is_none() && request.class.need.home == Home::Any && request.upgrade.is_none();
+    // It would keep a worker from others until those that wait in it have ended.
+    let may_be_profiled = may_be_profiled && gate.scheduler(sluice_scheduler::Scheduler::has_empty_worker);
     let profile = if may_be_profiled { gate.profiles(at, &request.class, number) } else { None };
     // A profile holds one request and nothing else.
     request.class.need.alone |= profile.is_some();

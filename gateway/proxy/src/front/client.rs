@@ -100,7 +100,7 @@ impl Client {
     }
 
     pub(crate) fn scheme(&self) -> Scheme {
-        if self.is_tls() { Scheme::Https } else { Scheme::Http }
+        Scheme::of(self.is_tls())
     }
 
     fn is_tls(&self) -> bool {

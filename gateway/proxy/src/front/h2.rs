@@ -1,6 +1,7 @@
 //! One request and its answer on a stream of a client's connection of HTTP/2.
 
 pub(crate) mod connection;
+mod frames;
 mod metered;
 mod receive;
 mod sending;

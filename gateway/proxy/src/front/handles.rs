@@ -171,10 +171,7 @@ impl ConnectionHandles {
 
     /// The connection closes as soon as no request is under way.
     pub(crate) fn leave(&self, key: usize) {
-        if let Some(entry) = self.books.borrow().open.get(key) {
-            entry.makes_room.set(true);
-            entry.draining.set();
-        }
+        self.books.borrow_mut().leave(key);
     }
 
     /// Cuts all of them, so that whoever waits for a client learns that none is there any more.
@@ -243,6 +240,13 @@ impl Books {
         if !entry.is_used && now.saturating_duration_since(entry.opened) < SILENT_MIN {
             return None;
         }
+        self.leave(key);
+        Some(())
+    }
+
+    /// The one place where a connection starts to count as leaving; [`Books::remove`] is the one where it stops.
+    fn leave(&mut self, key: usize) {
+        let Some(entry) = self.open.get(key).filter(|entry| !entry.makes_room.get()) else { return };
         entry.makes_room.set(true);
         entry.draining.set();
         if let Some(tell) = &entry.told_there {
@@ -251,7 +255,6 @@ impl Books {
         self.leaving += 1;
         self.groups[entry.group].leaving += 1;
         self.stops_resting(key);
-        Some(())
     }
 
     fn rests(&mut self, key: usize) {

@@ -87,13 +87,13 @@ fn is_the_connections_fault(error: &io::Error) -> bool {
 fn welcome(stream: TcpStream, peer: SocketAddr, gate: &Rc<Gate>) {
     let _ = stream.set_nodelay(true);
     bound_unsent(&stream, gate);
+    let Ok(local) = stream.local_addr() else { return };
+    let tls = gate.tls().filter(|_| !gate.redirects_at(local.port()));
     let handle = match gate.take_in(peer.ip().to_canonical()) {
         Ok(handle) => handle,
-        Err(refused) => return refuse(stream, peer.ip(), gate.tls().is_some(), refused, Rc::clone(gate)),
+        Err(refused) => return refuse(stream, peer.ip(), tls.is_some(), refused, Rc::clone(gate)),
     };
-    let Ok(local) = stream.local_addr() else { return gate.lobby.connections.remove(handle.key) };
-    let tls = gate.tls().filter(|_| !gate.redirects_at(local.port()));
-    let scheme = if tls.is_some() { Scheme::Https } else { Scheme::Http };
+    let scheme = Scheme::of(tls.is_some());
     if let Some(fronts) = gate.fronts() {
         let origin = road::origin(gate, peer, local, scheme);
         return fronts.hand(stream, (peer, local), origin, scheme, &handle, &gate.lobby.connections);

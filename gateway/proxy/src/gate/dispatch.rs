@@ -3,13 +3,16 @@
 use std::rc::Rc;
 
 use sluice_catalog::errors::Code;
-use sluice_scheduler::{Action, Event, KillReason, RequestId, WorkerId};
+use sluice_scheduler::{Action, Event, KillReason, RequestId, WorkerId, WorkerState, WorkerView};
 use tokio::time::Instant;
 
 use super::{Cause, Gate};
 use crate::respond::answer::Times;
 use crate::upstream::{Ahead, Given, InFlight, Job, Lease};
 use crate::warm_up;
+
+/// Time for which a worker has a request before it is looked at although nobody waits, microseconds.
+const HELD_LONG_US: u64 = 20_000;
 
 impl Gate {
     /// Tells the scheduler what has happened, and carries out what it decides.
@@ -42,6 +45,16 @@ impl Gate {
         }
     }
 
+    /// Whether main threads of workers are to be looked at.
+    pub(super) fn wants_looks(&self) -> bool {
+        let scheduler = self.scheduler.borrow();
+        let has_room = |view: WorkerView| view.has_more_room && view.state == WorkerState::Ready;
+        self.looks_for_waits
+            && (scheduler.queue_length() > 0
+                || scheduler.wants_looks(self.now(), HELD_LONG_US)
+                || scheduler.workers().any(has_room))
+    }
+
     fn next_event(&self) -> Option<(Instant, Event)> {
         self.events.borrow_mut().pop_front()
     }
@@ -68,7 +81,9 @@ impl Gate {
             Action::Begins { request, .. } => self.begins(at, request),
             Action::TakeBack { worker } => self.take_back(worker),
             Action::Refuse { request, reason, retry_after_s } => self.refuse(request, reason, retry_after_s),
-            Action::Orphaned { request, worker, arrived } => self.orphan(request, worker, arrived),
+            Action::Orphaned { request, worker, arrived, is_bystander } => {
+                self.orphan(request, worker, arrived, is_bystander);
+            }
             Action::CloseStream { request, .. } => {
                 if let Some(exchange) = self.requests.held(request) {
                     exchange.answer.fail(Code::StreamsFull);

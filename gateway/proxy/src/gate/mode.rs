@@ -7,7 +7,7 @@ use std::time::Duration;
 use sluice_catalog::config::Concurrency;
 use sluice_catalog::snapshot::ConcurrencySnapshot;
 use sluice_journal::Event as Happening;
-use sluice_scheduler::{Lane, WorkerId, WorkerState};
+use sluice_scheduler::{Lane, WorkerId, WorkerState, WorkerView};
 use tokio::time::Instant;
 
 use super::Gate;
@@ -54,18 +54,15 @@ impl Gate {
         is_worth_it(gain).then_some((asleep, gain))
     }
 
-    /// The share of the time that workers sleep while others wait, where the mode gives them further requests meanwhile and
-    /// nine in ten of those that they may hold are there.
+    /// The share of the time that workers sleep while others wait, where the mode gives them further requests meanwhile and none has
+    /// memory for more.
     pub(super) fn asleep_when_full(&self) -> Option<f64> {
-        let workers = &self.config().workers;
-        let (mut held, mut held_max) = (0, 0);
-        for view in self.scheduler.borrow().workers() {
-            if view.state == WorkerState::Ready && view.lane == Lane::Short {
-                held += view.in_service;
-                held_max += workers.held_max() as usize;
-            }
-        }
-        let is_full = workers.concurrency == Concurrency::WhileWaiting && held_max > 0 && held * 10 >= held_max * 9;
+        let scheduler = self.scheduler.borrow();
+        let is_short = |view: &WorkerView| view.state == WorkerState::Ready && view.lane == Lane::Short;
+        let has_room: Vec<bool> = scheduler.workers().filter(is_short).map(|view| !view.is_full).collect();
+        let is_full = self.config().workers.concurrency == Concurrency::WhileWaiting
+            && !has_room.is_empty()
+            && !has_room.contains(&true);
         self.mode.sleep.borrow().share_while_queued().filter(|_| is_full)
     }
 

@@ -60,6 +60,8 @@ pub(crate) struct Orphan {
     pub(crate) arrived: Time,
     /// Whether the worker held other requests too.
     pub(crate) shared: bool,
+    /// It only waited while others ran: the worker did not die of it.
+    pub(crate) is_bystander: bool,
 }
 
 /// The counts and the table behind this room.
@@ -143,12 +145,13 @@ fn fate(method: &Method, seen: Seen, cause: Cause, shared: bool, was_retried: bo
 impl Gate {
     /// The worker has died while it held this request. Its task is told only after a while: until then it may read what
     /// the worker wrote last, and afterwards it must not wait for a connection that something else keeps open.
-    pub(super) fn orphan(&self, request: RequestId, worker: WorkerId, arrived: Time) {
+    pub(super) fn orphan(&self, request: RequestId, worker: WorkerId, arrived: Time, is_bystander: bool) {
         let Some(exchange) = self.requests.held(request) else { return };
         let is_held_too = |other: &Rc<InFlight>| {
             !Rc::ptr_eq(other, &exchange) && other.is_with(worker) && !other.answer.is_stream.get()
         };
-        exchange.orphaned.set(Some(Orphan { arrived, shared: self.requests.all_held().iter().any(is_held_too) }));
+        let shared = is_bystander || self.requests.all_held().iter().any(is_held_too);
+        exchange.orphaned.set(Some(Orphan { arrived, shared, is_bystander }));
         tokio::task::spawn_local(async move {
             tokio::time::sleep(EXIT_TIMEOUT).await;
             exchange.died.set();
@@ -159,14 +162,15 @@ impl Gate {
     pub(crate) async fn bury(&self, given: Given, seen: Seen, cause: Cause) {
         let Given { lease, job, exchange } = given;
         lease.end();
-        let orphan = exchange.orphaned.get().unwrap_or(Orphan { arrived: self.now(), shared: false });
-        let held = self.count_death(&job, seen, cause, orphan.shared).await;
+        let orphan = exchange.orphaned.get().unwrap_or(Orphan { arrived: self.now(), shared: false, is_bystander: false });
+        let held = self.count_death(&job, seen, cause, orphan).await;
         let was_retried = job.answer.was_retried.get();
         match fate(&job.method, seen, cause, orphan.shared, was_retried, held) {
             Fate::Again => {
                 let mut job = job;
                 // Should this one be what its worker died with, it shall not end others' requests with the next.
-                job.class.need = Need { alone: job.class.need.alone || seen.sent, ..job.class.need };
+                let is_suspect = seen.sent && !orphan.is_bystander;
+                job.class.need = Need { alone: job.class.need.alone || is_suspect, ..job.class.need };
                 let (request, need) = (job.request, job.class.need);
                 let was_sent = seen.sent && job.answer.is_wanted();
                 job.answer.was_retried.set(was_retried || was_sent);
@@ -186,9 +190,9 @@ impl Gate {
     }
 
     /// Returns what is done with such a request if it is in quarantine now.
-    async fn count_death(&self, job: &Job, seen: Seen, cause: Cause, shared: bool) -> Option<Mode> {
+    async fn count_death(&self, job: &Job, seen: Seen, cause: Cause, orphan: Orphan) -> Option<Mode> {
         let target = job.target();
-        let counts = seen.sent && !seen.unread && cause != Cause::Gateway;
+        let counts = seen.sent && !seen.unread && cause != Cause::Gateway && !orphan.is_bystander;
         if !counts && !self.deaths.concerns(&job.method, target) {
             return None;
         }
@@ -197,7 +201,7 @@ impl Gate {
         let subject = self.deaths.subject(&job.method, target, &job.head, &job.body).await?;
         let now = Instant::now();
         if counts {
-            let death = Death { method: job.method.as_str(), target, request: job.request.0, dispatched, shared };
+            let death = Death { method: job.method.as_str(), target, request: job.request.0, dispatched, shared: orphan.shared };
             let convicted = self.deaths.table.borrow_mut().died(now, &subject, &death);
             for print in &convicted {
                 self.tell_quarantined(job, *print);

@@ -27,6 +27,11 @@ impl Gate {
         }
     }
 
+    /// Whether a worker has this connection to the gateway, by its port.
+    pub(crate) fn is_own_call(&self, port: u16) -> bool {
+        self.own_calls.borrow().has(port)
+    }
+
     fn arrival(&self, at: Instant, job: &Job) -> Arrival {
         let budget_ms = Some(self.active.borrow().config.queue.budget_ms).filter(|budget_ms| *budget_ms > 0);
         let budget_ms = job.class.budget_ms.map(u64::from).or(budget_ms);

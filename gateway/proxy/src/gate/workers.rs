@@ -102,6 +102,7 @@ impl sluice_supervisor::Gate for Gate {
         self.ages.borrow_mut().gone(worker.0);
         self.spending.borrow_mut().gone(worker.0);
         self.sessions.exited(worker);
+        self.own_calls.borrow_mut().gone(worker);
         self.tell(Event::Exited { worker });
     }
 
@@ -188,6 +189,14 @@ impl sluice_supervisor::Gate for Gate {
             exchange.ended.notify_waiters();
             exchange.is_confirmed.set(exchange.is_confirmed.get() || exchange.account.is_finished());
         }
+    }
+
+    fn asks_itself(&self, worker: WorkerId, port: u16, is_over: bool) {
+        self.own_calls.borrow_mut().note(worker, port, is_over);
+    }
+
+    fn wants_looks(&self) -> bool {
+        Gate::wants_looks(self)
     }
 
     fn queue_waits(&self) -> &Notify {

@@ -141,7 +141,8 @@ impl TempFile {
     ///
     /// # Errors
     /// `StorageFull` when the gateway's own bound is reached; else what the file system says. The file then still holds
-    /// what it held before.
+    /// what it held before. Where this future is dropped before its end, the room of the pieces is taken and nothing refers to it:
+    /// a thread may still write there.
     pub(crate) async fn append_all(&mut self, pieces: Vec<Bytes>) -> io::Result<()> {
         let added = pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
         if !self.files.take(added) {

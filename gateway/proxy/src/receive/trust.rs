@@ -6,6 +6,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use ipnet::IpNet;
+use sluice_message::Fields;
 
 use crate::unusable::Unusable;
 
@@ -50,17 +51,20 @@ impl Trust {
         self.peers.contains(peer)
     }
 
-    /// The client's address as trusted peers' `X-Forwarded-For` lines tell it, in the order of the lines: from the right,
-    /// the first that is not itself trusted.
-    pub(crate) fn client<'v>(&self, peer: IpAddr, forwarded_for: impl Iterator<Item = &'v [u8]>) -> IpAddr {
+    /// The client's address as trusted peers tell it in lines of `X-Forwarded-For`, or where there is none, of `Forwarded`: from the
+    /// right, the first that is not itself trusted.
+    pub(crate) fn client(&self, peer: IpAddr, fields: &Fields) -> IpAddr {
         if !self.allows(peer) {
             return peer;
         }
+        let (name, read): (_, fn(&str) -> Option<IpAddr>) =
+            if fields.contains("x-forwarded-for") { ("x-forwarded-for", address_of) } else { ("forwarded", node_of) };
+        // Commas in quotes part elements too: no quote that a client opens may swallow what a proxy has written behind it.
         let chain: Vec<&str> =
-            forwarded_for.flat_map(|line| std::str::from_utf8(line).unwrap_or("?").split(',')).collect();
+            fields.get_all(name).flat_map(|line| std::str::from_utf8(line).unwrap_or("?").split(',')).collect();
         let mut client = peer;
         for element in chain.into_iter().rev() {
-            let Some(address) = address_of(element.trim()) else { break };
+            let Some(address) = read(element.trim()) else { break };
             client = address.to_canonical();
             if !self.allows(client) {
                 break;
@@ -76,15 +80,28 @@ fn address_of(element: &str) -> Option<IpAddr> {
     bare.parse().ok().or_else(|| element.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
+/// The node after `for=` in an element of `Forwarded` (RFC 7239 §4), where it is an address: `for="[2001:db8::1]:443";proto=https`.
+fn node_of(element: &str) -> Option<IpAddr> {
+    let is_for = |pair: &str| pair.split_once('=').is_some_and(|(name, _)| name.trim().eq_ignore_ascii_case("for"));
+    let mut nodes = element.split(';').filter(|pair| is_for(pair));
+    let (Some(pair), None) = (nodes.next(), nodes.next()) else { return None };
+    let node = pair.split_once('=')?.1.trim();
+    address_of(node.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(node))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn fields(name: &str, lines: &str) -> Fields {
+        lines.split('|').map(|line| (name, line.as_bytes())).collect()
+    }
 
     #[test]
     fn forwarded_for_is_believed_from_the_right_as_long_as_the_speakers_are_trusted() {
         let trust = Trust::parse(&["10.0.0.0/8".to_owned(), "192.0.2.7".to_owned()]).unwrap();
         let client = |peer: &str, chain: &str| {
-            trust.client(peer.parse().unwrap(), chain.split('|').map(str::as_bytes)).to_string()
+            trust.client(peer.parse().unwrap(), &fields("x-forwarded-for", chain)).to_string()
         };
         assert_eq!(client("10.1.1.1", "203.0.113.9"), "203.0.113.9");
         assert_eq!(client("10.1.1.1", "6.6.6.6, 203.0.113.9, 192.0.2.7"), "203.0.113.9");
@@ -94,6 +111,38 @@ mod tests {
         assert_eq!(client("10.1.1.1", "203.0.113.9:4711"), "203.0.113.9");
         assert_eq!(client("10.1.1.1", "[2001:db8::1]:443, 10.2.2.2:80"), "2001:db8::1");
         assert_eq!(client("10.1.1.1", "[2001:db8::2]"), "2001:db8::2");
+    }
+
+    #[test]
+    fn forwarded_is_believed_in_the_same_way_where_no_other_field_tells() {
+        let trust = Trust::parse(&["10.0.0.0/8".to_owned()]).unwrap();
+        let client =
+            |peer: &str, chain: &str| trust.client(peer.parse().unwrap(), &fields("forwarded", chain)).to_string();
+        for (chain, expected) in [
+            ("for=203.0.113.9", "203.0.113.9"),
+            ("For=\"203.0.113.9:4711\";proto=https;by=10.1.1.1", "203.0.113.9"),
+            ("proto=https; for = \"[2001:db8::1]:443\"", "2001:db8::1"),
+            ("for=6.6.6.6, for=203.0.113.9;host=\"app.test\", for=10.2.2.2", "203.0.113.9"),
+            ("for=6.6.6.6|for=203.0.113.9", "203.0.113.9"),
+            ("for=\"[::ffff:203.0.113.9]\"", "203.0.113.9"),
+            // A client's quote takes nothing of what the proxy wrote behind it.
+            ("for=\"6.6.6.6, for=203.0.113.9", "203.0.113.9"),
+            ("for=6.6.6.6;x=\", for=\"203.0.113.9\"", "203.0.113.9"),
+            // Who is not named is nobody.
+            ("for=6.6.6.6, for=unknown", "10.1.1.1"),
+            ("for=_hidden", "10.1.1.1"),
+            ("proto=https", "10.1.1.1"),
+            ("for=6.6.6.6;for=7.7.7.7", "10.1.1.1"),
+            ("by=6.6.6.6", "10.1.1.1"),
+            ("forx=6.6.6.6", "10.1.1.1"),
+            ("", "10.1.1.1"),
+        ] {
+            assert_eq!(client("10.1.1.1", chain), expected, "{chain}");
+        }
+        assert_eq!(client("198.51.100.1", "for=6.6.6.6"), "198.51.100.1");
+        let both: Fields =
+            [("Forwarded", &b"for=6.6.6.6"[..]), ("X-Forwarded-For", b"203.0.113.9")].into_iter().collect();
+        assert_eq!(trust.client("10.1.1.1".parse().unwrap(), &both).to_string(), "203.0.113.9");
     }
 
     #[test]

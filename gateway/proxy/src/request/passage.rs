@@ -130,7 +130,7 @@ impl Request {
         if let Some(id) = forward::trusted_request_id(&self.head, origin) {
             self.id = id;
         }
-        self.peer = gate.trust().client(origin.peer, self.head.fields.get_all("x-forwarded-for"));
+        self.peer = gate.trust().client(origin.peer, &self.head.fields);
         let parent = trace::parent(gate.config().server.trace_context, origin.is_trusted, &self.head.fields);
         self.trace = if origin.is_own() { None } else { trace::of(parent, &gate.traces) };
     }

@@ -228,7 +228,7 @@ impl Answer {
         }
         if inner.end.is_none() {
             inner.trailers = trailers;
-            inner.end = Some(End::Complete);
+            inner.end = Some(if self.body.has_lost() { End::Failed(Code::TempFull) } else { End::Complete });
             self.changed.set();
         }
     }

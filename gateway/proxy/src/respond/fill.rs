@@ -30,6 +30,9 @@ pub(crate) struct Fill {
     file: Mutex<Option<TempFile>>,
     /// Something was to be appended: until then nobody has locked the file, and most fills never need it.
     may_have_file: Cell<bool>,
+    /// A piece is on its way to the file. Where its writer was cancelled meanwhile, this stays set: the piece is lost, and none may
+    /// follow it.
+    is_pushing: Cell<bool>,
 }
 
 impl Fill {
@@ -42,6 +45,7 @@ impl Fill {
             pieces: RefCell::new(Pieces::new(held)),
             file: Mutex::default(),
             may_have_file: Cell::new(false),
+            is_pushing: Cell::new(false),
         }
     }
 
@@ -75,12 +79,17 @@ impl Fill {
     /// Takes a piece. Nothing is kept where nobody reads.
     ///
     /// # Errors
-    /// When the piece fits neither into memory nor into the file.
+    /// When the piece fits neither into memory nor into the file, or one before it was lost.
     pub(crate) async fn push(&self, data: Bytes) -> io::Result<()> {
         let Err(data) = self.push_to_memory(data) else { return Ok(()) };
+        if self.has_lost() {
+            return Err(io::Error::other("a piece before this one was lost"));
+        }
+        self.is_pushing.set(true);
         let mut file = self.lock().await;
-        let stretch = self.append(&mut file, vec![data]).await?;
-        let is_kept = self.pieces.borrow_mut().push_stretch(stretch);
+        let appended = self.append(&mut file, vec![data]).await;
+        self.is_pushing.set(false);
+        let is_kept = self.pieces.borrow_mut().push_stretch(appended?);
         if !is_kept {
             *file = None;
         }
@@ -90,7 +99,16 @@ impl Fill {
     /// Gives the piece back where the bounds, or pieces in the file, stand against it.
     pub(crate) fn push_to_memory(&self, data: Bytes) -> Result<(), Bytes> {
         let is_appending = self.may_have_file.get() && self.file.try_lock().is_err();
-        if is_appending { Err(data) } else { self.pieces.borrow_mut().push_to_memory(data, self.memory_bytes_max) }
+        if is_appending || self.has_lost() {
+            Err(data)
+        } else {
+            self.pieces.borrow_mut().push_to_memory(data, self.memory_bytes_max)
+        }
+    }
+
+    /// Whether a writer that was cancelled has lost a piece. It must not be asked while something is being pushed.
+    pub(crate) fn has_lost(&self) -> bool {
+        self.is_pushing.get()
     }
 
     async fn lock(&self) -> MutexGuard<'_, Option<TempFile>> {
@@ -104,13 +122,13 @@ impl Fill {
         if offset + len > self.file_bytes_max {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        let mut opened = match file.take() {
-            Some(file) => file,
-            None => TempFile::create(&self.files).await?,
+        let opened = match file {
+            Some(opened) => opened,
+            // It stays in its place whatever becomes of this future: readers have more to read in it.
+            None => file.insert(TempFile::create(&self.files).await?),
         };
-        let appended = opened.append_all(data).await;
-        *file = Some(opened);
-        appended.map(|()| Stretch { offset, len })
+        opened.append_all(data).await?;
+        Ok(Stretch { offset, len })
     }
 
     // The readers' side.
@@ -162,13 +180,13 @@ impl Fill {
     /// Reads what is in the file, up to `bytes_max` bytes.
     ///
     /// # Errors
-    /// What the file system says.
+    /// What the file system says, and where the file has nothing for this reader.
     pub(crate) async fn read_back(&self, reader: Key, bytes_max: usize) -> io::Result<Bytes> {
         let (file, stretch) = {
             let file = self.file.lock().await;
             match (&*file, self.pieces.borrow().stretch(reader)) {
                 (Some(file), Some(stretch)) => (file.reader(), stretch),
-                _ => return Ok(Bytes::new()),
+                _ => return Err(io::ErrorKind::UnexpectedEof.into()),
             }
         };
         let data = file.read_at(stretch.offset, bytes_max.min(to_usize(stretch.len))).await?;

@@ -2,7 +2,8 @@
 //! that follows carries it in its query. A bounded table says which worker gave out which.
 //!
 //! The table is filled by what workers answer, never by what clients ask. A `sid` counts at the path where it was given out alone,
-//! so nobody makes another request of the app look like a poll.
+//! so nobody makes another request of the app look like a poll. Where an endpoint repeats what a client has asked for, that may look
+//! like a `sid`, at as many paths as the client likes; they take no place for longer than nobody uses them.
 
 use std::rc::Rc;
 
@@ -11,8 +12,10 @@ use sluice_scheduler::WorkerId;
 
 use super::table::Table;
 
-/// Paths that sessions were given out at. An app has one, or a few.
+/// Paths at which sessions are known to be given out. Those that were used last stay; an app has one, or a few.
 pub(crate) const PATHS_MAX: usize = 16;
+/// Longest path at which sessions are remembered: each of them has it.
+const PATH_BYTES_MAX: usize = 256;
 /// Bytes of an answer in which the `sid` is looked for.
 const ANSWER_BYTES: usize = 256;
 
@@ -64,6 +67,7 @@ pub(super) fn sid_in(answer: &[u8]) -> Option<&str> {
 #[derive(Default)]
 pub(super) struct Issued {
     sids: Table<Box<str>, Rc<str>>,
+    /// The one that was used last is the last.
     paths: Vec<Rc<str>>,
 }
 
@@ -74,11 +78,13 @@ impl Issued {
     }
 
     pub(super) fn learn(&mut self, sid: &str, path: &Rc<str>, worker: WorkerId) {
-        let known = self.paths.iter().find(|known| *known == path).cloned();
-        if known.is_none() && self.paths.len() >= PATHS_MAX {
+        if path.len() > PATH_BYTES_MAX {
             return;
         }
-        let path = known.unwrap_or_else(|| {
+        let path = self.used(path).unwrap_or_else(|| {
+            if self.paths.len() >= PATHS_MAX {
+                self.paths.remove(0);
+            }
             self.paths.push(Rc::clone(path));
             Rc::clone(path)
         });
@@ -87,7 +93,18 @@ impl Issued {
 
     /// The worker that gave out this session at this path.
     pub(super) fn find(&mut self, sid: &str, path: &str) -> Option<WorkerId> {
-        self.sids.find(sid, |_, at| **at == *path)
+        let found = self.sids.find(sid, |_, at| **at == *path);
+        if found.is_some() {
+            self.used(path);
+        }
+        found
+    }
+
+    /// The path as it is known, which is used now.
+    fn used(&mut self, path: &str) -> Option<Rc<str>> {
+        let at = self.paths.iter().rposition(|known| **known == *path)?;
+        self.paths[at..].rotate_left(1);
+        self.paths.last().cloned()
     }
 
     /// The worker's sessions are gone.
@@ -165,6 +182,34 @@ mod tests {
             issued.learn(&format!("path-{at:04}"), &format!("/{at}").into(), WorkerId(1));
         }
         assert_eq!(issued.paths.len(), PATHS_MAX);
-        assert_eq!(issued.find("path-0099", "/99"), None);
+        assert!(issued.is_known("/99") && !issued.is_known("/0"));
+        let long = "/".repeat(PATH_BYTES_MAX + 1);
+        issued.learn("path-long", &long.as_str().into(), WorkerId(1));
+        assert_eq!(issued.find("path-long", &long), None);
+    }
+
+    #[test]
+    fn paths_at_which_anything_looks_like_a_session_displace_none_that_is_used() {
+        let mut issued = Issued::default();
+        let echo = |issued: &mut Issued, at: usize| {
+            issued.learn(&format!("echo-{at:04}"), &format!("/echo/{at}").into(), WorkerId(1));
+        };
+        (0..PATHS_MAX).for_each(|at| echo(&mut issued, at));
+        let path: Rc<str> = "/socket.io/".into();
+        issued.learn("aaaaaaaa", &path, WorkerId(2));
+        assert!(issued.is_known("/socket.io/"), "there is room for a path that is new");
+        for at in 0..100 * PATHS_MAX {
+            echo(&mut issued, at);
+            if at % (PATHS_MAX - 1) == 0 {
+                assert_eq!(issued.find("aaaaaaaa", "/socket.io/"), Some(WorkerId(2)));
+            }
+            assert!(issued.is_known("/socket.io/"), "after {at}");
+        }
+        // A session outlives its path's place.
+        (0..PATHS_MAX).for_each(|at| echo(&mut issued, at));
+        assert!(!issued.is_known("/socket.io/"));
+        assert_eq!(issued.find("aaaaaaaa", "/socket.io/"), Some(WorkerId(2)));
+        issued.learn("bbbbbbbb", &path, WorkerId(2));
+        assert!(issued.is_known("/socket.io/"));
     }
 }

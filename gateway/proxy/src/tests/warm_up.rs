@@ -11,6 +11,14 @@ fn twice(config: &mut Config) {
     config.warm_up.requests_max = 2;
 }
 
+/// A CA is to be asked for the certificate, and no file has one.
+fn with_acme(config: &mut Config) {
+    twice(config);
+    config.acme.names = vec!["shop.example".to_owned()];
+    config.acme.terms_agreed = true;
+    config.acme.dir = Some("/surely/not/there".to_owned());
+}
+
 /// Answers both requests of the warm-up, while the worker gets no other.
 async fn warm(world: &World, worker: &Worker) -> Call {
     let mut call = worker.call().await;
@@ -40,6 +48,19 @@ fn a_worker_is_warmed_by_as_many_requests_as_are_asked_for_and_none_has_a_line_i
         assert_eq!(client.answer().await, "HTTP/1.1 200 OK, page");
         assert_eq!(world.line().await, "GET /page 200 answered, worker 1, 4 bytes, 0 ms");
     });
+}
+
+#[test]
+fn a_warm_up_has_the_scheme_of_clients_wherever_the_certificate_comes_from() {
+    for (set, scheme) in [(twice as fn(&mut Config), "http"), (with_acme, "https")] {
+        play_with(set, async |world| {
+            let worker = world.worker().await;
+            let call = worker.call().await;
+            let head = call.head.to_ascii_lowercase();
+            assert!(head.contains(&format!("x-forwarded-proto: {scheme}\r\n")), "{head}");
+            assert!(head.contains(&format!(";proto={scheme}\r\n")), "{head}");
+        });
+    }
 }
 
 #[test]

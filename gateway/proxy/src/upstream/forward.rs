@@ -23,6 +23,8 @@ pub(crate) struct Origin {
     pub(crate) is_trusted: bool,
     /// The connection came to the port that redirects to HTTPS.
     pub(crate) is_redirected: bool,
+    /// Port of a peer at the gateway's own address, which may be a worker.
+    pub(crate) port_within: Option<u16>,
     /// The gateway itself.
     is_own: bool,
     peer_text: String,
@@ -39,6 +41,7 @@ impl Origin {
             peer: peer.ip(),
             is_trusted: trust.allows(peer.ip()),
             is_redirected: false,
+            port_within: (peer.ip() == local.ip()).then_some(peer.port()),
             is_own: false,
             peer_text: peer.ip().to_string(),
             forwarded: format!("for={};proto={proto}", NodeName(peer.ip())),

@@ -6,9 +6,14 @@ use crate::ahead::{CHEAP_US, LATE_US};
 use crate::{Action, Lane, Limits, RequestId, Time, WorkerId};
 
 impl Worker {
-    /// Requests that the app has, as far as is known.
+    /// Slots that are taken: requests that the app has, as far as is known, and that are not parked.
     pub fn begun(&self) -> usize {
-        self.held.iter().filter(|held| held.handed.is_none()).count()
+        self.running().count()
+    }
+
+    /// Requests that it has or was handed, but for those that only wait.
+    fn unparked(&self) -> impl Iterator<Item = &Held> {
+        self.held.iter().filter(|held| !held.is_parked)
     }
 
     /// Those that were handed to it and have not begun.
@@ -32,8 +37,8 @@ impl Worker {
             && !self.is_asked_back
             && self.begun() >= self.slots(limits.concurrency) as usize
             // Not by those that it was handed, as some of these may be known to have begun before it is known that others ended.
-            && self.held.len() < self.slots(limits.concurrency).saturating_add(limits.ahead_max) as usize
-            && self.held.iter().map(expected_us).sum::<Option<u64>>().is_some_and(|us| us <= CHEAP_US)
+            && self.unparked().count() < self.slots(limits.concurrency).saturating_add(limits.ahead_max) as usize
+            && self.unparked().map(expected_us).sum::<Option<u64>>().is_some_and(|us| us <= CHEAP_US)
     }
 
     fn begin_next(&mut self, now: Time) -> Option<RequestId> {
@@ -59,8 +64,8 @@ impl Pool {
         is_awaited: impl Fn(WorkerId) -> bool,
     ) -> Option<WorkerId> {
         let takers = self.workers.iter().filter(|(id, w)| w.takes_ahead_now(now, limits) && !is_awaited(**id));
-        let began = |w: &Worker| w.held.iter().map(|held| held.dispatched).min();
-        takers.min_by_key(|(_, w)| (w.held.len(), began(w), w.instance)).map(|(id, _)| *id)
+        let began = |w: &Worker| w.unparked().map(|held| held.dispatched).min();
+        takers.min_by_key(|(_, w)| (w.unparked().count(), began(w), w.instance)).map(|(id, _)| *id)
     }
 
     /// Where nothing stands before them any more, they begin.

@@ -173,8 +173,10 @@ impl Pool {
     pub(crate) fn exited(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
         // Before it is removed, because a successor's end is told by where it stood.
         let held = self.workers.get_mut(&worker).map(|w| std::mem::take(&mut w.held)).unwrap_or_default();
+        let is_any_running = held.iter().any(|held| !held.is_parked && held.handed.is_none());
         for held in held {
-            actions.push(Action::Orphaned { request: held.request, worker, arrived: held.arrived });
+            let is_bystander = held.is_parked && is_any_running;
+            actions.push(Action::Orphaned { request: held.request, worker, arrived: held.arrived, is_bystander });
         }
         let Some(dead) = self.workers.remove(worker) else { return };
         self.successor_failed(now, worker, AbandonReason::Exited { worker }, limits, actions);

@@ -5,22 +5,24 @@
 //! and the time that it takes where nobody disturbs it. One that only computes takes the whole.
 
 use super::worker::Worker;
-use super::{Pool, WorkerState};
+use super::{Ask, Pool, WorkerState};
 use crate::choice::Choice;
 use crate::lanes::Offer;
 use crate::{Lane, Limits, Time, WorkerId};
 
-/// A worker, in thousandths.
-pub(crate) const WHOLE: u32 = 1_000;
+/// A worker, in millionths: polls of seconds take a few hundred of them each.
+pub(crate) const WHOLE: u32 = 1_000_000;
 /// Parts that are given of a worker of the short lane, so that what it holds seldom asks for it at once. What takes more is alone.
-pub(crate) const SHORT_PARTS_MAX: u32 = 800;
+pub(crate) const SHORT_PARTS_MAX: u32 = 800_000;
 /// The same of the long lane, where a worker is to compute while others of its requests wait.
-const LONG_PARTS_MAX: u32 = 1_300;
+const LONG_PARTS_MAX: u32 = 1_300_000;
 /// Parts that are given of a worker that was seen to wait. More that wait at once are soon more that want to compute at once.
-const SEEN_PARTS_MAX: u32 = 2_500;
+const SEEN_PARTS_MAX: u32 = 2_500_000;
+/// Requests and streams that wait in a worker count alike where they differ by less than this.
+const WAITING_ALIKE: usize = 32;
 /// Parts taken of a worker of the short lane up to which the worker still counts as open for short requests when long
 /// ones take the others.
-const OPEN_PARTS_MAX: u32 = 650;
+const OPEN_PARTS_MAX: u32 = 650_000;
 
 /// Which workers come into question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,15 +54,15 @@ impl Seek {
 impl Worker {
     /// Parts of it that are taken.
     fn parts(&self) -> u32 {
-        self.held.iter().map(|held| held.part).sum()
+        self.running().map(|held| held.part).sum()
     }
 
     fn holds(&self, side: Lane) -> bool {
-        self.held.iter().any(|held| held.side == side)
+        self.running().any(|held| held.side == side)
     }
 
-    /// Whether it may take a request that needs this part of it.
-    pub fn has_seat(&self, part: u32, limits: &Limits) -> bool {
+    /// Whether it may take a request that asks for so much.
+    pub fn has_seat(&self, ask: &Ask, limits: &Limits) -> bool {
         if self.held.is_empty() {
             return self.has_free_slot(limits.concurrency);
         }
@@ -68,16 +70,17 @@ impl Worker {
         if self.is_asked_back || self.handed().next().is_some() {
             return false;
         }
+        if self.held.len() >= limits.concurrency_max.max(limits.concurrency) as usize || !ask.is_passing && !self.may_wait_here() {
+            return false;
+        }
         if self.has_free_slot(limits.concurrency) {
             // Nothing is known of those that take it whole, but that it waited with them.
-            let known = self.held.iter().map(|held| held.part).chain([part]).filter(|part| *part < WHOLE);
+            let known = self.running().map(|held| held.part).chain([ask.part]).filter(|part| *part < WHOLE);
             return known.sum::<u32>() <= SEEN_PARTS_MAX;
         }
         let parts_max = if self.lane == Lane::Short { SHORT_PARTS_MAX } else { LONG_PARTS_MAX };
-        self.may_share()
-            && !self.holds_one
-            && self.held.len() < limits.concurrency_max as usize
-            && self.parts() + part <= parts_max
+        let fits = self.may_share() && !self.holds_one && self.parts().saturating_add(ask.part) <= parts_max;
+        fits || self.may_run_beside(ask)
     }
 
     /// What it adds to the offer of all.
@@ -88,16 +91,16 @@ impl Worker {
             let of_long = |is: bool| u32::from(is && self.lane == Lane::Long);
             return Offer { long_overdue: of_long(is_ready), long_starting: of_long(is_starting), ..Offer::default() };
         }
-        let has_seat = self.has_seat(0, limits);
+        let has_seat = self.has_seat(&Ask::ANY, limits);
         let free = u32::from(self.has_free_slot(limits.concurrency));
-        let held = u32::try_from(self.held.len()).unwrap_or(u32::MAX);
+        let held = u32::try_from(self.held.len() - self.parked()).unwrap_or(u32::MAX);
         // One that is full holds what it can: that says more than any rule how many it may.
         let slots = self.slots(limits.concurrency).max(held);
         let offer = Offer { seats: u32::from(has_seat), ..Offer::default() };
         if self.lane == Lane::Long {
             return Offer { long_ready: 1, long_slots: slots, long_held: held.min(1), long_free: free, ..offer };
         }
-        let shorts = self.held.iter().filter(|held| held.side == Lane::Short);
+        let shorts = self.running().filter(|held| held.side == Lane::Short);
         let has_long = self.holds(Lane::Long);
         Offer {
             short_ready: 1,
@@ -115,7 +118,7 @@ impl Worker {
             Among::All => true,
             Among::WithoutLong => !self.holds(Lane::Long),
             Among::WithLongOnly => self.holds(Lane::Long) && !self.holds(Lane::Short),
-            Among::Empty => self.held.is_empty(),
+            Among::Empty => self.is_free(),
         }
     }
 }
@@ -137,7 +140,7 @@ impl Pool {
     pub(crate) fn seat(
         &self,
         seek: Seek,
-        part: u32,
+        ask: &Ask,
         limits: &Limits,
         is_awaited: impl Fn(WorkerId) -> bool,
     ) -> Option<WorkerId> {
@@ -146,8 +149,8 @@ impl Pool {
             w.lane == lane
                 && w.takes_requests()
                 && w.is_among(among)
-                && w.has_seat(part, limits)
-                && (w.held.is_empty() || !is_awaited(id))
+                && w.has_seat(ask, limits)
+                && (w.is_free() || !is_awaited(id))
         };
         let rank = |w: &Worker| {
             let turn = match limits.choice {
@@ -155,9 +158,12 @@ impl Pool {
                 Choice::RoundRobin => (Some(w.instance) <= self.last_chosen, Time(0)),
                 Choice::LeastRecent => (false, w.idle_since),
             };
-            let held = w.held.len();
-            let is_packed = packs && w.parts() + part <= SHORT_PARTS_MAX;
-            (packs && !is_packed, if is_packed { usize::MAX - held } else { held }, turn, w.instance)
+            let held = w.held.len() - w.parked();
+            let is_packed = packs && w.parts().saturating_add(ask.part) <= SHORT_PARTS_MAX;
+            // Those that wait are spread, as is the memory that they take.
+            let has_streams = w.streams >= limits.streams_per_worker_max;
+            let waiting = (has_streams, (w.parked() + w.streams as usize) / WAITING_ALIKE);
+            (packs && !is_packed, waiting, if is_packed { usize::MAX - held } else { held }, turn, w.instance)
         };
         let seats = self.workers.with_seats(limits);
         let open = seats.iter().filter_map(|id| self.workers.get(id).map(|w| (id, w)));

@@ -2,7 +2,7 @@
 
 use super::seats::WHOLE;
 use super::worker::{Held, Warmth};
-use super::{Pool, WorkerState};
+use super::{Ask, Pool, WorkerState};
 use crate::{Action, ClassId, Lane, Limits, Need, RequestId, Time, WorkerId};
 
 /// A request that goes to a worker.
@@ -13,8 +13,10 @@ pub(crate) struct Given {
     pub need: Need,
     /// What it counts as.
     pub side: Lane,
-    /// Thousandths of a worker that it takes.
-    pub part: u32,
+    /// What it takes of a worker.
+    pub ask: Ask,
+    /// Time that its class is known to stay, microseconds; 0 while that is not known.
+    pub stay_us: u64,
     /// Mean service time of its class, if that is cheap.
     pub cheap_us: Option<u64>,
     /// When it is handed to the worker ahead of time, if it is.
@@ -25,10 +27,14 @@ pub(crate) struct Given {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Served {
     pub side: Lane,
+    /// Of the worker.
+    pub lane: Lane,
     pub class: ClassId,
     pub service_us: u64,
     /// It never shared its worker, and had the CPU when it asked for it.
     pub is_undisturbed: bool,
+    /// Time that it waited at least, where it was parked, microseconds.
+    pub waited_us: Option<u64>,
 }
 
 impl Pool {
@@ -51,9 +57,9 @@ impl Pool {
         }
     }
 
-    /// Whether the worker takes requests and has room for one that needs this part of it.
-    pub(crate) fn has_room(&self, worker: WorkerId, part: u32, limits: &Limits) -> bool {
-        self.workers.get(&worker).is_some_and(|w| w.takes_requests() && w.has_seat(part, limits))
+    /// Whether the worker takes requests and has room for one that asks for so much.
+    pub(crate) fn has_room(&self, worker: WorkerId, ask: &Ask, limits: &Limits) -> bool {
+        self.workers.get(&worker).is_some_and(|w| w.takes_requests() && w.has_seat(ask, limits))
     }
 
     /// Requests that the worker may hold; none where it does not serve.
@@ -76,7 +82,7 @@ impl Pool {
         self.last_chosen = Some(w.instance);
         self.given = Some(now);
         w.is_reserved = false;
-        let Given { request, arrived, need, side, part, cheap_us, handed } = given;
+        let Given { request, arrived, need, side, ask, stay_us, cheap_us, handed } = given;
         let is_undisturbed = handed.is_none();
         let held = Held {
             request,
@@ -85,7 +91,11 @@ impl Pool {
             handed,
             need,
             side,
-            part,
+            part: ask.part,
+            cost_us: ask.cost_us,
+            stay_us,
+            is_parked: false,
+            waited_us: 0,
             is_own: false,
             is_undisturbed,
             cheap_us,
@@ -144,7 +154,7 @@ impl Pool {
         if self.is_warming(worker, concurrency)
             && let Some(w) = self.workers.get_mut(&worker)
         {
-            let (need, side, part) = (Need::default(), Lane::Short, WHOLE);
+            let (need, side, part, cost_us) = (Need::default(), Lane::Short, WHOLE, u64::MAX);
             w.join(Held {
                 request,
                 arrived: now,
@@ -153,6 +163,10 @@ impl Pool {
                 need,
                 side,
                 part,
+                cost_us,
+                stay_us: 0,
+                is_parked: false,
+                waited_us: 0,
                 is_own: true,
                 is_undisturbed: true,
                 cheap_us: None,
@@ -179,12 +193,17 @@ impl Pool {
         // One that the gateway never saw begin waited for others meanwhile.
         let is_no_measure = w.finished == 1 || held.handed.is_some();
         // In the long lane it waits for the CPU as well.
-        let is_undisturbed = held.is_undisturbed && w.lane == Lane::Short;
+        let lane = w.lane;
+        let is_undisturbed = held.is_undisturbed && lane == Lane::Short;
         if w.recycle_due(worker, limits).is_some_and(|(at, _)| at <= now) {
             self.unsettle();
         }
-        let Held { side, dispatched, .. } = held;
-        let served = Served { side, class: held.need.class, service_us: now.since_us(dispatched), is_undisturbed };
+        let Held { side, dispatched, need: Need { class, .. }, .. } = held;
+        let service_us = now.since_us(dispatched);
+        // A worker that was too busy to be seen asleep tells little of how long its requests waited.
+        let waited_us = (held.is_parked && held.waited_us >= service_us / 2).then_some(held.waited_us);
+        let is_undisturbed = is_undisturbed && !held.is_parked;
+        let served = Served { side, lane, class, service_us, is_undisturbed, waited_us };
         (!is_no_measure).then_some(served)
     }
 
@@ -231,7 +250,7 @@ impl Pool {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         w.finished += u64::from(!held.is_own);
         w.streams += 1;
-        if w.streams > limits.streams_per_worker_max {
+        if w.streams > limits.streams_per_worker_max || w.footprint.is_over() {
             actions.push(Action::CloseStream { request, worker });
         }
         self.unsettle();

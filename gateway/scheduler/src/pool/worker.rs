@@ -1,5 +1,6 @@
 //! One worker: where it is in its life, what it holds, and when something about it is due. Knows nothing of the others.
 
+use super::parked::Footprint;
 use crate::{KillReason, Lane, Limits, Need, RecycleReason, RequestId, Time, WorkerId};
 
 /// Where a worker is in its life.
@@ -37,8 +38,12 @@ pub struct WorkerView {
     pub state: WorkerState,
     /// Requests that it has begun.
     pub in_service: usize,
+    /// Those of them that only wait.
+    pub parked: usize,
     /// Requests that it was handed ahead of time and has not begun.
     pub handed: usize,
+    /// It has no memory for further requests that wait.
+    pub is_full: bool,
     /// It may hold more of them than all workers may, because it was seen to wait.
     pub has_more_room: bool,
     /// Its app cannot have a second request while the first one waits, so no look at it is of use.
@@ -77,8 +82,15 @@ pub(super) struct Held {
     pub side: Lane,
     /// A warm-up request: it never waits in the queue and says nothing about service times.
     pub is_own: bool,
-    /// Thousandths of its worker that it takes.
+    /// Millionths of its worker that it takes.
     pub part: u32,
+    /// CPU time that it is expected to take, and time that its class is known to stay, microseconds.
+    pub cost_us: u64,
+    pub stay_us: u64,
+    /// It only waits, and takes no slot.
+    pub is_parked: bool,
+    /// Time that it had been here when the main thread was last seen asleep, microseconds.
+    pub waited_us: u64,
     /// It has not shared its worker so far.
     pub is_undisturbed: bool,
     /// Mean service time of its class, where that was known to be cheap.
@@ -132,6 +144,9 @@ pub(super) struct Worker {
     pub is_granted: bool,
     /// How many it was seen to have room for, where that is more than the rule says: it held so many and waited.
     pub room: u32,
+    /// Share of its main thread's time that is not sleep, thousandths, while it holds parked requests.
+    pub load: u32,
+    pub footprint: Footprint,
     /// It holds a request that it will never finish.
     pub faulted: bool,
     /// It leaves because it is not wanted any more, not because of anything it did.
@@ -168,6 +183,8 @@ impl Worker {
             is_asked_back: false,
             is_granted: false,
             room: 0,
+            load: 0,
+            footprint: Footprint::default(),
             faulted: false,
             dismissed: false,
         }

@@ -11,7 +11,7 @@ const ALONE: Need = Need {
     priority: 0,
     deadline_ms: None,
     alone: true,
-    ahead: false,
+    ahead: false, inner: false,
     home: sluice_scheduler::Home::Any,
 };
 struct Chance(u64);

@@ -7,9 +7,9 @@ use crate::stage::{LIMITS, Stage, dispatch};
 const SHORTEST: Limits = Limits { order: Order::Shortest, ..LIMITS };
 const LANES: Limits = Limits { order: Order::Shortest, lanes: true, ..LIMITS };
 const LONG: Need =
-    Need { class: ClassId(1), priority: 0, deadline_ms: None, alone: false, ahead: false, home: Home::Any };
+    Need { class: ClassId(1), priority: 0, deadline_ms: None, alone: false, ahead: false, inner: false, home: Home::Any };
 const SHORT: Need =
-    Need { class: ClassId(2), priority: 0, deadline_ms: None, alone: false, ahead: false, home: Home::Any };
+    Need { class: ClassId(2), priority: 0, deadline_ms: None, alone: false, ahead: false, inner: false, home: Home::Any };
 
 fn with_costs(limits: Limits, workers: u32) -> Stage {
     let mut stage = Stage::ready(limits, workers);

@@ -38,7 +38,7 @@ fn queued_request_survives_the_death_of_every_worker() {
     for _ in 0..3 {
         stage.arrive();
     }
-    let orphaned = Action::Orphaned { request: RequestId(1), worker: WorkerId(1), arrived: Time(0) };
+    let orphaned = Action::Orphaned { request: RequestId(1), worker: WorkerId(1), arrived: Time(0), is_bystander: false };
     assert_eq!(stage.exit(1), [orphaned, start(3, 0)]);
     assert!(matches!(stage.exit(2)[..], [Action::Orphaned { .. }]), "one boots alone while none serves");
     assert_eq!(stage.step(listening(3)), [start(4, 1), dispatch(3, 3)]);
@@ -246,7 +246,7 @@ fn app_in_development_that_has_ended_waits_for_a_change_and_its_clients_are_told
     let mut stage = Stage::ready(Limits { holds_failed: true, ..LIMITS }, 1);
     stage.arrive();
     stage.arrive();
-    let orphaned = Action::Orphaned { request: RequestId(1), worker: WorkerId(1), arrived: Time(0) };
+    let orphaned = Action::Orphaned { request: RequestId(1), worker: WorkerId(1), arrived: Time(0), is_bystander: false };
     let down = |request| Action::Refuse { request: RequestId(request), reason: Refusal::Down, retry_after_s: 1 };
     assert_eq!(stage.exit(1), [orphaned, Action::Hold { worker: WorkerId(1) }, down(2)]);
     assert_eq!(stage.pass_ms(3_600_000), [], "no time starts it");

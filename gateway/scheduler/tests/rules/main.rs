@@ -12,6 +12,8 @@ mod lanes;
 mod lanes_shared;
 mod life;
 mod order;
+mod parked;
+mod parked_days;
 mod overdue;
 mod recycle;
 mod reload;

@@ -335,7 +335,7 @@ impl Model {
                 };
                 self.end(request, End::Refused(reason));
             }
-            Action::Orphaned { request, worker, arrived } => {
+            Action::Orphaned { request, worker, arrived, .. } => {
                 promise!(event == Event::Exited { worker }, "I3: {request:?} orphaned by a worker that lives");
                 let at = self.orphans.iter().position(|orphan| *orphan == request);
                 let Some(at) = at else { return Err(format!("I3: {request:?} orphaned, {worker:?} did not hold it")) };

@@ -32,6 +32,8 @@ pub(crate) struct Line {
     pub(crate) requests: Vec<Done>,
     pub(crate) id: u64,
     pub(crate) by: u64,
+    /// Whether it has closed.
+    pub(crate) over: bool,
     /// Its `X-Request-Id`.
     pub(crate) request: String,
     pub(crate) method: String,
@@ -61,6 +63,8 @@ pub(crate) struct Line {
     pub(crate) gc_share: Option<f64>,
     /// The part of it that was no request's.
     pub(crate) lost_share: Option<f64>,
+    /// Limit of the heap, without its young generation.
+    pub(crate) heap_bytes_max: u64,
     /// Runs by duration, in the buckets of `RUN_BOUNDS_US`; the last is for longer ones.
     pub(crate) counts: Vec<u64>,
     /// Time in the runs of each bucket.
@@ -127,6 +131,7 @@ pub(crate) enum Kind {
     AuxClosed,
     Done,
     Busy,
+    AsksItself,
     Idle,
     Overlong,
     Raw,
@@ -134,6 +139,7 @@ pub(crate) enum Kind {
     Breathes,
     Look,
     Beat,
+    Memory,
     Runs,
     Turn,
     React,

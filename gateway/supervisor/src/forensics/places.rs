@@ -7,6 +7,7 @@ use std::process::Stdio;
 
 use percent_encoding::percent_decode_str;
 use serde::Serialize;
+use sluice_catalog::config::secret_variables;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 
@@ -57,6 +58,9 @@ impl Reader {
         let mut command = Command::new(&subject.node);
         command.arg(format!("--max-old-space-size={HEAP_MB_MAX}")).arg(&subject.source_maps);
         // Agents of the app have no business there.
+        for name in secret_variables() {
+            command.env_remove(name);
+        }
         command.env_remove("NODE_OPTIONS").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         command.kill_on_drop(true).spawn().ok().map(Self)
     }

@@ -73,16 +73,21 @@ async function mountBox(box: HTMLElement, code: Code): Promise<boolean> {
 
 async function adapterOf(box: Element, { adapters }: Code): Promise<BrowserAdapter> {
   const name = attribute(box, 'a');
-  const source = adapters[name];
+  const source = ownOf(adapters, name);
   if (source === undefined) throw new Failure('unknown', new Error(`no adapter ${name}`));
   return (await load(source).catch(failWith('code'))).default;
 }
 
 async function moduleOf(name: string, { registry }: Code): Promise<ComponentModule> {
-  const own = pageData().code?.[name];
-  const source = own ?? (await load(registry).catch(failWith('code'))).default[name];
+  const own = ownOf(pageData().code ?? {}, name);
+  const source = own ?? ownOf((await load(registry).catch(failWith('code'))).default, name);
   if (source === undefined) throw new Failure('unknown', new Error(`no component ${name}`));
   return load<ComponentModule>(source).catch(failWith('code'));
+}
+
+/** Names come from the document, and may be those of what every object has. */
+function ownOf<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 async function take(

@@ -1,5 +1,7 @@
-/** What the document says of itself: `<script type="application/json" data-sluice="page">`. */
-import { scriptOf } from './box.js';
+/**
+ * What the document says of itself: `<script type="application/json" data-sluice-page>`. Scripts of boxes have another attribute, so a box may
+ * have any id.
+ */
 
 export interface PageData {
   /** Path or class, which beacons name. */
@@ -18,7 +20,7 @@ export interface PageData {
 
 /** Read when needed, because it may be the last of a document that still arrives. */
 export function pageData(): PageData {
-  const text = scriptOf('page')?.textContent;
+  const text = document.querySelector('script[data-sluice-page]')?.textContent;
   try {
     return text ? (JSON.parse(text) as PageData) : {};
   } catch {

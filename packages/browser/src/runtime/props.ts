@@ -12,12 +12,13 @@ export interface BoxData {
 
 const MORE_TIMEOUT_MS = 10_000;
 
-/** Rejects where the state cannot be read or did not come. */
+/** Rejects where the state cannot be read or did not come: no component is rendered of props that it was not given. */
 export async function dataOf(box: Element): Promise<BoxData> {
   const text = scriptOf(attribute(box, 'i'))?.textContent;
   if (text) return { props: revive(text) as Props };
   const { more } = pageData();
-  return isHole(box) && more ? fetchMore(more, attribute(box, 'i')) : { props: {} };
+  if (!isHole(box) || !more) throw new Error('the page has no props of this box');
+  return fetchMore(more, attribute(box, 'i'));
 }
 
 async function fetchMore(more: string, id: string): Promise<BoxData> {

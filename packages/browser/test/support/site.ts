@@ -87,7 +87,7 @@ async function serve(built: Built): Promise<Site> {
     const links = [...new Set(styles)].map(
       (file) => `<link rel="stylesheet" href="/${file.replace(/^client\//, '')}">`,
     );
-    const page = data ? `<script type="application/json" data-sluice="page">${serialise(data)}</script>` : '';
+    const page = data ? `<script type="application/json" data-sluice-page>${serialise(data)}</script>` : '';
     const head = `<!doctype html><html lang="en"><head><title>page</title><link rel="icon" href="data:,">
 <style>sluice-box,sluice-slot{display:contents}</style>${links.join('')}${early ? `<script>${built.assets.early.code}</script>` : ''}
 <script type="module" async src="${built.assets.runtime}"></script></head><body>`;

@@ -11,6 +11,7 @@ import { HttpError } from '../http/errors.js';
 import { pathOf, sendJson, type Handler } from '../http/handler.js';
 import type { Registry } from '../registry/registry.js';
 import { InvalidPropsError } from '../tasks/errors.js';
+import { madeProps, OwnProps } from '../tasks/own-props.js';
 import type { PropsLimits } from '../tasks/props.js';
 import { tamed, toError } from '../thrown.js';
 import { createTaskQueue, type PageTasks, type QueueOptions, type TaskQueue } from '../tasks/queue.js';
@@ -36,8 +37,8 @@ export interface FragmentSource {
   /** Undefined: nothing of this name. */
   find(job: FragmentJob, context: JobContext): Promise<Component | undefined> | Component | undefined;
   /** What the component gets of the job's data. Throws an `InvalidPropsError` for data that is none. */
-  props(job: FragmentJob): Props;
-  /** The HTML that goes to the host. */
+  props(job: FragmentJob, component: Component): Props | OwnProps;
+  /** The HTML that goes to the host. The props are as the component's schema made them. */
   markup(component: Component, html: string, props: Props): string;
 }
 
@@ -81,7 +82,7 @@ export function createFragments(options: FragmentOptions): Fragments {
   const { registry, markup = defaultMarkup } = options;
   const source: FragmentSource = {
     find: ({ name }) => registry.loaded(name) ?? registry.find(name),
-    props: propsOf,
+    props: (job, component) => new OwnProps(component, propsOf(job)),
     markup,
   };
   return fragmentsOf(source, options, options);
@@ -179,7 +180,7 @@ class FragmentService implements Fragments {
     try {
       const component = await this.#source.find(job, context);
       if (component === undefined) throw new UnknownComponentError(job.name);
-      return await this.#renderComponent(component, this.#source.props(job), tasks);
+      return await this.#renderComponent(component, this.#source.props(job, component), tasks);
     } catch (thrown) {
       const error = tamed(thrown);
       report(job.name, outcomeOf(error), error instanceof RenderError ? error.cpu_us : 0);
@@ -187,20 +188,27 @@ class FragmentService implements Fragments {
     }
   }
 
-  async #renderComponent(component: Component, props: Props, tasks: PageTasks): Promise<RenderedJob> {
+  async #renderComponent(
+    component: Component,
+    given: Props | OwnProps,
+    tasks: PageTasks,
+  ): Promise<RenderedJob> {
     const { name, settings } = component;
     const { rendering = 'server', placeholder = '' } = settings;
     if (rendering === 'client') {
-      const html = typeof placeholder === 'string' ? placeholder : placeholder(props);
+      const props = await madeProps(component, given);
+      const text = typeof placeholder === 'string' ? placeholder : placeholder(props);
+      const html = this.#source.markup(component, text, props);
       report(name, 'client', 0);
-      return { html: this.#source.markup(component, html, props), cpu_us: 0 };
+      return { html, cpu_us: 0 };
     }
     const context = { id: NO_ID, slots: NO_SLOTS, isStatic: rendering === 'static' };
-    const result = await tasks.run({ component, props, context });
+    const result = await tasks.run({ component, props: given, context });
     const { cpu_us } = result;
     if (!result.ok) throw new RenderError(result.reason, result.error, cpu_us);
+    const html = this.#source.markup(component, result.html, await madeProps(component, given));
     report(name, result.isCached ? 'cached' : result.isOverBudget ? 'over-budget' : 'rendered', cpu_us);
-    return { html: this.#source.markup(component, result.html, props), cpu_us };
+    return { html, cpu_us };
   }
 }
 

@@ -25,6 +25,11 @@ function textOf(html: unknown): string {
   return typeof html === 'number' || Array.isArray(html) ? String(html) : (html as string);
 }
 
+/** A `getComponent` that looks into an object finds these for names such as `constructor`, which hosts choose. */
+const OF_EVERY_OBJECT: ReadonlySet<unknown> = new Set(
+  Object.values(Object.getOwnPropertyDescriptors(Object.prototype)).map(({ value }): unknown => value),
+);
+
 export function hypernovaSource(
   getComponent: (name: string, context: JobContext) => unknown,
 ): FragmentSource {
@@ -33,7 +38,7 @@ export function hypernovaSource(
   return {
     async find({ name }, context) {
       const view = await getComponent(name, context);
-      if (typeof view !== 'function') return undefined;
+      if (typeof view !== 'function' || OF_EVERY_OBJECT.has(view)) return undefined;
       const known = components.get(view);
       if (known?.name === name) return known;
       const component: Component = { name, version: undefined, view, adapter, settings: {} };

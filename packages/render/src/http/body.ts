@@ -1,7 +1,10 @@
 /** The JSON in a request's body, within a limit. It must not know what the JSON says. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
-import { createBrotliDecompress, createInflate, createGunzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { parse as parseContentType } from 'content-type';
+import getRawBody from 'raw-body';
+import { messageOf, toError } from '../thrown.js';
 import { HttpError } from './errors.js';
 
 export interface BodyOptions {
@@ -25,14 +28,14 @@ export async function readJson(request: IncomingMessage, options: BodyOptions): 
     try {
       options.verify(bytes, request, 'utf-8');
     } catch (error) {
-      throw new HttpError(403, `The body was refused: ${(error as Error).message}`, { cause: error });
+      throw new HttpError(403, `The body was refused: ${messageOf(error)}`, { cause: error });
     }
   }
   if (bytes.length === 0) return undefined;
   try {
     return JSON.parse(new TextDecoder().decode(bytes), options.reviver);
   } catch (error) {
-    throw new HttpError(400, `The body is no JSON: ${(error as Error).message}`, { cause: error });
+    throw new HttpError(400, `The body is no JSON: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -45,44 +48,46 @@ export function signalOf(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
+type Inflate = (bytes: Buffer, bounds: { readonly maxOutputLength: number }) => Promise<Buffer>;
+
+/** By the client's word, so it is a `Map`: an object has `constructor`, too. */
+const INFLATE: ReadonlyMap<string, Inflate> = new Map<string, Inflate>([
+  ['gzip', promisify(gunzip)],
+  ['x-gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+]);
+
+/** All bytes are here before any is inflated, so that only one thing reads the request and can fail with it. */
 async function readBytes(
   request: IncomingMessage,
   { bytesMax, inflates = true }: BodyOptions,
 ): Promise<Buffer> {
-  const tooLarge = (): HttpError => new HttpError(413, `The body has more than ${bytesMax} bytes`);
   const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
-  if (encoding === 'identity' && Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge();
-  const source = encoding === 'identity' ? request : decompressed(request, encoding, inflates);
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const inflateAll = inflates ? INFLATE.get(encoding) : undefined;
+  if (encoding !== 'identity' && inflateAll === undefined) {
+    throw new HttpError(415, `Bodies with content-encoding ${JSON.stringify(encoding)} are not taken`);
+  }
   try {
-    // The rest of a refused body is left to Node: a destroyed request takes its connection, and the answer, along.
-    for await (const chunk of source.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      length += chunk.length;
-      if (length > bytesMax) throw tooLarge();
-      chunks.push(chunk);
+    const length = request.headers['content-length'] ?? null;
+    const bytes: Buffer = await getRawBody(request, { limit: bytesMax, length, encoding: null });
+    return inflateAll === undefined ? bytes : await inflateAll(bytes, { maxOutputLength: bytesMax });
+  } catch (thrown) {
+    // Otherwise the rest of the body stands before the connection's next request.
+    request.resume();
+    const error: NodeJS.ErrnoException & { readonly type?: string } = toError(thrown);
+    const { type, code, message } = error;
+    if (type === 'entity.too.large' || code === 'ERR_BUFFER_TOO_LARGE') {
+      throw new HttpError(413, `The body has more than ${bytesMax} bytes`, { cause: error });
     }
-  } catch (error) {
-    if (error instanceof HttpError) throw error;
-    throw new HttpError(400, `The body could not be read: ${(error as Error).message}`, { cause: error });
+    throw new HttpError(400, `The body could not be read: ${message}`, { cause: error });
   }
-  return Buffer.concat(chunks);
-}
-
-function decompressed(request: IncomingMessage, encoding: string, inflates: boolean): Readable {
-  const create = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress }[encoding];
-  if (!inflates || create === undefined) {
-    throw new HttpError(415, `Bodies with content-encoding "${encoding}" are not taken`);
-  }
-  const stream = create();
-  request.on('error', (error) => stream.destroy(error));
-  return request.pipe(stream);
 }
 
 /** JSON is UTF-8 (RFC 8259 §8.1). */
 function refuseCharset(request: IncomingMessage): void {
-  const [, charset = 'utf-8'] = /;\s*charset="?([^\s;"]+)/i.exec(request.headers['content-type'] ?? '') ?? [];
+  const { charset = 'utf-8' } = parseContentType(request.headers['content-type'] ?? '').parameters;
   if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) {
-    throw new HttpError(415, `The body's charset is "${charset}"; JSON is UTF-8`);
+    throw new HttpError(415, `The body's charset is ${JSON.stringify(charset)}; JSON is UTF-8`);
   }
 }

@@ -6,42 +6,22 @@ import { NO_SLOTS, slotsOf } from '../adapters/slot.js';
 import type { Component, Hydration } from '../component.js';
 import { referenceOf } from '../css/order.js';
 import type { Dial } from '../dial/dial.js';
-import type { Outcome, RenderHost } from '../host.js';
-import { RemoteError } from '../remote/errors.js';
+import type { RenderHost } from '../host.js';
 import { RemoteView } from '../remote/remote.js';
 import { createScope, type PageTasks } from '../tasks/queue.js';
 import { LateError } from '../tasks/errors.js';
 import { toError } from '../thrown.js';
-import type { Failure, TaskResult } from '../tasks/result.js';
-import type { Found } from './lookup.js';
+import type { TaskResult } from '../tasks/result.js';
+import { checkedAlone } from './checked-alone.js';
 import { jsonComponent } from './json-form.js';
 import type { Overruns } from './overruns.js';
-import type { Box, Deferred, Item } from './plan.js';
+import { boxesOf, deferredOf, type Box, type Deferred, type Item } from './plan.js';
+import { remoteOutcomeOf, Results, type Result, type ResultsOptions } from './results.js';
 import { SourceError } from './sources.js';
 import { Turns } from './turns.js';
 
-/** `hole` of a box. */
-export type Hole = 'late' | 'error' | 'unknown' | 'client' | 'remote';
-
-/** A box with what became of it. */
-export interface Result {
-  readonly box: Box;
-  /** Undefined where there is none of that name. */
-  readonly component: Component | undefined;
-  readonly outcome: Outcome;
-  /** HTML, or the text of the JSON form; undefined for a hole. */
-  readonly text: string | undefined;
-  readonly hole: Hole | undefined;
-  /** When the browser takes over; undefined for never. */
-  readonly hydration: Hydration | undefined;
-  readonly cpu_us: number;
-  readonly waited_us: number;
-  readonly error: Error | undefined;
-}
-
-export interface BoxesOptions {
+export interface BoxesOptions extends ResultsOptions {
   readonly tasks: PageTasks;
-  readonly find: (box: Box) => Found;
   readonly dial: Dial;
   readonly overruns: Overruns | undefined;
   readonly host: RenderHost | undefined;
@@ -50,25 +30,11 @@ export interface BoxesOptions {
   readonly onError: (error: Error, component: string, box: string) => void;
 }
 
-const HOLES: Readonly<Record<Failure, Hole>> = {
-  error: 'error',
-  late: 'late',
-  unknown: 'unknown',
-  invalid: 'error',
-  aborted: 'late',
-};
-const REMOTE_OUTCOMES: Readonly<Record<RemoteError['reason'], Outcome>> = {
-  late: 'remote-late',
-  error: 'remote-error',
-  open: 'remote-open',
-  aborted: 'aborted',
-};
-const HYDRATION: Hydration = 'load';
-
 export class Boxes {
+  readonly results: Results;
   readonly #options: BoxesOptions;
   /** Undefined for those that have no result yet. */
-  readonly #results = new Map<Box, Result | undefined>();
+  readonly #there = new Map<Box, Result | undefined>();
   /** Who waits for a box. */
   readonly #waiting = new Map<Box, ((result: Result) => void)[]>();
   readonly #items = new Map<Deferred, Promise<readonly Item[]>>();
@@ -82,6 +48,7 @@ export class Boxes {
 
   constructor(options: BoxesOptions) {
     this.#options = options;
+    this.results = new Results(options);
     this.#late = new Promise((resolve) => {
       this.#beLate = () => resolve('late');
     });
@@ -101,13 +68,13 @@ export class Boxes {
   /** What is not there yet is late from now on. */
   giveUp(): void {
     this.#isLate = true;
-    for (const [box, result] of this.#results) if (result === undefined) this.#settle(this.#lateHole(box));
+    for (const [box, result] of this.#there) if (result === undefined) this.#settle(this.results.late(box));
     this.#beLate();
   }
 
   /** The result, where it is there. */
   settled(box: Box): Result | undefined {
-    return this.#results.get(box);
+    return this.#there.get(box);
   }
 
   settledItems(deferred: Deferred): readonly Item[] | undefined {
@@ -115,10 +82,10 @@ export class Boxes {
   }
 
   result(box: Box): Promise<Result> {
-    const result = this.#results.get(box);
+    const result = this.#there.get(box);
     if (result !== undefined) return Promise.resolve(result);
     return new Promise((resolve, reject) => {
-      if (!this.#results.has(box)) reject(new Error(`box ${box.id} was not started`));
+      if (!this.#there.has(box)) reject(new Error(`box ${box.id} was not started`));
       const waiting = this.#waiting.get(box);
       if (waiting === undefined) this.#waiting.set(box, [resolve]);
       else waiting.push(resolve);
@@ -146,16 +113,16 @@ export class Boxes {
 
   #startBox(box: Box, isResumed: boolean): void {
     if (!isResumed) this.#turns.take(box);
-    this.#results.set(box, undefined);
-    const result = this.#isLate ? this.#lateHole(box) : this.#begin(box, isResumed);
+    this.#there.set(box, undefined);
+    const result = this.#isLate ? this.results.late(box) : this.#begin(box, isResumed);
     if (result !== undefined) this.#settle(result);
   }
 
   /** What comes when the box is late already changes nothing any more. */
   #settle(result: Result): void {
     const { box } = result;
-    if (this.#results.get(box) !== undefined) return;
-    this.#results.set(box, result);
+    if (this.#there.get(box) !== undefined) return;
+    this.#there.set(box, result);
     this.#turns.pass(box);
     this.#tell(result);
     const waiting = this.#waiting.get(box);
@@ -170,17 +137,17 @@ export class Boxes {
     const { failure } = box;
     if (failure !== undefined) {
       const reason = failure instanceof SourceError && failure.isLate ? 'late' : 'error';
-      return this.#hole(box, reason, reason, failure);
+      return this.results.hole(box, reason, reason, failure);
     }
     if (found instanceof Error) {
       const reason = found instanceof LateError ? 'late' : 'error';
-      return this.#hole(box, reason, reason, found);
+      return this.results.hole(box, reason, reason, found);
     }
     if (found === undefined) {
       const error = new ReferenceError(`Component "${box.node.component}" not registered`);
-      return this.#hole(box, 'unknown', 'unknown', error);
+      return this.results.hole(box, 'unknown', 'unknown', error);
     }
-    if (found === 'unsupported') return this.#hole(box, 'unsupported', undefined);
+    if (found === 'unsupported') return this.results.hole(box, 'unsupported', undefined);
     if (this.#options.format === 'json')
       return this.#startTask(box, jsonComponent(found), isResumed, undefined);
     if (found.view instanceof RemoteView) {
@@ -190,10 +157,29 @@ export class Boxes {
     const rendering = box.node.rendering ?? found.settings.rendering ?? 'server';
     if (rendering === 'static') return this.#startTask(box, found, isResumed, undefined);
     const { dial, overruns } = this.#options;
-    if (rendering === 'client' || !dial.server(found.name)) return this.#hole(box, 'client', 'client');
+    if (rendering === 'client' || !dial.server(found.name))
+      return this.#leave(box, found, isResumed, this.results.hole(box, 'client', 'client'));
     if (overruns?.isSuspended(referenceOf(found), performance.now()) === true)
-      return this.#hole(box, 'suspended', 'late');
-    return this.#startTask(box, found, isResumed, this.#hydration(box, found));
+      return this.#leave(box, found, isResumed, this.results.hole(box, 'suspended', 'late'));
+    return this.#startTask(box, found, isResumed, this.results.hydration(box, found));
+  }
+
+  /** The browser renders it, of the props that the schema gives. */
+  #leave(box: Box, component: Component, isResumed: boolean, hole: Result): Result | undefined {
+    if (component.settings.props === undefined) return hole;
+    const { id, given } = box;
+    const done = (task: TaskResult): void => {
+      const { cpu_us, waited_us } = task;
+      this.#settle(task.ok ? { ...hole, cpu_us, waited_us } : this.results.ofTask(box, task, undefined));
+    };
+    const job = {
+      component: checkedAlone(component),
+      props: this.results.props(box) ?? given,
+      isResumed,
+      context: { id, slots: NO_SLOTS },
+    };
+    this.#options.tasks.start(job, done, this.#scope);
+    return undefined;
   }
 
   #startTask(
@@ -202,7 +188,8 @@ export class Boxes {
     isResumed: boolean,
     hydration: Hydration | undefined,
   ): undefined {
-    const { id, props, slots } = box;
+    const { id, given, slots } = box;
+    const props = this.results.props(box);
     const context = {
       id,
       slots: slots.size === 0 ? NO_SLOTS : slotsOf([...slots.keys()]),
@@ -210,71 +197,29 @@ export class Boxes {
     };
     const done = (task: TaskResult): void => {
       if (hydration !== undefined) this.#noteOverrun(component, task);
-      this.#settle(this.#resultOf(box, task, hydration));
+      this.#settle(this.results.ofTask(box, task, hydration, props));
     };
-    this.#options.tasks.start({ component, props, isResumed, context }, done, this.#scope);
-  }
-
-  #resultOf(box: Box, task: TaskResult, hydration: Hydration | undefined): Result {
-    const { cpu_us, waited_us } = task;
-    if (!task.ok) {
-      const hole = this.#hole(box, task.reason, HOLES[task.reason], task.error);
-      return { ...hole, cpu_us, waited_us };
-    }
-    const outcome = task.isCached ? 'cached' : task.isOverBudget ? 'over-budget' : 'rendered';
-    return this.#rendered(box, outcome, task.html, hydration, cpu_us, waited_us);
+    this.#options.tasks.start({ component, props: props ?? given, isResumed, context }, done, this.#scope);
   }
 
   async #runRemote(box: Box, view: RemoteView): Promise<void> {
     let result: Result;
     try {
-      const { html, isCached } = await view.render(box.props, this.#options.signal);
-      result = this.#rendered(box, isCached ? 'cached' : 'rendered', html, undefined, 0, 0);
+      const own = this.results.props(box);
+      const made = own?.made() ?? box.given;
+      // Boxes that ask at once share a request.
+      const props = made instanceof Promise ? await made : made;
+      const { html, isCached } = await view.render(props, this.#options.signal);
+      result = this.results.rendered(box, isCached ? 'cached' : 'rendered', html, undefined, 0, 0, own);
     } catch (thrown) {
       const error = toError(thrown);
-      const reason = error instanceof RemoteError ? error.reason : 'error';
-      result = this.#hole(box, REMOTE_OUTCOMES[reason], 'remote', error);
+      result = this.results.hole(box, remoteOutcomeOf(error), 'remote', error);
     }
     this.#settle(result);
   }
 
-  #lateHole(box: Box): Result {
-    return this.#hole(box, 'late', 'late', lateError(box));
-  }
-
-  #rendered(
-    box: Box,
-    outcome: Outcome,
-    text: string,
-    hydration: Hydration | undefined,
-    cpu_us: number,
-    waited_us: number,
-  ): Result {
-    const component = this.#component(box);
-    return { box, component, outcome, text, hole: undefined, hydration, cpu_us, waited_us, error: undefined };
-  }
-
-  #hole(box: Box, outcome: Outcome, hole: Hole | undefined, error?: Error): Result {
-    const component = this.#component(box);
-    const rendering = box.node.rendering ?? component?.settings.rendering;
-    // The browser has no code for it.
-    const isStatic = rendering === 'static';
-    const hydration = component === undefined || isStatic ? undefined : this.#hydration(box, component);
-    const common = { box, component, outcome, text: undefined, hydration, cpu_us: 0, waited_us: 0, error };
-    return { ...common, hole: isStatic ? undefined : hole };
-  }
-
-  #component(box: Box): Component | undefined {
-    const found = this.#options.find(box);
-    return found instanceof Error || found === 'unsupported' ? undefined : found;
-  }
-
-  #hydration(box: Box, component: Component): Hydration {
-    return box.node.hydration ?? component.settings.hydration ?? HYDRATION;
-  }
-
   #isRemote(box: Box): boolean {
-    return this.#options.format === 'html' && this.#component(box)?.view instanceof RemoteView;
+    return this.#options.format === 'html' && this.results.component(box)?.view instanceof RemoteView;
   }
 
   #noteOverrun(component: Component, task: TaskResult): void {
@@ -291,32 +236,13 @@ export class Boxes {
   }
 }
 
-function* boxesOf(items: readonly Item[]): Generator<Box> {
-  for (const item of items) {
-    if (item.kind === 'deferred') continue;
-    yield item;
-    for (const inner of item.slots.values()) yield* boxesOf(inner);
-  }
-}
-
-function* deferredOf(items: readonly Item[]): Generator<Deferred> {
-  for (const item of items) {
-    if (item.kind === 'deferred') yield item;
-    else for (const inner of item.slots.values()) yield* deferredOf(inner);
-  }
-}
-
 function lateBox({ id, node }: Deferred): Box {
   return {
     kind: 'box',
     id,
     node,
-    props: {},
+    given: {},
     slots: new Map(),
     failure: new SourceError(id, 'is late for its page', true),
   };
-}
-
-function lateError({ id, node }: Box): Error {
-  return new LateError(`The page's time was up before box ${id} (${node.component}) was there`);
 }

@@ -1,15 +1,14 @@
 /**
  * A prepared page becomes an answer: status and headers first, then the body, then the report. It must not know sockets.
  */
-import type { Component } from '../component.js';
 import { PageBody } from './body.js';
-import type { Result } from './boxes.js';
+import type { Result } from './results.js';
 import { documentEnd, documentStart, documentTexts } from './document.js';
 import { addVary, makePrivate, makeTransient, type Headers } from './headers.js';
 import { placeholderOf } from './html.js';
 import { jsonPage } from './json.js';
 import { hostOf, tellError, type Page } from './options.js';
-import type { Box, Item } from './plan.js';
+import type { Item } from './plan.js';
 import type { Prepared } from './prepare.js';
 import { isFailure, outcomesOf, serverTiming, type BoxReport, type PageReport } from './report.js';
 import { Writer, type Out } from './writer.js';
@@ -72,14 +71,13 @@ async function wholeHtml(prepared: Prepared, start: string, status: number, head
 }
 
 async function writeHtml(prepared: Prepared, out: Out, start: string): Promise<void> {
-  const { boxes, items, options, components } = prepared;
-  const byName = new Map(components.map((component) => [component.name, component]));
+  const { boxes, items, options } = prepared;
   const writer = new Writer({
     boxes,
     out,
     fill: options.delivery === 'whole' ? 'in-order' : (options.fill ?? 'in-order'),
-    placeholder: (item) => placeholderBefore(item, byName),
-    onError: (error, { box }) => tellError(prepared.shared.options, error, box.node.component, box.id),
+    placeholder: (item) => placeholderBefore(item, boxes),
+    onError: (error, { box }) => tellError(prepared.shared, error, box.node.component, box.id),
   });
   const document = documentOptions(prepared);
   await out.write(start);
@@ -197,12 +195,9 @@ function boxReport({ box, component, outcome, cpu_us, waited_us, error }: Result
   };
 }
 
-function placeholderBefore(item: Item, byName: ReadonlyMap<string, Component>): string {
-  const box: Box =
-    item.kind === 'box'
-      ? item
-      : { kind: 'box', id: item.id, node: item.node, props: {}, slots: new Map(), failure: undefined };
-  return placeholderOf({ box, component: byName.get(item.node.component) });
+function placeholderBefore(item: Item, boxes: Prepared['boxes']): string {
+  const props = item.kind === 'box' ? boxes.results.props(item) : undefined;
+  return placeholderOf({ component: boxes.results.component(item), props });
 }
 
 function hasDeferred(items: readonly Item[]): boolean {

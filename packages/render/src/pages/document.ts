@@ -82,7 +82,7 @@ export function documentStart(parts: DocumentParts): string {
     codeTags(parts, nonceAttribute),
     options.head ?? '',
     `</head><body${options.bodyAttributes === undefined ? '' : ` ${options.bodyAttributes}`}>`,
-    `<script type="application/json" data-sluice="page">${pageData(parts)}</script>`,
+    `<script type="application/json" data-sluice-page>${pageData(parts)}</script>`,
     options.bodyStart ?? '',
   ].join('');
 }

@@ -6,7 +6,7 @@ import { slotHtml, SLOT_TAG } from '../adapters/slot.js';
 import { escapeAttribute } from '../state/escape.js';
 import { serialise } from '../state/serialise.js';
 import { toError } from '../thrown.js';
-import type { Result } from './boxes.js';
+import type { Result } from './results.js';
 import type { Deferred } from './plan.js';
 import { RemoteView } from '../remote/remote.js';
 
@@ -48,11 +48,11 @@ export function fillStart(id: string): string {
 export const FILL_END = '</template>';
 
 /** The setting's text, or what its function makes of the props. A placeholder that throws, or gives no text, is none. */
-export function placeholderOf({ box, component }: Pick<Result, 'box' | 'component'>): string {
+export function placeholderOf({ component, props }: Pick<Result, 'component' | 'props'>): string {
   const placeholder = component?.settings.placeholder;
   if (typeof placeholder !== 'function') return placeholder ?? '';
   try {
-    const html: unknown = placeholder(box.props);
+    const html: unknown = placeholder(props?.known() ?? {});
     return typeof html === 'string' ? html : '';
   } catch {
     return '';
@@ -73,16 +73,16 @@ function attribute(name: string, value: string | undefined): string {
 
 /** The browser needs the props of boxes that it takes over, and of holes that it can fill. */
 function stateOf(
-  { box, component, outcome, hole, hydration, text }: Result,
+  { box, component, props, hole, hydration, text }: Result,
   onError: (error: Error) => void,
 ): string | undefined {
-  if (text === undefined && (hole === undefined || box.failure !== undefined)) return undefined;
-  if (text !== undefined && hydration === undefined) return undefined;
+  if (text === undefined ? hole === undefined : hydration === undefined) return undefined;
   if (component?.view instanceof RemoteView) return undefined;
-  // It could not be loaded, so nobody knows whether it is static, with props that no browser is to see.
-  if (component === undefined && outcome !== 'unknown') return undefined;
   try {
-    return `<script type="application/json" data-sluice="${escapeAttribute(box.id)}">${serialise(box.props)}</script>`;
+    // Of a component that could not be loaded, or that there is not, nobody knows what its schema lets browsers see.
+    const known = props?.known();
+    if (known === undefined) return undefined;
+    return `<script type="application/json" data-sluice="${escapeAttribute(box.id)}">${serialise(known)}</script>`;
   } catch (error) {
     onError(toError(error));
     return undefined;

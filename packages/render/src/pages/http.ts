@@ -117,7 +117,10 @@ export async function respond(
   return page.report;
 }
 
-/** Answers the browser's request for the data of one hole: `?box=ID`, at the address that `RenderOptions.more` named. */
+/**
+ * Answers the browser's request for the data of one hole: `?box=ID`, at the address that `RenderOptions.more` named. 404 where the page has
+ * no such box for browsers, 504 where its data is late, 502 where it did not come.
+ */
 export async function respondBox(
   pages: Pages,
   request: IncomingMessage,
@@ -127,10 +130,20 @@ export async function respondBox(
   options: Omit<RenderOptions, 'request' | 'signal'> = {},
 ): Promise<void> {
   const id = queryOf(request).get('box') ?? '';
-  const answer = await pages.renderBox(tree, id, data, { ...options, request, signal: signalOf(response) });
   response.setHeader('cache-control', 'private, no-store');
-  if (answer === undefined) sendJson(response, 404, { error: 'The page has no data for this box' });
-  else sendJson(response, 200, answer);
+  try {
+    const signal = signalOf(response);
+    const answer = await pages.renderBox(tree, id, data, { ...options, request, signal });
+    if (answer === undefined) sendJson(response, 404, { error: 'The page has no data for this box' });
+    else sendJson(response, 200, answer);
+  } catch (thrown) {
+    const error = toError(thrown);
+    // The address is public: which source it was, and why, is not told.
+    if (isLate(error)) sendJson(response, 504, { error: 'The data of this box is late' });
+    else if (error instanceof SourceError)
+      sendJson(response, 502, { error: 'The data of this box did not come' });
+    else throw error;
+  }
 }
 
 /** A client who leaves ends the page, which is no error. */
@@ -168,11 +181,14 @@ async function rendered(
   } catch (thrown) {
     const error = toError(thrown);
     if (error instanceof InvalidTree) throw new HttpError(400, error.message, { cause: error });
-    if (error instanceof SourceError)
-      throw new HttpError(error.isLate ? 504 : 502, error.message, { cause: error });
-    if (error instanceof LateError) throw new HttpError(504, error.message, { cause: error });
+    if (error instanceof SourceError || error instanceof LateError)
+      throw new HttpError(isLate(error) ? 504 : 502, error.message, { cause: error });
     throw error;
   }
+}
+
+function isLate(error: Error): boolean {
+  return error instanceof LateError || (error instanceof SourceError && error.isLate);
 }
 
 function isRead({ method }: IncomingMessage): boolean {

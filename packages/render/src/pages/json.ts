@@ -1,5 +1,5 @@
 /** Pages as JSON, for clients that are not browsers: the same tree, each component's form. It must not know HTTP. */
-import type { Result } from './boxes.js';
+import type { Result } from './results.js';
 import type { Item } from './plan.js';
 
 /** Version of the answer's shape. */

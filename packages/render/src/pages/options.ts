@@ -41,7 +41,10 @@ export interface PagesOptions {
   readonly overruns?: OverrunsOptions | false;
   /** Default: Sluice's, where there is one. */
   readonly host?: RenderHost;
-  /** Told why a box has no HTML, and of state that cannot be sent. Default: nothing. */
+  /**
+   * Told why a box has no HTML, and of state that cannot be sent. Default: a line on standard error with component, box and reason, for 20
+   * boxes in 10 s.
+   */
   readonly onError?: (error: Error, component: string, box: string) => void;
 }
 
@@ -109,6 +112,8 @@ export interface Shared {
   readonly sources: Sources;
   readonly experiments: Experiments;
   readonly overruns: Overruns | undefined;
+  readonly isDevelopment: boolean;
+  readonly onError: NonNullable<PagesOptions['onError']>;
 }
 
 /** Options of one page with its visitor. */
@@ -119,13 +124,13 @@ export interface VisitedOptions extends Omit<RenderOptions, 'visitor'> {
 
 /** A callback of the app's that throws must not end the page, nor the process. */
 export function tellError(
-  { onError }: Pick<PagesOptions, 'onError'>,
+  { onError }: Pick<Shared, 'onError'>,
   error: Error,
   component: string,
   box: string,
 ): void {
   try {
-    onError?.(error, component, box);
+    onError(error, component, box);
   } catch (thrown) {
     console.error(`onError of createPages threw: ${logText(thrown)}`);
   }

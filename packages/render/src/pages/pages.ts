@@ -10,6 +10,7 @@ import { Experiments, type ListedVariant } from '../variants/experiments.js';
 import { assetsOf, readAssets } from './assets.js';
 import { checkTree } from './check.js';
 import { deliverHtml, deliverJson } from './deliver.js';
+import { errorLog } from './error-log.js';
 import {
   hostOf,
   type BoxAnswer,
@@ -21,7 +22,8 @@ import {
   type VisitedOptions,
 } from './options.js';
 import { Overruns } from './overruns.js';
-import { boxAnswer, prepare } from './prepare.js';
+import { boxAnswer } from './one-box.js';
+import { prepare } from './prepare.js';
 import { Sources } from './sources.js';
 import type { PageTree } from './tree.js';
 
@@ -43,6 +45,8 @@ export class Pages {
       }),
       sources: new Sources(sources),
       experiments: new Experiments(experiments),
+      onError: options.onError ?? errorLog(),
+      isDevelopment: process.env['NODE_ENV'] === 'development',
       overruns: overruns === false ? undefined : new Overruns(overruns, () => hostOf(options)),
     };
   }
@@ -67,7 +71,10 @@ export class Pages {
     }
   }
 
-  /** What a browser needs to fill one hole. Undefined where the page has no such box, or its data has failed again. */
+  /**
+   * What a browser needs to fill one hole. Undefined where the page has no such box, or one that is not the browser's: nothing is asked
+   * then. Rejects with a `SourceError` where the box's data did not come, and with a `LateError` where its time is up.
+   */
   async renderBox(
     tree: PageTree,
     id: string,
@@ -75,8 +82,7 @@ export class Pages {
     options: RenderOptions = {},
   ): Promise<BoxAnswer | undefined> {
     checkTree(tree);
-    const prepared = await prepare(this.#shared, tree, data, this.#withVisitor(options));
-    return boxAnswer(prepared, id);
+    return boxAnswer(this.#shared, tree, id, data, this.#withVisitor(options));
   }
 
   /** Every arm of every experiment, with share and age. */

@@ -25,7 +25,8 @@ export interface Box {
   /** Unique on the page, and the same for the same tree and data. */
   readonly id: string;
   readonly node: TreeNode;
-  readonly props: Props;
+  /** As the tree binds them; what the component and the browser get of them is `Boxes.props`. */
+  readonly given: Props;
   readonly slots: ReadonlyMap<string, readonly Item[]>;
   /** Its data did not come, so it has no props. */
   readonly failure: Error | undefined;
@@ -84,7 +85,7 @@ export class Planner {
       return this.#expand(node, id, { scope: { ...scope, root: { ...scope.root, ...values } }, numbers });
     } catch (error) {
       const failure = toError(error);
-      return [{ kind: 'box', id, node, props: {}, slots: NO_SLOTS, failure }];
+      return [{ kind: 'box', id, node, given: {}, slots: NO_SLOTS, failure }];
     }
   }
 
@@ -110,12 +111,12 @@ export class Planner {
     if (node.if !== undefined && !holds(node.if, at.scope)) return [];
     this.#boxes += 1;
     if (this.#boxes > BOXES_MAX) throw new InvalidTree('boxes', `come to more than ${BOXES_MAX}`);
-    const props = node.props === undefined ? {} : resolve(node.props, at.scope);
+    const given = node.props === undefined ? {} : resolve(node.props, at.scope);
     const slots = this.#slots(node, id, at);
     // All of them may be bound to one path.
-    if (isObject(props)) return [{ kind: 'box', id, node, props, slots, failure: undefined }];
+    if (isObject(given)) return [{ kind: 'box', id, node, given, slots, failure: undefined }];
     const failure = new TypeError(`The props of box ${id} are bound to what is no object`);
-    return [{ kind: 'box', id, node, props: {}, slots, failure }];
+    return [{ kind: 'box', id, node, given: {}, slots, failure }];
   }
 
   #slots({ slots }: TreeNode, parent: string, at: Place): ReadonlyMap<string, readonly Item[]> {
@@ -166,5 +167,22 @@ function* below({ slots = {} }: TreeNode): Generator<TreeNode> {
       yield node;
       yield* below(node);
     }
+  }
+}
+
+/** All boxes that are there, in the order of the document. */
+export function* boxesOf(items: readonly Item[]): Generator<Box> {
+  for (const item of items) {
+    if (item.kind === 'deferred') continue;
+    yield item;
+    for (const inner of item.slots.values()) yield* boxesOf(inner);
+  }
+}
+
+/** Nodes among them whose data is on its way. */
+export function* deferredOf(items: readonly Item[]): Generator<Deferred> {
+  for (const item of items) {
+    if (item.kind === 'deferred') yield item;
+    else for (const inner of item.slots.values()) yield* deferredOf(inner);
   }
 }

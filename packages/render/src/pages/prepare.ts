@@ -5,7 +5,6 @@
 import type { Component } from '../component.js';
 import { Dial } from '../dial/dial.js';
 import { RemoteView } from '../remote/remote.js';
-import { serialise } from '../state/serialise.js';
 import { startDeadline, withDeadline, type Deadline } from '../tasks/deadline.js';
 import { LateError } from '../tasks/errors.js';
 import { toError } from '../thrown.js';
@@ -17,14 +16,14 @@ import { Lookup } from './lookup.js';
 import {
   hostOf,
   tellError,
-  type BoxAnswer,
   type InputContext,
   type PageInput,
   type Shared,
   type VisitedOptions,
 } from './options.js';
 import type { Scope } from './path.js';
-import { nodesOf, Planner, type Box, type Item } from './plan.js';
+import type { NamedSources } from './needs.js';
+import { nodesOf, Planner, type Item } from './plan.js';
 import { isObject } from './shapes.js';
 import { PageSignals } from './signals.js';
 import type { PageTree, TreeNode } from './tree.js';
@@ -43,8 +42,6 @@ export interface Prepared {
   readonly components: readonly Component[];
   /** Those of them that the browser takes over. */
   readonly code: readonly BrowserCode[];
-  /** A box that no browser takes over: its props may say what no browser is to see. */
-  readonly isServerOnly: (box: Box) => boolean;
   readonly boxes: Boxes;
   readonly dial: Dial;
   readonly variants: Variants;
@@ -65,12 +62,12 @@ export async function prepare(
   const headers = checkedHeaders(options.headers ?? {});
   const signals = new PageSignals(options.signal);
   const { leaving: signal, working } = signals;
-  const end_ms = performance.now() + (options.deadlineMs ?? shared.options.deadlineMs ?? DEADLINE_MS);
+  const end_ms = endOf(shared, options);
   try {
     const variants = shared.experiments.allocate(options.visitor, options.variants);
     const { request, visitor } = options;
     const context: InputContext = { request, visitor, variants: variants.asData(), signal: working };
-    const scope = await within(end_ms, scopeOf(shared, tree, input, context));
+    const scope = await within(end_ms, scopeOf(shared, tree.data ?? {}, input, context));
     const items = new Planner(shared.sources, context).plan(tree.boxes, scope);
     const lookup = new Lookup(
       shared.registry,
@@ -104,8 +101,6 @@ export async function prepare(
       items,
       components,
       code,
-      isServerOnly: ({ node }) =>
-        lookup.find(node) !== undefined && browserComponent(lookup, node) === undefined,
       boxes,
       dial,
       variants,
@@ -120,39 +115,10 @@ export async function prepare(
   }
 }
 
-/** Waits for the data of boxes as far as the one that is meant. Static and remote boxes are not the browser's. */
-export async function boxAnswer(
-  { items, isServerOnly, leave, deadline }: Prepared,
-  id: string,
-): Promise<BoxAnswer | undefined> {
-  try {
-    const box = await findBox(items, id);
-    if (box === undefined || box.failure !== undefined || isServerOnly(box)) return undefined;
-    return { props: serialise(box.props) };
-  } finally {
-    deadline.clear();
-    leave();
-  }
-}
-
-async function findBox(items: readonly Item[], id: string): Promise<Box | undefined> {
-  for (const item of items) {
-    // Ids begin with that of the box around them, or of a node that the tree names.
-    const inner =
-      item.kind === 'deferred' ? [await item.items] : item.id === id ? [] : [...item.slots.values()];
-    if (item.kind === 'box' && item.id === id) return item;
-    for (const each of inner) {
-      const found = await findBox(each, id);
-      if (found !== undefined) return found;
-    }
-  }
-  return undefined;
-}
-
 /** The page's own data and that of its sources. It waits for both, so their failure is the page's. */
-async function scopeOf(
+export async function scopeOf(
   shared: Shared,
-  tree: PageTree,
+  sources: NamedSources,
   input: PageInput,
   context: InputContext,
 ): Promise<Scope> {
@@ -160,8 +126,7 @@ async function scopeOf(
   if (!isObject(data)) throw new TypeError('the data of a page is an object');
   const { variants } = context;
   const known: Scope = { root: { ...data, variants }, noted: variants };
-  if (tree.data === undefined) return known;
-  return { ...known, root: { ...known.root, ...(await shared.sources.all(tree.data, known, context)) } };
+  return { ...known, root: { ...known.root, ...(await shared.sources.all(sources, known, context)) } };
 }
 
 /** A component that is not loaded in time is late; the page is not. */
@@ -195,7 +160,7 @@ function codeOf(lookup: Lookup, nodes: readonly TreeNode[]): readonly BrowserCod
 }
 
 /** The component of a box that the browser takes over; undefined for one that is the server's alone. */
-function browserComponent(lookup: Lookup, node: TreeNode): Component | undefined {
+export function browserComponent(lookup: Lookup, node: TreeNode): Component | undefined {
   const found = lookup.find(node);
   if (typeof found !== 'object' || found instanceof Error || found.view instanceof RemoteView)
     return undefined;
@@ -234,11 +199,18 @@ function boxesOf(
     host: hostOf(shared.options),
     format,
     signal,
-    onError: (error, component, box) => tellError(shared.options, error, component, box),
+    isDevelopment: shared.isDevelopment,
+    onError: (error, component, box) => tellError(shared, error, component, box),
   });
 }
 
-async function within<T>(end_ms: number, work: Promise<T>): Promise<T> {
+/** When the page's time is up, by `performance.now()`. */
+export function endOf({ options: shared }: Shared, { deadlineMs }: VisitedOptions): number {
+  return performance.now() + (deadlineMs ?? shared.deadlineMs ?? DEADLINE_MS);
+}
+
+/** Rejects with a `LateError` where the page's time is up before. */
+export async function within<T>(end_ms: number, work: Promise<T>): Promise<T> {
   const left_ms = Math.max(1, end_ms - performance.now());
   return withDeadline(
     work,

@@ -2,9 +2,10 @@
  * Writes the boxes of a page in the order of the document. Boxes that are not there yet are waited for, or leave a place that
  * is filled when they are. It must not know where the text goes or how boxes are rendered.
  */
-import type { Boxes, Result } from './boxes.js';
+import type { Boxes } from './boxes.js';
 import { boxMarkup, FILL_END, fillStart, pendingMarkup } from './html.js';
 import type { Box, Deferred, Item } from './plan.js';
+import type { Result } from './results.js';
 
 export type Fill = 'in-order' | 'as-ready';
 

@@ -2,6 +2,7 @@
  * Components of another service: asked for by the fragment protocol, within a time limit, and left alone while the service
  * fails. Those that one page asks for at once go in one request. It must not know pages.
  */
+import { createHash } from 'node:crypto';
 import {
   circuitBreaker,
   CircuitState,
@@ -36,19 +37,32 @@ export interface RemoteOptions {
   readonly jobsMax?: number;
   /** Bytes of HTML that are cached, of components that say for how long; default 8 MiB. */
   readonly cacheBytesMax?: number;
-  /** Headers of each request, such as credentials. A request is of one page, in whose async context this is called. */
-  readonly headers?: () => Readonly<Record<string, string>>;
+  /**
+   * Headers of each request, such as credentials. A request is of one page, in whose async context this is called once for the components
+   * that it asks for at once. Cached HTML is used again for equal headers alone.
+   */
+  readonly headers?: () => RemoteHeaders;
 }
 
+export type RemoteHeaders = Readonly<Record<string, string>>;
+
 export interface RemoteComponentOptions {
-  /** Seconds for which the HTML of equal props is used again; default 0. */
+  /** Seconds for which the HTML of equal props and headers is used again; default 0. */
   readonly cacheS?: number;
+  /** Names of the headers that the HTML depends on: others, such as those of traces, may differ. Default: all. */
+  readonly vary?: readonly string[];
 }
 
 interface Waiting {
   readonly job: RemoteJob;
   readonly signal: AbortSignal;
   readonly settle: (result: JobResult) => void;
+}
+
+/** What goes in one request. */
+interface Group {
+  readonly headers: RemoteHeaders;
+  readonly waiting: Waiting[];
 }
 
 const TIMEOUT_MS = 300;
@@ -66,7 +80,7 @@ export class Remote {
   readonly #retry;
   readonly #cache: HtmlCache;
   /** By page, as its signal tells it, where requests have headers: those may be its visitor's. */
-  readonly #waiting = new Map<AbortSignal | undefined, Waiting[]>();
+  readonly #groups = new Map<AbortSignal | undefined, Group>();
 
   /** Throws where the URL is none. */
   constructor(options: RemoteOptions) {
@@ -88,8 +102,8 @@ export class Remote {
   }
 
   /** What `registry.register` takes as a view: the component that the service calls `name`. */
-  component(name: string, { cacheS = 0 }: RemoteComponentOptions = {}): RemoteView {
-    return new RemoteView(this, name, cacheS);
+  component(name: string, { cacheS = 0, vary }: RemoteComponentOptions = {}): RemoteView {
+    return new RemoteView(this, name, cacheS, vary);
   }
 
   /** The service is left alone at the moment. */
@@ -106,37 +120,46 @@ export class Remote {
     props: Props,
     cacheS: number,
     signal: AbortSignal,
+    vary?: readonly string[],
   ): Promise<{ html: string; isCached: boolean }> {
-    const key = cacheS > 0 ? `${name}\n${JSON.stringify(sorted(props))}` : undefined;
+    const group = this.#groupOf(signal);
+    const key = cacheS > 0 ? keyOf(name, props, group.headers, vary) : undefined;
     const cached = key === undefined ? undefined : this.#cache.get(key, performance.now());
     if (cached !== undefined) return { html: cached, isCached: true };
     const result = await new Promise<JobResult>((settle) => {
-      const page = this.#options.headers === undefined ? undefined : signal;
-      const waiting = this.#waiting.get(page) ?? [];
-      waiting.push({ job: { name, props }, signal, settle });
-      if (waiting.length > 1) return;
-      this.#waiting.set(page, waiting);
-      queueMicrotask(() => this.#send(page, waiting));
+      group.waiting.push({ job: { name, props }, signal, settle });
     });
     if ('error' in result) throw result.error;
     if (key !== undefined) this.#cache.set(key, result.html, performance.now() + cacheS * 1000);
     return { html: result.html, isCached: false };
   }
 
-  #send(page: AbortSignal | undefined, waiting: readonly Waiting[]): void {
-    this.#waiting.delete(page);
-    const jobs_max = this.#options.jobsMax ?? JOBS_MAX;
-    for (let from = 0; from < waiting.length; from += jobs_max)
-      void this.#batch(waiting.slice(from, from + jobs_max));
+  /** Of this macrotask. Its headers are those of the keys, too: HTML is never kept under headers that it was not made for. */
+  #groupOf(signal: AbortSignal): Group {
+    const { headers } = this.#options;
+    const page = headers === undefined ? undefined : signal;
+    const known = this.#groups.get(page);
+    if (known !== undefined) return known;
+    const group: Group = { headers: headers?.() ?? {}, waiting: [] };
+    this.#groups.set(page, group);
+    queueMicrotask(() => this.#send(page, group));
+    return group;
   }
 
-  async #batch(waiting: readonly Waiting[]): Promise<void> {
+  #send(page: AbortSignal | undefined, { headers, waiting }: Group): void {
+    this.#groups.delete(page);
+    const jobs_max = this.#options.jobsMax ?? JOBS_MAX;
+    for (let from = 0; from < waiting.length; from += jobs_max)
+      void this.#batch(waiting.slice(from, from + jobs_max), headers);
+  }
+
+  async #batch(waiting: readonly Waiting[], headers: RemoteHeaders): Promise<void> {
     const leave = new AbortController();
     const stop = whenAllLeave(waiting, leave);
     try {
       // A page must not wait for the one request that tries the service again.
       if (this.#breaker.state === CircuitState.HalfOpen) throw this.#leftAlone();
-      const results = await this.#breaker.execute(async () => this.#ask(waiting, leave));
+      const results = await this.#breaker.execute(async () => this.#ask(waiting, headers, leave));
       for (const [index, { settle }] of waiting.entries()) {
         settle(results[index] ?? { error: new RemoteError('error', 'no result') });
       }
@@ -153,14 +176,18 @@ export class Remote {
     }
   }
 
-  async #ask(waiting: readonly Waiting[], leave: AbortController): Promise<readonly JobResult[]> {
-    const { headers, bytesMax = BYTES_MAX, timeoutMs = TIMEOUT_MS } = this.#options;
+  async #ask(
+    waiting: readonly Waiting[],
+    headers: RemoteHeaders,
+    leave: AbortController,
+  ): Promise<readonly JobResult[]> {
+    const { bytesMax = BYTES_MAX, timeoutMs = TIMEOUT_MS } = this.#options;
     const late = new AbortController();
     const signal = AbortSignal.any([leave.signal, late.signal]);
     const jobs = waiting.map(({ job }) => job);
     try {
       return await withDeadline(
-        this.#retry.execute(async () => askBatch(this.#url, jobs, headers?.() ?? {}, bytesMax, signal)),
+        this.#retry.execute(async () => askBatch(this.#url, jobs, headers, bytesMax, signal)),
         timeoutMs,
         () => new RemoteError('late', `${this.#url.host} gave no answer within ${timeoutMs} ms`),
       );
@@ -187,15 +214,17 @@ export class RemoteView {
   readonly remote: Remote;
   readonly name: string;
   readonly cacheS: number;
+  readonly vary: readonly string[] | undefined;
 
-  constructor(remote: Remote, name: string, cacheS: number) {
+  constructor(remote: Remote, name: string, cacheS: number, vary?: readonly string[]) {
     this.remote = remote;
     this.name = name;
     this.cacheS = cacheS;
+    this.vary = vary;
   }
 
   async render(props: Props, signal: AbortSignal): Promise<{ html: string; isCached: boolean }> {
-    return this.remote.render(this.name, props, this.cacheS, signal);
+    return this.remote.render(this.name, props, this.cacheS, signal, this.vary);
   }
 }
 
@@ -210,6 +239,18 @@ function whenAllLeave(waiting: readonly Waiting[], leave: AbortController): () =
   return () => {
     for (const signal of signals) signal.removeEventListener('abort', look);
   };
+}
+
+/** A hash: headers may be credentials, which are not to be kept. */
+function keyOf(name: string, props: Props, headers: RemoteHeaders, vary?: readonly string[]): string {
+  const wanted = vary && new Set(vary.map((each) => each.toLowerCase()));
+  const varied = Object.entries(headers)
+    .map(([header, value]) => [header.toLowerCase(), value] as const)
+    .filter(([header]) => wanted?.has(header) ?? true)
+    .sort(([left], [right]) => (left < right ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify([name, sorted(props), varied]))
+    .digest('base64');
 }
 
 /** Keys in order, so that the same props give the same text. */

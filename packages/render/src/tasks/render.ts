@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import type { RenderContext } from '../adapters/adapter.js';
 import type { Component, Props } from '../component.js';
-import { checkProps } from './props.js';
 import type { HtmlCache } from './html-cache.js';
+import { madeProps, OwnProps } from './own-props.js';
 
 export interface Html {
   readonly html: string;
@@ -23,17 +23,19 @@ const ANY_ID = `s${randomBytes(12).toString('hex')}`;
 /** Throws, or rejects, what the component threw, `InvalidPropsError`, or `RangeError` where the HTML is too large. */
 export function renderComponent(
   component: Component,
-  props: Props,
+  props: Props | OwnProps,
   context: RenderContext,
   cache: HtmlCache,
   htmlBytesMax: number,
 ): Html | Promise<Html> {
-  return after(checkProps(component, props), (checked) => {
+  return after(madeProps(component, props), (checked) => {
     const key = cacheKey(component, checked, context);
-    const render = (context: RenderContext): string | Promise<string> =>
-      after(component.adapter.render(component.view, checked, context), (html) =>
+    const render = (context: RenderContext): string | Promise<string> => {
+      const given = props instanceof OwnProps ? props.forRender(checked) : checked;
+      return after(component.adapter.render(component.view, given, context), (html) =>
         accepted(component, html, htmlBytesMax),
       );
+    };
     if (key === undefined) return after(render(context), (html) => ({ html, isCached: false }));
 
     const cached = cache.get(key, Date.now());

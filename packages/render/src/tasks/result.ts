@@ -1,6 +1,7 @@
 /** What becomes of one component's render. It must not know how renders are ordered or measured. */
 import type { RenderContext } from '../adapters/adapter.js';
 import type { Component, Props } from '../component.js';
+import type { OwnProps } from './own-props.js';
 
 /**
  * Why a component left no HTML.
@@ -41,7 +42,8 @@ export type JobContext = Omit<RenderContext, 'signal'>;
 /** One component to be rendered with its props. */
 export interface Job {
   readonly component: Component;
-  readonly props: Props;
+  /** As they came, or those that others ask for as well. */
+  readonly props: Props | OwnProps;
   readonly context: JobContext;
   /** CPU milliseconds. Default: the component's setting, else the queue's. */
   readonly budgetMs?: number | undefined;

@@ -9,7 +9,7 @@ import { cookiesOf, deviceOf, visitorOf, type Device, type Visitor } from '../..
 import type { RenderHost } from '../../src/host.js';
 import type { RenderOptions } from '../../src/pages/options.js';
 import { createPages } from '../../src/pages/pages.js';
-import { boxesIn, registryForTests, statesIn, textOf } from '../pages/support.js';
+import { boxesIn, pageDataIn, registryForTests, statesIn, textOf } from '../pages/support.js';
 
 const visitor = (id: string, device: Device = 'desktop'): Visitor => ({ id, device, cookies: {} });
 
@@ -146,8 +146,8 @@ void test('visitors for whom the server does not render get holes with all that 
   );
   const states = statesIn(html);
   assert.equal(states.get('b0'), '{"title":"a"}');
-  const said = JSON.parse(states.get('page') ?? '') as { setting: string; vitals: string };
-  assert.deepEqual([said.setting, said.vitals], ['s0', '/beacons']);
+  const said = pageDataIn(html);
+  assert.deepEqual([said['setting'], said['vitals']], ['s0', '/beacons']);
   assert.deepEqual(paged, ['s0 null']);
   assert.deepEqual(told.toSorted(), [
     'Frame client s0',

@@ -57,6 +57,16 @@ void test('sandboxes are refused with why', () => {
   );
 });
 
+void test('names of what every object has are no components of a getComponent that looks into an object', async () => {
+  const components: Record<string, () => string> = { Own: () => '<p>own</p>' };
+  const source = hypernovaSource((name) => components[name]);
+  const fragments = fragmentsOf(source, {}, {});
+  for (const name of [...Object.getOwnPropertyNames(Object.prototype), 'Own']) {
+    const { statusCode } = resultOf(await fragments.batch({ a: { name, data: 'text' } }), 'a');
+    assert.equal(statusCode, name === 'Own' ? 200 : 404, name);
+  }
+});
+
 void test('a module for both sides runs the half of the side that it is on', () => {
   const halves = { server: () => 'server', client: () => 'client' };
   assert.equal(hypernova(halves), 'server');

@@ -11,7 +11,7 @@ import { createRegistry } from '../../src/registry/registry.js';
 import { revive } from '../../src/state/revive.js';
 import { createTaskQueue } from '../../src/tasks/queue.js';
 import { burn } from '../support/burn.js';
-import { boxesIn, innerText, registryForTests, statesIn, textOf } from './support.js';
+import { boxesIn, innerText, pageDataIn, registryForTests, statesIn, textOf } from './support.js';
 
 interface JsonBox {
   readonly id: string;
@@ -37,7 +37,7 @@ void test('a page without an id has none in its data, so that vitals go by its p
   const htmlOf = async (id: object): Promise<string> =>
     textOf(await pages.render({ ...id, boxes: [{ component: 'Text', props: { text: 'x' } }] }));
   const dataOf = (html: string): Record<string, unknown> =>
-    JSON.parse(/data-sluice="page">([^<]*)</.exec(html)?.[1] ?? 'null') as Record<string, unknown>;
+    JSON.parse(/data-sluice-page>([^<]*)</.exec(html)?.[1] ?? 'null') as Record<string, unknown>;
   assert.equal('page' in dataOf(await htmlOf({})), false);
   assert.equal(dataOf(await htmlOf({ id: 'listing' }))['page'], 'listing');
 });
@@ -86,10 +86,24 @@ void test('a page has its boxes in the order of the tree, with what they show an
     ['fixed', '1', '3'],
   );
   const states = statesIn(html);
-  assert.deepEqual([...states.keys()], ['page', 'b0-1-0', 'b0-1-2', 'b0']);
+  assert.deepEqual([...states.keys()], ['b0-1-0', 'b0-1-2', 'b0']);
   assert.deepEqual(revive(states.get('b0-1-2') ?? ''), { title: 3 });
-  const said = JSON.parse(states.get('page') ?? '') as { page: string; setting: string };
-  assert.deepEqual([said.page, said.setting], ['listing', 's100']);
+  const said = pageDataIn(html);
+  assert.deepEqual([said['page'], said['setting']], ['listing', 's100']);
+});
+
+void test("a box may have the id of anything that the page has, and its props are not the page's", async () => {
+  const pages = createPages({ registry: registryForTests() });
+  const ids = ['page', 'fill', 'wait', 'constructor', 'toString', 'hasOwnProperty', 'sluice'];
+  const boxes = ids.map((id) => ({ component: 'Text', id, props: { title: id } }));
+  const html = await textOf(await pages.render({ id: 'listing', boxes }));
+  const states = statesIn(html);
+  assert.deepEqual([...states.keys()], ids);
+  for (const id of ids) {
+    assert.deepEqual(revive(states.get(id) ?? ''), { title: id });
+    assert.deepEqual(await pages.renderBox({ boxes }, id), { props: states.get(id) });
+  }
+  assert.equal(pageDataIn(html)['page'], 'listing');
 });
 
 void test('one bad box of 60 leaves the other 59 in the page, and its parent leaves its children', async () => {

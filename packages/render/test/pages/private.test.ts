@@ -42,12 +42,6 @@ test('the props of a static component that cannot be loaded are not in the page'
   assert.equal(await pages.renderBox(tree, 'b0'), undefined);
 });
 
-test('the props of a box without a component are given to browsers, which may have it', async () => {
-  const pages = createPages({ registry: registryForTests() });
-  const answer = await pages.renderBox({ boxes: [{ component: 'Newer', props: { n: 1 } }] }, 'b0');
-  assert.deepEqual(answer, { props: '{"n":1}' });
-});
-
 for (const [what, path] of Object.entries({
   'all arms': '$.variants',
   'all data': '$',

@@ -69,7 +69,16 @@ export function boxesIn(html: string): readonly FoundBox[] {
     }));
 }
 
-/** Texts of state by the box, or `page`. */
+/** What the page says of itself. */
+export function pageDataIn(html: string): Readonly<Record<string, unknown>> {
+  for (const element of elementsOf(parse(html))) {
+    if (attribute(element, 'data-sluice-page') !== undefined)
+      return JSON.parse(innerText(element)) as Readonly<Record<string, unknown>>;
+  }
+  throw new Error('the page says nothing of itself');
+}
+
+/** Texts of state by the box. */
 export function statesIn(html: string): ReadonlyMap<string, string> {
   return new Map(
     [...elementsOf(parse(html))]

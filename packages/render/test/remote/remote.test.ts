@@ -1,5 +1,6 @@
 // Components of another service: asked for together, within a limit, and left alone while the service fails.
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import { eventually } from '../../../../tests/support/eventually.js';
@@ -8,7 +9,12 @@ import { createServer } from '../../src/http/handler.js';
 import { createPages } from '../../src/pages/pages.js';
 import { createRegistry } from '../../src/registry/registry.js';
 import { remoteAdapter } from '../../src/remote/adapter.js';
-import { createRemote, type Remote, type RemoteOptions } from '../../src/remote/remote.js';
+import {
+  createRemote,
+  type Remote,
+  type RemoteComponentOptions,
+  type RemoteOptions,
+} from '../../src/remote/remote.js';
 import { boxesIn, innerText, textOf } from '../pages/support.js';
 import { listen } from '../support/server.js';
 import { threadServer } from '../support/thread-server.js';
@@ -261,6 +267,64 @@ void test('equal props are asked for once while they are cached, in whatever ord
   const other = await remote.render('X', { a: 1, b: { c: 2, d: 4 } }, 60, signal);
   assert.deepEqual([first.isCached, same.isCached, other.isCached], [false, true, false]);
 });
+
+interface Visited {
+  /** The HTML that the page of each visitor had. */
+  readonly shown: readonly string[];
+  /** Requests that came to the service. */
+  readonly asked: number;
+}
+
+/** Pages, or batches, of these visitors one after the other; the service greets whom the headers name. */
+async function visits(
+  t: TestContext,
+  visitors: readonly string[],
+  options: RemoteComponentOptions,
+  as: 'page' | 'fragment',
+): Promise<Visited> {
+  const greets: Answer = (jobs, response, request) => {
+    const html = `<p>Hello ${String(request.headers.cookie)}</p>`;
+    const results = Object.keys(jobs).map((token) => [token, { html, success: true }]);
+    response.end(JSON.stringify({ results: Object.fromEntries(results) as object }));
+  };
+  const { url, batches } = await service(t, greets);
+  const visitor = new AsyncLocalStorage<string>();
+  let traces = 0;
+  const headers = () => ({ Cookie: visitor.getStore() ?? '', traceparent: String((traces += 1)) });
+  const registry = createRegistry({ adapters: [remoteAdapter] });
+  registry.register('Hello', createRemote({ url, headers, timeoutMs: 10_000 }).component('Hello', options), {
+    rendering: 'static',
+  });
+  const pages = createPages({ registry });
+  const fragments = createFragments({ registry });
+  const shown: string[] = [];
+  for (const cookie of visitors) {
+    await visitor.run(cookie, async () => {
+      if (as === 'fragment') {
+        const { results } = await fragments.batch({ a: { name: 'Hello' } });
+        shown.push(results['a']?.html ?? '');
+        return;
+      }
+      const html = await textOf(await pages.render({ boxes: [{ component: 'Hello' }] }));
+      shown.push(...boxesIn(html).map(({ element }) => innerText(element)));
+    });
+  }
+  return { shown: shown.map((text) => text.replaceAll(/<\/?p>/g, '')), asked: batches.length };
+}
+
+for (const as of ['page', 'fragment'] as const) {
+  void test(`no visitor gets what is cached for another's headers, in a ${as}`, async (t) => {
+    const cookies = ['user=ada', 'user=bob', 'user=ada', 'user=eve', 'user=bob'];
+    const greeted = cookies.map((cookie) => `Hello ${cookie}`);
+    // Each request has a trace of its own, which the HTML does not depend on.
+    const varied = await visits(t, cookies, { cacheS: 60, vary: ['COOKIE'] }, as);
+    assert.deepEqual(varied, { shown: greeted, asked: 3 });
+    const careful = await visits(t, cookies, { cacheS: 60 }, as);
+    assert.deepEqual(careful, { shown: greeted, asked: 5 });
+    const shared = await visits(t, cookies, { cacheS: 60, vary: [] }, as);
+    assert.equal(shared.asked, 1);
+  });
+}
 
 void test('a reply that came in time while the process was busy is not late', async (t) => {
   const answer = JSON.stringify({ results: { j0: { html: '<p>in time</p>', success: true } } });

@@ -6,7 +6,7 @@ import type { RenderOptions } from '../../src/pages/options.js';
 import { createRegistry } from '../../src/registry/registry.js';
 import { Experiments, type Experiment } from '../../src/variants/experiments.js';
 import { positionOf } from '../../src/variants/position.js';
-import { boxesIn, registryForTests, statesIn, textOf } from '../pages/support.js';
+import { boxesIn, pageDataIn, registryForTests, textOf } from '../pages/support.js';
 import type { Visitor } from '../../src/dial/visitor.js';
 
 const visitor = (id: string, cookies = {}): Visitor => ({ id, device: 'desktop', cookies });
@@ -119,7 +119,7 @@ void test('a visitor gets the component, code and styles of one arm alone', asyn
     const options: RenderOptions = { variants: { card: arm }, headers: { 'cache-control': 's-maxage=9' } };
     const page = await pages.render(tree, {}, options);
     const html = await textOf(page);
-    const { variant } = JSON.parse(statesIn(html).get('page') ?? '') as { variant: unknown };
+    const { variant } = pageDataIn(html);
     return {
       html,
       headers: page.headers['cache-control'],

@@ -31,6 +31,14 @@ fn forms(segments: &[&[u8]], named: &[&[u8]]) -> Vec<Cow<'static, [u8]>> {
     forms.into_iter().map(Cow::Owned).collect()
 }
 
+/// A reading as routers see it that ignore case.
+pub(crate) fn lower(path: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(path) {
+        Ok(text) if !text.chars().any(char::is_uppercase) => Cow::Borrowed(text),
+        _ => Cow::Owned(String::from_utf8_lossy(path).to_lowercase()),
+    }
+}
+
 /// Whether the path is the limit's own or one below it. `*`, which asks about the whole server, lies below `/`.
 pub(super) fn lies_below(path: &[u8], limit: &[u8]) -> bool {
     match path.strip_prefix(limit) {

@@ -92,6 +92,10 @@ fn no_spelling_of_a_path_dodges_its_limit() {
         "\\login",
         "/\\login",
         "/x\\..\\login",
+        "/LOGIN",
+        "/Login/x",
+        "/%4cogin",
+        "//x/LoGiN",
         "/login/..",
         "/login/../x",
         "/login/.",
@@ -104,15 +108,20 @@ fn no_spelling_of_a_path_dodges_its_limit() {
         assert!(rates.refuses(ip(SOMEBODY), target, 0).is_some(), "{target}");
     }
     for target in
-        ["/loginx", "/Login", "/x/login", "/login%2Fx", "/%2Flogin", "/%256cogin", "/x?/login", "/x?/../login"]
+        ["/loginx", "/LOGINX", "/x/login", "/login%2Fx", "/%2Flogin", "/%256cogin", "/x?/login", "/x?/../login"]
     {
         let mut rates = rates(&[("/login", "1/h")], &[], 10);
         assert_eq!(rates.refuses(ip(SOMEBODY), "/login", 0), None);
         assert_eq!(rates.refuses(ip(SOMEBODY), target, 0), None, "{target}");
     }
+    let mut capital = rates(&[("/Login", "1/h")], &[], 10);
+    assert_eq!(capital.refuses(ip(SOMEBODY), "/Login", 0), None);
+    assert!(capital.refuses(ip(SOMEBODY), "/login", 0).is_some());
     let mut letters = rates(&[("/café au lait", "1/h")], &[], 10);
     assert_eq!(letters.refuses(ip(SOMEBODY), "/caf%C3%a9%20au%20lait", 0), None);
-    assert!(letters.refuses(ip(SOMEBODY), "/caf%c3%A9%20au%20lait/x", 0).is_some());
+    for target in ["/caf%c3%A9%20au%20lait/x", "/CAF%c3%89%20au%20lait"] {
+        assert!(letters.refuses(ip(SOMEBODY), target, 0).is_some(), "{target}");
+    }
 }
 
 #[test]

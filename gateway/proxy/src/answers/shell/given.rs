@@ -132,7 +132,7 @@ impl Gate {
 
 /// Asks the app for a shell as nobody in particular.
 async fn ask(gate: &Rc<Gate>, target: &str) -> Result<Shell, NoShell> {
-    let scheme = if gate.config().server.tls_cert.is_some() { Scheme::Https } else { Scheme::Http };
+    let scheme = Scheme::of(gate.config().is_tls());
     let origin = Origin::own(&gate.trust(), gate.port(), scheme);
     let head = RequestHead {
         method: Method::Get,

@@ -128,7 +128,7 @@ impl Driver<'_> {
         let streams_max = self.lobby.config().server.http2_streams_max as usize;
         let mut is_idle = true;
         loop {
-            if self.shared.is_flooded() {
+            if self.shared.is_flooded() || self.meter.is_flooded() {
                 self.calm().await;
                 return;
             }
@@ -201,7 +201,10 @@ impl Driver<'_> {
         if matches!(self.meter.poll_send(cx), Poll::Ready(Err(_))) {
             return Poll::Ready(Woke::Closed);
         }
-        if self.shared.changed.poll(cx).is_ready() || self.handle.draining.poll(cx).is_ready() {
+        if self.meter.is_flooded()
+            || self.shared.changed.poll(cx).is_ready()
+            || self.handle.draining.poll(cx).is_ready()
+        {
             return Poll::Ready(Woke::Told);
         }
         let Some(deadline) = self.deadline(is_idle) else { return Poll::Pending };

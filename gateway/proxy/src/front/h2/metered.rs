@@ -1,5 +1,5 @@
-//! A client's connection as the `h2` crate sees it: it gathers frames that follow one another at once, and knows since when the client
-//! has taken nothing of what waits for it.
+//! A client's connection as the `h2` crate sees it: it gathers frames that follow one another at once, counts those that are nothing
+//! but work, and knows since when the client has taken nothing of what waits for it.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -10,6 +10,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
+use super::frames::QuietFrames;
 use crate::front::client::ClientStream;
 
 /// Frames are gathered up to here: an answer of a usual size, whose last frame is short, with its head.
@@ -20,6 +21,7 @@ pub(super) struct Meter {
     gathered: RefCell<Gathered>,
     /// Since when a write waits for the client.
     pub(super) stalled_since: Cell<Option<Instant>>,
+    frames: RefCell<QuietFrames>,
     /// What is written at once: see [`crate::receive::memory::Memory::unsent_bytes_max`].
     write_bytes_max: usize,
 }
@@ -41,6 +43,7 @@ impl Meter {
             stream: RefCell::new(stream),
             gathered: RefCell::default(),
             stalled_since: Cell::default(),
+            frames: RefCell::new(QuietFrames::new(Instant::now())),
             write_bytes_max,
         })
     }
@@ -63,6 +66,11 @@ impl Meter {
         flushed
     }
 
+    /// Whether the client sends frames that are nothing but work, more than it may. Nothing is read of it then.
+    pub(super) fn is_flooded(&self) -> bool {
+        self.frames.borrow().is_flooded()
+    }
+
     /// The stream, and what was gathered and not sent.
     pub(super) fn into_parts(self) -> (ClientStream, Vec<u8>) {
         let Gathered { mut bytes, at } = self.gathered.into_inner();
@@ -77,7 +85,13 @@ impl Meter {
 
 impl AsyncRead for Metered {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.0.is_flooded() {
+            // Whoever drives the connection looks when nothing else is left to do.
+            return Poll::Pending;
+        }
+        let before = buf.filled().len();
         let read = Pin::new(&mut *self.0.stream.borrow_mut()).poll_read(cx, buf);
+        self.0.frames.borrow_mut().received(&buf.filled()[before..], Instant::now);
         // In the handshake nobody else sends the first frames.
         if read.is_pending()
             && let Poll::Ready(Err(error)) = self.0.poll_send(cx)
@@ -101,11 +115,15 @@ impl AsyncWrite for Metered {
                 bytes.reserve_exact(GATHER_BYTES);
             }
             bytes.extend_from_slice(data);
+            meter.frames.borrow_mut().sent(data);
             return Poll::Ready(Ok(data.len()));
         }
         let data = &data[..data.len().min(meter.write_bytes_max)];
         let wrote = Pin::new(&mut *meter.stream.borrow_mut()).poll_write(cx, data);
         meter.note(&wrote);
+        if let Poll::Ready(Ok(len)) = wrote {
+            meter.frames.borrow_mut().sent(&data[..len]);
+        }
         wrote
     }
 

@@ -1,12 +1,10 @@
 //! Which answers are compressed, and what that changes in their heads (RFC 9110 §8.4, §8.8.3 and §12.5.5). Pure.
 
-use std::borrow::Cow;
-
 use sluice_catalog::config::{Config, Route, Segment, site};
 use sluice_classes::Rules;
 use sluice_message::{Accepted, Coding, RequestHead, ResponseHead, elements};
 
-use crate::admit::rate::paths::{decoded, readings};
+use crate::admit::rate::paths::{decoded, lower, readings};
 use crate::answers::Size;
 
 /// What is done with an answer.
@@ -127,13 +125,6 @@ fn folded(route: Route) -> Route {
         other => other,
     };
     Route { path: route.path.into_iter().map(fold).collect(), ..route }
-}
-
-fn lower(path: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(path) {
-        Ok(text) if !text.chars().any(char::is_uppercase) => Cow::Borrowed(text),
-        _ => Cow::Owned(String::from_utf8_lossy(path).to_lowercase()),
-    }
 }
 
 // What changes in heads.

@@ -1,5 +1,7 @@
 use super::pieces::JOINED_BYTES_MAX;
 use super::*;
+use crate::respond::answer::{Answer, End, Next};
+use sluice_catalog::errors::Code;
 
 fn store(memory_bytes_max: usize) -> Rc<TempStore> {
     TempStore::new(std::env::temp_dir(), 1 << 30, memory_bytes_max)
@@ -217,4 +219,77 @@ async fn readers_in_any_order_get_what_was_written_since_they_came() {
         drop(keeper);
         assert_eq!((store.memory.used_bytes(), store.used_bytes()), (0, 0), "seed {seed}");
     }
+}
+
+/// A runtime whose one thread for files waits until the guard is dropped, so that work on files cannot end before.
+async fn files_wait() -> std::sync::mpsc::Sender<()> {
+    let (go_on, waits) = std::sync::mpsc::channel::<()>();
+    let (tell, begun) = tokio::sync::oneshot::channel();
+    tokio::task::spawn_blocking(move || {
+        let _ = tell.send(());
+        let _ = waits.recv();
+    });
+    begun.await.unwrap();
+    go_on
+}
+
+/// Begins the work and drops it while a thread has it.
+async fn cancelled(work: impl Future) {
+    let mut work = std::pin::pin!(work);
+    let is_pending = std::future::poll_fn(|cx| std::task::Poll::Ready(work.as_mut().poll(cx).is_pending())).await;
+    assert!(is_pending);
+}
+
+fn run_with_one_thread_for_files(test: impl Future) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
+    runtime.block_on(async { tokio::time::timeout(std::time::Duration::from_secs(20), test).await }).map(drop).unwrap();
+}
+
+#[test]
+fn cancelled_move_to_the_file_loses_nothing() {
+    run_with_one_thread_for_files(async {
+        let store = store(1 << 20);
+        let fill = fill(&store, 1 << 20);
+        let key = fill.add_reader();
+        push(&fill, "one ").await;
+        fill.set_aside(key, b"").await.unwrap();
+        push(&fill, "two ").await;
+        let go_on = files_wait().await;
+        cancelled(fill.set_aside(key, b"rest")).await;
+        drop(go_on);
+        assert!(!fill.has_lost());
+        push(&fill, "three").await;
+        assert_eq!(drained(&fill, key, 3).await, "one two three");
+        assert_eq!(store.used_bytes(), 0);
+    });
+}
+
+#[test]
+fn piece_whose_writer_was_cancelled_is_an_error_and_what_came_before_is_still_read() {
+    run_with_one_thread_for_files(async {
+        let store = store(1 << 20);
+        let fill = fill(&store, 1 << 20);
+        let key = fill.add_reader();
+        push(&fill, "one ").await;
+        fill.set_aside(key, b"").await.unwrap();
+        let go_on = files_wait().await;
+        cancelled(fill.push(Bytes::from_static(b"two "))).await;
+        drop(go_on);
+        assert!(fill.has_lost());
+        assert!(fill.push(Bytes::from_static(b"three")).await.is_err());
+        assert_eq!(drained(&fill, key, 3).await, "one ");
+        assert!(fill.read_back(key, 3).await.is_err(), "there is nothing more to read");
+    });
+}
+
+#[test]
+fn answer_with_a_lost_piece_is_never_complete() {
+    run_with_one_thread_for_files(async {
+        let answer = Answer::new(&store(1 << 20), 1, 1 << 20);
+        let go_on = files_wait().await;
+        cancelled(answer.push(Bytes::from_static(b"a piece that has to go to the file"))).await;
+        drop(go_on);
+        answer.complete(Vec::new());
+        assert!(matches!(answer.next(), Some(Next::End(End::Failed(Code::TempFull)))));
+    });
 }

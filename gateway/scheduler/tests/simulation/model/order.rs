@@ -219,7 +219,7 @@ impl Model {
     pub(super) fn wants_nobody(&self, event: Event, scheduler: &Scheduler) -> bool {
         let Event::Waits { worker } = event else { return true };
         // Lanes may want it for nobody who waits, and what is known of those that do may forbid it.
-        let is_choosy = self.shares() && self.queue.values().any(|queued| scheduler.part_of(queued.need.class) < 1_000);
+        let is_choosy = self.shares() && self.queue.values().any(|queued| scheduler.part_of(queued.need.class) < 1_000_000);
         is_choosy
             || self.has_lanes(scheduler)
             || self.queue.values().all(|queued| self.home_of(queued.need).is_some_and(|home| home != worker))

@@ -25,11 +25,11 @@ pub struct Held {
     pub part: u32,
 }
 
-/// Thousandths of a worker: the whole, and what is given of one of each lane.
-const WHOLE: u32 = 1_000;
-const PARTS_MAX: [(Lane, u32); 2] = [(Lane::Short, 800), (Lane::Long, 1_300)];
+/// Millionths of a worker: the whole, and what is given of one of each lane.
+const WHOLE: u32 = 1_000_000;
+const PARTS_MAX: [(Lane, u32); 2] = [(Lane::Short, 800_000), (Lane::Long, 1_300_000)];
 /// What is given of one that was seen to wait.
-const SEEN_PARTS_MAX: u32 = 2_500;
+const SEEN_PARTS_MAX: u32 = 2_500_000;
 
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // What was said of it, as it was said.

@@ -107,7 +107,7 @@ impl World {
             }
             Action::Kill { worker, .. } => self.soon(2_000, Coming::Dies(worker)),
             Action::CloseStream { request, worker } => self.soon(500, Coming::StreamEnds(worker, request)),
-            Action::Orphaned { request, arrived, worker } => {
+            Action::Orphaned { request, arrived, worker, .. } => {
                 self.begun_early.remove(&(worker, request));
                 if self.handed.remove(&(worker, request)) || self.taken.remove(&(worker, request)) {
                     self.soon(300, Coming::ComesBack(request, arrived));

@@ -1,0 +1,43 @@
+// What may be published of the results, and in which form.
+import fs from 'node:fs';
+import path from 'node:path';
+import { type Cell, unequal } from '../faults/equal.ts';
+import { unlike } from '../schedule/alike.ts';
+
+/** The reason why a result is not published, for whoever asked for it. */
+export class Unpublishable extends Error {}
+
+interface Result {
+  quick?: boolean;
+  data?: { cells?: object[] };
+}
+
+/** What a benchmark's figures have to fulfil; empty where they do. */
+const RULES: Record<string, (result: Result) => string[]> = {
+  'faults-cells': ({ data }) => unequal((data?.cells ?? []) as Cell[]),
+  'schedule-mixed': ({ data }) => unlike((data?.cells ?? []) as Parameters<typeof unlike>[0]),
+};
+
+/** Copies the newest result of a benchmark. `root`: the folder whose absolute path is left out. */
+export function publish(name: string, results: string, root: string): { source: string; target: string } {
+  const source = fs
+    .readdirSync(results)
+    .filter((file) => file.startsWith(`${name}-`) && file.endsWith('.json'))
+    .sort()
+    .at(-1);
+  if (source === undefined)
+    throw new Unpublishable(`bench/results has nothing of ${name}: run the benchmark first`);
+  const whole = JSON.parse(fs.readFileSync(path.join(results, source), 'utf8')) as Result;
+  const reasons = [
+    ...(whole.quick === true ? ['it is of a quick run'] : []),
+    ...(RULES[name]?.(whole) ?? []),
+  ];
+  if (reasons.length > 0)
+    throw new Unpublishable(`${source} is not published:\n${reasons.map((each) => `  ${each}`).join('\n')}`);
+  const target = path.join(results, 'published', `${name}.json`);
+  fs.mkdirSync(path.dirname(target), { recursive: true });
+  const short = JSON.stringify(whole, (key, value: unknown) => (key === 'samples' ? undefined : value), 1);
+  // Where the repository lay says nothing.
+  fs.writeFileSync(target, `${short.replaceAll(`${path.resolve(root)}/`, '')}\n`);
+  return { source, target };
+}

@@ -1,0 +1,230 @@
+//! Requests that only wait: seen in a worker whose main thread sleeps, they are parked and take no slot. They cost memory instead, so the
+//! worker's memory bounds how many may wait in it, streams among them.
+//!
+//! A parked request computes again when its wait ends, and nobody knows when. Where parked requests keep the main thread busy, the worker
+//! gets no further ones that would wait too. Brief requests always pass.
+
+use super::worker::{Held, Worker};
+use super::{Pool, WHOLE};
+use crate::{Limits, Memory, Time, WorkerId};
+
+/// Time after which a request must have reached its worker, and the app have seen it, microseconds.
+const UNDER_WAY_US: u64 = 3_000;
+/// Multiple of its known time after which a request waits for longer than its class does.
+const LONGER: u64 = 2;
+/// Share of the main thread's time, thousandths, from which on it is too busy with parked requests for more of them.
+const LOAD_MAX: u32 = 800;
+/// CPU time that may be given to a worker at once while it holds parked requests, microseconds.
+const AT_ONCE_US: u64 = 2_000;
+/// Requests that may wait in a worker which has not told its memory.
+const UNWEIGHED_MAX: usize = 50;
+/// Further requests that may wait before the worker tells its memory again; as many as wait already, if those are more.
+const STEP: usize = 64;
+/// What one request is taken to need before any has been seen to wait, bytes.
+const EACH_BYTES: u64 = 1 << 20;
+
+/// What a request asks of a worker.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ask {
+    /// Millionths of the worker that it takes.
+    pub part: u32,
+    /// CPU time that it is expected to take, microseconds.
+    pub cost_us: u64,
+    /// It does not add to those that wait: it stays for a moment only, or one of them waits for it.
+    pub is_passing: bool,
+}
+
+impl Ask {
+    /// Some request, of the kind that is easiest to seat.
+    pub(crate) const ANY: Ask = Ask { part: 0, cost_us: 0, is_passing: true };
+    /// A request that takes a worker whole.
+    pub(crate) const WHOLE: Ask = Ask { part: WHOLE, cost_us: u64::MAX, is_passing: true };
+}
+
+/// How much of one kind of memory the worker used, with few and with many requests that wait.
+#[derive(Clone, Copy, Debug, Default)]
+struct Usage {
+    /// Requests that waited when fewest did, and bytes in use then.
+    least: Option<(usize, u64)>,
+    /// Requests that may wait.
+    waiting_max: Option<usize>,
+    /// Those that wait have used up what is for them.
+    is_over: bool,
+}
+
+impl Usage {
+    /// Three quarters of the memory that is free without requests is for those that wait. Bytes in use have garbage in them, which
+    /// errs on the safe side.
+    fn weigh(&mut self, waiting: usize, used_bytes: u64, limit_bytes: u64) {
+        let least = self.least.filter(|(fewest, _)| *fewest < waiting).unwrap_or((waiting, used_bytes));
+        self.least = Some(least);
+        let (fewest, base_bytes) = least;
+        let full_bytes = base_bytes.saturating_add(limit_bytes.saturating_sub(base_bytes) / 4 * 3);
+        let more = (waiting - fewest) as u64;
+        let each_bytes = used_bytes.saturating_sub(base_bytes).checked_div(more).unwrap_or(EACH_BYTES).max(1);
+        let room = full_bytes.saturating_sub(used_bytes) / each_bytes;
+        let room = usize::try_from(room).unwrap_or(usize::MAX).min(STEP.max(waiting));
+        self.waiting_max = Some(waiting + room);
+        self.is_over = more > 0 && used_bytes >= full_bytes;
+    }
+}
+
+/// The worker's memory, and how many requests may wait in it by that.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Footprint {
+    heap: Usage,
+    resident: Usage,
+}
+
+impl Footprint {
+    /// Whether a stream that has begun is one too many.
+    pub(super) fn is_over(&self) -> bool {
+        self.heap.is_over || self.resident.is_over
+    }
+
+    fn waiting_max(&self) -> usize {
+        let known = [self.heap.waiting_max, self.resident.waiting_max];
+        known.into_iter().flatten().min().unwrap_or(UNWEIGHED_MAX)
+    }
+}
+
+impl Worker {
+    /// Requests that the app has, as far as is known, and that are not parked.
+    pub fn running(&self) -> impl Iterator<Item = &Held> {
+        self.held.iter().filter(|held| held.handed.is_none() && !held.is_parked)
+    }
+
+    /// Requests that wait without a slot.
+    pub fn parked(&self) -> usize {
+        self.held.iter().filter(|held| held.is_parked).count()
+    }
+
+    /// All that it holds is parked, if anything.
+    pub fn is_free(&self) -> bool {
+        self.held.iter().all(|held| held.is_parked)
+    }
+
+    /// Requests and streams that need its memory.
+    pub fn waiting(&self) -> usize {
+        self.held.len() + self.streams as usize
+    }
+
+    /// No more requests that wait fit into its memory.
+    pub fn is_full(&self) -> bool {
+        self.waiting() >= self.footprint.waiting_max()
+    }
+
+    /// Whether one that will wait here finds memory and, when its wait has ended, a thread that is not too busy with others.
+    pub fn may_wait_here(&self) -> bool {
+        let is_busy = self.load > LOAD_MAX && !self.is_granted && self.held.iter().any(|held| held.is_parked);
+        !self.is_full() && !is_busy
+    }
+
+    /// Whether a few cheap ones may run beside others, as the worker holds parked requests and so waits for most of its time.
+    pub fn may_run_beside(&self, ask: &Ask) -> bool {
+        let cost_us = self.running().map(|held| held.cost_us).fold(ask.cost_us, u64::saturating_add);
+        cost_us <= AT_ONCE_US && self.may_share() && !self.holds_one && self.held.iter().any(|held| held.is_parked)
+    }
+
+    /// A request with a part of its own is parked when it has waited for longer than its class does.
+    fn park(&mut self, now: Time) {
+        if self.holds_one {
+            return;
+        }
+        for held in self.held.iter_mut().filter(|held| held.handed.is_none() && !held.need.alone && !held.is_own) {
+            let had_us = now.since_us(held.dispatched);
+            let expected_us = if held.part < WHOLE { held.stay_us.saturating_mul(LONGER) } else { 0 };
+            held.is_parked |= had_us >= UNDER_WAY_US.max(expected_us);
+            if had_us >= UNDER_WAY_US {
+                held.waited_us = had_us;
+            }
+        }
+    }
+}
+
+impl Pool {
+    /// Notes what a look at the worker's main thread found.
+    pub(crate) fn looked(&mut self, now: Time, worker: WorkerId, sleeps: bool, load: u32) {
+        let Some(w) = self.workers.get_mut(&worker) else { return };
+        w.load = load;
+        if sleeps && w.takes_requests() {
+            w.park(now);
+        }
+    }
+
+    /// Takes back that its requests only wait.
+    pub(crate) fn blocked(&mut self, worker: WorkerId) {
+        if let Some(w) = self.workers.get_mut(&worker) {
+            w.held.iter_mut().for_each(|held| held.is_parked = false);
+        }
+    }
+
+    /// Notes memory in use.
+    pub(crate) fn weighed(&mut self, worker: WorkerId, memory: Memory, used_bytes: u64, limit_bytes: u64) {
+        let Some(w) = self.workers.get_mut(&worker) else { return };
+        let waiting = w.waiting();
+        let usage = match memory {
+            Memory::Heap => &mut w.footprint.heap,
+            Memory::Resident => &mut w.footprint.resident,
+        };
+        usage.weigh(waiting, used_bytes, limit_bytes);
+    }
+
+    /// Whether a worker of the short lane runs nothing and has a seat for this.
+    pub(crate) fn has_idle(&self, ask: &Ask, limits: &Limits) -> bool {
+        let is_idle = |w: &Worker| w.takes_short_requests() && w.is_free() && w.has_seat(ask, limits);
+        self.workers.values().any(is_idle)
+    }
+
+    /// Whether a worker has no memory left, or no time, for further requests that wait.
+    pub(crate) fn is_any_full(&self) -> bool {
+        self.workers.values().any(|w| w.takes_requests() && !w.may_wait_here())
+    }
+
+    /// Whether a look at this worker's main thread may find requests to park, or parked ones that keep it busy.
+    pub(crate) fn wants_looks(&self, now: Time, after_us: u64, limits: &Limits) -> bool {
+        limits.concurrency_max > limits.concurrency
+            && self.workers.values().filter(|w| w.takes_requests() && !w.holds_one).any(|w| {
+                let is_due = |held: &Held| held.is_parked || now.since_us(held.dispatched) >= after_us;
+                w.held.iter().any(is_due)
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MB: u64 = 1 << 20;
+
+    #[test]
+    fn polls_of_a_megabyte_stop_before_a_small_heap_is_full() {
+        let (mut usage, mut waiting) = (Usage::default(), 0);
+        usage.weigh(0, 8 * MB, 64 * MB);
+        while let Some(max) = usage.waiting_max.filter(|max| *max > waiting) {
+            waiting = max.min(waiting + 16);
+            usage.weigh(waiting, (8 + waiting as u64) * MB, 64 * MB);
+        }
+        assert_eq!(waiting, 42);
+    }
+
+    #[test]
+    fn small_polls_double_from_one_report_to_the_next() {
+        let mut usage = Usage::default();
+        usage.weigh(0, 50 * MB, 4_096 * MB);
+        assert_eq!(usage.waiting_max, Some(64));
+        usage.weigh(64, 51 * MB, 4_096 * MB);
+        assert_eq!(usage.waiting_max, Some(128));
+        usage.weigh(1_000, 60 * MB, 4_096 * MB);
+        assert_eq!(usage.waiting_max, Some(2_000));
+    }
+
+    #[test]
+    fn memory_that_the_app_keeps_is_not_charged_to_those_that_wait() {
+        let mut usage = Usage::default();
+        usage.weigh(0, 8 * MB, 100 * MB);
+        usage.weigh(0, 80 * MB, 100 * MB);
+        usage.weigh(1, 80 * MB, 100 * MB);
+        assert!(usage.waiting_max.is_some_and(|max| max > 10));
+    }
+}

@@ -1,0 +1,117 @@
+//! Whether a worker's main thread rests with all that it holds, and how busy it is: by single looks, so that it is known while
+//! requests come and go all the time. It must not know what follows from it.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::sample::Sample;
+
+/// Time over which the load is averaged.
+const AVERAGED_OVER: Duration = Duration::from_millis(50);
+/// Two looks closer than this say nothing of the load.
+const APART_MIN: Duration = Duration::from_millis(2);
+
+/// What looks at one worker's main thread have found.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Rest {
+    /// CPU time of the thread when it was seen asleep, and the fewest requests that it held since, with no CPU time used.
+    slept: Option<(u64, usize)>,
+    /// Share of time in which it wanted the CPU, 0 to 1, with the look that it reaches to and what had been wanted by then.
+    load: f64,
+    since: Option<(Instant, u64)>,
+}
+
+/// What one look says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// It runs, or would if it were let.
+    Awake,
+    /// It sleeps, and so waits with all that has reached it.
+    Asleep,
+    /// It sleeps and has not picked up its latest request: a synchronous child blocks it, or its server is in another thread.
+    Blocked,
+}
+
+impl Rest {
+    /// Takes in a look. `rests`: the thread sleeps, and not for its own threads. `is_there`: what it was given last must have reached it.
+    pub(crate) fn look(&mut self, now: Instant, sample: Sample, rests: bool, held: usize, is_there: bool) -> Found {
+        self.weigh(now, sample.wanted_us);
+        if !rests {
+            self.slept = None;
+            return Found::Awake;
+        }
+        let fewest = match self.slept {
+            Some((cpu_us, fewest)) if cpu_us == sample.cpu_us => fewest.min(held),
+            _ => held,
+        };
+        self.slept = Some((sample.cpu_us, fewest));
+        if is_there && held > fewest { Found::Blocked } else { Found::Asleep }
+    }
+
+    fn weigh(&mut self, now: Instant, wanted_us: u64) {
+        let Some((then, wanted_then_us)) = self.since else {
+            self.since = Some((now, wanted_us));
+            return;
+        };
+        let elapsed = now.saturating_duration_since(then);
+        if elapsed < APART_MIN {
+            return;
+        }
+        self.since = Some((now, wanted_us));
+        let wanted = Duration::from_micros(wanted_us.saturating_sub(wanted_then_us));
+        let share = (wanted.as_secs_f64() / elapsed.as_secs_f64()).min(1.0);
+        let weight = 1.0 - (-elapsed.as_secs_f64() / AVERAGED_OVER.as_secs_f64()).exp();
+        self.load += (share - self.load) * weight;
+    }
+
+    /// Share of time in which the thread wanted the CPU, thousandths.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // From 0 to 1,000.
+    pub(crate) fn load(&self) -> u32 {
+        (self.load * 1_000.0).round() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::Sleep;
+
+    fn sample(cpu_us: u64) -> Sample {
+        Sample { state: 'S', cpu_us, wanted_us: cpu_us, sleeps: Some(Sleep::Elsewhere), is_exact: true }
+    }
+
+    #[test]
+    fn thread_that_sleeps_with_all_that_came_rests_however_often_something_comes() {
+        let (mut rest, now) = (Rest::default(), Instant::now());
+        for look in 1..100_u32 {
+            let found = rest.look(now + Duration::from_millis(look.into()), sample(u64::from(look) * 100), true, look as usize, false);
+            assert_eq!(found, Found::Asleep);
+        }
+    }
+
+    #[test]
+    fn thread_that_has_not_run_since_it_was_given_something_is_blocked() {
+        let (mut rest, now) = (Rest::default(), Instant::now());
+        assert_eq!(rest.look(now, sample(100), true, 1, true), Found::Asleep);
+        assert_eq!(rest.look(now, sample(100), true, 2, false), Found::Asleep, "it may not have come yet");
+        assert_eq!(rest.look(now, sample(100), true, 2, true), Found::Blocked);
+        assert_eq!(rest.look(now, sample(150), true, 2, true), Found::Asleep);
+        assert_eq!(rest.look(now, sample(150), false, 2, true), Found::Awake);
+    }
+
+    #[test]
+    fn load_follows_within_a_few_looks() {
+        let (mut rest, mut now, mut cpu_us) = (Rest::default(), Instant::now(), 0);
+        for _ in 0..40 {
+            (now, cpu_us) = (now + Duration::from_millis(5), cpu_us + 5_000);
+            rest.look(now, sample(cpu_us), false, 1, true);
+        }
+        assert!(rest.load() > 950, "{}", rest.load());
+        for _ in 0..40 {
+            now += Duration::from_millis(5);
+            rest.look(now, sample(cpu_us), true, 1, true);
+        }
+        assert!(rest.load() < 50, "{}", rest.load());
+    }
+}

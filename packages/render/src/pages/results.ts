@@ -1,0 +1,161 @@
+/**
+ * What became of one box, in the words of the page: of a task, of a service, of nothing. It must not know when boxes are started or
+ * written.
+ */
+import type { Component, Hydration } from '../component.js';
+import type { Outcome } from '../host.js';
+import { RemoteError } from '../remote/errors.js';
+import { RemoteView } from '../remote/remote.js';
+import { InvalidPropsError, LateError } from '../tasks/errors.js';
+import { OwnProps } from '../tasks/own-props.js';
+import type { Failure, TaskResult } from '../tasks/result.js';
+import type { Found } from './lookup.js';
+import type { Box, Item } from './plan.js';
+
+/** `hole` of a box. */
+export type Hole = 'late' | 'error' | 'unknown' | 'client' | 'remote';
+
+/** A box with what became of it. */
+export interface Result {
+  readonly box: Box;
+  /** Undefined where there is none of that name. */
+  readonly component: Component | undefined;
+  /** Undefined where there is no component, or no data. */
+  readonly props: OwnProps | undefined;
+  readonly outcome: Outcome;
+  /** HTML, or the text of the JSON form; undefined for a hole. */
+  readonly text: string | undefined;
+  readonly hole: Hole | undefined;
+  /** When the browser takes over; undefined for never. */
+  readonly hydration: Hydration | undefined;
+  readonly cpu_us: number;
+  readonly waited_us: number;
+  readonly error: Error | undefined;
+}
+
+export interface ResultsOptions {
+  readonly find: (item: Pick<Item, 'node'>) => Found;
+  /** Props are frozen, so that a component which changes them throws. */
+  readonly isDevelopment: boolean;
+}
+
+const HOLES: Readonly<Record<Failure, Hole>> = {
+  error: 'error',
+  late: 'late',
+  unknown: 'unknown',
+  invalid: 'error',
+  aborted: 'late',
+};
+const REMOTE_OUTCOMES: Readonly<Record<RemoteError['reason'], Outcome>> = {
+  late: 'remote-late',
+  error: 'remote-error',
+  open: 'remote-open',
+  aborted: 'aborted',
+};
+const HYDRATION: Hydration = 'load';
+
+export class Results {
+  readonly #options: ResultsOptions;
+  /** Of components with a schema, which is asked once. */
+  readonly #props = new Map<Box, OwnProps>();
+
+  constructor(options: ResultsOptions) {
+    this.#options = options;
+  }
+
+  /** What the box's component is given. Undefined where there is no component, or no data. */
+  props(box: Box): OwnProps | undefined {
+    const known = this.#props.get(box);
+    if (known !== undefined) return known;
+    const component = this.component(box);
+    if (component === undefined || box.failure !== undefined) return undefined;
+    const props = new OwnProps(component, box.given, this.#options.isDevelopment);
+    // Others have nothing to ask twice.
+    if (component.settings.props !== undefined) this.#props.set(box, props);
+    return props;
+  }
+
+  ofTask(
+    box: Box,
+    task: TaskResult,
+    hydration: Hydration | undefined,
+    props: OwnProps | undefined = this.props(box),
+  ): Result {
+    const { cpu_us, waited_us } = task;
+    if (!task.ok) {
+      const hole = this.hole(box, task.reason, HOLES[task.reason], task.error);
+      return { ...hole, cpu_us, waited_us };
+    }
+    const outcome = task.isCached ? 'cached' : task.isOverBudget ? 'over-budget' : 'rendered';
+    return this.rendered(box, outcome, task.html, hydration, cpu_us, waited_us, props);
+  }
+
+  late(box: Box): Result {
+    return this.hole(box, 'late', 'late', lateError(box));
+  }
+
+  rendered(
+    box: Box,
+    outcome: Outcome,
+    text: string,
+    hydration: Hydration | undefined,
+    cpu_us: number,
+    waited_us: number,
+    props: OwnProps | undefined,
+  ): Result {
+    return {
+      box,
+      component: this.component(box),
+      props,
+      outcome,
+      text,
+      hole: undefined,
+      hydration,
+      cpu_us,
+      waited_us,
+      error: undefined,
+    };
+  }
+
+  hole(box: Box, outcome: Outcome, hole: Hole | undefined, error?: Error): Result {
+    const component = this.component(box);
+    const rendering = box.node.rendering ?? component?.settings.rendering;
+    // The browser has no code for it.
+    const isStatic = rendering === 'static';
+    const isRemote = component?.view instanceof RemoteView;
+    const isForBrowser = component !== undefined && !isStatic && !isRemote;
+    const hydration = isForBrowser ? this.hydration(box, component) : undefined;
+    const props = this.props(box);
+    const common = {
+      box,
+      component,
+      props,
+      outcome,
+      text: undefined,
+      hydration,
+      cpu_us: 0,
+      waited_us: 0,
+      error,
+    };
+    return { ...common, hole: isStatic ? undefined : isRemote && hole !== undefined ? 'remote' : hole };
+  }
+
+  /** Undefined where there is none of that name, it could not be loaded, or the client does not know it. */
+  component(item: Pick<Item, 'node'>): Component | undefined {
+    const found = this.#options.find(item);
+    return found instanceof Error || found === 'unsupported' ? undefined : found;
+  }
+
+  hydration(box: Box, component: Component): Hydration {
+    return box.node.hydration ?? component.settings.hydration ?? HYDRATION;
+  }
+}
+
+export function remoteOutcomeOf(error: Error): Outcome {
+  if (error instanceof InvalidPropsError) return 'invalid';
+  return REMOTE_OUTCOMES[error instanceof RemoteError ? error.reason : 'error'];
+}
+
+function lateError({ id, node }: Box): Error {
+  return new LateError(`The page's time was up before box ${id} (${node.component}) was there`);
+}

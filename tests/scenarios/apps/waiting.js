@@ -1,0 +1,29 @@
+// Requests that wait for as long as the test wants: `/wait` until `/release`, `/page` at once, `/nested?depth=N` asks this app for the
+// next, `/block` in a synchronous child.
+const { spawnSync } = require('node:child_process');
+const http = require('node:http');
+
+const held = [];
+http
+  .createServer((request, response) => {
+    const url = new URL(request.url, 'http://app');
+    if (url.pathname === '/wait') {
+      // On the heap, and not beside it.
+      const memory = Array.from({ length: Number(url.searchParams.get('kb') ?? 0) * 128 }, (_, at) => at + 0.5);
+      return void held.push(() => response.end(`waited with ${memory.length}`));
+    }
+    if (url.pathname === '/release') held.splice(0).forEach((end) => end());
+    if (url.pathname === '/block') spawnSync('sleep', [url.searchParams.get('s')]);
+    const depth = Number(url.searchParams.get('depth') ?? 0);
+    if (depth === 0) return response.end('page');
+    const asked = http.get(
+      `http://${request.headers.host}/nested?depth=${depth - 1}`,
+      { agent: false },
+      (answer) => {
+        response.statusCode = answer.statusCode;
+        answer.pipe(response);
+      },
+    );
+    return asked.on('error', (error) => response.writeHead(500).end(error.message));
+  })
+  .listen(process.env.PORT);
