@@ -42,6 +42,10 @@ class Project {
     return ['start', ownApp('hold.js'), ...flags];
   }
 
+  get develop(): string[] {
+    return ['dev', 'app.js', '--port', String(this.port), '--run-dir', this.runDir];
+  }
+
   /** A script of `package.json`. */
   scripts(scripts: Record<string, string>): void {
     fs.writeFileSync(path.join(this.dir, 'package.json'), JSON.stringify({ private: true, scripts }));
@@ -49,6 +53,16 @@ class Project {
 
   /** Runs a command in its own process group, and waits until the gateway serves. */
   async serving(command: string[]): Promise<ChildProcess> {
+    const child = this.begin(command);
+    const ready = async () => (await fetch(`http://127.0.0.1:${this.port}/.sluice/ready`)).status === 200;
+    await eventually(ready, {
+      deadlineMs: 60_000,
+      what: `a gateway by ${command.join(' ')}: ${this.output}`,
+    });
+    return child;
+  }
+
+  begin(command: string[]): ChildProcess {
     if (!fs.existsSync(path.join(this.dir, 'package.json'))) this.scripts({});
     const output = fs.openSync(path.join(this.dir, 'output'), 'a');
     const kept = Object.entries(process.env).filter(
@@ -64,11 +78,6 @@ class Project {
     });
     fs.closeSync(output);
     this.child = child;
-    const ready = async () => (await fetch(`http://127.0.0.1:${this.port}/.sluice/ready`)).status === 200;
-    await eventually(ready, {
-      deadlineMs: 60_000,
-      what: `a gateway by ${command.join(' ')}: ${this.output}`,
-    });
     return child;
   }
 
@@ -141,6 +150,37 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       assert.match(project.output, /"event":"stopped"/);
     },
   );
+}
+
+const serves = `require('node:http').createServer((_, response) => response.end('ok')).listen(process.env.PORT);`;
+
+for (const [state, app, said] of [
+  ['serves', `${serves} console.log('the app is here');`, 'the app is here'],
+  // Its timer keeps it from ending, and it never listens.
+  ['starts', `setInterval(() => {}, 1000); console.log('the app is here');`, 'the app is here'],
+  ['is broken', `throw new Error('a syntax error or so');`, 'a syntax error or so'],
+] as const) {
+  for (const command of [
+    ['npx', '--no-install', 'sluice'],
+    ['npm', 'run', 'dev'],
+  ] as const) {
+    void test(
+      `SIGTERM to ${command[0]} ends sluice dev and all that it has started, while the app ${state}`,
+      { skip },
+      async (t) => {
+        const project = new Project(t, await freePort());
+        fs.writeFileSync(path.join(project.dir, 'app.js'), app);
+        project.scripts({ dev: `sluice ${project.develop.join(' ')}` });
+        const npx = project.begin([...command, ...(command[0] === 'npx' ? project.develop : [])]);
+        await eventually(() => project.output.includes(said), {
+          deadlineMs: 60_000,
+          what: `the app: ${project.output}`,
+        });
+        npx.kill('SIGTERM');
+        await project.gone();
+      },
+    );
+  }
 }
 
 void test('SIGTERM to npm start drains, though a program stands between', { skip }, async (t) => {

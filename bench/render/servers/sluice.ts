@@ -10,7 +10,6 @@ import {
   type ComponentModule,
   type Handler,
   type Registry,
-  remoteAdapter,
   respond,
   styleHandler,
 } from '@sluice/render';
@@ -27,7 +26,7 @@ const {
   REMOTE_URL: remote_url = '',
 } = process.env;
 
-const registry = createRegistry({ adapters: [remoteAdapter, react()] });
+const registry = createRegistry({ adapters: [react()] });
 const build = (await import(pathToFileURL(COMPONENTS).href)) as { register(registry: Registry): void };
 build.register({
   ...registry,

@@ -461,6 +461,15 @@ pub static TO_GATEWAY: &[Message] = &[
         ],
     },
     Message {
+        name: "overrun",
+        text: "A render of a component went over its CPU budget, or the first one after such renders did not. At once, as the \
+               worker may be replaced for it.",
+        fields: &[
+            field("component", Kind::Text, "With its version, where it has one."),
+            field("over", Kind::Flag, "It went over its budget."),
+        ],
+    },
+    Message {
         name: "hears-messages",
         text: "The app has a `'message'` listener, so SIGTERM waits a while.",
         fields: &[],
@@ -501,6 +510,21 @@ pub static TO_WORKER: &[Message] = &[
                 "Shares of visitors from 0 to 1, by the entries of `render.server`; always one for `*`.",
             ),
             field("vitals", Kind::Text, "`render.vitals_path`; empty where beacons are not taken."),
+        ],
+    },
+    Message {
+        name: "overruns",
+        text: "Components whose latest renders, in all workers, went over their CPU budgets. After `hello`, and within a second of a change.",
+        fields: &[
+            field("heard", Kind::Whole, "Lines `overrun` of this worker that are in the counts."),
+            field(
+                "components",
+                Kind::Other {
+                    typescript: "Readonly<Record<string, { readonly count: number; readonly ago_ms: number }>>",
+                    rust: "serde_json::Value",
+                },
+                "By component: how many renders in a row, and how long ago the latest was.",
+            ),
         ],
     },
     Message {

@@ -3,6 +3,7 @@
 //! Workers are input (I8): lines are bounded, what is not understood is ignored, and a worker speaks only for itself.
 
 mod line;
+pub(crate) mod overruns;
 mod render;
 
 use std::io;
@@ -102,6 +103,7 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
                     process.takes_ahead.set(said.takes_ahead);
                     *process.control.borrow_mut() = writing.take();
                     render::tell_dial(&supervisor, process);
+                    render::tell_overruns(&supervisor, process);
                 }
             }
         } else if let Some(process) = &process {
@@ -227,6 +229,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
         }
         Kind::ReactOff => supervisor.heard_react_off(process, &said.why),
         Kind::Rendered => render::hear(supervisor, &said),
+        Kind::Overrun => render::hear_overrun(supervisor, process, &said),
         Kind::Tailed => {
             let Line { id, file, file_bytes, used_us, service_us, overhead_us, .. } = said;
             let request = RequestId(id);
@@ -366,6 +369,7 @@ fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line) {
     }
     process.parts.tell(|line| process.say(line));
     render::tell_dial(supervisor, process);
+    render::tell_overruns(supervisor, process);
     tell_sleep(supervisor, process, said.elu);
     process.cpu.set(process.cpu.get().with(Instant::now(), said.cpu_us_total));
     process.unreported.borrow_mut().beat(said.cpu_us_total);

@@ -61,6 +61,7 @@ pub use reload::{Abandoned, ReloadEnd};
 pub use stuck::{make_room, write_whole};
 
 use auxiliary::Auxiliaries;
+use control::overruns::Overruns;
 use guardian::Guardian;
 use main_server::MainServer;
 use process::Process;
@@ -142,6 +143,8 @@ pub struct Supervisor {
     component_cache: Cell<ComponentCacheSnapshot>,
     /// It was told why the latest generation does not render as the configuration says.
     react_off_told: Cell<bool>,
+    /// Components that go over their CPU budgets.
+    overruns: RefCell<Overruns>,
 }
 
 /// Part of the memory, in eighths, that is for workers: the rest is the gateway's and the system's.
@@ -186,6 +189,7 @@ impl Supervisor {
             react: RefCell::default(),
             component_cache: Cell::default(),
             react_off_told: Cell::new(false),
+            overruns: RefCell::default(),
             sockets: app.sockets.clone(),
             profiles: app.profiles.clone(),
             apps: RefCell::new(BTreeMap::from([(1, Rc::new(app))])),

@@ -112,6 +112,10 @@ pub(crate) struct Process {
     pub(crate) component_cache: Cell<ComponentCacheSnapshot>,
     /// The version of the dial that it was told last.
     pub(crate) dial_told: Cell<u64>,
+    /// The version of the counts of overruns that it was told last.
+    pub(crate) overruns_told: Cell<u64>,
+    /// How many lines about overruns it has sent.
+    pub(crate) overruns_heard: Cell<u64>,
     /// What it is still to purge of the parts of pages that it keeps.
     pub(crate) parts: Parts,
     /// Whoever waits for a profile of it, by the number of what was asked.
@@ -179,6 +183,8 @@ impl Process {
             react: RefCell::default(),
             component_cache: Cell::default(),
             dial_told: Cell::default(),
+            overruns_told: Cell::default(),
+            overruns_heard: Cell::default(),
             parts: Parts::default(),
             profiled: RefCell::default(),
             profile_number: Cell::default(),

@@ -125,3 +125,68 @@ void test('an error of a component is answered with its place, and the next requ
   dev.change('Counter.jsx', 'missing(start)', 'useState(start)');
   await eventually(async () => (await fetch(dev.url)).status === 200);
 });
+
+void test(
+  'a syntax error of a component is an overlay with its place, and the page comes back when it is mended',
+  options,
+  async (t) => {
+    const dev = await serve(t, { refresh: true });
+    dev.change('Counter.jsx', 'useState(start)', 'useState((start)');
+    const { page } = await view(t);
+    await page.goto(dev.url);
+    const overlay = page.locator('vite-error-overlay');
+    await overlay
+      .getByText(/Counter\.jsx/)
+      .first()
+      .waitFor();
+    dev.change('Counter.jsx', 'useState((start)', 'useState(start)');
+    await page.getByText('add: 1').click();
+    await page.getByText('add: 2').waitFor();
+    assert.equal(await overlay.count(), 0);
+    // Again, in a page that is there.
+    dev.change('Counter.jsx', 'useState(start)', 'useState((start)');
+    await overlay
+      .getByText(/Counter\.jsx/)
+      .first()
+      .waitFor();
+    dev.change('Counter.jsx', 'useState((start)', 'useState(start)');
+    await overlay.waitFor({ state: 'detached' });
+    await page.getByText('add: 2').waitFor();
+  },
+);
+
+void test('a mistake in a style is an overlay, and the page has its runtime', options, async (t) => {
+  const dev = await serve(t, { refresh: true });
+  dev.write('broken.module.css', '.a { composes: b from "./missing.css"; }');
+  const { page } = await view(t);
+  await page.goto(dev.url);
+  await page.locator('vite-error-overlay').waitFor();
+  await settled(page);
+  assert.match(await pageOf(dev), /visits/);
+});
+
+void test('an answer to a failed request is HTML for browsers alone, with nothing of the error that is markup', async (t) => {
+  const dev = await serve(t, { refresh: false });
+  dev.change('Counter.jsx', 'useState(start)', `(() => { throw new Error('</script><img src=x>') })()`);
+  const ask = (accept: string): Promise<Response> => fetch(dev.url, { headers: { accept } });
+  await eventually(async () => (await ask('*/*')).status === 500);
+  const plain = await ask('application/json');
+  assert.match(plain.headers.get('content-type') ?? '', /^text\/plain/);
+  assert.match(await plain.text(), /^Error: <\/script><img src=x>\n.*Counter\.jsx:\d+/s);
+  const html = await ask('text/html,*/*;q=0.8');
+  assert.deepEqual([html.status, html.headers.get('content-type')], [500, 'text/html; charset=utf-8']);
+  const text = await html.text();
+  assert.match(text, /ErrorOverlay/);
+  assert.ok(!text.includes('<img'), text);
+});
+
+void test('errors that cannot be read are answered as well', async (t) => {
+  const dev = await serve(t, { refresh: false });
+  const hostile = `(() => { throw new Proxy({}, { getPrototypeOf() { throw new Error('read') } }) })()`;
+  dev.change('Counter.jsx', 'useState(start)', hostile);
+  const answer = await eventually(async () => {
+    const response = await fetch(dev.url);
+    return response.status === 500 && response.text();
+  });
+  assert.match(answer, /cannot be read/);
+});

@@ -112,6 +112,7 @@ function parseFromGateway(line: string): FromGateway | undefined {
   if (value.type === 'message' && 'message' in value) return { type: 'message', message: value.message };
   if (value.type === 'look' || value.type === 'drop-profile') return { type: value.type };
   if (value.type === 'render') return parseRender({ ...value });
+  if (value.type === 'overruns') return parseOverruns({ ...value });
   if (value.type === 'routes') return parseRoutes({ ...value });
   if (value.type === 'purged' || value.type === 'purge-parts') return parsePurging({ ...value });
   return value.type === 'profile' || value.type === 'heap' ? parseProfiling({ ...value }) : undefined;
@@ -124,6 +125,17 @@ function parseRender({ server, vitals }: Readonly<Record<string, unknown>>): Fro
   );
   return { type: 'render', server: Object.fromEntries(shares), vitals };
 }
+
+function parseOverruns({ heard, components }: Readonly<Record<string, unknown>>): FromGateway | undefined {
+  if (typeof heard !== 'number' || typeof components !== 'object' || components === null) return undefined;
+  const counts = Object.entries(components).filter((entry): entry is [string, OverrunCount] => {
+    const { count, ago_ms } = (entry[1] ?? {}) as Partial<Record<string, unknown>>;
+    return typeof count === 'number' && typeof ago_ms === 'number';
+  });
+  return { type: 'overruns', heard, components: Object.fromEntries(counts) };
+}
+
+type OverrunCount = Extract<FromGateway, { type: 'overruns' }>['components'][string];
 
 function parsePurging(value: Readonly<Record<string, unknown>>): FromGateway | undefined {
   const { type, serial, counts, tags, all } = value;

@@ -319,6 +319,14 @@ export type ToGateway =
       /** Labels of variants that pages carried. */
       readonly variants: readonly string[];
     }
+  /** A render of a component went over its CPU budget, or the first one after such renders did not. At once, as the worker may be replaced for it. */
+  | {
+      readonly type: 'overrun';
+      /** With its version, where it has one. */
+      readonly component: string;
+      /** It went over its budget. */
+      readonly over: boolean;
+    }
   /** The app has a `'message'` listener, so SIGTERM waits a while. */
   | {
       readonly type: 'hears-messages';
@@ -355,6 +363,14 @@ export type FromGateway =
       readonly server: Readonly<Record<string, number>>;
       /** `render.vitals_path`; empty where beacons are not taken. */
       readonly vitals: string;
+    }
+  /** Components whose latest renders, in all workers, went over their CPU budgets. After `hello`, and within a second of a change. */
+  | {
+      readonly type: 'overruns';
+      /** Lines `overrun` of this worker that are in the counts. */
+      readonly heard: number;
+      /** By component: how many renders in a row, and how long ago the latest was. */
+      readonly components: Readonly<Record<string, { readonly count: number; readonly ago_ms: number }>>;
     }
   /** Say whether all that the app holds waits. While requests are queued, elsewhere than on Linux. */
   | {

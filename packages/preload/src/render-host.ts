@@ -28,6 +28,13 @@ export interface PageReport {
   readonly variant: string | null;
 }
 
+/** Renders of a component that went over its CPU budget one after the other, in all workers. */
+export interface OverrunCount {
+  readonly count: number;
+  /** When the latest was, by `performance.now()`. */
+  readonly at_ms: number;
+}
+
 export interface RenderHost {
   /**
    * Shares of visitors for whom the server renders, 0 to 1, by `*`, `Name`, `Name@device` and `*@device`. There is always one for
@@ -38,6 +45,10 @@ export interface RenderHost {
   readonly vitalsPath: () => string;
   readonly rendered: (report: ComponentReport) => void;
   readonly page: (report: PageReport) => void;
+  /** By component with its version, where it has one. The same object until it changes. */
+  readonly overruns: () => Readonly<Record<string, OverrunCount>>;
+  /** A render went over its budget, or the first one after such renders did not. */
+  readonly overran: (component: string, isOver: boolean) => void;
 }
 
 interface Count {
@@ -67,6 +78,9 @@ export function offerRenderHost(control: Control): void {
 export class Rendering {
   readonly #control: Control;
   #server = frozen([['*', 1]]);
+  #overruns = frozen<OverrunCount>([]);
+  /** Lines about overruns that the gateway was sent. */
+  #overransTold = 0;
   #vitalsPath = '/.sluice/vitals';
   #components = new Map<string, Map<string, Count>>();
   #settings = new Map<string, Count>();
@@ -77,9 +91,20 @@ export class Rendering {
   constructor(control: Control) {
     this.#control = control;
     control.onMessage((message) => {
-      if (message.type !== 'render') return;
-      this.#server = frozen(Object.entries(message.server));
-      this.#vitalsPath = message.vitals;
+      if (message.type === 'render') {
+        this.#server = frozen(Object.entries(message.server));
+        this.#vitalsPath = message.vitals;
+      }
+      // Others come soon, with all that was told.
+      if (message.type === 'overruns' && message.heard >= this.#overransTold) {
+        const now_ms = performance.now();
+        this.#overruns = frozen(
+          Object.entries(message.components).map(([component, { count, ago_ms }]) => [
+            component,
+            { count, at_ms: now_ms - ago_ms },
+          ]),
+        );
+      }
     });
   }
 
@@ -100,6 +125,11 @@ export class Rendering {
       within(this.#settings, setting, LABELS_MAX, noCount).count += 1;
       if (typeof variant === 'string' && this.#variants.size < LABELS_MAX) this.#variants.add(named(variant));
       this.#tellSoon();
+    },
+    overruns: () => this.#overruns,
+    overran: (component: string, isOver: boolean) => {
+      if (typeof component !== 'string') return;
+      if (this.#control.send({ type: 'overrun', component, over: isOver })) this.#overransTold += 1;
     },
   });
 
@@ -161,8 +191,8 @@ function named(text: string): string {
 }
 
 /** Without a prototype: a component may be called `constructor`. */
-function frozen(entries: readonly (readonly [string, number])[]): Readonly<Record<string, number>> {
-  const shares: Record<string, number> = Object.create(null) as Record<string, number>;
-  for (const [name, share] of entries) shares[name] = share;
-  return Object.freeze(shares);
+function frozen<Value>(entries: readonly (readonly [string, Value])[]): Readonly<Record<string, Value>> {
+  const record: Record<string, Value> = Object.create(null) as Record<string, Value>;
+  for (const [name, value] of entries) record[name] = value;
+  return Object.freeze(record);
 }

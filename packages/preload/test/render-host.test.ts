@@ -118,3 +118,27 @@ test('I6: names are bounded in number and length, whatever the values of a repor
   assert.ok(texts.every((text) => text.length <= 100));
   assert.ok(told.every((line) => JSON.stringify(line).length < 1024 * 1024));
 });
+
+test('overruns are told at once, and counts that leave some of them out are not taken', () => {
+  const sent: ToGateway[] = [];
+  let hear: (message: FromGateway) => void = () => {};
+  const control = {
+    onMessage: (listener: typeof hear) => (hear = listener),
+    send: (message: ToGateway) => sent.push(message) > 0,
+  };
+  const { host } = new Rendering(control as unknown as Control);
+  const before = host.overruns();
+  assert.deepEqual(Object.keys(before), []);
+  host.overran('Search', true);
+  assert.deepEqual(sent, [{ type: 'overrun', component: 'Search', over: true }]);
+  hear({ type: 'overruns', heard: 0, components: { Search: { count: 4, ago_ms: 0 } } });
+  assert.equal(host.overruns(), before);
+  const at_ms = performance.now();
+  hear({ type: 'overruns', heard: 1, components: { Search: { count: 5, ago_ms: 2000 } } });
+  const { count, at_ms: latest_ms } = host.overruns()['Search'] ?? assert.fail('no count');
+  assert.equal(count, 5);
+  assert.ok(Math.abs(at_ms - 2000 - latest_ms) < 1000, `${latest_ms}`);
+  hear({ type: 'render', server: { '*': 1 }, vitals: '' });
+  assert.equal(host.overruns()['Search']?.count, 5);
+  assert.equal(host.overruns()['constructor'], undefined);
+});

@@ -40,7 +40,7 @@ export type SchemaResult<P> =
 export interface Settings<P = Props> {
   readonly rendering?: Rendering;
   readonly hydration?: Hydration;
-  /** Name of the adapter that renders it. Default: the first that recognises the view. */
+  /** Name of the adapter that renders it. Default: the one that recognises the view. */
   readonly adapter?: string;
   /** CPU time that one render may take, in milliseconds; from 1. Default: `RegistryOptions.budgetMs`. */
   readonly budgetMs?: number;

@@ -41,6 +41,13 @@ export interface HostPageReport {
   readonly variant: string | null;
 }
 
+/** Renders of a component that went over its CPU budget one after the other, in all workers. */
+export interface OverrunCount {
+  readonly count: number;
+  /** When the latest was, by `performance.now()`. */
+  readonly at_ms: number;
+}
+
 export interface RenderHost {
   /**
    * Shares of visitors, from 0 to 1, for whom the server renders, by `*`, `Component`, `Component@device` or `*@device`.
@@ -53,6 +60,10 @@ export interface RenderHost {
   rendered(report: ComponentReport): void;
   /** Counts a page for browsers. Never throws. */
   page(report: HostPageReport): void;
+  /** By component with its version, where it has one. The same object until it changes. Absent before Sluice counted them. */
+  overruns?(): Readonly<Record<string, OverrunCount>>;
+  /** A render went over its budget, or the first one after such renders did not. Never throws. */
+  overran?(component: string, isOver: boolean): void;
 }
 
 const HOST = Symbol.for('sluice.render.1');

@@ -73,9 +73,8 @@ export {
   type RemoteComponentOptions,
   type RemoteOptions,
 } from './remote/remote.js';
-export { remoteAdapter } from './remote/adapter.js';
 export { RemoteError, type RemoteReason } from './remote/errors.js';
 export type { Allocation, Experiment, ListedVariant } from './variants/experiments.js';
 export type { Shares } from './dial/dial.js';
 export type { Device, Visitor, VisitorOptions } from './dial/visitor.js';
-export type { ComponentReport, Outcome, RenderHost } from './host.js';
+export type { ComponentReport, Outcome, OverrunCount, RenderHost } from './host.js';

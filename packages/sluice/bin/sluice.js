@@ -17,13 +17,14 @@ import { isOrphan, watchStarter } from './starter.js';
 const EXIT_FAILED = 1;
 /** @type {NodeJS.Signals[]} */
 const SIGNALS_TO_LEAVE = ['SIGTERM', 'SIGINT'];
+/** Commands that run a gateway. Others end soon, or are looked at by somebody. */
+const runsGateway = ['start', 'dev'].includes(process.argv[2] ?? '');
 
 const terminals = [0, 1, 2].filter((file) => isatty(file));
 const env = await standApart();
 try {
   const [binary, preload] = [findBinary(), findPreload()];
-  if (process.argv[2] === 'start' && isOrphan())
-    fail('npm was ended before the gateway started; it is not started.');
+  if (runsGateway && isOrphan()) fail('npm was ended before the gateway started; it is not started.');
   else run(binary, preload);
 } catch (error) {
   if (!(error instanceof MissingError)) throw error;
@@ -47,19 +48,17 @@ function run(file, preloadPath) {
   // A terminal sends these to the gateway as well, where a second one would mean "leave at once".
   for (const signal of signalsFromTerminal()) process.on(signal, () => {});
 
-  // Other commands end soon, or are looked at by somebody.
-  const starter =
-    process.argv[2] !== 'start'
-      ? undefined
-      : watchStarter(({ pid, name }) => {
-          if (isAskedToLeave) return;
-          say(`${name} (process ${pid}), which started the gateway, is gone; the gateway drains and leaves.`);
-          passOn('SIGTERM');
-        });
+  const starter = runsGateway
+    ? watchStarter(({ pid, name }) => {
+        if (isAskedToLeave) return;
+        say(`${name} (process ${pid}), which started the gateway, is gone; the gateway drains and leaves.`);
+        passOn('SIGTERM');
+      })
+    : undefined;
   if (starter?.pid === 1) {
     say(
       'npm is process 1 of this container, which ends at most 0.5 s after SIGTERM, and the gateway with it, drained or not. ' +
-        'Start it without npm: node_modules/.bin/sluice start',
+        `Start it without npm: node_modules/.bin/sluice ${process.argv[2]}`,
     );
   }
 

@@ -44,7 +44,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       register(to: Registry): Registry;
     }>,
   ]);
-  const registry = built.register(render.createRegistry({ adapters: [react(), render.remoteAdapter] }));
+  const registry = built.register(render.createRegistry({ adapters: [react()] }));
   const remote = render.createRemote({ url: suggestions_url, timeoutMs: suggestionsTimeout_ms });
   registry.register('Suggestions', remote.component('Suggestions', { cacheS: 10 }), {
     placeholder: '<p>Nothing to suggest at the moment.</p>',

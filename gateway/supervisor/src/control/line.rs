@@ -112,6 +112,10 @@ pub(crate) struct Line {
     pub(crate) settings: Vec<Spent>,
     /// Labels of variants that pages carried.
     pub(crate) variants: Vec<String>,
+    /// With its version, where it has one.
+    pub(crate) component: String,
+    /// It went over its budget.
+    pub(crate) over: bool,
     pub(crate) message: serde_json::Value,
     /// Counts such lines, so that the answer names its own.
     pub(crate) serial: u64,
@@ -148,6 +152,7 @@ pub(crate) enum Kind {
     Profiled,
     Tailed,
     Rendered,
+    Overrun,
     HearsMessages,
     Send,
     Purge,

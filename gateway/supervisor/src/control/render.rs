@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use sluice_vitals::{Rendered, Spent};
+use tokio::time::Instant;
 
 use super::line::Line;
 use crate::Supervisor;
@@ -21,6 +22,24 @@ pub(super) fn tell_dial(supervisor: &Supervisor, process: &Process) {
     if process.say(&json!({ "type": "render", "server": server, "vitals": vitals_path }).to_string()) {
         process.dial_told.set(*version);
     }
+}
+
+/// Tells the worker which components went over their budgets, unless it knows that.
+pub(super) fn tell_overruns(supervisor: &Supervisor, process: &Process) {
+    let overruns = supervisor.overruns.borrow();
+    if process.overruns_told.get() == overruns.version() {
+        return;
+    }
+    let (heard, components) = (process.overruns_heard.get(), overruns.told(Instant::now()));
+    if process.say(&json!({ "type": "overruns", "heard": heard, "components": components }).to_string()) {
+        process.overruns_told.set(overruns.version());
+    }
+}
+
+/// A component of the worker has gone over its budget, or no longer does.
+pub(super) fn hear_overrun(supervisor: &Supervisor, process: &Process, said: &Line) {
+    process.overruns_heard.set(process.overruns_heard.get().saturating_add(1));
+    supervisor.overruns.borrow_mut().note(&said.component, said.over, Instant::now());
 }
 
 /// The worker has rendered components and pages.

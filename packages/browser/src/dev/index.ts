@@ -8,6 +8,7 @@ import { type InlineConfig, type ViteDevServer, createServer as createViteServer
 import type { Assets } from '../vite/assets.js';
 import { buildEarlyScript } from '../vite/early-script.js';
 import { DEV, SERVER } from '../vite/modules.js';
+import { ErrorPages } from './error-page.js';
 
 export interface DevOptions {
   /** A module of the app from Vite's root, `/server/app.ts`, whose default export is made by `AppFactory`. */
@@ -20,7 +21,7 @@ export interface DevOptions {
   readonly vite?: InlineConfig;
 }
 
-/** Requests that throw or reject are answered with the error's stack. */
+/** Requests that throw or reject are answered with the error's stack, and for browsers with an overlay. */
 export type DevListener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /** What the entry exports: called once for each time that it is evaluated. */
@@ -46,9 +47,11 @@ export async function createDevServer({
   vite: config = {},
 }: DevOptions): Promise<DevServer> {
   const server = createServer();
+  const errorPages = new ErrorPages();
   const vite = await createViteServer({
     ...config,
     appType: 'custom',
+    plugins: [config.plugins, errorPages.plugin],
     // Its WebSocket on the same port, so that a second one is not needed.
     server: { ...config.server, middlewareMode: true, hmr: { server } },
   });
@@ -61,7 +64,7 @@ export async function createDevServer({
     vite.middlewares(request, response, () => {
       app()
         .then((listener) => listener(request, response))
-        .catch((error: unknown) => answerError(vite, error as Error, response));
+        .catch((error: unknown) => errorPages.answer(vite, error, request, response));
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -93,13 +96,6 @@ function appOf(vite: ViteDevServer, entry: string, dev: DevApp): () => Promise<D
     }
     return listener;
   };
-}
-
-function answerError(vite: ViteDevServer, error: Error, response: ServerResponse): void {
-  vite.ssrFixStacktrace(error);
-  vite.config.logger.error(error.stack ?? String(error));
-  if (response.headersSent) response.destroy();
-  else response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' }).end(error.stack);
 }
 
 async function devAssets({ config }: ViteDevServer): Promise<Assets> {

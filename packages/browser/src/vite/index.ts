@@ -54,6 +54,7 @@ const VIRTUAL: ReadonlySet<string> = new Set([
   modules.REGISTRY,
   modules.SERVER,
   modules.DEV,
+  modules.DEV_STYLES,
 ]);
 
 export default function sluice(options: SluiceOptions = {}): Plugin {
@@ -151,7 +152,9 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
         case `\0${modules.SERVER}`:
           return modules.serverModule(components);
         case `\0${modules.DEV}`:
-          return modules.devModule(await stylesBelow(folderPath()), hasReactRefresh(config));
+          return modules.devModule(hasReactRefresh(config));
+        case `\0${modules.DEV_STYLES}`:
+          return modules.devStylesModule(await stylesBelow(folderPath()));
         default:
           return undefined;
       }

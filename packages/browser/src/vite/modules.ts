@@ -10,6 +10,7 @@ export const RUNTIME = 'virtual:sluice/runtime';
 export const REGISTRY = 'virtual:sluice/registry';
 export const SERVER = 'virtual:sluice/server';
 export const DEV = 'virtual:sluice/dev';
+export const DEV_STYLES = 'virtual:sluice/dev-styles';
 
 // Compiled or not, this file has the extension of its neighbours.
 const extension = path.extname(fileURLToPath(import.meta.url));
@@ -80,7 +81,7 @@ export const names = ${text([...new Set(components.map(({ name }) => name))])};
 }
 
 /** Everything that a page needs in development, in one script: Vite's client, Fast Refresh, all styles, then the runtime. */
-export function devModule(styles: readonly string[], hasReactRefresh: boolean): string {
+export function devModule(hasReactRefresh: boolean): string {
   // Modules are evaluated in the order of their imports; what the preamble sets has to be there before the first component.
   const refresh = hasReactRefresh
     ? `import { injectIntoGlobalHook } from '/@react-refresh';
@@ -89,9 +90,16 @@ window.$RefreshReg$ = () => {};
 window.$RefreshSig$ = () => (type) => type;
 `
     : '';
+  // A style that cannot be compiled is told by Vite's client, and the page needs its runtime all the same.
   return `import '/@vite/client';
-${styles.map((file) => `import ${text(file)};\n`).join('')}// CSS Modules do not accept their own changes.
+${refresh}await import(${text(DEV_STYLES)}).catch(() => {});
+await import(${text(RUNTIME)});
+`;
+}
+
+/** All styles, in their order. */
+export function devStylesModule(styles: readonly string[]): string {
+  return `${styles.map((file) => `import ${text(file)};\n`).join('')}// CSS Modules do not accept their own changes.
 import.meta.hot?.accept(${text(styles)}, () => {});
-${refresh}await import(${text(RUNTIME)});
 `;
 }

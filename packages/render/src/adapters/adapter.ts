@@ -12,6 +12,9 @@ export interface Slots {
   readonly html: (name: string) => string;
 }
 
+/** A view that has this property is rendered by the adapter there, and by no other. */
+export const OWN_ADAPTER = Symbol.for('sluice.adapter');
+
 /** What a render is told beside its props. */
 export interface RenderContext {
   /** Unique in the document: prefixes ids that the framework makes up (`useId`), the same in the browser. */
@@ -26,8 +29,11 @@ export interface RenderContext {
 export interface Adapter {
   /** Also the name of the browser's half: `@sluice/browser/react`. */
   readonly name: string;
-  /** Whether `view` is a component of this framework. The first adapter that says so gets it. */
-  recognises(view: unknown): boolean;
+  /**
+   * Whether `view` is a component of this framework: `true` by a mark that only its components have, `'perhaps'` for what may as
+   * well be another's, such as a bare function. The order of adapters means nothing.
+   */
+  recognises(view: unknown): boolean | 'perhaps';
   /**
    * The component's HTML, without a root element of the adapter's own. Synchronous where the framework can: then its
    * CPU time is exact. Throws, or rejects, what the component threw.

@@ -7,6 +7,6 @@ export type PlainView<P = Props> = (props: P, context: RenderContext) => string 
 
 export const plain: Adapter = {
   name: 'plain',
-  recognises: (view) => typeof view === 'function',
+  recognises: (view) => typeof view === 'function' && 'perhaps',
   render: (view, props, context) => (view as PlainView)(props, context),
 };

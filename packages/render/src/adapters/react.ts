@@ -1,13 +1,14 @@
 /**
  * React 18 and 19. Components render synchronously, by `@sluice/react` where it is installed and by react-dom where not.
- * Those that wait for data cannot, which shows in their first render: it is done again, and every one after it, by a render
- * that waits until all is there. It must not know pages.
+ * A component that waits for data cannot: its render is repeated by one that waits until all is there, and so are its next
+ * renders until one of them has waited for nothing. It must not know pages.
  */
 import { createRequire } from 'node:module';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { createElement, type ComponentType, type ReactElement, type ReactNode } from 'react';
+import { Component, createElement, type ComponentType, type ReactElement, type ReactNode } from 'react';
 import type { Props } from '../component.js';
+import { logText, messageOf, tamed } from '../thrown.js';
 import type { Adapter, RenderContext } from './adapter.js';
 import { SLOT_TAG } from './slot.js';
 
@@ -44,29 +45,51 @@ export interface ReactOptions {
 const LEFT_TO_BROWSER = /<!--\$[!?]-->/;
 
 export function react({ server = installedServer(), onError = tell }: ReactOptions = {}): Adapter {
-  /** Views that have waited for data once. */
+  /** Views whose latest render waited for data. */
   const waiting = new WeakSet<object>();
   return {
     name: 'react',
     recognises: isReactComponent,
     render(view, props, context) {
       const element = createElement(view as ComponentType, { ...props, ...slotElements(context) });
-      if (waiting.has(view as object)) return renderWhole(server, element, context, onError);
-      const html = renderAtOnce(server, element, context);
-      if (html !== undefined) return html;
-      waiting.add(view as object);
-      return renderWhole(server, element, context, onError);
+      if (!waiting.has(view as object)) {
+        const html = renderAtOnce(server, element, context);
+        if (html !== undefined) return html;
+      }
+      return renderWhole(server, element, context, onError, (hasWaited) => {
+        if (hasWaited) waiting.add(view as object);
+        else waiting.delete(view as object);
+      });
     },
   };
 }
 
-function tell(error: unknown): void {
-  console.error('A Suspense boundary is left to the browser:', error);
+/** React calls this where nobody catches what an `onError` throws. */
+function tellOf(error: unknown, onError: (error: unknown) => void): void {
+  try {
+    onError(tamed(error));
+  } catch (thrown) {
+    console.error(`onError of react() threw: ${logText(thrown)}`);
+  }
 }
 
-/** A function, a class, or what `memo`, `forwardRef` and `lazy` make of one. */
-function isReactComponent(view: unknown): boolean {
-  return typeof view === 'function' || (typeof view === 'object' && view !== null && '$$typeof' in view);
+function tell(error: unknown): void {
+  console.error(`A Suspense boundary is left to the browser: ${logText(error)}`);
+}
+
+/** What `memo`, `forwardRef` and `lazy` make of components. */
+const MADE_BY_REACT: ReadonlySet<unknown> = new Set(
+  ['react.memo', 'react.forward_ref', 'react.lazy'].map((name) => Symbol.for(name)),
+);
+
+/** Classes, and what React makes of components, are marked. */
+function isReactComponent(view: unknown): boolean | 'perhaps' {
+  if (typeof view === 'object' && view !== null)
+    return '$$typeof' in view && MADE_BY_REACT.has(view.$$typeof);
+  if (typeof view !== 'function') return false;
+  if (view.prototype instanceof Component) return true;
+  // Those of preact/compat are functions with the same mark.
+  return !('$$typeof' in view) && 'perhaps';
 }
 
 /** Undefined where something of it waits. */
@@ -90,7 +113,7 @@ function renderAtOnce(
 
 /** React says so in the same words since version 18. */
 function isSuspension(error: unknown): boolean {
-  return error instanceof Error && /^A (?:component|React component) suspended/.test(error.message);
+  return /^A (?:component|React component) suspended/.test(messageOf(error));
 }
 
 /** Waits for everything, and has all HTML in its place: no boundary comes later by a script. */
@@ -99,17 +122,21 @@ async function renderWhole(
   element: ReactElement,
   context: RenderContext,
   onError: (error: unknown) => void,
+  note: (hasWaited: boolean) => void,
 ): Promise<string> {
+  const { signal } = context;
   const destination = new PassThrough();
+  const gate = new Gate(element);
   // The error of a component without a boundary is that of the render, and is told by whoever asked for it.
   const within: unknown[] = [];
   await new Promise<void>((resolve, reject) => {
-    const stream = server.renderToPipeableStream(element, {
+    const stream = server.renderToPipeableStream(createElement(gate.component), {
       identifierPrefix: context.id,
       progressiveChunkSize: Number.POSITIVE_INFINITY,
       onAllReady() {
-        context.signal.removeEventListener('abort', leave);
-        if (!context.signal.aborted) within.forEach(onError);
+        signal.removeEventListener('abort', leave);
+        note(gate.hasWaited);
+        if (!signal.aborted) for (const error of within) tellOf(error, onError);
         stream.pipe(destination);
         resolve();
       },
@@ -117,10 +144,44 @@ async function renderWhole(
       // React takes what this returns for a digest.
       onError: (error) => void within.push(error),
     });
-    const leave = (): void => stream.abort(context.signal.reason);
-    context.signal.addEventListener('abort', leave, { once: true });
+    const leave = (): void => stream.abort(signal.reason);
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
   });
   return text(destination);
+}
+
+/**
+ * Holds a component back until React's request is a turn of the event loop old. Before that, React 19 resumes what waits in a
+ * microtask, and a component that throws settled promises again and again would let no timer fire and no other request in.
+ * Later, each resumption has a macrotask of its own, so that the box's limits end it.
+ */
+class Gate {
+  #isOpen = false;
+  #isFirstRun = false;
+  readonly #element: ReactElement;
+
+  constructor(element: ReactElement) {
+    this.#element = element;
+  }
+
+  readonly component = (): ReactElement => {
+    // oxlint-disable-next-line typescript/only-throw-error -- so a component of React 18 waits
+    if (!this.#isOpen) throw this.#open();
+    this.#isFirstRun = true;
+    queueMicrotask(() => (this.#isFirstRun = false));
+    return this.#element;
+  };
+
+  /** Asked at the end of the render: whether that is another run than the one in which the component began. */
+  get hasWaited(): boolean {
+    return !this.#isFirstRun;
+  }
+
+  async #open(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#isOpen = true;
+  }
 }
 
 /** Slots are props: the default one is `children`, the others have their names. */

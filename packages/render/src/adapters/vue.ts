@@ -1,7 +1,17 @@
 /** Vue 3, by its server renderer. It must not know pages. */
-import { createSSRApp, h, type App, type Component as VueComponent, type VNode } from 'vue';
+import {
+  createSSRApp,
+  h,
+  onServerPrefetch,
+  type App,
+  type Component as VueComponent,
+  type ComponentOptions,
+  type VNode,
+} from 'vue';
 import { renderToString } from 'vue/server-renderer';
+import { logText } from '../thrown.js';
 import type { Adapter, RenderContext } from './adapter.js';
+import { Resumptions } from './resumptions.js';
 import { SLOT_TAG } from './slot.js';
 import { declaredProps } from './vue-props.js';
 
@@ -23,8 +33,42 @@ export function vue({ setUp }: VueOptions = {}): Adapter {
       app.config.idPrefix = context.id;
       // Vue writes only what the app's handler does not take; the first error is the render's.
       app.config.warnHandler = () => {};
+      app.mixin(pauses(context.signal));
       setUp?.(app, context);
-      return renderToString(app);
+      return new Promise((resolve, reject) => {
+        failWithErrors(app, reject);
+        renderToString(app).then(resolve, reject);
+      });
+    },
+  };
+}
+
+/**
+ * Has `fail` called with errors that no `errorCaptured` has stopped. Vue goes on after them with an empty comment in place of
+ * the component, and what is left of it must be no box.
+ */
+function failWithErrors({ config }: App, fail: (error: unknown) => void): void {
+  const { errorHandler } = config;
+  config.errorHandler = (error, instance, info) => {
+    fail(error);
+    try {
+      errorHandler?.(error, instance, info);
+    } catch (thrown) {
+      console.error(`The errorHandler of a Vue app threw: ${logText(thrown)}`);
+    }
+  };
+}
+
+/** Lets the event loop turn where components with an async `setup` follow each other in microtasks. */
+function pauses(signal: AbortSignal): ComponentOptions {
+  const resumptions = new Resumptions(signal);
+  let hasBegun = false;
+  return {
+    beforeCreate() {
+      // The first component is no resumption.
+      const pause = hasBegun ? resumptions.next() : undefined;
+      hasBegun = true;
+      if (pause !== undefined) onServerPrefetch(() => pause);
     },
   };
 }
@@ -34,14 +78,18 @@ interface Loads {
   readonly __asyncLoader?: () => Promise<unknown>;
 }
 
-/** An object of options, as single-file components are compiled to. Functions are left to other adapters, but by name. */
-function isVueComponent(view: unknown): boolean {
-  return (
-    typeof view === 'object' &&
-    view !== null &&
-    !('$$typeof' in view) &&
-    ['setup', 'render', 'ssrRender', 'template', '__name', '__asyncLoader'].some((key) => key in view)
-  );
+/** Made by Vue's compilers, `defineAsyncComponent` and libraries for classes. */
+const MARKS = ['__name', '__file', 'ssrRender', '__asyncLoader', '__vccOpts'];
+const OPTIONS = ['setup', 'render', 'template'];
+
+/** Plain objects of options. What has a class is another's, even if it has a `render`. Functions without a mark are left to other adapters, but by name. */
+function isVueComponent(view: unknown): boolean | 'perhaps' {
+  if (typeof view === 'function') return Object.hasOwn(view, '__vccOpts');
+  if (typeof view !== 'object' || view === null || '$$typeof' in view) return false;
+  const prototype: unknown = Object.getPrototypeOf(view);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  if (MARKS.some((key) => Object.hasOwn(view, key))) return true;
+  return OPTIONS.some((key) => Object.hasOwn(view, key)) && 'perhaps';
 }
 
 function slotFunctions({ slots }: RenderContext): Record<string, () => VNode> {

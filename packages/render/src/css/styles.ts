@@ -7,6 +7,7 @@ import type { Targets } from 'lightningcss';
 import type { Component } from '../component.js';
 import type { Registry } from '../registry/registry.js';
 import { HtmlCache } from '../tasks/html-cache.js';
+import { messageOf } from '../thrown.js';
 import { compileSet } from './compile.js';
 import { StyleFiles } from './files.js';
 import { KeptSets } from './kept.js';
@@ -215,7 +216,7 @@ export class Styles {
   }
 
   #warn(error: unknown): void {
-    this.#options.onWarning?.(error instanceof Error ? error.message : String(error));
+    this.#options.onWarning?.(messageOf(error));
   }
 }
 

@@ -10,6 +10,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Failure } from '../tasks/result.js';
 import { tameProps, type PropsLimits } from '../tasks/props.js';
+import { messageOf, tamed } from '../thrown.js';
 import {
   runHooks,
   type BatchContext,
@@ -104,13 +105,14 @@ export class Batch {
       if (this.#rules.isConcurrent) await Promise.all(this.#progress.map((job) => this.#runJob(job)));
       else for (const job of this.#progress) await this.#runJob(job);
       await this.#batchHook('batchEnd');
-    } catch (error) {
-      await this.fail(error);
+    } catch (thrown) {
+      await this.fail(thrown);
     }
   }
 
   /** An error that is no job's. */
-  async fail(error: unknown): Promise<void> {
+  async fail(thrown: unknown): Promise<void> {
+    const error = tamed(thrown);
     this.#hasFailed = true;
     this.#error = error;
     try {
@@ -136,7 +138,8 @@ export class Batch {
       await this.#jobHooks('afterRender', job);
       await this.#jobHooks('jobEnd', job);
       checkMeta(job);
-    } catch (error) {
+    } catch (thrown) {
+      const error = tamed(thrown);
       job.hasFailed = true;
       job.error = error;
       job.statusCode = statusOf(error);
@@ -150,7 +153,8 @@ export class Batch {
       const { html, cpu_us } = await this.#render(job, this.#jobContext(undefined, job));
       job.html = html;
       job.duration = cpu_us / 1000;
-    } catch (error) {
+    } catch (thrown) {
+      const error = tamed(thrown);
       job.duration = error instanceof RenderError ? error.cpu_us / 1000 : 0;
       throw error instanceof RenderError ? error.error : error;
     }
@@ -203,7 +207,7 @@ function checkMeta(job: Progress): void {
   try {
     JSON.stringify(job.returnMeta);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     job.html = null;
     throw new TypeError(`returnMeta of ${JSON.stringify(job.name)} is no JSON: ${reason}`, { cause: error });
   }

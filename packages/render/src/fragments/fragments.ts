@@ -13,6 +13,7 @@ import type { Registry } from '../registry/registry.js';
 import { InvalidPropsError } from '../tasks/errors.js';
 import { madeProps, OwnProps } from '../tasks/own-props.js';
 import type { PropsLimits } from '../tasks/props.js';
+import { tamed, toError } from '../thrown.js';
 import { createTaskQueue, type PageTasks, type QueueOptions, type TaskQueue } from '../tasks/queue.js';
 import { Batch, RenderError, type BatchRules, type Exchange, type RenderedJob } from './batch.js';
 import { serialize } from './markup.js';
@@ -151,7 +152,8 @@ class FragmentService implements Fragments {
       const batch = this.#batch(body, exchange, signal);
       await this.#run(batch);
       sendJson(response, batch.statusCode, batch.answer());
-    } catch (error) {
+    } catch (thrown) {
+      const error = toError(thrown);
       if (!(error instanceof HttpError)) throw error;
       sendJson(response, error.statusCode, errorAnswer(error));
       await new Batch(new Map(), exchange, this.#batchRules, nothing).fail(error);
@@ -179,7 +181,8 @@ class FragmentService implements Fragments {
       const component = await this.#source.find(job, context);
       if (component === undefined) throw new UnknownComponentError(job.name);
       return await this.#renderComponent(component, this.#source.props(job, component), tasks);
-    } catch (error) {
+    } catch (thrown) {
+      const error = tamed(thrown);
       report(job.name, outcomeOf(error), error instanceof RenderError ? error.cpu_us : 0);
       throw error;
     }

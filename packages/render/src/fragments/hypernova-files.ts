@@ -18,20 +18,23 @@ export function getFiles(folder: string): ComponentFile[] {
 }
 
 /**
- * A `getComponent` of files by the names of their components. A file is loaded on its first use, as a module of this process:
+ * A `getComponent` of files by the names of their components; null for others. A file is loaded on its first use, as a module of this process:
  * there is no sandbox, so that `vmOptions` are refused.
  */
 export function createGetComponent(
   files: Readonly<Record<string, string>>,
   vmOptions?: Readonly<Record<string, unknown>>,
-): (name: string) => Promise<unknown> {
+): (name: string) => Promise<unknown> | null {
   if (vmOptions !== undefined) refuseVm('The second argument of createGetComponent()');
   const paths = new Map(Object.entries(files));
-  return async (name) => {
+  return (name) => {
     const file = paths.get(name);
-    if (file === undefined) return undefined;
-    return viewOf(await import(pathToFileURL(path.resolve(file)).href));
+    return file === undefined ? null : load(file);
   };
+}
+
+async function load(file: string): Promise<unknown> {
+  return viewOf(await import(pathToFileURL(path.resolve(file)).href));
 }
 
 export function refuseVm(what: string): never {

@@ -3,24 +3,24 @@
  * waits for components that wait for data. `hypernova-react-browser.ts` is the other half, and takes the same names.
  */
 import type { ComponentType } from 'react';
-import { contextOf } from '../adapters/slot.js';
+import type { RenderContext } from '../adapters/adapter.js';
+import { NO_SLOTS } from '../adapters/slot.js';
 import { react } from '../adapters/react.js';
 import type { Props } from '../component.js';
+import { signalOfJob } from './job.js';
 import { serialize } from './markup.js';
 
 /** Renders a component's data to a fragment. */
 export type RenderFragment<P> = (data: P) => string | Promise<string>;
 
 const adapter = react();
-/** Nobody takes back what was asked for here: the task that it is part of is left when it is late. */
-const { signal } = new AbortController();
 
 /** A fragment that the browser hydrates. */
 export function renderReact<P extends object>(name: string, component: ComponentType<P>): RenderFragment<P> {
   return (data) => {
     // Also the prefix of ids that React makes up: several fragments of a document have different ones.
     const id = crypto.randomUUID();
-    const html = adapter.render(component, data as Props, contextOf(id, signal));
+    const html = adapter.render(component, data as Props, contextOfJob(id));
     return typeof html === 'string'
       ? serialize(name, html, data, id)
       : html.then((whole) => serialize(name, whole, data, id));
@@ -32,5 +32,18 @@ export function renderReactStatic<P extends object>(
   _name: string,
   component: ComponentType<P>,
 ): RenderFragment<P> {
-  return (data) => adapter.render(component, data as Props, contextOf('', signal, true));
+  return (data) => adapter.render(component, data as Props, contextOfJob('', true));
+}
+
+/** Most components are rendered at once and need no signal. */
+function contextOfJob(id: string, isStatic = false): RenderContext {
+  let signal: AbortSignal | undefined;
+  return {
+    id,
+    slots: NO_SLOTS,
+    isStatic,
+    get signal() {
+      return (signal ??= signalOfJob());
+    },
+  };
 }

@@ -6,7 +6,7 @@ import type { Server } from 'node:http';
 import type { Fragments } from './fragments.js';
 import type { Logger } from './hypernova-options.js';
 import { withDeadline } from '../tasks/deadline.js';
-import { toError } from '../tasks/errors.js';
+import { logText } from '../thrown.js';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 
@@ -51,8 +51,7 @@ export class FragmentServer {
   }
 
   #log(thrown: unknown): void {
-    const { stack, message } = toError(thrown);
-    this.#logger.log('error', stack ?? message);
+    this.#logger.log('error', logText(thrown));
   }
 
   async #close(): Promise<void> {

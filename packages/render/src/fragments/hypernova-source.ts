@@ -2,15 +2,28 @@
 import type { Adapter } from '../adapters/adapter.js';
 import type { Component, Props } from '../component.js';
 import type { FragmentSource } from './fragments.js';
+import { runJob } from './job.js';
 import type { JobContext } from './plugins.js';
 
-type RenderFragment = (data: unknown) => string | Promise<string>;
+type RenderFragment = (data: unknown) => unknown;
 
 const adapter: Adapter = {
   name: 'hypernova',
-  recognises: (view) => typeof view === 'function',
-  render: (view, data) => (view as RenderFragment)(data),
+  recognises: (view) => typeof view === 'function' && 'perhaps',
+  render(view, data, context) {
+    const html = runJob(context, () => (view as RenderFragment)(data));
+    return isPromise(html) ? html.then(textOf) : textOf(html);
+  },
 };
+
+function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+/** Hypernova passes on whatever a component gave, and hosts put it into their pages as a text. What is no HTML at all is refused later. */
+function textOf(html: unknown): string {
+  return typeof html === 'number' || Array.isArray(html) ? String(html) : (html as string);
+}
 
 /** A `getComponent` that looks into an object finds these for names such as `constructor`, which hosts choose. */
 const OF_EVERY_OBJECT: ReadonlySet<unknown> = new Set(

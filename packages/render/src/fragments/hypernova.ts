@@ -17,10 +17,10 @@ import {
 import { FragmentServer } from './hypernova-server.js';
 import { hypernovaSource } from './hypernova-source.js';
 import { isHalves, runHalf, type Halves } from './isomorphic.js';
-import { fromScript, load, serialize, toScript } from './markup.js';
+import { DATA_ID, DATA_KEY, fromScript, load, serialize, toScript } from './markup.js';
 
 export { createGetComponent, getFiles, type ComponentFile } from './hypernova-files.js';
-export { fromScript, load, serialize, toScript, type Loaded } from './markup.js';
+export { DATA_ID, DATA_KEY, fromScript, load, serialize, toScript, type Loaded } from './markup.js';
 export type { BodyParserOptions, ExpressApp, HypernovaOptions, Logger } from './hypernova-options.js';
 export type { BatchContext, JobContext, Plugin } from './plugins.js';
 
@@ -37,13 +37,15 @@ const BUDGET_MS = 1_000;
  */
 function hypernova(options: HypernovaOptions, onServer?: OnServer): Server | ExpressApp;
 /** For components: runs the half of the side that it is on. */
-function hypernova<S, C>(halves: Halves<S, C>): S | C;
+function hypernova<S, C = never>(halves: Halves<S, C>): S | C;
 function hypernova(given: HypernovaOptions | Halves<unknown, unknown>, onServer?: OnServer): unknown {
   return isHalves(given) ? runHalf(given) : serve(given, onServer);
 }
 
 hypernova.createGetComponent = createGetComponent;
 hypernova.getFiles = getFiles;
+hypernova.DATA_ID = DATA_ID;
+hypernova.DATA_KEY = DATA_KEY;
 hypernova.fromScript = fromScript;
 hypernova.load = load;
 hypernova.serialize = serialize;

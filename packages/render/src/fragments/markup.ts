@@ -6,8 +6,9 @@
 
 const LEFT = '<!--';
 const RIGHT = '-->';
-const KEY = 'hypernova-key';
-const ID = 'hypernova-id';
+/** Names of the `data-` attributes that place and data of a fragment share. */
+export const DATA_KEY = 'hypernova-key';
+export const DATA_ID = 'hypernova-id';
 
 const IN_DATA = /[&<>]/g;
 const IN_DATA_ESCAPED: Readonly<Record<string, string>> = { '&': '&amp;', '>': '&gt;', '<': '\\u003c' };
@@ -32,7 +33,7 @@ export function serialize(
   data: unknown,
   id: string = crypto.randomUUID(),
 ): string {
-  const attributes = { [KEY]: keyOf(name), [ID]: id };
+  const attributes = { [DATA_KEY]: keyOf(name), [DATA_ID]: id };
   return `<div ${attributesText(attributes)}>${html}</div>\n${toScript(attributes, data)}`;
 }
 
@@ -57,10 +58,10 @@ export function fromScript(attributes: Readonly<Record<string, string>>): unknow
 /** For the browser: the places of all fragments of this name, with their data. */
 export function load(name: string): Loaded[] {
   const key = keyOf(name);
-  const nodes = document.querySelectorAll<HTMLElement>(`div[data-${KEY}="${key}"]`);
+  const nodes = document.querySelectorAll<HTMLElement>(`div[data-${DATA_KEY}="${key}"]`);
   return Array.from(nodes, (node) => {
-    const id = node.getAttribute(`data-${ID}`) ?? '';
-    return { id, node, data: fromScript({ [KEY]: key, [ID]: id }) };
+    const id = node.getAttribute(`data-${DATA_ID}`) ?? '';
+    return { id, node, data: fromScript({ [DATA_KEY]: key, [DATA_ID]: id }) };
   });
 }
 

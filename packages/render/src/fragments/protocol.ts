@@ -2,9 +2,9 @@
  * The Hypernova protocol: what a host posts and what it gets. `docs/guide/fragments.md` describes it. It must not know how jobs
  * are rendered.
  */
-import { inspect } from 'node:util';
 import { HttpError } from '../http/errors.js';
-import { InvalidPropsError, toError } from '../tasks/errors.js';
+import { InvalidPropsError } from '../tasks/errors.js';
+import { toError } from '../thrown.js';
 
 /** One component to be rendered, by the token that the host gave it. */
 export interface FragmentJob {
@@ -27,7 +27,7 @@ export interface FragmentResult {
   readonly html: string | null;
   /** What hooks put into `returnMeta`. */
   readonly meta: Readonly<Record<string, unknown>>;
-  /** Milliseconds of CPU time that this job alone took; null where its render did not begin. */
+  /** Milliseconds of CPU time that this job alone took: 0 without a component, null where it failed before its render was asked for. */
   readonly duration: number | null;
   /** 200, 400 for a job that is none or props that are not taken, 404 for an unknown component, 500 for the rest. */
   readonly statusCode: number;
@@ -89,13 +89,7 @@ export function errorAnswer(thrown: unknown): BatchAnswer {
   return { success: false, error: fragmentError(thrown), results: {} };
 }
 
-/** Some errors have other things than texts there, which may have no JSON: the other jobs would go without an answer. */
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : inspect(value, { depth: 0 });
-}
-
 export function fragmentError(thrown: unknown): FragmentError {
   const { name, message, stack } = toError(thrown);
-  const lines = typeof stack === 'string' ? stack.split('\n').map((line) => line.trim()) : [];
-  return { name: textOf(name), message: textOf(message), stack: lines };
+  return { name, message, stack: stack?.split('\n').map((line) => line.trim()) ?? [] };
 }

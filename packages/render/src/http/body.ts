@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { parse as parseContentType } from 'content-type';
 import getRawBody from 'raw-body';
+import { messageOf, toError } from '../thrown.js';
 import { HttpError } from './errors.js';
 
 export interface BodyOptions {
@@ -27,14 +28,14 @@ export async function readJson(request: IncomingMessage, options: BodyOptions): 
     try {
       options.verify(bytes, request, 'utf-8');
     } catch (error) {
-      throw new HttpError(403, `The body was refused: ${(error as Error).message}`, { cause: error });
+      throw new HttpError(403, `The body was refused: ${messageOf(error)}`, { cause: error });
     }
   }
   if (bytes.length === 0) return undefined;
   try {
     return JSON.parse(new TextDecoder().decode(bytes), options.reviver);
   } catch (error) {
-    throw new HttpError(400, `The body is no JSON: ${(error as Error).message}`, { cause: error });
+    throw new HttpError(400, `The body is no JSON: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -71,10 +72,11 @@ async function readBytes(
     const length = request.headers['content-length'] ?? null;
     const bytes: Buffer = await getRawBody(request, { limit: bytesMax, length, encoding: null });
     return inflateAll === undefined ? bytes : await inflateAll(bytes, { maxOutputLength: bytesMax });
-  } catch (error) {
+  } catch (thrown) {
     // Otherwise the rest of the body stands before the connection's next request.
     request.resume();
-    const { type, code, message } = error as NodeJS.ErrnoException & { readonly type?: string };
+    const error: NodeJS.ErrnoException & { readonly type?: string } = toError(thrown);
+    const { type, code, message } = error;
     if (type === 'entity.too.large' || code === 'ERR_BUFFER_TOO_LARGE') {
       throw new HttpError(413, `The body has more than ${bytesMax} bytes`, { cause: error });
     }

@@ -8,6 +8,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { logText, toError } from '../thrown.js';
 import { HttpError } from './errors.js';
 
 /** Answers the requests that are its own. Resolves to false, and leaves the response alone, for all others. */
@@ -71,7 +72,8 @@ async function answerWith(
 ): Promise<boolean> {
   try {
     return await firstOf(handlers, request, response);
-  } catch (error) {
+  } catch (thrown) {
+    const error = toError(thrown);
     const statusCode = error instanceof HttpError ? error.statusCode : 500;
     if (statusCode >= 500) tell(onError, error, request);
     if (response.headersSent) response.destroy();
@@ -85,7 +87,7 @@ async function answerWith(
 
 /** The request itself stays out of logs: its headers have cookies and credentials, and its query may have them. */
 function logError(error: unknown, request: IncomingMessage): void {
-  console.error(`${request.method ?? ''} ${pathOf(request)}:`, error);
+  console.error(`${request.method ?? ''} ${pathOf(request)}: ${logText(error)}`);
 }
 
 /** An `onError` that throws ends neither the answer nor the process. */

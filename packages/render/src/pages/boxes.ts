@@ -9,7 +9,8 @@ import type { Dial } from '../dial/dial.js';
 import type { RenderHost } from '../host.js';
 import { RemoteView } from '../remote/remote.js';
 import { createScope, type PageTasks } from '../tasks/queue.js';
-import { LateError, toError } from '../tasks/errors.js';
+import { LateError } from '../tasks/errors.js';
+import { toError } from '../thrown.js';
 import type { TaskResult } from '../tasks/result.js';
 import { checkedAlone } from './checked-alone.js';
 import { jsonComponent } from './json-form.js';
@@ -210,8 +211,9 @@ export class Boxes {
       const props = made instanceof Promise ? await made : made;
       const { html, isCached } = await view.render(props, this.#options.signal);
       result = this.results.rendered(box, isCached ? 'cached' : 'rendered', html, undefined, 0, 0, own);
-    } catch (error) {
-      result = this.results.hole(box, remoteOutcomeOf(error), 'remote', toError(error));
+    } catch (thrown) {
+      const error = toError(thrown);
+      result = this.results.hole(box, remoteOutcomeOf(error), 'remote', error);
     }
     this.#settle(result);
   }

@@ -12,6 +12,7 @@ import type { Item } from './plan.js';
 import type { Prepared } from './prepare.js';
 import { isFailure, outcomesOf, serverTiming, type BoxReport, type PageReport } from './report.js';
 import { Writer, type Out } from './writer.js';
+import { toError } from '../thrown.js';
 
 const DEVICE_FIELDS: readonly string[] = ['Sec-CH-UA-Mobile', 'User-Agent'];
 /** A page that cannot do without a box that it has not. */
@@ -30,7 +31,7 @@ export async function deliverHtml(prepared: Prepared): Promise<Page> {
   prepared.signal.addEventListener('abort', onAbort);
   const writing = writeHtml(prepared, body, start).then(
     () => body.end(),
-    (error: unknown) => body.destroy(error instanceof Error ? error : new Error(String(error))),
+    (error: unknown) => body.destroy(toError(error)),
   );
   const report = writing.then(async () => {
     const done = await reportOf(prepared, status);

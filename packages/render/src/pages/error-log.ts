@@ -1,4 +1,5 @@
 /** The default of `PagesOptions.onError`: one line of standard error for each box that failed, and no more than a log can bear. */
+import { toError } from '../thrown.js';
 import type { PagesOptions } from './options.js';
 
 /** Bounds lines of one window: a page may have thousands of boxes, and all of them may fail on each request. */
@@ -28,12 +29,9 @@ export function errorLog(
   };
 }
 
-function reasonOf(error: Error): string {
-  try {
-    return oneLine(`${error.name}: ${error.message}`);
-  } catch {
-    return 'an error that cannot be read';
-  }
+function reasonOf(thrown: Error): string {
+  const { name, message } = toError(thrown);
+  return oneLine(`${name}: ${message}`);
 }
 
 function oneLine(text: string): string {

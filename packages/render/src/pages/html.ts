@@ -5,6 +5,7 @@
 import { slotHtml, SLOT_TAG } from '../adapters/slot.js';
 import { escapeAttribute } from '../state/escape.js';
 import { serialise } from '../state/serialise.js';
+import { toError } from '../thrown.js';
 import type { Result } from './results.js';
 import type { Deferred } from './plan.js';
 import { RemoteView } from '../remote/remote.js';
@@ -83,7 +84,7 @@ function stateOf(
     if (known === undefined) return undefined;
     return `<script type="application/json" data-sluice="${escapeAttribute(box.id)}">${serialise(known)}</script>`;
   } catch (error) {
-    onError(error instanceof Error ? error : new Error(String(error)));
+    onError(toError(error));
     return undefined;
   }
 }

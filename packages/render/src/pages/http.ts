@@ -8,6 +8,7 @@ import { readJson, signalOf } from '../http/body.js';
 import { HttpError } from '../http/errors.js';
 import { pathOf, queryOf, sendJson, type Handler } from '../http/handler.js';
 import { LateError } from '../tasks/errors.js';
+import { toError } from '../thrown.js';
 import { PageBody } from './body.js';
 import { InvalidTree } from './check.js';
 import type { HeaderOptions } from './headers.js';
@@ -135,7 +136,8 @@ export async function respondBox(
     const answer = await pages.renderBox(tree, id, data, { ...options, request, signal });
     if (answer === undefined) sendJson(response, 404, { error: 'The page has no data for this box' });
     else sendJson(response, 200, answer);
-  } catch (error) {
+  } catch (thrown) {
+    const error = toError(thrown);
     // The address is public: which source it was, and why, is not told.
     if (isLate(error)) sendJson(response, 504, { error: 'The data of this box is late' });
     else if (error instanceof SourceError)
@@ -176,7 +178,8 @@ async function rendered(
 ): Promise<Page> {
   try {
     return await pages.render(tree, data, options);
-  } catch (error) {
+  } catch (thrown) {
+    const error = toError(thrown);
     if (error instanceof InvalidTree) throw new HttpError(400, error.message, { cause: error });
     if (error instanceof SourceError || error instanceof LateError)
       throw new HttpError(isLate(error) ? 504 : 502, error.message, { cause: error });
@@ -184,7 +187,7 @@ async function rendered(
   }
 }
 
-function isLate(error: unknown): boolean {
+function isLate(error: Error): boolean {
   return error instanceof LateError || (error instanceof SourceError && error.isLate);
 }
 

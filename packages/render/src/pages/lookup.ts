@@ -4,7 +4,8 @@
  */
 import type { Component } from '../component.js';
 import type { Registry } from '../registry/registry.js';
-import { LateError, toError } from '../tasks/errors.js';
+import { LateError } from '../tasks/errors.js';
+import { toError } from '../thrown.js';
 import type { Variants } from '../variants/experiments.js';
 import type { TreeNode } from './tree.js';
 

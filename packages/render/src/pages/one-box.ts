@@ -3,9 +3,10 @@
  * loaded. It must not know HTML or HTTP.
  */
 import type { Component } from '../component.js';
-import { InvalidPropsError, toError } from '../tasks/errors.js';
+import { InvalidPropsError } from '../tasks/errors.js';
 import { OwnProps } from '../tasks/own-props.js';
 import { serialise } from '../state/serialise.js';
+import { toError } from '../thrown.js';
 import { holds, pathOf, resolve } from './bind.js';
 import { Lookup } from './lookup.js';
 import { neededSources } from './needs.js';
@@ -54,8 +55,9 @@ export async function boxAnswer(
       return answerOf(shared, component, resolve(last.node.props ?? {}, scope));
     };
     return await within(end_ms, work());
-  } catch (error) {
-    if (!signals.leaving.aborted) tellError(shared, toError(error), last.node.component, id);
+  } catch (thrown) {
+    const error = toError(thrown);
+    if (!signals.leaving.aborted) tellError(shared, error, last.node.component, id);
     throw error;
   } finally {
     // What is late goes on otherwise.
@@ -84,7 +86,8 @@ async function answerOf(
   if (!isObject(given)) return undefined;
   try {
     return { props: serialise(await new OwnProps(component, given, isDevelopment).made()) };
-  } catch (error) {
+  } catch (thrown) {
+    const error = toError(thrown);
     if (error instanceof InvalidPropsError) return undefined;
     throw error;
   }

@@ -7,6 +7,7 @@ import type { Visitor, VisitorOptions } from '../dial/visitor.js';
 import { renderHost, type RenderHost } from '../host.js';
 import type { Registry } from '../registry/registry.js';
 import type { TaskQueue } from '../tasks/queue.js';
+import { logText } from '../thrown.js';
 import type { Allocation, Experiment, Experiments } from '../variants/experiments.js';
 import type { Assets } from './assets.js';
 import type { DocumentOptions } from './document.js';
@@ -131,7 +132,7 @@ export function tellError(
   try {
     onError(error, component, box);
   } catch (thrown) {
-    console.error('onError of createPages threw:', thrown);
+    console.error(`onError of createPages threw: ${logText(thrown)}`);
   }
 }
 

@@ -11,14 +11,15 @@ import { assetsOf, readAssets } from './assets.js';
 import { checkTree } from './check.js';
 import { deliverHtml, deliverJson } from './deliver.js';
 import { errorLog } from './error-log.js';
-import type {
-  BoxAnswer,
-  Page,
-  PageInput,
-  PagesOptions,
-  RenderOptions,
-  Shared,
-  VisitedOptions,
+import {
+  hostOf,
+  type BoxAnswer,
+  type Page,
+  type PageInput,
+  type PagesOptions,
+  type RenderOptions,
+  type Shared,
+  type VisitedOptions,
 } from './options.js';
 import { Overruns } from './overruns.js';
 import { boxAnswer } from './one-box.js';
@@ -46,7 +47,7 @@ export class Pages {
       experiments: new Experiments(experiments),
       onError: options.onError ?? errorLog(),
       isDevelopment: process.env['NODE_ENV'] === 'development',
-      overruns: overruns === false ? undefined : new Overruns(overruns),
+      overruns: overruns === false ? undefined : new Overruns(overruns, () => hostOf(options)),
     };
   }
 

@@ -3,6 +3,7 @@
  * own become boxes when it is there. It must not know components, HTML or HTTP.
  */
 import type { Props } from '../component.js';
+import { toError } from '../thrown.js';
 import { holds, resolve, pathOf } from './bind.js';
 import { InvalidTree } from './check.js';
 import { valueAt, type Scope } from './path.js';
@@ -83,7 +84,7 @@ export class Planner {
       const values = await this.#sources.all(sources, scope, this.#context);
       return this.#expand(node, id, { scope: { ...scope, root: { ...scope.root, ...values } }, numbers });
     } catch (error) {
-      const failure = error instanceof Error ? error : new Error(String(error));
+      const failure = toError(error);
       return [{ kind: 'box', id, node, given: {}, slots: NO_SLOTS, failure }];
     }
   }

@@ -7,6 +7,7 @@ import { Dial } from '../dial/dial.js';
 import { RemoteView } from '../remote/remote.js';
 import { startDeadline, withDeadline, type Deadline } from '../tasks/deadline.js';
 import { LateError } from '../tasks/errors.js';
+import { toError } from '../thrown.js';
 import type { Variants } from '../variants/experiments.js';
 import { Boxes } from './boxes.js';
 import type { BrowserCode } from './document.js';
@@ -140,7 +141,8 @@ async function load(
     if (loading !== undefined) await within(end_ms, loading);
     const styles = shared.styles.prepare(lookup.components());
     if (styles !== undefined) await within(end_ms, styles);
-  } catch (error) {
+  } catch (thrown) {
+    const error = toError(thrown);
     if (!(error instanceof LateError)) throw error;
   }
 }

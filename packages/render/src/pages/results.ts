@@ -151,7 +151,7 @@ export class Results {
   }
 }
 
-export function remoteOutcomeOf(error: unknown): Outcome {
+export function remoteOutcomeOf(error: Error): Outcome {
   if (error instanceof InvalidPropsError) return 'invalid';
   return REMOTE_OUTCOMES[error instanceof RemoteError ? error.reason : 'error'];
 }

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { withDeadline } from '../tasks/deadline.js';
 import { boundedText } from '../remote/body.js';
+import { toError } from '../thrown.js';
 import { resolve } from './bind.js';
 import { DATA_DEPTH_MAX, tameData } from './json-data.js';
 import type { Scope } from './path.js';
@@ -95,12 +96,13 @@ export class Sources {
         timeoutMs,
         () => new SourceError(name, `gave no data within ${timeoutMs} ms`, true),
       );
-    } catch (error) {
+    } catch (thrown) {
       // What is late goes on otherwise.
       stop.abort();
+      const error = toError(thrown);
       if (Object.hasOwn(source, 'default')) return source.default;
       if (error instanceof SourceError) throw error;
-      throw new SourceError(name, `failed: ${messageOf(error)}`, false, { cause: error });
+      throw new SourceError(name, `failed: ${error.message}`, false, { cause: error });
     } finally {
       signal.removeEventListener('abort', leave);
     }
@@ -169,10 +171,6 @@ function urlOf(name: string, { url: base, path = [], query = {} }: UpstreamSourc
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return wellFormed(value);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** `encodeURIComponent` throws for half a surrogate pair. Node 20 has `toWellFormed`, the ES2023 types have not. */

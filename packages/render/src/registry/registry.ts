@@ -2,7 +2,7 @@
  * Components by name and version. A thousand of them cost nothing but their names before they are used: each is loaded on its
  * first use. It must not know who asks for components, or how they are rendered.
  */
-import type { Adapter } from '../adapters/adapter.js';
+import { OWN_ADAPTER, type Adapter } from '../adapters/adapter.js';
 import { plain } from '../adapters/plain.js';
 import type { Component, Props, Settings } from '../component.js';
 import { withDeadline } from '../tasks/deadline.js';
@@ -12,7 +12,7 @@ import { compareVersions, isVersion } from './versions.js';
 const LOAD_TIMEOUT_MS = 10_000;
 
 export interface RegistryOptions {
-  /** Frameworks; the first that recognises a view renders it. Functions that return HTML need none. */
+  /** Frameworks, in any order: each recognises its components. Functions that return HTML and remote components need none. */
   readonly adapters?: readonly Adapter[];
   /** Milliseconds until a component is loaded, in which whoever waits for it gives up; default 10,000. */
   readonly loadTimeoutMs?: number;
@@ -34,8 +34,8 @@ export type Load = () => Promise<ComponentModule> | ComponentModule;
 
 export interface Registry {
   /**
-   * Throws a `TypeError` where this version of the name is there already, where no adapter recognises the view, and where a
-   * name would have components with and without versions.
+   * Throws a `TypeError` where this version of the name is there already, where not exactly one adapter recognises the view, and
+   * where a name would have components with and without versions.
    */
   register<P = Props>(name: string, view: unknown, settings?: Settings<P>, options?: VersionOptions): void;
   /** As `register`, for a component that `load` imports on its first use. A load that fails is tried again by the next use. */
@@ -60,7 +60,7 @@ class ComponentRegistry implements Registry {
   readonly #entries = new Map<string, Entry[]>();
 
   constructor({ adapters = [], loadTimeoutMs = LOAD_TIMEOUT_MS }: RegistryOptions) {
-    this.#adapters = [...adapters, plain];
+    this.#adapters = [...adapters.filter((adapter) => adapter !== plain), plain];
     this.#loadTimeoutMs = loadTimeoutMs;
   }
 
@@ -134,16 +134,45 @@ class ComponentRegistry implements Registry {
   }
 
   #adapterOf(name: string, view: unknown, { adapter: wanted }: Settings): Adapter {
+    const own = adapterOf(view);
+    if (own !== undefined) return own;
     const known = this.#adapters.map((adapter) => adapter.name).join(', ');
     if (wanted !== undefined) {
       const named = this.#adapters.find((adapter) => adapter.name === wanted);
       if (named !== undefined) return named;
       throw new TypeError(`Component "${name}" asks for adapter "${wanted}"; the registry has ${known}`);
     }
-    const found = this.#adapters.find((adapter) => adapter.recognises(view));
-    if (found !== undefined) return found;
-    throw new TypeError(`Component "${name}" is nothing that an adapter renders; the registry has ${known}`);
+    const [found, ...others] = recognising(this.#adapters, view);
+    if (found === undefined)
+      throw new TypeError(
+        `Component "${name}" is nothing that an adapter renders; the registry has ${known}`,
+      );
+    if (others.length === 0) return found;
+    const names = [found, ...others].map((adapter) => adapter.name).join(', ');
+    throw new TypeError(`Component "${name}" may be of ${names}: name one of them in the setting "adapter"`);
   }
+}
+
+/** The adapter that a view brings along. */
+function adapterOf(view: unknown): Adapter | undefined {
+  return typeof view === 'object' && view !== null && OWN_ADAPTER in view
+    ? (view[OWN_ADAPTER] as Adapter)
+    : undefined;
+}
+
+/** Whose component a bare function is, where no adapter knows better: of the first of these that is there. */
+const FUNCTIONS_OF: readonly string[] = ['react', 'preact'];
+
+/** Those that recognise a view by a mark; else those whose it may be, of which `plain` gives way to all others. */
+function recognising(adapters: readonly Adapter[], view: unknown): readonly Adapter[] {
+  const says = new Map(adapters.map((adapter) => [adapter, adapter.recognises(view)]));
+  const marked = adapters.filter((adapter) => says.get(adapter) === true);
+  if (marked.length > 0) return marked;
+  const perhaps = adapters.filter((adapter) => says.get(adapter) === 'perhaps');
+  const others = perhaps.filter((adapter) => adapter !== plain);
+  if (others.length === 0) return perhaps;
+  if (!others.every(({ name }) => FUNCTIONS_OF.includes(name))) return others;
+  return [...others].sort((a, b) => FUNCTIONS_OF.indexOf(a.name) - FUNCTIONS_OF.indexOf(b.name)).slice(0, 1);
 }
 
 interface Entry {

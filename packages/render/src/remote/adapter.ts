@@ -1,16 +1,20 @@
 /** Remote components outside of pages, as one of a batch of fragments. It must not know the protocol. */
-import type { Adapter } from '../adapters/adapter.js';
-import { RemoteView } from './remote.js';
+import { OWN_ADAPTER, type Adapter } from '../adapters/adapter.js';
+import type { RemoteView } from './remote.js';
 
-export const REMOTE_ADAPTER = 'remote';
-
-/** Give it to `createRegistry` for components of `createRemote`. */
+/** Components of `createRemote` bring it along, so that registries need not be given it. */
 export const remoteAdapter: Adapter = {
-  name: REMOTE_ADAPTER,
-  recognises: (view) => view instanceof RemoteView,
+  name: 'remote',
+  recognises: isRemote,
   async render(view, props, { signal }) {
-    if (!(view instanceof RemoteView)) throw new TypeError('not a component of createRemote');
+    if (!isRemote(view)) throw new TypeError('not a component of createRemote');
     const { html } = await view.render(props, signal);
     return html;
   },
 };
+
+function isRemote(view: unknown): view is RemoteView {
+  return (
+    typeof view === 'object' && view !== null && OWN_ADAPTER in view && view[OWN_ADAPTER] === remoteAdapter
+  );
+}

@@ -2,6 +2,7 @@
  * One request of the Hypernova protocol to another service: jobs there, HTML back. Its limits are its caller's, but for the
  * size of the answer. It must not know pages or when the service is left alone.
  */
+import { toError } from '../thrown.js';
 import { boundedText } from './body.js';
 import { RemoteError } from './errors.js';
 
@@ -92,8 +93,8 @@ function field(value: unknown, key: string): unknown {
   return (value as Readonly<Record<string, unknown>>)[key];
 }
 
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+function messageOf(thrown: unknown): string {
+  const { cause, message } = toError(thrown);
   // What fetch could not do is in its cause.
-  return error.cause instanceof Error ? error.cause.message : error.message;
+  return cause === undefined || cause === null ? message : toError(cause).message;
 }

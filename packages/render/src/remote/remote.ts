@@ -11,9 +11,12 @@ import {
   isBrokenCircuitError,
   retry,
 } from 'cockatiel';
+import { OWN_ADAPTER } from '../adapters/adapter.js';
 import type { Props } from '../component.js';
 import { withDeadline } from '../tasks/deadline.js';
 import { HtmlCache } from '../tasks/html-cache.js';
+import { toError } from '../thrown.js';
+import { remoteAdapter } from './adapter.js';
 import { RemoteError } from './errors.js';
 import { askBatch, ServiceError, type JobResult, type RemoteJob } from './protocol.js';
 
@@ -160,12 +163,13 @@ export class Remote {
       for (const [index, { settle }] of waiting.entries()) {
         settle(results[index] ?? { error: new RemoteError('error', 'no result') });
       }
-    } catch (error) {
+    } catch (thrown) {
+      const error = toError(thrown);
       const known = isBrokenCircuitError(error) ? this.#leftAlone(error) : error;
       const failure =
         known instanceof RemoteError
           ? known
-          : new RemoteError('error', `${this.#url.host}: ${String(error)}`);
+          : new RemoteError('error', `${this.#url.host}: ${error.name}: ${error.message}`);
       for (const { settle } of waiting) settle({ error: failure });
     } finally {
       stop();
@@ -206,6 +210,7 @@ export function createRemote(options: RemoteOptions): Remote {
 
 /** A component of a remote service, as a registry has it. */
 export class RemoteView {
+  readonly [OWN_ADAPTER] = remoteAdapter;
   readonly remote: Remote;
   readonly name: string;
   readonly cacheS: number;

@@ -1,5 +1,4 @@
 /** Errors that components do not throw themselves. */
-import { inspect } from 'node:util';
 
 /** Time ran out: of the component, or of the page before it began. */
 export class LateError extends Error {
@@ -14,13 +13,4 @@ export class InvalidPropsError extends TypeError {
 /** Nobody waits for the HTML any more. */
 export class AbandonedError extends Error {
   override readonly name = 'AbortError';
-}
-
-/** Whatever was thrown, as an error. */
-export function toError(thrown: unknown): Error {
-  if (thrown instanceof Error) return thrown;
-  // Errors of another realm, from `node:vm` for example.
-  if (Object.prototype.toString.call(thrown) === '[object Error]') return thrown as Error;
-  const message = typeof thrown === 'string' ? thrown : `${inspect(thrown, { depth: 0 })} was thrown`;
-  return new Error(message, { cause: thrown });
 }

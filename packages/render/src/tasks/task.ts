@@ -7,7 +7,8 @@ import type { RenderContext } from '../adapters/adapter.js';
 import type { Component } from '../component.js';
 import { now_us } from './cpu-clock.js';
 import { startDeadline, type Deadline } from './deadline.js';
-import { AbandonedError, InvalidPropsError, LateError, toError } from './errors.js';
+import { toError } from '../thrown.js';
+import { AbandonedError, InvalidPropsError, LateError } from './errors.js';
 import type { HtmlCache } from './html-cache.js';
 import { renderComponent, type Html } from './render.js';
 import type { Failure, Job, TaskResult } from './result.js';
@@ -150,7 +151,8 @@ export class Task implements Account {
   }
 
   #failWith(thrown: unknown): void {
-    this.fail(thrown instanceof InvalidPropsError ? 'invalid' : 'error', toError(thrown));
+    const error = toError(thrown);
+    this.fail(error instanceof InvalidPropsError ? 'invalid' : 'error', error);
   }
 
   #follow(): void {

@@ -5,13 +5,19 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { build } from 'esbuild';
+import type * as React from 'react';
+import { fragmentsOf, type FragmentRules } from '../../src/fragments/fragments.js';
+import hypernovaInBrowser from '../../src/fragments/hypernova-browser.js';
+import { renderReact } from '../../src/fragments/hypernova-react.js';
+import { hypernovaSource } from '../../src/fragments/hypernova-source.js';
 import hypernova, {
   createGetComponent,
+  DATA_ID,
+  DATA_KEY,
   getFiles,
+  serialize,
   type HypernovaOptions,
 } from '../../src/fragments/hypernova.js';
-import { fragmentsOf } from '../../src/fragments/fragments.js';
-import { hypernovaSource } from '../../src/fragments/hypernova-source.js';
 import { runHalf } from '../../src/fragments/isomorphic.js';
 import { start } from '../support/fork.js';
 import { post, resultOf, send } from '../support/serve.js';
@@ -73,6 +79,80 @@ void test('a module for both sides runs the half of the side that it is on', () 
   }
 });
 
+void test('a module for the server alone runs, and options with a server are options', () => {
+  const half: string = hypernova({ server: () => 'server' });
+  assert.equal(half, 'server');
+  const global = globalThis as { window?: unknown };
+  global.window = {};
+  try {
+    assert.throws(() => runHalf({ server: () => 'server' }), /in a browser needs a `client` function/);
+  } finally {
+    delete global.window;
+  }
+  const options = { getComponent, getCPUs: 4, server: () => 'of a plugin' } as unknown as HypernovaOptions;
+  assert.throws(() => hypernova(options), /Sluice decides how many workers run/);
+});
+
+void test('names of attributes are exported, and are those of the markup', () => {
+  assert.deepEqual([DATA_KEY, DATA_ID], ['hypernova-key', 'hypernova-id']);
+  for (const each of [hypernova, hypernovaInBrowser])
+    assert.deepEqual([each.DATA_KEY, each.DATA_ID], [DATA_KEY, DATA_ID]);
+  const html = serialize('Hero', '<p></p>', {}, '7');
+  assert.ok(html.startsWith(`<div data-${DATA_KEY}="Hero" data-${DATA_ID}="7">`), html);
+});
+
+const batchOf = async (views: Readonly<Record<string, unknown>>, rules: FragmentRules = {}) => {
+  const jobs = Object.fromEntries(Object.keys(views).map((name) => [name, { name }]));
+  return fragmentsOf(
+    hypernovaSource((name) => views[name]),
+    rules,
+    {},
+  ).batch(jobs);
+};
+
+void test('numbers and arrays that components give are texts, at once and later', async () => {
+  const values = { number: 42, zero: 0, list: ['a', 1], none: [] };
+  const views = Object.entries(values).flatMap(([name, value]) => [
+    [name, () => value],
+    [`${name} later`, async () => value],
+  ]);
+  const { results } = await batchOf(Object.fromEntries(views) as Readonly<Record<string, unknown>>);
+  for (const [name, value] of Object.entries(values)) {
+    assert.equal(results[name]?.html, String(value));
+    assert.equal(results[`${name} later`]?.html, String(value));
+  }
+  const others = await batchOf({ true: () => true, object: () => ({}), null: () => null });
+  for (const { error } of Object.values(others.results))
+    assert.match(error?.message ?? '', /in place of HTML/);
+});
+
+void test('a component of renderReact ends when its job is late', async () => {
+  let calls = 0;
+  const Endless = (): React.ReactNode => {
+    calls += 1;
+    // oxlint-disable-next-line typescript/only-throw-error -- as components wait
+    throw Promise.resolve();
+  };
+  const { results } = await batchOf({ Endless: renderReact('Endless', Endless) }, { timeoutMs: 50 });
+  assert.equal(results['Endless']?.error?.name, 'LateError');
+  const before = calls;
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(calls <= before + 1, `${calls - before} calls`);
+});
+
+void test('durations are 0 without a component, and null where nothing was asked for', async () => {
+  const plugins = [
+    { jobStart: ({ name }: { name: string }) => (name === 'Refused' ? Promise.reject(new Error('no')) : 1) },
+  ];
+  const { results } = await batchOf(
+    { Text: () => 'text', Refused: () => '', Missing: undefined },
+    { plugins },
+  );
+  assert.equal(typeof results['Text']?.duration, 'number');
+  assert.equal(results['Missing']?.duration, 0);
+  assert.equal(results['Refused']?.duration, null);
+});
+
 void test('the browser’s halves load nothing of Node', async () => {
   const folder = path.join(import.meta.dirname, '../../src/fragments');
   const { errors, metafile } = await build({
@@ -119,8 +199,9 @@ void test('files are components, loaded when they are used', async (t) => {
     ((await getComponent(name)) as (data: unknown) => string)(data);
   assert.equal(await render('Hero.js', { title: 'A' }), '<h1>A</h1>');
   assert.equal(await render('shop/Box.js', {}), '<b>');
-  assert.equal(await getComponent('constructor'), undefined);
-  await assert.rejects(getComponent('shop/Broken.js'), /broken bundle/);
+  assert.equal(getComponent('constructor'), null);
+  assert.equal(getComponent('Missing'), null);
+  await assert.rejects(async () => getComponent('shop/Broken.js'), /broken bundle/);
 });
 
 void test('the server listens after its plugins are ready, and a signal ends it after their shutDown', async (t) => {

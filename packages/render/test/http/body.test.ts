@@ -10,6 +10,7 @@ import { pageHandler } from '../../src/pages/http.js';
 import { createServer } from '../../src/http/handler.js';
 import { createRegistry } from '../../src/registry/registry.js';
 import { eventually } from '../../../../tests/support/eventually.js';
+import { hostiles } from '../support/hostile.js';
 import { listen, send } from '../support/serve.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -123,3 +124,24 @@ for (const path of PATHS) {
     assert.deepEqual(ends.errors, []);
   });
 }
+
+test('a check of the app that throws what cannot be read refuses the body, and so does a reviver', async (t) => {
+  for (const [name, create] of Object.entries(hostiles)) {
+    const fail = (): never => {
+      // oxlint-disable-next-line typescript/only-throw-error -- what is tried
+      throw create();
+    };
+    for (const [rule, status] of [
+      ['verify', 403],
+      ['reviver', 400],
+    ] as const) {
+      const url = await listen(
+        t,
+        createServer(createFragments({ registry: createRegistry(), [rule]: fail }).handle),
+      );
+      const answer = await send(`${url}/batch`, 'POST', JSON_TYPE, '{}');
+      assert.equal(answer.status, status, `${rule}: ${name}`);
+      assert.ok(answer.text.length < 100_000, `${rule}: ${name}`);
+    }
+  }
+});

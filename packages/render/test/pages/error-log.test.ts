@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorLog } from '../../src/pages/error-log.js';
 import { createPages } from '../../src/pages/pages.js';
+import { hostiles } from '../support/hostile.js';
 import { boxesIn, registryForTests, textOf } from './support.js';
 
 test('a component that nobody knows leaves a hole in a page of 200, and a line on standard error', async (t) => {
@@ -69,5 +70,16 @@ test('a failure is one line of bounded length, whatever its words are', () => {
     assert.ok(line.length < 2_000);
     assert.doesNotMatch(line, /[\p{Cc}\u2028]/u);
   }
-  assert.match(lines[1] ?? '', /"Card" in box b1: an error that cannot be read/);
+  assert.match(lines[1] ?? '', /"Card" in box b1: Error: \(its message cannot be read\)/);
+});
+
+test('whatever was thrown is one line of bounded length', () => {
+  const lines: string[] = [];
+  for (const [name, create] of Object.entries(hostiles))
+    errorLog((line) => lines.push(line))(create() as Error, name, 'b0');
+  assert.equal(lines.length, Object.keys(hostiles).length);
+  for (const line of lines) {
+    assert.ok(line.length < 2_000);
+    assert.doesNotMatch(line, /[\p{Cc}\u2028]/u);
+  }
 });

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
 import { seed } from '../../../../tests/support/chance.js';
-import { createServer } from '../../src/http/handler.js';
+import { createServer, pathOf, type Handler } from '../../src/http/handler.js';
 import { respondBox } from '../../src/pages/http.js';
 import { createPages } from '../../src/pages/pages.js';
 import type { FunctionSource, PageTree, TreeNode } from '../../src/pages/tree.js';
 import { wayTo } from '../../src/pages/way.js';
+import { hostiles } from '../support/hostile.js';
 import { listen } from '../support/server.js';
 import { boxesIn, registryForTests, statesIn, textOf } from './support.js';
 
@@ -171,6 +172,41 @@ test('data that is late is 504 and data that did not come 502, and neither says 
     assert.doesNotMatch(text, /source|secret|internal/, id);
   }
   assert.deepEqual(statuses, [504, 502, 502, 200]);
+});
+
+test('an error that hurts whoever reads it ends no process: 502 from a source, 500 from data or a schema', async (t) => {
+  for (const [name, create] of Object.entries(hostiles)) {
+    const fail = (): never => {
+      // oxlint-disable-next-line typescript/only-throw-error -- what is tried
+      throw create();
+    };
+    const registry = registryForTests();
+    registry.register('Checked', () => '', {
+      props: { '~standard': { version: 1, vendor: 'x', validate: fail } },
+    });
+    const told: string[] = [];
+    const pages = createPages({
+      registry,
+      onError: ({ message }) => told.push(message),
+      sources: { functions: { fail } },
+    });
+    const boxes = [{ component: 'Text', data: { x: source('fail') }, props: { title: { $path: '$.x' } } }];
+    const hurt: PageTree = { boxes: [...boxes, { component: 'Checked' }, { component: 'Text' }] };
+    const handler: Handler = async (request, response) => {
+      await respondBox(pages, request, response, hurt, pathOf(request) === '/data' ? fail : {});
+      return true;
+    };
+    const origin = await listen(t, createServer(handler, { onError: () => {} }));
+    const statuses = [];
+    for (const path of ['/?box=b0', '/?box=b1', '/data?box=b2', '/?box=b2'])
+      statuses.push((await fetch(origin + path)).status);
+    assert.deepEqual(statuses, [502, 500, 500, 200], name);
+    assert.equal(told.length, 3, name);
+    assert.ok(
+      told.every((message) => message.length < 11_000),
+      name,
+    );
+  }
 });
 
 const nodes: fc.Memo<TreeNode[]> = fc.memo(

@@ -119,7 +119,7 @@ void test('a module without a component is refused with its name', async () => {
   );
 });
 
-void test('the first adapter that recognises a view renders it, unless another is named', async () => {
+void test('the adapter that recognises a view renders it, unless another is named', async () => {
   const mine: Adapter = { name: 'mine', recognises: (view) => typeof view === 'function', render: () => '' };
   const registry = createRegistry({ adapters: [mine] });
   registry.register('A', view);
@@ -130,6 +130,20 @@ void test('the first adapter that recognises a view renders it, unless another i
     () => registry.register('C', view, { adapter: 'svelte' }),
     /asks for adapter "svelte"; the registry has mine, plain/,
   );
+});
+
+void test('a view that two adapters recognise alike is refused until one is named', () => {
+  const own = (name: string, recognises: Adapter['recognises']): Adapter => ({
+    name,
+    recognises,
+    render: () => '',
+  });
+  for (const says of [true, 'perhaps'] as const) {
+    const registry = createRegistry({ adapters: [own('one', () => says), own('other', () => says)] });
+    assert.throws(() => registry.register('A', view), /"A" may be of one, other: name one of them/);
+    registry.register('A', view, { adapter: 'other' });
+    assert.equal(registry.loaded('A')?.adapter.name, 'other');
+  }
 });
 
 void test('of a thousand components none is loaded that is not used', async () => {
