@@ -45,8 +45,7 @@ const options = readOptions({
 const PHASES: Record<string, (target: string) => Promise<Outcome[]>> = {
   polls: (target) => within(options.numbers['polls'] ?? 0, 500, () => get(target, `/poll?ms=${POLL_MS}`)),
   streams: (target) => within(options.numbers['streams'] ?? 0, 1_000, () => get(target, '/stream?ms=4000')),
-  upstream: (target) =>
-    within(UPSTREAM_PER_S * 10, 10_000, () => get(target, `/upstream?ms=${UPSTREAM_MS}`)),
+  upstream: (target) => within(UPSTREAM_PER_S * 10, 10_000, () => get(target, `/upstream?ms=${UPSTREAM_MS}`)),
   after: afterwards,
   nested: (target) => within(100, 50, () => get(target, '/nested?depth=3')),
 };
@@ -55,7 +54,8 @@ const about = describe('Requests that only wait', options);
 const cells: Cell[] = [];
 let addresses = 0;
 for (let round = 0; round < options.runs; round += 1)
-  for (const start of round % 2 === 0 ? [startPlain, startSluice] : [startSluice, startPlain]) await measure(start);
+  for (const start of round % 2 === 0 ? [startPlain, startSluice] : [startSluice, startPlain])
+    await measure(start);
 printTable(['phase', 'server', 'waiting', 'failed', 'pages', 'failed', 'p50 ms', 'p99 ms', 'codes'], rows());
 conclude('waiting', options, about, bars(), { cells: cells.map(summary) });
 
@@ -117,17 +117,14 @@ function get(target: string, path: string): Promise<Outcome> {
     const end = (status: Outcome['status'], code: string): void =>
       resolve({ status, code, ms: performance.now() - began, path });
     http
-      .get(
-        { host, port, path, agent: false, localAddress: `127.0.0.${addresses + 2}` },
-        (answer) => {
-          let body = '';
-          answer
-            .setEncoding('utf8')
-            .on('data', (piece: string) => (body += piece))
-            .on('end', () => end(answer.statusCode ?? 'failed', /SLU-[A-Z-]+/.exec(body)?.[0] ?? ''))
-            .on('error', () => end('failed', 'cut off'));
-        },
-      )
+      .get({ host, port, path, agent: false, localAddress: `127.0.0.${addresses + 2}` }, (answer) => {
+        let body = '';
+        answer
+          .setEncoding('utf8')
+          .on('data', (piece: string) => (body += piece))
+          .on('end', () => end(answer.statusCode ?? 'failed', /SLU-[A-Z-]+/.exec(body)?.[0] ?? ''))
+          .on('error', () => end('failed', 'cut off'));
+      })
       .on('error', (error) => end('failed', error.message));
   });
 }
@@ -147,7 +144,8 @@ interface Summary {
 function summary({ phase, server, waiting, pages }: Cell): Summary {
   const failed = (outcomes: Outcome[]) => outcomes.filter(({ status }) => status !== 200);
   const times = pages.map(({ ms }) => ms).sort((one, other) => one - other);
-  const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? Number.NaN;
+  const at = (part: number) =>
+    times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? Number.NaN;
   const codes = new Map<string, number>();
   for (const { code, status, path } of [...failed(waiting), ...failed(pages)]) {
     const name = `${code === '' ? String(status) : code} ${path.replace(/[-?].*/, '')}`;
@@ -189,7 +187,12 @@ function bars(): Bar[] {
   return asked.flatMap((phase) => {
     const of = (plain: boolean) => all.filter((cell) => cell.phase === phase && isPlain(cell) === plain);
     const refused = of(false).reduce((total, cell) => total + cell.waiting_failed + cell.pages_failed, 0);
-    const none: Bar = { what: `${phase}: refused or failed`, bar: '0', figure: String(refused), met: refused === 0 };
+    const none: Bar = {
+      what: `${phase}: refused or failed`,
+      bar: '0',
+      figure: String(refused),
+      met: refused === 0,
+    };
     // Work behind them is the subject there, not the latency beside it.
     if (phase === 'after' || phase === 'nested') return [none];
     const ratio = (get: (cell: Summary) => number) => median(of(false).map(get)) / median(of(true).map(get));

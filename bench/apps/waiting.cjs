@@ -25,6 +25,7 @@ function job(ms) {
     { eval: true },
   ).setMaxListeners(0);
   const id = Math.random();
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   thread.postMessage({ id, ms });
   return new Promise((resolve) => {
     const listener = (ended) => {

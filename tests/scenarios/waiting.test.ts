@@ -86,9 +86,16 @@ test('I6: polls of a megabyte each stop at the memory of small heaps, are refuse
   assert.ok(inWorkers >= 20 && inWorkers <= 120, `${inWorkers} polls wait`);
   await release(sluice, polls);
   const statuses = await Promise.all(outcomes);
-  assert.deepEqual([...new Set(statuses)].sort(), [200, 503]);
+  assert.deepEqual(
+    [...new Set(statuses)].sort((one, other) => one - other),
+    [200, 503],
+  );
   const { workers } = await sluice.status();
-  assert.deepEqual(workers.map((worker) => worker.id).sort(), [1, 2], 'the first two still live');
+  assert.deepEqual(
+    workers.map((worker) => worker.id).sort((one, other) => one - other),
+    [1, 2],
+    'the first two still live',
+  );
 });
 
 test('an app that asks itself through the gateway, three deep and a hundred at once, gets every answer', async (t) => {

@@ -270,7 +270,7 @@ pub static TO_GATEWAY: &[Message] = &[
                requests go before others.",
         fields: &[
             PORT,
-            field("over", Kind::Flag, "Whether it has closed."),
+            field("closed", Kind::Flag, "Whether it has closed."),
         ],
     },
     Message {

@@ -345,7 +345,7 @@ fn tell_sleep(supervisor: &Supervisor, process: &Process, elu: f64) {
 /// The app's connection to the gateway itself.
 fn hear_own_call(supervisor: &Supervisor, process: &Process, said: &Line) {
     if let Some(port) = said.port {
-        supervisor.gate.asks_itself(process.worker, port, said.over);
+        supervisor.gate.asks_itself(process.worker, port, said.closed);
     }
 }
 

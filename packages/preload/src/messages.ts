@@ -159,7 +159,7 @@ export type ToGateway =
       readonly type: 'asks-itself';
       readonly port: number | null;
       /** Whether it has closed. */
-      readonly over: boolean;
+      readonly closed: boolean;
     }
   /** Node's parser refused something and the app holds no request. Frees a slot whose response broke, as no `done` will come. */
   | {

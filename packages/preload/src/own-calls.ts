@@ -15,8 +15,8 @@ export function tellOwnCalls(control: Control, port: number): void {
       const { localPort, remotePort, localAddress, remoteAddress } = socket;
       // A connection within this machine has the same address at both ends.
       if (remotePort !== port || localPort === undefined || localAddress !== remoteAddress) return;
-      control.send({ type: 'asks-itself', port: localPort, over: false });
-      socket.once('close', () => control.send({ type: 'asks-itself', port: localPort, over: true }));
+      control.send({ type: 'asks-itself', port: localPort, closed: false });
+      socket.once('close', () => control.send({ type: 'asks-itself', port: localPort, closed: true }));
     });
   });
 }

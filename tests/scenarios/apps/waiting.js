@@ -10,7 +10,10 @@ http
     const url = new URL(request.url, 'http://app');
     if (url.pathname === '/wait') {
       // On the heap, and not beside it.
-      const memory = Array.from({ length: Number(url.searchParams.get('kb') ?? 0) * 128 }, (_, at) => at + 0.5);
+      const memory = Array.from(
+        { length: Number(url.searchParams.get('kb') ?? 0) * 128 },
+        (_, at) => at + 0.5,
+      );
       return void held.push(() => response.end(`waited with ${memory.length}`));
     }
     if (url.pathname === '/block') spawnSync('sleep', [url.searchParams.get('s')]);

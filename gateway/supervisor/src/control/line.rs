@@ -33,7 +33,7 @@ pub(crate) struct Line {
     pub(crate) id: u64,
     pub(crate) by: u64,
     /// Whether it has closed.
-    pub(crate) over: bool,
+    pub(crate) closed: bool,
     /// Its `X-Request-Id`.
     pub(crate) request: String,
     pub(crate) method: String,
