@@ -2,7 +2,7 @@
 // the next. An app that asks itself gets its answers.
 import assert from 'node:assert/strict';
 import http from 'node:http';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import type { Sluice } from '../support/sluice.ts';
 import { ownApp, running } from './scenario.ts';
@@ -27,6 +27,18 @@ function get(sluice: Sluice, path: string): Promise<Answer> {
       })
       .on('error', reject);
   });
+}
+
+/** Two workers as installed, both of which serve. */
+async function two(context: TestContext, config = ''): Promise<Sluice> {
+  const sluice = await running(context, { entry: app, workers: 2, config });
+  await eventually(
+    async () => (await sluice.status()).workers.filter(({ state }) => state === 'ready').length === 2,
+    {
+      what: 'two workers that are ready',
+    },
+  );
+  return sluice;
 }
 
 const held = async (sluice: Sluice): Promise<number> => (await sluice.status()).requests.in_service;
@@ -56,7 +68,7 @@ async function release(sluice: Sluice, answers: Promise<Answer>[]): Promise<Answ
 }
 
 test('I3: three hundred polls on two workers as installed are all held, and pages go past them', async (t) => {
-  const sluice = await running(t, { entry: app, workers: 2 });
+  const sluice = await two(t);
   const polls = await wait(sluice, 300);
   for (let page = 0; page < 50; page += 1)
     assert.deepEqual(await get(sluice, `/page/${page}`), { status: 200, body: 'page' });
@@ -69,7 +81,7 @@ test('I3: three hundred polls on two workers as installed are all held, and page
 
 test('I6: polls of a megabyte each stop at the memory of small heaps, are refused honestly, and no worker dies', async (t) => {
   const config = '[app]\nnode_args = ["--max-old-space-size=64"]\n[queue]\nwait_ms_max = 1500\n';
-  const sluice = await running(t, { entry: app, workers: 2, config });
+  const sluice = await two(t, config);
   // What a page costs is known then, so that it passes those that wait for memory.
   for (let page = 0; page < 60; page += 1) await get(sluice, '/page');
   const polls = Array.from({ length: 300 }, () => get(sluice, '/wait?kb=1024'));
@@ -81,7 +93,8 @@ test('I6: polls of a megabyte each stop at the memory of small heaps, are refuse
     }),
   );
   await eventually(() => refused >= 150, { deadlineMs: 60_000, what: 'polls that are refused' });
-  for (let page = 0; page < 20; page += 1) assert.equal((await get(sluice, '/page')).status, 200);
+  for (let page = 0; page < 20; page += 1)
+    assert.deepEqual(await get(sluice, '/page'), { status: 200, body: 'page' });
   const inWorkers = await held(sluice);
   assert.ok(inWorkers >= 20 && inWorkers <= 120, `${inWorkers} polls wait`);
   await release(sluice, polls);
@@ -99,13 +112,13 @@ test('I6: polls of a megabyte each stop at the memory of small heaps, are refuse
 });
 
 test('an app that asks itself through the gateway, three deep and a hundred at once, gets every answer', async (t) => {
-  const sluice = await running(t, { entry: app, workers: 2 });
+  const sluice = await two(t);
   const answers = await Promise.all(Array.from({ length: 100 }, () => get(sluice, '/nested?depth=3')));
   assert.ok(answers.every(({ status }) => status === 200));
 });
 
 test('I3: polls of a worker that is killed wait in another', async (t) => {
-  const sluice = await running(t, { entry: app, workers: 2 });
+  const sluice = await two(t);
   const polls = await wait(sluice, 100);
   const [victim] = (await sluice.status()).workers;
   process.kill(victim?.pid ?? 0, 'SIGKILL');
@@ -121,7 +134,7 @@ test('I3: polls of a worker that is killed wait in another', async (t) => {
 });
 
 test('a synchronous child is no wait: what comes meanwhile goes to the other worker', async (t) => {
-  const sluice = await running(t, { entry: app, workers: 2 });
+  const sluice = await two(t);
   for (let page = 0; page < 20; page += 1) await get(sluice, '/page');
   const blocked = get(sluice, '/block?s=2');
   await eventually(async () => (await held(sluice)) === 1, { what: 'a blocked worker' });
@@ -133,4 +146,5 @@ test('a synchronous child is no wait: what comes meanwhile goes to the other wor
     pages += 1;
   }
   assert.ok(pages > 20, `${pages} pages while a worker was blocked`);
+  await blocked;
 });

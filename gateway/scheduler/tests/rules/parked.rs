@@ -112,13 +112,13 @@ fn i6_polls_stop_where_memory_ends_and_pages_pass_them() {
         weighed(&mut stage, 1, 8 + polls, 64);
         looked(&mut stage, 1, 20);
     }
-    assert_eq!(stage.scheduler.in_service(), 42, "three quarters of 56 MB");
+    assert_eq!(stage.scheduler.in_service(), 28, "half of 56 MB");
     assert_eq!(stage.scheduler.queue_length(), 100, "the queue's length, and others are refused");
     let (request, worker) = given(&mut stage, PAGE).expect("polls wait in front, for memory that it does not need");
     stage.finish(worker, request);
     assert_eq!(given(&mut stage, NEW), None, "it may be a poll");
     stage.finish(1, 41);
-    let actions = weighed(&mut stage, 1, 48, 64);
+    let actions = weighed(&mut stage, 1, 34, 64);
     assert!(actions.iter().any(|action| matches!(action, Action::Dispatch { .. })), "{actions:?}");
 }
 
