@@ -43,6 +43,8 @@ export async function end(sluice: Sluice): Promise<void> {
   }
   try {
     await nothingLeftOf(sluice);
+    const mistakes = sluice.logs.filter((line) => /although a worker ran nothing/.test(String(line['text'])));
+    assert.deepEqual(mistakes, [], 'a request was refused that could have begun');
   } finally {
     for (const pid of processesOf(sluice)) process.kill(pid, 'SIGKILL');
     fs.rmSync(sluice.dir, { recursive: true, force: true });

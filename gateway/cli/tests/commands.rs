@@ -92,7 +92,7 @@ fn check_prints_every_key_with_where_it_comes_from() {
     };
     assert!(line("port = 8080 ").ends_with("# sluice.toml:2"));
     assert!(line("count = 3 ").ends_with("# environment, WEB_CONCURRENCY"));
-    assert!(line("length_max = 1000 ").ends_with("# default"));
+    assert!(line("length_max = 10000 ").ends_with("# default"));
     assert!(line("# entry is not set").ends_with("# default"));
     assert!(line("env = { \"A\" = \"b\" }").ends_with("# sluice.toml:4"));
 }

@@ -137,6 +137,8 @@ pub struct Gate {
     /// Workers may get further requests while theirs wait; whoever grants that is woken when the queue waits.
     looks_for_waits: bool,
     own_calls: RefCell<own_calls::OwnCalls>,
+    /// Requests refused although a worker ran nothing, as far as told.
+    idle_refusals: Cell<u64>,
     queue_waits: Notify,
     /// What the scheduler is still to be told, and when it happened.
     events: RefCell<VecDeque<(Instant, Event)>>,
@@ -226,6 +228,7 @@ impl Gate {
             may_raise: Cell::new(false),
             looks_for_waits: config.workers.concurrency == Concurrency::WhileWaiting,
             own_calls: RefCell::default(),
+            idle_refusals: Cell::new(0),
             queue_waits: Notify::new(),
             active: RefCell::new(active),
             events: RefCell::default(),
@@ -421,6 +424,7 @@ impl Gate {
         if self.wants_looks() {
             self.queue_waits.notify_one();
         }
+        self.note_idle_refusals();
         self.note_temp_failure(now);
         self.note_refused_connections(now);
         self.sample_sleep();
@@ -428,6 +432,15 @@ impl Gate {
         self.look_for_shells(now);
         self.expire_tails();
         self.note_lost_traces(now);
+    }
+
+    /// It is a bug if it happens, and nobody else would notice.
+    fn note_idle_refusals(&self) {
+        let total = self.scheduler.borrow().idle_refusals_total();
+        if self.idle_refusals.replace(total) < total {
+            let text = format!("{total} requests were refused although a worker ran nothing; please report it");
+            self.journal.emit(Happening::Note { level: Level::Error, text: &text });
+        }
     }
 
     /// Spans that did not arrive: the operator has to know, but a collector that is away is no error of the service.

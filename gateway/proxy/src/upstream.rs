@@ -24,7 +24,7 @@ use std::time::Duration;
 use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::CurrentRequest;
 use sluice_message::Method;
-use sluice_scheduler::{RequestId, WorkerId};
+use sluice_scheduler::RequestId;
 use tokio::sync::Notify;
 
 use crate::gate::{Orphan, Pass};
@@ -223,11 +223,6 @@ impl InFlight {
     /// Whether nothing that it was handed behind stands before it.
     pub(crate) fn has_begun(&self) -> bool {
         self.ahead.get() != Ahead::Handed
-    }
-
-    /// Whether the worker has it, or had it last, and has begun it.
-    pub(crate) fn is_with(&self, worker: WorkerId) -> bool {
-        self.answer.worker.get() == Some(worker) && self.has_begun()
     }
 
     /// None stands before it in its worker any more: from here on time counts.

@@ -53,7 +53,7 @@ impl Scheduler {
             self.enqueue(now, request, need, &offer);
             return;
         };
-        self.idle_refusals_total += u64::from(self.has_idle_worker_for(need));
+        self.idle_refusals_total += u64::from(self.has_seat_for(need, &offer));
         actions.push(Action::Refuse { request, reason, retry_after_s: self.retry_after_s(wait_ms) });
     }
 
@@ -66,9 +66,10 @@ impl Scheduler {
             && self.place(self.side(need), need, None, offer).is_some()
     }
 
-    /// Whether a worker runs nothing that could have run such a request. Refusing it then is a mistake.
-    fn has_idle_worker_for(&self, need: Need) -> bool {
-        need.home == Home::Any && !need.alone && self.pool.has_idle(&self.ask(need), &self.limits)
+    /// Whether such a request could begin now. Where nobody else waits, refusing it is a mistake.
+    fn has_seat_for(&self, need: Need, offer: &Offer) -> bool {
+        let may_begin = need.home == Home::Any && !need.alone && self.queue.is_empty();
+        may_begin && self.place(self.side(need), need, None, offer).is_some()
     }
 
     fn enqueue(&mut self, now: Time, request: RequestId, need: Need, offer: &Offer) {

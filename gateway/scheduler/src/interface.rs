@@ -342,10 +342,10 @@ pub enum Action {
     },
     /// The worker died while it held this request.
     Orphaned {
+        /// The worker held others too.
+        is_shared: bool,
         /// It was parked.
         is_parked: bool,
-        /// Others ran meanwhile, so the worker did not die of it.
-        is_bystander: bool,
         /// The request it held.
         request: RequestId,
         /// The worker that died.

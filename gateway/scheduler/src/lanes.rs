@@ -28,6 +28,8 @@ const TURN_COSTS: u64 = 10;
 const TAKEN_MAX: f64 = 0.1;
 /// Mean service time up to which a request is brief, microseconds: one that waits for longer adds to those that wait.
 const BRIEF_US: u64 = 1_000_000;
+/// Requests of a class that workers may hold for longer than that before the class is no longer brief: its upstream is slow.
+const LATE_MAX: u32 = 8;
 /// From the gateway to a worker and back, which is no wait of the app.
 const ROUND_TRIP_US: u64 = 1_000;
 /// Long-lane workers that there may be: as many as it takes to use two cores in turn.
@@ -228,8 +230,8 @@ impl Scheduler {
         first: Option<(&Head, Time)>,
         offer: &Offer,
     ) -> Option<WorkerId> {
-        let ask = self.ask(need);
         let overdue = first.filter(|(head, _)| head.is_overdue());
+        let ask = Ask { is_overdue: overdue.is_some(), ..self.ask(need) };
         let overdue = overdue.map(|(_, now)| Overdue { now, cost_us: self.costs.expected_us(need.class) });
         let is_awaited = |worker| {
             let is_behind = match first {
@@ -250,13 +252,13 @@ impl Scheduler {
     /// What a request asks of its worker.
     pub(crate) fn ask(&self, need: Need) -> Ask {
         let (part, cost_us) = (self.part_of(need.class), self.costs.expected_us(need.class));
-        Ask { part, cost_us, is_passing: self.is_passing(need) }
+        Ask { part, cost_us, is_passing: self.is_passing(need), is_overdue: false }
     }
 
     /// Whether a request is no burden to those that wait: it is known to stay for a moment only, or one of them waits for it.
     pub(crate) fn is_passing(&self, need: Need) -> bool {
         let is_brief = || self.predictor.service_us_of(need.class).is_some_and(|us| us <= BRIEF_US);
-        need.inner || self.costs.is_known(need.class) && is_brief()
+        need.inner || self.costs.is_known(need.class) && self.pool.late_of(need.class) <= LATE_MAX && is_brief()
     }
 
     /// The part of a worker that a request of this class takes, in millionths: that in which it computes. All of it where no

@@ -103,7 +103,7 @@ impl Scheduler {
             Event::Looked { worker, sleeps, load } => self.pool.looked(now, worker, sleeps, load),
             Event::Blocked { worker } => self.pool.blocked(worker),
             Event::Weighed { worker, memory, used_bytes, limit_bytes } => {
-                self.pool.weighed(worker, memory, used_bytes, limit_bytes);
+                self.pool.weighed(now, worker, memory, used_bytes, limit_bytes);
             }
             Event::TakesAhead { worker, takes } => self.pool.takes_ahead(worker, takes),
             Event::HoldsOne { worker } => self.pool.holds_one(worker),

@@ -19,7 +19,7 @@ mod slots;
 mod worker;
 mod workers;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use overdue::Needless;
 pub(crate) use parked::Ask;
@@ -31,7 +31,7 @@ use worker::{Warmth, Worker};
 pub use worker::{WorkerState, WorkerView};
 use workers::Workers;
 
-use crate::{Action, Lane, Limits, Time, WorkerId};
+use crate::{Action, ClassId, Lane, Limits, Time, WorkerId};
 
 /// A place in the pool. It keeps its lane for ever.
 #[derive(Debug, Default)]
@@ -92,6 +92,8 @@ pub(crate) struct Pool {
     gave_up: bool,
     stopping: bool,
     overlaps_total: u64,
+    /// Requests that workers hold for longer than brief ones stay, by class; none of others.
+    late: BTreeMap<ClassId, u32>,
     /// Workers that were handed what they have not begun, perhaps with others that had been.
     handing: BTreeSet<WorkerId>,
     /// When all workers have to be looked at again. Most requests bring that no nearer, which keeps a decision cheap.
@@ -124,6 +126,7 @@ impl Pool {
             gave_up: false,
             stopping: false,
             overlaps_total: 0,
+            late: BTreeMap::new(),
             handing: BTreeSet::new(),
             deadline: None,
             ready_count: 0,

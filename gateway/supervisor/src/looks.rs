@@ -57,6 +57,11 @@ impl Process {
         said.map_or(Looked::NotYet, Looked::At)
     }
 
+    /// What the preload has said before is of no use any more.
+    pub(crate) fn forget_look(&self) {
+        self.asked.set(Asked { said: None, ..self.asked.get() });
+    }
+
     /// The preload's answer: whether all that the app holds waits, the time that it has run by now, and for which its event
     /// loop was active.
     pub(crate) fn heard_look(&self, rests: bool, run_us: u64, active_us: u64) {

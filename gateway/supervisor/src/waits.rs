@@ -39,9 +39,10 @@ const ASLEEP_LITTLE: (Duration, u32) = (Duration::from_millis(200), 5);
 const LONGEST: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(5));
 /// Without having been found asleep at any of so many looks it holds too many; found so at fewer than this it has no time.
 const LOOKS_MIN: u32 = 100;
+const LOOKS_ASLEEP_MIN: u32 = 2;
+
 /// Change of a load that is told, thousandths.
 const LOAD_STEP: u32 = 10;
-const LOOKS_ASLEEP_MIN: u32 = 2;
 
 /// What was seen of a worker's main thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -178,6 +179,10 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
     let mut seen: HashMap<WorkerId, Seen> = HashMap::new();
     loop {
         supervisor.gate.queue_waits().notified().await;
+        // So is what preloads answered before.
+        for process in supervisor.processes.borrow().values() {
+            process.forget_look();
+        }
         // How long ago that was is not known any more. Who was granted a request and has not run since still has not.
         for known in seen.values_mut() {
             *known = Seen { granted: known.granted, is_told: known.is_told, rest: known.rest, ..Seen::default() };
@@ -248,7 +253,7 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
             continue;
         }
         let load = known.rest.load();
-        let has_changed = load.abs_diff(known.load_told) >= LOAD_STEP || parked > 0 && found == Found::Asleep;
+        let has_changed = load.abs_diff(known.load_told) >= LOAD_STEP || parked > 0;
         if found != Found::Blocked && (has_changed || running > 0 && found == Found::Asleep) {
             known.load_told = load;
             supervisor.gate.tell(Rests { worker, sleeps: found == Found::Asleep, load });
@@ -262,6 +267,8 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
                 supervisor.gate.tell(Crowded { worker, by });
                 0
             }
+            // It does not pick up what it has.
+            _ if found == Found::Blocked => 0,
             Some(Verdict::More(more)) => more as usize,
             None => usize::from(waits && is_queued),
         };

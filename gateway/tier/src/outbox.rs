@@ -32,7 +32,8 @@ impl Outbox {
         let bytes = || purges.iter().map(|(other, _)| bytes_of(other)).sum::<usize>();
         if purges.len() >= WAITING_MAX || bytes() + bytes_of(purge) > WAITING_BYTES_MAX {
             let is_soft = is_soft && purges.iter().all(|(_, is_soft)| *is_soft);
-            purges.clear();
+            // The first one may be on its way, and its answer takes it out: what follows it has to go once more, whatever it is.
+            purges.truncate(1);
             purges.push_back((Purge::All, is_soft));
         } else if !purges.iter().skip(1).any(|(other, other_is_soft)| other == purge && *other_is_soft == is_soft) {
             // The first one may be on its way already, and pages rendered since then are meant as well.
@@ -137,7 +138,19 @@ mod tests {
         for number in 0..=WAITING_MAX {
             outbox.add(&tag(&number.to_string()), number != 3);
         }
-        assert_eq!(*outbox.purges(), [(Purge::All, false)]);
+        assert_eq!(*outbox.purges(), [(tag("0"), true), (Purge::All, false)]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn purge_of_everything_that_is_on_its_way_does_not_take_a_later_one_along() {
+        let outbox = Outbox::default();
+        outbox.add(&Purge::All, false);
+        let sent = outbox.next().await;
+        for number in 0..=WAITING_MAX {
+            outbox.add(&tag(&number.to_string()), false);
+        }
+        outbox.told(&sent);
+        assert_eq!(outbox.purges().front(), Some(&(Purge::All, false)), "what was purged after it has to go as well");
     }
 
     #[test]

@@ -6,7 +6,7 @@ import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { Control } from './control.js';
 
-/** `port`: the gateway's own. Node says of each client socket when it is made. */
+/** `port`: the gateway's own. Node publishes each TCP client socket when it is made. */
 export function tellOwnCalls(control: Control, port: number): void {
   if (port === 0) return;
   channel('net.client.socket').subscribe((message) => {

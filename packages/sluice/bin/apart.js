@@ -20,7 +20,8 @@ export async function standApart() {
   if (kept !== undefined) return { ...env, ...JSON.parse(kept) };
   if (!FOR_THE_APP.some((name) => env[name])) return env;
   // Plug'n'Play is a preload too, without which no package is found.
-  if (process.versions['pnp'] === undefined) startOver(env);
+  // A parent that sends messages would lose its channel.
+  if (process.versions['pnp'] === undefined && process.send === undefined) startOver(env);
   await takeBack();
   return env;
 }
@@ -38,7 +39,7 @@ function startOver(env) {
   const isForTheApp = (/** @type {[string, unknown]} */ [name]) => FOR_THE_APP.includes(name);
   const kept = Object.fromEntries(given.filter(isForTheApp));
   const plain = Object.fromEntries(given.filter((entry) => !isForTheApp(entry)));
-  execve(process.execPath, [process.execPath, ...process.argv.slice(1)], {
+  execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], {
     ...plain,
     [KEPT]: JSON.stringify(kept),
   });

@@ -299,7 +299,11 @@ impl Disk {
             State::Waiting => {
                 let is_among_few = self.common.queued_purges.fetch_add(1, Ordering::Relaxed) < PURGES_MAX;
                 if !is_among_few || !self.common.has_room_for(purge) {
-                    self.common.has_lost_purges.store(true, Ordering::Release);
+                    self.common.has_lost_purges.store(true, Ordering::SeqCst);
+                    // The directory may have become this gateway's meanwhile, and nobody looks at that any more.
+                    if self.common.state() != State::Waiting {
+                        self.purge_all(done);
+                    }
                 } else {
                     let (unwanted, _) = oneshot::channel();
                     let _ = self.wishes.send(Wish::Purge { purged, done: unwanted });

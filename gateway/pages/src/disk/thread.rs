@@ -61,6 +61,8 @@ struct End {
 impl Drop for End {
     fn drop(&mut self) {
         self.common.set_state(State::Over);
+        // Nobody is to wait for what will not come.
+        drop(self.common.take_unfit());
         if std::thread::panicking() {
             let cleared = Folder::make(&self.dir).map(|folder| folder.clear());
             let text = match cleared {
@@ -107,7 +109,7 @@ fn open(
     }
     let identity = folder::identity(&settings.owner);
     let mut log = Log::open((folder, lock), identity, settings.bytes_max, &purges).map_err(failed)?;
-    if is_cleared || common.has_lost_purges.load(Ordering::Acquire) || settings.found == Found::Dropped {
+    if is_cleared || common.has_lost_purges.load(Ordering::SeqCst) || settings.found == Found::Dropped {
         log.clear().map_err(failed)?;
     } else if settings.found == Found::Stale {
         let all = PurgeMeta { purge: Purge::Prefix(String::new()), is_soft: true, clock_ms: clock_ms() };

@@ -82,9 +82,8 @@ impl Gate {
             Action::Begins { request, .. } => self.begins(at, request),
             Action::TakeBack { worker } => self.take_back(worker),
             Action::Refuse { request, reason, retry_after_s } => self.refuse(request, reason, retry_after_s),
-            Action::Orphaned { request, worker, arrived, is_parked, is_bystander } => {
-                let shared = is_bystander;
-                self.orphan(request, worker, Orphan { arrived, shared, is_parked, is_bystander });
+            Action::Orphaned { request, arrived, is_shared, is_parked, .. } => {
+                self.orphan(request, Orphan { arrived, shared: is_shared, is_parked });
             }
             Action::CloseStream { request, .. } => {
                 if let Some(exchange) = self.requests.held(request) {

@@ -5,20 +5,19 @@
 //! it here, exactly once, when it has read what the worker still sent.
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
 use sluice_message::Method;
-use sluice_scheduler::{Event, Need, RequestId, Time, WorkerId};
+use sluice_scheduler::{Event, Need, RequestId, Time};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::{Gate, to_usize};
 use crate::admit::quarantine::{BODY_BYTES_MAX, Death, Keys, Mode, Quarantine, Subject};
 use crate::receive::body::Body;
-use crate::upstream::{EXIT_TIMEOUT, Given, InFlight, Job};
+use crate::upstream::{EXIT_TIMEOUT, Given, Job};
 
 /// How often the table is looked through for what is over.
 const EXPIRE_PERIOD: Duration = Duration::from_secs(1);
@@ -60,10 +59,8 @@ pub(crate) struct Orphan {
     pub(crate) arrived: Time,
     /// Whether the worker held other requests too.
     pub(crate) shared: bool,
-    /// It only waited.
+    /// It was seen to wait.
     pub(crate) is_parked: bool,
-    /// And others ran meanwhile: the worker did not die of it.
-    pub(crate) is_bystander: bool,
 }
 
 /// The counts and the table behind this room.
@@ -147,13 +144,9 @@ fn fate(method: &Method, seen: Seen, cause: Cause, shared: bool, was_retried: bo
 impl Gate {
     /// The worker has died while it held this request. Its task is told only after a while: until then it may read what
     /// the worker wrote last, and afterwards it must not wait for a connection that something else keeps open.
-    pub(super) fn orphan(&self, request: RequestId, worker: WorkerId, orphan: Orphan) {
+    pub(super) fn orphan(&self, request: RequestId, orphan: Orphan) {
         let Some(exchange) = self.requests.held(request) else { return };
-        let is_held_too = |other: &Rc<InFlight>| {
-            !Rc::ptr_eq(other, &exchange) && other.is_with(worker) && !other.answer.is_stream.get()
-        };
-        let shared = orphan.shared || self.requests.all_held().iter().any(is_held_too);
-        exchange.orphaned.set(Some(Orphan { shared, ..orphan }));
+        exchange.orphaned.set(Some(orphan));
         tokio::task::spawn_local(async move {
             tokio::time::sleep(EXIT_TIMEOUT).await;
             exchange.died.set();
@@ -164,7 +157,7 @@ impl Gate {
     pub(crate) async fn bury(&self, given: Given, seen: Seen, cause: Cause) {
         let Given { lease, job, exchange } = given;
         lease.end();
-        let unknown = Orphan { arrived: self.now(), shared: false, is_parked: false, is_bystander: false };
+        let unknown = Orphan { arrived: self.now(), shared: false, is_parked: false };
         let orphan = exchange.orphaned.get().unwrap_or(unknown);
         let (held, deaths) = self.count_death(&job, seen, cause, orphan).await;
         let was_retried = job.answer.was_retried.get();
@@ -174,7 +167,7 @@ impl Gate {
                 // Should this one be what its worker died with, it shall not end others' requests with the next.
                 // Of many that only waited none is, before a second worker has died with one like it: each would have to wait until a
                 // worker is empty.
-                let waited = orphan.is_parked && orphan.shared && (orphan.is_bystander || deaths <= 1);
+                let waited = orphan.is_parked && orphan.shared && deaths <= 1;
                 let is_suspect = seen.sent && !waited;
                 job.class.need = Need { alone: job.class.need.alone || is_suspect, ..job.class.need };
                 let (request, need) = (job.request, job.class.need);
@@ -198,7 +191,7 @@ impl Gate {
     /// Returns what is done with such a request if it is in quarantine now, and the workers that are counted to have died with it.
     async fn count_death(&self, job: &Job, seen: Seen, cause: Cause, orphan: Orphan) -> (Option<Mode>, u32) {
         let target = job.target();
-        let counts = seen.sent && !seen.unread && cause != Cause::Gateway && !orphan.is_bystander;
+        let counts = seen.sent && !seen.unread && cause != Cause::Gateway;
         if !counts && !self.deaths.concerns(&job.method, target) {
             return (None, 0);
         }

@@ -173,11 +173,12 @@ impl Pool {
     pub(crate) fn exited(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
         // Before it is removed, because a successor's end is told by where it stood.
         let held = self.workers.get_mut(&worker).map(|w| std::mem::take(&mut w.held)).unwrap_or_default();
-        let is_any_running = held.iter().any(|held| !held.is_parked && held.handed.is_none());
+        let begun = held.iter().filter(|held| held.handed.is_none()).count();
         for held in held {
+            self.forget_late(&held);
+            let is_shared = begun > usize::from(held.handed.is_none());
             let (request, arrived, is_parked) = (held.request, held.arrived, held.is_parked);
-            let is_bystander = is_parked && is_any_running;
-            actions.push(Action::Orphaned { request, worker, arrived, is_parked, is_bystander });
+            actions.push(Action::Orphaned { request, worker, arrived, is_shared, is_parked });
         }
         let Some(dead) = self.workers.remove(worker) else { return };
         self.successor_failed(now, worker, AbandonReason::Exited { worker }, limits, actions);

@@ -54,7 +54,7 @@ impl Seek {
 impl Worker {
     /// Parts of it that are taken.
     fn parts(&self) -> u32 {
-        self.running().map(|held| held.part).sum()
+        self.running().map(|held| held.part).fold(0, u32::saturating_add)
     }
 
     fn holds(&self, side: Lane) -> bool {
@@ -70,15 +70,17 @@ impl Worker {
         if self.is_asked_back || self.handed().next().is_some() {
             return false;
         }
-        if self.held.len() >= limits.concurrency_max.max(limits.concurrency) as usize
-            || !ask.is_passing && !self.may_wait_here()
-        {
+        if limits.concurrency_max <= limits.concurrency {
+            return self.has_free_slot(limits.concurrency);
+        }
+        let is_awake = self.is_awake_with_parked() && !ask.is_overdue && !self.is_granted;
+        if self.held.len() >= limits.concurrency_max as usize || is_awake || !self.has_room_beside_parked(ask) {
             return false;
         }
         if self.has_free_slot(limits.concurrency) {
             // Nothing is known of those that take it whole, but that it waited with them.
             let known = self.running().map(|held| held.part).chain([ask.part]).filter(|part| *part < WHOLE);
-            return known.sum::<u32>() <= SEEN_PARTS_MAX;
+            return known.fold(0, u32::saturating_add) <= SEEN_PARTS_MAX;
         }
         let parts_max = if self.lane == Lane::Short { SHORT_PARTS_MAX } else { LONG_PARTS_MAX };
         let fits = self.may_share() && !self.holds_one && self.parts().saturating_add(ask.part) <= parts_max;
@@ -108,7 +110,7 @@ impl Worker {
             short_ready: 1,
             short_slots: slots,
             short_free: free,
-            short_parts: shorts.map(|held| held.part).sum(),
+            short_parts: shorts.map(|held| held.part).fold(0, u32::saturating_add),
             short_with_long: u32::from(has_long),
             short_open: u32::from(!has_long && has_seat && self.parts() <= OPEN_PARTS_MAX),
             ..offer

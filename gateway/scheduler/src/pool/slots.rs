@@ -95,6 +95,7 @@ impl Pool {
             cost_us: ask.cost_us,
             stay_us,
             is_parked: false,
+            is_late: false,
             waited_us: 0,
             is_own: false,
             is_undisturbed,
@@ -166,6 +167,7 @@ impl Pool {
                 cost_us,
                 stay_us: 0,
                 is_parked: false,
+                is_late: false,
                 waited_us: 0,
                 is_own: true,
                 is_undisturbed: true,
@@ -215,6 +217,7 @@ impl Pool {
         if w.state != WorkerState::Ready {
             self.unsettle();
         }
+        self.forget_late(&held);
         Some(held)
     }
 
@@ -224,6 +227,7 @@ impl Pool {
         let w = self.workers.get_mut(&worker)?;
         let at = w.held.iter().position(|held| held.request == request)?;
         let held = w.held.remove(at);
+        self.forget_late(&held);
         (!held.is_own).then_some((held.arrived, held.need))
     }
 

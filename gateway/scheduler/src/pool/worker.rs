@@ -89,6 +89,8 @@ pub(super) struct Held {
     pub stay_us: u64,
     /// It only waits, and takes no slot.
     pub is_parked: bool,
+    /// It has been here for longer than brief requests stay.
+    pub is_late: bool,
     /// Time that it had been here when the main thread was last seen asleep, microseconds.
     pub waited_us: u64,
     /// It has not shared its worker so far.
@@ -146,6 +148,9 @@ pub(super) struct Worker {
     pub room: u32,
     /// Share of its main thread's time that is not sleep, thousandths, while it holds parked requests.
     pub load: u32,
+    /// When its main thread was last seen asleep, and time for which it has been awake since, by the latest look, microseconds.
+    pub slept: Option<Time>,
+    pub awake_us: u64,
     pub footprint: Footprint,
     /// It holds a request that it will never finish.
     pub faulted: bool,
@@ -184,6 +189,8 @@ impl Worker {
             is_granted: false,
             room: 0,
             load: 0,
+            slept: None,
+            awake_us: 0,
             footprint: Footprint::default(),
             faulted: false,
             dismissed: false,

@@ -42,8 +42,8 @@ fn queued_request_survives_the_death_of_every_worker() {
         request: RequestId(1),
         worker: WorkerId(1),
         arrived: Time(0),
+        is_shared: false,
         is_parked: false,
-        is_bystander: false,
     };
     assert_eq!(stage.exit(1), [orphaned, start(3, 0)]);
     assert!(matches!(stage.exit(2)[..], [Action::Orphaned { .. }]), "one boots alone while none serves");
@@ -256,8 +256,8 @@ fn app_in_development_that_has_ended_waits_for_a_change_and_its_clients_are_told
         request: RequestId(1),
         worker: WorkerId(1),
         arrived: Time(0),
+        is_shared: false,
         is_parked: false,
-        is_bystander: false,
     };
     let down = |request| Action::Refuse { request: RequestId(request), reason: Refusal::Down, retry_after_s: 1 };
     assert_eq!(stage.exit(1), [orphaned, Action::Hold { worker: WorkerId(1) }, down(2)]);

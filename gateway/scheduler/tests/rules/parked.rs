@@ -223,7 +223,7 @@ fn streams_are_spread_until_no_worker_takes_more() {
 }
 
 #[test]
-fn i3_polls_of_a_worker_that_another_request_ended_are_not_suspected() {
+fn i5_polls_of_a_worker_that_died_are_told_apart_from_what_ran() {
     let mut stage = stage(WAITING, 1);
     poll(&mut stage, 2);
     let (crashes, _) = given(&mut stage, PAGE).unwrap();
@@ -231,9 +231,37 @@ fn i3_polls_of_a_worker_that_another_request_ended_are_not_suspected() {
         .exit(1)
         .into_iter()
         .filter_map(|action| match action {
-            Action::Orphaned { request, is_bystander, .. } => Some((request.0 == crashes, is_bystander)),
+            Action::Orphaned { request, is_shared: true, is_parked, .. } => Some((request.0 == crashes, is_parked)),
             _ => None,
         })
         .collect();
     assert_eq!(orphans, [(false, true), (false, true), (true, false)]);
+}
+
+#[test]
+fn i6_class_whose_upstream_hangs_is_no_longer_brief() {
+    let mut stage = stage(WAITING, 1);
+    weighed(&mut stage, 1, 8, 64);
+    // Pages wait from now on, a hundred a second, and hold a megabyte each.
+    for _ in 0..400 {
+        stage.arrive_with(of(PAGE));
+        stage.pass_ms(10);
+        let used_mb = 8 + stage.scheduler.in_service() as u64;
+        weighed(&mut stage, 1, used_mb, 64);
+        looked(&mut stage, 1, 20);
+    }
+    assert!((28..=43).contains(&stage.scheduler.in_service()), "{} pages", stage.scheduler.in_service());
+}
+
+#[test]
+fn worker_that_is_awake_with_parked_requests_alone_computes_one_of_them() {
+    let mut stage = stage(WAITING, 2);
+    poll(&mut stage, 1);
+    let busy = |stage: &mut Stage| stage.step(Event::Looked { worker: WorkerId(1), sleeps: false, load: 100 });
+    stage.pass_ms(25);
+    busy(&mut stage);
+    assert_eq!(given(&mut stage, PAGE).map(|(_, worker)| worker), Some(2));
+    assert_eq!(given(&mut stage, PAGE), None, "the poll renders, for as long as it likes");
+    looked(&mut stage, 1, 100);
+    assert_eq!(stage.scheduler.queue_length(), 0);
 }

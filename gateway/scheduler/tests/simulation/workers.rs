@@ -407,6 +407,7 @@ impl Workers {
         let ready = self.ready();
         promise!(scheduler.ready_count() == ready, "{} ready, not {ready}", scheduler.ready_count());
         promise!(scheduler.overlaps_total() == 0, "I1: overlaps were counted");
+        promise!(scheduler.idle_refusals_total() == 0, "a request was refused while a worker ran nothing");
         let mut views = 0;
         for view in scheduler.workers() {
             let w = self.live.get(&view.worker);

@@ -130,7 +130,13 @@ class ComponentRegistry implements Registry {
   }
 
   #component(name: string, version: string | undefined, view: unknown, settings: Settings): Component {
-    return { name, version, view, adapter: this.#adapterOf(name, view, settings), settings };
+    const adapter = this.#adapterOf(name, view, settings);
+    // The headers of a visitor are part of what a service is asked, and of no key that is made of props.
+    if (adapter === adapterOf(view) && settings.cacheKey !== undefined)
+      throw new TypeError(
+        `Component "${name}" is a service's: its HTML is cached by cacheS of component(), not by cacheKey`,
+      );
+    return { name, version, view, adapter, settings };
   }
 
   #adapterOf(name: string, view: unknown, { adapter: wanted }: Settings): Adapter {

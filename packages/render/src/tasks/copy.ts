@@ -71,14 +71,14 @@ function copyArray(array: readonly unknown[], copies: Copies): object {
 }
 
 function copyProperties(object: object, prototype: object | null, copies: Copies): object {
+  // React looks for more in its elements than what can be copied, and they do not change. A client's JSON has no symbols.
+  if ('$$typeof' in object && typeof object.$$typeof === 'symbol') return object;
   const made = { ...object } as Record<string, unknown>;
   if (prototype === null) Object.setPrototypeOf(made, null);
   copies.keep(object, made);
   for (const key in made) {
     const property = made[key];
     if (key === '__proto__') delete made[key];
-    // React looks for more in its elements than what can be copied, and they do not change.
-    else if (key === '$$typeof') return object;
     else if (typeof property === 'object' && property !== null) made[key] = copy(property, copies);
   }
   return copies.isFrozen ? Object.freeze(made) : made;
