@@ -111,21 +111,25 @@ void test('times and ports of sluice.toml are those of the files', async (t) => 
 });
 
 void test('files that exist stay as they are without --force, and nothing else is written', async (t) => {
-  const dir = appWith(t, { 'package.json': '{"name":"shop"}', Dockerfile: 'FROM mine\n' });
+  const dir = appWith(t, {
+    'package.json': '{"name":"shop"}',
+    'server.js': '',
+    Dockerfile: 'FROM mine\n',
+  });
   const { code, stderr } = await runSluice(['init', '--docker', '--systemd'], { cwd: dir });
   assert.equal(code, 2, stderr);
   assert.match(stderr, /Dockerfile exists\. .*--force/);
-  assert.deepEqual(fs.readdirSync(dir).sort(), ['Dockerfile', 'package.json']);
+  assert.deepEqual(fs.readdirSync(dir).sort(), ['Dockerfile', 'package.json', 'server.js']);
   await init(dir, '--docker', '--force');
   assert.match(fs.readFileSync(path.join(dir, 'Dockerfile'), 'utf8'), /^FROM node:/m);
 });
 
 void test('--print shows the files and writes none', async (t) => {
-  const dir = appWith(t, { 'package.json': '{"name":"shop"}' });
+  const dir = appWith(t, { 'package.json': '{"name":"shop"}', 'server.js': '' });
   assert.match(await init(dir, '--systemd', '--print'), /^# shop under Sluice/);
   const both = await init(dir, '--docker', '--print');
   assert.ok(both.startsWith('==> Dockerfile <==\n') && both.includes('\n==> .dockerignore <==\n'), both);
-  assert.deepEqual(fs.readdirSync(dir), ['package.json']);
+  assert.deepEqual(fs.readdirSync(dir).sort(), ['package.json', 'server.js']);
 });
 
 void test('a configuration that is wrong is told before anything is written', async (t) => {

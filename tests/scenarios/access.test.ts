@@ -213,6 +213,7 @@ void test('a reload changes users and networks, and one that cannot be read chan
 
 void test('what means nothing is refused by check and by start, without what may be a password', async (t) => {
   const dir = tempDir(t);
+  fs.writeFileSync(path.join(dir, 'server.js'), '');
   const good = await hash('secret');
   const check = async (text: string): Promise<string> => {
     fs.writeFileSync(path.join(dir, 'sluice.toml'), text);

@@ -3,13 +3,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { app } from '../support/sluice.ts';
-import { LEARNED_AFTER, ask, assertRefused, Hold, recordOf, running, sent, statusWhen } from './scenario.ts';
+import {
+  LEARNED_AFTER,
+  STRICT,
+  ask,
+  assertRefused,
+  Hold,
+  recordOf,
+  running,
+  sent,
+  statusWhen,
+} from './scenario.ts';
 
 void test('what would wait for longer than its budget goes down the ladder, and each step is told', async (t) => {
   const sluice = await running(t, {
     entry: app('spin.js'),
     workers: 1,
     env: { SLUICE_QUEUE_BUDGET_MS: '400' },
+    flags: STRICT,
   });
   // The gateway learns what a request costs.
   for (let round = 0; round < LEARNED_AFTER; round++) await ask(sluice, '/sleep?ms=100');
@@ -57,7 +68,7 @@ void test('without a budget only the limits of the queue refuse, as the last ste
 void test('a route may have a budget of its own', async (t) => {
   const hold = new Hold(t);
   const config = '[queue]\nbudget_ms = 60000\n[classes.routes]\n"/tight" = "budget_ms=50"\n';
-  const sluice = await running(t, { entry: hold.app, workers: 1, env: hold.env, config });
+  const sluice = await running(t, { entry: hold.app, workers: 1, env: hold.env, config, flags: STRICT });
   // The gateway learns that requests take long.
   for (let round = 0; round < LEARNED_AFTER; round++) {
     const slow = await sent(sluice, `/hold/slow-${round}`);

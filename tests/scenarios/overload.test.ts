@@ -12,6 +12,7 @@ import {
   sent,
   slotsHeld,
   statusWhen,
+  STRICT,
 } from './scenario.ts';
 
 void test('a full queue refuses with 503, Retry-After and a code, and forgets nobody it took', async (t) => {
@@ -79,7 +80,7 @@ void test('a request that has waited for too long is refused and never reaches a
 
 void test('a wait that is foreseen to be too long is refused at once', async (t) => {
   const env = { SLUICE_QUEUE_WAIT_MS_MAX: '400' };
-  const sluice = await running(t, { entry: app('spin.js'), workers: 1, env });
+  const sluice = await running(t, { entry: app('spin.js'), workers: 1, env, flags: STRICT });
   // The gateway learns what a request costs.
   for (let round = 0; round < LEARNED_AFTER; round++) await ask(sluice, '/sleep?ms=100');
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask(sluice, '/sleep?ms=100')));

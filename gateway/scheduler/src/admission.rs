@@ -136,17 +136,26 @@ impl Scheduler {
         backlog
     }
 
+    /// Mean time that what runs takes of its worker, microseconds: about what a request finds left of it in all workers together.
+    fn running_us(&self) -> Option<u64> {
+        let works = self.pool.running_classes().map(|class| self.work_us(class));
+        let (count, sum_us) = works.fold((0, 0_u64), |(count, sum_us), us| (count + 1, sum_us.saturating_add(us)));
+        sum_us.checked_div(count)
+    }
+
     /// Work of so many requests of a class, microseconds.
     pub(crate) fn work_of_us(&self, class: ClassId, requests: usize) -> u64 {
         self.work_us(class).saturating_mul(requests as u64)
     }
 
-    /// Time of a worker that a request of this class takes from the others, microseconds. Where a worker holds what waits, that is
-    /// CPU time. A class of which little is known is expected to cost what requests cost on average: how long others waited for
-    /// something else says nothing of it.
+    /// Time of a worker that a request of this class takes from the others, microseconds. Where workers share, that is CPU time, and a
+    /// class of which little is known is expected to cost what requests cost on average: how long others waited says nothing of it.
     pub(crate) fn work_us(&self, class: ClassId) -> u64 {
         let cost_us = self.costs.expected_us(class);
-        let Some(service_us) = self.predictor.unhindered_us_of(class) else { return cost_us };
+        let of_class_us = self.predictor.unhindered_us_of(class);
+        // A worker that holds one request waits with it, so that a class of which nothing is known is expected to be like the others.
+        let of_all_us = || if self.may_share_while_waiting() { None } else { self.predictor.service_us() };
+        let Some(service_us) = of_class_us.or_else(of_all_us) else { return cost_us };
         // What is only guessed does not count against what was seen.
         let cost_us = if self.costs.records(class) > 0 { cost_us } else { cost_us.min(service_us) };
         if !self.may_share_while_waiting() {
@@ -253,8 +262,7 @@ impl Scheduler {
             return None;
         }
         let Backlog { requests, work_us } = self.before(side, need.priority);
-        // What is being served when it arrives takes about as long as it will itself.
-        let work_us = work_us.saturating_add(self.work_us(need.class));
+        let work_us = work_us.saturating_add(self.running_us().unwrap_or_else(|| self.work_us(need.class)));
         let us = if self.has_lanes(offer) {
             self.predictor.paced_us(side, requests + 1, work_us, servers)
         } else if side == Lane::Short {

@@ -48,6 +48,8 @@ struct Service {
 /// What is known of all.
 #[derive(Debug, Default)]
 pub(crate) struct Predictor {
+    /// Of all classes, in workers that get the CPU when they ask for it.
+    service: Pacing,
     short: Pace,
     long: Pace,
     /// As many as there are classes, which are forgotten with them.
@@ -77,6 +79,7 @@ impl Predictor {
         record(&mut service.all, service_us);
         if lane == Lane::Short {
             record(&mut service.unhindered, service_us);
+            record(&mut self.service, service_us);
         }
     }
 
@@ -87,6 +90,11 @@ impl Predictor {
     /// Mean service time of this class.
     pub(crate) fn service_us_of(&self, class: ClassId) -> Option<u64> {
         self.classes.get(&class).and_then(|service| get_us(&service.all))
+    }
+
+    /// Mean service time of all classes together.
+    pub(crate) fn service_us(&self) -> Option<u64> {
+        get_us(&self.service)
     }
 
     /// The same in workers of the short lane. `None` for a class that has had none of them.

@@ -238,6 +238,12 @@ impl Pool {
         usage.weigh(now, waiting, used_bytes, limit_bytes);
     }
 
+    /// Classes of what runs, one for each worker that takes requests and is not free.
+    pub(crate) fn running_classes(&self) -> impl Iterator<Item = ClassId> + '_ {
+        let serving = self.workers.values().filter(|w| w.takes_requests());
+        serving.filter_map(|w| w.running().next().filter(|held| !held.is_own).map(|held| held.need.class))
+    }
+
     /// Whether a worker has no memory left, or no time, for further requests that wait.
     pub(crate) fn is_any_full(&self) -> bool {
         self.workers.values().any(|w| w.takes_requests() && !w.may_wait_here())
