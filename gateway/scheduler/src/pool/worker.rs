@@ -70,6 +70,7 @@ pub(super) enum Warmth {
 }
 
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact by itself.
 pub(super) struct Held {
     pub request: RequestId,
     pub arrived: Time,

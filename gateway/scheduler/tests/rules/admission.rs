@@ -1,6 +1,6 @@
 //! Who may wait, for how long, and what the refused are told.
 
-use sluice_scheduler::{Action, Event, Limits, Refusal, RequestId};
+use sluice_scheduler::{Action, ClassId, Event, Limits, Need, Order, Refusal, RequestId};
 
 use crate::stage::{LIMITS, Stage};
 
@@ -143,4 +143,18 @@ fn i3_what_waits_is_refused_when_the_gateway_leaves_and_nothing_waits_after_that
     let actions = stage.step(Event::Stopping);
     assert_eq!(actions[0], refuse(11, Refusal::Stopping, 1));
     assert_eq!(stage.arrive(), [refuse(12, Refusal::Stopping, 1)]);
+}
+
+#[test]
+fn strict_workers_are_expected_to_take_what_others_took_for_a_class_that_is_new() {
+    let mut stage = Stage::ready(Limits { order: Order::Shortest, ..LIMITS }, 1);
+    for request in 1..=9 {
+        stage.arrive_with(Need { class: ClassId(request), ..Need::default() });
+        stage.pass_ms(100);
+        stage.step(Event::Measured { class: ClassId(request), cost_us: 500 });
+        stage.finish(1, request.into());
+    }
+    stage.arrive_with(Need { class: ClassId(20), ..Need::default() });
+    let wait_ms = stage.scheduler.predicted_wait_ms_of(Need { class: ClassId(21), ..Need::default() });
+    assert_eq!(wait_ms, Some(100));
 }
