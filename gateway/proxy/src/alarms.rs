@@ -185,7 +185,7 @@ impl Judge {
         let advice = match reading.asleep_when_full.filter(|asleep| *asleep > ASLEEP) {
             Some(asleep) => format!(
                 "workers have no memory for further requests that wait and sleep for {:.0} % of the time with those that they \
-                 have. Raise the heap (--max-old-space-size) or workers.count",
+                 have. Give them a larger heap (--max-old-space-size) or more memory",
                 asleep * 100.0
             ),
             None => "there are too few workers for this load, or requests cost more than before. Compare `sluice status` and \

@@ -72,6 +72,8 @@ fn allocations_of(requests: u64, is_kept: bool) -> u64 {
     let path = std::env::temp_dir().join(format!("slu-count-{}-{requests}-{is_kept}.sock", std::process::id()));
     let mut config = Config::default();
     config.cache.enabled = is_kept;
+    // Taken from the machine's memory at a start.
+    config.cache.bytes_max = 1 << 24;
     let listener = WorkerListener::bind(&path).unwrap();
     std::thread::spawn(move || work(&listener));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
