@@ -47,8 +47,9 @@ fn work(listener: &WorkerListener) {
     while let Some(head) = read_head(&mut stream) {
         let (_, label) = head.split_once(";token=").unwrap();
         let token = &label[..16];
+        let date = httpdate::fmt_http_date(std::time::SystemTime::now());
         let answer = format!(
-            "HTTP/1.1 200 OK\r\nx-sluice-answer: {token}\r\nDate: Mon, 23 Nov 2026 03:00:00 GMT\r\n\
+            "HTTP/1.1 200 OK\r\nx-sluice-answer: {token}\r\nDate: {date}\r\n\
              Cache-Control: s-maxage=600\r\nVary: Accept\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nhello"
         );
         stream.write_all(answer.as_bytes()).unwrap();
