@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { repositoryDir, runSluice, type StartOptions } from '../support/sluice.ts';
+import { app, repositoryDir, runSluice, type StartOptions } from '../support/sluice.ts';
 import { ask, ownApp, running } from './scenario.ts';
 
 /** Part of every secret here, and of nothing else. */
@@ -51,7 +51,7 @@ for (const [name, options] of Object.entries(starts))
 
 void test('sluice check shows that secrets are set, and none of them', async () => {
   for (const flags of [[], ['--json']]) {
-    const { code, stdout, stderr } = await runSluice(['check', ...flags], { env });
+    const { code, stdout, stderr } = await runSluice(['check', app('trivial.js'), ...flags], { env });
     assert.equal(code, 0, stderr);
     for (const variable of Object.keys(secrets)) assert.ok(stdout.includes(variable), variable);
     assert.ok(!(stdout + stderr).includes('hunter2'), stdout);
