@@ -38,7 +38,7 @@ const options = readOptions({
   words: { mode: Object.keys(MODES), fault: ['all', ...Object.keys(FAULTS)] },
   numbers: {
     requests: [REQUESTS_MIN, 300],
-    // What every server carries on two cores, also while a loop has one of them.
+    // A rate that every server carries on two cores, also while a loop has one of them.
     rate: [170, 170],
     ms: [4, 4],
     kills: [60, 3],

@@ -52,7 +52,7 @@ export async function measurePrivate(caches: Cache[], seconds: number): Promise<
     const asked = planned.map(async ({ atMs, page, kind }) => {
       await new Promise((resolve) => setTimeout(resolve, atMs - (performance.now() - began)));
       const status = await get(agent, `${cache.plain}/visit?age=${AGE}&page=${page}`, kind);
-      // Whoever finds the page kept gets that.
+      // Requests that find the page cached get the cached copy.
       if (![200, 302, 404].includes(status) || (kind === null && status !== 200)) failures += 1;
     });
     await Promise.all(asked);

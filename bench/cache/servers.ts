@@ -145,7 +145,7 @@ export async function startVarnish(certificate: Certificate, sizes: Sizes): Prom
       `127.0.0.1:${behind},PROXY`,
       '-p',
       'feature=+http2',
-      // What says nothing of its freshness is kept by nobody here.
+      // No server here caches answers without freshness of their own.
       '-p',
       'default_ttl=0',
     ],

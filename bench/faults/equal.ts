@@ -1,4 +1,4 @@
-// What makes the cells of the fault benchmark comparable: every server meets the same requests at the same moments, and the same number of
+// Rules by which cells of the fault benchmark are comparable: every server meets the same requests at the same moments, and the same number of
 // the same faults. Pure. A run is planned by it, and the same rules say afterwards whether its figures may be published.
 
 export const METHODS = ['GET', 'POST'] as const;

@@ -1,4 +1,4 @@
-// What is asked for while something breaks.
+// Routes that are asked for while something breaks.
 import type { Route } from '../lib/load.ts';
 
 /** `done` and a line feed: all that the app answers. */

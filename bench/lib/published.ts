@@ -1,4 +1,4 @@
-// What may be published of the results, and in which form.
+// Results that may be published, and their form.
 import fs from 'node:fs';
 import path from 'node:path';
 import { type Cell, unequal } from '../faults/equal.ts';

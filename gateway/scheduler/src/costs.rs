@@ -150,7 +150,7 @@ impl Costs {
     }
 
     /// How long requests of this class wait for something else than the CPU: what nine of ten take at least. `None` while too few
-    /// had a worker to themselves.
+    /// had a worker to themselves or were seen to wait in a shared one.
     #[must_use]
     pub fn wait_us(&self, class: ClassId) -> Option<u64> {
         self.get(class)?.wait.get_us()

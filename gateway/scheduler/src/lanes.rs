@@ -6,7 +6,7 @@
 //! then the long lane gets a second one and the short lane is left to what it is for.
 //! `docs/decisions/0020-order-and-lanes.md` has the figures behind each rule.
 
-use crate::pool::{Among, Ask, SHORT_PARTS_MAX, Seek, WHOLE};
+use crate::pool::{Among, Ask, BRIEF_US, SHORT_PARTS_MAX, Seek, WHOLE};
 use crate::queue::Head;
 use crate::{Action, ClassId, Lane, Need, Order, Scheduler, Time, WorkerId};
 
@@ -26,9 +26,7 @@ const WAITING_FOR_SECOND_US: u64 = 400_000;
 const TURN_COSTS: u64 = 10;
 /// Where long requests hold more workers of the short lane than this on average, none gets a turn there.
 const TAKEN_MAX: f64 = 0.1;
-/// Mean service time up to which a request is brief, microseconds: one that waits for longer adds to those that wait.
-const BRIEF_US: u64 = 1_000_000;
-/// Requests of a class that workers may hold for longer than that before the class is no longer brief: its upstream is slow.
+/// Requests of a class that workers may hold for longer than [`BRIEF_US`] before the class is no longer brief: its upstream is slow.
 const LATE_MAX: u32 = 8;
 /// From the gateway to a worker and back, which is no wait of the app.
 const ROUND_TRIP_US: u64 = 1_000;

@@ -22,7 +22,7 @@ mod workers;
 use std::collections::{BTreeMap, BTreeSet};
 
 use overdue::Needless;
-pub(crate) use parked::Ask;
+pub(crate) use parked::{Ask, BRIEF_US};
 pub use replace::ReloadProgress;
 use replace::{Patience, Reload};
 pub(crate) use seats::{Among, SHORT_PARTS_MAX, Seek, WHOLE};

@@ -1,6 +1,6 @@
 /**
  * Says whether all that the app holds waits, where the gateway cannot see that from outside (elsewhere than on Linux). The
- * gateway asks only while requests are queued; until then this costs nothing. It must not know what is done with the answer.
+ * gateway asks while requests are queued or a worker holds one for long; until then this costs nothing. It must not know what is done with the answer.
  */
 import { performance } from 'node:perf_hooks';
 import type { Control } from './control.js';

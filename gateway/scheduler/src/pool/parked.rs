@@ -18,8 +18,8 @@ const LONGER: u64 = 2;
 const LOAD_MAX: u32 = 800;
 /// CPU time that may be given to a worker at once while it holds parked requests, microseconds.
 const AT_ONCE_US: u64 = 2_000;
-/// Time from which on a request is no longer brief, whatever its class is known for, microseconds.
-const BRIEF_US: u64 = 1_000_000;
+/// Longest time that brief requests stay in a worker, microseconds: as the mean of a class, and for one of them before it counts as late.
+pub(crate) const BRIEF_US: u64 = 1_000_000;
 /// Time for which the main thread may be awake with parked requests alone before it counts as busy with one of them, microseconds.
 const AWAKE_US: u64 = 20_000;
 /// Requests that pass a worker whose memory is full, beyond a quarter of those that wait.

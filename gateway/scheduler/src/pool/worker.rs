@@ -147,7 +147,7 @@ pub(super) struct Worker {
     pub is_granted: bool,
     /// How many it was seen to have room for, where that is more than the rule says: it held so many and waited.
     pub room: u32,
-    /// Share of its main thread's time that is not sleep, thousandths, while it holds parked requests.
+    /// Share of its main thread's latest time that was not sleep, thousandths, by the latest look.
     pub load: u32,
     /// When its main thread was last seen asleep, and time for which it has been awake since, by the latest look, microseconds.
     pub slept: Option<Time>,
