@@ -196,10 +196,10 @@ format: node_modules/.package-lock.json
 	$(CARGO) fmt --manifest-path $(LOAD_MANIFEST)
 	npm run --silent format
 
-## fuzz: the four fuzz targets of the codec, a minute each (needs cargo-fuzz)
+## fuzz: the fuzz targets of the codec and of the exchange, a minute each (needs cargo-fuzz)
 .PHONY: fuzz
 fuzz:
-	cd gateway/fuzz && for target in request_head response_head chunked rewritten_request; do \
+	cd gateway/fuzz && for target in request_head response_head chunked rewritten_request exchange; do \
 		RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run -s none $$target -- -max_total_time=$(or $(SECONDS_EACH),60); done
 
 ## fuzz-react: random trees through the renderer and another React; REACT=canary or 19.4.0, ARGS="--trees 20000 --seed 7"

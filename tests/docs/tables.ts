@@ -1,4 +1,4 @@
-// The two pages that are made from the sources: what proves each invariant, and what has a bound. `make generate` writes them.
+// The pages that are made from the sources: what proves each invariant, what has a bound, and what a request at a worker waits for. `make generate` writes them.
 import fs from 'node:fs';
 import path from 'node:path';
 import { files, isTest, read, root } from './repository.ts';
@@ -9,6 +9,7 @@ const NOTICE = '<!-- Generated from the sources by `make generate`; do not edit.
 export const tables: readonly (readonly [string, () => string])[] = [
   ['docs/reference/invariants.md', invariants],
   ['docs/reference/bounds.md', bounds],
+  ['docs/reference/timers.md', timers],
 ];
 
 /** A test, and the invariants that its name begins with: `I3, I5: …`, `I1_…`, `i3_i5_…`; in Rust also at its end: `…_i9`. */
@@ -164,6 +165,27 @@ function bounds(): string {
   });
   const intro = `Constants of the code that bound something (invariant I6), for what no operator has a reason to change. Settings that an operator\nmay change are in [the configuration](config.md).`;
   return `${NOTICE}\n\n# Bounds\n\n${intro}\n\n${sections.join('\n')}`;
+}
+
+const TIMERS = 'gateway/dispatch/src/exchange/timers.rs';
+
+/** Rows of the table in the source, as they stand there. */
+export function timerRows(): string[][] {
+  const source = read(TIMERS);
+  const hooks_ms = Number(/HOOKS_MS_MAX: u64 = (\d+)/.exec(source)?.[1]);
+  const row =
+    /TimerRow \{\s*timer: Timer::\w+,\s*name: "([^"]+)",\s*ms: (\d+)( \+ HOOKS_MS_MAX)?,\s*then: "([^"]+)",\s*reason: "([^"]+)",\s*\}/g;
+  return [...source.matchAll(row)].map(([, name = '', ms = '', hooks, then = '', reason = '']) => [
+    name,
+    time_ms(Number(ms) + (hooks === undefined ? 0 : hooks_ms)),
+    then,
+    reason,
+  ]);
+}
+
+function timers(): string {
+  const intro = `Times that a request at a worker waits for, from \`${TIMERS}\`. Two more are settings: \`response.worker_timeout_ms\` and \`response.abandoned_timeout_ms\`.`;
+  return `${NOTICE}\n\n# Timers of an exchange\n\n${intro}\n\n${table(['waits for', 'at most', 'then', 'reason'], timerRows())}\n`;
 }
 
 function folderOf(file: string): string {

@@ -37,6 +37,7 @@ use std::time::Duration;
 use sluice_catalog::config::Concurrency;
 use sluice_catalog::errors::Code;
 use sluice_catalog::refusals::WarmUpError;
+use sluice_dispatch::Cause;
 use sluice_journal::{Event as Happening, Journal, Level};
 use sluice_scheduler::{Action, Event, RequestId, Scheduler, Time, WorkerId};
 use sluice_supervisor::Host;
@@ -61,14 +62,14 @@ use crate::respond::compress::Compression;
 use crate::sessions::Sessions;
 use crate::unusable::Unusable;
 use crate::upstream::token::Tokens;
-use crate::upstream::{Job, Lease, Lost, Patience, Slots, StreamLease};
+use crate::upstream::{Lease, Lost, Slots, StreamLease, Wire, WorkerRequest};
 use sluice_classes::Classes;
 use sluice_supervisor::PartsPurger;
 use sluice_traces::Traces;
 use sluice_trends::{Ages, GrowingRoutes, Runs, Spending};
 
 use crate::cache::Cache;
-use ahead::Ahead;
+use ahead::HandedAhead;
 use alarms::Alarms;
 use connections::Refusals;
 pub use followed::Followed;
@@ -76,7 +77,7 @@ use followed::Followers;
 pub(crate) use quarantined::Pass;
 use requests::Requests;
 use retry::Retries;
-pub(crate) use retry::{Cause, Orphan, Seen};
+pub(crate) use retry::Orphan;
 pub(crate) use runs::Alarming;
 use tokio::time::Instant;
 
@@ -127,7 +128,7 @@ pub struct Gate {
     unjudged: RefCell<Vec<Alarming>>,
     mode: mode::Mode,
     rendering: rendering::Rendering,
-    ahead: Ahead,
+    ahead: HandedAhead,
     followers: Followers,
     tails: tails::TailProfiles,
     deaths: Retries,
@@ -221,7 +222,7 @@ impl Gate {
             unjudged: RefCell::default(),
             mode: mode::Mode::default(),
             rendering: rendering::Rendering::new(&config.render),
-            ahead: Ahead::default(),
+            ahead: HandedAhead::default(),
             followers: Followers::default(),
             tails: tails::TailProfiles::default(),
             scheduler: RefCell::new(scheduler),
@@ -245,6 +246,11 @@ impl Gate {
             refusals: Refusals::default(),
             temp_noted: Cell::default(),
         }))
+    }
+
+    /// For what may outlast it.
+    pub(crate) fn weak(&self) -> Weak<Self> {
+        Weak::clone(&self.me)
     }
 
     /// For a task that outlasts the call.
@@ -294,26 +300,25 @@ impl Gate {
     }
 
     pub(crate) fn is_queued(&self, request: RequestId) -> bool {
-        self.requests.with_queued(request, |_| ()).is_some()
+        self.requests.queued(request).is_some()
     }
 
     // What becomes of a request that a worker was given: each way gives its lease back.
 
     /// The worker never saw the request: it waits again in its old place.
-    pub(crate) fn undelivered(&self, lease: Lease, job: Box<Job>) {
+    pub(crate) fn undelivered(&self, lease: Lease, request: &Rc<WorkerRequest>) {
         self.tell(Event::Faulted { worker: lease.worker });
-        self.returned(lease, job);
+        self.returned(lease, request);
     }
 
     /// The app never saw the request, and its slot is free: it waits again in its old place.
-    pub(crate) fn returned(&self, lease: Lease, job: Box<Job>) {
+    pub(crate) fn returned(&self, lease: Lease, returned: &Rc<WorkerRequest>) {
         let (worker, request) = lease.end();
-        let need = job.class.need;
-        let orphan = self.requests.held(request).and_then(|exchange| exchange.orphaned.get());
-        let is_queued = self.put_back(job);
+        let need = returned.need.get();
+        let is_queued = self.put_back(returned);
         if is_queued && self.scheduler.borrow().worker_state(worker).is_none() {
             // The worker has exited meanwhile, and its slots with it.
-            let arrived = orphan.map_or_else(|| self.now(), |orphan| orphan.arrived);
+            let arrived = returned.orphaned.get().map_or_else(|| self.now(), |orphan| orphan.arrived);
             self.tell(Event::Retried { request, arrived, need });
         } else if is_queued {
             self.tell(Event::Undelivered { worker, request });
@@ -322,28 +327,37 @@ impl Gate {
         }
     }
 
-    /// The worker gave the request back, unseen by the app, which goes on with the request `by`. The lease is that one's from
-    /// now on, unless nobody wants the request any more.
-    pub(crate) fn occupied(&self, lease: &mut Lease, job: Box<Job>, by: RequestId) {
-        let (worker, request) = (lease.worker, job.request);
-        if self.put_back(job) {
-            lease.pass_to(by);
-            self.tell(Event::Occupied { worker, request, by });
+    /// The worker gave the request back, unseen by the app, which goes on with the request `by`. The slot is that one's from now on.
+    pub(crate) fn pass_to(
+        &self,
+        slots: &Rc<Slots>,
+        mut lease: Lease,
+        passed: &Rc<WorkerRequest>,
+        by: RequestId,
+        wire: Option<Wire>,
+    ) {
+        let (worker, request) = (lease.worker, passed.request);
+        let Some(unended) = self.requests.unreported(worker, by) else {
+            // It has ended meanwhile.
+            return self.returned(lease, passed);
+        };
+        let is_queued = self.put_back(passed);
+        lease.pass_to(by);
+        self.tell(Event::Occupied { worker, request, by });
+        if !is_queued {
+            self.tell(Event::Left { request });
         }
+        slots.give_again(lease, unended, wire);
     }
 
     /// Makes a request that no app has seen one that waits again. Returns false when nobody wants it any more.
-    fn put_back(&self, job: Box<Job>) -> bool {
-        job.answer.times.set(Times::default());
-        job.answer.worker.set(None);
-        if job.is_own {
-            job.answer.fail(Code::Draining);
-        }
-        let is_wanted = job.answer.is_wanted();
+    pub(super) fn put_back(&self, request: &Rc<WorkerRequest>) -> bool {
+        let is_wanted = request.answer.is_wanted() && !request.is_own;
         if is_wanted {
-            self.requests.queue(job);
-        } else if let Some(exchange) = self.requests.remove(job.request) {
-            exchange.account.write(self, None);
+            request.answer.times.set(Times::default());
+            request.answer.worker.set(None);
+        } else if let Some(request) = self.requests.remove(request.request) {
+            request.account.write(self, None);
         }
         is_wanted
     }
@@ -416,6 +430,7 @@ impl Gate {
             self.tell(Event::Tick);
         }
         let now = Instant::now();
+        self.slots.borrow().values().for_each(|slots| slots.look_after_idle());
         self.sweep(now);
         while let Ok(lost) = self.lost.1.try_recv() {
             self.lost(lost);
@@ -454,15 +469,11 @@ impl Gate {
     fn sweep(&self, now: Instant) {
         let config = self.config();
         let idle_ms = config.streams.idle_timeout_ms;
-        let patience = Patience {
-            silence_max: Duration::from_millis(config.response.worker_timeout_ms),
-            abandoned_max: Duration::from_millis(config.response.abandoned_timeout_ms),
-            idle_max: (idle_ms > 0).then(|| Duration::from_millis(idle_ms)),
-        };
+        let idle_max = (idle_ms > 0).then(|| Duration::from_millis(idle_ms));
         let mut unreported = Vec::new();
         self.requests.sweep(|exchange, is_held, answered| {
             if is_held {
-                exchange.check(now, &patience);
+                exchange.check(now, idle_max);
             }
             if self.expire(exchange, now, answered > ANSWERED_MAX) {
                 unreported.push(Rc::clone(exchange));

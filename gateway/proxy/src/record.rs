@@ -20,7 +20,7 @@ use sluice_traces::Context;
 use tokio::time::Instant;
 
 use crate::gate::Gate;
-use crate::upstream::InFlight;
+use crate::upstream::WorkerRequest;
 
 /// How long a report may take after the response, if the worker's event loop turns: hooks and late ends take their time. And how
 /// long it waits for its record.
@@ -158,7 +158,7 @@ impl Gate {
     }
 
     /// The worker has reported the request.
-    pub(crate) fn take_report(&self, request: RequestId, exchange: &InFlight, reported: &Reported<'_>) {
+    pub(crate) fn take_report(&self, request: RequestId, exchange: &WorkerRequest, reported: &Reported<'_>) {
         let (account, cpu_us) = (&exchange.account, reported.cpu_us.map(|us| us.min(CPU_US_MAX)));
         if !account.is_measured.replace(true) {
             if let Some(route) = reported.route {
@@ -180,7 +180,7 @@ impl Gate {
 
     /// Lets go of what has waited for a report for long enough, or is one too many. Returns whether the class is to get the
     /// service time for a cost.
-    pub(crate) fn expire(&self, exchange: &InFlight, now: Instant, is_too_many: bool) -> bool {
+    pub(crate) fn expire(&self, exchange: &WorkerRequest, now: Instant, is_too_many: bool) -> bool {
         let Some(worker) = exchange.answer.worker.get() else { return false };
         let account = &exchange.account;
         let may_come = |since| !is_too_many && self.may_report(worker, since, now);
@@ -197,9 +197,9 @@ impl Gate {
     }
 
     /// The cost of a request whose worker never reports.
-    pub(crate) fn measure_by_service(&self, exchange: &InFlight) {
-        let finished = exchange.account.finished.get().unwrap_or(exchange.given);
-        let service_us = finished.saturating_duration_since(exchange.given).as_micros();
+    pub(crate) fn measure_by_service(&self, exchange: &WorkerRequest) {
+        let finished = exchange.account.finished.get().unwrap_or(exchange.given.get());
+        let service_us = finished.saturating_duration_since(exchange.given.get()).as_micros();
         self.note_took(exchange, None, &Reported::default());
         self.take_cost(&exchange.class, u64::try_from(service_us).unwrap_or(u64::MAX));
     }

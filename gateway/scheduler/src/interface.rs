@@ -14,6 +14,12 @@ impl Time {
         Time(self.0.saturating_add(ms.saturating_mul(1000)))
     }
 
+    /// This time plus `us` microseconds.
+    #[must_use]
+    pub fn plus_us(self, us: u64) -> Time {
+        Time(self.0.saturating_add(us))
+    }
+
     /// Microseconds from `earlier` to this time; 0 when `earlier` is later.
     #[must_use]
     pub fn since_us(self, earlier: Time) -> u64 {

@@ -17,7 +17,7 @@ use crate::request::passage::{Failure, Request};
 use crate::request::ticket::Ticket;
 use crate::respond::answer::{Answer, End, Next, Times};
 use crate::sessions::Asked;
-use crate::upstream::Job;
+use crate::upstream::{Asked as AskedOfWorker, Seat, WorkerRequest};
 use crate::upstream::forward::{Origin, Outbound, worker_head};
 
 /// The worker's answer, with what the gateway adds to its head for this client.
@@ -56,7 +56,8 @@ pub(crate) async fn fetch(
     body: Body,
 ) -> Result<Response, Failure> {
     let own = if let Exchange::Own(own) = exchange { own.worker() } else { None };
-    let answer = submit(own, origin, gate, request, body).await?;
+    let seat = exchange.seat();
+    let answer = submit(own, seat, origin, gate, request, body).await?;
     if exchange.is_half_closed() {
         answer.half_close();
     }
@@ -73,6 +74,7 @@ pub(crate) async fn fetch(
 /// Gives the request to the queue, or past it to the worker that is warmed with it (`own`).
 async fn submit(
     own: Option<WorkerId>,
+    seat: Option<Rc<Seat>>,
     origin: &Origin,
     gate: &Rc<Gate>,
     request: &mut Request,
@@ -108,10 +110,10 @@ async fn submit(
     request.class.need.alone |= profile.is_some();
     let outbound = Outbound { profile, ..outbound(gate, request, &body) };
     let head = worker_head(&outbound, origin, number, token);
-    let job = Box::new(Job {
+    let asked = AskedOfWorker {
         request: number,
         token,
-        head: Rc::new(gate.sessions.dress(&request.visit, head)),
+        head: gate.sessions.dress(&request.visit, head),
         body,
         method: request.head.method.clone(),
         is_upgrade: request.upgrade.is_some(),
@@ -119,11 +121,13 @@ async fn submit(
         class: request.class.clone(),
         answer: Rc::clone(&answer),
         is_own: own.is_some(),
-        _pass: pass,
-    });
+        pass: Some(pass),
+        seat,
+    };
+    let asked = WorkerRequest::new(gate, asked);
     match own {
-        None => gate.submit(at, job),
-        Some(worker) if gate.warm_with(worker, job) => {}
+        None => gate.submit(at, &asked),
+        Some(worker) if gate.warm_with(worker, &asked) => {}
         Some(_) => return Err(Code::Draining.into()),
     }
     Ok(answer)

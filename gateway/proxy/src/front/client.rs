@@ -20,6 +20,7 @@ use tokio_rustls::server::TlsStream;
 use crate::respond::answer::Answer;
 use crate::signal::Signal;
 use crate::socket::Socket;
+use crate::upstream::Seat;
 
 /// How much is read from a client at once.
 const READ_BYTES: usize = 8 * 1024;
@@ -74,6 +75,8 @@ pub(crate) struct For<'a> {
 pub(crate) struct Client {
     pub(crate) stream: ClientStream,
     pub(crate) unread: BytesMut,
+    /// The request of this client that is at a worker.
+    pub(crate) seat: Rc<Seat>,
     deadline: Option<Instant>,
     sleep: Pin<Box<Sleep>>,
     draining: Rc<Signal>,
@@ -90,6 +93,7 @@ impl Client {
         Client {
             stream,
             unread: BytesMut::new(),
+            seat: Rc::default(),
             deadline: None,
             sleep,
             draining,

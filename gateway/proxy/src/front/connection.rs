@@ -26,6 +26,7 @@ pub(crate) async fn serve(stream: ClientStream, mut road: Road, handle: Handle) 
     let lobby = Rc::clone(road.lobby());
     let _counted = Counted::new(&lobby, &handle);
     let mut client = Client::new(stream, Rc::clone(&handle.draining), lobby.store.memory.unsent_bytes_max());
+    let seat = Rc::clone(&client.seat);
     let mut idle_since = Instant::now();
     let mut is_first = true;
     let mut linger = false;
@@ -36,7 +37,7 @@ pub(crate) async fn serve(stream: ClientStream, mut road: Road, handle: Handle) 
             exchange.persists()
         };
         // Boxed, so that an idle connection does not pay for the room that a request needs.
-        let persists = Box::pin(request).await;
+        let persists = seat.attend(Box::pin(request)).await;
         idle_since = Instant::now();
         is_first = false;
         linger = !persists;

@@ -20,6 +20,7 @@ use crate::respond::answer::{Answer, Upgraded};
 use crate::respond::aside::Aside;
 use crate::respond::compose::part::Wanted;
 use crate::socket::Socket;
+use crate::upstream::Seat;
 
 pub(crate) enum Exchange<'c> {
     /// On a client's connection of HTTP/1.
@@ -244,6 +245,14 @@ impl Exchange<'_> {
             Exchange::H1(h1) => h1.client.eof,
             Exchange::Remote(remote) => remote.is_half_closed(),
             Exchange::H2(_) | Exchange::Own(_) => false,
+        }
+    }
+
+    /// The place of the request that the client's task carries out itself.
+    pub(crate) fn seat(&self) -> Option<Rc<Seat>> {
+        match self {
+            Exchange::H1(h1) => Some(Rc::clone(&h1.client.seat)),
+            Exchange::H2(_) | Exchange::Remote(_) | Exchange::Own(_) => None,
         }
     }
 

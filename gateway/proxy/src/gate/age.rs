@@ -11,7 +11,7 @@ use sluice_trends::{Ended, Figure, Grown, Lived, Needs, Took};
 use tokio::time::Instant;
 
 use super::Gate;
-use crate::upstream::InFlight;
+use crate::upstream::WorkerRequest;
 
 const MIB: f64 = 1024.0 * 1024.0;
 
@@ -32,7 +32,7 @@ impl Gate {
     }
 
     /// What a request took that has left its worker.
-    pub(crate) fn note_took(&self, exchange: &InFlight, cpu_us: Option<u64>, reported: &Reported<'_>) {
+    pub(crate) fn note_took(&self, exchange: &WorkerRequest, cpu_us: Option<u64>, reported: &Reported<'_>) {
         let Some(worker) = exchange.answer.worker.get() else { return };
         // A stream lasts for as long as its client likes.
         if exchange.is_own || exchange.answer.is_stream.get() {

@@ -4,16 +4,17 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use sluice_dispatch::{Ahead, Event as Told};
 use sluice_scheduler::{Event, RequestId, WorkerId};
 use tokio::time::Instant;
 
 use super::Gate;
 use crate::respond::answer::Times;
-use crate::upstream::{Ahead as Stage, InFlight, Slots};
+use crate::upstream::{Slots, WorkerRequest};
 
 /// See the module's text.
 #[derive(Default)]
-pub(super) struct Ahead {
+pub(super) struct HandedAhead {
     pub(super) handed_total: Cell<u64>,
     taken_back_total: Cell<u64>,
     is_watched: Cell<bool>,
@@ -41,21 +42,22 @@ impl Gate {
     pub(super) fn take_back(&self, worker: WorkerId) {
         let Some(slots) = self.slots_of(worker) else { return };
         self.withdraw(worker, &slots.take_unseen());
-        for exchange in self.handed_to(worker) {
-            if !exchange.has_begun() && !exchange.is_withdrawn.get() {
-                self.tell(Event::Begun { worker, request: exchange.request });
+        for request in self.handed_to(worker) {
+            if !request.has_begun() && !request.is_queued() {
+                self.tell(Event::Begun { worker, request: request.request });
             }
         }
     }
 
-    /// The exchange will be begun by the worker only if it takes its number out of the pipe first.
-    pub(super) fn hand(&self, slots: &Slots, exchange: &InFlight) {
+    /// The request will be begun by the worker only if it takes its number out of the pipe first. Returns whether it is in there.
+    pub(super) fn hand(&self, slots: &Slots, request: &WorkerRequest) -> bool {
         let number = self.ahead.handed_total.get() + 1;
-        if slots.hand(number) {
+        let is_handed = slots.hand(number);
+        if is_handed {
             self.ahead.handed_total.set(number);
-            exchange.ahead.set(Stage::Handed);
-            exchange.handed_as.set(number);
+            request.handed_as.set(number);
         }
+        is_handed
     }
 
     /// The app will never see what this worker was handed by these numbers. Their tasks bring them back to the queue.
@@ -63,20 +65,19 @@ impl Gate {
         if numbers.is_empty() {
             return;
         }
-        for exchange in self.handed_to(worker) {
-            if numbers.contains(&exchange.handed_as.get()) {
+        for request in self.handed_to(worker) {
+            if numbers.contains(&request.handed_as.get()) {
                 self.ahead.taken_back_total.set(self.ahead.taken_back_total.get() + 1);
-                exchange.is_withdrawn.set(true);
-                exchange.withdrawn.set();
+                request.tell(Told::Withdrawn);
             }
         }
     }
 
     /// None stands before the request in its worker any more.
     pub(super) fn begins(&self, at: Instant, request: RequestId) {
-        let Some(exchange) = self.requests.held(request) else { return };
-        exchange.begin(at);
-        let answer = &exchange.answer;
+        let Some(request) = self.requests.held(request) else { return };
+        request.begin(at);
+        let answer = &request.answer;
         answer.times.update(|times| Times { dispatched: Some(at), ..times });
         self.tell_dispatched(at, answer);
     }
@@ -86,8 +87,8 @@ impl Gate {
     }
 
     /// What the worker was handed.
-    fn handed_to(&self, worker: WorkerId) -> Vec<Rc<InFlight>> {
-        self.slots_of(worker).map(|slots| slots.held(|exchange| exchange.ahead.get() != Stage::No)).unwrap_or_default()
+    fn handed_to(&self, worker: WorkerId) -> Vec<Rc<WorkerRequest>> {
+        self.slots_of(worker).map(|slots| slots.held(|request| request.ahead() != Ahead::No)).unwrap_or_default()
     }
 
     /// Requests that workers were handed ahead of time.

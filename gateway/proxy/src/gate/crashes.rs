@@ -9,13 +9,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_catalog::snapshot::CrashSnapshot;
+use sluice_dispatch::Cause;
 use sluice_scheduler::WorkerId;
 use sluice_supervisor::{Crash, Held};
 use tokio::time::Instant;
 
 use super::tails::now_unix_ms;
-use super::{Cause, Gate};
-use crate::upstream::InFlight;
+use super::Gate;
+use crate::upstream::WorkerRequest;
 
 /// Crashes that are remembered.
 const CRASHES_MAX: usize = 5;
@@ -75,9 +76,9 @@ impl Gate {
     /// to each alike. No request has used more than the time for which the worker had it.
     pub(super) fn charge_untold(&self, worker: WorkerId, cpu: Duration) {
         let begun = self.begun_by(worker);
-        let is_at_work = |exchange: &Rc<InFlight>| !exchange.is_own && !exchange.account.is_finished();
+        let is_at_work = |exchange: &Rc<WorkerRequest>| !exchange.is_own && !exchange.account.is_finished();
         let mut charged: Vec<_> =
-            begun.iter().filter(|exchange| is_at_work(exchange) && !exchange.is_taken.get()).collect();
+            begun.iter().filter(|exchange| is_at_work(exchange) && !exchange.is_taken()).collect();
         if charged.is_empty() {
             charged = begun.iter().filter(|exchange| is_at_work(exchange)).collect();
         }

@@ -3,13 +3,14 @@
 use std::rc::Rc;
 
 use sluice_catalog::errors::Code;
+use sluice_dispatch::Cause;
 use sluice_scheduler::{Action, Event, KillReason, RequestId, WorkerId, WorkerState, WorkerView};
 use tokio::time::Instant;
 
 use super::retry::Orphan;
-use super::{Cause, Gate};
+use super::Gate;
 use crate::respond::answer::Times;
-use crate::upstream::{Ahead, Given, InFlight, Job, Lease};
+use crate::upstream::{Lease, WorkerRequest};
 use crate::warm_up;
 
 /// Time for which a worker has a request before it is looked at although nobody waits, microseconds.
@@ -77,8 +78,8 @@ impl Gate {
 
     fn carry_out(&self, at: Instant, action: Action) {
         match action {
-            Action::Dispatch { request, worker } => self.dispatch(at, request, worker, Ahead::No),
-            Action::Hand { request, worker } => self.dispatch(at, request, worker, Ahead::Handed),
+            Action::Dispatch { request, worker } => self.dispatch(at, request, worker, false),
+            Action::Hand { request, worker } => self.dispatch(at, request, worker, true),
             Action::Begins { request, .. } => self.begins(at, request),
             Action::TakeBack { worker } => self.take_back(worker),
             Action::Refuse { request, reason, retry_after_s } => self.refuse(request, reason, retry_after_s),
@@ -86,9 +87,9 @@ impl Gate {
                 self.orphan(request, Orphan { arrived, shared: is_shared, is_parked });
             }
             Action::CloseStream { request, .. } => {
-                if let Some(exchange) = self.requests.held(request) {
-                    exchange.answer.fail(Code::StreamsFull);
-                    exchange.answer.closing.set();
+                if let Some(request) = self.requests.held(request) {
+                    request.answer.fail(Code::StreamsFull);
+                    request.answer.close();
                 }
             }
             Action::WarmUp { worker } => warm_up::start(&self.rc(), worker),
@@ -124,34 +125,38 @@ impl Gate {
         }
     }
 
-    fn dispatch(&self, at: Instant, request: RequestId, worker: WorkerId, ahead: Ahead) {
-        let Some(job) = self.requests.take_queued(request) else {
+    fn dispatch(&self, at: Instant, number: RequestId, worker: WorkerId, is_ahead: bool) {
+        let Some(request) = self.requests.queued(number) else {
             // There is nothing to give to the worker, and its slot must not stay taken.
-            return self.tell(Event::Finished { worker, request });
+            return self.tell(Event::Finished { worker, request: number });
         };
-        if ahead == Ahead::No {
-            self.tell_dispatched(at, &job.answer);
+        if !is_ahead {
+            self.tell_dispatched(at, &request.answer);
         }
-        if let Some((lease, job)) = self.give(at, worker, job, ahead) {
+        if let Some(lease) = self.give(at, worker, &request, is_ahead) {
             // The scheduler knows a worker whose socket is not known here; it is on its way out.
-            self.undelivered(lease, job);
+            self.undelivered(lease, &request);
         }
     }
 
-    /// Gives the request to the worker's slot; gives it back where that worker is not known.
-    pub(super) fn give(&self, at: Instant, worker: WorkerId, job: Box<Job>, ahead: Ahead) -> Option<(Lease, Box<Job>)> {
-        let request = job.request;
-        let lease = Lease::new(worker, request, &self.lost.0);
-        let Some(slots) = self.slots_of(worker) else { return Some((lease, job)) };
-        job.answer.worker.set(Some(worker));
-        self.followers.given(worker, request, &job.class.name);
-        job.answer.times.update(|times| Times { dispatched: Some(at), ..times });
-        let exchange = Rc::new(InFlight::new(&job, at));
-        if ahead == Ahead::Handed {
-            self.hand(&slots, &exchange);
-        }
-        self.requests.hold(request, Rc::clone(&exchange));
-        slots.give(Given { lease, job, exchange }, self.active.borrow().config.workers.held_max());
+    /// Gives the request to the worker's slot; gives the lease back where that worker is not known.
+    pub(super) fn give(
+        &self,
+        at: Instant,
+        worker: WorkerId,
+        request: &Rc<WorkerRequest>,
+        is_ahead: bool,
+    ) -> Option<Lease> {
+        let lease = Lease::new(worker, request.request, &self.lost.0);
+        let Some(slots) = self.slots_of(worker) else { return Some(lease) };
+        let answer = &request.answer;
+        answer.worker.set(Some(worker));
+        self.followers.given(worker, request.request, &request.class.name);
+        answer.times.update(|times| Times { dispatched: Some(at), ..times });
+        request.given.set(at);
+        request.started.set(at);
+        let is_ahead = is_ahead && self.hand(&slots, request);
+        slots.give(at, lease, Rc::clone(request), is_ahead, self.active.borrow().config.workers.held_max());
         None
     }
 }

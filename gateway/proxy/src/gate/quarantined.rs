@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::Gate;
 use crate::admit::quarantine::{self, Admission, BODY_BYTES_MAX, Fingerprint, Mode};
 use crate::receive::body::Body;
-use crate::upstream::Job;
+use crate::upstream::WorkerRequest;
 
 /// How a request may go on to the queue.
 #[derive(Default)]
@@ -51,7 +51,8 @@ impl Gate {
         if !self.deaths.concerns(method, target) {
             return Some(Pass::default());
         }
-        let Some(subject) = self.deaths.subject(method, target, &head(), body).await else {
+        let beginning = body.beginning(BODY_BYTES_MAX);
+        let Some(subject) = self.deaths.subject(method, target, &head(), beginning, body.len()).await else {
             return Some(Pass::default());
         };
         let patience = tokio::time::sleep(Duration::from_millis(self.config().queue.wait_ms_max));
@@ -77,29 +78,31 @@ impl Gate {
         None
     }
 
-    pub(super) fn tell_quarantined(&self, job: &Job, print: Fingerprint) {
+    pub(super) fn tell_quarantined(&self, job: &WorkerRequest, print: Fingerprint) {
         let target: String = self.journal.shown(job.target()).chars().take(200).collect();
         let told_by = self.deaths.table.borrow().told_by(print);
         let told_by = if told_by.is_empty() { String::new() } else { format!(", told by {}", told_by.join(", ")) };
         let text = format!(
             "request {} ({} {target}{told_by}) has ended a second worker: for {} s it is answered without one (quarantine.ttl_ms); `sluice quarantine --release {}` lets it through",
-            job.request_id,
+            job.id(),
             job.method.as_str(),
             self.config().quarantine.ttl_ms / 1000,
             quarantine::id(print)
         );
-        self.journal.emit(Happening::Quarantined { request_id: &job.request_id, text: &text });
+        self.journal.emit(Happening::Quarantined { request_id: job.id(), text: &text });
     }
 
     /// Requests that are refused from now on, but were let into the queue before.
     pub(super) async fn refuse_queued(&self, route: u64) {
-        let is_like = |job: &Job| self.deaths.keys.route(job.method.as_str(), job.target()) == route;
-        let beginning = |job: &Job| is_like(job).then(|| (job.request, job.body.beginning(BODY_BYTES_MAX)));
-        let alike = self.requests.queued(beginning);
+        let is_like = |job: &WorkerRequest| self.deaths.keys.route(job.method.as_str(), job.target()) == route;
+        let beginning = |job: &Rc<WorkerRequest>| {
+            is_like(job).then(|| (job.request, job.body.borrow().beginning(BODY_BYTES_MAX)))
+        };
+        let alike = self.requests.all_queued(beginning);
         for (request, beginning) in alike {
             let Ok(beginning) = beginning.read().await else { continue };
-            let is_refused = self.requests.with_queued(request, |job| {
-                let (method, len) = (job.method.as_str(), job.body.len());
+            let is_refused = self.requests.queued(request).map(|job| {
+                let (method, len) = (job.method.as_str(), job.body.borrow().len());
                 let subject = self.deaths.keys.subject(method, job.target(), &job.head, &beginning, len);
                 self.deaths.table.borrow().mode(Instant::now(), &subject) == Some(Mode::Refused)
             });
@@ -113,11 +116,12 @@ impl Gate {
     }
 
     /// A worker has answered the request, so it is none that workers die with.
-    pub(crate) fn proven(&self, job: Box<Job>) {
+    pub(crate) fn proven(&self, job: &Rc<WorkerRequest>) {
+        let (pass, body) = (job.take_pass(), job.body.take());
         let route = self.deaths.keys.route(job.method.as_str(), job.target());
         {
             let mut table = self.deaths.table.borrow_mut();
-            if job.body.len() == 0 {
+            if body.len() == 0 {
                 table.note_answered(job.answer.times.get().finished.unwrap_or_else(Instant::now), route);
             }
             // Nearly always.
@@ -125,9 +129,12 @@ impl Gate {
                 return;
             }
         }
-        let gate = self.rc();
+        let (gate, job) = (self.rc(), Rc::clone(job));
         tokio::task::spawn_local(async move {
-            let subject = gate.deaths.subject(&job.method, job.target(), &job.head, &job.body).await;
+            // Others like it wait until it is known how it ended.
+            let _pass = pass;
+            let beginning = body.beginning(BODY_BYTES_MAX);
+            let subject = gate.deaths.subject(&job.method, job.target(), &job.head, beginning, body.len()).await;
             let Some(subject) = subject else { return };
             let is_known = gate.deaths.table.borrow_mut().answered(Instant::now(), &subject);
             if is_known {

@@ -10,7 +10,7 @@ use sluice_trends::{LongRun as Remembered, Totals};
 
 use super::Gate;
 use super::tails::now_unix_ms;
-use crate::upstream::InFlight;
+use crate::upstream::WorkerRequest;
 
 /// Runs from here on are told of at once, microseconds.
 const ALARMING_US: u64 = 1_000_000;
@@ -44,7 +44,7 @@ impl Gate {
     }
 
     /// A request has left the app.
-    pub(super) fn take_runs_of(&self, worker: WorkerId, exchange: &InFlight, reported: &Reported<'_>) {
+    pub(super) fn take_runs_of(&self, worker: WorkerId, exchange: &WorkerRequest, reported: &Reported<'_>) {
         if exchange.is_own {
             return;
         }
@@ -55,8 +55,8 @@ impl Gate {
         }
     }
 
-    fn take_long_run(&self, worker: WorkerId, run: &LongRun, exchange: Option<&InFlight>) {
-        let (us, name) = (run.us.min(RUN_US_MAX), exchange.map(InFlight::name));
+    fn take_long_run(&self, worker: WorkerId, run: &LongRun, exchange: Option<&WorkerRequest>) {
+        let (us, name) = (run.us.min(RUN_US_MAX), exchange.map(WorkerRequest::name));
         let class = exchange.map(|exchange| Rc::clone(&exchange.class.name));
         let spent = RunTime::of(us, run.cpu_us, run.queued_us);
         self.runs.borrow_mut().remember(Remembered {

@@ -18,7 +18,7 @@ use crate::active::ActiveConfig;
 use crate::receive::body::Body;
 use crate::record::Record;
 use crate::respond::answer::Answer;
-use crate::upstream::{InFlight, Job, Lease};
+use crate::upstream::{Asked, Lease, WorkerRequest};
 use sluice_classes::{Class, Traits};
 use tokio::time::Instant;
 
@@ -99,18 +99,19 @@ fn record(worker: WorkerId, outcome: Outcome) -> Record {
 
 /// A request that the worker has, as the gate sees it: no task carries it out.
 fn held(gate: &Gate, worker: WorkerId, class: Class) -> RequestId {
-    let job = job(gate, Method::Get, class);
-    job.answer.worker.set(Some(worker));
-    gate.requests.hold(job.request, Rc::new(InFlight::new(&job, Instant::now())));
-    job.request
+    let request = asked(gate, Method::Get, class);
+    request.answer.worker.set(Some(worker));
+    request.tell(sluice_dispatch::Event::Assigned { is_ahead: false, is_reused: false });
+    gate.requests.add(&request);
+    request.request
 }
 
-fn job(gate: &Gate, method: Method, class: Class) -> Box<Job> {
+fn asked(gate: &Gate, method: Method, class: Class) -> Rc<WorkerRequest> {
     let request = gate.next_request_id();
-    Box::new(Job {
+    let asked = Asked {
         request,
         token: gate.tokens.of(request),
-        head: Rc::new(format!("{} /page HTTP/1.1\r\n\r\n", method.as_str()).into_bytes()),
+        head: format!("{} /page HTTP/1.1\r\n\r\n", method.as_str()).into_bytes(),
         body: Body::default(),
         method,
         is_upgrade: false,
@@ -118,8 +119,10 @@ fn job(gate: &Gate, method: Method, class: Class) -> Box<Job> {
         class,
         answer: gate.new_answer(),
         is_own: false,
-        _pass: Pass::default(),
-    })
+        pass: Some(Pass::default()),
+        seat: None,
+    };
+    WorkerRequest::new(gate, asked)
 }
 
 /// A request as it comes from a client.
@@ -128,10 +131,9 @@ pub(crate) fn submit(gate: &Rc<Gate>, method: Method) -> (RequestId, Rc<Answer>)
 }
 
 fn submit_of(gate: &Rc<Gate>, method: Method, class: Class) -> (RequestId, Rc<Answer>) {
-    let job = job(gate, method, class);
-    let (request, answer) = (job.request, Rc::clone(&job.answer));
-    gate.submit(Instant::now(), job);
-    (request, answer)
+    let asked = asked(gate, method, class);
+    gate.submit(Instant::now(), &asked);
+    (asked.request, Rc::clone(&asked.answer))
 }
 
 /// A worker's socket that takes connections and what comes on them, and answers nothing.

@@ -19,7 +19,7 @@ use crate::answers::shell::ShellFiles;
 use crate::front::tls::{Certificates, TicketKeys, Tls};
 use crate::fronts::Fronts;
 use crate::receive::trust::Trust;
-use crate::upstream::InFlight;
+use crate::upstream::WorkerRequest;
 
 impl Gate {
     /// The config in force. A request that asks twice may get two answers, as a reload can come in between.
@@ -282,8 +282,8 @@ impl Gate {
     }
 
     /// What the worker holds and has begun.
-    pub(super) fn begun_by(&self, worker: WorkerId) -> Vec<Rc<InFlight>> {
-        self.slots_of(worker).map(|slots| slots.held(InFlight::has_begun)).unwrap_or_default()
+    pub(super) fn begun_by(&self, worker: WorkerId) -> Vec<Rc<WorkerRequest>> {
+        self.slots_of(worker).map(|slots| slots.held(WorkerRequest::has_begun)).unwrap_or_default()
     }
 
     /// What a worker holds now.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use sluice_catalog::config::Config;
 use sluice_catalog::refusals::WarmUpError;
 use sluice_catalog::snapshot::Purge;
+use sluice_dispatch::{Cause, Event as Told, Phase};
 use sluice_journal::{Event as Happening, Level};
 use sluice_scheduler::{Event, RequestId, Scheduler, WorkerId};
 use sluice_supervisor::{
@@ -15,9 +16,9 @@ use sluice_supervisor::{
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
-use super::{Cause, Gate};
+use super::Gate;
 use crate::answers::down::LastWords;
-use crate::upstream::{Ahead, InFlight, Job, Slots};
+use crate::upstream::{Slots, WorkerRequest};
 
 impl sluice_supervisor::Gate for Gate {
     fn config(&self) -> Rc<Config> {
@@ -93,9 +94,9 @@ impl sluice_supervisor::Gate for Gate {
     fn exited(&self, worker: WorkerId) {
         self.note_broken_warm_up(worker);
         let slots = self.slots.borrow_mut().remove(&worker);
-        let unseen = slots.map(|slots| slots.close()).unwrap_or_default();
-        for exchange in self.requests.of(worker) {
-            exchange.worker_is_gone(&unseen);
+        let (unseen, cause) = slots.map_or((Vec::new(), Cause::Own), |slots| (slots.close(), slots.cause()));
+        for request in self.requests.of(worker) {
+            request.worker_is_gone(&unseen, cause);
         }
         self.reporters.borrow_mut().remove(&worker);
         self.forget_sleep_of(worker);
@@ -156,11 +157,9 @@ impl sluice_supervisor::Gate for Gate {
     fn reported(&self, worker: WorkerId, request: RequestId, reported: &Reported<'_>) {
         let exchange = self.requests.exchange(request);
         // A late word of the worker that died with it may come when another has it.
-        let is_its = |exchange: &Rc<InFlight>| exchange.answer.worker.get() == Some(worker);
+        let is_its = |exchange: &Rc<WorkerRequest>| exchange.answer.worker.get() == Some(worker);
         if let Some(exchange) = exchange.filter(is_its) {
-            exchange.is_confirmed.set(true);
-            exchange.confirmed.set();
-            exchange.ended.notify_waiters();
+            exchange.tell(Told::Reported);
             self.take_runs_of(worker, &exchange, reported);
             self.take_report(request, &exchange, reported);
         }
@@ -178,30 +177,30 @@ impl sluice_supervisor::Gate for Gate {
     }
 
     fn app_took(&self, worker: WorkerId, request: RequestId) {
-        if let Some(exchange) = self.requests.held_by(worker, request) {
-            exchange.is_taken.set(true);
-            exchange.taken.set();
+        if let Some(request) = self.requests.held_by(worker, request) {
+            request.tell(Told::Taken);
         }
     }
 
     fn waits_on(&self, worker: WorkerId, request: RequestId) {
-        if let Some(exchange) = self.requests.held_by(worker, request).filter(|exchange| exchange.is_poll()) {
-            exchange.is_taken.set(true);
-            exchange.leaves.set();
+        if let Some(request) = self.requests.held_by(worker, request) {
+            request.tell(Told::Waits);
         }
     }
 
     fn busy(&self, worker: WorkerId, request: RequestId, by: RequestId) {
-        if let Some(exchange) = self.requests.held_by(worker, request) {
-            exchange.busy_with.set(Some(by));
-            exchange.cut.set();
+        let is_open = self.requests.unreported(worker, by).is_some();
+        if let Some(request) = self.requests.held_by(worker, request) {
+            request.tell(Told::Busy { by, is_open });
         }
     }
 
     fn idle(&self, worker: WorkerId) {
-        for exchange in self.requests.of(worker) {
-            exchange.ended.notify_waiters();
-            exchange.is_confirmed.set(exchange.is_confirmed.get() || exchange.account.is_finished());
+        for request in self.requests.of(worker) {
+            let is_over = matches!(request.phase(), Phase::Settling(_)) || request.account.is_finished();
+            if is_over && !request.is_reported() {
+                request.tell(Told::Reported);
+            }
         }
     }
 
@@ -244,7 +243,7 @@ impl Gate {
     /// replaced.
     pub(crate) fn give_up_worker(&self, worker: WorkerId) {
         if let Some(slots) = self.slots.borrow().get(&worker) {
-            slots.is_dying.set(true);
+            slots.dies();
         }
         self.note_broken_warm_up(worker);
         self.tell(Event::Faulted { worker });
@@ -256,14 +255,15 @@ impl Gate {
     }
 
     /// Gives a request of the gateway's own to a worker that is being warmed. Returns false when it is no longer.
-    pub(crate) fn warm_with(&self, worker: WorkerId, job: Box<Job>) -> bool {
+    pub(crate) fn warm_with(&self, worker: WorkerId, own: &Rc<WorkerRequest>) -> bool {
         if !self.scheduler.borrow().is_warming(worker) {
             return false;
         }
-        let request = job.request;
+        let request = own.request;
         self.tell(Event::WarmingWith { worker, request });
-        let given = self.give(Instant::now(), worker, job, Ahead::No);
-        if let Some((lease, _)) = given {
+        self.requests.add(own);
+        if let Some(lease) = self.give(Instant::now(), worker, own, false) {
+            self.requests.remove(request);
             lease.end();
             self.tell(Event::Finished { worker, request });
             return false;
@@ -316,7 +316,7 @@ impl Gate {
     }
 
     /// The warm-up request that the worker holds.
-    fn own_at(&self, worker: WorkerId) -> Option<Rc<InFlight>> {
+    fn own_at(&self, worker: WorkerId) -> Option<Rc<WorkerRequest>> {
         let held = self.requests.all_held();
         held.into_iter().find(|held| held.is_own && held.answer.worker.get() == Some(worker))
     }

@@ -10,13 +10,14 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Deref;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use sluice_cache::{PARTS_FIELD, Parts};
 use sluice_catalog::errors::Code;
+use sluice_dispatch::Event;
 use sluice_http1::ReceivedResponse;
 use sluice_journal::Step;
 use sluice_message::{Fields, ResponseHead};
@@ -30,6 +31,7 @@ use crate::receive::spool::TempStore;
 use crate::respond::fill::{Fill, Key, Part};
 use crate::signal::Signal;
 use crate::socket::Socket;
+use crate::upstream::WorkerRequest;
 
 /// Interim responses kept for a client that has not read them yet; more are dropped, they are hints.
 const INFORMATIONAL_MAX: usize = 8;
@@ -117,6 +119,8 @@ pub(crate) struct Answer {
     body: Body,
     /// The client, who has asked for it.
     reader: Key,
+    /// What it is the answer to, if a worker gives it.
+    origin: OnceCell<Weak<WorkerRequest>>,
     /// It reads no more.
     has_left: Cell<bool>,
     pub(crate) changed: Signal,
@@ -170,6 +174,7 @@ impl Answer {
             inner: RefCell::new(inner),
             reader: body.add_reader(),
             body,
+            origin: OnceCell::new(),
             has_left: Cell::new(false),
             changed: Signal::default(),
             taken: Signal::default(),
@@ -208,6 +213,16 @@ impl Answer {
         self.changed.set();
     }
 
+    /// Takes a piece of the body, or gives it back where it has to go to the disk.
+    pub(crate) fn push_to_memory(&self, data: Bytes) -> Result<(), Bytes> {
+        if data.is_empty() || !self.is_wanted() {
+            return Ok(());
+        }
+        self.body.push_to_memory(data)?;
+        self.changed.set();
+        Ok(())
+    }
+
     /// Takes a piece of the body. Waits for the disk at most, never for the client.
     pub(crate) async fn push(&self, data: Bytes) {
         if data.is_empty() || !self.is_wanted() {
@@ -215,6 +230,7 @@ impl Answer {
         }
         if self.body.push(data).await.is_err() {
             self.inner.borrow_mut().end = Some(End::Failed(Code::TempFull));
+            self.tell_worker(|request| request.tell(Event::Unwanted));
         }
         self.changed.set();
     }
@@ -241,8 +257,27 @@ impl Answer {
         let mut inner = self.inner.borrow_mut();
         if inner.end.is_none() || (inner.end == Some(End::Complete) && !inner.head_taken) {
             inner.end = Some(End::Failed(code));
+            drop(inner);
             self.changed.set();
+            self.tell_worker(|request| request.tell(Event::Unwanted));
         }
+    }
+
+    /// The worker's request that it is the answer to hears of the client's leaving.
+    pub(crate) fn comes_from(&self, request: &Rc<WorkerRequest>) {
+        let _ = self.origin.set(Rc::downgrade(request));
+    }
+
+    fn tell_worker(&self, tell: impl FnOnce(&WorkerRequest)) {
+        if let Some(request) = self.origin.get().and_then(Weak::upgrade) {
+            tell(&request);
+        }
+    }
+
+    /// The gateway ends the stream that it has become.
+    pub(crate) fn close(&self) {
+        self.closing.set();
+        self.tell_worker(|request| request.tell(Event::Unwanted));
     }
 
     pub(crate) fn upgrade(&self, upgraded: Upgraded) {
@@ -405,6 +440,7 @@ impl Answer {
     pub(crate) fn half_close(&self) {
         self.client_half_closed.set(true);
         self.departing.set();
+        self.tell_worker(WorkerRequest::client_half_closed);
     }
 
     /// The client will read no more. This frees nothing but memory: the worker's slot stays with the worker (I1).
@@ -416,5 +452,6 @@ impl Answer {
         drop(upgraded);
         self.closing.set();
         self.departing.set();
+        self.tell_worker(WorkerRequest::client_left);
     }
 }

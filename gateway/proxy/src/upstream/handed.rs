@@ -13,10 +13,8 @@ use std::path::Path;
 
 use nix::fcntl::OFlag;
 
-use super::mailbox::Slot;
+use super::request::WorkerRequest;
 use super::slots::Slots;
-use super::{Given, InFlight, Job};
-use crate::gate::{Gate, Seen};
 
 /// Requests that a worker may have ahead of time, beside those that it holds. Each has a connection of its own. With 32 clients of a
 /// trivial handler, 8 cost the gateway a quarter less than 2, and 16 no less than 8 (`docs/decisions/0058-light-requests-in-batches.md`).
@@ -25,27 +23,6 @@ pub(crate) const AHEAD_MAX: u32 = 8;
 const ENTRY_BYTES: usize = 8;
 /// A longer request is not handed over: what a worker has not read lies in the kernel.
 const REQUEST_BYTES_MAX: u64 = 16 * 1024;
-
-/// Where a request is that may have been handed over ahead of time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Ahead {
-    /// It was given to a free slot.
-    #[default]
-    No,
-    /// Others stand before it in its worker.
-    Handed,
-    /// None do any more.
-    Begun,
-}
-
-/// Why the app has not seen a request.
-#[derive(Clone, Copy)]
-pub(super) enum Delivery {
-    /// Its worker could not be reached.
-    Failed,
-    /// It was taken back before its turn came.
-    Unseen,
-}
 
 /// The pipe of a worker.
 #[derive(Debug)]
@@ -73,10 +50,10 @@ impl Pipe {
     }
 }
 
-impl Job {
+impl WorkerRequest {
     /// Whether it may be handed over ahead of time, if it is cheap: whole with its head, and not about to hold its connection.
     pub(crate) fn may_go_ahead(&self) -> bool {
-        let bytes = self.head.len() as u64 + self.body.len();
+        let bytes = self.head.len() as u64 + self.body.borrow().len();
         !self.is_upgrade && !self.is_own && !self.head.ends_with(crate::sessions::POLL) && bytes <= REQUEST_BYTES_MAX
     }
 }
@@ -103,26 +80,5 @@ impl Slots {
     /// Takes everything that the app has not seen.
     pub(crate) fn take_unseen(&self) -> Vec<u64> {
         self.pipe.borrow().as_ref().map(Pipe::take_all).unwrap_or_default()
-    }
-
-    /// Whether the app can not have seen the request, and never will. Its connection has closed.
-    pub(super) fn was_unseen(&self, gate: &Gate, exchange: &InFlight) -> bool {
-        if exchange.ahead.get() == Ahead::No {
-            return false;
-        }
-        if !self.closed.get() {
-            gate.withdraw(self.worker, &self.take_unseen());
-        }
-        exchange.is_withdrawn.get()
-    }
-
-    /// Of this request the app has seen nothing, so it can go to another worker.
-    pub(super) async fn give_back(&self, gate: &Gate, slot: &Slot, given: Given, delivery: Delivery) {
-        slot.free();
-        match delivery {
-            _ if self.closed.get() => gate.bury(given, Seen::NOTHING, self.cause.get()).await,
-            Delivery::Failed => gate.undelivered(given.lease, given.job),
-            Delivery::Unseen => gate.returned(given.lease, given.job),
-        }
     }
 }

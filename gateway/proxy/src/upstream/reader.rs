@@ -1,98 +1,210 @@
-//! The reading side of a worker's connection during one exchange: pieces as they come, and a body to its end, however that
-//! is told. It must not know what heads mean.
-
-use std::future::Future as _;
-use std::io;
-use std::pin::{Pin, pin};
-use std::task::Poll;
-use std::time::Duration;
+//! An answer on its way from a worker: bytes to a head and pieces of a body. The worker is input like any client (I8).
 
 use bytes::{Buf as _, Bytes, BytesMut};
-use sluice_http1::{ChunkedDecoder, HeadLimits, ResponseFraming};
-use sluice_message::Rejection;
-use tokio::io::AsyncReadExt as _;
-use tokio::net::unix::ReadHalf;
-use tokio::time::{Instant, Sleep};
+use sluice_http1::{ChunkedDecoder, HeadLimits, HeadReader, Parse, ReceivedResponse, ResponseFraming};
+use sluice_message::{Rejection, ResponseHead};
 
-use super::InFlight;
-use super::exchange::Fault;
-use super::wire::READ_BYTES;
-use crate::gate::{Seen, to_usize};
-use crate::respond::answer::Answer;
-use crate::socket::Socket;
+use super::request::WorkerRequest;
+use super::token::ANSWER_FIELD;
+use crate::gate::to_usize;
 
 /// Up to here copying is cheaper than sharing the buffer.
 const COPY_BYTES_MAX: usize = 4096;
-/// How long the report of a worker's end, or of a response's, may take after its connection has closed.
-const LAST_WORD_TIMEOUT: Duration = Duration::from_millis(60);
-const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// How long bytes of a response may be on their way after the worker has reported its end. They are in the socket by then,
-/// but the report comes on another one.
-const LAST_BYTES_TIMEOUT: Duration = Duration::from_millis(10);
+/// How each head of an answer begins.
+const VERSION_START: &[u8] = b"HTTP/1.";
 
-/// What is read of a worker's connection, and whom it is for.
-pub(super) struct Reader<'r, 's> {
-    pub(super) half: &'r mut Socket<ReadHalf<'s>>,
-    pub(super) unread: &'r mut BytesMut,
-    pub(super) exchange: &'r InFlight,
-    pub(super) heard: bool,
-    /// Nothing comes after the worker has reported the end of the request, as it does of a stream at its head.
-    pub(super) ends_with_report: bool,
+/// What shows that an answer is the request's own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Proof {
+    /// Its token, in the head.
+    Token,
+    /// That its connection has carried no other. An app may then have written the answer to the socket itself.
+    Connection,
+    /// Nothing: the worker has no preload.
+    None,
 }
 
-impl Reader<'_, '_> {
-    /// Reads more, however little. `Ok(false)` is the end of the connection.
-    pub(super) async fn more(&mut self) -> Result<bool, Fault> {
-        if self.unread.capacity() - self.unread.len() < READ_BYTES / 4 {
-            self.unread.reserve(READ_BYTES);
-        }
-        let (exchange, heard, ends_with_report) = (self.exchange, self.heard, self.ends_with_report);
-        let mut last_bytes: Option<Pin<Box<Sleep>>> = None;
-        let mut reading = pin!(self.half.read_buf(self.unread));
-        let read = std::future::poll_fn(|cx| {
-            if let Poll::Ready(read) = reading.as_mut().poll(cx) {
-                return Poll::Ready(Ok(read));
+/// What the bytes so far come to.
+pub(super) enum Progress {
+    /// More are needed.
+    Short,
+    /// An interim answer that means something to the client.
+    Interim(ResponseHead),
+    /// The head.
+    Head(ReceivedResponse),
+    /// A piece of the body.
+    Piece(Bytes),
+    /// The body is whole. The connection may carry another request, as far as the answer says.
+    Whole { trailers: Trailers, is_reusable: bool },
+}
+
+/// Why they come to nothing.
+pub(super) enum Broken {
+    /// They are not HTTP/1.1, or more than announced.
+    Malformed(&'static str),
+    /// They do not carry the request's token (I10).
+    Foreign,
+}
+
+pub(super) type Trailers = Vec<(String, Vec<u8>)>;
+
+enum State {
+    Head(HeadReader),
+    Empty,
+    Sized(u64),
+    /// With small chunks that came together, which go on together: an app that writes a byte at a time must not cost one step a byte.
+    Chunked(Box<(ChunkedDecoder, BytesMut)>),
+    UntilClose,
+}
+
+/// See the module's text.
+pub(super) struct Reader {
+    state: State,
+    proof: Proof,
+    keeps_alive: bool,
+    /// Those of a body whose last piece has gone on.
+    trailers: Trailers,
+}
+
+impl Reader {
+    pub(super) fn new(proof: Proof) -> Self {
+        Reader { state: State::Head(HeadReader::new()), proof, keeps_alive: false, trailers: Vec::new() }
+    }
+
+    /// Takes what there is of the bytes.
+    pub(super) fn step(
+        &mut self,
+        unread: &mut BytesMut,
+        request: &WorkerRequest,
+        limits: &HeadLimits,
+    ) -> Result<Progress, Broken> {
+        match &mut self.state {
+            State::Head(_) => self.head(unread, request, limits),
+            State::Empty | State::Sized(0) => {
+                let trailers = std::mem::take(&mut self.trailers);
+                self.whole(unread, trailers, request)
             }
-            if exchange.died.poll(cx).is_ready() {
-                return Poll::Ready(Err(Fault::Closed(Seen { sent: true, heard, unread: false })));
+            State::Sized(missing) => {
+                let here = unread.len().min(to_usize(*missing));
+                if here == 0 {
+                    return Ok(Progress::Short);
+                }
+                *missing -= here as u64;
+                Ok(Progress::Piece(take(unread, here)))
             }
-            if exchange.cut.poll(cx).is_ready() {
-                return Poll::Ready(Err(Fault::Cut));
-            }
-            if !ends_with_report
-                || exchange.is_taken.get()
-                || (exchange.confirmed.poll(cx).is_pending() && !exchange.is_confirmed.get())
-            {
-                return Poll::Pending;
-            }
-            let last_bytes = last_bytes.get_or_insert_with(|| Box::pin(tokio::time::sleep(LAST_BYTES_TIMEOUT)));
-            last_bytes.as_mut().poll(cx).map(|()| Err(Fault::Short))
-        })
-        .await?;
-        match read {
-            Ok(0) => Ok(false),
-            Ok(_) => {
-                self.heard = true;
-                let now = Instant::now();
-                exchange.last_heard.set(now);
-                exchange.answer.last_moved.set(now);
-                Ok(true)
-            }
-            // What Linux answers when the other side has closed with bytes that it had not read.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
-                Err(Fault::Closed(Seen { sent: false, heard, unread: !heard }))
-            }
-            Err(_) => Err(self.closed()),
+            State::Chunked(_) => self.chunk(unread, request),
+            State::UntilClose if unread.is_empty() => Ok(Progress::Short),
+            State::UntilClose => Ok(Progress::Piece(unread.split().freeze())),
         }
     }
 
-    pub(super) fn closed(&self) -> Fault {
-        Fault::Closed(Seen { sent: false, heard: self.heard, unread: false })
+    fn head(
+        &mut self,
+        unread: &mut BytesMut,
+        request: &WorkerRequest,
+        limits: &HeadLimits,
+    ) -> Result<Progress, Broken> {
+        loop {
+            let State::Head(heads) = &mut self.state else { return Ok(Progress::Short) };
+            let parsed = heads.response(unread, limits, &request.method).map_err(|rejection| malformed(&rejection))?;
+            let Parse::Complete { received, consumed } = parsed else { return Ok(Progress::Short) };
+            unread.advance(consumed);
+            match received.head.status {
+                101 if request.is_upgrade => return self.final_head(received, request, limits),
+                101 => return Err(Broken::Malformed("an upgrade that nobody asked for")),
+                100..=199 => {
+                    self.state = State::Head(HeadReader::new());
+                    // 100 was answered by the gateway, which had the whole body; 102 and 103 are for the client.
+                    let is_told = matches!(received.head.status, 102 | 103);
+                    if is_told && (self.proof != Proof::Token || bears(&received, request)) {
+                        return Ok(Progress::Interim(received.passed_on().head));
+                    }
+                }
+                _ => return self.final_head(received, request, limits),
+            }
+        }
+    }
+
+    fn final_head(
+        &mut self,
+        received: ReceivedResponse,
+        request: &WorkerRequest,
+        limits: &HeadLimits,
+    ) -> Result<Progress, Broken> {
+        let is_marked = bears(&received, request);
+        if !is_marked && self.proof == Proof::Token {
+            return Err(Broken::Foreign);
+        }
+        request.answer.note_parts(&received.head.fields);
+        let received = received.passed_on();
+        // Where the app wrote the head itself, nobody knows what else it will write.
+        self.keeps_alive = received.keep_alive && (is_marked || self.proof == Proof::None);
+        self.state = match received.framing {
+            ResponseFraming::None => State::Empty,
+            ResponseFraming::Length(len) => State::Sized(len),
+            ResponseFraming::Chunked => {
+                State::Chunked(Box::new((ChunkedDecoder::for_response(limits), BytesMut::new())))
+            }
+            ResponseFraming::UntilClose => State::UntilClose,
+        };
+        Ok(Progress::Head(received))
+    }
+
+    fn chunk(&mut self, unread: &mut BytesMut, request: &WorkerRequest) -> Result<Progress, Broken> {
+        let State::Chunked(chunks) = &mut self.state else { return Ok(Progress::Short) };
+        let (decoder, gathered) = &mut **chunks;
+        loop {
+            let decoded = decoder.decode(unread).map_err(|rejection| malformed(&rejection))?;
+            let len = decoded.data.len();
+            if len > COPY_BYTES_MAX && !gathered.is_empty() && !decoded.done {
+                // The small ones before it go first, and these bytes are looked at again.
+                gathered.extend_from_slice(&unread[decoded.data.clone()]);
+                unread.advance(decoded.consumed);
+                return Ok(Progress::Piece(gathered.split().freeze()));
+            }
+            if len > COPY_BYTES_MAX && gathered.is_empty() && !decoded.done {
+                unread.advance(decoded.data.start);
+                let piece = take(unread, len);
+                unread.advance(decoded.consumed - decoded.data.end);
+                return Ok(Progress::Piece(piece));
+            }
+            gathered.extend_from_slice(&unread[decoded.data.clone()]);
+            unread.advance(decoded.consumed);
+            if decoded.done {
+                let trailers = decoder.trailers().to_vec();
+                if gathered.is_empty() {
+                    return self.whole(unread, trailers, request);
+                }
+                let piece = gathered.split().freeze();
+                self.state = State::Empty;
+                self.trailers = trailers;
+                return Ok(Progress::Piece(piece));
+            }
+            if decoded.consumed == 0 || unread.is_empty() {
+                return Ok(if gathered.is_empty() {
+                    Progress::Short
+                } else {
+                    Progress::Piece(gathered.split().freeze())
+                });
+            }
+        }
+    }
+
+    fn whole(
+        &mut self,
+        unread: &BytesMut,
+        trailers: Trailers,
+        request: &WorkerRequest,
+    ) -> Result<Progress, Broken> {
+        if !unread.is_empty() && request.answer.is_untouched() {
+            return Err(Broken::Malformed("more bytes than the response announced"));
+        }
+        Ok(Progress::Whole { trailers, is_reusable: self.keeps_alive && unread.is_empty() })
     }
 }
 
-pub(super) fn malformed(rejection: &Rejection) -> Fault {
-    Fault::Malformed(rejection.detail)
+fn malformed(rejection: &Rejection) -> Broken {
+    Broken::Malformed(rejection.detail)
 }
 
 /// The first `len` bytes. A small piece is copied, so that the buffer it came in can be used again at once.
@@ -105,91 +217,23 @@ fn take(unread: &mut BytesMut, len: usize) -> Bytes {
     unread.split_to(len).freeze()
 }
 
-pub(super) type Trailers = Vec<(String, Vec<u8>)>;
-
-pub(super) async fn read_body(
-    reader: &mut Reader<'_, '_>,
-    answer: &Answer,
-    framing: ResponseFraming,
-    limits: &HeadLimits,
-) -> Result<Trailers, Fault> {
-    match framing {
-        ResponseFraming::None => Ok(Vec::new()),
-        ResponseFraming::Length(len) => read_sized(reader, answer, len).await,
-        ResponseFraming::Chunked => read_chunked(reader, answer, limits).await,
-        ResponseFraming::UntilClose => loop {
-            if !reader.unread.is_empty() {
-                answer.push(reader.unread.split().freeze()).await;
-            }
-            let more = match reader.more().await {
-                // Its end was reported before that of its connection was seen.
-                Err(Fault::Short) => return Ok(Vec::new()),
-                more => more?,
-            };
-            if !more {
-                // The end of such a body and the death of its worker look alike, and so does the end of its client.
-                let is_cut_off = reader.exchange.has_left.get();
-                return if is_cut_off || ended_by_death(reader.exchange).await {
-                    Err(reader.closed())
-                } else {
-                    Ok(Vec::new())
-                };
-            }
-        },
-    }
+/// Whether the head is one that the preload has marked for the request: its first field is the token. Bytes that got before
+/// it, up to the middle of a field or of a status line, have made it a later field, or the real status line a reason.
+fn bears(received: &ReceivedResponse, request: &WorkerRequest) -> bool {
+    let is_marked = received
+        .head
+        .fields
+        .iter()
+        .next()
+        .is_some_and(|(name, token)| name.eq_ignore_ascii_case(ANSWER_FIELD) && token == request.token.as_bytes());
+    is_marked && !received.head.reason().windows(VERSION_START.len()).any(|part| part == VERSION_START)
 }
 
-/// Whether the worker has died with this exchange rather than reported its end. Where neither is heard soon, it has not.
-async fn ended_by_death(exchange: &InFlight) -> bool {
-    let end = Instant::now() + LAST_WORD_TIMEOUT;
-    while Instant::now() < end && !exchange.is_confirmed.get() {
-        if exchange.orphaned.get().is_some() {
-            return true;
-        }
-        tokio::time::sleep(LOOK_EVERY).await;
-    }
-    false
-}
-
-async fn read_sized(reader: &mut Reader<'_, '_>, answer: &Answer, len: u64) -> Result<Trailers, Fault> {
-    let mut missing = len;
-    while missing > 0 {
-        let here = reader.unread.len().min(to_usize(missing));
-        if here > 0 {
-            missing -= here as u64;
-            answer.push(take(reader.unread, here)).await;
-        } else if !reader.more().await? {
-            return Err(reader.closed());
-        }
-    }
-    Ok(Vec::new())
-}
-
-async fn read_chunked(reader: &mut Reader<'_, '_>, answer: &Answer, limits: &HeadLimits) -> Result<Trailers, Fault> {
-    let mut decoder = ChunkedDecoder::for_response(limits);
-    // Small chunks that came together go on together: an app that writes a byte at a time must not cost one step a byte.
-    let mut gathered = BytesMut::new();
-    loop {
-        let decoded = decoder.decode(reader.unread).map_err(|rejection| malformed(&rejection))?;
-        let len = decoded.data.len();
-        if len > COPY_BYTES_MAX {
-            answer.push(gathered.split().freeze()).await;
-            reader.unread.advance(decoded.data.start);
-            answer.push(take(reader.unread, len)).await;
-            reader.unread.advance(decoded.consumed - decoded.data.end);
-        } else {
-            gathered.extend_from_slice(&reader.unread[decoded.data.clone()]);
-            reader.unread.advance(decoded.consumed);
-        }
-        let is_stuck = decoded.consumed == 0 || reader.unread.is_empty();
-        if decoded.done || is_stuck {
-            answer.push(gathered.split().freeze()).await;
-        }
-        if decoded.done {
-            return Ok(decoder.trailers().to_vec());
-        }
-        if is_stuck && !reader.more().await? {
-            return Err(reader.closed());
-        }
-    }
+pub(super) fn is_event_stream(received: &ReceivedResponse) -> bool {
+    received.framing != ResponseFraming::None
+        && received
+            .head
+            .fields
+            .get("content-type")
+            .is_some_and(|value| value.get(..17).is_some_and(|start| start.eq_ignore_ascii_case(b"text/event-stream")))
 }

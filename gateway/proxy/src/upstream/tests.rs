@@ -12,7 +12,7 @@ use sluice_supervisor::Gate as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 
-use super::{Job, Lease, Lost};
+use super::{Asked, Lease, Lost, WorkerRequest};
 use crate::gate::tests::one_ready_worker_at;
 use crate::gate::{Gate, Pass};
 use crate::receive::body::Body;
@@ -129,22 +129,21 @@ fn submit_with(gate: &Rc<Gate>, word: &str, end: &[u8]) -> (RequestId, Rc<Answer
     let (answer, token) = (gate.new_answer(), gate.tokens.of(request));
     let token_text = String::from_utf8(token.as_bytes().to_vec()).unwrap();
     let start = format!("GET {word} {} {token_text}", request.0);
-    gate.submit(
-        tokio::time::Instant::now(),
-        Box::new(Job {
-            request,
-            token,
-            head: Rc::new([start.as_bytes(), end].concat()),
-            body: Body::default(),
-            method: Method::Get,
-            is_upgrade: false,
-            request_id: word.into(),
-            class: Class::default(),
-            answer: Rc::clone(&answer),
-            is_own: false,
-            _pass: Pass::default(),
-        }),
-    );
+    let asked = Asked {
+        request,
+        token,
+        head: [start.as_bytes(), end].concat(),
+        body: Body::default(),
+        method: Method::Get,
+        is_upgrade: false,
+        request_id: word.into(),
+        class: Class::default(),
+        answer: Rc::clone(&answer),
+        is_own: false,
+        pass: Some(Pass::default()),
+        seat: None,
+    };
+    gate.submit(tokio::time::Instant::now(), &WorkerRequest::new(&gate, asked));
     (request, answer)
 }
 

@@ -1,13 +1,14 @@
 //! One connection to a worker: the stream and what was read from it and not used yet.
 
+use std::future::Future as _;
 use std::io;
 use std::path::Path;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::BytesMut;
-use tokio::io::{AsyncRead, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::time::Instant;
 
@@ -50,13 +51,33 @@ impl Wire {
         }
     }
 
-    /// Ready when an idle connection is closed or sends anything.
-    pub(crate) fn poll_disturbed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    /// Whether nothing speaks against another request: an idle connection that is closed, or sends anything, carries none.
+    pub(super) fn is_quiet(&mut self) -> bool {
         let mut byte = [0];
-        Pin::new(&mut self.stream).poll_read(cx, &mut ReadBuf::new(&mut byte)).map(|_| ())
+        let mut cx = Context::from_waker(Waker::noop());
+        Pin::new(&mut self.stream).poll_read(&mut cx, &mut ReadBuf::new(&mut byte)).is_pending()
     }
 
-    pub(crate) fn into_upgraded(self, counted: StreamLease) -> Upgraded {
+    /// Reads what there is, up to the room of the buffer. 0 bytes are the end of the connection.
+    pub(super) fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        if self.unread.capacity() - self.unread.len() < READ_BYTES / 4 {
+            self.unread.reserve(READ_BYTES);
+        }
+        // Made for this one look; it keeps nothing between two.
+        pin!(self.stream.read_buf(&mut self.unread)).poll(cx)
+    }
+
+    pub(super) fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    /// Closes the sending side. A socket does that at once.
+    pub(super) fn shut_down(&mut self) {
+        let mut cx = Context::from_waker(Waker::noop());
+        let _ = Pin::new(&mut self.stream).poll_shutdown(&mut cx);
+    }
+
+    pub(super) fn into_upgraded(self, counted: StreamLease) -> Upgraded {
         Upgraded { stream: self.stream, first: self.unread.freeze(), counted: Box::new(counted) }
     }
 }

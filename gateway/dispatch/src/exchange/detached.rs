@@ -1,0 +1,121 @@
+//! The slot is free, and the answer goes on: an event stream, a poll that the app waits with, an upgrade that is not answered yet.
+
+use sluice_catalog::errors::Code;
+use sluice_scheduler::Time;
+
+use super::{Action, Event, Exchange, Note, Phase, Timer};
+
+impl Exchange {
+    pub(super) fn while_detached(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
+        match event {
+            Event::Wrote { is_whole, is_one_piece } => self.wrote(is_whole, is_one_piece, actions),
+            Event::Heard => self.heard(now),
+            Event::HeadCame { is_until_close } => self.is_until_close = is_until_close,
+            Event::StreamCame => {}
+            Event::Switched => {
+                self.end();
+                actions.push(Action::SwitchOver);
+            }
+            Event::Completed { .. } => self.end_stream(actions),
+            Event::Closed { is_reset } => self.stream_closed(now, is_reset, actions),
+            Event::Malformed | Event::Foreign => {
+                let note = if event == Event::Foreign { Note::Foreign } else { Note::Malformed };
+                actions.push(Action::Note(note));
+                self.break_off(now, Code::WorkerAnswerMalformed, actions);
+            }
+            Event::BodyLost => self.break_off(now, Code::TempFull, actions),
+            Event::Reported => {
+                self.is_reported = true;
+                match self.timer {
+                    Some((Timer::LastWord, _)) => self.stream_complete(actions),
+                    Some((Timer::Exit, _)) => self.break_off(now, self.stream_error(), actions),
+                    _ => {}
+                }
+            }
+            Event::Dying => {
+                self.is_dying = true;
+                if matches!(self.timer, Some((Timer::Exit, _))) {
+                    self.break_off(now, Code::WorkerDied, actions);
+                }
+            }
+            Event::Exited { cause, .. } => {
+                self.cause = cause;
+                self.is_dying = true;
+                match self.timer {
+                    Some((Timer::LastWord | Timer::Exit, _)) => self.break_off(now, Code::WorkerDied, actions),
+                    _ => self.wait(Timer::LastRead, now),
+                }
+            }
+            Event::ClientLeft { .. } | Event::Unwanted => {
+                self.unwanted(now);
+                actions.push(Action::Close);
+                self.end_stream(actions);
+            }
+            Event::ClientHalfClosed { .. } => {
+                self.note(now, event);
+                self.half_close(actions);
+            }
+            Event::TimedOut => self.stream_times_out(now, actions),
+            Event::Taken
+            | Event::Waits
+            | Event::Assigned { .. }
+            | Event::Begun
+            | Event::Connected
+            | Event::ConnectFailed
+            | Event::Busy { .. }
+            | Event::StillOpen
+            | Event::Withdrawn
+            | Event::Judged(_) => {}
+        }
+    }
+
+    /// Whether a stream ended because its worker died, or the worker ended it and goes on, shows a little later.
+    fn stream_closed(&mut self, now: Time, is_reset: bool, actions: &mut Vec<Action>) {
+        if self.has_left {
+            actions.push(Action::Leave);
+            self.end_stream(actions);
+        } else if self.is_dying {
+            self.break_off(now, Code::WorkerDied, actions);
+        } else if self.is_until_close && !is_reset {
+            if self.is_reported {
+                return self.stream_complete(actions);
+            }
+            self.wait(Timer::LastWord, now);
+        } else if self.is_reported && !self.is_taken {
+            self.break_off(now, Code::WorkerAnswerTruncated, actions);
+        } else {
+            self.wait(Timer::Exit, now);
+        }
+    }
+
+    fn stream_times_out(&mut self, now: Time, actions: &mut Vec<Action>) {
+        if self.is_over(Timer::LastWord, now) {
+            self.stream_complete(actions);
+        } else if self.is_over(Timer::Exit, now) || self.is_over(Timer::LastRead, now) {
+            self.break_off(now, self.stream_error(), actions);
+        } else if self.patience_ends().is_some_and(|end| end <= now) {
+            self.break_off(now, Code::WorkerTimeout, actions);
+        }
+    }
+
+    fn stream_error(&self) -> Code {
+        if self.is_dying { Code::WorkerDied } else { Code::WorkerAnswerTruncated }
+    }
+
+    fn break_off(&mut self, now: Time, code: Code, actions: &mut Vec<Action>) {
+        self.fail(now, code, actions);
+        actions.push(Action::Close);
+        self.end_stream(actions);
+    }
+
+    fn stream_complete(&mut self, actions: &mut Vec<Action>) {
+        actions.push(Action::Complete);
+        self.end_stream(actions);
+    }
+
+    fn end_stream(&mut self, actions: &mut Vec<Action>) {
+        debug_assert_eq!(self.phase, Phase::Detached);
+        self.end();
+        actions.push(Action::EndStream);
+    }
+}

@@ -1,0 +1,258 @@
+//! Bytes go both ways.
+
+use sluice_catalog::errors::Code;
+use sluice_scheduler::{RequestId, Time};
+
+use super::{Action, Ahead, Event, Exchange, Kind, Note, Phase, Settling, Timer};
+use crate::fate::Seen;
+
+impl Exchange {
+    pub(super) fn while_open(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
+        match event {
+            Event::Wrote { is_whole, is_one_piece } => self.wrote(is_whole, is_one_piece, actions),
+            Event::BodyLost => {
+                self.fail(now, Code::TempFull, actions);
+                self.cut(now, actions);
+            }
+            Event::Heard => {
+                self.heard(now);
+                if self.phase == Phase::Sent {
+                    self.phase = Phase::Head;
+                }
+            }
+            Event::HeadCame { is_until_close } => {
+                self.phase = Phase::Body;
+                self.is_until_close = is_until_close;
+            }
+            Event::StreamCame => self.detach(actions),
+            Event::Switched => {
+                self.detach(actions);
+                self.end();
+                actions.push(Action::SwitchOver);
+            }
+            Event::Completed { is_reusable } => {
+                self.finish(is_reusable && self.is_written && !self.has_left, actions);
+            }
+            Event::Closed { is_reset } => self.closed(now, is_reset, actions),
+            Event::Malformed | Event::Foreign => {
+                let note = if event == Event::Foreign { Note::Foreign } else { Note::Malformed };
+                actions.push(Action::Note(note));
+                self.fail(now, Code::WorkerAnswerMalformed, actions);
+                actions.push(Action::Close);
+                self.settle(Settling::Broken, now, actions);
+            }
+            Event::Reported => {
+                self.is_reported = true;
+                if self.phase == Phase::Ending {
+                    self.complete(actions);
+                } else if !self.is_taken {
+                    self.wait(Timer::LastBytes, now);
+                }
+            }
+            Event::Taken => {
+                self.is_taken = true;
+                if self.kind == Kind::Upgrade {
+                    self.detach(actions);
+                }
+            }
+            Event::Waits => {
+                self.note(now, event);
+                self.leave_while_app_waits(actions);
+            }
+            Event::Busy { by, is_open } => self.busy(now, by, is_open, actions),
+            Event::Withdrawn => self.withdrawn(now, actions),
+            Event::Exited { is_unseen, cause } => self.exited(now, is_unseen, cause, actions),
+            Event::ClientLeft { is_shown } => {
+                self.unwanted(now);
+                if is_shown && self.kind != Kind::Own {
+                    self.client_left(now, actions);
+                }
+            }
+            Event::ClientHalfClosed { .. } => {
+                self.note(now, event);
+                self.half_close(actions);
+            }
+            Event::TimedOut => self.time_out(now, actions),
+            Event::Begun | Event::Dying | Event::Unwanted => self.note(now, event),
+            Event::Assigned { .. }
+            | Event::Connected
+            | Event::ConnectFailed
+            | Event::StillOpen
+            | Event::Judged(_) => {}
+        }
+    }
+
+    /// Remembers what has no consequence of its own in this phase.
+    pub(super) fn note(&mut self, now: Time, event: Event) {
+        match event {
+            Event::Begun => {
+                self.ahead = Ahead::Begun;
+                self.last_heard = self.last_heard.max(now);
+            }
+            Event::Dying => self.is_dying = true,
+            Event::Unwanted => self.unwanted(now),
+            Event::ClientHalfClosed { is_shown } => self.is_half_closed |= is_shown && self.kind != Kind::Own,
+            Event::Reported => self.is_reported = true,
+            Event::Taken => self.is_taken = true,
+            Event::Waits => {
+                self.app_waits |= self.kind == Kind::Poll;
+                self.is_taken |= self.app_waits;
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn heard(&mut self, now: Time) {
+        self.seen.heard = true;
+        self.last_heard = now;
+        self.timer = self.timer.filter(|(timer, _)| *timer != Timer::LastBytes);
+        if self.is_reported && !self.is_taken && self.phase != Phase::Detached {
+            self.wait(Timer::LastBytes, now);
+        }
+    }
+
+    pub(super) fn wrote(&mut self, is_whole: bool, is_one_piece: bool, actions: &mut Vec<Action>) {
+        self.seen.sent = true;
+        self.is_one_piece = is_one_piece;
+        self.is_written = is_whole;
+        self.half_close(actions);
+        self.leave_while_app_waits(actions);
+    }
+
+    /// The app reads the whole request and then its end, as from the client itself.
+    pub(super) fn half_close(&mut self, actions: &mut Vec<Action>) {
+        if self.is_half_closed && self.is_written && !self.has_left {
+            self.has_left = true;
+            actions.push(Action::ShutDown);
+        }
+    }
+
+    /// An app does not wait with what it has not read whole, and an answer that has begun ends where it began.
+    fn leave_while_app_waits(&mut self, actions: &mut Vec<Action>) {
+        if self.app_waits && self.is_written && matches!(self.phase, Phase::Sent | Phase::Head) {
+            self.detach(actions);
+        }
+    }
+
+    fn detach(&mut self, actions: &mut Vec<Action>) {
+        self.phase = Phase::Detached;
+        self.timer = None;
+        actions.push(Action::Detach);
+    }
+
+    pub(super) fn closed(&mut self, now: Time, is_reset: bool, actions: &mut Vec<Action>) {
+        self.seen.unread = is_reset && !self.seen.heard && self.is_one_piece;
+        if self.has_left {
+            return self.client_left(now, actions);
+        }
+        if self.phase == Phase::Body && self.is_until_close && !is_reset {
+            if self.is_reported {
+                return self.complete(actions);
+            }
+            self.phase = Phase::Ending;
+            return self.wait(Timer::LastWord, now);
+        }
+        if self.is_reused && self.seen.is_unnoticed() {
+            // It had been closed while it was idle.
+            self.phase = Phase::Handed;
+            self.is_reused = false;
+            self.is_written = false;
+            self.is_reported = false;
+            self.seen = Seen::NOTHING;
+            return actions.push(Action::Connect);
+        }
+        self.settle(Settling::Closed, now, actions);
+    }
+
+    /// The end of the connection was that of the answer.
+    pub(super) fn complete(&mut self, actions: &mut Vec<Action>) {
+        actions.push(Action::Complete);
+        self.finish(false, actions);
+    }
+
+    /// The app is to see that its client has left.
+    fn client_left(&mut self, now: Time, actions: &mut Vec<Action>) {
+        actions.extend([Action::Leave, Action::Close]);
+        self.unwanted(now);
+        self.settle(Settling::Left, now, actions);
+    }
+
+    fn cut(&mut self, now: Time, actions: &mut Vec<Action>) {
+        actions.push(Action::Close);
+        self.settle(Settling::Cut, now, actions);
+    }
+
+    pub(super) fn withdrawn(&mut self, now: Time, actions: &mut Vec<Action>) {
+        if self.seen.heard {
+            return self.lied(now, actions);
+        }
+        actions.push(Action::Close);
+        self.give_back(false, actions);
+    }
+
+    /// The worker has given the request back, unseen. Where it goes on with one that it answered, that one has the slot.
+    pub(super) fn busy(&mut self, now: Time, by: RequestId, is_open: bool, actions: &mut Vec<Action>) {
+        if self.seen.heard {
+            self.lied(now, actions);
+        } else if is_open && self.ahead != Ahead::Handed {
+            self.wait_again(actions);
+            actions.push(Action::PassTo { by });
+        } else {
+            self.withdrawn(now, actions);
+        }
+    }
+
+    /// Bytes of an answer have come to what is said to be unseen: they may be with the client, and none may follow them.
+    fn lied(&mut self, now: Time, actions: &mut Vec<Action>) {
+        actions.push(Action::Note(Note::Foreign));
+        self.fail(now, Code::WorkerAnswerMalformed, actions);
+        actions.push(Action::Close);
+        self.settle(Settling::Broken, now, actions);
+    }
+
+    fn exited(&mut self, now: Time, is_unseen: bool, cause: crate::Cause, actions: &mut Vec<Action>) {
+        self.cause = cause;
+        if is_unseen && !self.seen.heard {
+            actions.push(Action::Close);
+            return self.judge(Seen::NOTHING, actions);
+        }
+        if self.phase == Phase::Ending {
+            return self.judge(self.seen, actions);
+        }
+        self.phase = Phase::Orphaned;
+        self.wait(Timer::LastRead, now);
+    }
+
+    fn time_out(&mut self, now: Time, actions: &mut Vec<Action>) {
+        if self.is_over(Timer::LastWord, now) {
+            return self.complete(actions);
+        }
+        if !self.is_over(Timer::LastBytes, now) {
+            return self.lose_patience(now, actions);
+        }
+        if self.phase == Phase::Body && self.is_until_close {
+            actions.push(Action::Close);
+            return self.complete(actions);
+        }
+        if self.has_left {
+            return self.client_left(now, actions);
+        }
+        actions.push(Action::Note(Note::Short));
+        self.fail(now, Code::WorkerAnswerTruncated, actions);
+        actions.push(Action::Close);
+        self.finish(false, actions);
+    }
+
+    /// The config's two times: a silent worker's client is answered, and a worker that goes on for nobody is cut off. Neither frees
+    /// the slot.
+    pub(super) fn lose_patience(&mut self, now: Time, actions: &mut Vec<Action>) {
+        if self.patience_ends().is_none_or(|end| end > now) {
+            return;
+        }
+        if self.is_wanted {
+            self.fail(now, Code::WorkerTimeout, actions);
+        } else {
+            self.cut(now, actions);
+        }
+    }
+}

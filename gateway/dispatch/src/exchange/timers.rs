@@ -1,0 +1,99 @@
+//! The times that an exchange waits for, in one table.
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timer {
+    /// Bytes of an answer whose end the worker has reported.
+    LastBytes,
+    /// The word whether a body that the connection's end has ended was whole.
+    LastWord,
+    /// The exit of a worker whose connection has closed.
+    Exit,
+    /// The same, of one whose process is known to have gone.
+    DyingExit,
+    /// What a worker that has exited has written before.
+    LastRead,
+    /// The report of a request whose answer broke.
+    Report,
+    /// The report of a request whose connection the gateway has closed.
+    CutReport,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct TimerRow {
+    /// The timer.
+    pub timer: Timer,
+    /// Its name in the docs.
+    pub name: &'static str,
+    /// Its duration, milliseconds.
+    pub ms: u64,
+    /// What is done when it is over.
+    pub then: &'static str,
+    /// Why it is as long as that.
+    pub reason: &'static str,
+}
+
+/// How long an app's hooks may take after a request before its end is reported anyway, milliseconds: `SETTLE_MS_MAX` of the preload.
+const HOOKS_MS_MAX: u64 = 5000;
+
+/// All timers that are no setting.
+pub const TIMERS: [TimerRow; 7] = [
+    TimerRow {
+        timer: Timer::LastBytes,
+        name: "last bytes",
+        ms: 10,
+        then: "The answer is cut off, or ends with its connection.",
+        reason: "They are in the socket when the report comes, but the report has a pipe of its own.",
+    },
+    TimerRow {
+        timer: Timer::LastWord,
+        name: "last word",
+        ms: 60,
+        then: "The answer is whole.",
+        reason: "A body that only the connection's end ends looks the same when its worker dies.",
+    },
+    TimerRow {
+        timer: Timer::Exit,
+        name: "exit",
+        ms: 200,
+        then: "The worker is taken to live, and the client gets the error of a truncated answer.",
+        reason: "A dying worker's connections close before its exit is known.",
+    },
+    TimerRow {
+        timer: Timer::DyingExit,
+        name: "exit of a dying worker",
+        ms: 2000,
+        then: "The client gets the error of a truncated answer.",
+        reason: "npm or a shell above the worker may exit later than it.",
+    },
+    TimerRow {
+        timer: Timer::LastRead,
+        name: "last read",
+        ms: 200,
+        then: "The connection is closed.",
+        reason: "A child of the worker may keep its connections open.",
+    },
+    TimerRow {
+        timer: Timer::Report,
+        name: "report",
+        ms: 2000 + HOOKS_MS_MAX,
+        then: "The worker is replaced: its slot cannot be trusted again.",
+        reason: "Two seconds after the app's hooks, which have five.",
+    },
+    TimerRow {
+        timer: Timer::CutReport,
+        name: "report after a cut",
+        ms: 5000 + HOOKS_MS_MAX,
+        then: "The worker is replaced.",
+        reason: "The app learns only from its closed connection that nobody waits, and may compute meanwhile.",
+    },
+];
+
+impl Timer {
+    /// Its duration, microseconds.
+    #[must_use]
+    pub fn us(self) -> u64 {
+        TIMERS.iter().find(|row| row.timer == self).map_or(0, |row| row.ms * 1000)
+    }
+}

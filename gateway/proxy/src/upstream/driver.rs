@@ -1,0 +1,408 @@
+//! Carries one request out: turns readiness of its worker's connection into events of the exchange, and does what the exchange wants
+//! done. It decides nothing: that is in [`sluice_dispatch::Exchange`].
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use sluice_dispatch::{Action, Cause, Event, Judgement, Note, Phase, Seen};
+use sluice_http1::{HeadLimits, ReceivedResponse};
+use sluice_journal::{Event as Happening, Level};
+use tokio::time::{Instant, Sleep};
+
+use super::lease::{Lease, StreamLease};
+use super::reader::{Broken, Progress, Proof, Reader, is_event_stream};
+use super::request::WorkerRequest;
+use super::slots::Slots;
+use super::wire::Wire;
+use super::writer::{Writer, Written};
+use crate::gate::{Gate, to_usize};
+use crate::respond::answer::Times;
+
+type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
+
+/// See the module's text.
+pub(crate) struct Driver {
+    slots: Rc<Slots>,
+    request: Rc<WorkerRequest>,
+    /// Its slot, until it is given back.
+    lease: Option<Lease>,
+    /// Its place among streams, once it has left its slot.
+    stream: Option<StreamLease>,
+    wire: Option<Wire>,
+    era: u32,
+    connecting: Option<Boxed<io::Result<Wire>>>,
+    writer: Option<Writer>,
+    reader: Option<Reader>,
+    /// A piece of the body on its way to the disk.
+    spilling: Option<Boxed<()>>,
+    judging: Option<Boxed<Judgement>>,
+    sleep: Option<Pin<Box<Sleep>>>,
+    /// The head of a stream or of another protocol.
+    head: Option<ReceivedResponse>,
+    /// What was wrong with the answer.
+    detail: &'static str,
+    /// The answer came whole.
+    is_whole: bool,
+    is_over: bool,
+}
+
+impl Driver {
+    pub(super) fn new(slots: Rc<Slots>, request: Rc<WorkerRequest>, lease: Lease, wire: Option<Wire>) -> Self {
+        Driver {
+            era: slots.era(),
+            slots,
+            request,
+            lease: Some(lease),
+            stream: None,
+            wire,
+            connecting: None,
+            writer: None,
+            reader: None,
+            spilling: None,
+            judging: None,
+            sleep: None,
+            head: None,
+            detail: "",
+            is_whole: false,
+            is_over: false,
+        }
+    }
+}
+
+impl Future for Driver {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let driver = self.get_mut();
+        let Some(gate) = driver.slots.gate.upgrade() else { return Poll::Ready(()) };
+        loop {
+            let is_stirred = driver.request.poll_stirred(cx).is_ready();
+            while let Some(action) = driver.request.next_action() {
+                driver.carry_out(&gate, action);
+                if driver.is_over {
+                    return Poll::Ready(());
+                }
+            }
+            let moved = driver.poll_io(&gate, cx);
+            if !moved && !is_stirred && driver.poll_timer(cx).is_pending() {
+                return Poll::Pending;
+            }
+        }
+    }
+}
+
+impl Driver {
+    /// Returns whether anything has happened.
+    fn poll_io(&mut self, gate: &Rc<Gate>, cx: &mut Context<'_>) -> bool {
+        self.poll_connect(cx) || self.poll_write(cx) || self.poll_read(gate, cx) || self.poll_judging(cx)
+    }
+
+    fn poll_connect(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(connecting) = &mut self.connecting else { return false };
+        let Poll::Ready(connected) = connecting.as_mut().poll(cx) else { return false };
+        self.connecting = None;
+        match connected {
+            Ok(wire) => {
+                self.wire = Some(wire);
+                self.request.tell(Event::Connected);
+            }
+            Err(_) => self.request.tell(Event::ConnectFailed),
+        }
+        true
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>) -> bool {
+        let (Some(writer), Some(wire)) = (&mut self.writer, &mut self.wire) else { return false };
+        let Poll::Ready(written) = writer.poll(cx, wire, &self.request) else { return false };
+        match written {
+            Written::Some { is_whole, is_one_piece } => {
+                if is_whole {
+                    self.writer = None;
+                }
+                self.request.tell(Event::Wrote { is_whole, is_one_piece });
+            }
+            Written::Refused => self.writer = None,
+            Written::Lost => {
+                self.writer = None;
+                self.request.tell(Event::BodyLost);
+            }
+        }
+        true
+    }
+
+    fn poll_read(&mut self, gate: &Rc<Gate>, cx: &mut Context<'_>) -> bool {
+        if let Some(spilling) = &mut self.spilling {
+            if spilling.as_mut().poll(cx).is_pending() {
+                return false;
+            }
+            self.spilling = None;
+        }
+        // A worker that takes no byte of the request may have closed the connection.
+        if !self.request.forwards() && self.request.phase() != Phase::Handed {
+            return false;
+        }
+        let (Some(reader), Some(wire)) = (&mut self.reader, &mut self.wire) else { return false };
+        match reader.step(&mut wire.unread, &self.request, &head_limits(gate)) {
+            Ok(Progress::Short) => {}
+            Ok(progress) => {
+                self.take(progress);
+                return true;
+            }
+            Err(broken) => {
+                self.reader = None;
+                match broken {
+                    Broken::Malformed(detail) => {
+                        self.detail = detail;
+                        self.request.tell(Event::Malformed);
+                    }
+                    Broken::Foreign => self.request.tell(Event::Foreign),
+                }
+                return true;
+            }
+        }
+        let Poll::Ready(read) = wire.poll_read(cx) else { return false };
+        match read {
+            Ok(len) if len > 0 => {
+                let now = Instant::now();
+                self.request.answer.last_moved.set(now);
+                self.request.tell_at(now, Event::Heard);
+            }
+            read => {
+                self.wire = None;
+                self.writer = None;
+                // What Linux answers when the other side has closed with bytes that it had not read. Another runtime than Node may have
+                // read a part of them.
+                let is_reset = read.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionReset);
+                self.request.tell(Event::Closed { is_reset: is_reset && self.slots.marks });
+            }
+        }
+        true
+    }
+
+    fn take(&mut self, progress: Progress) {
+        let answer = &self.request.answer;
+        match progress {
+            Progress::Short => {}
+            Progress::Interim(head) => answer.inform(head),
+            Progress::Head(received) if received.head.status == 101 => {
+                self.head = Some(received);
+                self.request.tell(Event::Switched);
+            }
+            Progress::Head(received) if is_event_stream(&received) => {
+                if self.stream.is_some() {
+                    answer.begin(received);
+                } else {
+                    self.head = Some(received);
+                }
+                self.request.tell(Event::StreamCame);
+            }
+            Progress::Head(received) => {
+                let is_until_close = received.framing == sluice_http1::ResponseFraming::UntilClose;
+                answer.begin(received);
+                self.request.tell(Event::HeadCame { is_until_close });
+            }
+            Progress::Piece(piece) => self.push(piece),
+            Progress::Whole { trailers, is_reusable } => {
+                self.reader = None;
+                self.is_whole = true;
+                answer.complete(trailers);
+                self.request.tell(Event::Completed { is_reusable });
+            }
+        }
+    }
+
+    /// Nothing more is read while a piece waits for the disk; the client never has to be waited for.
+    fn push(&mut self, piece: Bytes) {
+        if let Err(piece) = self.request.answer.push_to_memory(piece) {
+            let answer = Rc::clone(&self.request.answer);
+            self.spilling = Some(Box::pin(async move { answer.push(piece).await }));
+        }
+    }
+
+    fn poll_judging(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(judging) = &mut self.judging else { return false };
+        let Poll::Ready(judged) = judging.as_mut().poll(cx) else { return false };
+        self.judging = None;
+        self.request.tell(Event::Judged(judged));
+        true
+    }
+
+    fn poll_timer(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(at) = self.request.wake_at() else { return Poll::Pending };
+        let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(at)));
+        if sleep.deadline() != at {
+            sleep.as_mut().reset(at);
+        }
+        std::task::ready!(sleep.as_mut().poll(cx));
+        self.sleep = None;
+        self.request.tell_at(Instant::now().max(at), Event::TimedOut);
+        Poll::Ready(())
+    }
+
+    fn carry_out(&mut self, gate: &Rc<Gate>, action: Action) {
+        match action {
+            Action::Connect => {
+                self.wire = None;
+                self.era = self.slots.era();
+                let socket = self.slots.socket.clone();
+                self.connecting = Some(Box::pin(async move { Wire::connect(&socket).await }));
+            }
+            Action::Write => self.begin_to_write(),
+            Action::ShutDown => {
+                if let Some(wire) = &mut self.wire {
+                    wire.shut_down();
+                }
+            }
+            Action::Close => self.close(),
+            Action::Fail(code) => self.request.answer.fail(code),
+            Action::Leave => self.request.answer.leave(),
+            Action::Complete => {
+                self.is_whole = true;
+                self.request.answer.complete(Vec::new());
+            }
+            Action::TakeBack => gate.withdraw(self.slots.worker, &self.slots.take_unseen()),
+            Action::Detach => self.detach(gate),
+            Action::GiveUpWorker => {
+                self.slots.ends_for(Cause::Gateway);
+                gate.give_up_worker(self.slots.worker);
+            }
+            Action::Judge { seen, cause } => self.judge(gate, seen, cause),
+            Action::Note(note) => self.note(gate, note),
+            Action::Finish { .. }
+            | Action::GiveBack { .. }
+            | Action::PassTo { .. }
+            | Action::EndStream
+            | Action::SwitchOver
+            | Action::Retry { .. }
+            | Action::Bury => self.end(gate, action),
+        }
+    }
+
+    /// The last action: what belongs to the request goes where it belongs.
+    fn end(&mut self, gate: &Rc<Gate>, action: Action) {
+        self.is_over = true;
+        let request = &self.request;
+        // Before the slot is free, as the next request may be given to it within that call.
+        self.slots.free(request.request);
+        if action == (Action::Finish { keeps: true })
+            && let Some(wire) = self.wire.take()
+        {
+            self.slots.keep(wire, self.era, request);
+        }
+        match action {
+            Action::EndStream => drop((self.wire.take(), self.stream.take())),
+            Action::SwitchOver => {
+                let (Some(head), Some(wire), Some(stream)) = (self.head.take(), self.wire.take(), self.stream.take())
+                else {
+                    return;
+                };
+                request.answer.begin(head);
+                request.answer.upgrade(wire.into_upgraded(stream));
+            }
+            _ => {}
+        }
+        if let Some(lease) = self.lease.take() {
+            self.give_back(gate, action, lease);
+        }
+        // One that waits again has its body and its pass still to keep.
+        if self.request.is_answered.get() {
+            drop((self.request.take_pass(), self.request.body.take()));
+        }
+    }
+
+    fn give_back(&mut self, gate: &Rc<Gate>, action: Action, lease: Lease) {
+        let request = &self.request;
+        match action {
+            Action::Finish { .. } => {
+                if self.is_whole {
+                    self.slots.finished_total.set(self.slots.finished_total.get() + 1);
+                    request.answer.times.update(|times| Times { finished: Some(Instant::now()), ..times });
+                }
+                gate.finished(lease);
+                if self.is_whole {
+                    gate.proven(request);
+                }
+            }
+            Action::GiveBack { is_fault: true } => gate.undelivered(lease, request),
+            Action::GiveBack { is_fault: false } => gate.returned(lease, request),
+            Action::PassTo { by } => gate.pass_to(&self.slots, lease, request, by, self.wire.take()),
+            Action::Retry { was_sent, is_suspect } => gate.retry(lease, request, was_sent, is_suspect),
+            _ => gate.bury(lease, request),
+        }
+    }
+
+    fn begin_to_write(&mut self) {
+        let Some(wire) = &mut self.wire else { return };
+        wire.carried += 1;
+        let proof = match (self.slots.marks, wire.carried) {
+            (false, _) => Proof::None,
+            // Nobody else has ever written to the connection.
+            (true, 1) => Proof::Connection,
+            (true, _) => Proof::Token,
+        };
+        self.reader = Some(Reader::new(proof));
+        self.writer = Some(Writer::new(&self.request));
+    }
+
+    fn close(&mut self) {
+        (self.wire, self.connecting, self.writer, self.reader) = (None, None, None, None);
+    }
+
+    /// The request has left its slot, which is free: the answer goes on as a stream. How long it lives is no measure of the worker.
+    fn detach(&mut self, gate: &Gate) {
+        let Some(lease) = self.lease.take() else { return };
+        let answer = &self.request.answer;
+        self.slots.free(self.request.request);
+        self.slots.finished_total.set(self.slots.finished_total.get() + 1);
+        let now = Instant::now();
+        answer.times.update(|times| Times { finished: Some(now), ..times });
+        answer.is_stream.set(true);
+        answer.last_moved.set(now);
+        self.stream = Some(gate.detached(lease));
+        let is_stream = self.head.as_ref().is_some_and(|head| head.head.status != 101);
+        if let Some(head) = self.head.take_if(|_| is_stream) {
+            answer.begin(head);
+        }
+    }
+
+    fn judge(&mut self, gate: &Rc<Gate>, seen: Seen, cause: Cause) {
+        let (gate, request) = (Rc::clone(gate), Rc::clone(&self.request));
+        self.judging = Some(Box::pin(async move { gate.judge(&request, seen, cause).await }));
+    }
+
+    fn note(&self, gate: &Gate, note: Note) {
+        let (id, worker) = (self.request.id(), self.slots.worker.0);
+        let text = match note {
+            Note::Malformed => {
+                let detail = self.detail;
+                format!("request {id} at worker {worker} was answered with {detail}; the client got 502 if it had nothing yet")
+            }
+            Note::Foreign => format!(
+                "request {id} at worker {worker} met bytes that are not its answer on a connection that an earlier request has used; \
+                 the client got 502, and nothing of them"
+            ),
+            Note::Short => format!(
+                "request {id} at worker {worker} was ended by the app before as many bytes as its Content-Length announced"
+            ),
+            Note::NotEnded if self.request.account.is_finished() => {
+                format!("request {id} is answered but not ended by worker {worker}, which is replaced")
+            }
+            Note::NotEnded => format!("request {id} is not ended by worker {worker}, which is replaced"),
+        };
+        gate.journal.emit(Happening::Note { level: Level::Warn, text: &text });
+    }
+}
+
+fn head_limits(gate: &Gate) -> HeadLimits {
+    let config = gate.config();
+    let limits = &config.response;
+    HeadLimits {
+        request_line_bytes_max: 8192,
+        headers_bytes_max: to_usize(limits.headers_bytes_max),
+        headers_count_max: to_usize(limits.headers_count_max),
+    }
+}

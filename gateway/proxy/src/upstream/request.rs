@@ -1,0 +1,284 @@
+//! A request for a worker, from the queue to the last word about it.
+
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use sluice_catalog::errors::Code;
+use sluice_catalog::snapshot::CurrentRequest;
+use sluice_dispatch::{Action, Ahead, Event, Exchange, Kind, Patience, Phase};
+use sluice_message::Method;
+use sluice_scheduler::{Need, RequestId, Time};
+use tokio::time::Instant;
+
+use super::seat::Seat;
+use crate::gate::{Gate, Orphan, Pass};
+use crate::receive::body::Body;
+use crate::record::Account;
+use crate::respond::answer::Answer;
+use crate::sessions::POLL;
+use crate::signal::Signal;
+use crate::upstream::token::Token;
+use sluice_classes::Class;
+
+/// The most of a path that operators are shown.
+const PATH_CHARS_MAX: usize = 200;
+
+/// What is asked of a worker.
+pub(crate) struct Asked {
+    pub(crate) request: RequestId,
+    /// The proof that the head of its answer has to carry.
+    pub(crate) token: Token,
+    /// Its head, written afresh.
+    pub(crate) head: Vec<u8>,
+    pub(crate) body: Body,
+    pub(crate) method: Method,
+    /// It asks for another protocol.
+    pub(crate) is_upgrade: bool,
+    pub(crate) request_id: Rc<str>,
+    pub(crate) class: Class,
+    pub(crate) answer: Rc<Answer>,
+    /// The gateway's own, to warm a worker: it never waits in the queue.
+    pub(crate) is_own: bool,
+    /// How it came through quarantine. It stays with the request, as a client that leaves ends no probe.
+    pub(crate) pass: Option<Pass>,
+    /// The task of its client, which carries it out beside its own work.
+    pub(crate) seat: Option<Rc<Seat>>,
+}
+
+/// A whole request for a worker.
+pub(crate) struct WorkerRequest {
+    pub(crate) request: RequestId,
+    pub(crate) token: Token,
+    pub(crate) head: Vec<u8>,
+    pub(crate) body: RefCell<Body>,
+    pub(crate) method: Method,
+    pub(crate) is_upgrade: bool,
+    request_id: Rc<str>,
+    pub(crate) class: Class,
+    pub(crate) need: Cell<Need>,
+    pub(crate) answer: Rc<Answer>,
+    pub(crate) is_own: bool,
+    pass: Cell<Option<Pass>>,
+    pub(crate) seat: Option<Rc<Seat>>,
+    gate: Weak<Gate>,
+    epoch: Instant,
+    exchange: RefCell<Exchange>,
+    /// What is still to be done for the exchange, in order.
+    actions: RefCell<Vec<Action>>,
+    /// Set when there is something to be done, or another time to wait for.
+    stirred: Signal,
+    /// The number by which it was handed to its worker ahead of time.
+    pub(crate) handed_as: Cell<u64>,
+    /// What the scheduler said of it when its worker died.
+    pub(crate) orphaned: Cell<Option<Orphan>>,
+    /// No worker works on its answer any more.
+    pub(crate) is_answered: Cell<bool>,
+    /// What is to come of it when it has ended.
+    pub(crate) account: Account,
+    /// When its worker got it, and when it began there.
+    pub(crate) given: Cell<Instant>,
+    pub(crate) started: Cell<Instant>,
+}
+
+impl WorkerRequest {
+    pub(crate) fn new(gate: &Gate, asked: Asked) -> Rc<Self> {
+        let Asked { request, token, head, body, method, is_upgrade, request_id, class, answer, is_own, pass, seat } = asked;
+        let kind = match () {
+            () if is_own => Kind::Own,
+            () if is_upgrade => Kind::Upgrade,
+            () if head.ends_with(POLL) => Kind::Poll,
+            () => Kind::Plain,
+        };
+        let (now, limits) = (Instant::now(), gate.config());
+        let us = |ms: u64| ms.saturating_mul(1000);
+        let patience = Patience {
+            silence_us: us(limits.response.worker_timeout_ms),
+            abandoned_us: us(limits.response.abandoned_timeout_ms),
+        };
+        let request = Rc::new(WorkerRequest {
+            request,
+            token,
+            head,
+            body: RefCell::new(body),
+            method,
+            is_upgrade,
+            request_id,
+            need: Cell::new(class.need),
+            class,
+            answer,
+            is_own,
+            pass: Cell::new(pass),
+            seat,
+            gate: gate.weak(),
+            epoch: gate.epoch,
+            exchange: RefCell::new(Exchange::new(kind, patience)),
+            actions: RefCell::default(),
+            stirred: Signal::default(),
+            handed_as: Cell::new(0),
+            orphaned: Cell::new(None),
+            is_answered: Cell::new(false),
+            account: Account::new(is_own),
+            given: Cell::new(now),
+            started: Cell::new(now),
+        });
+        request.answer.comes_from(&request);
+        request
+    }
+
+    /// Tells the exchange what has happened. What follows is done by whoever carries the request out.
+    pub(crate) fn tell(&self, event: Event) {
+        self.tell_at(Instant::now(), event);
+    }
+
+    /// The same, by a look at the clock that was taken within this turn.
+    pub(crate) fn tell_at(&self, at: Instant, event: Event) {
+        let mut actions = self.actions.borrow_mut();
+        let mut exchange = self.exchange.borrow_mut();
+        let (count, wake_at) = (actions.len(), exchange.wake_at());
+        exchange.on(self.time_of(at), event, &mut actions);
+        if actions.len() > count || exchange.wake_at() != wake_at {
+            self.stirred.set();
+        }
+    }
+
+    fn time_of(&self, at: Instant) -> Time {
+        Time(u64::try_from(at.saturating_duration_since(self.epoch).as_micros()).unwrap_or(u64::MAX))
+    }
+
+    /// What is to be done next.
+    pub(super) fn next_action(&self) -> Option<Action> {
+        let mut actions = self.actions.borrow_mut();
+        (!actions.is_empty()).then(|| actions.remove(0))
+    }
+
+    /// Ready when there is something new to be done.
+    pub(super) fn poll_stirred(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.stirred.poll(cx)
+    }
+
+    /// When the exchange is to be told that time has passed.
+    pub(super) fn wake_at(&self) -> Option<Instant> {
+        self.exchange.borrow().wake_at().map(|at| self.epoch + Duration::from_micros(at.0))
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        self.exchange.borrow().phase()
+    }
+
+    pub(crate) fn is_queued(&self) -> bool {
+        self.phase() == Phase::Queued
+    }
+
+    pub(super) fn forwards(&self) -> bool {
+        self.exchange.borrow().forwards()
+    }
+
+    /// Whether its worker has reported its end.
+    pub(crate) fn is_reported(&self) -> bool {
+        self.exchange.borrow().is_reported()
+    }
+
+    /// Whether its app writes when it likes.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.exchange.borrow().is_taken()
+    }
+
+    pub(crate) fn ahead(&self) -> Ahead {
+        self.exchange.borrow().ahead()
+    }
+
+    /// Whether nothing that its worker was handed stands before it there.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.ahead() != Ahead::Handed
+    }
+
+    /// None stands before it in its worker any more: from here on time counts.
+    pub(crate) fn begin(&self, at: Instant) {
+        self.started.set(at);
+        self.tell_at(at, Event::Begun);
+    }
+
+    /// The worker has exited, and the app has not seen what it was handed by these numbers.
+    pub(crate) fn worker_is_gone(&self, unseen: &[u64], cause: sluice_dispatch::Cause) {
+        self.account.close();
+        let is_unseen = self.ahead() != Ahead::No && unseen.contains(&self.handed_as.get());
+        self.tell(Event::Exited { is_unseen, cause });
+    }
+
+    // Its client.
+
+    pub(crate) fn client_left(&self) {
+        self.tell(Event::ClientLeft { is_shown: self.shows_departures() });
+    }
+
+    pub(crate) fn client_half_closed(&self) {
+        self.tell(Event::ClientHalfClosed { is_shown: self.shows_departures() });
+    }
+
+    /// Whether the app sees a client that leaves. A worker that reports no end of what its app then does would have to be replaced each
+    /// time, and a warm-up has no client.
+    fn shows_departures(&self) -> bool {
+        let worker = self.answer.worker.get();
+        !self.is_own && worker.is_some_and(|worker| self.gate.upgrade().is_some_and(|gate| gate.reports(worker)))
+    }
+
+    /// Lets the config's times end. They are long, so that requests pay for no timers of their own.
+    pub(crate) fn check(&self, now: Instant, stream_idle_max: Option<Duration>) {
+        let answer = &self.answer;
+        if answer.is_stream.get()
+            && stream_idle_max.is_some_and(|max| now.saturating_duration_since(answer.moved_at()) >= max)
+        {
+            answer.fail(Code::StreamIdle);
+            answer.close();
+        }
+        let ends = self.exchange.borrow().patience_ends();
+        if ends.is_some_and(|end| end <= self.time_of(now)) {
+            self.tell_at(now, Event::TimedOut);
+        }
+    }
+
+    /// What held it in quarantine, which its end lets go of.
+    pub(crate) fn take_pass(&self) -> Option<Pass> {
+        self.pass.take()
+    }
+
+    // What operators see of it.
+
+    /// Path and query.
+    pub(crate) fn target(&self) -> &str {
+        method_and_target(&self.head).1
+    }
+
+    /// What logs and answers call it.
+    pub(crate) fn id(&self) -> &str {
+        &self.request_id
+    }
+
+    /// Request id, method, target.
+    pub(crate) fn name(&self) -> (String, String, String) {
+        let (method, target) = method_and_target(&self.head);
+        (self.request_id.to_string(), method.to_owned(), target.to_owned())
+    }
+
+    /// What operators see of it. The query may hold secrets, and so is left out.
+    pub(crate) fn describe(&self) -> CurrentRequest {
+        let (method, target) = method_and_target(&self.head);
+        let path = target.split(['?', '#']).next().unwrap_or_default();
+        CurrentRequest {
+            id: self.request_id.to_string(),
+            class: self.class.name.to_string(),
+            for_ms: u64::try_from(self.started.get().elapsed().as_millis()).unwrap_or(u64::MAX),
+            method: method.to_owned(),
+            path: path.chars().take(PATH_CHARS_MAX).collect(),
+        }
+    }
+}
+
+/// The first two words of a head that the gateway wrote.
+fn method_and_target(head: &[u8]) -> (&str, &str) {
+    let mut words = head.split(|byte| matches!(byte, b' ' | b'\r'));
+    let mut word = || words.next().and_then(|word| std::str::from_utf8(word).ok()).unwrap_or_default();
+    (word(), word())
+}

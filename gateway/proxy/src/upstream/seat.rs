@@ -1,0 +1,84 @@
+//! The place in a client's task for the request that this client waits for: the task carries it out itself, in the same turn in which
+//! it writes the answer. A slow client or a disk holds nothing up (I2): whatever the task waits for, the request is carried on.
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Waker};
+
+use super::driver::Driver;
+
+/// See the module's text. One a client's connection.
+#[derive(Default)]
+pub(crate) struct Seat {
+    driver: RefCell<Option<Driver>>,
+    /// The task's, while it waits.
+    waker: RefCell<Option<Waker>>,
+    is_attended: Cell<bool>,
+    has_new: Cell<bool>,
+}
+
+impl Seat {
+    /// Carries the request out, in the task if that is there.
+    pub(super) fn take(seat: Option<&Rc<Self>>, driver: Driver) {
+        match seat {
+            Some(seat) if seat.is_attended.get() && seat.driver.borrow().is_none() => seat.put(driver),
+            _ => drop(tokio::task::spawn_local(driver)),
+        }
+    }
+
+    fn put(&self, driver: Driver) {
+        *self.driver.borrow_mut() = Some(driver);
+        self.has_new.set(true);
+        let waker = self.waker.borrow().clone();
+        // In the turn of another task: its bytes leave now, and what comes wakes this task.
+        if let Some(waker) = waker {
+            self.poll_driver(&mut Context::from_waker(&waker));
+        }
+    }
+
+    /// A panic in the driver ends the driver, not the client's task: its lease, which is lost with it, tells.
+    fn poll_driver(&self, cx: &mut Context<'_>) {
+        let Some(mut driver) = self.driver.take() else { return };
+        self.has_new.set(false);
+        let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(&mut driver).poll(cx)));
+        if polled.is_ok_and(|polled| polled.is_pending()) {
+            *self.driver.borrow_mut() = Some(driver);
+        }
+    }
+
+    /// Runs a task of the client, and beside it the request that it waits for.
+    pub(crate) async fn attend<F: Future + Unpin>(self: &Rc<Self>, task: F) -> F::Output {
+        self.is_attended.set(true);
+        let _leaving = Leaving(self);
+        let mut task = task;
+        std::future::poll_fn(|cx| {
+            self.waker.replace(None);
+            self.poll_driver(cx);
+            let polled = Pin::new(&mut task).poll(cx);
+            if polled.is_pending() {
+                if self.has_new.get() {
+                    self.poll_driver(cx);
+                }
+                self.waker.replace(Some(cx.waker().clone()));
+            }
+            polled
+        })
+        .await
+    }
+}
+
+/// What the task does not wait for any more goes on in a task of its own.
+struct Leaving<'s>(&'s Rc<Seat>);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.is_attended.set(false);
+        self.0.waker.replace(None);
+        if let Some(driver) = self.0.driver.take() {
+            tokio::task::spawn_local(driver);
+        }
+    }
+}

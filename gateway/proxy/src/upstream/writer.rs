@@ -1,0 +1,172 @@
+//! A request on its way to a worker: its head, and its body from memory or from the file.
+
+use std::borrow::Cow;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use sluice_dispatch::Ahead;
+use sluice_http1::{CHUNK_END, write_chunk_header, write_last_chunk};
+
+use super::request::WorkerRequest;
+use super::wire::{READ_BYTES, Wire};
+use crate::gate::to_usize;
+use crate::receive::body::Body;
+use crate::respond::fill::FillReader;
+
+/// A request up to here that was written at once is read at once: less than what a runtime takes in one read.
+const PIECE_BYTES_MAX: usize = 4096;
+/// How each head ends.
+const END_OF_HEAD: &[u8] = b"\r\n\r\n";
+
+type Reading = Pin<Box<dyn Future<Output = (FillReader, io::Result<Option<Bytes>>)>>>;
+
+/// Where the next bytes of a body are.
+enum Rest {
+    None,
+    Ready(FillReader),
+    Reading(Reading),
+}
+
+/// See the module's text.
+pub(super) struct Writer {
+    /// What is written next. `None` is the request's head as it stands.
+    piece: Option<Bytes>,
+    at: usize,
+    next: Option<Bytes>,
+    rest: Rest,
+    end: Vec<u8>,
+    total: u64,
+    wrote: usize,
+    is_first: bool,
+}
+
+/// What came of a write.
+pub(super) enum Written {
+    /// Bytes left. All of them: `is_whole`; in one small write: `is_one_piece`.
+    Some { is_whole: bool, is_one_piece: bool },
+    /// The worker's connection takes no more; its reading side tells why.
+    Refused,
+    /// The body could not be read back.
+    Lost,
+}
+
+impl Writer {
+    pub(super) fn new(request: &WorkerRequest) -> Self {
+        let body = request.body.borrow();
+        let (chunk, end) = chunk_around(&body);
+        let head = head_of(request);
+        let reader = body.reader();
+        let mut next = reader.as_ref().and_then(FillReader::in_memory);
+        let is_plain = chunk.is_empty() && next.is_none() && matches!(head, Cow::Borrowed(_));
+        let total = head.len() as u64 + body.len() + (chunk.len() + end.len()) as u64;
+        let piece = (!is_plain).then(|| {
+            let head_len = head.len();
+            let mut first = [&*head, &chunk].concat();
+            // As much as a worker takes at once goes with the head.
+            while let Some(piece) = next.take_if(|piece| first.len() + piece.len() <= head_len + READ_BYTES) {
+                first.extend_from_slice(&piece);
+                next = reader.as_ref().and_then(FillReader::in_memory);
+            }
+            Bytes::from(first)
+        });
+        let rest = reader.map_or(Rest::None, Rest::Ready);
+        Writer { piece, at: 0, next, rest, end, total, wrote: 0, is_first: true }
+    }
+
+    /// Writes as much as the worker takes.
+    pub(super) fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        wire: &mut Wire,
+        request: &WorkerRequest,
+    ) -> Poll<Written> {
+        loop {
+            let bytes = self.piece.as_deref().unwrap_or(&request.head);
+            if self.at < bytes.len() {
+                match ready!(wire.poll_write(cx, &bytes[self.at..])) {
+                    Ok(len) if len > 0 => {
+                        self.at += len;
+                        self.wrote += len;
+                        let was_first = std::mem::replace(&mut self.is_first, false);
+                        let is_whole = self.wrote as u64 == self.total;
+                        if was_first || is_whole {
+                            let is_one_piece = was_first && is_whole && len <= PIECE_BYTES_MAX;
+                            return Poll::Ready(Written::Some { is_whole, is_one_piece });
+                        }
+                    }
+                    _ => return Poll::Ready(Written::Refused),
+                }
+                continue;
+            }
+            match ready!(self.poll_next(cx)) {
+                Ok(Some(piece)) => (self.piece, self.at) = (Some(piece), 0),
+                // All that was announced has been told of before.
+                Ok(None) => return Poll::Pending,
+                Err(_) => return Poll::Ready(Written::Lost),
+            }
+        }
+    }
+
+    /// What follows what was written.
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<Bytes>>> {
+        if let Some(next) = self.next.take() {
+            return Poll::Ready(Ok(Some(next)));
+        }
+        loop {
+            match std::mem::replace(&mut self.rest, Rest::None) {
+                Rest::None => break,
+                Rest::Ready(reader) => {
+                    if let Some(piece) = reader.in_memory() {
+                        self.rest = Rest::Ready(reader);
+                        return Poll::Ready(Ok(Some(piece)));
+                    }
+                    self.rest = Rest::Reading(Box::pin(async move {
+                        let read = reader.read(READ_BYTES).await;
+                        (reader, read)
+                    }));
+                }
+                Rest::Reading(mut reading) => {
+                    let Poll::Ready((reader, read)) = reading.as_mut().poll(cx) else {
+                        self.rest = Rest::Reading(reading);
+                        return Poll::Pending;
+                    };
+                    match read {
+                        Ok(Some(piece)) => {
+                            self.rest = Rest::Ready(reader);
+                            return Poll::Ready(Ok(Some(piece)));
+                        }
+                        Ok(None) => break,
+                        Err(error) => return Poll::Ready(Err(error)),
+                    }
+                }
+            }
+        }
+        let end = std::mem::take(&mut self.end);
+        Poll::Ready(Ok((!end.is_empty()).then(|| end.into())))
+    }
+}
+
+/// The head, with the number by which it was handed over ahead of time at the end of the gateway's word to the preload.
+fn head_of(request: &WorkerRequest) -> Cow<'_, [u8]> {
+    if request.ahead() == Ahead::No {
+        return Cow::Borrowed(&request.head);
+    }
+    let mark = format!(";handed={}\r\n\r\n", request.handed_as.get());
+    Cow::Owned([&request.head[..request.head.len() - END_OF_HEAD.len()], mark.as_bytes()].concat())
+}
+
+/// What stands before and behind a body that has trailers: it goes as one chunk. Nothing for any other.
+fn chunk_around(body: &Body) -> (Vec<u8>, Vec<u8>) {
+    let (mut before, mut behind) = (Vec::new(), Vec::new());
+    if !body.trailers().is_empty() {
+        if body.len() > 0 {
+            write_chunk_header(&mut before, to_usize(body.len()));
+            behind.extend_from_slice(CHUNK_END);
+        }
+        write_last_chunk(&mut behind, body.trailers());
+    }
+    (before, behind)
+}
