@@ -21,7 +21,9 @@ const records = new Map(
 
 /** The words of a record's status line that the index repeats: what follows them is the reason. */
 function statusOf(line: string): string {
-  const found = /^(?:no longer holds|(?:changed|superseded) by \d{4}(?:, \d{4})*)(?=[.,:;] | because )/.exec(line);
+  const found = /^(?:no longer holds|(?:changed|superseded) by \d{4}(?:, \d{4})*)(?=[.,:;] | because )/.exec(
+    line,
+  );
   return found?.[0] ?? line;
 }
 
@@ -88,7 +90,9 @@ void test('records that changed or superseded others exist and are younger', () 
 });
 
 void test('a record that is not in force says why', () => {
-  const silent = [...records.values()].filter(({ line, status }) => line !== undefined && line.length < status.length + 10);
+  const silent = [...records.values()].filter(
+    ({ line, status }) => line !== undefined && line.length < status.length + 10,
+  );
   assert.deepEqual(silent, []);
 });
 
@@ -99,7 +103,13 @@ void test('ten pages join the decisions that matter most, each of one and a half
   for (const file of joined) {
     const page = read(`${FOLDER}/${file}`);
     assert.ok(page.split('\n').length <= 75, `${file} is too long`);
-    for (const part of ['Question', 'What was weighed', 'What was measured', 'Decision', 'What would change it'])
+    for (const part of [
+      'Question',
+      'What was weighed',
+      'What was measured',
+      'Decision',
+      'What would change it',
+    ])
       assert.ok(page.includes(`\n## ${part}\n`), `${file} lacks "${part}"`);
   }
 });

@@ -61,7 +61,9 @@ function rustComments(text: string): Line[][] {
 function blockComments(text: string): Line[][] {
   return [...text.matchAll(/^[^\S\n]*\/\*\*(?!\/)([\s\S]*?)\*\//gm)].map(({ index, 1: inner = '' }) => {
     const first = text.slice(0, index).split('\n').length;
-    return inner.split('\n').map((line, at) => ({ number: first + at, text: line.replace(/^\s*\* ?/, '').trim() }));
+    return inner
+      .split('\n')
+      .map((line, at) => ({ number: first + at, text: line.replace(/^\s*\* ?/, '').trim() }));
   });
 }
 
@@ -85,7 +87,8 @@ export function sentences(comment: readonly Line[]): Line[] {
     if (isFence || isCode || isTag || text === '' || /^[|#]/.test(text)) continue;
     const bare = text.replace(/`[^`]*`/g, '_').replace(/^(?:[-*>]|\d+\.) /, '');
     for (const part of bare.split(/(?<=[.?!][)”"]?)\s+(?=[\p{Lu}_[“"(])/u)) {
-      open = open === undefined ? { number, text: part } : { number: open.number, text: `${open.text} ${part}` };
+      open =
+        open === undefined ? { number, text: part } : { number: open.number, text: `${open.text} ${part}` };
       if (/[.?!][)”"]?$/.test(part)) close();
     }
   }
@@ -105,7 +108,9 @@ export function openingOf(text: string): string[] {
 export function lintComments(file: string, text: string): Finding[] {
   return docComments(file, text).flatMap((comment) => {
     const all = sentences(comment);
-    const opening = all.slice(0, 1).flatMap(({ number, text: first }) => findings(number, first, 'opening', openingOf(first)));
+    const opening = all
+      .slice(0, 1)
+      .flatMap(({ number, text: first }) => findings(number, first, 'opening', openingOf(first)));
     const rest = all.flatMap(({ number, text: sentence }) =>
       (['length', 'words', 'units'] as const).flatMap((rule) =>
         findings(number, sentence, rule, JUDGES[rule]({ text: sentence, isTitle: false })),

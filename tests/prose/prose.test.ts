@@ -110,9 +110,20 @@ const typescript = (text: string): [number, string][] =>
   lintComments('packages/x/src/x.ts', text).map(({ line, rule }) => [line, rule]);
 
 void test('a doc comment opens with a noun or a verb in the third person', () => {
-  for (const good of ['Pipe to the worker.', 'Kills the worker after 10 s.', 'Whether it is stuck.', '`key`: a name.'])
+  for (const good of [
+    'Pipe to the worker.',
+    'Kills the worker after 10 s.',
+    'Whether it is stuck.',
+    '`key`: a name.',
+  ])
     assert.deepEqual(rust(`/// ${good}\nfn x() {}\n`), [], good);
-  for (const bad of ['For requests that it gets.', 'How often it looks.', 'It is full.', 'One that waits.', 'Its name.'])
+  for (const bad of [
+    'For requests that it gets.',
+    'How often it looks.',
+    'It is full.',
+    'One that waits.',
+    'Its name.',
+  ])
     assert.deepEqual(rust(`/// ${bad}\nfn x() {}\n`), [[1, 'opening']], bad);
   assert.deepEqual(typescript('/** What is kept. */\nconst x = 1;\n'), [[1, 'opening']]);
 });
@@ -131,7 +142,10 @@ void test('doc comments keep the other rules, on the line where the sentence beg
 });
 
 void test('code, tags and comments that document nothing are not judged', () => {
-  assert.deepEqual(rust('/// Codec.\n/// ```\n/// just code\n/// ```\n//// What is this?\n// What is next.\n'), []);
+  assert.deepEqual(
+    rust('/// Codec.\n/// ```\n/// just code\n/// ```\n//// What is this?\n// What is next.\n'),
+    [],
+  );
   assert.deepEqual(typescript('/**\n * Codec.\n * @param x what is just read\n */\n// What is next.\n'), []);
   assert.deepEqual(typescript(`/** Codec of \`just ${'word '.repeat(40)}\`. */\n`), []);
 });

@@ -53,9 +53,15 @@ export const OPENINGS: readonly Opening[] = [
     'For To With Without As By In Into On Onto At From Of Off Up Down Out Under Over Within Among Through About Against During Before After Between Below Above Beyond Behind Beside',
     'begin with the noun that this describes',
   ),
-  opening('If Unless While Because Although Though So Then Than Here There Now Also Too', 'begin with the noun, and put the condition last'),
+  opening(
+    'If Unless While Because Although Though So Then Than Here There Now Also Too',
+    'begin with the noun, and put the condition last',
+  ),
   opening('And But Or Nor Yet', 'begin with the noun'),
-  opening('Is Are Was Were Be Been Being Has Have Had Does Do Did', 'say what it returns or means: "True if", "Reports whether"'),
+  opening(
+    'Is Are Was Were Be Been Being Has Have Had Does Do Did',
+    'say what it returns or means: "True if", "Reports whether"',
+  ),
   opening('Can Could May Might Must Should Will Would', 'name the thing or the effect'),
   opening('It They Them He She Its Their His Her This That These Those Such', 'name the thing'),
   opening('Somebody Something Nobody', 'name the client, the program or the thing'),

@@ -26,7 +26,7 @@ const BODY_BYTES_MAX: usize = 4096;
 const PURGE_BYTES_MAX: usize = 64 * 1024;
 /// The action of `/cache/purge`.
 pub(crate) const PURGE: &str = "purge";
-/// Longest time for that body.
+/// Longest time for the body of an action.
 const BODY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time in which a reload may say that it does not begin; events report its progress.
 const REFUSED_TIMEOUT: Duration = Duration::from_millis(500);

@@ -42,7 +42,7 @@ const HEAD_BYTES_MAX: usize = 16 * 1024;
 const HEAD_WAIT_MAX: Duration = Duration::from_secs(30);
 /// Time after which a connection is asked to end with the answer under way; after [`LAST_ANSWER_MAX`] more it is cut.
 const CONNECTION_MAX: Duration = Duration::from_secs(300);
-/// Longest time for the last answer of such a connection.
+/// Longest time for the last answer of a connection that is asked to end.
 const LAST_ANSWER_MAX: Duration = Duration::from_secs(10);
 /// The type of what programs read.
 pub(crate) const JSON: &str = "application/json";

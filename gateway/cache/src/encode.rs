@@ -48,6 +48,7 @@ pub struct Page {
     pub policy: Policy,
     /// The tags that the app gave it.
     pub tags: Vec<Box<str>>,
+    /// Body, not compressed.
     pub body: Bytes,
 }
 
