@@ -153,7 +153,7 @@ lint: packages binary-dev
 site: node_modules/.package-lock.json
 	npm run --silent --workspace docs site$(if $(ARGS),:$(ARGS))
 
-## prose: the writing rules in docs, help and errors; ARGS="--list guide/" shows all findings, ARGS=--shrink lowers the baseline
+## prose: the writing rules in docs, help, errors and doc comments; ARGS="--list guide/" shows all findings, ARGS=--shrink lowers the baseline
 .PHONY: prose
 prose: node_modules/.package-lock.json
 	$(TSX) tests/prose/run.ts $(ARGS)
@@ -186,6 +186,7 @@ check-bench: packages bench/react/node_modules/.package-lock.json
 generate: binary-dev
 	$(abspath $(TARGET_DIR))/debug/sluice generate .
 	$(TSX) tests/docs/tables.ts
+	$(TSX) tests/docs/decisions.ts
 	$(TSX) tests/docs/comparison.ts
 	$(TSX) packaging/notices.ts
 

@@ -122,7 +122,7 @@ async function listings(carts: string[]): Promise<Route[]> {
   );
 }
 
-/** What is composed is what would have been rendered, for each visitor. */
+/** Fails if a composed page differs from the page that the app renders for the same visitor. */
 async function comparePages(routes: Route[]): Promise<void> {
   for (const { path, headers = [] } of routes) {
     const [one, other] = await Promise.all(

@@ -28,7 +28,7 @@ const NOTES_FIGURES = `new MutationObserver((_, observer) => {
 
 interface Opened {
   paint_ms: number;
-  /** Until the figures are there. */
+  /** Time until the figures are there. */
   figures_ms: number;
   bytes: number;
   /** Errors and warnings of the console, and exceptions. */

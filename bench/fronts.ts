@@ -13,7 +13,7 @@ import { cpuMeter } from './lib/processes.ts';
 import { conclude, describe, median, percent, printTable, short, sum } from './lib/report.ts';
 import { type SluiceServer, startSluiceServer } from './lib/servers.ts';
 
-/** Of the requests per second of one thread that two keep, with a core for each or not. */
+/** Minimum share of one thread's requests per second that two threads keep, with a core for each or not. */
 const KEPT_MIN = 0.8;
 
 const options = readOptions({

@@ -64,7 +64,7 @@ printTable(
 );
 conclude('own-cpu', options, about, CLASSES.flatMap(bar), { learned });
 
-/** What Sluice has learned of classes after so many of their requests at once for a while. */
+/** Costs that Sluice has learned of classes after so many of their requests at once for a while. */
 async function learn(round: number, atOnce: number, classes: string[]): Promise<Learned[]> {
   const config = `[workers]\nconcurrency = ${atOnce}\nlanes = "off"\n`;
   const server = await startSluiceServer(app, { config });
@@ -113,7 +113,7 @@ function ratioOf(name: string, atOnce: number): number {
   return median(together(name, atOnce).map(({ ms, round }) => ms / (alone(name)[round]?.ms ?? Number.NaN)));
 }
 
-/** By the number at once that is furthest off; one at which nothing was learned is further than any. */
+/** Bar for the concurrency that is furthest off; one at which nothing was learned is further than any. */
 function bar(name: string): Bar[] {
   const all = TOGETHER.map((atOnce) => ({ atOnce, off: Math.abs(ratioOf(name, atOnce) - 1) }));
   const unknown = all.filter(({ off }) => Number.isNaN(off)).map(({ atOnce }) => atOnce);

@@ -80,7 +80,7 @@ function print(cpu: Figures, memory: Figures, first: Figures): void {
   printTable(['renders', 'CPU ms', 'against react-dom', 'first byte ms', 'memory'], rows);
 }
 
-/** How many times as much the first costs, round by round. */
+/** Ratios of the first cost to the second, round by round. */
 function ratio(expected: number[], actual: number[]): number {
   return median(expected.map((value, round) => value / (actual[round] ?? Number.NaN)));
 }

@@ -55,7 +55,7 @@ async function measured(): Promise<{ bars: Bar[]; data: unknown }> {
   return measurePages(options, peers);
 }
 
-/** By their short names. */
+/** Peers by their short names. */
 async function peersOf(only: string[]): Promise<Record<string, Peer>> {
   const isWanted = (key: string): boolean => only.length === 0 || only.includes(key);
   return {

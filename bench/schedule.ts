@@ -32,7 +32,10 @@ import { conclude, describe, short } from './lib/report.ts';
 const OURS = ['sluice-fifo', 'sluice'];
 const PEERS = ['nginx-haproxy', 'passenger', 'watt', 'cluster'];
 const USUAL: Load = { percent: 72, seconds: 1 };
-/** Those with more than one bar get more time. In overload a server needs as long again to answer what it took. */
+/**
+ * Loads of the run; those with more than one bar get more time. In overload a server needs as long again to answer what
+ * it took.
+ */
 const LOADS: Load[] = [
   { percent: 50, seconds: 0.2 },
   USUAL,
@@ -42,7 +45,7 @@ const LOADS: Load[] = [
 ];
 /** 50 ms of wait and 5 of CPU, one at a time. */
 const QUOTE_MS = 55;
-/** What nine light requests of 3 ms and a heavy one of 60 burn on average. */
+/** Mean CPU time of nine light requests of 3 ms and a heavy one of 60. */
 const WAITING_MS = 8.7;
 /** Three in twenty of the app's pages are heavy. */
 const NEXT_PER_WORKER_S = 30;
@@ -155,7 +158,7 @@ const MODES: Record<string, { mode: Mode; judges: Judge[] }> = {
 /** Share of the cores that a closed loop gets on a machine of one's own; the generator and Node's own threads take the rest. */
 const BUSY_BELOW = 0.85;
 
-/** What `--quick` looks at, where the mode has it. */
+/** Loads of `--quick`, if the mode has it. */
 const QUICK = [52, 72, 100, 200];
 
 const options = readOptions({

@@ -31,7 +31,7 @@ interface Server {
   proxy: Proxy;
 }
 
-/** In the middle of a request, as often as not. */
+/** Makes the server come and go, often in the middle of a request. */
 async function comesAndGoes({ proxy }: Server): Promise<void> {
   proxy.fault = 'late';
   for (const fault of ['none', 'late', 'none', 'late'] satisfies Fault[]) {
@@ -82,7 +82,7 @@ interface Tried {
   state: State;
   server: Server;
   sluice: Sluice;
-  /** Of each round, milliseconds. */
+  /** Times of each round, milliseconds. */
   times: number[][];
   failed: number;
 }

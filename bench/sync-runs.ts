@@ -19,7 +19,7 @@ import { storefrontEntry, storefrontIsBuilt, storefrontRoutes } from './lib/stor
 
 const COST_MAX = 0.03;
 const COUNTS_OFF_MAX = 0.05;
-/** What the heap of a process that serves nothing moves by. */
+/** Largest change of the heap in a process that serves nothing. */
 const GROWTH_BYTES_MAX = 1024 * 1024;
 const CONNECTIONS = 8;
 const CLASSES = ['1 to 10 ms', '10 to 100 ms', '100 ms to 1 s', 'above 1 s'];

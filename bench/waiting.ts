@@ -85,7 +85,7 @@ async function measure(start: () => Promise<Server>): Promise<void> {
   }
 }
 
-/** So many, spread evenly over a time that begins now. Arrivals do not wait for answers. */
+/** Sends so many requests, spread evenly over a time that begins now. Arrivals do not wait for answers. */
 async function within(count: number, spread_ms: number, ask: () => Promise<Outcome>): Promise<Outcome[]> {
   const began = performance.now();
   const outcomes: Promise<Outcome>[] = [];

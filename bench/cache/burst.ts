@@ -9,7 +9,7 @@ export interface Burst {
   round: number;
   renders: number;
   answered: number;
-  /** How much later than the first: half of them, 99 of 100 and the last, milliseconds. */
+  /** Delays behind the first arrival: median, 99 of 100, and the last, milliseconds. */
   half: number;
   most: number;
   last: number;

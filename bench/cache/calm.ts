@@ -13,7 +13,7 @@ export interface Calm {
   p50: number;
   p99: number;
   failed: number;
-  /** How late the generator itself sent, 99 of 100, milliseconds. */
+  /** Delay of the generator's own sends, 99 of 100, milliseconds. */
   late: number;
 }
 

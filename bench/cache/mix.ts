@@ -6,7 +6,7 @@ import type { Cache } from './servers.ts';
 
 export const PAGES = 2000;
 export const PAGE_BYTES = 10_240;
-/** What a page takes besides its body is each cache's own affair. */
+/** Bytes of the pages' bodies; each cache adds its own overhead to them. */
 export const MIX_BYTES = (PAGES * PAGE_BYTES) / 10;
 const EXPONENT = 0.9;
 const LANES = 4;

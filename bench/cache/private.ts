@@ -8,7 +8,10 @@ const PAGES = 5;
 /** Requests a second for each page. */
 const ALONE = 5;
 const OTHERS = 15;
-/** How long a page is fresh, seconds: it is rendered anew many times, and whoever asks then may be answered alone. */
+/**
+ * Freshness of a page, seconds: it is rendered anew many times, and the client that triggers a render may get a private
+ * answer.
+ */
 const AGE = 10;
 const WARM_UPS = 200;
 const KINDS = ['cookie', 'private', 'moved', 'missing'];

@@ -11,16 +11,16 @@ export const REQUESTS_MIN = 10_000;
 export const EVENTS_MIN: Partial<Record<string, number>> = { kills: 60, reload: 20 };
 /** Share of the requests without a fault that a server has to answer: with less, the rate is beyond what it carries. */
 const CARRIED_MIN = 0.99;
-/** From the first arrival until the first fault. */
+/** Time from the first arrival until the first fault. */
 export const FIRST_AFTER_MS = 500;
-/** Between cells until all workers serve again, by experience. */
+/** Pause between cells until all workers serve again, by experience. */
 const HEAL_S = 6;
 const START_S = 4;
 
 /** One cell, the same for every server. */
 export interface CellPlan {
   fault: string;
-  /** How many times the fault is injected. */
+  /** Number of times the fault is injected. */
   times: number;
   every_ms: number;
   rate_per_s: number;
@@ -47,9 +47,9 @@ export interface Cell {
   offered: Counts;
   /** Everything but a whole answer with a status of 200 to 399. */
   failed: Counts;
-  /** What failed before the first fault. */
+  /** Failures before the first fault. */
   failed_before: Counts;
-  /** What could not be done; empty where all was. */
+  /** Description of a failed injection; empty if all succeeded. */
   problem: string;
 }
 
@@ -63,7 +63,7 @@ export interface Failure {
 export const none = (): Counts => ({ GET: 0, POST: 0 });
 export const both = ({ GET, POST }: Counts): number => GET + POST;
 
-/** As many requests as arrive while the faults are injected, and never fewer than `requests_min`. */
+/** Plans as many requests as arrive while the faults are injected, and at least `requests_min`. */
 export function planOf(
   fault: string,
   times: number,
@@ -76,16 +76,13 @@ export function planOf(
   return { fault, times, every_ms, rate_per_s, requests };
 }
 
-/** How long all cells take, one after the other. */
+/** Duration of all cells, one after the other, minutes. */
 export function minutesOf(plans: CellPlan[], servers: number, rounds: number): number {
   const cells_s = plans.map(({ requests, rate_per_s }) => requests / rate_per_s + HEAL_S);
   return (servers * (START_S + HEAL_S + rounds * cells_s.reduce((total, each) => total + each, 0))) / 60;
 }
 
-/**
- * Which of the faults a request failed by: the first that came while it was under way, else the last before it was sent. Undefined
- * where none had come.
- */
+/** Fault by which a request failed: the first during the request, else the last before it was sent. Undefined if none had come. */
 export function faultOf({ sent_ms, ended_ms }: Failure, moments: number[]): number | undefined {
   const during = moments.findIndex((moment) => moment >= sent_ms && moment <= ended_ms);
   if (during >= 0) return during;
@@ -128,7 +125,7 @@ export function totalOf(cells: Pick<Cell, 'events' | 'offered' | 'failed'>[]): T
   return { events, offered, failed, per_event: { GET: failed.GET / events, POST: failed.POST / events } };
 }
 
-/** Why the cells must not be published side by side; empty where they may. */
+/** Reason for not publishing the cells side by side; empty if they may be published. */
 export function unequal(cells: Cell[]): string[] {
   const servers = [...new Set(cells.map(({ server }) => server))];
   const groups = new Map<string, Cell[]>();

@@ -111,14 +111,14 @@ export const FAULTS: Record<string, (server: FaultServer, random: Random) => Fau
 };
 
 /**
- * Those of which one is killed: the same number of places for every server. Sluice's worker for long requests, which the others have no
- * like of, is left alone: it would often be idle, and its deaths would cost nothing.
+ * Workers of which one is killed: the same number of places for every server. Sluice's worker for long requests is left alone, because
+ * the others have none. It would often be idle, and its deaths would cost nothing.
  */
 export function victims(workers: Worker[], places: number): Worker[] {
   return workers.filter(({ pid, place }) => place < places || place === pid);
 }
 
-/** Kills a worker by chance, and waits for one where none is there just now, so that each call is one kill. */
+/** Kills a random worker, and waits for one if none is there, so that each call is one kill. */
 export async function killOne(server: FaultServer, random: Random): Promise<number> {
   const what = `a worker of ${server.name} to kill`;
   return eventually(

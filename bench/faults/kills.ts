@@ -134,7 +134,7 @@ interface Answered {
 /** The death of all workers. */
 interface Death {
   ready_ms: number;
-  /** From then on. */
+  /** Time until the first answer after that. */
   served_ms: number;
   waiting: number;
   lost: number;

@@ -16,17 +16,17 @@ import { mixedRoutes } from './routes.ts';
 const STUCK_AFTER_MS = 10_000;
 const GRACE_MS = 1_000;
 const GONE_MS_MAX = 30_000;
-/** Until the kill and a little more. */
+/** Duration until the kill and a little more. */
 const SECONDS_MIN = 14;
-/** Of the capacity; `--load` outweighs it. */
+/** Share of the capacity; `--load` overrides it. */
 const SHARE = 30;
-/** In `bench/apps/faults.cjs`. */
+/** Name of the looping function in `bench/apps/faults.cjs`. */
 const FUNCTION = 'turnForever';
 
 interface Round {
   normal: LoadResult;
   during: LoadResult;
-  /** From the request that loops until its worker had gone; not if it was there after all. */
+  /** Time from the looping request until its worker had gone; undefined if the worker never went. */
   gone_ms: number | undefined;
 }
 

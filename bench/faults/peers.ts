@@ -15,7 +15,7 @@ import { workersOf } from './inject.ts';
 export const faultsApp = fileURLToPath(new URL('../apps/faults.cjs', import.meta.url));
 
 export interface FaultServer extends Server {
-  /** In the environment of every worker; finds them in `/proc`. */
+  /** Mark in the environment of every worker; finds them in `/proc`. */
   mark: string;
   workers: number;
   /** Replaces all workers, the way this server does it. Rejects if it cannot. */

@@ -5,7 +5,7 @@ import { eventually } from '../../tests/support/eventually.ts';
 
 const TOP = '/sys/fs/cgroup';
 
-/** What a cgroup holds, in bytes. */
+/** Use of memory in a cgroup, bytes. */
 export interface Usage {
   /** No file backs it. */
   anon: number;
@@ -23,7 +23,7 @@ export const needed = ({ anon, kernel, tcp }: Usage): number => anon + kernel + 
 export class MemoryCgroup {
   readonly version: 1 | 2;
   readonly #dir: string;
-  /** Where this process is, and where a worker goes. */
+  /** Cgroup of this process, for processes that are not to be counted. */
   readonly #outside: string;
 
   private constructor(version: 1 | 2, dir: string, outside: string) {

@@ -78,11 +78,11 @@ ${locations.join('')}  }
 `;
 }
 
-/** What HAProxy's processes get. */
+/** Way in which HAProxy distributes requests to its processes. */
 export type Balance =
   /** One request at a time; the others wait in HAProxy's queue. */
   | 'one-each'
-  /** As many as come, each to the least occupied process. */
+  /** Any number of requests, each to the least occupied process. */
   | 'leastconn';
 
 const HAPROXY_NAMES: Record<Balance, string> = { 'one-each': 'maxconn 1', leastconn: 'leastconn' };

@@ -116,7 +116,7 @@ export interface LoadResult {
     { ok: number; refused: number; failed: number; latency_ms: Times; samples?: Sample[] }
   >;
   extra: {
-    /** Of a burst: milliseconds from the first request, in order. */
+    /** First bytes of a burst: milliseconds from the first request, in order. */
     first_byte_ms?: number[];
     last_byte_ms?: number[];
     open_at_end?: number;

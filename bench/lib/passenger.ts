@@ -12,7 +12,7 @@ export interface Passenger {
   watchdog: number;
   /** Directory of the app, as its commands name it. */
   appDir: string;
-  /** Where its instance is registered, for its commands. */
+  /** Directory in which its instance is registered, for its commands. */
   dir: string;
   stop: () => Promise<void>;
 }

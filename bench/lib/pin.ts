@@ -19,10 +19,10 @@ export function pinsFor(count: number): Pins {
   return { servers: given.slice(-count), generator: given.slice(0, -count) };
 }
 
-/** Nobody is confined. */
+/** Pins that confine nothing. */
 export const unpinned: Pins = { servers: given, generator: given };
 
-/** Starts with the servers' CPUs, and goes on with those of the generator. */
+/** Starts with the servers' CPUs, and continues with those of the generator. */
 export async function onCpus<T>({ servers, generator }: Pins, start: () => Promise<T>): Promise<T> {
   pin(servers);
   try {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type Cell, unequal } from '../faults/equal.ts';
 import { unlike } from '../schedule/alike.ts';
 
-/** The reason why a result is not published, for whoever asked for it. */
+/** Reason for not publishing a result, for the person who asked for it. */
 export class Unpublishable extends Error {}
 
 interface Result {
@@ -12,7 +12,7 @@ interface Result {
   data?: { cells?: object[] };
 }
 
-/** What a benchmark's figures have to fulfil; empty where they do. */
+/** Conditions that a benchmark's figures have to fulfil; empty if they do. */
 const RULES: Record<string, (result: Result) => string[]> = {
   'faults-cells': ({ data }) => unequal((data?.cells ?? []) as Cell[]),
   'schedule-mixed': ({ data }) => unlike((data?.cells ?? []) as Parameters<typeof unlike>[0]),

@@ -17,7 +17,7 @@ export interface Bar {
   met: boolean;
 }
 
-/** How a peer is asked for its version. */
+/** Flag that asks a peer for its version. */
 const VERSION_FLAGS = { nginx: '-v', haproxy: '-v', varnishd: '-V', hitch: '-V', h2load: '--version' };
 
 /** Prints and returns what the figures depend on. `peers`: programs whose versions count besides Sluice and Node. */

@@ -5,7 +5,7 @@ export interface Sampler<T> {
   stop(): Promise<void>;
 }
 
-/** Calls `look` every `everyMs` until stopped. A look that fails is left out; the process may just be gone. */
+/** Calls `look` every `everyMs` until stopped. A look that fails is left out, because the process may have exited. */
 export function sample<T>(look: () => T | Promise<T>, everyMs: number): Sampler<T> {
   const samples: { at_ms: number; value: T }[] = [];
   const started = performance.now();

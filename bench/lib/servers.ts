@@ -15,7 +15,7 @@ export interface Server {
   /** Processes between the clients and the workers. */
   frontPids: number[];
   workerPids(): Promise<number[]>;
-  /** What the server itself says is wrong. */
+  /** Problems that the server itself reports. */
   alarms?(): Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface AppToServe {
   entry: string;
   workers: number;
   env?: Record<string, string>;
-  /** Whether Sluice is left to find out by itself how many workers it needs. */
+  /** Whether Sluice itself finds out how many workers it needs. */
   finds?: boolean;
 }
 
@@ -117,8 +117,8 @@ export async function startNginxHaproxy(app: AppToServe): Promise<Server> {
 }
 
 /**
- * Processes by hand, for somebody who knows the app: paths that begin with `heavy` have their own, as many as the others, which
- * get the CPU that those leave. nginx has a rule for the path.
+ * Processes by hand, for somebody who knows the app. Paths that begin with `heavy` have processes of their own, as many as the
+ * others, which get the CPU that the others leave. nginx has a rule for the path.
  */
 export async function startByHand(app: AppToServe, heavy: string): Promise<Server> {
   const light = await startNodes(app);

@@ -12,7 +12,7 @@ interface Answered {
 /** Share of the requests that a server has to answer at a load below its capacity. */
 const ANSWERED_MIN = 0.999;
 
-/** Why the cells must not be published side by side; empty where they may. */
+/** Reason for not publishing the cells side by side; empty if they may be published. */
 export function unlike(cells: Answered[]): string[] {
   const groups = new Map<string, Answered[]>();
   for (const cell of cells) {

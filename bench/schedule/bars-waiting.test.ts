@@ -14,7 +14,7 @@ const NOTHING: Measured = {
   alarms: {},
 };
 
-/** A class whose figures are all the same. */
+/** A class whose figures are all equal. */
 function cell(percent: number, server: string, name: string, ms: number): Cell {
   const counts = { sent: 100, ok: 100, refused: 0, failed: 0, per_s: 1, work_per_s: 1, slowdown: 1 };
   const times = { p50: ms, p95: ms, p99: ms, max: ms, mean: ms, queued_p50: 0, queued_p99: 0 };

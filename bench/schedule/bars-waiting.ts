@@ -5,7 +5,7 @@ import { type Judge, atMost, cell, meanAt, nameOf } from './bars.ts';
 import type { Cell } from './cells.ts';
 import { HEAVY, LIGHT, LONG, SHORT } from './mixes.ts';
 
-/** Between them a user would choose, without knowing what requests cost. */
+/** Balancers between which a user would choose, without knowing what requests cost. */
 const BALANCERS = ['cluster', 'nginx', 'haproxy'];
 const PEERS = [...BALANCERS, 'pm2', 'watt'];
 const MIX_LOADS = [52, 72];
@@ -28,13 +28,13 @@ export const nextWaiting: Judge = (cells, measured) => [
 
 export const oneCore: Judge = (cells) => againstBest(cells, 72, SHORT, 'p99', 0.05, ['node']);
 
-/** Where classes are not known yet; the best peer is said by name, as it is the one that gives no class a lane. */
+/** Long requests while no class is known yet; the best peer is named, as it is the one that gives no class a lane. */
 export const longUnknown: Judge = (cells) => [
   ...againstBest(cells, 72, LONG, 'p95', 1.4, ['nginx-haproxy']),
   ...againstBest(cells, 72, LONG, 'p99', 1.5, ['nginx-haproxy']),
 ];
 
-/** Against the peer that is best in this figure. */
+/** Compares with the peer that is best in this figure. */
 function againstBest(
   cells: Cell[],
   percent: number,

@@ -11,7 +11,7 @@ export type Judge = (cells: Cell[], measured: Measured) => Bar[];
 const USUAL = 72;
 /** A p99 of fewer says nothing. */
 const REQUESTS_MIN = 30;
-/** Beyond this a difference is no noise. */
+/** Ratio up to which a difference is noise. */
 const LOST_MAX = 1.05;
 const QUEUED_FAIRLY = ['nginx-haproxy', 'passenger'];
 
@@ -94,7 +94,7 @@ function isPeer({ server }: Cell): boolean {
   return found !== undefined && !found.isOurs && found.isReference !== true;
 }
 
-/** What a class waits is its latency without what it costs. Overload is another bar's. */
+/** Fairness of waits: a class's wait is its latency without its cost. Overload is another bar's. */
 export const fairness: Judge = (cells, { costs }) => {
   const wait = (each: Cell) => Math.max(0, each.p99 - (costs.ms[each.class] ?? 0));
   const pairs = cells.flatMap((own) => {
@@ -152,7 +152,7 @@ export const overload: Judge = (cells, { costs }) => {
   return bars;
 };
 
-/** Where requests are of a kind, there is nothing to gain, and nothing may be lost. */
+/** Bar for requests of one kind: there is nothing to gain, and nothing may be lost. */
 export const asFifo: Judge = (cells, { throughput }) => {
   const bars: Bar[] = [];
   const [own, fifo] = [median(throughput['sluice'] ?? []), median(throughput['sluice-fifo'] ?? [])];

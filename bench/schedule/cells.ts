@@ -14,13 +14,13 @@ export interface Cell {
   ok: number;
   refused: number;
   failed: number;
-  /** Of what was answered, from the intended moment; milliseconds. */
+  /** Median latency of answers, from the intended moment; milliseconds. */
   p50: number;
   p95: number;
   p99: number;
   max: number;
   mean: number;
-  /** In the server's queue, where it says. */
+  /** Median time in the server's queue, if the server reports it. */
   queued_p50: number;
   queued_p99: number;
   /** Mean of latency over the CPU time that the class costs. */

@@ -44,7 +44,7 @@ export interface Costs {
 
 /**
  * `start`: the app's processes without a front, as many as `workers`. `routesAt`: the mix, for the address of a server of the
- * app. `connections` are enough for none of the processes to stand still between two requests.
+ * app. `connections` are enough for none of the processes to be idle between two requests.
  */
 export async function measureCosts(
   start: () => Promise<Server>,

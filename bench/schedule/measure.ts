@@ -11,13 +11,13 @@ import { type Mix, routesAt } from './mixes.ts';
 import { CONTENDERS, type Contender, type Settings } from './servers.ts';
 
 export interface Load {
-  /** Of the capacity. */
+  /** Percentage of the capacity. */
   percent: number;
-  /** Its seconds, against those of the load that most bars look at. */
+  /** Duration, as a multiple of that of the load that most bars use. */
   seconds: number;
-  /** Which servers it is for; all unless said. */
+  /** Servers that it is for; all unless named. */
   only?: string[];
-  /** Not divided among the rounds: an overload that lasts is another thing than one that begins. */
+  /** True for a load that is not divided among the rounds: an overload that lasts is another thing than one that begins. */
   inOnePiece?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Mode {
   /** Keys of CONTENDERS. */
   servers: string[];
   loads: Load[];
-  /** Its seconds, against those of the mode that `--seconds` is said for; and with `--quick`. */
+  /** Duration, as a multiple of that of the mode that `--seconds` is said for; and with `--quick`. */
   seconds: [number, number];
   /** Processes that servers other than Sluice with its defaults get more. */
   more?: number;
@@ -34,7 +34,7 @@ export interface Mode {
   skip?: number;
   /** Requests a second that load 100 % stands for, where that is not a matter of the CPU time that was measured. */
   capacity?(workers: number): number;
-  /** What these requests are, for the report. */
+  /** Description of these requests, for the report. */
   carries?: string;
   /** CPUs that the servers are confined to, each with as many workers as it finds right; the load generator has the others. */
   cpus?: number;

@@ -20,7 +20,7 @@ export const SUGGEST = 'suggest';
 export const REPORT = 'report';
 export const LIGHT = 'light';
 export const HEAVY = 'heavy';
-/** What the path of a heavy request begins with, for those that are told. */
+/** Beginning of a heavy request's path, for servers that are told. */
 export const HEAVY_PATH = '/heavy/';
 
 const TERMS = 40;

@@ -37,17 +37,17 @@ export interface Contender {
   name: string;
   /** Whether it is Sluice, as against what users would pick instead. */
   isOurs: boolean;
-  /** It knows what no server is told. No bar compares with it. */
+  /** True for a server that knows what no other is told. No bar compares with it. */
   isReference?: boolean;
   /** `installed`: settings of every Sluice that says nothing else. */
   start(app: AppToServe, installed: Settings): Promise<Server>;
-  /** What it is, for the report; installs it where that is the benchmark's to do. */
+  /** Version of the server, for the report; installs the server where that is the benchmark's to do. */
   version?(): string;
 }
 
 export type Settings = Record<string, Record<string, string | number | boolean>>;
 
-/** How Sluice may be told to share its workers. */
+/** Settings of Sluice for sharing its workers. */
 export const SHARING: Record<string, Settings> = {
   'as-installed': {},
   strict: { workers: { concurrency: 1 } },

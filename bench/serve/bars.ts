@@ -10,11 +10,11 @@ export interface Run {
   load: Pick<LoadResult, 'ok' | 'failed' | 'refused' | 'elapsed_s' | 'latency_ms' | 'stale_retries'>;
   frontCpuS: number;
   workersCpuS: number[];
-  /** Of all processes, those included that came or went meanwhile. */
+  /** CPU seconds of all processes, including those that came or went meanwhile. */
   cpuS: number;
 }
 
-/** What is compared, in answers a second of something. */
+/** Compared figure, in answers a second of something. */
 type Figure = (run: Run) => number;
 
 const perFrontCpuSecond: Figure = ({ load, frontCpuS }) => load.ok / frontCpuS;
@@ -22,7 +22,7 @@ const perCpuSecond: Figure = ({ load, cpuS }) => load.ok / cpuS;
 const perSecond: Figure = ({ load }) => load.ok / load.elapsed_s;
 
 const OWN = 'Sluice';
-/** With one request for each process, as strict mode has it, and with as many as come. */
+/** HAProxy with one request for each process, as in strict mode, and with any number. */
 const HAPROXIES = ['HAProxy', 'HAProxy leastconn'];
 
 export function bars(runs: Run[]): Bar[] {

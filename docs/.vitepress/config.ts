@@ -25,6 +25,19 @@ function titleOf(page: string): string {
 }
 
 const GUIDE = ['your-app', 'scheduling', 'operating', 'seeing', 'deploying', 'limits-and-errors'];
+/** Pages that join the decisions which matter most stand before the records. */
+const JOINED = [
+  'one-request-at-a-time',
+  'queue-by-cost',
+  '0125-requests-that-wait',
+  'no-lost-requests',
+  'reload-and-upgrade',
+  'one-core-thread',
+  'page-cache-keys',
+  'cpu-time-of-requests',
+  'boxes-with-holes',
+  'fast-react',
+];
 const RECIPES = ['express', 'fastify', 'nestjs', 'next', 'react-router', 'nuxt', 'sveltekit', 'astro'];
 
 export default defineConfig({
@@ -81,7 +94,7 @@ export default defineConfig({
       {
         text: 'Decisions',
         collapsed: true,
-        items: [{ text: 'All', link: '/decisions/' }, ...pagesOf('decisions')],
+        items: [{ text: 'All', link: '/decisions/' }, ...pagesOf('decisions', JOINED)],
       },
     ],
   },

@@ -26,17 +26,6 @@ void test('README links every page of the guide and of the reference', () => {
   );
 });
 
-void test('every decision is numbered once and in the list of decisions', () => {
-  const decisions = files().filter((file) => /^docs\/decisions\/\d{4}-[a-z0-9-]+\.md$/.test(file));
-  const numbers = decisions.map((file) => path.posix.basename(file).slice(0, 4));
-  assert.equal(new Set(numbers).size, numbers.length, numbers.join(' '));
-  const listed = new Set(links(read('docs/decisions/README.md')).map((link) => link.path));
-  assert.deepEqual(
-    decisions.map((file) => path.posix.basename(file)).filter((file) => !listed.has(file)),
-    [],
-  );
-});
-
 void test('make targets that README and CONTRIBUTING name exist', () => {
   const targets = makeTargets();
   for (const page of ['README.md', 'CONTRIBUTING.md']) {

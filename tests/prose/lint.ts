@@ -1,14 +1,11 @@
-// Reads the repository's pages as the writing rules see them. Which counts are allowed is the business of baseline.ts.
+// Reads the repository's pages and doc comments as the writing rules see them. Which counts are allowed is the business of baseline.ts.
 import { TextlintKernel } from '@textlint/kernel';
 import markdownModule from '@textlint/textlint-plugin-markdown';
 import { files, read } from '../docs/repository.ts';
-import { JUDGES, ruleOf, type RuleId } from './rules.ts';
+import { lintComments } from './comments.ts';
+import { JUDGES, ruleOf, type Finding, type RuleId } from './rules.ts';
 
-export interface Finding {
-  readonly line: number;
-  readonly rule: RuleId;
-  readonly message: string;
-}
+export type { Finding };
 
 // A CommonJS module: what it calls its default is one level down.
 const markdown = markdownModule.default;
@@ -43,7 +40,9 @@ export function helpAsProse(page: string): string {
 
 const blank = (text: string): string => text.replace(/[^\n]/g, '');
 
+/** Findings in a page, or in the doc comments of a source file. */
 export async function lint(file: string, text = read(file)): Promise<Finding[]> {
+  if (!file.endsWith('.md')) return lintComments(file, text);
   const { messages } = await kernel.lintText(file.endsWith('reference/cli.md') ? helpAsProse(text) : text, {
     filePath: file,
     ext: '.md',

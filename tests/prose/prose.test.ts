@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { count, grown, shrunk } from './baseline.ts';
+import { lintComments, sourcesToLint } from './comments.ts';
 import { helpAsProse, lint, pagesToLint } from './lint.ts';
 
 const rulesOf = async (text: string): Promise<string[]> =>
@@ -101,4 +102,59 @@ void test('the pages that users read first are linted', () => {
   const pages = pagesToLint();
   for (const page of ['README.md', 'CHANGELOG.md', 'docs/react.md', 'docs/reference/config.md'])
     assert.ok(pages.includes(page), page);
+});
+
+const rust = (text: string): [number, string][] =>
+  lintComments('gateway/x/src/lib.rs', text).map(({ line, rule }) => [line, rule]);
+const typescript = (text: string): [number, string][] =>
+  lintComments('packages/x/src/x.ts', text).map(({ line, rule }) => [line, rule]);
+
+void test('a doc comment opens with a noun or a verb in the third person', () => {
+  for (const good of [
+    'Pipe to the worker.',
+    'Kills the worker after 10 s.',
+    'Whether it is stuck.',
+    '`key`: a name.',
+  ])
+    assert.deepEqual(rust(`/// ${good}\nfn x() {}\n`), [], good);
+  for (const bad of [
+    'For requests that it gets.',
+    'How often it looks.',
+    'It is full.',
+    'One that waits.',
+    'Its name.',
+  ])
+    assert.deepEqual(rust(`/// ${bad}\nfn x() {}\n`), [[1, 'opening']], bad);
+  assert.deepEqual(typescript('/** What is kept. */\nconst x = 1;\n'), [[1, 'opening']]);
+});
+
+void test('only the first sentence of a doc comment has to open so', () => {
+  assert.deepEqual(rust('//! Codec of HTTP.\n//! It knows no sockets.\n'), []);
+  assert.deepEqual(typescript('/**\n * Codec of HTTP.\n *\n * It knows no sockets.\n */\n'), []);
+});
+
+void test('doc comments keep the other rules, on the line where the sentence begins', () => {
+  assert.deepEqual(rust(`/// Codec. Simply\n/// ${'word '.repeat(31)}.\n`), [
+    [1, 'length'],
+    [1, 'words'],
+  ]);
+  assert.deepEqual(typescript('/**\n * Codec.\n *\n * The timeout is 30.\n */\n'), [[4, 'units']]);
+});
+
+void test('code, tags and comments that document nothing are not judged', () => {
+  assert.deepEqual(
+    rust('/// Codec.\n/// ```\n/// just code\n/// ```\n//// What is this?\n// What is next.\n'),
+    [],
+  );
+  assert.deepEqual(typescript('/**\n * Codec.\n * @param x what is just read\n */\n// What is next.\n'), []);
+  assert.deepEqual(typescript(`/** Codec of \`just ${'word '.repeat(40)}\`. */\n`), []);
+});
+
+void test('sources are linted but for tests and generated ones', () => {
+  const sources = sourcesToLint();
+  assert.ok(sources.length > 500, String(sources.length));
+  for (const source of ['gateway/http1/src/lib.rs', 'packages/preload/src/index.ts', 'bench/lib/load.ts'])
+    assert.ok(sources.includes(source), source);
+  for (const source of ['packages/preload/src/messages.ts', 'gateway/cache/src/tests.rs'])
+    assert.ok(!sources.includes(source), source);
 });

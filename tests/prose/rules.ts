@@ -49,6 +49,13 @@ export const units: Judge = ({ text }) => [
 export const JUDGES = { opening, length, words, units } as const;
 export type RuleId = keyof typeof JUDGES;
 
+/** Sentence that breaks a rule, by the line on which it begins. */
+export interface Finding {
+  readonly line: number;
+  readonly rule: RuleId;
+  readonly message: string;
+}
+
 type Block = Parameters<typeof splitAST>[0];
 
 // Four rules look at each block, and splitting it is most of the work.

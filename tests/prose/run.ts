@@ -1,7 +1,9 @@
-// `make prose`: fails where a page breaks a writing rule more often than tests/prose/baseline.json lets it.
+// `make prose`: fails where a page or the doc comments of a source file break a writing rule more often than tests/prose/baseline.json
+// lets them.
 // `--shrink` writes down what has been mended. `--list TEXT` shows every finding in pages with TEXT in their paths.
 import fs from 'node:fs';
 import { count, grown, shrunk, type Baseline } from './baseline.ts';
+import { sourcesToLint } from './comments.ts';
 import { lint, pagesToLint, type Finding } from './lint.ts';
 
 const file = new URL('baseline.json', import.meta.url);
@@ -13,7 +15,8 @@ const show = (page: string, { line, rule, message }: Finding): void => {
 };
 
 const found: Record<string, Finding[]> = {};
-for (const page of pagesToLint().filter((name) => name.includes(part))) found[page] = await lint(page);
+for (const page of [...pagesToLint(), ...sourcesToLint()].filter((name) => name.includes(part)))
+  found[page] = await lint(page);
 
 if (mode === '--list') {
   for (const [page, findings] of Object.entries(found)) for (const finding of findings) show(page, finding);

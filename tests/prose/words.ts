@@ -33,3 +33,39 @@ export const PHRASES: readonly Phrase[] = [
   phrase('the latter|the former', 'repeat the noun'),
   phrase('utilize|utilise|leverage', 'say "use"'),
 ];
+
+/** First words that a doc comment must not have, with what to write instead. */
+export interface Opening {
+  readonly words: readonly string[];
+  readonly instead: string;
+}
+
+const opening = (words: string, instead: string): Opening => ({ words: words.split(' '), instead });
+
+/** "Whether" may stay: it names the type, a boolean. */
+export const OPENINGS: readonly Opening[] = [
+  opening('What Whatever Which', 'name the thing: "Cost of a class", "Bytes that wait"'),
+  opening('Who Whoever Whom Whose', 'name the client, the worker or the program'),
+  opening('How', 'name the figure: "Number of", "Time until", "Way in which"'),
+  opening('Where Wherever', 'name the place: "Address of", "Directory of", or say "None where …" last'),
+  opening('When Why Since Until Till Once', 'name it: "Time of", "Reason for", "Time since"'),
+  opening(
+    'For To With Without As By In Into On Onto At From Of Off Up Down Out Under Over Within Among Through About Against During Before After Between Below Above Beyond Behind Beside',
+    'begin with the noun that this describes',
+  ),
+  opening(
+    'If Unless While Because Although Though So Then Than Here There Now Also Too',
+    'begin with the noun, and put the condition last',
+  ),
+  opening('And But Or Nor Yet', 'begin with the noun'),
+  opening(
+    'Is Are Was Were Be Been Being Has Have Had Does Do Did',
+    'say what it returns or means: "True if", "Reports whether"',
+  ),
+  opening('Can Could May Might Must Should Will Would', 'name the thing or the effect'),
+  opening('It They Them He She Its Their His Her This That These Those Such', 'name the thing'),
+  opening('Somebody Something Nobody', 'name the client, the program or the thing'),
+  opening('Told', 'say "Called with", or name the thing'),
+  opening('Not Never Always Often Even Just', 'begin with the noun'),
+  opening('We You I', 'name the program that acts'),
+];

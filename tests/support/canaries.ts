@@ -13,7 +13,7 @@ export interface ChaosPlan {
   readonly duration_ms_max: number;
   /** Kept connections of those who ask for whole answers. */
   readonly innocents: number;
-  /** Those who ask for mistakes, each time on a new connection. */
+  /** Clients that ask for mistakes, each time on a new connection. */
   readonly faulty: number;
   readonly mistakes?: readonly Mistake[];
   /** Part of all requests that are given up within 20 ms, half of them with a reset. */
@@ -23,7 +23,7 @@ export interface ChaosPlan {
   onProgress?(tally: Tally): void;
 }
 
-/** What became of a request: `whole`, `cut`, `gone` (closed without a byte), `timeout`, or the gateway's error code. */
+/** End of a request: `whole`, `cut`, `gone` (closed without a byte), `timeout`, or the gateway's error code. */
 export type Kind = string;
 
 export interface Tally {

@@ -3,7 +3,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { once } from 'node:events';
 
-/** As patient as the command line. */
+/** Longest wait, as that of the command line. */
 const ANSWER_MS_MAX = 10_000;
 
 /** The reply to a command that needs no arguments. Throws where no gateway runs in `runDir`, or it refuses. */

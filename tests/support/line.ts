@@ -95,7 +95,7 @@ export class Line {
   }
 }
 
-/** The final answer in these bytes, as far as it has come; interim ones before it are passed over. */
+/** Returns the part of the final answer that is in these bytes; interim ones before it are passed over. */
 function parse(received: string, isHead: boolean, isClosed: boolean): Answer | undefined {
   let from = 0;
   for (;;) {

@@ -36,7 +36,7 @@ const body = unit.repeat(7);
 const answer = (status: string, sent = body) =>
   `HTTP/1.1 ${status}\r\nx-canary: ${CANARY}\r\ncontent-length: ${BYTES}\r\n\r\n${sent}`;
 
-/** What has come by the time that it matches; all of it, up to what is still to come. */
+/** Answers of mistakes: a text that they match, or all of it, up to what is still to come. */
 const sends: Record<string, RegExp | string> = {
   'late-end': new RegExp(`content-length: ${BYTES}\r\n[^]*\r\n\r\n${body}$`),
   // Eight units, announced as so many characters.

@@ -45,7 +45,7 @@ export class RawConnection {
     return new RawConnection(socket);
   }
 
-  /** What came and was not taken yet. */
+  /** Bytes that came and were not taken yet. */
   get received(): Buffer {
     return this.#received;
   }

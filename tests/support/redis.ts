@@ -12,7 +12,7 @@ interface Cleanup {
   after(clean: () => void | Promise<void>): void;
 }
 
-/** For the `skip` of a test: false where the server is installed. */
+/** Reason for the `skip` of a test: false if the server is installed. */
 export const missing: string | false =
   spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).error === undefined ||
   process.env['CI'] === 'true'
@@ -92,7 +92,7 @@ export class Redis {
   }
 }
 
-/** What a proxy does to answers: passes them on, late, as something else, or the first half of one; `shut` lets nobody through. */
+/** Treatment of answers by a proxy: passes them on, late, as something else, or the first half of one; `shut` lets nobody through. */
 export type Fault = 'none' | 'late' | 'garbage' | 'half' | 'shut';
 
 let proxies = 0;

@@ -285,7 +285,7 @@ export function sluiceCommand(args: string[]): [string, string[]] {
 }
 
 /**
- * The environment of a fresh shell: nothing of a test runner's or of the caller's own settings reaches the gateway, but for
+ * The environment of a fresh shell. Nothing of a test runner's or of the caller's own settings reaches the gateway, but for
  * SLUICE_TEST_FRONTS, which gives every gateway so many threads for connections.
  */
 export function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {

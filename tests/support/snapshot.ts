@@ -24,7 +24,7 @@ export interface WorkerSnapshot {
   lane: 'short' | 'long' | null;
 }
 
-/** What browsers measured of one kind of page: 75th percentiles. */
+/** Measurements of browsers for one kind of page: 75th percentiles. */
 export interface VitalsSnapshot {
   name: string;
   reports_total: number;

@@ -4,7 +4,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { eventually } from './eventually.ts';
 
-/** Why there is no such terminal on this machine; nothing where there is. */
+/** Reason for the lack of such a terminal on this machine; nothing if there is one. */
 export function missing(): string | undefined {
   if (process.platform !== 'linux') return 'needs the `script` of Linux';
   for (const program of ['script', 'bash', 'stty']) {
@@ -103,7 +103,7 @@ export class TerminalWindow {
     this.#script.stdin?.write(keys);
   }
 
-  /** As somebody does who pulls at the window's corner. */
+  /** Changes the size, as a user does who pulls at the window's corner. */
   resize(columns: number, rows: number): void {
     this.#screen.rows = rows;
     execFileSync('stty', ['-F', this.#tty, 'cols', String(columns), 'rows', String(rows)]);

@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use crate::traffic::Traffic;
 
-/// How long all are connected before they ask: a server has taken them in by then.
+/// Time for which all are connected before they ask: a server has accepted them by then.
 const SETTLE: Duration = Duration::from_millis(300);
 
 /// Opens all connections, sends the first route's request on each, and notes milliseconds from the first one sent.

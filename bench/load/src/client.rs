@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 const BUFFER_BYTES: usize = 16 * 1024;
 const HEADERS_COUNT_MAX: usize = 128;
 
-/// How an exchange failed.
+/// Reason why an exchange failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// No connection.
@@ -27,7 +27,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Its name in the result.
+    /// Name of the failure in the result.
     pub fn name(self) -> &'static str {
         match self {
             Self::Connect => "connect",
@@ -38,7 +38,7 @@ impl Failure {
     }
 }
 
-/// What came back.
+/// Answer to one request.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer {
     /// Final status, informational ones skipped.
@@ -49,7 +49,7 @@ pub struct Answer {
     pub keep_alive: bool,
     /// The value of `x-load-id`.
     pub load_id: Option<u64>,
-    /// What `Server-Timing` says of the wait in a queue.
+    /// Wait in a queue, from `Server-Timing`.
     pub queue: Option<Duration>,
 }
 

@@ -10,7 +10,7 @@ use tokio::time::{interval, sleep};
 
 use crate::traffic::Traffic;
 
-/// What the caller asked for.
+/// Connections to hold, as the caller asked for them.
 pub struct Hold {
     /// Connections to open.
     pub connections: usize,
@@ -18,7 +18,7 @@ pub struct Hold {
     pub requests_per_connection: u64,
     /// Pace of opening.
     pub connections_per_s: u64,
-    /// How long at most.
+    /// Longest time.
     pub duration: Duration,
 }
 

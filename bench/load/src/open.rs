@@ -13,17 +13,17 @@ use crate::client::Connection;
 use crate::random::Random;
 use crate::traffic::Traffic;
 
-/// When and how many.
+/// Moments at which requests are sent, and their number.
 pub struct Arrivals {
     /// Mean per second.
     pub rate_per_s: f64,
-    /// How long they go on.
+    /// Duration of the arrivals.
     pub duration: Duration,
-    /// At most this many.
+    /// Largest number of requests.
     pub requests_max: u64,
     /// Requests under way at once.
     pub connections_max: usize,
-    /// What completes earlier is not goodput.
+    /// Time from which on answers count as goodput.
     pub measure_from: Duration,
     /// Whether a connection is used again.
     pub keep_alive: bool,

@@ -1,4 +1,5 @@
-//! What to send: the plan that the caller hands over as JSON, and the checks it must pass before a byte is sent.
+//! Plan of a run: the JSON that the caller passes, and the checks that it must pass before a byte is sent. It knows
+//! nothing of sockets.
 //!
 //! It knows nothing of sockets.
 
@@ -12,15 +13,15 @@ use serde::Deserialize;
 pub struct Plan {
     /// Loopback addresses, `127.0.0.1:3000`. Connections are spread over them in turn.
     pub targets: Vec<SocketAddr>,
-    /// How requests are timed.
+    /// Timing of the requests.
     pub mode: Mode,
-    /// What is asked for; picked by weight. Not needed in `slow` mode.
+    /// Requests to send; picked by weight. Not needed in `slow` mode.
     #[serde(default)]
     pub routes: Vec<Route>,
     /// Requests given up at random.
     #[serde(default)]
     pub abort: Option<Abort>,
-    /// After this long without a whole answer a request failed.
+    /// Time after which a request without a whole answer failed, milliseconds.
     #[serde(default = "default_timeout_ms")]
     pub timeout_ms: u64,
     /// Sends `x-load-id` and counts answers that do not carry the same value back.
@@ -38,11 +39,11 @@ pub struct Plan {
     pub seed: u64,
 }
 
-/// How requests are timed.
+/// Timing of requests.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Mode {
-    /// So many connections, each sending its next request when the last was answered.
+    /// Closed loop: so many connections, each sending its next request when the last was answered.
     Closed {
         /// Connections at once.
         connections: usize,
@@ -61,19 +62,19 @@ pub enum Mode {
         rate_per_s: f64,
         /// Arrivals last this long.
         duration_ms: u64,
-        /// And are never more than this.
+        /// Largest number of requests.
         requests_max: u64,
         /// Requests under way at once; arrivals beyond it count as `generator_limit`.
         #[serde(default = "default_connections_max")]
         connections_max: usize,
-        /// What completes earlier is left out of the goodput.
+        /// Time before which completed answers are left out of the goodput, milliseconds.
         #[serde(default)]
         measure_from_ms: u64,
         /// Whether a connection is used again.
         #[serde(default = "yes")]
         keep_alive: bool,
     },
-    /// So many connections that ask for the first route at once.
+    /// Burst: so many connections that ask for the first route at once.
     Burst {
         /// Connections to open before the first asks.
         connections: usize,
@@ -149,9 +150,9 @@ pub struct Abort {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlowGroup {
-    /// In what they are slow.
+    /// Kind of slowness.
     pub slow: Slowness,
-    /// How many.
+    /// Number of connections.
     pub connections: usize,
     /// Pause between two pieces.
     pub interval_ms: u64,
@@ -172,7 +173,7 @@ fn default_receive_buffer() -> u32 {
     4096
 }
 
-/// In what a client is slow.
+/// Ways in which a client is slow.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Slowness {

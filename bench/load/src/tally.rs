@@ -1,4 +1,4 @@
-//! What happened: counts and exact percentiles, and their form as JSON. Every list in it is bounded by the plan.
+//! Result of a run: counts and exact percentiles, and their form as JSON. Every list in it is bounded by the plan.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -43,21 +43,21 @@ fn percentile(sorted: &[u32], per_mille: usize) -> u32 {
     sorted[rank - 1]
 }
 
-/// How one request ended.
+/// End of one request.
 #[derive(Clone, Copy, Debug)]
 pub enum Outcome {
     /// A whole answer.
     Answered {
-        /// Its status.
+        /// Status of the answer.
         status: u16,
         /// Length of its body.
         body_bytes: u64,
-        /// How long it waited in a queue, where the server says.
+        /// Time in the server's queue, if the server reports it.
         queue: Option<Duration>,
     },
     /// The client gave up on purpose.
     Aborted,
-    /// It failed; the name of the kind.
+    /// Failure; the name of its kind.
     Failed(&'static str),
 }
 
@@ -118,7 +118,7 @@ pub struct Tally {
     pub extra: BTreeMap<&'static str, Value>,
 }
 
-/// Beyond this many seconds the timeline's last entry takes the rest.
+/// Number of seconds after which the timeline's last entry takes the rest.
 const SECONDS_MAX: usize = 7_200;
 
 impl Tally {
@@ -149,7 +149,7 @@ impl Tally {
         self.window = Some((from, to));
     }
 
-    /// How long after its intended moment a request was sent.
+    /// Notes by how much a request was sent after its intended moment.
     pub fn late(&mut self, by: Duration) {
         self.late.add(by);
     }

@@ -35,11 +35,11 @@ impl PreparedRoute {
     }
 }
 
-/// What all connections of a run share.
+/// State that all connections of a run share.
 pub struct Traffic {
     /// The plan in force.
     pub plan: Plan,
-    /// What happened so far.
+    /// Counts of all requests that have ended.
     pub tally: RefCell<Tally>,
     routes: Vec<PreparedRoute>,
     random: Random,

@@ -13,7 +13,7 @@ interface AnyPage {
   element(data: never): unknown;
 }
 
-/** By name; data and element of one page belong together. */
+/** Pages by name; data and element of one page belong together. */
 export const pages: Readonly<Record<string, AnyPage>> = {
   listing: cards,
   spiral,

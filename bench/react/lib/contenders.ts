@@ -1,4 +1,4 @@
-/** What renders a page, each from its data to bytes that were given away. */
+/** Renderers of a page, each from its data to bytes that were given away. */
 
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
@@ -36,7 +36,7 @@ interface Other {
   readonly render: (data: unknown) => string | Promise<string>;
 }
 
-/** They render the listing only: the same page, written for each. */
+/** Renderers that render the listing only: the same page, written for each. */
 export const others = ['preact', 'inferno', 'svelte', 'vue', 'solid', 'concatenation'];
 /** A string cannot wait for data. */
 const streamsOnly = new Set(['async']);

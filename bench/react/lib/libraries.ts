@@ -1,4 +1,4 @@
-/** Pages made of components that a library brings: most of their time is the library's own code, whoever renders them. */
+/** Pages made of a library's components: most of their time is the library's own code, with any renderer. */
 
 /** Files of `pages/libraries`. */
 export const libraries = [

@@ -11,7 +11,7 @@ import { loadContenders, type Contender } from './contenders.ts';
 
 const [mode = '', page = '', runs = '5', length = 'long'] = process.argv.slice(2);
 const rounds = Number(runs);
-/** As many renders are measured in one go as take about that long: collections of garbage fall into them as they do. */
+/** Duration of one measurement: as many renders as take about that long, so that garbage collections fall into them. */
 const batch_ms = length === 'short' ? 30 : 150;
 /** Half a second of renders is enough for the optimizing compiler. */
 const warmUp_ms = length === 'short' ? 100 : 500;
@@ -82,7 +82,10 @@ async function firstByte_ms({ data, render }: Contender): Promise<number> {
   return waits.sort((a, b) => a - b)[portion] ?? Number.NaN;
 }
 
-/** What is allocated, in the heap and beside it: the new space is so large that nothing is collected meanwhile. */
+/**
+ * Bytes allocated by a render, in the heap and beside it: the new space is so large that nothing is collected
+ * meanwhile.
+ */
 async function bytesPerRender({ data, render }: Contender): Promise<number> {
   const all = Array.from({ length: portion }, () => data((seed += 1)));
   (globalThis as { gc?: () => void }).gc?.();

@@ -1,4 +1,4 @@
-/** Before anything is measured: every side sends the same bytes, and Sluice leaves nothing to react-dom. */
+/** Checks before any measurement: every side sends the same bytes, and Sluice leaves nothing to react-dom. */
 
 import { once } from 'node:events';
 import { Writable } from 'node:stream';

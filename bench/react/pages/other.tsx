@@ -4,7 +4,7 @@ import { Fragment, Suspense, use } from 'react';
 import type { ReactNode } from 'react';
 import { random, sentence } from '../lib/data.ts';
 
-/** What a page is given: made outside of what is measured. */
+/** Data of a page, made outside of what is measured. */
 export interface Page<Data> {
   data(seed: number): Data;
   element(data: Data): ReactNode;
@@ -175,7 +175,7 @@ function Item({ id }: { id: number }) {
 interface Part {
   name: string;
   texts: string[];
-  /** After so many turns of the event loop, counted from when the page is rendered, there is this text. */
+  /** Text that appears after so many turns of the event loop, counted from the start of the render. */
   late: { turns: number; text: string };
 }
 

@@ -48,7 +48,7 @@ export const shopListing: Page<{ site: Site; listing: ReturnType<typeof listingO
 
 type Goods = typeof catalogue.products;
 
-/** What is recommended is there already: to work it out costs more than the page, and is no rendering. */
+/** Product page with recommendations ready: to work them out costs more than the page, and is no rendering. */
 export const product: Page<{ site: Site; at: number; found: Promise<Goods[number][]> }> = {
   data: (seed) => ({
     site: siteOf(seed, '/p/x'),

@@ -5,9 +5,9 @@ import templates from '@sluice/compiler/vite';
 import { createBuilder, type PluginOption } from 'vite';
 import { built } from './build.ts';
 
-/** What a build leaves. */
+/** Output of a build. */
 export interface SluiceBuild {
-  /** What browsers are sent, by the gateway. */
+  /** Directory of files that the gateway sends to browsers. */
   client: string;
   /** Registers all components. */
   components: string;

@@ -11,7 +11,7 @@ const shop = path.join(folder, 'shop');
 const nextFolder = path.join(folder, 'next');
 
 export const built = (name: string): string => path.join(folder, '.build', name);
-/** What browsers are sent of the pages that are one tree of React. */
+/** Directory of files for browsers, of the pages that are one tree of React. */
 export const assets = built('assets');
 
 export async function build(): Promise<void> {

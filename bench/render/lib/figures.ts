@@ -8,9 +8,9 @@ export interface RegistryFigures {
   heap_bytes: number;
 }
 
-/** Of one page: µs. */
+/** Account of one page: µs. */
 export interface PageAccount {
-  /** What its tasks say. */
+  /** CPU time that the tasks report. */
   tasks_us: number;
   /** Time that passed within its renders. Synchronous renders that the kernel did not interrupt take as much CPU time. */
   renders_us: number;
@@ -18,9 +18,9 @@ export interface PageAccount {
 
 export interface Account {
   pages: PageAccount[];
-  /** What the kernel says of the main thread for a page, on average: data, tasks and renders. */
+  /** CPU time of the main thread for a page by the kernel, on average: data, tasks and renders. */
   thread_us: number;
-  /** Of one card, by its task: median. */
+  /** Median CPU time of one card, by its task. */
   card_us: number;
 }
 

@@ -45,7 +45,7 @@ export interface Latency {
   p50: number;
   p95: number;
   p99: number;
-  /** How late the generator itself sent, p99. */
+  /** Delay of the generator's own sends, p99. */
   late_p99: number;
   failures: number;
 }

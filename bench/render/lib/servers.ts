@@ -9,7 +9,7 @@ import { compiledBuild, type SluiceBuild, sluiceBuild } from './build-sluice.ts'
 
 export interface Peer {
   name: string;
-  /** In front of the processes that render, and how many of those there are. */
+  /** Servers in front of the rendering processes, and the number of these processes. */
   footing: string;
   start(workers: number): Promise<Server>;
 }

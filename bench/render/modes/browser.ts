@@ -12,7 +12,7 @@ import { READY } from '../shop/ready.ts';
 const SLOW_DOWN = 4;
 const JS_BYTES_MAX = 60_000;
 const BLOCKED_MS_MAX = 100;
-/** How long nothing may happen before the page counts as settled. */
+/** Time without any event after which the page counts as settled. */
 const QUIET_MS = 2_000;
 const SETTLED_TIMEOUT_MS = 60_000;
 /** A task that takes longer keeps the user waiting. */
@@ -147,8 +147,8 @@ async function visit(url: string): Promise<Visit> {
 }
 
 /**
- * Interactive is when all of this has happened: the first paint, the last component that hydrates without the user's doing, and the end of
- * the last long task; afterwards it is quiet for two seconds. Blocked is what long tasks after the paint took beyond 50 ms each.
+ * Times of a page. Interactive is the end of the first paint, of the last component that hydrates by itself, and of the last long task;
+ * two quiet seconds follow. Blocked is the time of long tasks after the paint beyond 50 ms each.
  */
 function timesOf({ paint_ms, ready_ms, long_tasks }: Timeline): {
   paint_ms: number;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import express from 'express';
 import { listing, type Listing } from '../shop/data';
 
-/** What of worker-nodes is used; its own types are those of a module that exports a class by `module.exports`. */
+/** Used part of worker-nodes; its own types are those of a module that exports a class by `module.exports`. */
 interface Pool {
   readonly ready: () => Promise<unknown>;
   readonly call: { readonly render: (listing: Listing) => Promise<string> };

@@ -1,7 +1,6 @@
-//! Who may read what the dashboard shows, and who may act.
-//!
-//! Whoever is on this machine may read; from elsewhere the token is needed, and for an action it always is. A proxy on this machine
-//! makes no client local, as far as its requests can be told from those that nobody passed on. Nothing is kept in cookies, so that no page of another site can act in a browser that has the token. It must not know what is read or done.
+//! Rules for readers and for actions of the dashboard. Clients on this machine may read; others need the token, and every action needs it.
+//! Clients of a proxy on this machine are not local if their requests show the proxy. Nothing is kept in cookies, so that no page of
+//! another site can act in a browser that has the token. It must not know what is read or done.
 
 use std::fmt;
 use std::hint::black_box;
@@ -12,10 +11,10 @@ use hyper::{StatusCode, Version};
 
 use crate::host;
 
-/// What opens the dashboard from another host, and allows actions.
+/// Token that opens the dashboard from another host, and allows actions.
 pub struct Token(Box<[u8]>);
 
-/// Why somebody may not: the status and what to do.
+/// Reason for refusing a client: the status and what to do.
 pub(crate) type Refusal = (StatusCode, &'static str);
 
 const ELSEWHERE: Refusal = (StatusCode::FORBIDDEN, "A page of another site asks for this.\n");
@@ -48,7 +47,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Who asks, and where.
+/// Client of a request, and the address that it asked for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asker<'a> {
     pub(crate) peer: IpAddr,
@@ -57,14 +56,14 @@ pub(crate) struct Asker<'a> {
     pub(crate) name: Option<&'a str>,
 }
 
-/// Whether whoever sends these headers may read.
+/// Whether a client with these headers may read.
 pub(crate) fn may_read(headers: &HeaderMap, asker: Asker<'_>, token: &Token) -> Result<(), Refusal> {
     is_own_page(headers)?;
     if is_here(headers, asker) || has_token(headers, token) { Ok(()) } else { Err(NO_TOKEN) }
 }
 
-/// Whether nobody seems to have passed the request on: a proxy that says so in no header speaks HTTP/1.0, as nginx does, or asks
-/// for the name by which its clients know it, or a page of that name asks.
+/// Whether nobody seems to have passed the request on. A proxy shows itself by a header, by HTTP/1.0 as nginx does, or by the
+/// name by which its clients know it. A page of that name is treated like the proxy.
 fn is_here(headers: &HeaderMap, Asker { peer, version, name }: Asker<'_>) -> bool {
     let is_forwarded =
         |header: &HeaderName| FORWARDED.contains(header) || header.as_str().starts_with(FORWARDED_PREFIX);
@@ -81,7 +80,7 @@ fn is_here(headers: &HeaderMap, Asker { peer, version, name }: Asker<'_>) -> boo
         && !headers.keys().any(is_forwarded)
 }
 
-/// Whether whoever sends these headers may act.
+/// Whether a client with these headers may act.
 pub(crate) fn may_act(headers: &HeaderMap, token: &Token) -> Result<(), Refusal> {
     is_own_page(headers)?;
     if has_token(headers, token) { Ok(()) } else { Err(NO_TOKEN) }

@@ -1,4 +1,5 @@
-//! What the dashboard and other programs can do to the gateway: `POST /actions/…` and `/cache/purge`, each with a small JSON object.
+//! Actions of the dashboard and other programs on the gateway: `POST /actions/…` and `/cache/purge`, each with a small JSON object.
+//! It must not know who may.
 //!
 //! It must not know who may.
 
@@ -25,14 +26,14 @@ const BODY_BYTES_MAX: usize = 4096;
 const PURGE_BYTES_MAX: usize = 64 * 1024;
 /// The action of `/cache/purge`.
 pub(crate) const PURGE: &str = "purge";
-/// How long that body may take.
+/// Longest time for the body of an action.
 const BODY_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a reload may take to say that it does not begin; how it goes on is told by events.
+/// Time in which a reload may say that it does not begin; events report its progress.
 const REFUSED_TIMEOUT: Duration = Duration::from_millis(500);
 /// The longest profile, seconds.
 const PROFILE_S_MAX: u32 = 60;
 
-/// What is answered to an action: a status and JSON.
+/// Answer to an action: a status and JSON.
 pub(crate) type Done = (StatusCode, Vec<u8>);
 
 #[derive(Deserialize)]
@@ -55,7 +56,7 @@ struct Profile {
     seconds: u32,
 }
 
-/// Does what is asked for.
+/// Carries out the named action.
 pub(crate) async fn act(name: &str, body: Incoming, peer: IpAddr, operator: &dyn Operator, journal: &Journal) -> Done {
     let bytes_max = if name == PURGE { PURGE_BYTES_MAX } else { BODY_BYTES_MAX };
     let body = match timeout(BODY_TIMEOUT, Limited::new(body, bytes_max).collect()).await {

@@ -16,7 +16,7 @@ const WHICH: &str = "Say which pages: one of \"url\", \"prefix\", \"tag\", \"tag
                      https:// or http://, or with / for all hosts.";
 const OFF: &str = "The gateway keeps no pages: set cache.enabled = true, and start it again.";
 
-/// What is to be purged.
+/// Pages to purge.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Wanted {
@@ -73,7 +73,7 @@ pub(crate) async fn purge(body: &Bytes, operator: &dyn Operator) -> Done {
     done(StatusCode::OK, &json!({ "purged": purged }))
 }
 
-/// What is kept of the page that the query names.
+/// Shows the stored variants of the page that the query names.
 pub(crate) fn show(query: &str, operator: &dyn Operator) -> Done {
     let url = query.split('&').find_map(|pair| pair.strip_prefix("url="));
     let Some(url) = url.and_then(|url| percent_decode_str(url).decode_utf8().ok()) else {

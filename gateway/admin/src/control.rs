@@ -1,7 +1,6 @@
-//! The control socket's server.
-//!
-//! Who can open the socket may do everything: its file belongs to the user alone, in a directory of the user's. All the
-//! same it bounds what it reads, how long it waits and how many it serves. It must not know how the command line looks.
+//! The control socket's server. Programs that can open the socket may do everything: its file belongs to the user
+//! alone, in a directory of the user's. Even so it bounds what it reads, how long it waits and how many it serves. It
+//! must not know how the command line looks.
 
 use std::cell::Cell;
 use std::fs::{self, Permissions};
@@ -27,9 +26,9 @@ use crate::{Operator, Progress, Upgrade};
 
 /// Connections to the control socket.
 const CONNECTIONS_MAX: usize = 64;
-/// Somebody who sends nothing for this long is disconnected.
+/// Time after which a client that sends nothing is disconnected.
 const IDLE_MAX: Duration = Duration::from_secs(60);
-/// Somebody who takes nothing for this long is disconnected.
+/// Time after which a client that takes nothing is disconnected.
 const WRITE_MAX: Duration = Duration::from_secs(10);
 /// The longest profile: what a worker gathers for it is in its memory.
 const PROFILE_MS_MAX: u64 = 60_000;

@@ -25,7 +25,7 @@ pub(crate) static DASHBOARD: Page = Page {
     tag: include_str!(concat!(env!("OUT_DIR"), "/index.tag")),
 };
 
-/// What no page may do, whatever its policy says.
+/// Headers that forbid what no page may do, regardless of its policy.
 const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
     // Asked for again each time, and answered 304 where nothing changed.

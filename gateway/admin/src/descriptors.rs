@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// How many descriptors the process has open.
+/// Number of descriptors that the process has open.
 #[must_use]
 pub fn open(pid: &str) -> Option<u64> {
     let folder = format!("/proc/{pid}/fd");
@@ -11,7 +11,7 @@ pub fn open(pid: &str) -> Option<u64> {
     if size > 0 { Some(size) } else { u64::try_from(fs::read_dir(folder).ok()?.count()).ok() }
 }
 
-/// How many it may have: its soft limit. `None` for no limit.
+/// Largest number of descriptors: its soft limit. `None` for no limit.
 #[must_use]
 pub fn limit(pid: &str) -> Option<u64> {
     let limits = fs::read_to_string(format!("/proc/{pid}/limits")).ok()?;

@@ -1,8 +1,8 @@
-//! Which `Host` a request to the metrics address may name.
+//! Check of the `Host` that a request to the metrics address may name.
 //!
-//! The address is usually only reachable from this machine, and a web page open in a browser here is on this machine: by
-//! pointing a name of its own at 127.0.0.1 it could read the answers ("DNS rebinding"). Such a request carries that name, so
-//! only names that nobody else can point anywhere are taken. It must not know what is asked for.
+//! The address is usually only reachable from this machine. A web page in a browser here is on this machine too, and could
+//! read the answers by pointing a name of its own at 127.0.0.1 ("DNS rebinding"). Such a request carries that name, so only
+//! names that nobody else can point anywhere are accepted. It must not know what is asked for.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -38,11 +38,11 @@ const CONNECTIONS_MAX: usize = 64;
 const HEADERS_MAX: usize = 64;
 /// Longest head of a request to the admin address; hyper's smallest buffer is 8 KiB.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
-/// For the head of a request, and for the pause before the next on the same connection.
+/// Longest wait for the head of a request, and longest pause before the next on the same connection.
 const HEAD_WAIT_MAX: Duration = Duration::from_secs(30);
-/// After this a connection is asked to end with the answer under way, and after [`LAST_ANSWER_MAX`] more it is cut.
+/// Time after which a connection is asked to end with the answer under way; after [`LAST_ANSWER_MAX`] more it is cut.
 const CONNECTION_MAX: Duration = Duration::from_secs(300);
-/// How long the last answer of such a connection may take.
+/// Longest time for the last answer of a connection that is asked to end.
 const LAST_ANSWER_MAX: Duration = Duration::from_secs(10);
 /// The type of what programs read.
 pub(crate) const JSON: &str = "application/json";
@@ -55,7 +55,7 @@ pub struct MetricsHttp {
     name: Option<String>,
 }
 
-/// What opens the dashboard from elsewhere, and allows actions.
+/// Secret that opens the dashboard from elsewhere, and allows actions.
 #[derive(Debug)]
 pub struct Secret {
     /// The token.
@@ -111,7 +111,7 @@ impl MetricsHttp {
         self.listener.as_fd().try_clone_to_owned()
     }
 
-    /// Where it really listens, for port 0.
+    /// Address on which it really listens, for port 0.
     ///
     /// # Errors
     /// What the operating system says.
@@ -248,7 +248,8 @@ fn events(context: &Context, connection: &Connection, request: &Request<Incoming
     }
 }
 
-/// What is read beside that: the history, the flame graph of a slow request that was profiled, and what is kept of a page.
+/// Answers further reads: the history, the flame graph of a slow request that was profiled, and the stored variants of a
+/// page.
 async fn look(context: &Context, connection: &Connection, request: &Request<Incoming>) -> Response<Full<Bytes>> {
     if let Err(refusal) = may_read(context, connection, request) {
         return refuse(refusal);

@@ -1,8 +1,8 @@
 //! The operator's side of the gateway: the control socket that the command line talks to, and the metrics address.
 //!
-//! It asks an [`Operator`] and the journal, and must not know how either comes by its answers. Whatever is sent to it is
-//! input: every line, head, connection and wait has a bound, so that nobody who can reach it can hold up the data plane
-//! that it shares a thread with.
+//! It asks an [`Operator`] and the journal, and must not know how either comes by its answers. Everything that is sent
+//! to it is input, so every line, head, connection and wait has a bound. Nobody who can reach it can hold up the data
+//! plane that it shares a thread with.
 
 mod access;
 mod actions;
@@ -38,9 +38,9 @@ pub use http::{MetricsHttp, Secret};
 pub use live::Live;
 pub use metrics::{OPERATOR_METRICS, page};
 
-/// What the operator's side may ask of the gateway and tell it.
+/// Questions and commands of the operator's side to the gateway.
 pub trait Operator {
-    /// How things are now.
+    /// State of the gateway now.
     fn snapshot(&self) -> Snapshot;
     /// Begin to leave: stop accepting, finish, go. Returns at once; a second call leaves at once.
     fn request_stop(&self);
@@ -57,25 +57,25 @@ pub trait Operator {
     /// Put a new version of the app in place of the present one. Returns at once; how it goes comes through the receiver,
     /// [`Progress::Ended`] last. Who drops the receiver stops nothing.
     fn reload(&self) -> mpsc::Receiver<Progress>;
-    /// What requests cost, by class.
+    /// Costs of requests, by class.
     fn classes(&self) -> ClassesSnapshot;
-    /// What requests took since this version of the app or so many milliseconds ago, and before.
+    /// Time and CPU that requests took since this version of the app or so many milliseconds ago, and before.
     fn report(&self, generation: Option<u64>, ago_ms: Option<u64>) -> ReportSnapshot;
     /// The page cache, and what it keeps of the page with this URL.
     fn cache(&self, url: Option<&str>) -> (CacheSnapshot, Vec<KeptSnapshot>);
-    /// Why the latest answer for the page with this URL was not kept, if it was not.
+    /// Reason why the latest answer for the page with this URL was not stored, if it was not.
     fn unkept(&self, url: &str) -> Option<UnkeptSnapshot>;
     /// Drops what is meant from the page cache, or with `is_soft` lets it count as stale. Nobody gets it from now on; the receiver gets
     /// how many variants of pages that were, once all is done.
     fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64>;
     /// Requests that are answered without a worker, because workers died with them.
     fn quarantined(&self) -> Vec<QuarantinedRequest>;
-    /// Lets go of the one with this id, or of `all`. Returns how many there were.
+    /// Releases the request with this id, or `all`. Returns how many there were.
     fn release_quarantined(&self, which: &str) -> u64;
-    /// Start a new gateway that takes this one's place. The receiver gets its process id once it serves, or what
-    /// was in the way; then this gateway goes on as before.
+    /// Start a new gateway that takes this one's place. The receiver gets its process id once it serves, or what was in
+    /// the way; then this gateway continues as before.
     fn upgrade(&self, wanted: Upgrade) -> oneshot::Receiver<Result<u32, UpgradeError>>;
-    /// Has workers write profiles. Who drops the receiver ends that, and nothing is left.
+    /// Lets workers write profiles. Dropping the receiver ends that, and nothing is left.
     fn profile(&self, wish: Wish) -> oneshot::Receiver<Result<Vec<Taken>, ProfileError>>;
     /// Draws a flame graph: JSON as `packages/flame` reads it. Who drops the receiver ends that, and nothing is left.
     fn flame(&self, of: FlameOf) -> oneshot::Receiver<Result<Vec<u8>, FlameError>>;
@@ -87,7 +87,7 @@ pub trait Operator {
     fn write_metrics(&self, _page: &mut Page) {}
 }
 
-/// What a flame graph is drawn of.
+/// Profile of which a flame graph is drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FlameOf {
     /// Profiles that workers are to take now.
@@ -96,23 +96,23 @@ pub enum FlameOf {
     Tail(u64),
 }
 
-/// What is told of a reload to whoever asked for it.
+/// News of a reload for the client that asked for it.
 #[derive(Debug, Clone)]
 pub enum Progress {
-    /// It has come so far; a sentence for people.
+    /// Progress; a sentence for people.
     Line(String),
-    /// It is over.
+    /// End of the reload.
     Ended(Result<(), Arc<ReloadError>>),
 }
 
-/// What an upgrade starts.
+/// Program and settings that an upgrade starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upgrade {
     /// The program; the one that runs, by its path, unless said.
     pub binary: Option<PathBuf>,
     /// The directory to start it in; the one that the gateway is in unless said.
     pub cwd: Option<PathBuf>,
-    /// How long it may take until its workers are ready.
+    /// Longest time until its workers are ready.
     pub timeout: Duration,
 }
 

@@ -31,10 +31,10 @@ use crate::protocol::{Seen, Watched};
 const VIEWERS_MAX: usize = 16;
 /// Events that wait for one viewer; with one more it is dropped.
 const EVENTS_MAX: usize = 8;
-/// How long one answer lasts: less than its connection may. The viewer comes back with the id of what it saw last.
+/// Duration of one answer: less than its connection may last. The viewer comes back with the id of what it saw last.
 const STREAM_TIMEOUT: Duration = Duration::from_secs(240);
 const EVERY: Duration = Duration::from_secs(1);
-/// How many seconds after which what classes cost is told again.
+/// Seconds between two reports of what classes cost.
 const COSTS_EVERY: u64 = 5;
 
 /// The gateway's latest seconds, and the dashboards that look at it.
@@ -63,7 +63,7 @@ struct Viewer {
     until: Instant,
 }
 
-/// The body of an answer that goes on.
+/// The body of an answer that continues without end.
 pub(crate) struct Events {
     first: VecDeque<Bytes>,
     rest: mpsc::Receiver<Bytes>,

@@ -124,8 +124,8 @@ fn write_queue(page: &mut Page, snapshot: &Snapshot) {
     }
 }
 
-/// What is said of a place in the pool. While a worker is replaced there are two in one place; their numbers are added up,
-/// as two samples with the same labels are not allowed.
+/// Figures of a place in the pool. While a worker is replaced there are two in one place; their numbers are added up, as
+/// two samples with the same labels are not allowed.
 #[derive(Default)]
 struct Place {
     restarts: u64,

@@ -21,7 +21,7 @@ pub(crate) struct Minute {
 }
 
 struct Reading {
-    /// Since the reading before.
+    /// Time since the reading before.
     elapsed: Duration,
     outcomes: Counts,
     errors: Counts,
@@ -65,7 +65,7 @@ impl Minute {
     }
 }
 
-/// How much more there is of each; what did not grow is left out.
+/// Growth of each count; counts that did not grow are left out.
 fn more(now: &Counts, before: &Counts) -> Counts {
     now.iter()
         .map(|(name, count)| (name.clone(), count.saturating_sub(before.get(name).copied().unwrap_or(0))))

@@ -19,19 +19,19 @@ use sluice_catalog::snapshot::{
 /// The longest request line. Requests are far shorter.
 pub const REQUEST_BYTES_MAX: usize = 64 * 1024;
 
-/// What the command line asks for.
+/// Request of the command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "lowercase")]
 pub enum Request {
-    /// How things are.
+    /// State of the gateway.
     Status,
-    /// How things are, the history, and what happened, as far as the asker has not seen it.
+    /// State of the gateway, the history, and the events that the asker has not seen.
     Watch(Seen),
     /// Leave.
     Stop,
     /// Change the number of workers.
     Scale {
-        /// How many from now on.
+        /// Number of workers from now on.
         workers: u32,
     },
     /// Change for whom the server renders, until the next reload.
@@ -44,14 +44,14 @@ pub enum Request {
     },
     /// Put a new version of the app in place of the present one. Closing the connection does not stop it.
     Reload,
-    /// What requests cost, by class.
+    /// Costs of requests, by class.
     Classes,
-    /// What requests took, before and after.
+    /// Costs of requests, before and after.
     Report {
-        /// Since this version of the app, against the one before it; the latest unless said.
+        /// Version of the app that is compared with the one before it; the latest unless said.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         generation: Option<u64>,
-        /// Since so long ago, against as long a time before.
+        /// Length of both spans that are compared, milliseconds; the later one ends now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ago_ms: Option<u64>,
     },
@@ -63,7 +63,7 @@ pub enum Request {
     },
     /// Drop pages from the cache.
     Purge {
-        /// Which.
+        /// Pages to purge.
         pages: Purge,
         /// Whether they stay as stale ones.
         #[serde(default)]
@@ -71,13 +71,13 @@ pub enum Request {
     },
     /// Profiles of workers; answered after the time that it asks for. Closing the connection ends them.
     Profile(Wish),
-    /// Requests in quarantine; first lets go of those that are named.
+    /// Requests in quarantine; releases those that are named first.
     Quarantine {
         /// The id of one of them, or `all`.
         #[serde(default)]
         release: Option<String>,
     },
-    /// Be replaced by a new gateway process; answered when that serves, or has failed.
+    /// Replaces this gateway by a new process; answered when that serves, or has failed.
     Upgrade {
         /// The program to start; the one that runs, by its path, unless said.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,15 +85,15 @@ pub enum Request {
         /// The directory to start it in; the one that this gateway is in unless said.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cwd: Option<PathBuf>,
-        /// How long it may take until its workers are ready.
+        /// Longest time until its workers are ready.
         timeout_ms: u64,
     },
     /// Lines of the log.
     Logs {
-        /// How many of the last ones.
+        /// Number of the latest lines.
         #[serde(default = "lines_default")]
         lines: u64,
-        /// Whether to go on with those to come.
+        /// Whether to continue with later lines.
         #[serde(default)]
         follow: bool,
         /// Only lines about this worker.
@@ -109,11 +109,11 @@ fn lines_default() -> u64 {
     100
 }
 
-/// What somebody who watches saw last: the gateway's history, the end of a point in it, and a mark. All zero for nothing yet.
+/// Last item that a watcher has seen: the gateway's history, the end of a point in it, and a mark. All zero for nothing yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Seen {
-    /// When the history began, as in [`Watched`].
+    /// Start of the history, as in [`Watched`].
     pub epoch: u64,
     /// End of the latest point, Unix time in milliseconds.
     pub at_ms: u64,
@@ -124,11 +124,11 @@ pub struct Seen {
 /// The answer to `watch`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Watched {
-    /// When this gateway's history began, Unix time in milliseconds; tells gateways apart.
+    /// Start of this gateway's history, Unix time in milliseconds; differs between gateways.
     pub epoch: u64,
     /// The gateway's clock, Unix time in milliseconds.
     pub now_ms: u64,
-    /// How things are now.
+    /// State of the gateway now.
     pub status: Snapshot,
     /// Seconds that the asker has not seen, oldest first; all that are kept where it has seen nothing.
     pub points: Vec<Point>,
@@ -149,10 +149,10 @@ pub struct Reply {
     /// The answer to `watch`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched: Option<Box<Watched>>,
-    /// After `scale`: workers wanted before.
+    /// Workers wanted before, after `scale`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workers_before: Option<u32>,
-    /// After `dial`: the one in force.
+    /// Dial that is in force, after `dial`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dial: Option<DialSnapshot>,
     /// The answer to `classes`.
@@ -164,53 +164,53 @@ pub struct Reply {
     /// The answer to `cache`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheSnapshot>,
-    /// After `cache` with a URL: what is kept of the page.
+    /// Stored variants of the page, after `cache` with a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Vec<KeptSnapshot>>,
     /// The same: why its latest answer was not kept, if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unkept: Option<UnkeptSnapshot>,
-    /// After `purge`: how many variants of pages.
+    /// Number of variants of pages, after `purge`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purged: Option<u64>,
     /// The answer to `profile`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profiles: Option<Vec<Taken>>,
-    /// After `quarantine`: what is in it now.
+    /// Requests that are in it now, after `quarantine`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quarantined: Option<Vec<QuarantinedRequest>>,
-    /// After `quarantine` with `release`: how many were let go.
+    /// Number of released requests, after `quarantine` with `release`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub released: Option<u64>,
-    /// After `upgrade`: the process that serves from now on.
+    /// Process that serves from now on, after `upgrade`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// Why it was not done, for programs.
+    /// Reason for a failure, for programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// Why it was not done, for people.
+    /// Reason for a failure, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 impl Reply {
-    /// It was done.
+    /// Answer for a success.
     #[must_use]
     pub fn done() -> Self {
         Self { ok: true, ..Self::default() }
     }
 
-    /// It was not done.
+    /// Answer for a failure.
     #[must_use]
     pub fn failed(code: &str, error: impl Display) -> Self {
         Self { code: Some(code.to_owned()), error: Some(error.to_string()), ..Self::default() }
     }
 }
 
-/// How far a reload has come.
+/// Progress of a reload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgressLine {
-    /// For people.
+    /// Text for people.
     pub progress: String,
 }
 
@@ -221,17 +221,17 @@ pub struct LogLine {
     pub line: String,
 }
 
-/// Before the first line that was not there yet when a follower asked.
+/// Mark before the first line that was not there yet when a follower asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLive {
-    /// Always true.
+    /// True, always.
     pub live: bool,
 }
 
 /// Lines that were overwritten before this reader took them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogGap {
-    /// How many.
+    /// Number of lines.
     pub missed: u64,
 }
 

@@ -12,29 +12,29 @@ const SECONDS_MAX: u64 = 1 << 31;
 pub struct Directives {
     /// Nothing of the message is stored.
     pub no_store: bool,
-    /// It is asked for again before each use.
+    /// True if the page is asked for again before each use.
     pub no_cache: bool,
-    /// It is for one user.
+    /// True if the answer is for one user.
     pub private: bool,
     /// Every cache may store it.
     pub public: bool,
-    /// Once stale it is not used.
+    /// True if a stale answer is not used.
     pub must_revalidate: bool,
     /// The same, for shared caches.
     pub proxy_revalidate: bool,
-    /// It is stored only by who knows what its status asks of caches.
+    /// True if only caches that know the status may store the answer.
     pub must_understand: bool,
-    /// Its body stays as it is.
+    /// True if the body must not be changed.
     pub no_transform: bool,
-    /// For how long it is fresh, seconds.
+    /// Freshness, seconds.
     pub max_age: Option<u64>,
     /// The same for shared caches.
     pub s_maxage: Option<u64>,
-    /// For how long after that it may be used while a new one is fetched, seconds (RFC 5861 §3).
+    /// Time after that for which it may be used while a new one is fetched, seconds (RFC 5861 §3).
     pub stale_while_revalidate: Option<u64>,
-    /// For how long after that it may be used where fetching fails, seconds (RFC 5861 §4).
+    /// Time after that for which it may be used if fetching fails, seconds (RFC 5861 §4).
     pub stale_if_error: Option<u64>,
-    /// They come from a field for caches like this one, so `Cache-Control` and `Expires` say nothing.
+    /// True if the directives come from a field for caches like this one, so `Cache-Control` and `Expires` say nothing.
     pub targeted: bool,
 }
 

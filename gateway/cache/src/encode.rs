@@ -19,36 +19,36 @@ use crate::vary::{Dimensions, VARY_FIELDS_MAX};
 const MAGIC: [u8; 4] = *b"SLP\x01";
 /// Magic and checksum.
 const FRONT_BYTES: usize = MAGIC.len() + 4;
-/// How far a page may be from the future before it is refused: what two readings of one clock may differ by.
+/// Largest distance of a page's time into the future: what two readings of one clock may differ by.
 const AHEAD_MS_MAX: u64 = 1_000;
 
 /// A page that is to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'p> {
-    /// Its URL, as [`crate::key_of`] gives it.
+    /// URL of the page, as [`crate::key_of`] gives it.
     pub key: &'p str,
-    /// Its head as it is sent, without its age.
+    /// Head as it is sent, without its age.
     pub head: &'p ResponseHead,
-    /// For whom it may be used, and until when.
+    /// Rules for whom it may be used, and until when.
     pub policy: &'p Policy,
     /// The tags that the app gave it.
     pub tags: &'p [Box<str>],
-    /// Its body, not compressed.
+    /// Body, not compressed.
     pub body: &'p [u8],
 }
 
 /// A page that was read. The body shares the memory of the bytes that it was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Its URL.
+    /// URL of the page.
     pub key: String,
-    /// Its head as it is sent, without its age.
+    /// Head as it is sent, without its age.
     pub head: ResponseHead,
-    /// For whom it may be used, and until when.
+    /// Rules for whom it may be used, and until when.
     pub policy: Policy,
     /// The tags that the app gave it.
     pub tags: Vec<Box<str>>,
-    /// Its body.
+    /// Body, not compressed.
     pub body: Bytes,
 }
 
@@ -58,7 +58,7 @@ pub enum Unreadable {
     /// Another program, or another version of this one, has written them.
     #[error("they are of another version")]
     Version,
-    /// They are not what was written.
+    /// Bytes that are not what was written.
     #[error("they are damaged")]
     Damaged,
     /// The clock says less than when they were written: it was set back.
@@ -72,7 +72,7 @@ pub fn checksum(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
-/// The page as bytes. `clock_ms`: milliseconds of the clock that whoever reads it has too.
+/// The page as bytes. `clock_ms`: milliseconds of the clock that its reader has too.
 #[must_use]
 pub fn encode(page: &Written<'_>, now: Moment, clock_ms: u64) -> Vec<u8> {
     let fields: usize = page.head.fields.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
@@ -155,8 +155,8 @@ fn put_policy(out: &mut Vec<u8>, policy: &Policy, now: Moment) {
     }
 }
 
-/// What is still to be read. Each reader gives `None` where the bytes are not what it reads; nothing is reserved by a count that
-/// they only claim.
+/// Bytes that are still to be read. Each reader gives `None` where the bytes are not what it reads; nothing is reserved by a
+/// count that they only claim.
 struct Input<'d> {
     data: &'d Bytes,
     at: usize,

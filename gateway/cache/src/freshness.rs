@@ -1,4 +1,4 @@
-//! How long a response is fresh, and how old it is (RFC 9111 §4.2).
+//! Freshness and age of a response (RFC 9111 §4.2).
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -6,8 +6,8 @@ use sluice_message::Fields;
 
 use crate::directives::{Directives, seconds_of};
 
-/// When something happens, by two clocks: that of the wall, which dates in fields are compared with and which may be set back, and
-/// one that only goes on, by which what is stored grows old.
+/// Moment by two clocks. Dates in fields are compared with the wall clock, which may be set back. What is stored grows old by a
+/// clock that only moves forward.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
     /// Seconds since 1970.
@@ -16,12 +16,12 @@ pub struct Moment {
     pub steady_ms: u64,
 }
 
-/// When a response came, and how old it was then.
+/// Arrival of a response, and its age then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// When it had come, by the steady clock, milliseconds.
+    /// Arrival by the steady clock, milliseconds.
     pub came_ms: u64,
-    /// Its age then, seconds.
+    /// Age at the arrival, seconds.
     pub initial_age_s: u64,
 }
 
@@ -35,7 +35,7 @@ impl Stamp {
         Stamp { came_ms: came.steady_ms, initial_age_s: apparent_s.max(corrected_s) }
     }
 
-    /// That of a response that is so old now; a little older where the steady clock has only begun.
+    /// Stamp of a response that is so old now; a little older if the steady clock has only begun.
     pub(crate) fn aged(age_ms: u64, now: Moment) -> Self {
         match now.steady_ms.checked_sub(age_ms % 1000) {
             Some(came_ms) => Stamp { came_ms, initial_age_s: age_ms / 1000 },
@@ -43,25 +43,25 @@ impl Stamp {
         }
     }
 
-    /// Its age, milliseconds.
+    /// Age, milliseconds.
     pub(crate) fn age_ms(self, now: Moment) -> u64 {
         self.initial_age_s.saturating_mul(1000).saturating_add(now.steady_ms.saturating_sub(self.came_ms))
     }
 
-    /// Its age, seconds.
+    /// Age, seconds.
     #[must_use]
     pub fn age_s(self, now: Moment) -> u64 {
         self.initial_age_s.saturating_add(now.steady_ms.saturating_sub(self.came_ms) / 1000)
     }
 }
 
-/// What `Age` says, seconds. The first member of a list counts, and one that is no number is ignored (RFC 9111 §5.1).
+/// Value of `Age`, seconds. The first member of a list counts, and one that is no number is ignored (RFC 9111 §5.1).
 fn told_age_s(fields: &Fields) -> Option<u64> {
     let first = fields.get_all("age").next()?.split(|byte| *byte == b',').next()?.trim_ascii();
     seconds_of(Some(first)).filter(|_| !first.starts_with(b"\""))
 }
 
-/// For how long it is fresh by its own word, seconds; none where it says nothing of that.
+/// Freshness by the response's own word, seconds; none without one.
 pub(crate) fn lifetime_s(directives: &Directives, fields: &Fields, came: Moment) -> Option<u64> {
     let told = directives.s_maxage.or(directives.max_age);
     if told.is_some() || directives.targeted {

@@ -1,5 +1,5 @@
-//! By which URLs and tags kept pages are found, so that a purge looks at those that it means and at no others. It must not know what a
-//! page is.
+//! Index of stored pages by URL and tag, so that a purge looks at those that it means and at no others. It must not know what a page
+//! is.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
@@ -16,21 +16,21 @@ pub struct Index {
     by_tag: HashMap<Box<str>, BTreeSet<Rc<str>>>,
 }
 
-/// Where a walk through the pages that a purge means has come to.
+/// Progress of a walk through the pages that a purge means.
 #[derive(Debug)]
 pub enum Walk {
-    /// Through the pages with this tag.
+    /// Walk through the pages with this tag.
     Tag {
         /// The tag.
         tag: Box<str>,
         /// The latest page.
         after: Option<Rc<str>>,
     },
-    /// Through the pages whose keys begin so, on each of these sites.
+    /// Walk through the pages whose keys begin so, on each of these sites.
     Keys {
         /// Schemes and hosts that are still to come.
         sites: Vec<String>,
-        /// What follows the site in the beginning of a key.
+        /// Part of a key's beginning that follows the site.
         target: String,
         /// The target is a page and not a prefix.
         is_whole: bool,
@@ -151,7 +151,7 @@ mod tests {
         index
     }
 
-    /// What a walk comes to, so many at a time.
+    /// Pages of the next step of a walk, so many at a time.
     fn walked(index: &Index, purge: &Purge, step: usize) -> Vec<String> {
         let (mut walk, mut all) = (index.walk(purge), Vec::new());
         loop {

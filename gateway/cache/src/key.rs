@@ -1,4 +1,4 @@
-//! Under which name a page is kept: its URL, without what must not tell two pages apart.
+//! Key of a page: its URL, without what must not distinguish two pages.
 
 use sluice_message::{RequestHead, starts_with};
 
@@ -7,7 +7,7 @@ pub const MAX_KEY_BYTES: usize = 4096;
 /// Bytes of a prefix that is remembered.
 const PREFIX_BYTES_MAX: usize = 256;
 
-/// What of a query counts.
+/// Parts of a query that count.
 #[derive(Clone, Debug, Default)]
 pub struct KeyRules {
     /// Names of parameters that count for nothing; one that ends in `*` stands for all that begin so.
@@ -35,20 +35,19 @@ fn is_plain(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.~".contains(&byte))
 }
 
-/// Where a page was asked for.
+/// Address at which a page was asked for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Site<'a> {
-    /// By the scheme that the client uses.
+    /// True if the client uses HTTPS.
     pub is_https: bool,
     /// `X-Forwarded-Host` of a trusted proxy.
     pub forwarded_host: Option<&'a [u8]>,
 }
 
-/// The key: `https://host/path?a=1&b=2`. Parameters are sorted by name where all names are plain; those of one name keep their
-/// order, which apps can see. Behind a
-/// proxy that says another host than it asks for, the host is the proxy's word, and a space and the host that it asks for follow: an
-/// app may write either into its page.
-/// None where it is too long, or the proxy's word is no host.
+/// Builds the key: `https://host/path?a=1&b=2`. Parameters are sorted by name where all names are plain; those of one name keep
+/// their order, which apps can see. Behind a proxy that names another host than it asks for, the key has the proxy's host, a space,
+/// and the host that it asks for. An app may write either into its page. None if the key is too long, or the proxy's word is no
+/// host.
 #[must_use]
 pub fn key_of(head: &RequestHead, site: Site<'_>, rules: &KeyRules) -> Option<String> {
     if head.authority.len() + head.path_and_query.len() > MAX_KEY_BYTES {
@@ -179,7 +178,7 @@ pub fn site_of(key: &str) -> &str {
     split(key).0
 }
 
-/// Whether an app could write what this field says into its page although no two pages are told apart by it: a render for many is
+/// Whether an app could write what this field says into its page although it distinguishes no two pages. A render for many is
 /// asked for without such fields.
 #[must_use]
 pub fn is_reflected(name: &str) -> bool {
@@ -237,7 +236,7 @@ pub fn is_reflected(name: &str) -> bool {
         "x-nuxt-error",
         "surrogate-capability",
     ];
-    /// What frameworks and the platforms around them say to each other, and no client.
+    /// Headers that frameworks and the platforms around them send to each other, and no client sends.
     const INTERNAL: [&str; 4] = ["x-middleware-", "x-invoke-", "x-react-router-", "x-astro-"];
     REFLECTED.iter().any(|known| name.eq_ignore_ascii_case(known))
         || INTERNAL.iter().any(|prefix| starts_with(name, prefix))

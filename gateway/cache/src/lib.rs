@@ -1,5 +1,5 @@
-//! What HTTP says of caching: what a shared cache may store, for how long, and for whom it may use it again (RFC 9111, 5861, 9211
-//! and 9213).
+//! Rules of HTTP caching: what a shared cache may store, for how long, and for whom it may use it again (RFC 9111, 5861, 9211 and
+//! 9213).
 //!
 //! This crate is pure: heads and a [`Moment`] go in, answers come out, and one seed replays a simulated day. It must not know where
 //! responses are kept, who renders them, sockets, clocks or the config file.

@@ -7,30 +7,31 @@ use crate::freshness::{Moment, Stamp, lifetime_s};
 use crate::stored::Policy;
 use crate::vary::Dimensions;
 
-/// Counted up when this version would not store what an earlier one has, or for others: pages that outlive a gateway are of no use then.
+/// Number of the rules, raised when this version would not store what an earlier one has, or for others. Pages of an earlier gateway are
+/// dropped then.
 pub const RULES_VERSION: u32 = 2;
 
-/// What the config says of a page, besides what its answer says.
+/// Settings of the config for a page, besides what its answer says.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rule {
-    /// For how long an answer with status 200 that says nothing of that is fresh, seconds.
+    /// Freshness of an answer with status 200 that names none, seconds.
     pub ttl_s: Option<u64>,
 }
 
-/// Why a response is not stored.
+/// Reason for not storing a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// Another method than GET.
     Method,
-    /// The status is a part of something, or of no use to others.
+    /// The status stands for a part of a page, or concerns one client.
     Status,
     /// The client, or the app, says `no-store`.
     NoStore,
-    /// It is for one user.
+    /// The answer is for one user.
     Private,
-    /// It is asked for again before each use.
+    /// The answer is asked for again before each use.
     NoCache,
-    /// It sets a cookie.
+    /// The answer sets a cookie.
     SetCookie,
     /// The request had credentials, and the app does not say that the answer is for all.
     Authorization,
@@ -38,16 +39,16 @@ pub enum Refused {
     Cookie,
     /// `Vary: *`, or it names too much.
     Vary,
-    /// It says nothing of how long it is fresh.
+    /// Nothing says how long the answer is fresh.
     NoFreshness,
-    /// It is stale at once.
+    /// The answer is stale at once.
     Stale,
-    /// It could not be purged by all of its tags.
+    /// The answer has too many tags to be purged by all of them.
     Tags,
 }
 
 impl Refused {
-    /// In a few words, for logs and for those who ask why.
+    /// Reason in a few words, for logs and for people who ask.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -76,11 +77,11 @@ pub struct Answered<'a> {
     pub response: &'a ResponseHead,
     /// See [`Dimensions::of`].
     pub chosen: &'a [String],
-    /// What the config says of the page.
+    /// Settings of the config for the page.
     pub rule: Rule,
-    /// When the request was sent.
+    /// Time at which the request was sent.
     pub asked: Moment,
-    /// When the response came.
+    /// Time at which the response came.
     pub came: Moment,
 }
 
@@ -102,7 +103,7 @@ pub fn storable(answered: Answered<'_>) -> Result<Policy, Refused> {
     }
 }
 
-/// The policy of a response that is stored and that the app has just said to be still right. It may be stale again at once.
+/// The policy of a stored response that the app has confirmed as still right. It may be stale again at once.
 ///
 /// # Errors
 /// Why it may not be stored any more.
@@ -155,9 +156,9 @@ pub fn renewed(answered: Answered<'_>) -> Result<Policy, Refused> {
     Ok(if is_of_request(response.status) { policy.for_a_moment(came) } else { policy })
 }
 
-/// Errors that a request can be to blame for with what no two pages are told apart by: a header that is malformed or too large, a
-/// range, a client that asks too often. An app whose `Cache-Control` is set before its handler runs sends such errors as public pages, so
-/// they are used for a moment only, and take the place of no page that may be used.
+/// Whether the request may be to blame for an error, by something that distinguishes no two pages: a malformed or large header, a range,
+/// a client that asks too often. An app that sets `Cache-Control` before its handler runs sends such errors as public pages. So they are
+/// used for a moment only, and take the place of no page that may be used.
 #[must_use]
 pub fn is_of_request(status: u16) -> bool {
     status >= 400 && !matches!(status, 404 | 410 | 414 | 451 | 501)

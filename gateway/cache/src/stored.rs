@@ -1,4 +1,4 @@
-//! What is known of a stored response: for whom it may be used, and until when.
+//! Rules for using a stored response: for whom, and until when.
 
 use sluice_message::Fields;
 
@@ -9,27 +9,27 @@ use crate::vary::Dimensions;
 /// Seconds for which an error is used that a request may be to blame for.
 const ERROR_S_MAX: u64 = 10;
 
-/// What governs the use of a stored response.
+/// Policy for the use of a stored response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Whom it is for.
+    /// Request fields and cookies that it depends on.
     pub dimensions: Dimensions,
     pub(crate) lifetime_s: u64,
     pub(crate) stamp: Stamp,
     pub(crate) while_revalidate_s: u64,
     pub(crate) if_error_s: Option<u64>,
-    /// Once stale it is of no use, but to be asked whether it is still right.
+    /// True if a stale response is only used to ask whether it is still right.
     pub(crate) never_stale: bool,
-    /// It is of use then only as far as it says so itself.
+    /// True if only its own words extend its use beyond freshness.
     pub(crate) only_as_told: bool,
-    /// Its body stays as it is.
+    /// True if the body must not be changed.
     pub no_transform: bool,
 }
 
-/// For how long stale answers may be used where the answer itself does not say, seconds.
+/// Time for which stale answers may be used if the answer itself does not say, seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StaleLimits {
-    /// Where fetching a new one fails, or the queue has no room.
+    /// Time for which it may be used if fetching a new one fails, or the queue has no room.
     pub if_error_s: u64,
 }
 
@@ -67,19 +67,19 @@ impl Policy {
         Policy { lifetime_s, never_stale: true, ..self }
     }
 
-    /// Its age, seconds.
+    /// Age, seconds.
     #[must_use]
     pub fn age_s(&self, now: Moment) -> u64 {
         self.stamp.age_s(now)
     }
 
-    /// Its age, milliseconds.
+    /// Age, milliseconds.
     #[must_use]
     pub fn age_ms(&self, now: Moment) -> u64 {
         self.stamp.age_ms(now)
     }
 
-    /// For how long it was to be fresh, seconds.
+    /// Freshness at its arrival, seconds.
     #[must_use]
     pub fn lifetime_s(&self) -> u64 {
         self.lifetime_s
@@ -123,7 +123,7 @@ impl Policy {
         self.lifetime_s = self.lifetime_s.min(self.age_ms(now).saturating_sub(ago_ms) / 1000);
     }
 
-    /// For how many seconds from now it is of use at most.
+    /// Largest number of seconds from now for which it is useful.
     #[must_use]
     pub fn useful_s(&self, now: Moment, limits: StaleLimits) -> u64 {
         let stale_s = if self.never_stale { 0 } else { self.while_revalidate_s.max(self.if_error_s(limits)) };

@@ -16,7 +16,7 @@ pub struct Parts {
     tags: Vec<Box<str>>,
     /// Parts that are still to be rendered may add tags, up to the end of the response.
     pub may_grow: bool,
-    /// There are more than are named.
+    /// True if there are more than are named.
     pub are_cut: bool,
 }
 
@@ -45,7 +45,7 @@ pub fn tags(fields: &Fields, parts: &Parts) -> Option<Vec<Box<str>>> {
     joined(words.map(Into::into).collect(), parts)
 }
 
-/// These tags with those of the parts, sorted. None where they are too many.
+/// Joins these tags with those of the parts, sorted. None if they are too many.
 #[must_use]
 pub fn joined(mut tags: Vec<Box<str>>, parts: &Parts) -> Option<Vec<Box<str>>> {
     tags.extend(parts.tags.iter().cloned());

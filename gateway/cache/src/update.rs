@@ -1,4 +1,4 @@
-//! What a 304 changes about a stored response (RFC 9111 §3.2).
+//! Changes that a 304 makes to a stored response (RFC 9111 §3.2).
 
 use sluice_message::{Fields, ResponseHead, is_hop_by_hop};
 

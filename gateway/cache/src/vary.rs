@@ -1,4 +1,4 @@
-//! What tells the answers of one URL apart: the fields that `Vary` names (RFC 9111 §4.1), and the cookies and fields that the config
+//! Distinction of the answers of one URL: the fields that `Vary` names (RFC 9111 §4.1), and the cookies and fields that the config
 //! names.
 
 use std::hash::{Hash as _, Hasher};
@@ -19,14 +19,14 @@ const OF_ONE_CLIENT: [&str; 5] = ["x-forwarded-for", "forwarded", "x-request-id"
 /// A name, what was said by it in one line, and what that means.
 pub(crate) type Part = (Box<str>, Option<Vec<u8>>, Option<Vec<u8>>);
 
-/// The names by which answers are told apart, with the values that a stored one was made for.
+/// The names by which answers are distinguished, with the values that a stored one was made for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dimensions(Vec<Dimension>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Dimension {
     name: Box<str>,
-    /// As it was sent, if in one line: most others send the same.
+    /// Value as it was sent, if in one line: most others send the same.
     sent: Option<Box<[u8]>>,
     value: Option<Vec<u8>>,
 }
@@ -45,7 +45,8 @@ impl Dimension {
 }
 
 impl Dimensions {
-    /// Those of a response to this request. `chosen`: fields and, as `cookie:name`, cookies that count whatever the app says.
+    /// Dimensions of a response to this request. `chosen`: fields and, as `cookie:name`, cookies that count even if the app
+    /// names none.
     ///
     /// # Errors
     /// None where `Vary` says that nobody else can use the answer, or names too much.
@@ -90,7 +91,7 @@ impl Dimensions {
         request.iter().all(|(name, _)| !is_switch(name) || self.0.iter().any(|one| one.name.eq_ignore_ascii_case(name)))
     }
 
-    /// Adds what a request says by these names, so that requests that differ in it are told apart.
+    /// Adds what a request says by these names, so that requests that differ in it are distinguished.
     pub fn hash_request(&self, request: &Fields, hasher: &mut impl Hasher) {
         for Dimension { name, .. } in &self.0 {
             (name, value_of(request, name)).hash(hasher);
@@ -109,7 +110,7 @@ impl Dimensions {
         self.0.iter().map(|one| (&*one.name, one.sent.as_deref(), one.value.as_deref()))
     }
 
-    /// What [`Dimensions::parts`] gave.
+    /// Dimensions from what [`Dimensions::parts`] gave.
     pub(crate) fn from_parts(parts: Vec<Part>) -> Self {
         let dimension =
             |(name, sent, value): (_, Option<Vec<u8>>, _)| Dimension { name, sent: sent.map(Into::into), value };
@@ -132,7 +133,7 @@ fn only<'f>(request: &'f Fields, name: &str) -> Option<&'f [u8]> {
     lines.next().filter(|_| lines.next().is_none())
 }
 
-/// What the request says by that name, without differences that mean nothing.
+/// Value of that name in the request, without differences that mean nothing.
 fn value_of(request: &Fields, name: &str) -> Option<Vec<u8>> {
     if let Some(cookie) = name.strip_prefix("cookie:") {
         return cookies_of(request, cookie);
@@ -165,7 +166,7 @@ fn value_of(request: &Fields, name: &str) -> Option<Vec<u8>> {
     })
 }
 
-/// Without white space around `;` and `=`.
+/// Text without white space around `;` and `=`.
 fn squeezed(element: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(element.len());
     for byte in element {
@@ -179,7 +180,7 @@ fn squeezed(element: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// What the client likes better comes first. Of what it likes alike, apps take what it names first.
+/// Sorts values by the client's preference. Of what it likes alike, apps take what it names first.
 fn by_weight(values: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     let mut all: Vec<_> = values.collect();
     all.sort_by_key(|value| std::cmp::Reverse(weight_of(value)));
@@ -198,7 +199,7 @@ fn weight_of(element: &[u8]) -> u16 {
     weights.last().unwrap_or(1000)
 }
 
-/// Whether clients that do not take this coding are told apart from those that do.
+/// Whether clients that do not take this coding are distinguished from those that do.
 fn is_comparable(coding: &[u8]) -> bool {
     coding.eq_ignore_ascii_case(b"identity") || CODINGS.iter().any(|known| coding.eq_ignore_ascii_case(known))
 }

@@ -1,4 +1,5 @@
-//! What the admin address sends the dashboard: events of `GET /events`, and `GET /history`.
+//! Messages of the admin address to the dashboard: events of `GET /events`, and `GET /history`. `sluice generate` writes
+//! the page's TypeScript types from this file and from [`crate::snapshot`]. It must not know who fills or draws them.
 //!
 //! `sluice generate` writes the page's TypeScript types from this file and from [`crate::snapshot`]. It must not know who
 //! fills or draws them.
@@ -10,13 +11,14 @@ use crate::snapshot::{ClassesSnapshot, QuarantinedRequest, Snapshot};
 /// The first event of a connection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
-    /// When this gateway's history began, Unix time in milliseconds; tells gateways apart.
+    /// Start of this gateway's history, Unix time in milliseconds; differs between gateways.
     pub epoch: u64,
     /// Whether the points follow those that the viewer has seen without a gap.
     pub resumed: bool,
-    /// What the viewer missed, if that is still kept second by second; else nothing, and `GET /history` has it.
+    /// Points that the viewer missed, if they are still kept second by second; else nothing, and `GET /history` has
+    /// them.
     pub points: Vec<Point>,
-    /// What happened since the viewer last heard of it, or all that is kept; oldest first.
+    /// Events since the viewer last heard of one, or all that are kept; oldest first.
     pub marks: Vec<Mark>,
     /// The file that holds the token; `None` where the config says the token.
     pub token_file: Option<String>,
@@ -27,27 +29,27 @@ pub struct Hello {
 pub struct Frame {
     /// The gateway's clock, Unix time in milliseconds.
     pub now_ms: u64,
-    /// How things are now.
+    /// State of the gateway now.
     pub status: Snapshot,
     /// The last second.
     pub point: Point,
-    /// What happened in it.
+    /// Events within it.
     pub marks: Vec<Mark>,
 }
 
 /// The event of every few seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
-    /// What requests cost, by class.
+    /// Costs of requests, by class.
     pub classes: ClassesSnapshot,
     /// Requests that are answered without a worker.
     pub quarantined: Vec<QuarantinedRequest>,
 }
 
-/// What one span of time was like.
+/// Figures of one span of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// When the span ended, Unix time in milliseconds.
+    /// End of the span, Unix time in milliseconds.
     pub at_ms: u64,
     /// Requests that workers answered, per second.
     pub answered: f32,
@@ -78,11 +80,11 @@ pub struct Point {
 /// The answer to `GET /history`: a list for each field of [`Point`], oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Columns {
-    /// As in [`Hello`].
+    /// Start of the history, as in [`Hello`].
     pub epoch: u64,
     /// Length of each span, seconds.
     pub span_s: u32,
-    /// As in [`Point`], like all that follow.
+    /// Ends of the spans, as in [`Point`]; all fields that follow are as there, too.
     pub at_ms: Vec<u64>,
     /// Requests answered.
     pub answered: Vec<f32>,
@@ -115,23 +117,23 @@ pub struct Columns {
 pub struct Mark {
     /// Counts from 1 in one gateway.
     pub id: u64,
-    /// When, Unix time in milliseconds.
+    /// Time, Unix time in milliseconds.
     pub at_ms: u64,
-    /// What it is about.
+    /// Subject of the event.
     pub kind: MarkKind,
     /// The `event` of its line in the log.
     pub event: String,
-    /// How much it matters.
+    /// Importance of the event.
     pub level: MarkLevel,
     /// The worker that it is about.
     pub worker: Option<u64>,
-    /// What happened, in a sentence whose subject is that worker, if there is one.
+    /// Description in a sentence, whose subject is that worker, if there is one.
     pub text: String,
     /// More, in lines: a stack, or the end of an app's stderr.
     pub detail: Option<String>,
 }
 
-/// What a mark is about.
+/// Subject of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MarkKind {
@@ -139,11 +141,11 @@ pub enum MarkKind {
     Deploy,
     /// A worker that died, or did not start.
     Crash,
-    /// A worker whose event loop stands still.
+    /// A worker whose event loop is blocked.
     Stuck,
     /// A request that ends workers.
     Quarantine,
-    /// Something that is wrong and lasts.
+    /// Problem that lasts.
     Alarm,
     /// A worker that comes or goes as it should.
     Worker,
@@ -151,15 +153,15 @@ pub enum MarkKind {
     Note,
 }
 
-/// How much a mark matters.
+/// Importance of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MarkLevel {
     /// Normal life.
     Info,
-    /// Somebody should look at it some day.
+    /// Mark that an operator should look at some day.
     Warn,
-    /// Somebody should look at it now.
+    /// Mark that an operator should look at now.
     Error,
 }
 

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-/// Whose doing an error is.
+/// Party that causes an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     /// The client sent something that Sluice must not accept.
@@ -27,10 +27,10 @@ impl Source {
     }
 }
 
-/// What the catalogue says about one error.
+/// Entry of the catalogue about one error.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Which error this is about.
+    /// Error that this is about.
     pub id: Code,
     /// The stable code, for example `SLU-QUEUE-FULL`.
     pub code: &'static str,
@@ -38,11 +38,11 @@ pub struct Entry {
     pub status: u16,
     /// Whether sending the same request again, later, is sensible and safe.
     pub retryable: bool,
-    /// Whose doing it is.
+    /// Party that causes it.
     pub source: Source,
-    /// What a client is told. Says nothing about the inside.
+    /// Text for clients. Says nothing about the inside.
     pub public: &'static str,
-    /// What it means for the operator and what to do about it.
+    /// Meaning for the operator, and what to do about it.
     pub operator: &'static str,
 }
 
@@ -225,7 +225,7 @@ errors! {
 }
 
 impl Code {
-    /// What the catalogue says about this error.
+    /// Entry of the catalogue about this error.
     #[must_use]
     pub fn entry(self) -> &'static Entry {
         // The macro writes variants and entries in one order, so the discriminant is the index.

@@ -1,4 +1,4 @@
-//! What Sluice says about itself, said once: config keys, errors, metrics, log fields and the snapshot that the
+//! Facts that Sluice states about itself, once: config keys, errors, metrics, log fields and the snapshot that the
 //! operator's commands read. Parsers, reference pages, the JSON Schema and the TypeScript types all come from here.
 //!
 //! It knows names, types, bounds and texts. It must not know how anything is done: no sockets, no processes, no clock.

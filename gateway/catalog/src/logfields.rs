@@ -6,14 +6,14 @@ mod names;
 
 pub use names::{NAMES, Names, name};
 
-/// What a line is about; what `sluice logs --kind` selects by.
+/// Subject of a line; what `sluice logs --kind` selects by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
     /// One request, when it ended.
     Access,
     /// One line that the app wrote.
     App,
-    /// Something that the gateway did or saw.
+    /// Event that the gateway caused or saw.
     Gateway,
 }
 
@@ -22,26 +22,26 @@ pub enum LineKind {
 pub struct Line {
     /// The word in the field `event`.
     pub event: &'static str,
-    /// What it is about.
+    /// Subject of the line.
     pub kind: LineKind,
-    /// What happened.
+    /// Description of the event.
     pub text: &'static str,
-    /// Its fields after the [`COMMON`] ones, in the order of the line.
+    /// Fields after the [`COMMON`] ones, in the order of the line.
     pub fields: &'static [Field],
 }
 
 /// One field of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its name in JSON.
+    /// Name in JSON.
     pub name: &'static str,
     /// `string`, `number`, `boolean` or `object`.
     pub json_type: &'static str,
-    /// What it counts; empty where there is nothing to count.
+    /// Unit; empty if there is nothing to count.
     pub unit: &'static str,
-    /// When it is `null`; empty if never.
+    /// Case in which it is `null`; empty if never.
     pub null_when: &'static str,
-    /// What it says.
+    /// Meaning.
     pub text: &'static str,
 }
 
@@ -50,7 +50,7 @@ pub struct Field {
 pub struct OutcomeWord {
     /// The word.
     pub name: &'static str,
-    /// How the request ended, and who ended it.
+    /// End of the request, and the party that ended it.
     pub text: &'static str,
     /// Whether the client did not get what it asked for, and did nothing wrong: what error rates count.
     pub is_failure: bool,

@@ -6,18 +6,18 @@ mod labels;
 
 pub use labels::{LABELS, Label};
 
-/// How a metric moves.
+/// Way in which a metric moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Only up, from 0 at the start of the gateway.
     Counter,
-    /// Up and down.
+    /// Moves up and down.
     Gauge,
     /// Counts by size; exported as `_bucket`, `_sum` and `_count`.
     Histogram,
 }
 
-/// What a metric counts.
+/// Unit that a metric counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Seconds.
@@ -33,13 +33,13 @@ pub enum Unit {
 /// One metric.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// Its full name.
+    /// Full name.
     pub name: &'static str,
-    /// How it moves.
+    /// Way in which it moves.
     pub kind: Kind,
-    /// What it counts.
+    /// Unit that it counts.
     pub unit: Unit,
-    /// Its `# HELP` line.
+    /// Text of the `# HELP` line.
     pub help: &'static str,
     /// Names of its labels, all of them in [`LABELS`].
     pub labels: &'static [&'static str],

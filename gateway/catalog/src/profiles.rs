@@ -10,16 +10,16 @@ pub const TAILS_DIR: &str = "profiles/tail";
 /// A list of [`Tail`]s.
 pub const TAILS_INDEX: &str = "index.json";
 
-/// What is looked at.
+/// Subject of a profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Where the CPU time goes.
+    /// CPU time by function.
     #[default]
     Cpu,
-    /// Everything on the heap. The worker stands still meanwhile.
+    /// Everything on the heap. The worker is blocked meanwhile.
     Snapshot,
-    /// A sample of what the app allocates, as far as it is still there at the end.
+    /// A sample of the app's allocations that are still alive at the end.
     Sampling,
     /// The same with what was collected.
     Allocations,
@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// How the names of its files end, as developer tools know them.
+    /// Extension of its files, as developer tools know it.
     #[must_use]
     pub const fn extension(self) -> &'static str {
         match self {
@@ -52,33 +52,33 @@ impl Kind {
     }
 }
 
-/// What is asked for.
+/// Profile that an operator asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wish {
-    /// What is looked at.
+    /// Subject of the profile.
     #[serde(default)]
     pub kind: Kind,
-    /// Which worker; the one that has answered most requests unless said.
+    /// Worker; the one that has answered most requests unless said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<u64>,
     /// Every worker that serves.
     #[serde(default)]
     pub all: bool,
-    /// How long; of no meaning for a snapshot.
+    /// Duration; meaningless for a snapshot.
     pub duration_ms: u64,
-    /// The class, or the path of classes, whose requests are to be told apart.
+    /// The class, or the path of classes, whose requests are to be distinguished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<String>,
 }
 
-/// What one worker has written, or why it has not.
+/// File that one worker has written, or the reason for its lack.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Taken {
     /// The worker.
     pub worker: u64,
-    /// Whoever asked takes the file, and the directory that it is in, away.
+    /// File of the profile; the program that asked deletes it with its directory.
     pub file: String,
-    /// From its start to its end, milliseconds.
+    /// Duration from its start to its end, milliseconds.
     pub duration_ms: f64,
     /// CPU time of the process meanwhile, milliseconds.
     pub used_ms: f64,
@@ -90,10 +90,10 @@ pub struct Taken {
     /// Numbers of the requests of the route that was asked for.
     #[serde(default)]
     pub requests: Vec<u64>,
-    /// There were more of them than are noted.
+    /// True if there were more of them than are noted.
     #[serde(default)]
     pub requests_cut: bool,
-    /// Why there is none of this worker, for people.
+    /// Reason for the lack of a file from this worker, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -114,7 +114,7 @@ impl From<Tail> for Taken {
 /// The profile of one request that took longer than its class usually does.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tail {
-    /// What it is called for opening it, and what its file is called.
+    /// Number by which it is opened, and by which its file is named.
     pub id: u64,
     /// The request's class.
     pub class: String,
@@ -122,15 +122,15 @@ pub struct Tail {
     pub target: String,
     /// The request id of the access log.
     pub request_id: String,
-    /// Its worker.
+    /// Worker that wrote it.
     pub worker: u64,
-    /// When it ended, milliseconds since 1970.
+    /// End of the request, milliseconds since 1970.
     pub at_unix_ms: u64,
     /// Time in the worker, without the profile's own, milliseconds.
     pub service_ms: f64,
     /// CPU time of the worker's process meanwhile, milliseconds.
     pub cpu_ms: f64,
-    /// What 99 of 100 requests of the class cost at most, milliseconds.
+    /// Cost that 99 of 100 requests of the class do not exceed, milliseconds.
     pub usual_ms: f64,
     /// Size of its file.
     pub bytes: u64,

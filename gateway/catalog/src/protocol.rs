@@ -1,7 +1,7 @@
 //! The lines between gateway and workers on the control channel: one JSON object each, with its kind in `type`. The types of
 //! both sides and the page about them are made from this. It must not know what is done with a line.
 
-/// What a field holds.
+/// Type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A whole number, from 0.
@@ -14,15 +14,15 @@ pub enum Kind {
     Text,
     /// One of these words, which are a type of this name.
     Word(&'static str, &'static [&'static str]),
-    /// Whatever the app said.
+    /// Value as the app gave it.
     Any,
     /// A record of [`RECORDS`].
     Record(&'static str),
     /// A type that both sides have elsewhere.
     Other {
-        /// In TypeScript.
+        /// Type in TypeScript.
         typescript: &'static str,
-        /// In Rust.
+        /// Type in Rust.
         rust: &'static str,
     },
 }
@@ -30,9 +30,9 @@ pub enum Kind {
 /// Whether and how often a field is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {
-    /// Always.
+    /// Field that is always there.
     One,
-    /// Always, and `null` where there is nothing to say.
+    /// Field that is always there, and `null` if it has no value.
     OrNull,
     /// Left out where there is nothing to say.
     OrAbsent,
@@ -45,13 +45,13 @@ pub enum Times {
 /// One field of a line or of a record.
 #[derive(Debug)]
 pub struct Field {
-    /// As in JSON.
+    /// Name in JSON.
     pub name: &'static str,
-    /// What it holds.
+    /// Type of the value.
     pub kind: Kind,
     /// Whether it is there.
     pub times: Times,
-    /// What it says; empty where the name does.
+    /// Meaning; empty where the name says it.
     pub text: &'static str,
 }
 
@@ -60,9 +60,9 @@ pub struct Field {
 pub struct Message {
     /// The value of `type`, or the record's name.
     pub name: &'static str,
-    /// What it says, and what follows from it.
+    /// Meaning, and what follows from it.
     pub text: &'static str,
-    /// Its fields, beside `type`.
+    /// Fields beside `type`.
     pub fields: &'static [Field],
 }
 
@@ -98,7 +98,7 @@ const FILE: Field = field("file", Kind::Text, "");
 const SERIAL: Field = field("serial", Kind::Whole, "Counts such lines, so that the answer names its own.");
 const SOCKET: Field = field("socket", Kind::Text, "Path of the unix socket where the worker takes its connections.");
 
-/// What lines consist of.
+/// Parts of lines.
 pub static RECORDS: &[Message] = &[
     Message { name: "Requested", text: "An address that the app asked for.", fields: &[PORT, HOST, PATH] },
     Message {
@@ -203,7 +203,7 @@ pub static RECORDS: &[Message] = &[
     },
 ];
 
-/// What workers say.
+/// Lines of workers.
 pub static TO_GATEWAY: &[Message] = &[
     Message {
         name: "hello",
@@ -492,7 +492,7 @@ pub static TO_GATEWAY: &[Message] = &[
     },
 ];
 
-/// What the gateway says.
+/// Lines of the gateway.
 pub static TO_WORKER: &[Message] = &[
     Message {
         name: "message",

@@ -1,5 +1,5 @@
-//! Why the gateway did not do what a command asked for: what happened as data, one type a command, and the sentence that the
-//! command prints, which says what to do. It must not know where or how anything is done.
+//! Reasons why the gateway did not do what a command asked for. Each is data, one type a command, with the sentence
+//! that the command prints, which says what to do. It must not know where or how anything is done.
 
 mod app;
 mod reload;
@@ -14,7 +14,7 @@ pub use app::AppError;
 pub use reload::{GivenUp, NotBegun, OvertakenBy, ReloadError, WarmUpError};
 pub use upgrade::{SuccessorError, UpgradeError};
 
-/// Why `sluice scale` changed nothing.
+/// Reason why `sluice scale` changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScaleError {
     /// The gateway finishes what it has.
@@ -23,14 +23,14 @@ pub enum ScaleError {
     /// No gateway has so many workers.
     #[error("between 1 and {max} workers can be had, not {workers}")]
     OutOfRange {
-        /// How many were asked for.
+        /// Number of workers that was asked for.
         workers: u32,
-        /// How many there may be.
+        /// Largest number of workers.
         max: u32,
     },
 }
 
-/// Why `sluice dial` changed nothing.
+/// Reason why `sluice dial` changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DialError {
     /// The gateway finishes what it has.
@@ -41,10 +41,10 @@ pub enum DialError {
     Faults(Vec<DialFault>),
 }
 
-/// Why the dashboard gets no flame graph.
+/// Reason for the lack of a flame graph in the dashboard.
 #[derive(Debug, thiserror::Error)]
 pub enum FlameError {
-    /// There is no profile to draw.
+    /// Lack of a profile to draw.
     #[error(transparent)]
     Profile(#[from] ProfileError),
     /// The list of slow requests has none with this number.
@@ -53,10 +53,10 @@ pub enum FlameError {
     /// The process that draws cannot be started or spoken to.
     #[error("no process could be started to draw the profile: {0}")]
     Process(io::Error),
-    /// It ended without a flame graph.
+    /// Process that ended without a flame graph, and its words.
     #[error("the profile could not be drawn: {0}")]
     Said(String),
-    /// It took longer than this many seconds.
+    /// Longest time, seconds, which the process exceeded.
     #[error("drawing the profile took longer than {0} s; take a shorter one")]
     TooLong(u64),
     /// More than this many bytes.
@@ -64,7 +64,7 @@ pub enum FlameError {
     TooLarge(u64),
 }
 
-/// Why there is no profile of a worker.
+/// Reason for the lack of a worker's profile.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// The gateway ended before the profile was there.
@@ -73,7 +73,7 @@ pub enum ProfileError {
     /// No worker takes requests.
     #[error("no worker serves; `sluice status` says what they do instead")]
     NoWorker,
-    /// This worker takes no requests, or does not exist.
+    /// Worker that takes no requests, or does not exist.
     #[error("no worker {0} serves; `sluice status` lists them")]
     NotServing(u64),
     /// The worker is told the file's name in JSON, which has no other names.
@@ -82,15 +82,15 @@ pub enum ProfileError {
     /// No room could be made for the file.
     #[error("{}: {source}", file.display())]
     File {
-        /// Where the profile was to be written.
+        /// File to which the profile was to be written.
         file: PathBuf,
-        /// What the operating system says.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// No class has this name, nor this path.
     #[error("no request of a class {0:?} has come; `sluice classes` lists them")]
     NoRoute(String),
-    /// Somebody else waits for a profile of this worker.
+    /// Profile of this worker that another client waits for.
     #[error("a profile of worker {0} is being taken already; ask again when it is there")]
     UnderWay(u64),
     /// The worker has no preload, or its channel is full.
@@ -99,9 +99,9 @@ pub enum ProfileError {
     /// The preload could not do it.
     #[error("worker {worker}: {words}")]
     Said {
-        /// Which worker.
+        /// Number of the worker.
         worker: u64,
-        /// Its own words.
+        /// Words of the worker.
         words: String,
     },
     /// The worker ended, or was replaced.

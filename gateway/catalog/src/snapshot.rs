@@ -1,4 +1,5 @@
-//! What `sluice status --json` answers: the gateway's state at one moment, as plain data.
+//! Answer of `sluice status --json`: the gateway's state at one moment, as plain data. These types cross the control
+//! socket, so fields are only ever added. They must not know who fills or draws them.
 //!
 //! These types cross the control socket, so fields are only ever added. They must not know who fills or draws them.
 
@@ -25,11 +26,11 @@ pub struct Snapshot {
     pub version: String,
     /// Process id of the gateway.
     pub pid: u32,
-    /// What the gateway as a whole is doing.
+    /// State of the gateway as a whole.
     pub state: GatewayState,
-    /// Where clients reach the app, for example `http://localhost:3000`.
+    /// Address at which clients reach the app, for example `http://localhost:3000`.
     pub url: String,
-    /// Where metrics are served; `None` when the admin address is off.
+    /// Address at which metrics are served; `None` when the admin address is off.
     pub admin_url: Option<String>,
     /// Directory with this instance's sockets.
     pub run_dir: String,
@@ -42,7 +43,7 @@ pub struct Snapshot {
     pub reload: Option<ReloadSnapshot>,
     /// Every worker the supervisor knows, in the order of their places in the pool.
     pub workers: Vec<WorkerSnapshot>,
-    /// How many workers are wanted, those of the long lane aside; `None` from a gateway that does not say.
+    /// Number of workers wanted, those of the long lane aside; `None` from a gateway that does not say.
     #[serde(default)]
     pub workers_wanted: Option<u32>,
     /// Resident memory above which a worker is replaced (`recycle.memory_bytes_max`), bytes; `None` for no limit.
@@ -77,7 +78,7 @@ pub struct Snapshot {
     /// Requests that are answered without a worker, because workers died with them.
     #[serde(default)]
     pub quarantined: u64,
-    /// What is wrong now and lasts.
+    /// Problems that last.
     #[serde(default)]
     pub alarms: Vec<AlarmSnapshot>,
     /// Workers that served and ended unexpectedly, the latest first. At most 5.
@@ -86,7 +87,7 @@ pub struct Snapshot {
     /// Certificates: those that get none first, then in the order of their ends. At most 100.
     #[serde(default)]
     pub certificates: Vec<CertificateSnapshot>,
-    /// What grows steadily with the age of workers.
+    /// Figures that grow steadily with the age of workers.
     #[serde(default)]
     pub growing: Vec<GrowthSnapshot>,
     /// Renders by `@sluice/react` since the start; `None` while there were none.
@@ -95,16 +96,16 @@ pub struct Snapshot {
     /// Caches of `<Cached>` of `@sluice/react`; `None` while nobody looked into one.
     #[serde(default)]
     pub component_cache: Option<ComponentCacheSnapshot>,
-    /// For whom the server renders (`render.server`).
+    /// Share of visitors for whom the server renders (`render.server`).
     #[serde(default)]
     pub dial: DialSnapshot,
-    /// What `@sluice/render` and browsers have reported; `None` while they did not.
+    /// Reports of `@sluice/render` and browsers; `None` while there are none.
     #[serde(default)]
     pub effects: Option<EffectsSnapshot>,
     /// Pages that are kept; `None` while `cache.enabled` is off.
     #[serde(default)]
     pub page_cache: Option<CacheSnapshot>,
-    /// How many requests a worker holds, and whether that fits the app.
+    /// Number of requests that a worker holds, and whether that fits the app.
     #[serde(default)]
     pub concurrency: ConcurrencySnapshot,
     /// Uninterrupted runs of all workers' main threads since the start, of those that are gone as well.
@@ -115,7 +116,7 @@ pub struct Snapshot {
     pub tails: Vec<crate::profiles::Tail>,
 }
 
-/// How many requests a worker holds, and whether that fits the app.
+/// Number of requests that a worker holds, and whether that fits the app.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConcurrencySnapshot {
     /// `workers.concurrency`: `while-waiting`, or a number.
@@ -123,7 +124,7 @@ pub struct ConcurrencySnapshot {
     /// Share of the time for which workers hold requests that their main threads sleep, 0 to 1, over about the last minute;
     /// `None` where too little was seen.
     pub asleep: Option<f64>,
-    /// Which mode fits, in a sentence; `None` where too little was seen.
+    /// Mode that fits, in a sentence; `None` if too little was seen.
     pub advice: Option<String>,
 }
 
@@ -132,11 +133,12 @@ pub struct ConcurrencySnapshot {
 pub struct ReactSnapshot {
     /// All that were asked for.
     pub renders_total: u64,
-    /// Those of them that were left to react-dom, by why.
+    /// Renders of them that were left to react-dom, by reason.
     pub fallbacks: BTreeMap<String, u64>,
 }
 
-/// What the component caches of all workers did since the start, of those that are gone as well, and what they hold now.
+/// Counts of the component caches of all workers since the start, including workers that have exited, and what the
+/// caches hold now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ComponentCacheSnapshot {
     /// Components whose HTML was used again.
@@ -147,20 +149,20 @@ pub struct ComponentCacheSnapshot {
     pub evictions_total: u64,
     /// Pieces of HTML in workers that run.
     pub entries: u64,
-    /// About what they take in memory.
+    /// Approximate memory of the entries, bytes.
     pub bytes: u64,
-    /// What they may take, all workers added up.
+    /// Largest memory of the entries, all workers added up.
     pub bytes_max: u64,
 }
 
-/// Something that is wrong and lasts.
+/// Problem that lasts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AlarmSnapshot {
-    /// What, with the names of the log's `alarm`.
+    /// Name of the alarm, as in the log's `alarm`.
     pub alarm: String,
     /// The class that it is about, if it is about one.
     pub class: Option<String>,
-    /// What was seen, and what to do about it.
+    /// Description, and what to do about it.
     pub text: String,
     /// Seconds since it was raised.
     pub age_s: f64,
@@ -169,11 +171,11 @@ pub struct AlarmSnapshot {
 /// The unexpected end of a worker that served.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CrashSnapshot {
-    /// When, Unix time in milliseconds.
+    /// Time, Unix time in milliseconds.
     pub at_unix_ms: u64,
     /// The worker.
     pub worker: u64,
-    /// How its process ended, in words.
+    /// End of its process, in words.
     pub status: String,
     /// First line of the exception that ended it; `None` where nothing was thrown, or that is not known.
     pub exception: Option<String>,
@@ -181,11 +183,11 @@ pub struct CrashSnapshot {
     pub held: u64,
     /// `X-Request-Id` of the request that it ended with; `None` where it held none, or several and it is not known which it was.
     pub request: Option<String>,
-    /// That request's method.
+    /// Method of that request.
     pub method: Option<String>,
-    /// Its path, without the query.
+    /// Path of that request, without the query.
     pub path: Option<String>,
-    /// Its class.
+    /// Class of that request.
     pub class: Option<String>,
 }
 
@@ -196,17 +198,17 @@ pub struct CertificateSnapshot {
     pub name: String,
     /// Key of the config that names it: `server.tls_cert`, `server.certificates` or `acme.names`.
     pub key: String,
-    /// Its file; `None` where the CA has not given it yet.
+    /// File of the certificate; `None` if the CA has not issued it yet.
     pub file: Option<String>,
     /// Seconds until it expires, negative where it has; `None` where there is none.
     pub expires_in_s: Option<f64>,
     /// Seconds until the CA is asked for the next one; `None` for files of yours.
     pub asked_in_s: Option<f64>,
-    /// Why the CA gave none when it was asked last; `None` where it did.
+    /// Reason why the CA gave none when it was asked last; `None` if it did.
     pub problem: Option<String>,
 }
 
-/// Something that grows with the age of workers.
+/// Figure that grows with the age of workers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GrowthSnapshot {
     /// `service_time`, `cpu_time` or `outside_handler` of a class; `resident_memory`, `heap` or `open_files` of workers.
@@ -215,13 +217,13 @@ pub struct GrowthSnapshot {
     pub class: Option<String>,
     /// Unit of the figures: `ms`, `bytes` or `files`.
     pub unit: String,
-    /// What it was at the least age that counts.
+    /// Value at the least age that counts.
     pub from: f64,
-    /// What it is at the greatest age.
+    /// Value at the greatest age.
     pub to: f64,
-    /// What it grows by in an hour.
+    /// Growth in an hour.
     pub per_hour: f64,
-    /// Between those two ages, seconds.
+    /// Time between those two ages, seconds.
     pub over_s: u64,
     /// The first of the versions of the app, in an unbroken row, that it grows in.
     pub since_generation: u64,
@@ -230,18 +232,19 @@ pub struct GrowthSnapshot {
 /// A request that is answered without a worker, because workers died with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuarantinedRequest {
-    /// What it is called for releasing it.
+    /// Name by which it is released.
     pub id: String,
-    /// Its method.
+    /// Method.
     pub method: String,
-    /// Its path and query, cut after 200 characters.
+    /// Path and query, cut after 200 characters.
     pub target: String,
     /// Workers that died with it.
     pub deaths: u32,
     /// Names of the headers, or `(body)`, that requests had which workers died with and no answered request for the page.
     #[serde(default)]
     pub told_by: Vec<String>,
-    /// Whether one request at a time is let through, because others got answers from the page and nothing tells them apart.
+    /// Whether one request at a time is let through, because others got answers from the page and nothing distinguishes
+    /// them.
     #[serde(default)]
     pub probed: bool,
     /// Milliseconds that it has been in quarantine.
@@ -250,36 +253,36 @@ pub struct QuarantinedRequest {
     pub expires_in_ms: u64,
 }
 
-/// What requests took, before and after.
+/// Costs of requests, before and after.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReportSnapshot {
-    /// What it is compared with; `None` where nothing of that is kept.
+    /// Figures that it is compared with; `None` if nothing of that is kept.
     pub before: Option<ReportSide>,
-    /// Since then; `None` where no request has ended.
+    /// Figures since then; `None` if no request has ended.
     pub after: Option<ReportSide>,
-    /// Since when anything is kept, Unix time in milliseconds.
+    /// Time since which anything is kept, Unix time in milliseconds.
     pub kept_since_ms: Option<u64>,
 }
 
-/// What requests took in a time.
+/// Costs of requests in a span of time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReportSide {
-    /// When the first of them ended, Unix time in milliseconds.
+    /// End of the first of them, Unix time in milliseconds.
     pub from_ms: u64,
-    /// When the last of them ended, Unix time in milliseconds.
+    /// End of the last of them, Unix time in milliseconds.
     pub until_ms: u64,
     /// Versions of the app that answered them.
     pub generations: Vec<u64>,
     /// All of them.
     pub all: SpentSnapshot,
-    /// By class, those that took most CPU time first.
+    /// Classes, those that took most CPU time first.
     pub classes: Vec<SpentSnapshot>,
 }
 
-/// What requests of a class took.
+/// Costs of a class's requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpentSnapshot {
-    /// Its name; empty for all together.
+    /// Name; empty for all together.
     pub class: String,
     /// Requests that workers have ended.
     pub requests: u64,
@@ -301,23 +304,23 @@ pub struct SpentSnapshot {
     pub runs: Vec<u64>,
 }
 
-/// What requests cost, by class.
+/// Costs of requests, by class.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClassesSnapshot {
-    /// Classes that cost at least that are long; `None` while the traffic is of a kind.
+    /// Cost from which on classes are long; `None` while all requests are alike.
     pub cut_ms: Option<f64>,
-    /// Those that take most CPU time first.
+    /// Classes, those that take most CPU time first.
     pub classes: Vec<ClassSnapshot>,
 }
 
 /// A class: requests that are expected to cost alike. Costs are CPU time in a worker, of the latest requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassSnapshot {
-    /// Its name.
+    /// Name.
     pub class: String,
     /// Requests since it was first seen.
     pub requests: u64,
-    /// What the next one is expected to cost, milliseconds.
+    /// Expected cost of the next request, milliseconds.
     pub expected_ms: f64,
     /// Mean of what was reported, milliseconds; `None` before the first report.
     pub cost_mean_ms: Option<f64>,
@@ -338,13 +341,13 @@ pub struct ClassSnapshot {
     pub known: bool,
     /// Whether it is kept away from what is short.
     pub long: bool,
-    /// How many times its long-term mean it costs lately; `None` before there is one.
+    /// Latest cost as a multiple of the long-term mean; `None` before there is one.
     pub drift: Option<f64>,
     /// The class that this is a part of.
     pub split_from: Option<String>,
 }
 
-/// What the gateway as a whole is doing.
+/// State of the gateway as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GatewayState {
@@ -361,9 +364,9 @@ pub enum GatewayState {
 pub struct ReloadSnapshot {
     /// The generation that it brought, or was to bring.
     pub generation: u64,
-    /// How it stands.
+    /// State of the reload.
     pub state: ReloadState,
-    /// Why it was given up, if it was.
+    /// Reason why it was given up, if it was.
     pub reason: Option<String>,
     /// Seconds since it was asked for.
     pub age_s: f64,
@@ -373,7 +376,7 @@ pub struct ReloadSnapshot {
     pub service_p95_after_ms: Option<f64>,
 }
 
-/// How a reload stands.
+/// State of a reload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReloadState {
@@ -409,7 +412,7 @@ pub struct WorkerSnapshot {
     /// Version of the app that it runs; 0 where no process runs.
     #[serde(default)]
     pub generation: u64,
-    /// Where the worker is in its life.
+    /// Stage of the worker's life.
     pub state: WorkerState,
     /// Seconds since its process started.
     pub age_s: f64,
@@ -422,7 +425,7 @@ pub struct WorkerSnapshot {
     pub requests_total: u64,
     /// Times that the process in this place has been started again.
     pub restarts_total: u64,
-    /// What it holds now; at most one in strict mode.
+    /// Requests that it holds now; at most one in strict mode.
     pub current: Vec<CurrentRequest>,
     /// CPU milliseconds used so far, once reported.
     pub cpu_ms_total: Option<f64>,
@@ -440,10 +443,10 @@ pub struct WorkerSnapshot {
     pub silent_ms: Option<u64>,
     /// Upgraded connections and event streams it holds.
     pub streams: u64,
-    /// Its operating-system priority was lowered, because its event loop stood still.
+    /// True if its operating-system priority was lowered, because its event loop was blocked.
     #[serde(default)]
     pub lowered: bool,
-    /// Which requests it is for; `None` where no process runs.
+    /// Requests that it is for; `None` if no process runs.
     #[serde(default)]
     pub lane: Option<Lane>,
     /// Uninterrupted runs of its main thread, without `longest`; `None` until it tells of them.
@@ -455,7 +458,7 @@ pub struct WorkerSnapshot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lane {
-    /// Of `workers.count`.
+    /// Lane of `workers.count`.
     Short,
     /// Started for long requests, beyond `workers.count`.
     Long,
@@ -472,23 +475,23 @@ impl Lane {
     }
 }
 
-/// Where a worker is in its life.
+/// Stage of a worker's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WorkerState {
     /// The process runs but does not listen yet.
     Starting,
-    /// It listens and is being warmed.
+    /// Worker that listens and is being warmed.
     Warming,
-    /// It has a free slot and nothing to do.
+    /// Worker with a free slot and nothing to do.
     Ready,
-    /// It holds at least one request.
+    /// Worker with at least one request.
     Busy,
-    /// It gets nothing while it stands still for a heap snapshot.
+    /// Worker that gets nothing while a heap snapshot blocks it.
     Paused,
-    /// It gets nothing new and is on its way out.
+    /// Worker that gets nothing new and is about to exit.
     Leaving,
-    /// It has exited; the next start waits.
+    /// Worker that has exited; the next start waits.
     Backoff,
 }
 
@@ -512,7 +515,7 @@ pub struct CurrentRequest {
 /// Workers that are not started yet, because another one boots (`workers.boot_at_once`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BootsSnapshot {
-    /// How many workers wait.
+    /// Number of workers that wait.
     pub waiting: u64,
     /// The worker whose boot they wait for.
     pub awaited: u64,
@@ -527,7 +530,7 @@ pub struct QueueSnapshot {
     pub length_max: u64,
     /// Wait of the request at the head so far; 0 when empty.
     pub oldest_wait_ms: f64,
-    /// What a request that arrives now is expected to wait.
+    /// Wait that is expected of a request that arrives now.
     pub predicted_wait_ms: Option<f64>,
 }
 
@@ -544,7 +547,7 @@ pub struct RequestsSnapshot {
     /// Handed to workers ahead of time since the start.
     #[serde(default)]
     pub handed_total: u64,
-    /// Those of them that were taken back unseen by the app.
+    /// Requests of them that were taken back unseen by the app.
     #[serde(default)]
     pub taken_back_total: u64,
     /// Rate of answers over the last seconds.

@@ -1,4 +1,4 @@
-//! When a certificate is valid (RFC 5280 §4.1.2.5), read from its DER. It must not know whether anybody trusts it.
+//! Validity of a certificate (RFC 5280 §4.1.2.5), read from its DER. It must not know whether anybody trusts it.
 
 /// Longest time before its end at which a certificate counts as about to expire.
 const NEAR_END_S_MAX: i64 = 14 * 24 * 3600;
@@ -9,7 +9,7 @@ const GENERALIZED_TIME: u8 = 0x18;
 const SEQUENCE: u8 = 0x30;
 const VERSION: u8 = 0xa0;
 
-/// From when to when a certificate is valid.
+/// Start and end of a certificate's validity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Validity {
     /// Beginning, seconds of Unix time.
@@ -34,7 +34,7 @@ impl Validity {
         Some(Validity { not_before_unix_s: validity.time()?, not_after_unix_s: validity.time()? })
     }
 
-    /// How long the certificate is valid in all, seconds.
+    /// Whole lifetime of the certificate, seconds.
     #[must_use]
     pub fn lifetime_s(&self) -> i64 {
         (self.not_after_unix_s - self.not_before_unix_s).max(0)
@@ -53,7 +53,7 @@ impl Validity {
     }
 }
 
-/// What is left of some DER.
+/// Rest of some DER.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

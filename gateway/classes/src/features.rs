@@ -1,5 +1,6 @@
-//! What of a request, besides its path, may explain its cost: the keys of its query, their values, and the size of its
-//! body. Numbers only, so that a request carries them without an allocation. It must not know what they explain.
+//! Features of a request, besides its path, that may explain its cost: the keys of its query, their values, and the
+//! size of its body. Numbers only, so that a request carries them without an allocation. It must not know what they
+//! explain.
 
 use sluice_sketch::hash;
 
@@ -17,7 +18,7 @@ pub(crate) struct Pair {
 pub(crate) struct Features {
     pairs: [Pair; KEYS_MAX],
     count: u8,
-    /// Of the body: 0 for none, else one more than the logarithm of its bytes to the base of 2.
+    /// Size of the body: 0 for none, else one more than the logarithm of its bytes to the base of 2.
     pub(super) body_log2: u8,
 }
 

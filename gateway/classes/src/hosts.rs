@@ -1,5 +1,5 @@
-//! Which values of `Host` are sites of their own. Two that both have a real part of the traffic are told apart; a flood of
-//! values, or a probe by address now and then, tells nothing apart. It must not know paths.
+//! Values of `Host` that are sites of their own. Two that both have a real part of the traffic are distinguished; a flood
+//! of values, or a probe by address now and then, changes nothing. It must not know paths.
 
 use sluice_sketch::hash;
 
@@ -29,7 +29,7 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    /// Counts a request. Returns the root of its host, where that is told apart.
+    /// Counts a request. Returns the root of its host, if the host is distinguished.
     pub(super) fn root(&mut self, host: &str) -> Option<NodeId> {
         self.total = self.total.saturating_add(1);
         if let Some(entry) = self.entries.iter_mut().find(|entry| entry.host.eq_ignore_ascii_case(host)) {
@@ -46,8 +46,7 @@ impl Hosts {
         None
     }
 
-    /// The host that a root is for.
-    /// The root of a host that is told apart, if it is.
+    /// The host that a root is for, if hosts are distinguished. The root of a host, if it has one of its own.
     pub(super) fn found(&self, host: &str) -> Option<NodeId> {
         self.entries.iter().find(|entry| entry.host.eq_ignore_ascii_case(host))?.root
     }
@@ -56,7 +55,7 @@ impl Hosts {
         self.entries.iter().find(|entry| entry.root == Some(root)).map(|entry| &*entry.host)
     }
 
-    /// Those of all hosts that are told apart.
+    /// Roots of all hosts that are distinguished.
     pub(super) fn roots(&self) -> impl Iterator<Item = NodeId> {
         self.entries.iter().filter_map(|entry| entry.root)
     }

@@ -1,9 +1,9 @@
-//! Which requests are expected to cost alike: the bounded table of classes, by host, method and path.
+//! Classes of requests that are expected to cost alike: the bounded table of classes, by host, method and path.
 //!
-//! A class comes from a route of the config, else from its place in the tree of paths, which learns what varies from the
+//! A class comes from a route of the config, else from its place in the tree of paths. The tree learns what varies from the
 //! paths themselves and from what workers report of their routers. A class whose cost spreads widely falls into parts where
-//! the query or the size of the body explains it. Numbers of classes are rows here and in the scheduler's costs; what has
-//! to be told there is gathered as [`Change`]s. It must not know queues and workers.
+//! the query or the size of the body explains it. Numbers of classes are rows here and in the scheduler's costs; news for
+//! those is gathered as [`Change`]s. It must not know queues and workers.
 
 #[cfg(test)]
 mod cost;
@@ -30,10 +30,10 @@ pub use rules::Rules;
 use table::Table;
 pub use table::{Change, Totals};
 
-/// What has no place yet, of which there may be anything.
+/// Counter of segments without a place yet, of which there may be anything.
 type Newcomers = sluice_sketch::Frequent<24>;
 
-/// What a request is, as far as its class is concerned.
+/// Traits of a request that decide its class.
 #[derive(Clone, Copy)]
 pub struct Traits<'r> {
     /// Method.
@@ -47,7 +47,7 @@ pub struct Traits<'r> {
 }
 
 impl<'r> Traits<'r> {
-    /// Those of a request with this head and so much of a body.
+    /// Traits of a request with this head and so much of a body.
     #[must_use]
     pub fn of(head: &'r RequestHead, body_bytes: u64) -> Self {
         Traits { method: &head.method, host: &head.authority, target: &head.path_and_query, body_bytes }
@@ -57,13 +57,13 @@ impl<'r> Traits<'r> {
 /// The class of one request, and what its route says.
 #[derive(Clone, Debug, Default)]
 pub struct Class {
-    /// Its number, while it is kept.
+    /// Number, while it is kept.
     pub id: ClassId,
-    /// What operators see.
+    /// Name that operators see.
     pub name: Rc<str>,
-    /// Which workers may serve it.
+    /// Workers that may serve it.
     pub need: Need,
-    /// How long it may be predicted to wait before something cheaper is tried.
+    /// Longest predicted wait before something cheaper is tried.
     pub budget_ms: Option<u32>,
     /// Only where something is sought that explains the cost of its class.
     features: Option<Features>,
@@ -71,13 +71,13 @@ pub struct Class {
 
 /// A class as an operator sees it.
 pub struct Listed {
-    /// Its number, while it is kept.
+    /// Number, while it is kept.
     pub id: ClassId,
-    /// What operators see.
+    /// Name that operators see.
     pub name: Rc<str>,
     /// The class that this one is a part of.
     pub split_from: Option<Rc<str>>,
-    /// Since the class has its number.
+    /// Totals since the class has its number.
     pub totals: Totals,
 }
 
@@ -150,7 +150,7 @@ impl Classes {
         self.table.borrow_mut().served(class.id, &class.name, queue_ms, service_ms);
     }
 
-    /// What the scheduler's costs have to be told; hardly ever anything.
+    /// Takes the news for the scheduler's costs; hardly ever anything.
     pub fn take_changes(&self) -> Vec<Change> {
         self.table.borrow_mut().take_changes()
     }
@@ -170,7 +170,7 @@ impl Classes {
         self.table.borrow().folds()
     }
 
-    /// Goes on from what was kept: where anything is a parameter, and what classes cost by name.
+    /// Continues from what was kept: which segments are parameters, and what classes cost by name.
     pub fn restore(&self, folds: &[String], costs: Vec<(String, SavedCosts)>) {
         self.table.borrow_mut().restore(folds, costs);
     }

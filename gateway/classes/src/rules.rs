@@ -22,7 +22,7 @@ pub struct Rules {
     nodes: Vec<Node>,
 }
 
-/// What may follow after the same segments.
+/// Segments that may follow.
 #[derive(Debug, Default)]
 struct Node {
     names: HashMap<Box<str>, usize>,

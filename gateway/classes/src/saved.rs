@@ -1,5 +1,5 @@
-//! What was learned of classes, as the text of a file: for the next start, perhaps of another version. It must not know
-//! where the file is.
+//! Knowledge of classes as the text of a file: for the next start, perhaps of another version. It must not know where
+//! the file is.
 
 use serde::{Deserialize, Serialize};
 use sluice_scheduler::SavedCosts;
@@ -45,13 +45,13 @@ pub fn write<'n>(folds: Vec<String>, costs: impl Iterator<Item = (&'n str, Saved
     serde_json::to_string(&file).unwrap_or_default()
 }
 
-/// Why such a text cannot be used.
+/// Reason why such a text cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SavedError {
-    /// It is far larger than any of ours.
+    /// Text far larger than any of ours.
     #[error("it has more than {TEXT_BYTES_MAX} bytes")]
     TooLarge,
-    /// It is no JSON, or not of our form.
+    /// Text that is no JSON, or not of our form.
     #[error("{0}")]
     Form(#[from] serde_json::Error),
     /// Another gateway's.
@@ -59,8 +59,10 @@ pub enum SavedError {
     Version(u32),
 }
 
+/// Reads a text that [`write`] made.
+///
 /// # Errors
-/// If the text is not as [`write`] makes it.
+/// If the text is not of that form.
 pub fn read(text: &str) -> Result<Learned, SavedError> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(SavedError::TooLarge);

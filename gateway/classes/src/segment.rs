@@ -33,7 +33,7 @@ fn ends_with_a_number(segment: &str) -> bool {
 pub(super) enum Told<'t> {
     Name(&'t str),
     Parameter,
-    /// Anything, of any depth; nothing behind it is looked at.
+    /// Anything, of any depth; it ends the pattern.
     Rest,
 }
 

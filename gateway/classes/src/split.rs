@@ -1,6 +1,6 @@
-//! What explains a class's cost, where that spreads widely: whether the query has a key, which value it has, or how large
-//! the body is. Each is judged by the part of the variance of the logarithm of the cost that lies between its groups.
-//! It must not know classes.
+//! Explanation of a class's cost that spreads widely: a key of the query, its value, or the size of the body. Each is
+//! judged by the part of the variance of the logarithm of the cost that lies between its groups. It must not know
+//! classes.
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +28,7 @@ const VARIANCE_MIN: f64 = 0.16;
 /// Part of the variance that has to be explained for a split, and to keep one.
 const TO_SPLIT: f64 = 0.5;
 const TO_KEEP: f64 = 0.25;
-/// How many times the cost of the rest, or the rest its, a group that is split off has to be; a logarithm.
+/// Minimum cost ratio between a group and the rest, in either direction; a logarithm.
 const RATIO_MIN: f64 = 0.6;
 
 /// Count, sum and sum of squares of logarithms of costs.
@@ -102,12 +102,12 @@ struct Key {
     newcomers: Newcomers,
 }
 
-/// What parts the requests of a class.
+/// Feature that parts the requests of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
     /// Whether the query has this key.
     Key(u32),
-    /// Which value this key of the query has.
+    /// Value of this key of the query.
     Value(u32),
     /// Whether the body's size is at least this, as [`Features::body_log2`] has it.
     Size(u8),
@@ -116,9 +116,9 @@ pub(super) enum By {
 /// A part of a class.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    /// Of [`By::Value`], which value.
+    /// Number of the value, for [`By::Value`].
     pub(super) value: u32,
-    /// How to call it.
+    /// Name of the group.
     pub(super) name: String,
     pub(super) moments: Moments,
 }
@@ -140,7 +140,7 @@ impl Default for Splitter {
 }
 
 impl Splitter {
-    /// Remembers what the keys and values of a query are called, as far as there is room.
+    /// Remembers the names of a query's keys and values while there is room.
     pub(super) fn notice(&mut self, target: &str) {
         for (key, value) in pairs(target).filter(|(key, _)| key.len() <= TEXT_BYTES_MAX) {
             let key_hash = hash(key);
@@ -184,7 +184,7 @@ impl Splitter {
         self.all.count >= RECORDS_MIN && self.all.count % 50.0 < 1.0
     }
 
-    /// What explains most of the spread, if that is enough, and the groups to split off from the rest.
+    /// Feature that explains most of the spread, if that is enough, and the groups to split off from the rest.
     pub(super) fn best(&self) -> Option<(By, Vec<Group>)> {
         if self.all.count < RECORDS_MIN || self.all.variance() < VARIANCE_MIN {
             return None;
@@ -216,7 +216,7 @@ impl Splitter {
         if all > 0.0 { 1.0 - within / all } else { 0.0 }
     }
 
-    /// Those that are split off: with enough records and of another cost than the rest.
+    /// Groups to split off: with enough records and of another cost than the rest.
     fn groups(&self, by: By) -> Vec<Group> {
         let parts = self.parts(by);
         let rest = parts.iter().fold(self.all, |rest, part| rest.without(part.moments));
@@ -232,7 +232,7 @@ impl Splitter {
         parts.into_iter().filter(|part| is_apart(part.moments)).collect()
     }
 
-    /// What is left when the groups are split off.
+    /// Moments of the rest without the groups.
     pub(super) fn rest(&self, by: By) -> Moments {
         self.groups(by).iter().fold(self.all, |rest, group| rest.without(group.moments))
     }
@@ -261,7 +261,7 @@ impl Splitter {
         }
     }
 
-    /// What is rare makes room.
+    /// Halves all counts, so that rare values make room.
     fn halve(&mut self) {
         self.all.halve();
         self.sizes.iter_mut().for_each(Moments::halve);
@@ -281,7 +281,7 @@ impl Splitter {
 }
 
 impl By {
-    /// Which of the groups the request belongs to, as [`Group::value`]; `None` for the rest.
+    /// Group of the request, as [`Group::value`]; `None` for the rest.
     pub(super) fn group(self, features: &Features) -> Option<u32> {
         match self {
             By::Key(key) => features.value(key).map(|_| 0),

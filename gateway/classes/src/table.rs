@@ -23,10 +23,10 @@ const TIDY_EVERY: u32 = 4_096;
 const RARE_HITS: u32 = 4;
 /// Templates of the app's router that are remembered, the latest.
 const TOLD_MAX: usize = 500;
-/// What was kept from an earlier run and has not been asked for.
+/// Classes of an earlier run that were not asked for yet.
 const KEPT_MAX: usize = 1_000;
 
-/// What the scheduler's costs have to be told.
+/// News for the scheduler's costs.
 #[derive(Debug)]
 pub enum Change {
     /// The number is free.
@@ -42,9 +42,9 @@ pub struct Totals {
     pub requests: u64,
     /// CPU microseconds of all of them.
     pub cpu_us: u64,
-    /// Their waits in the queue, in milliseconds.
+    /// Waits in the queue, in milliseconds.
     pub queue_ms: Mean<100>,
-    /// Their time in a worker, in milliseconds.
+    /// Time in a worker, in milliseconds.
     pub service_ms: Mean<100>,
 }
 
@@ -70,7 +70,7 @@ struct Row {
     /// Requests of late.
     hits: u32,
     totals: Totals,
-    /// Of the logarithms of costs, its parts' as well.
+    /// Moments of the logarithms of costs, its parts' as well.
     spread: Moments,
     splitter: Option<Box<Splitter>>,
     split: Option<Split>,
@@ -93,7 +93,7 @@ pub(super) struct Table {
     hosts: Hosts,
     /// Templates of the app's router, for the roots of further hosts.
     told: Vec<Box<str>>,
-    /// From an earlier run, by name.
+    /// Costs of an earlier run, by name.
     kept: HashMap<Box<str>, SavedCosts>,
     changes: Vec<Change>,
     since_tidy: u32,
@@ -205,7 +205,7 @@ impl Table {
         Rc::clone(&row.name)
     }
 
-    /// Templates hold for all hosts: a worker tells each once, whoever asked.
+    /// Notes a router's template. Templates hold for all hosts: a worker tells each only once.
     pub(super) fn tell_route(&mut self, path: &str, template: &str) {
         if !fits(path, template) {
             return;

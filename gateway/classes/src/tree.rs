@@ -1,6 +1,6 @@
-//! Paths as a tree of bounded size. A segment that looks like an id, or a place in the tree where too many different
-//! segments come, becomes a parameter: a scanner's flood of paths folds into one class instead of filling the table. What
-//! was often asked for before keeps its own place. It must not know requests beyond their path.
+//! Tree of paths of bounded size. A segment that looks like an id becomes a parameter, and so does a place where too many
+//! different segments come. A scanner's flood of paths then folds into one class instead of filling the table. Paths that
+//! were asked for often before keep their own places. It must not know requests beyond their path.
 
 use sluice_scheduler::ClassId;
 use sluice_sketch::hash;
@@ -15,7 +15,7 @@ const CHILDREN_MAX: usize = 24;
 const NAMED_MAX: usize = 128;
 /// Places in the tree of paths.
 const NODES_MAX: usize = 4_096;
-/// Requests that found no room in a place before it is looked at for folding.
+/// Requests that found no room in a place before the place may fold.
 const OVERFLOW_MIN: u32 = 64;
 /// A segment that came so often keeps its place when the others fold, or gets one where they have.
 const KEPT_HITS: u32 = 32;
@@ -43,15 +43,15 @@ struct Node {
     parent: Option<(NodeId, Box<str>)>,
     children: Vec<Child>,
     parameter: Option<NodeId>,
-    /// Whatever lies deeper than the tree goes.
+    /// Place of everything deeper than the tree.
     rest: Option<NodeId>,
     /// Requests of late that became a parameter for want of room.
     overflow: u32,
     /// The app's router has a parameter here.
     is_told: bool,
-    /// Too many different segments came.
+    /// True if too many different segments came.
     is_folded: bool,
-    /// Those that became a parameter since.
+    /// Segments that came since it became a parameter.
     newcomers: Newcomers,
     classes: Vec<(u8, ClassId)>,
 }

@@ -15,7 +15,7 @@ use crate::stderr;
 /// Bounds a password: bcrypt reads no more.
 const PASSWORD_BYTES_MAX: usize = 72;
 
-/// Why there is no hash.
+/// Reason for the lack of a hash.
 #[derive(Debug, thiserror::Error)]
 enum HashError {
     #[error("standard input: {0}. Give the password as its first line")]

@@ -51,12 +51,12 @@ pub use routes::RoutesArgs;
 #[derive(Debug, Parser)]
 #[command(name = "sluice", version, after_help = EXAMPLES)]
 pub struct Cli {
-    /// What to do.
+    /// Command to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// Commands of the program.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Start the gateway and its workers, in the foreground
@@ -122,7 +122,7 @@ pub enum Command {
     Generate(GenerateArgs),
 }
 
-/// Which instance is meant.
+/// Instance that is meant.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RunDirArg {
     /// Directory with the instance's sockets; says which instance is meant [default: one for the current directory,
@@ -148,13 +148,13 @@ pub struct StartArgs {
     /// Port of the app's main server, where that is not PORT [config: app.port]
     #[arg(long, value_name = "PORT")]
     pub app_port: Option<String>,
-    /// How many workers run; 0 takes the CPUs that may be used [config: workers.count]
+    /// Number of workers; 0 takes the CPUs that may be used [config: workers.count]
     #[arg(long, short, value_name = "N")]
     pub workers: Option<String>,
     /// Requests that one worker holds at once: a number, or while-waiting [config: workers.concurrency]
     #[arg(long, value_name = "HOW")]
     pub concurrency: Option<String>,
-    /// By what clients come back to the worker that keeps their session [config: sticky.by]
+    /// Mark by which clients come back to the worker that keeps their session [config: sticky.by]
     #[arg(long, value_name = "BY", value_parser = words("sticky.by"))]
     pub sticky: Option<String>,
     /// Configuration file [default: sluice.toml, if it exists]
@@ -171,7 +171,7 @@ pub struct StartArgs {
     /// Node.js that runs the script [config: app.node]
     #[arg(long, value_name = "PATH")]
     pub node: Option<String>,
-    /// How log lines look [config: log.format]
+    /// Form of log lines [config: log.format]
     #[arg(long, value_name = "FORMAT", value_parser = words("log.format"))]
     pub log_format: Option<String>,
     /// Command that starts the app instead of a script
@@ -194,7 +194,7 @@ pub struct StartArgs {
 pub struct StopArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// How long to wait for the gateway to be gone
+    /// Longest wait for the end of the gateway
     #[arg(long, value_name = "MS", default_value = "60000", value_parser = Milliseconds(0..=u64::MAX))]
     pub timeout_ms: u64,
 }
@@ -219,7 +219,7 @@ pub struct ScaleArgs {
     /// Return at once, without waiting for the workers
     #[arg(long)]
     pub no_wait: bool,
-    /// How long to wait until as many workers as wanted are ready, and the others gone
+    /// Longest wait until as many workers as wanted are ready, and the others gone
     #[arg(long, value_name = "MS", default_value = "120000", conflicts_with = "no_wait", value_parser = Milliseconds(0..=u64::MAX))]
     pub timeout_ms: u64,
 }
@@ -236,7 +236,7 @@ pub struct UpgradeArgs {
     /// Directory to start it in [default: the one that the gateway was started in]
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
-    /// How long the new gateway may take until its workers are ready; after that the old one continues
+    /// Longest time until the new gateway's workers are ready; after that the old one continues
     #[arg(long, value_name = "MS", default_value = "120000", value_parser = Milliseconds(100..=3_600_000))]
     pub timeout_ms: u64,
 }
@@ -266,7 +266,7 @@ pub struct ClassesArgs {
     pub json: bool,
 }
 
-/// Not so many seconds.
+/// Error for a text that is no such number of seconds.
 #[derive(Debug, thiserror::Error)]
 #[error("a number from 0.05 to 60 is meant")]
 pub struct SecondsError;
@@ -305,12 +305,12 @@ pub struct CheckArgs {
 #[derive(Args, Debug)]
 #[command(after_help = COMPLETION_EXAMPLES)]
 pub struct CompletionArgs {
-    /// Which shell
+    /// Shell to write for
     pub shell: Shell,
 }
 
 impl StartArgs {
-    /// What the command line says of the config: keys with the texts that were given.
+    /// Settings of the command line: keys with the texts that were given.
     pub fn flags(&self) -> Vec<(&'static str, String)> {
         let scalars = [
             ("app.entry", &self.entry),

@@ -23,7 +23,7 @@ use crate::{files, output, settings};
 
 /// Column at which origins stand, where values are short enough.
 const ORIGIN_COLUMN: usize = 48;
-/// How long a gateway that runs may take to say what it has seen.
+/// Longest time in which a running gateway may say what it has seen.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
 
 /// Exit code 2 when something is wrong; all of it is told at once.
@@ -62,7 +62,7 @@ pub fn run(args: &CheckArgs) -> ExitCode {
 /// The app that `sluice start` would run.
 #[derive(Serialize)]
 struct Found {
-    /// How it was found.
+    /// Way in which it was found.
     by: &'static str,
     /// The words that start a worker.
     start: Vec<String>,
@@ -84,7 +84,7 @@ impl Found {
     }
 }
 
-/// What a gateway that runs here has seen of the app, as far as it says which settings fit.
+/// Settings that fit the app, by what a gateway that runs here has seen.
 fn seen_by_gateway(run_dir: &RunDirArg) -> Option<ConcurrencySnapshot> {
     let mut gateway = Gateway::connect(run_dir).ok()?;
     gateway.set_patience(Some(ANSWER_MAX)).ok()?;

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use crate::args::{DevArgs, StartArgs};
 use crate::start;
 
-/// What holds while the app is being developed, whatever the file says. A breakpoint may last for hours, so no time limit
-/// applies to the app; what the app answers is what it answers now, so nothing is kept.
+/// Settings that hold while the app is being developed, regardless of the file. A breakpoint may last for hours, so no
+/// time limit applies to the app; what the app answers is what it answers now, so nothing is kept.
 const PRESET: [(&str, &str); 19] = [
     ("app.mode", "development"),
     ("workers.count", "1"),

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use crate::stderr;
 
-/// How a command ended.
+/// End of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// It did what it was asked to.
+    /// Success.
     Ok = 0,
-    /// It could not.
+    /// Failure.
     Failed = 1,
     /// The command line or the configuration is wrong.
     Usage = 2,
@@ -30,7 +30,7 @@ impl Exit {
     pub const ALL: [Self; 7] =
         [Self::Ok, Self::Failed, Self::Usage, Self::NotRunning, Self::AppDidNotStart, Self::PortInUse, Self::Fault];
 
-    /// What the code means, for the reference.
+    /// Meaning of the code, for the reference.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Ok => "Done.",

@@ -52,7 +52,7 @@ pub fn check(loaded: &Loaded, start: &Sources, no_app: Option<&AppError>) -> Res
     told(problems)
 }
 
-/// What a start does not find out by itself in good time.
+/// Checks what a start does not find out by itself in good time.
 pub fn check_for_start(loaded: &Loaded, app: &Resolved) -> Result<(), ConfigError> {
     told(missing_node(loaded, app).into_iter().chain(temp_problem(loaded)).chain(acme_problem(loaded)).collect())
 }
@@ -110,7 +110,7 @@ fn node_problem(loaded: &Loaded, node: &str, cwd: &Path) -> Option<Problem> {
     Some(problem(loaded, "app.node", message))
 }
 
-/// As the worker's own start will find it: a path from its directory, a name on `PATH`.
+/// Finds the program as the worker's own start will: a path from its directory, a name on `PATH`.
 fn find_program(name: &str, cwd: &Path, path: Option<&str>) -> Option<PathBuf> {
     // Without a PATH the system's own places are searched.
     let path = path.unwrap_or("/bin:/usr/bin");

@@ -20,7 +20,7 @@ use crate::unnamed::{App, Package};
 use deploy::{Output, Plan};
 use frameworks::{Framework, Mount};
 
-/// Why there is no file.
+/// Reason for the lack of a file.
 #[derive(Debug, thiserror::Error)]
 enum InitError {
     #[error("{} exists. `sluice init --force` replaces it; `sluice init --print` shows what it would be", .0.join(", "))]
@@ -37,7 +37,7 @@ enum InitError {
     Config(#[from] ConfigError),
 }
 
-/// What is known of the app.
+/// Facts about the app.
 struct Found {
     has_package_json: bool,
     framework: Option<&'static Framework>,

@@ -1,6 +1,6 @@
 //! The registry of a user's gateways: a private directory with one entry for each run directory, so that commands that were run
-//! elsewhere can say where gateways are. An entry says nothing of whether its gateway lives; whoever reads it asks, and
-//! sweeps those that do not.
+//! elsewhere can say where gateways are. An entry says nothing of whether its gateway lives; its reader asks, and sweeps those
+//! that do not.
 //!
 //! It must not know what is said over sockets. A gateway without an entry works like any other.
 
@@ -25,7 +25,7 @@ const ENTRIES_MAX: usize = 1_000;
 /// An entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// What people call it: the name of the app's directory.
+    /// Name for people: that of the app's directory.
     pub name: String,
     /// The instance's run directory, by its absolute path.
     pub run_dir: PathBuf,
@@ -113,7 +113,8 @@ pub fn user_name(uid: u32) -> String {
     user.map_or_else(|| uid.to_string(), |user| user.name)
 }
 
-/// Where this user's entries may be, the place for new ones first: a service has no `XDG_RUNTIME_DIR`, and a login shell has.
+/// Directories of this user's entries, the place for new ones first: a service has no `XDG_RUNTIME_DIR`, and a login shell
+/// has.
 fn own_dirs() -> Vec<PathBuf> {
     let user = run_dir::current_user();
     let runtime_dir = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
@@ -127,7 +128,7 @@ fn own_dirs() -> Vec<PathBuf> {
     dirs
 }
 
-/// Where other users' entries are, with those users.
+/// Directories of other users' entries, with those users.
 fn others_dirs(user: u32) -> Vec<(PathBuf, u32)> {
     let in_tmp = listed(Path::new("/tmp")).into_iter().filter_map(|(path, name)| {
         let owner: u32 = name.strip_prefix("sluice-")?.parse().ok()?;
@@ -171,7 +172,7 @@ fn entries(dir: &Path, owner: u32) -> Vec<Found> {
         .collect()
 }
 
-/// Not one that is being written: its name ends with a process' id.
+/// Whether it is an entry, and not one that is being written: its name ends with a process' id.
 fn is_entry(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| extension == "json")
 }

@@ -1,6 +1,6 @@
 //! The run directory: where an instance keeps its sockets, and how a command finds the instance that is meant.
 //!
-//! It is private (0700) because whoever reaches the sockets in it can talk to workers around the gateway. It must not
+//! It is private (0700) because programs that reach the sockets in it can talk to workers around the gateway. It must not
 //! know what is said over the sockets.
 
 use std::env;
@@ -34,7 +34,7 @@ pub struct RunDir {
     parent: Option<PathBuf>,
 }
 
-/// Why a run directory cannot be used. All of them are `SLU-RUN-DIR-PATH`.
+/// Reason why a run directory cannot be used. All of them are `SLU-RUN-DIR-PATH`.
 #[derive(Debug, thiserror::Error)]
 pub enum RunDirError {
     /// A socket in it could not be bound.
@@ -45,15 +45,15 @@ pub enum RunDirError {
     TooLong {
         /// The directory.
         path: PathBuf,
-        /// Its length.
+        /// Length of the path.
         bytes: usize,
-        /// What would do.
+        /// Largest length.
         bytes_max: usize,
     },
-    /// Something else stands there.
+    /// Path at which something else stands.
     #[error("{code}: {} is not a directory. Choose another with --run-dir.", .0.display(), code = Code::RunDirPath)]
     NotADirectory(PathBuf),
-    /// It belongs to another user.
+    /// Directory of another user.
     #[error(
         "{code}: {} belongs to user {owner}, not to {user}. Choose another with --run-dir.", path.display(),
         code = Code::RunDirPath
@@ -61,9 +61,9 @@ pub enum RunDirError {
     NotOurs {
         /// The directory.
         path: PathBuf,
-        /// Whose it is.
+        /// Owner of the directory.
         owner: u32,
-        /// Who asks.
+        /// User of this process.
         user: u32,
     },
     /// Others may enter it.
@@ -74,7 +74,7 @@ pub enum RunDirError {
     Open {
         /// The directory.
         path: PathBuf,
-        /// Its permissions.
+        /// Permissions of the directory.
         mode: u32,
     },
     /// The operating system refuses.
@@ -82,7 +82,7 @@ pub enum RunDirError {
     Io {
         /// The directory.
         path: PathBuf,
-        /// What the operating system says.
+        /// Error of the operating system.
         error: io::Error,
     },
 }
@@ -103,7 +103,7 @@ impl RunDir {
         located.checked_length()
     }
 
-    /// `$XDG_RUNTIME_DIR/sluice/<name>-<hash>`, or `/tmp/sluice-<uid>/<name>-<hash>` without the former.
+    /// `$XDG_RUNTIME_DIR/sluice/<name>-<hash>`, or `/tmp/sluice-<uid>/<name>-<hash>` if the variable is not set.
     fn default_for(project: &Path, runtime_dir: Option<&Path>, user: u32) -> Self {
         let parent = Self::parent_for(runtime_dir, user);
         Self { path: parent.join(instance_name(project)), parent: Some(parent) }
@@ -141,7 +141,7 @@ impl RunDir {
         }
     }
 
-    /// Its absolute path.
+    /// Absolute path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -161,12 +161,12 @@ impl RunDir {
         self.path.join(format!("control.{}.sock", suffix(number)))
     }
 
-    /// Where the `number`th gateway of the instance and its workers meet.
+    /// Directory in which the `number`th gateway of the instance and its workers meet.
     pub fn sockets_of(&self, number: u32) -> PathBuf {
         self.path.join(format!("w{}", suffix(number)))
     }
 
-    /// What killed gateways left behind. Nobody else may be in here.
+    /// Removes what killed gateways left behind. Nobody else may be in here.
     pub fn clear(&self) -> io::Result<()> {
         for number in 0..SUFFIXES {
             match fs::remove_dir_all(self.sockets_of(number)) {
@@ -183,7 +183,7 @@ impl RunDir {
         self.path.join("sluice.pid")
     }
 
-    /// What opens the dashboard from elsewhere, and allows its actions.
+    /// File of the token that opens the dashboard from elsewhere, and allows its actions.
     pub fn token_file(&self) -> PathBuf {
         self.path.join("admin-token")
     }

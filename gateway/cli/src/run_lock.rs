@@ -1,7 +1,7 @@
 //! One instance a run directory: the lock, which outlives the loss of its file.
 //!
-//! The lock is on an open file and goes with the process. Whoever deletes the file's name lets a second gateway lock
-//! another file of that name; so a start also looks whether any process still holds one that was deleted there.
+//! The lock is on an open file and goes with the process. Deleting the file's name lets a second gateway lock another file of that name;
+//! so a start also looks whether any process still holds one that was deleted there.
 
 use std::cell::RefCell;
 use std::fs::{self, File, TryLockError};
@@ -16,12 +16,12 @@ pub struct RunLock {
     file: RefCell<Rc<File>>,
 }
 
-/// What has become of the lock's file.
+/// State of the lock's file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found {
-    /// It is where it was.
+    /// File in its place.
     InPlace,
-    /// It was gone, and another is locked in its place.
+    /// File that was gone; another is locked in its place.
     Replaced,
     /// Another process has locked a file of this name.
     Lost,

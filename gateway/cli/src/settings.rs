@@ -55,7 +55,7 @@ pub fn resolved(loaded: &Loaded) -> Config {
     config
 }
 
-/// Where account and certificates outlive a restart: systemd's `StateDirectory=`, else the user's state.
+/// Directory in which account and certificates outlive a restart: systemd's `StateDirectory=`, else the user's state.
 fn default_state(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let absolute = |path: PathBuf| Some(path).filter(|path| path.is_absolute());
     // Of several directories, which systemd separates by colons, the first.

@@ -69,7 +69,7 @@ use successor::Succession;
 use tokio::time::Instant;
 use upgrade::{Estate, Launch};
 
-/// How often time-outs and starts are looked at. Coarse: nothing on a request's way waits for it.
+/// Interval of checks for time-outs and starts. Coarse: nothing on a request's way waits for it.
 const TICK: Duration = Duration::from_millis(25);
 
 /// A start that failed: the exit code and what to tell.
@@ -112,21 +112,21 @@ pub fn guardian(_args: GuardianArgs) -> ExitCode {
     Exit::Ok.into()
 }
 
-/// What a gateway is started with, by whomever.
+/// Resources that a gateway is started with, by a user or by the gateway before.
 struct Prepared {
     loaded: Loaded,
     app: app::Resolved,
     sources: Sources,
     preload: PathBuf,
-    /// Which run directory the command line named.
+    /// Run directory that the command line named.
     arg: RunDirArg,
     run_dir: RunDir,
-    /// Which gateway of the instance this is; the first is 1.
+    /// Number of this gateway in the instance; the first is 1.
     number: u32,
     lock: Rc<RunLock>,
     launch: Launch,
     descriptors_max: u64,
-    /// What starts an app in development again, besides what it has loaded.
+    /// Files whose change starts an app in development again, besides those that it has loaded.
     watch: Vec<PathBuf>,
 }
 
@@ -209,7 +209,7 @@ fn tidy(run_dir: &RunDir, number: u32) {
     }
 }
 
-/// Warnings about the config. On a terminal they stand just above, on stderr.
+/// Logs warnings about the config. On a terminal they stand above, on stderr.
 fn log_warnings(journal: &Journal, loaded: &Loaded) {
     if io::stdout().is_terminal() && io::stderr().is_terminal() {
         return;
@@ -237,7 +237,7 @@ fn open_state(config: &Config, arg: &RunDirArg, run_dir: &RunDir, number: u32, j
     state
 }
 
-/// Without a directory for profiles of slow requests the gateway does all the rest.
+/// Keeps profiles of slow requests. Without a directory for them the gateway does all the rest.
 async fn keep_tails(gate: &Gate, state_dir: &Path) {
     if let Err(error) = gate.keep_tails_in(state_dir.join(TAILS_DIR)).await {
         let text = format!("no slow request is profiled (profile.tail): {error}");
@@ -348,7 +348,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     code
 }
 
-/// What this gateway can pass on to another.
+/// Resources that this gateway can pass on to another.
 fn estate(launch: Launch, run_dir: &RunDir, number: u32, lock: Rc<RunLock>, doors: &Doors) -> io::Result<Estate> {
     Ok(Estate {
         launch,
@@ -387,7 +387,7 @@ fn accept(
     stop
 }
 
-/// What the gateway starts with, and with how many workers.
+/// Settings of the first start, with the number of workers.
 fn first_settings(loaded: &Loaded, descriptors_max: u64) -> Result<(u32, Settings), Failure> {
     let mut config = settings::resolved(loaded);
     memory::bound(&mut config);
@@ -405,7 +405,7 @@ fn unusable(loaded: &Loaded, error: &Unusable) -> Failure {
     Failure::new(Exit::Usage, files::unusable(loaded, error))
 }
 
-/// What the workers of the first generation run.
+/// App that the workers of the first generation run.
 fn app_of(config: &Config, start: app::Resolved, preload: PathBuf, sockets: PathBuf, port: u16) -> App {
     App {
         memory_bytes: memory::memory_bytes(Path::new("/")),
@@ -468,7 +468,7 @@ fn journal(config: &Config) -> io::Result<Journal> {
     journal
 }
 
-/// What was asked for, else what this process may use: the CPU quota of its cgroup and its affinity.
+/// Configured number, else what this process may use: the CPU quota of its cgroup and its affinity.
 fn worker_count(config: &Config) -> u32 {
     if config.workers.count > 0 {
         return config.workers.count;

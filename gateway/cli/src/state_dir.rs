@@ -28,7 +28,7 @@ pub struct StateDir {
     pub warnings: Vec<String>,
 }
 
-/// Why a directory cannot keep state.
+/// Reason why a directory cannot keep state.
 #[derive(Debug, thiserror::Error)]
 enum Unusable {
     #[error("{}", why_not(.0))]
@@ -164,7 +164,7 @@ fn place(named: Option<&str>, arg: &RunDirArg, run_dir: &RunDir, variable: impl 
     }
 }
 
-/// Of several directories, which systemd separates by colons, the first.
+/// First of several directories, which systemd separates by colons.
 fn of_service(name: &str, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let text = variable(name)?;
     Some(PathBuf::from(text.to_str()?.split(':').next()?)).filter(|path| path.is_absolute())

@@ -24,7 +24,7 @@ pub struct Script {
     pub is_there: bool,
 }
 
-/// What starts the app.
+/// Start of an app.
 #[derive(Debug, PartialEq, Eq)]
 pub enum App {
     /// `main` of package.json, as the script that Node.js finds there.
@@ -88,7 +88,7 @@ impl Package {
         }
     }
 
-    /// Why there is no app to start, where there is none.
+    /// Error that says why there is no app to start.
     pub fn missing(&self, dir: &Path) -> AppError {
         let is_workspaces = self.json.as_ref().is_some_and(|json| json.get("workspaces").is_some());
         match &self.json {
@@ -125,7 +125,8 @@ fn usual_script(dir: &Path, folders: &[&str]) -> App {
     candidates.into_iter().find(|candidate| dir.join(candidate).is_file()).map_or(App::Unknown, App::Usual)
 }
 
-/// As Node.js resolves it: a file, one with an ending, or the index of a directory. Packages for browsers name a style sheet or a page.
+/// Main file as Node.js resolves it: a file, one with an ending, or the index of a directory. Packages for browsers name a style sheet
+/// or a page.
 fn main_of(dir: &Path, main: &str) -> Option<String> {
     let is_script = |path: &str| {
         let ending = Path::new(path).extension().and_then(|ending| ending.to_str());

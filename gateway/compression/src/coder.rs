@@ -9,15 +9,15 @@ use sluice_message::Coding;
 use zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, ResetDirective};
 
-/// How far back repetitions are found, as a power of two of bytes: 256 KiB. It bounds the memory of coders of zstd and brotli, in
-/// the gateway and in the client.
+/// Distance in which repetitions are found, as a power of two of bytes: 256 KiB. It bounds the memory of coders of zstd and
+/// brotli, in the gateway and in the client.
 const WINDOW_BITS: u32 = 18;
 /// The same of gzip, whose format has no larger one.
 const GZIP_WINDOW_BITS: u8 = 15;
 /// Room that the output grows by.
 const ROOM_BYTES: usize = 16 * 1024;
 
-/// How much CPU time a body is worth.
+/// CPU time that a body is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// A body that is sent once.
@@ -26,12 +26,12 @@ pub enum Effort {
     Kept,
 }
 
-/// What follows the bytes that a coder takes.
+/// Step after the bytes that a coder takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// More, soon: what was taken may stay in the coder.
     More,
-    /// More, who knows when: whoever reads gets all that was taken.
+    /// More bytes at an unknown time: the reader gets all that was taken.
     Flush,
     /// Nothing.
     Finish,
@@ -200,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    /// What a reader has of the bytes so far, whole or not.
+    /// Bytes that a reader has so far, whole or not.
     fn decoded(coding: Coding, data: &[u8]) -> Vec<u8> {
         let mut read = Vec::new();
         // A body that goes on ends in an error, after all that is there.

@@ -1,4 +1,4 @@
-//! What compression has done and cost since the start.
+//! Work and cost of compression since the start.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

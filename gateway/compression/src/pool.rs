@@ -1,4 +1,4 @@
-//! Whom callers ask: bodies are begun here, or refused where too many are on their way already.
+//! Entry for callers: bodies are begun here, or refused if too many are on their way already.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
@@ -17,12 +17,12 @@ const QUEUED_PER_THREAD_MAX: usize = 8;
 /// Bytes of a whole body that are one job: others get their turn in between.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// What compression may take.
+/// Limits of compression.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Threads, and so CPUs.
     pub threads: usize,
-    /// What is added to the nice value of the process for them.
+    /// Addition to the nice value of the process for them.
     pub nice: i32,
     /// Bodies at once; each has a coder of about 1 MiB.
     pub bodies_max: usize,
@@ -32,7 +32,7 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed;
 
-/// Too many other bodies are on their way; this one is to be sent as it is.
+/// Refusal of a body that is to be sent as it is, because too many others are on their way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Busy;
 
@@ -61,7 +61,7 @@ impl Pool {
         self.bodies_max.store(bodies_max, Ordering::Relaxed);
     }
 
-    /// What was done so far.
+    /// Counts of the work so far.
     #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.work.counts
@@ -112,7 +112,7 @@ pub struct Stream {
 enum State {
     New(Coding, Effort),
     Begun(Coder),
-    /// It has ended, or its coder is lost.
+    /// End of the body, or loss of its coder.
     Over,
 }
 

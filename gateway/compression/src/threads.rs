@@ -39,13 +39,13 @@ pub(crate) enum Source {
     Begun(Coder),
 }
 
-/// What came of a job: bytes, and the coder where the body goes on.
+/// Result of a job: bytes, and the coder if the body continues.
 pub(crate) struct Encoded {
     pub(crate) bytes: Vec<u8>,
     pub(crate) coder: Option<Coder>,
 }
 
-/// What the threads share with those who ask.
+/// State that the threads share with their callers.
 #[derive(Default)]
 pub(crate) struct Work {
     pub(crate) counts: Counts,
@@ -174,7 +174,7 @@ fn cpu() -> Duration {
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
 }
 
-/// Who answers requests goes before who compresses. Priorities are those of threads on Linux alone.
+/// Lowers the priority of this thread below that of requests. Priorities are those of threads on Linux alone.
 #[cfg(target_os = "linux")]
 fn lower_priority(nice: i32) {
     use rustix::process::{getpriority_process, setpriority_process};

@@ -24,8 +24,8 @@ pub enum Part {
     Include(Include),
 }
 
-/// What the answer to a request says of the language of its body: `Surrogate-Control: content="ESI/1.0"`, perhaps among other
-/// directives, with other languages in the same value.
+/// Whether an answer announces ESI for its body: `Surrogate-Control: content="ESI/1.0"`, perhaps among other directives, with
+/// other languages in the same value.
 #[must_use]
 pub fn is_announced(surrogate_control: &[u8]) -> bool {
     surrogate_control.split(|byte| *byte == b',').any(|directive| {

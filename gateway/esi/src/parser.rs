@@ -18,7 +18,7 @@ const WRAPPER: &[u8] = b"<!--esi";
 const WRAPPER_END: &[u8] = b"-->";
 const REMOVE_END: &[u8] = b"</esi:remove";
 
-/// What all three beginnings have in common, and few words of a page have.
+/// Part that all three beginnings have in common, and few words of a page have.
 static COMMON: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("esi"));
 static ENDS_WRAPPER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(WRAPPER_END));
 static ENDS_REMOVE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(REMOVE_END));
@@ -26,13 +26,13 @@ static ENDS_REMOVE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(REM
 /// Reads a page piece by piece. Text is passed on as soon as it is known to be text.
 #[derive(Debug, Default)]
 pub struct Parser {
-    /// What may be the beginning of a tag, until the rest of it comes.
+    /// Bytes that may be the beginning of a tag, until the rest of it comes.
     held: BytesMut,
-    /// So much of a tag that is held was looked at, and in which quotes that ended.
+    /// Number of bytes of a held tag that were scanned, and in which quotes that ended.
     scanned: Scanned,
-    /// Within `<!--esi` and its `-->`.
+    /// True within `<!--esi` and its `-->`.
     is_wrapped: bool,
-    /// Within `<esi:remove>` and its end.
+    /// True within `<esi:remove>` and its end.
     is_removed: bool,
     /// Includes that no page was asked for, because nobody could read them.
     faults: u64,
@@ -44,9 +44,9 @@ struct Scanned {
     quote: Option<u8>,
 }
 
-/// What stands next.
+/// Next item of a page.
 enum Found {
-    /// Something begins here that may go on in the next piece.
+    /// Beginning of something that the next piece may continue.
     Unsure(usize),
     /// `<esi:` or `</esi:`.
     Tag(usize),
@@ -57,7 +57,7 @@ enum Found {
 }
 
 impl Parser {
-    /// At the beginning of a page.
+    /// Parser at the beginning of a page.
     #[must_use]
     pub fn new() -> Self {
         Parser::default()
@@ -160,7 +160,7 @@ impl Parser {
         Continue(())
     }
 
-    /// Where the tag ends that the input begins with: behind the first `>` that is in no quotes.
+    /// End of the tag that the input begins with: behind the first `>` that is in no quotes.
     fn end_of_tag(&mut self, input: &[u8]) -> Result<usize, ()> {
         let Scanned { bytes, mut quote } = self.scanned;
         let bound = input.len().min(TAG_BYTES_MAX);
@@ -242,7 +242,7 @@ fn next_beginning(input: &[u8]) -> Option<Found> {
     None
 }
 
-/// Where the input's end begins that may go on as one of these.
+/// Beginning of the input's end that may be the start of one of these.
 fn open_suffix(input: &[u8], beginnings: &[&[u8]]) -> Option<usize> {
     let longest = beginnings.iter().map(|beginning| beginning.len() - 1).max().unwrap_or(0);
     let from = input.len().saturating_sub(longest);

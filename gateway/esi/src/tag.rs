@@ -3,13 +3,13 @@
 /// A place for another answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Include {
-    /// What is asked for, as the page writes it: a URL, most often a path.
+    /// URL that the page asks for, as it writes it; most often a path.
     pub src: String,
-    /// What is asked for where that fails.
+    /// URL for the case that the first one fails.
     pub alt: Option<String>,
 }
 
-/// What a tag is.
+/// Kinds of tags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
     Include(Include),

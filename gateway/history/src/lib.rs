@@ -19,7 +19,7 @@ pub const RUNS_MAX: usize = 32;
 /// Lengths of spans in seconds, and how many are kept of each.
 const TIERS: [(u32, usize); 3] = [(1, 300), (10, 360), (60, 720)];
 
-/// When it is.
+/// Moment of a reading.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
     /// Unix time in milliseconds; may jump.
@@ -30,7 +30,7 @@ pub struct Now {
     pub gateway_cpu_ms: f64,
 }
 
-/// What requests were like since the reading before.
+/// Figures of requests since the reading before.
 #[derive(Clone, Copy, Debug)]
 pub struct Requests<'a> {
     /// Requests that workers answered.
@@ -45,11 +45,11 @@ pub struct Requests<'a> {
     pub service_time: &'a Times,
 }
 
-/// What the gateway is like at a moment, with the differences to the reading before.
+/// Figures of the gateway at a moment, with the differences to the reading before.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Reading {
     at_ms: u64,
-    /// Since the reading before.
+    /// Time since the reading before.
     elapsed_ms: u64,
     queue_length: u64,
     in_service: u64,
@@ -69,7 +69,7 @@ struct Tier {
 
 /// The history of one gateway.
 pub struct History {
-    /// When it began, Unix time in milliseconds.
+    /// Start of the history, Unix time in milliseconds.
     epoch: u64,
     tiers: [Tier; TIERS.len()],
     gateway_cpu_ms: f64,
@@ -96,7 +96,7 @@ impl History {
         Self { epoch: now_ms, tiers: TIERS.map(tier), gateway_cpu_ms: 0.0, cpu_ms: HashMap::new(), runs: Vec::new() }
     }
 
-    /// When it began, Unix time in milliseconds.
+    /// Start of the history, Unix time in milliseconds.
     #[must_use]
     pub fn epoch(&self) -> u64 {
         self.epoch
@@ -142,7 +142,7 @@ impl History {
         }
     }
 
-    /// How many more runs of each length there are than at the reading before.
+    /// Additional runs of each length since the reading before.
     fn new_runs(&mut self, counts: &[u64]) -> Vec<u32> {
         let counts = &counts[..counts.len().min(RUNS_MAX)];
         let before = |bucket: usize| self.runs.get(bucket).copied().unwrap_or(0);

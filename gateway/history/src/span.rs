@@ -88,7 +88,7 @@ impl Span {
     }
 }
 
-/// To three digits or whole numbers, so that a point is short in JSON.
+/// Value of three digits or a whole number, so that a point is short in JSON.
 #[allow(clippy::cast_possible_truncation, reason = "figures for the eye")]
 fn rounded(value: f64) -> f32 {
     let digits = if value < 1.0 {

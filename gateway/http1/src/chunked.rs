@@ -15,12 +15,12 @@ const SIZE_DIGITS_MAX: u32 = 16;
 /// The most bytes of chunk extensions in one body, without their first semicolons.
 const EXTENSION_BYTES_MAX: usize = 4096;
 
-/// What one call has found.
+/// Result of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoded {
-    /// How many bytes of the buffer are used up; never 0 unless the buffer was empty or the body had ended.
+    /// Number of bytes of the buffer that are used up; never 0 unless the buffer was empty or the body had ended.
     pub consumed: usize,
-    /// Where in the buffer the data stands, in one piece; may be empty.
+    /// Place of the data in the buffer, in one piece; may be empty.
     pub data: Range<usize>,
     /// True once the body has ended. What follows in the buffer is not part of it.
     pub done: bool,
@@ -56,7 +56,7 @@ pub struct ChunkedDecoder {
     trailers: Vec<(String, Vec<u8>)>,
 }
 
-/// The one field of the gateway's own that a worker may send as a trailer: whoever reads the body takes it out.
+/// The one field of the gateway's own that a worker may send as a trailer: the reader of the body removes it.
 const PARTS_TRAILER: &str = "x-sluice-tags";
 
 impl ChunkedDecoder {
@@ -89,7 +89,7 @@ impl ChunkedDecoder {
     /// Decodes up to the end of the first piece of data and of the framing after it.
     ///
     /// # Errors
-    /// A [`Rejection`]; the decoder is of no use after it.
+    /// A [`Rejection`]; the decoder is unusable after it.
     pub fn decode(&mut self, buf: &[u8]) -> Result<Decoded, Rejection> {
         let mut data = 0..0;
         let mut at = 0;
@@ -112,7 +112,7 @@ impl ChunkedDecoder {
         Ok(Decoded { consumed: at, data, done: self.state == State::Done })
     }
 
-    /// How many bytes the chunk that is being read still announces.
+    /// Bytes that the chunk in reading still announces.
     #[must_use]
     pub fn announced_bytes(&self) -> u64 {
         match self.state {

@@ -6,7 +6,7 @@ use sluice_message::{Rejection, elements};
 /// The most options that `Connection` may list; the forwarding filter compares every field with each of them.
 const OPTIONS_MAX: usize = 32;
 
-/// What `Connection` says about the connection itself.
+/// Words of `Connection` about the connection itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ConnectionOptions {
     pub close: bool,

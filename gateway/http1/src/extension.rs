@@ -2,19 +2,19 @@
 
 use sluice_message::bytes::is_token_byte;
 
-/// Where in `;name=value;name="value"` the next byte stands.
+/// State of a parser in `;name=value;name="value"`, by the next byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extension {
-    /// After `;`: a name must begin.
+    /// State after `;`: a name must begin.
     NameStart,
     Name,
-    /// After `=`: a value must begin.
+    /// State after `=`: a value must begin.
     ValueStart,
     Value,
     Quoted,
-    /// After a backslash in a quoted value.
+    /// State after a backslash in a quoted value.
     Escaped,
-    /// After the closing quote.
+    /// State after the closing quote.
     QuotedEnd,
 }
 

@@ -1,4 +1,4 @@
-//! How long a body is (RFC 9112 §6), where the two fields that say so must leave no room for two readings.
+//! Length of a body (RFC 9112 §6), for which the two fields that say so must leave no room for two readings.
 
 use sluice_message::bytes::{is_token, trim_spaces};
 use sluice_message::{Method, Reject, Rejection};
@@ -6,7 +6,7 @@ use sluice_message::{Method, Reject, Rejection};
 use crate::special::{Once, Special};
 use crate::version::Version;
 
-/// How a request's body is delimited.
+/// Delimitation of a request's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
     /// Neither field was sent: there is no body.
@@ -17,7 +17,7 @@ pub enum Framing {
     Chunked,
 }
 
-/// How a response's body is delimited.
+/// Delimitation of a response's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseFraming {
     /// No body follows, whatever the fields say: an answer to `HEAD`, or status 1xx, 204 or 304.
@@ -45,7 +45,7 @@ pub(crate) fn framing(special: &Special<'_>, version: Version) -> Result<Framing
     }
 }
 
-/// What follows from both fields, the status and the request's method.
+/// Framing that follows from both fields, the status and the request's method.
 pub(crate) fn response_framing(framing: Framing, status: u16, request_method: &Method) -> ResponseFraming {
     if *request_method == Method::Head || matches!(status, 100..=199 | 204 | 304) {
         return ResponseFraming::None;

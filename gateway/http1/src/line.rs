@@ -7,7 +7,7 @@ use sluice_message::bytes::{has_control, is_token, trim_ows};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'b> {
     pub name: &'b [u8],
-    /// Without the white space around it.
+    /// Value without the white space around it.
     pub value: &'b [u8],
     /// All that stood after the colon.
     pub raw: &'b [u8],

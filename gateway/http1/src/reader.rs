@@ -1,6 +1,6 @@
 //! Finds where a head ends, and refuses what is too large or has wrong line ends, while the bytes are still coming in.
 //!
-//! Every byte is looked at once, however small the pieces are in which it comes, and the verdict does not depend on how
+//! Every byte is read once, however small the pieces are in which it comes, and the verdict does not depend on how
 //! the bytes were split. It must not know what the lines mean.
 
 use memchr::memchr2;
@@ -19,13 +19,13 @@ pub struct HeadLimits {
 }
 
 impl Default for HeadLimits {
-    /// What the gateway allows clients by default.
+    /// Limits of the gateway for clients by default.
     fn default() -> Self {
         Self { request_line_bytes_max: 8192, headers_bytes_max: 16384, headers_count_max: 100 }
     }
 }
 
-/// How far a head has come in.
+/// Progress of reading a head.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parse<T> {
     /// More bytes are needed.
@@ -34,19 +34,19 @@ pub enum Parse<T> {
     Complete {
         /// The head, and what the wire says with it.
         received: T,
-        /// How many bytes of the buffer it took; the body, if any, starts there.
+        /// Bytes of the buffer that it took; the body, if any, starts there.
         consumed: usize,
     },
 }
 
-/// Whose head is read.
+/// Sender of the head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Request,
     Response,
 }
 
-/// Where the parts of a complete head stand in the buffer.
+/// Places of a complete head's parts in the buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Extent {
     pub start: usize,
@@ -63,13 +63,13 @@ pub(crate) struct Extent {
 /// has forgotten everything and takes the next head, from the start of a new buffer.
 #[derive(Debug, Clone, Default)]
 pub struct HeadReader {
-    /// Where to look on; all before it is known to be in order.
+    /// Place from which to continue; all before it is known to be in order.
     looked: usize,
-    /// Where the start line begins: after an empty line that is forgiven, or 0.
+    /// Beginning of the start line: after an empty line that is forgiven, or 0.
     start: usize,
     started: bool,
     line_start: usize,
-    /// Where the start line ends, once known.
+    /// End of the start line, once known.
     line_end: Option<usize>,
     count: usize,
 }
@@ -87,7 +87,7 @@ impl HeadReader {
         self.started
     }
 
-    /// Where the parts of the head stand, once it is complete; then everything is forgotten.
+    /// Places of the head's parts, once it is complete; then everything is forgotten.
     pub(crate) fn advance(&mut self, buf: &[u8], limits: &HeadLimits, side: Side) -> Result<Option<Extent>, Rejection> {
         let extent = self.look(buf, limits, side)?;
         if extent.is_some() {

@@ -18,7 +18,7 @@ pub struct Received {
     pub head: RequestHead,
     /// The version.
     pub version: Version,
-    /// How the body is delimited.
+    /// Delimitation of the body.
     pub framing: Framing,
     /// True if the client would reuse the connection.
     pub keep_alive: bool,

@@ -15,7 +15,7 @@ pub struct ReceivedResponse {
     pub head: ResponseHead,
     /// The version.
     pub version: Version,
-    /// How the body is delimited.
+    /// Delimitation of the body.
     pub framing: ResponseFraming,
     /// The value of `Content-Length`, also where no body follows (an answer to `HEAD`, 304).
     pub content_length: Option<u64>,
@@ -24,8 +24,8 @@ pub struct ReceivedResponse {
 }
 
 impl ReceivedResponse {
-    /// Without the fields that belong to this connection: `Content-Length`, and those that are not forwardable but `Trailer`
-    /// and, where the protocol is switched, `Upgrade`.
+    /// Head without the fields that belong to this connection: `Content-Length`, and those that are not forwardable but
+    /// `Trailer` and, where the protocol is switched, `Upgrade`.
     #[must_use]
     pub fn passed_on(mut self) -> Self {
         let switches = self.head.status == 101;

@@ -30,9 +30,9 @@ impl<'b> Once<'b> {
 #[derive(Debug, Default)]
 pub(crate) struct Special<'b> {
     pub host: Once<'b>,
-    /// With the white space around it, which matters here.
+    /// Value with the white space around it, which matters here.
     pub content_length: Once<'b>,
-    /// With the white space around it, which matters here.
+    /// Value with the white space around it, which matters here.
     pub transfer_encoding: Once<'b>,
     pub expect: Once<'b>,
     pub connection: ConnectionOptions,

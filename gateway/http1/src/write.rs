@@ -40,7 +40,7 @@ pub fn write_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
 
 /// Writes an HTTP/1.1 request head without the empty line at its end, so that more fields can follow.
 ///
-/// `Host` comes first, then the forwardable fields for which `keep` is true, then what says how the body is delimited
+/// `Host` comes first, then the forwardable fields for which `keep` is true. The delimitation of the body follows
 /// (`body`, not what the client said), then `Connection` and `Upgrade` for an `upgrade` to these protocols. `keep` sees
 /// neither `Host` nor `Content-Length`.
 pub fn write_request_start(

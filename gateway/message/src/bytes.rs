@@ -1,6 +1,6 @@
 //! Classes of bytes of RFC 9110 §5.6 and the few ways to look at a slice that the parsers share.
 
-/// For each byte, whether it may stand in a token.
+/// Table that says of each byte whether it may stand in a token.
 const IS_TOKEN_BYTE: [bool; 256] = {
     let mut is_token_byte = [false; 256];
     let mut byte = 0;
@@ -37,7 +37,7 @@ pub fn has_control(bytes: &[u8]) -> bool {
     found != 0
 }
 
-/// Without the optional white space (SP, HTAB) around it.
+/// Bytes without the optional white space (SP, HTAB) around them.
 #[must_use]
 pub fn trim_ows(mut bytes: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] = bytes {
@@ -49,7 +49,8 @@ pub fn trim_ows(mut bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// Without the spaces around it. Fields that decide a message's length are read with this one: HTAB there is an attempt.
+/// Bytes without the spaces around them. Fields that decide a message's length are read with this one: HTAB there is an
+/// attempt.
 #[must_use]
 pub fn trim_spaces(mut bytes: &[u8]) -> &[u8] {
     while let [b' ', rest @ ..] = bytes {

@@ -10,7 +10,7 @@ use std::ops::Range;
 pub struct Fields {
     names: String,
     values: Vec<u8>,
-    /// Where each field's name and value stand in the two blocks above.
+    /// Places of each field's name and value in the two blocks above.
     places: Vec<(Range<usize>, Range<usize>)>,
 }
 

@@ -1,6 +1,6 @@
-//! Which fields may be passed on (RFC 9110 §7.6.1).
+//! Selection of fields that may be passed on (RFC 9110 §7.6.1).
 //!
-//! A client must not be able to strip a field that some later reader relies on by naming it in `Connection`; only
+//! A client must not be able to strip a field that some later reader relies on by naming it in `Connection`. Only
 //! fields that are not known to be end-to-end can be named away.
 
 use crate::bytes::{ascii, trim_ows};
@@ -80,8 +80,8 @@ pub fn is_hop_by_hop(name: &str) -> bool {
 
 /// The fields that may be passed on, in order, of a request, a response or their trailers.
 ///
-/// Left out are those of [`is_hop_by_hop`] and what `Connection` names, unless that is known to be end-to-end. `Host`,
-/// `Content-Length` and the `X-Forwarded-*` family are still among them: whoever writes the message replaces those.
+/// Left out are those of [`is_hop_by_hop`] and what `Connection` names, unless that is known to be end-to-end. `Host`, `Content-Length`
+/// and the `X-Forwarded-*` family are still among them: the writer of the message replaces those.
 pub fn forwardable(fields: &Fields) -> impl Iterator<Item = (&str, &[u8])> {
     let filter = Forwardable::new(fields);
     fields.iter().filter(move |(name, _)| filter.allows(name))

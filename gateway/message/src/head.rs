@@ -1,4 +1,4 @@
-//! Heads of requests and responses. They must not know how a body is delimited or whether a connection goes on.
+//! Heads of requests and responses. They must not know how a body is delimited or whether a connection continues.
 
 use crate::fields::Fields;
 use crate::method::Method;
@@ -6,10 +6,10 @@ use crate::method::Method;
 /// Whether the client's connection is encrypted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Scheme {
-    /// It is not.
+    /// Scheme without TLS.
     #[default]
     Http,
-    /// It is.
+    /// Scheme with TLS.
     Https,
 }
 

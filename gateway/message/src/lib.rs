@@ -1,4 +1,4 @@
-//! What an HTTP message means, whatever carried it (RFC 9110): heads of requests and responses, their fields, and what may be
+//! Meaning of an HTTP message in any version (RFC 9110): heads of requests and responses, their fields, and what may be
 //! passed on.
 //!
 //! Validation of hosts, targets, names and values lives here, because every version of HTTP needs the same one. What is

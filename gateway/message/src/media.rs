@@ -3,17 +3,17 @@
 use crate::coding::weight;
 use crate::elements;
 
-/// How much a client likes a media type.
+/// Preference of a client for a media type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Liked {
     /// Thousandths; 0 for a type that it does not accept.
     pub weight: u16,
-    /// It names the type itself, and not only a range with others.
+    /// True if it names the type itself, and not only a range with others.
     pub is_named: bool,
 }
 
-/// How much the client likes each of the types, which are in lower case. Of the ranges that a type is in, the narrowest counts.
-/// A client that says nothing likes all alike.
+/// Preferences of the client for each of the types, which are in lower case. Of the ranges that a type is in, the narrowest
+/// counts. A client that says nothing likes all alike.
 #[must_use]
 pub fn liked<'a, const N: usize>(accept: impl Iterator<Item = &'a [u8]>, types: [&str; N]) -> [Liked; N] {
     let (mut liked, mut narrowness, mut is_said) = ([Liked::default(); N], [0_u8; N], false);
@@ -35,10 +35,10 @@ pub fn liked<'a, const N: usize>(accept: impl Iterator<Item = &'a [u8]>, types: 
     if is_said { liked } else { [Liked { weight: 1_000, is_named: false }; N] }
 }
 
-/// How narrow a range is that names the type itself.
+/// Narrowness of a range that names the type itself.
 const NAMED: u8 = 3;
 
-/// How narrow the range is for a type that is in it; 0 for one that is not.
+/// Narrowness of the range for a type that is in it; 0 for one that is not.
 fn fits(range: &[u8], name: &str) -> u8 {
     let kind = name.split_once('/').map_or(name, |(kind, _)| kind).as_bytes();
     match range {

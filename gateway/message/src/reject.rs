@@ -1,4 +1,4 @@
-//! Why a message is refused. It must not know statuses or public texts; those are the catalogue's.
+//! Reasons for refusing a message. They must not know statuses or public texts; those are the catalogue's.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub enum Reject {
     TargetTooLong,
     /// The fields, or the trailer fields, take more bytes than allowed.
     HeadersTooLarge,
-    /// There are more fields, or trailer fields, than allowed.
+    /// Surplus of fields or trailer fields.
     HeadersTooMany,
     /// An `Expect` other than one `100-continue`.
     ExpectationUnknown,
@@ -38,7 +38,7 @@ pub enum Reject {
 pub struct Rejection {
     /// The kind.
     pub reject: Reject,
-    /// What exactly was wrong, for the operator's log; it holds none of the input.
+    /// Exact fault, for the operator's log; it holds none of the input.
     pub detail: &'static str,
 }
 

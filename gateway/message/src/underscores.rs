@@ -10,10 +10,11 @@ use crate::fields::Fields;
 use crate::forward::{is_hop_by_hop, starts_with};
 use crate::reject::{Reject, Rejection};
 
-/// Which requests with `_` in a field name are in order.
+/// Requests with `_` in a field name that are in order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Underscores {
-    /// Those where no such name stands for another field of the request, or for one that the gateway sets or acts on.
+    /// Requests in which no such name stands for another field of the request, or for one that the gateway sets or acts
+    /// on.
     #[default]
     Distinct,
     /// None.

@@ -31,7 +31,7 @@ impl Clock {
         Clock(epoch)
     }
 
-    /// Now.
+    /// Present moment.
     #[must_use]
     pub fn moment(self) -> Moment {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

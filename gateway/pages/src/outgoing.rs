@@ -7,17 +7,17 @@ use sluice_message::ResponseHead;
 /// See the module's text.
 #[derive(Clone, Debug)]
 pub struct Outgoing {
-    /// Its URL, as [`sluice_cache::key_of`] gives it.
+    /// URL of the page, as [`sluice_cache::key_of`] gives it.
     pub key: String,
-    /// Its head, without its age.
+    /// Head, without its age.
     pub head: ResponseHead,
-    /// For whom it may be used, and until when.
+    /// Rules for whom it may be used, and until when.
     pub policy: Policy,
     /// The tags that the app gave it.
     pub tags: Vec<Box<str>>,
-    /// Its body.
+    /// Body.
     pub body: Bytes,
-    /// Now, by the gateway's clock.
+    /// Present moment by the gateway's clock.
     pub now: Moment,
     /// The same moment by [`crate::clock_ms`].
     pub clock_ms: u64,

@@ -24,44 +24,45 @@ pub use frame::{Fault, Hello, Told};
 
 /// Bytes of pages that wait to be written; the next page waits, so that a purge does not wait for long behind pages.
 const QUEUED_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// What waits to be written at most, in number. Purges cannot be left out, so a side that is so far behind is given up.
+/// Largest number of messages that wait to be written. Purges cannot be left out, so a side that is so far behind is
+/// given up.
 const QUEUED_MAX: usize = 20_000;
 /// Bytes of purges that wait to be written at most. A side that is further behind is given up as well.
 const QUEUED_PURGES_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// What this gateway has not looked at yet. Each may be a page of the largest size. The other side waits then.
+/// Messages that this gateway has not handled yet. Each may be a page of the largest size. The other side waits then.
 const HEARD_MAX: usize = 8;
 /// A side that takes nothing for so long is given up.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
-/// What head and tags of a page may take besides its body.
+/// Largest size of a page's head and tags.
 const HEAD_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// What the other side has said.
+/// Message of the other side.
 #[derive(Debug)]
 pub enum Heard {
-    /// It is there.
+    /// Greeting.
     Hello(Hello),
     /// A page of it.
     Page(Box<Page>),
-    /// It has purged this.
+    /// Purge that the other side has made.
     Purge(Told),
     /// A purge of ours is in force there.
     Done(u64),
     /// All pages that it had are on this side.
     AllSent,
-    /// It will purge nothing any more, and goes.
+    /// Farewell: it will purge nothing any more, and exits.
     Bye,
     /// Nothing more will be heard: why.
     Broken(Fault),
 }
 
-/// What is on its way to the thread that writes.
+/// Message on its way to the thread that writes.
 enum Out {
     Frame(Frame),
     Page(Box<Outgoing>),
     Bye(oneshot::Sender<()>),
 }
 
-/// What both the gateway's thread and the one that writes know.
+/// State that both the gateway's thread and the one that writes know.
 #[derive(Default)]
 struct Queue {
     frames: AtomicUsize,
@@ -141,7 +142,7 @@ impl Relay {
         self.queue.bytes.load(Ordering::Relaxed) < QUEUED_BYTES_MAX
     }
 
-    /// Until the next page need not wait, or the other side is gone.
+    /// Waits until there is room for the next page, or the other side is gone.
     pub async fn room(&self) {
         loop {
             let freed = self.queue.has_room.notified();
@@ -220,7 +221,7 @@ fn write_all(stream: &UnixStream, mut out: mpsc::UnboundedReceiver<Out>, queue: 
     Ok(())
 }
 
-/// Until the other side says that it goes, or this one does not listen any more.
+/// Reads until the other side says that it goes, or this one does not listen any more.
 fn read_all(stream: &UnixStream, clock: Clock, bytes_max: usize, tell: &mpsc::Sender<Heard>) -> Result<(), Fault> {
     let mut stream = BufReader::with_capacity(64 * 1024, stream);
     let mut is_greeted = false;

@@ -1,9 +1,10 @@
-//! Which line of the app holds up the thread, by what profiles say of it.
+//! Line of the app that holds up the thread, by what profiles say of it.
 //!
 //! A *line* is a function, named by the line on which it begins, as V8 samples functions; the lines within it that were hit are
 //! told beside it. A *run* of a line is a stretch of consecutive samples that have it on their stacks: recursion counts once. A
-//! run ends where the stack is empty, where the line is off it, or where the stack has another entry, which is another callback of
-//! Node.js. The garbage collector interrupts what runs and is no end: its time is in the run if the line is there afterwards.
+//! run ends where the stack is empty or the line is off it. It also ends where the stack has another entry, which is another
+//! callback of Node.js. The garbage collector interrupts what runs and is no end: its time is in the run if the line is there
+//! afterwards.
 
 mod budget;
 mod compare;
@@ -19,7 +20,7 @@ use crate::profile::Profile;
 pub use budget::{Budget, Figure, NotABudget, NotATime, Over, milliseconds};
 pub use compare::{Change, Figures, compare};
 
-/// How to look at a profile.
+/// Settings for reading a profile.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Runs above that are long, microseconds.
@@ -30,12 +31,12 @@ pub struct Options {
     pub directory: String,
 }
 
-/// What profiles say, line by line. Times in milliseconds.
+/// Figures of profiles, line by line. Times in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Hotspots {
     /// The threads that were watched.
     pub profiles: Vec<Watched>,
-    /// How long they were watched, all together.
+    /// Time for which they were watched, all together.
     pub duration_ms: f64,
     /// The part of it in which anything ran.
     pub busy_ms: f64,
@@ -57,24 +58,24 @@ pub struct Hotspots {
 pub struct Watched {
     /// The file or the worker.
     pub name: String,
-    /// How long.
+    /// Duration.
     pub duration_ms: f64,
-    /// How often.
+    /// Number of samples.
     pub samples: usize,
     /// The median time between two samples: no time here is more exact than that.
     pub interval_ms: f64,
 }
 
-/// Where code is.
+/// Place of code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Place {
     /// The function; empty for an anonymous one, and where a package stands for all of its code.
     pub function: String,
-    /// Its file; empty for V8's entries and for packages.
+    /// File; empty for V8's entries and for packages.
     pub file: String,
-    /// From 1; 0 where there is no file.
+    /// Line, from 1; 0 if there is no file.
     pub line: u32,
-    /// From 1; 0 where there is no file.
+    /// Column, from 1; 0 if there is no file.
     pub column: u32,
     /// The package, `app`, `node`, `native`, or V8's entry.
     pub owner: String,
@@ -83,18 +84,18 @@ pub struct Place {
 /// One line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
-    /// Where it is.
+    /// Place of the line.
     #[serde(flatten)]
     pub place: Place,
     /// The longest single run, milliseconds.
     pub worst_ms: f64,
-    /// When that began, since the first sample of its profile.
+    /// Beginning of that, since the first sample of its profile.
     pub worst_at_ms: f64,
     /// The profile that it is in.
     pub worst_in: String,
-    /// How often it ran.
+    /// Number of runs.
     pub runs: u64,
-    /// Those of them that were longer than the threshold.
+    /// Runs of them that were longer than the threshold.
     pub runs_over: u64,
     /// Time with it on the stack.
     pub total_ms: f64,
@@ -111,7 +112,7 @@ pub struct Line {
 /// A line within a function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hit {
-    /// From 1.
+    /// Line, from 1.
     pub line: u32,
     /// Time with it on top, milliseconds.
     pub self_ms: f64,

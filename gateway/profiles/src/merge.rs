@@ -29,7 +29,7 @@ pub(crate) struct Raw {
     pub(crate) end_us: i64,
 }
 
-/// What is wrong with it.
+/// Faults of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Wrong {
     /// A node that is named and is not there, or that nobody calls.

@@ -1,8 +1,8 @@
-//! Whose code a frame is, by what V8 says of it.
+//! Owner of a frame's code, by what V8 says of it.
 
 use percent_encoding::percent_decode_str;
 
-/// Whose code a frame is.
+/// Owner of a frame's code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Owner {
     /// V8's entry above all others.

@@ -1,5 +1,5 @@
-//! From places in the code that ran to places in the code that was written. What source maps say is asked elsewhere
-//! (`packages/preload/src/source-maps.ts` reads them); here is what to ask, and what becomes of the answer.
+//! Way from places in the code that ran to places in the code that was written. Source maps are read elsewhere
+//! (`packages/preload/src/source-maps.ts`); here are the question and the use of the answer.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::owner::Owner;
 use crate::profile::{Frame, Profile, ROOT, Ticks};
 
-/// What to ask of the source maps of a profile's scripts.
+/// Questions to the source maps of a profile's scripts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Places {
     /// URLs as V8 gives them.
@@ -20,7 +20,7 @@ pub struct Places {
 /// A script whose map, if it has one, is named at its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Script {
-    /// As V8 gives it.
+    /// URL as V8 gives it.
     pub url: String,
 }
 

@@ -1,7 +1,7 @@
 //! The model: one tree of call stacks, and a track of samples for each thread that was watched.
 //!
-//! Profiles that are read into the same [`Profile`] share the tree, so that a function has one frame and a stack one node, whoever
-//! ran it; the tracks stay apart. Samples are in columns of eight bytes each, as a profile may have millions.
+//! Profiles that are read into the same [`Profile`] share the tree, so that a function has one frame and a stack one node in all threads;
+//! the tracks stay apart. Samples are in columns of eight bytes each, as a profile may have millions.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,15 +14,15 @@ pub const ROOT: u32 = 0;
 /// A function, and where it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
-    /// As V8 names it; empty for an anonymous one.
+    /// Name in V8; empty for an anonymous one.
     pub function: String,
     /// The script as V8 names it, or the file that a source map names.
     pub url: String,
-    /// From 1; 0 for native code.
+    /// Line, from 1; 0 for native code.
     pub line: u32,
-    /// From 1; 0 for native code.
+    /// Column, from 1; 0 for native code.
     pub column: u32,
-    /// Whose code it is.
+    /// Owner of the code.
     pub owner: Owner,
 }
 
@@ -44,23 +44,23 @@ pub struct Node {
     pub frame: u32,
 }
 
-/// How often samples whose innermost function was a node's hit one line of it.
+/// Counts of samples whose innermost function was a node's, by line of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticks {
     /// The node.
     pub node: u32,
     /// The line of the same script, from 1.
     pub line: u32,
-    /// How often.
+    /// Number of samples.
     pub count: u32,
 }
 
-/// What one thread did, in the order of time.
+/// Samples of one thread, in the order of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Track {
     /// The file or the worker that it is of.
     pub name: String,
-    /// From the beginning of the profile to the first sample, microseconds.
+    /// Time from the beginning of the profile to the first sample, microseconds.
     pub first_us: u64,
     /// The node on top of the stack, for each sample.
     pub samples: Vec<u32>,

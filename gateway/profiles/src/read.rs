@@ -23,19 +23,19 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// Longest name of a function or a script that is kept.
 const NAME_CHARS_MAX: usize = 1024;
 
-/// Why a profile could not be read.
+/// Reason why a profile could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file system's error.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// It is no JSON, is cut off, or is no profile; with what is wrong where.
+    /// Text that is no JSON, is cut off, or is no profile; with the place of the fault.
     #[error("{0}")]
     Syntax(#[from] serde_json::Error),
-    /// Its parts do not fit each other.
+    /// Parts that do not fit each other.
     #[error("{0}")]
     Wrong(#[from] Wrong),
-    /// It is JSON and holds no profile.
+    /// JSON that holds no profile.
     #[error("it holds no CPU profile: neither `nodes` and `samples`, nor a trace with events `ProfileChunk`")]
     Nothing,
     /// The form of Chrome before version 58.
@@ -44,8 +44,8 @@ pub enum ReadError {
 }
 
 impl Profile {
-    /// Takes in the profile that `reader` gives: a `.cpuprofile` of Node.js or Chrome, which becomes a track of this name, or a
-    /// trace of Chrome, which becomes a track for each thread that it profiled. Chrome saves both with gzip too.
+    /// Takes in the profile that `reader` gives, in plain text or gzip. A `.cpuprofile` of Node.js or Chrome becomes a track of
+    /// this name. A trace of Chrome becomes a track for each thread that it profiled.
     ///
     /// # Errors
     /// Says what is wrong with it. What was read before stays in the tree, without samples.
@@ -146,7 +146,7 @@ fn short(mut name: String) -> String {
     name
 }
 
-/// What was found so far, in whatever order the file has it.
+/// Parts found so far, in whatever order the file has them.
 struct Found<'p> {
     profile: &'p mut Profile,
     raw: Raw,

@@ -1,7 +1,8 @@
-//! What comes often (Misra and Gries).
+//! Counter of frequent items (Misra and Gries).
 
-/// Counts things by their hash: one that has a greater part than one in `MAX` and one more is always counted, and a flood in which
-/// nothing comes twice leaves nothing. Two of the same hash count as one: who makes two meet has a made-up thing counted.
+/// Counts things by their hash. A thing whose part is greater than one in `MAX` and one more is always counted, and a flood in
+/// which nothing comes twice leaves nothing. Two of the same hash count as one: a client that makes two meet has a made-up thing
+/// counted.
 #[derive(Debug, Default)]
 pub struct Frequent<const MAX: usize>(Vec<Counted>);
 
@@ -27,12 +28,12 @@ impl<const MAX: usize> Frequent<MAX> {
         0
     }
 
-    /// It is counted elsewhere from now on.
+    /// Forgets a thing that is counted elsewhere from now on.
     pub fn forget(&mut self, hash: u32) {
         self.0.retain(|counted| counted.hash != hash);
     }
 
-    /// What came long ago counts half.
+    /// Halves all counts, so that old ones fade.
     pub fn halve(&mut self) {
         self.0.iter_mut().for_each(|counted| counted.hits /= 2);
         self.0.retain(|counted| counted.hits > 0);

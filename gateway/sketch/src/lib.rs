@@ -1,5 +1,5 @@
-//! What a stream was like, in memory that does not grow: means of the latest values, histograms on a logarithmic scale, and
-//! what came often. Pure; it must not know what is counted.
+//! Summary of a stream in memory that does not grow: means of the latest values, histograms on a logarithmic scale, and
+//! frequent items. Pure; it must not know what is counted.
 
 mod frequent;
 mod mean;

@@ -9,7 +9,7 @@ pub struct Mean<const MEMORY: u32> {
 }
 
 impl<const MEMORY: u32> Mean<MEMORY> {
-    /// As if `count` values of this mean had come.
+    /// Mean as if `count` values of this mean had come.
     #[must_use]
     pub fn of(value: f64, count: u32) -> Self {
         Mean { value, count }

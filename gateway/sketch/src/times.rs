@@ -8,7 +8,7 @@ const PER_DOUBLING: u64 = 32;
 const TIME_US_MAX: u64 = (1 << 32) - 1;
 const BUCKETS: usize = scale::bucket::<PER_DOUBLING>(TIME_US_MAX) + 1;
 
-/// How often each time came, in constant memory.
+/// Histogram of times in constant memory.
 #[derive(Clone, Debug)]
 pub struct Times {
     total: u64,

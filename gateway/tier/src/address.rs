@@ -1,4 +1,4 @@
-//! Where the server is and who asks it, from a URL. Passwords are never shown.
+//! Address of the server, and the user, from a URL. Passwords are never shown.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -91,7 +91,7 @@ fn decoded(text: &str) -> Result<String, NoAddress> {
 }
 
 impl fmt::Display for Address {
-    /// Without user and password.
+    /// Writes the address without user and password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
             Place::Socket(path) => write!(f, "unix://{}", path.display())?,

@@ -1,11 +1,11 @@
-//! When a second tier that is slow or broken is left alone. It is pure.
+//! Decision to leave a slow or broken second tier alone. It is pure.
 
-/// What a failure weighs; an answer in time takes one away. So five failures in a row open it, as does more than one in five.
+/// Weight of a failure; an answer in time takes one away. So five failures in a row open it, as does more than one in five.
 const FAILURE_WEIGHT: u32 = 4;
 /// The weight at which it opens.
 const OPEN_AT: u32 = 20;
 
-/// Counts what came of asking, and says when that is to stop. Whoever probes says when it may go on.
+/// Counts the results of look-ups, and says when they are to stop. A probe says when they may resume.
 #[derive(Debug)]
 pub(crate) struct Breaker {
     weight: u32,
@@ -13,7 +13,7 @@ pub(crate) struct Breaker {
 }
 
 impl Breaker {
-    /// One that is open until the server was found to answer.
+    /// Breaker that is open until the server was found to answer.
     pub(crate) fn open() -> Self {
         Breaker { weight: 0, is_open: true }
     }

@@ -27,44 +27,44 @@ const LOOK_UPS_MAX: usize = 256;
 const WRITES_MAX: usize = 256;
 /// Bytes of their bodies together.
 const WRITES_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// What this gateway has not been told yet.
+/// News that this gateway has not been told yet.
 const HEARD_MAX: usize = 1_024;
 
-/// How much later than asked for timers of the runtime go off at most: they count whole milliseconds, twice.
+/// Largest delay of the runtime's timers: they count whole milliseconds, twice.
 const TIMER_LATE_MAX: Duration = Duration::from_millis(2);
 
-/// Where the tier is, and what it may take.
+/// Address and bounds of the tier.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The server.
     pub address: Address,
-    /// Before each name in it. Gateways with the same prefix share their pages and purges.
+    /// Prefix of each name in it. Gateways with the same prefix share their pages and purges.
     pub prefix: String,
-    /// How long a request may wait for it.
+    /// Time for which a request may wait for it.
     pub time_max: Duration,
     /// A larger page is not written, nor read.
     pub page_bytes_max: usize,
 }
 
-/// What the tier has for a request.
+/// Answer of the tier to a request.
 #[derive(Debug)]
 pub enum Answer {
     /// A page, and up to where purges are known.
     Page(Box<Page>, Option<Position>),
     /// None. With a position the page that is rendered now may be stored there.
     Nothing(Option<Position>),
-    /// It was not asked, or did not answer in time.
+    /// Tier that was not asked, or did not answer in time.
     Away,
 }
 
-/// What the thread that serves is told.
+/// News for the thread that serves.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Heard {
     /// The tier is in use.
     Up,
-    /// It is not: why.
+    /// Loss of the server, with the reason.
     Down(String),
-    /// It refuses pages, or takes them again: what it says.
+    /// Refusal of pages, with the server's words, or its end.
     Refuses(Option<String>),
     /// Another gateway has purged this; softly, where the second is true.
     Purge(Purge, bool),
@@ -75,21 +75,21 @@ pub enum Heard {
 /// A page that is to be stored.
 #[derive(Debug)]
 pub struct ToStore {
-    /// Its URL.
+    /// URL.
     pub url: String,
-    /// Its head.
+    /// Head.
     pub head: ResponseHead,
-    /// For whom it may be used, and until when.
+    /// Rules for whom it may be used, and until when.
     pub policy: Policy,
-    /// Its tags.
+    /// Tags.
     pub tags: Vec<Box<str>>,
-    /// Its body.
+    /// Body.
     pub body: Bytes,
-    /// For how long it is of use, seconds.
+    /// Time for which it is useful, seconds.
     pub useful_s: u64,
-    /// What was known when its render was asked for.
+    /// Purges that were known when its render was asked for.
     pub position: Position,
-    /// Now.
+    /// Present moment.
     pub now: Moment,
 }
 
@@ -118,7 +118,7 @@ impl Drop for Room {
     }
 }
 
-/// How long a look-up may take. Both threads read it.
+/// Longest time of a look-up. Both threads read it.
 #[derive(Debug, Default)]
 pub(crate) struct TimeMax(AtomicU64);
 
@@ -127,7 +127,7 @@ impl TimeMax {
         Duration::from_micros(self.0.load(Ordering::Relaxed))
     }
 
-    /// For a timer that is to have gone off by then.
+    /// Time for a timer that is to have gone off by then.
     fn for_timer(&self) -> Duration {
         let time_max = self.get();
         time_max.saturating_sub(TIMER_LATE_MAX.min(time_max / 2))
@@ -149,7 +149,7 @@ pub struct Tier {
     written_bytes: Arc<AtomicUsize>,
     outbox: Arc<Outbox>,
     probe: Arc<Notify>,
-    /// Weak, so that whoever hears notices when the thread is lost.
+    /// Weak sender, so that the receiver notices when the thread is lost.
     heard: mpsc::WeakSender<Heard>,
     counts: Arc<Counts>,
     /// Ends the thread when dropped.
@@ -157,7 +157,7 @@ pub struct Tier {
 }
 
 impl Tier {
-    /// Starts the thread, which connects by itself and goes on trying.
+    /// Starts the thread, which connects by itself and continues to try.
     ///
     /// # Errors
     /// When there is no thread to be had.
@@ -204,13 +204,13 @@ impl Tier {
         (tier, heard, ends, stopped)
     }
 
-    /// Where it is, without secrets.
+    /// Address, without secrets.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// What came of asking.
+    /// Counts of results.
     #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.counts
@@ -264,7 +264,7 @@ impl Tier {
         Answer::Away
     }
 
-    /// Has a page written, some time.
+    /// Queues a page for writing.
     pub fn store(&self, page: ToStore) {
         let bytes = page.body.len();
         if bytes > self.page_bytes_max || page.useful_s == 0 || !self.is_up() {

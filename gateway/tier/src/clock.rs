@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How far the server's clock may fall behind from one reading to the next before it counts as set back.
+/// Fall of the server's clock between two readings from which on it counts as set back.
 const FALL_MS_MAX: u64 = 2_000;
 /// A reading that was on its way for longer says nothing of the clock.
 const TRIP_MAX: Duration = Duration::from_secs(1);
 
-/// What is known of the server's clock.
+/// Readings of the server's clock.
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
     /// The latest reading, and when it came.

@@ -1,4 +1,4 @@
-//! What came of asking, since the start. Both threads count.
+//! Results of questions to the tier, since the start. Both threads count.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,7 +11,7 @@ impl Count {
         self.0.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// How many.
+    /// Value of the counter.
     #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)

@@ -1,11 +1,10 @@
 //! The page cache's second tier: pages in a server of Redis or Valkey that several gateways share, and the purges that they tell
 //! each other there.
 //!
-//! The tier may be slow, full of garbage or dead: a look-up has a time limit, a tier that misses it is left alone until it answers
-//! in time again, and what is written waits in a queue with a bound. All of it runs on a thread of its own with its own runtime;
-//! [`Tier`] is what the thread that serves requests holds, and [`Heard`] what that thread is told.
-//!
-//! What a page may be used for is decided by `sluice_cache`. This must not know requests, workers, or where pages are in memory.
+//! The tier may be slow, full of garbage or dead. A look-up has a time limit, and a tier that misses it is left alone until it
+//! answers in time again. Pages that wait to be written have a queue with a bound. All of it runs on a thread of its own with its
+//! own runtime. [`Tier`] is what the thread that serves requests holds, and [`Heard`] what that thread is told. The uses of a page
+//! are decided by `sluice_cache`. This must not know requests, workers, or where pages are in memory.
 #![forbid(unsafe_code)]
 
 mod address;

@@ -26,10 +26,10 @@ const ASKED_MAX: usize = 10_000;
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Why the server cannot be asked.
+/// Reason why the server cannot be asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
-    /// As the operating system says it.
+    /// Error of the operating system, in its words.
     #[error("{0}")]
     Io(String),
     #[error(transparent)]
@@ -40,7 +40,7 @@ pub(crate) enum Fault {
     Late(Duration),
     #[error("it is more than {ASKED_MAX} answers behind")]
     Behind,
-    /// It refused a command.
+    /// Refusal of a command.
     #[error("it answered: {0}")]
     Refused(String),
     #[error("{0}")]
@@ -130,7 +130,7 @@ impl Link {
     }
 }
 
-/// Until nobody asks any more, or the connection has ended.
+/// Drives the connection until nobody asks any more, or it has ended.
 async fn drive<S: AsyncRead + AsyncWrite>(
     stream: S,
     mut asks: mpsc::Receiver<Ask>,

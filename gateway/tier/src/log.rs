@@ -1,7 +1,7 @@
-//! The purges that gateways tell each other, and which stored pages they concern. It is pure.
+//! The purges that gateways tell each other, and the stored pages that they concern. It is pure.
 //!
 //! The server keeps the last purges in one stream, whose ids only grow. A page is stored with the id up to which its writer knew the
-//! purges when it asked for the render; it may be used by whoever knows all later ones and finds none among them that means it. So
+//! purges when it asked for the render. A gateway may use it if it knows all later ones and finds none among them that means it. So
 //! a purge needs to find nothing in the server, and a render that began before it can bring nothing back.
 
 mod entry;
@@ -16,7 +16,7 @@ use marks::Marks;
 /// Purges that the server keeps, about.
 pub(crate) const KEPT_MAX: usize = 10_000;
 
-/// What was known when the render of a page was asked for: the log, and its last purge.
+/// Purges that were known when the render of a page was asked for: the log, and its last purge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// A log that begins anew, because the server has lost it, has another number.
@@ -24,16 +24,16 @@ pub struct Position {
     pub(crate) id: Id,
 }
 
-/// What purges make of a stored page.
+/// Effect of purges on a stored page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     Valid,
-    /// It counts as stale.
+    /// Page that counts as stale.
     Stale,
     Purged,
 }
 
-/// What a reading of the log brought.
+/// Result of a reading of the log.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct News {
     /// Purges may have been missed: the log is gone, was begun anew, or is longer than what is kept of it.
@@ -42,7 +42,7 @@ pub(crate) struct News {
     pub(crate) purges: Vec<(Purge, bool)>,
 }
 
-/// The log as far as this gateway knows it.
+/// The log up to the place that this gateway knows.
 pub(crate) struct Log {
     /// The name of this gateway in it.
     own: u64,
@@ -56,13 +56,13 @@ impl Log {
         Log { own, known: None, marks: Marks::default() }
     }
 
-    /// Up to where it is known.
+    /// Place up to which it is known.
     pub(crate) fn known(&self) -> Option<Position> {
         self.known
     }
 
-    /// Takes the whole log, as it was read from its beginning, and says what of it is new to the pages in memory: what came after
-    /// the last one that was known, or, where nothing was, after `since_ms`. `None` where there is no log.
+    /// Takes the whole log, as it was read from its beginning. Returns what of it is new to the pages in memory: all after the
+    /// last one that was known, or, if none was, after `since_ms`. `None` if there is no log.
     pub(crate) fn load(&mut self, entries: &[Entry], since_ms: u64) -> Option<News> {
         let (first, last) = (entries.first()?, entries.last()?);
         // Who adds to a log that was lost meanwhile does so by its old number; whoever began the new one has said so.

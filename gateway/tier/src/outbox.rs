@@ -62,7 +62,7 @@ impl Outbox {
         }
     }
 
-    /// What these purges make of a stored page, whenever it was stored.
+    /// Effect of these purges on a stored page, regardless of the time at which it was stored.
     pub(crate) fn judge(&self, url: &str, tags: &[Box<str>]) -> Verdict {
         let purges = self.purges();
         let meant = purges.iter().filter(|(purge, _)| means(purge, url, tags));

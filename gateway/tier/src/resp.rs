@@ -1,7 +1,6 @@
-//! The protocol of Redis and Valkey (RESP2): commands as bytes, and replies from bytes that come in pieces.
-//!
-//! What the server says is input: a reply has a bound in bytes, in elements and in depth, and one that announces more is an error
-//! before anything is reserved for it. It must not know what commands mean.
+//! The protocol of Redis and Valkey (RESP2): commands as bytes, and replies from bytes that come in pieces. Replies of the server
+//! are input: each has a bound in bytes, in elements and in depth. One that announces more is an error before anything is
+//! reserved for it. It must not know what commands mean.
 
 use bytes::{Bytes, BytesMut};
 
@@ -12,16 +11,16 @@ const DEPTH_MAX: usize = 8;
 /// The longest line: a number, a status or an error.
 const LINE_BYTES_MAX: usize = 4096;
 
-/// What the server answers to one command. Bytes share the memory that they were read into.
+/// Reply of the server to one command. Bytes share the memory that they were read into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     /// `+OK` and the like.
     Status(Bytes),
-    /// `-ERR …`: the command was refused, and the connection goes on.
+    /// `-ERR …`: the command was refused, and the connection stays.
     Error(String),
     Number(i64),
     Text(Bytes),
-    /// There is no such thing.
+    /// Absence of the thing.
     Nothing,
     List(Vec<Reply>),
 }
@@ -57,7 +56,7 @@ impl Reply {
         }
     }
 
-    /// What it says as text.
+    /// Text of the reply.
     pub(crate) fn str(&self) -> Option<&str> {
         self.bytes().and_then(|bytes| std::str::from_utf8(bytes).ok())
     }
@@ -72,7 +71,7 @@ impl Reply {
 pub(crate) struct Replies {
     pub(crate) buffer: BytesMut,
     bytes_max: usize,
-    /// With fewer bytes than that there is no need to look again.
+    /// Number of bytes below which there is no need to look again.
     needed: usize,
 }
 
@@ -109,7 +108,7 @@ impl Replies {
 
 enum Ended {
     At(usize),
-    /// So many bytes have to be there before it can be whole.
+    /// Number of bytes that have to be there before it can be whole.
     Needs(usize),
 }
 

@@ -1,5 +1,5 @@
-//! What is done over one set of connections, until one of them is lost: look-ups and purges over the first, writes over the second,
-//! so that no look-up waits behind a large page; and over the third what other gateways tell.
+//! Work over one set of connections, until one of them is lost. Look-ups and purges use the first, and writes the second, so that
+//! no look-up waits behind a large page. The third brings what other gateways tell.
 
 mod listen;
 mod look_up;
@@ -24,13 +24,13 @@ use crate::resp::{Garbage, Reply};
 use crate::stored::Names;
 use crate::thread::Ends;
 
-/// How long any answer of the server may take before its connection is given up.
+/// Longest time for any answer of the server before its connection is given up.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Purges that are read at once.
 const READ_MAX: usize = 1_000;
 /// Bytes of the log that are held at once while all of it is read.
 const WHOLE_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// How much older than this gateway the pages may be that one before it has handed over.
+/// Largest age, beyond this gateway's own, of pages that the one before it has handed over.
 const HANDED_OVER_MS_MAX: u64 = 60_000;
 
 pub(crate) struct Session {
@@ -176,8 +176,8 @@ impl Commands {
     }
 }
 
-/// Leaves the earliest out where there are more bytes than so many. A log that begins later tells less: pages from before are not used, and whoever
-/// knew it up to there has missed something.
+/// Leaves out the earliest entries beyond so many bytes. A log that begins later tells less: pages from before are not used, and a gateway
+/// that knew it up to there has missed something.
 fn forget_above(entries: &mut Vec<Entry>, bytes_max: usize) {
     let (mut bytes, mut left) = (0, 0);
     while left < entries.len() {

@@ -1,6 +1,6 @@
-//! How a page stands in the server: under which name, and in which form.
+//! Form and name of a page in the server.
 //!
-//! The name of a URL holds its page, or, where it has variants, the names of the fields that tell them apart; each variant has a
+//! The name of a URL holds its page, or, if it has variants, the names of the fields that distinguish them; each variant has a
 //! name of its own then. Names are hashes, so that they are short and no URL is a part of a command.
 
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use crate::log::{Id, Position};
 
 const PAGE: u8 = b'P';
 const NAMES: u8 = b'N';
-/// What stands before a page: its kind, the number of the log, the id in it, and the checksum of these.
+/// Bytes before a page: its kind, the number of the log, the id in it, and the checksum of these.
 const FRONT_BYTES: usize = 1 + 3 * 8 + 4;
 /// Bytes of a hash that make a name.
 const NAME_BYTES: usize = 16;
@@ -31,12 +31,12 @@ impl Names {
         format!("{}purges", self.prefix)
     }
 
-    /// That of a URL.
+    /// Name of a URL.
     pub(crate) fn page(&self, url: &str) -> String {
         self.name(&[url.as_bytes()])
     }
 
-    /// That of a variant.
+    /// Name of a variant.
     pub(crate) fn variant(&self, url: &str, dimensions: &Dimensions) -> String {
         let parts = dimensions.parts().flat_map(|(name, _, value)| {
             let is_there: &[u8] = if value.is_some() { b"1" } else { b"0" };
@@ -61,10 +61,10 @@ impl Names {
     }
 }
 
-/// What stands under a name.
+/// Value under a name.
 pub(crate) enum Value {
     Page(Position, Bytes),
-    /// The names of the fields by which the variants are told apart.
+    /// The names of the fields by which the variants are distinguished.
     Names(Vec<String>),
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn page(position: Position, page: &Written<'_>, now: Moment, clock_ms
     value
 }
 
-/// What is stored beside variants.
+/// Value that is stored beside variants.
 pub(crate) fn names(dimensions: &Dimensions) -> Vec<u8> {
     let names: Vec<&str> = dimensions.parts().map(|(name, ..)| name).collect();
     let names = names.join("\n");

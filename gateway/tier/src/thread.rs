@@ -1,5 +1,5 @@
-//! The thread that the tier has to itself, and what it does for as long as there is a gateway: it connects, serves until the
-//! connection is lost, waits, and connects again.
+//! The thread that the tier has to itself. For as long as there is a gateway, it connects, serves until the connection is
+//! lost, waits, and connects again.
 
 use std::io;
 use std::rc::Rc;
@@ -27,7 +27,7 @@ const RETRY_MAX: Duration = Duration::from_secs(5);
 /// A reply that is no page: a part of the purge log.
 const REPLY_BYTES_MIN: usize = 16 * 1024 * 1024;
 
-/// What connects this thread to the one that serves.
+/// Channels that connect this thread to the one that serves.
 pub(crate) struct Ends {
     pub(crate) time_max: Arc<TimeMax>,
     pub(crate) wishes: mpsc::Receiver<Wish>,
@@ -36,7 +36,7 @@ pub(crate) struct Ends {
     pub(crate) probe: Arc<Notify>,
     pub(crate) heard: mpsc::Sender<Heard>,
     pub(crate) counts: Arc<Counts>,
-    /// When this gateway began.
+    /// Start of this gateway.
     pub(crate) started: Instant,
 }
 
@@ -87,7 +87,7 @@ pub(crate) async fn run(settings: Settings, mut ends: Ends, connect: impl AsyncF
     }
 }
 
-/// Whoever waits is told that there is nothing, and what was to be written is dropped.
+/// Tells all who wait that there is nothing, and drops what was to be written.
 fn leave_out(ends: &mut Ends) {
     while ends.wishes.try_recv().is_ok() {}
     while ends.writes.try_recv().is_ok() {

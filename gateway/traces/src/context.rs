@@ -1,13 +1,13 @@
-//! Whose trace a request belongs to, and the ids of its spans (W3C Trace Context).
+//! Trace of a request, and the ids of its spans (W3C Trace Context).
 
 use crate::sampler::Sampler;
 
-/// What a `traceparent` says of the span that a request was sent in.
+/// Content of a `traceparent`: the span that a request was sent in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parent {
-    /// Never 0.
+    /// Trace id; not 0.
     pub trace_id: u128,
-    /// Never 0.
+    /// Span id; not 0.
     pub span_id: u64,
     /// The caller keeps the trace.
     pub is_sampled: bool,
@@ -24,7 +24,7 @@ pub struct Context {
     pub server: u64,
     /// The span of its time in a worker, which the app gets for its parent.
     pub service: u64,
-    /// Its spans are exported.
+    /// True if its spans are exported.
     pub is_sampled: bool,
 }
 

@@ -26,26 +26,26 @@ use crate::spans::Ended;
 
 /// Requests in one export.
 const BATCH_MAX: usize = 128;
-/// How long the first of them waits for more.
+/// Time for which the first of them waits for more.
 const BATCH_WAIT: Duration = Duration::from_secs(5);
-/// How long one export may take.
+/// Longest time of one export.
 const EXPORT_MAX: Duration = Duration::from_secs(10);
 /// Bytes of a collector's answer that are read.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 /// Exports of one batch that are tried.
 const TRIES_MAX: u32 = 5;
-/// Wait before the second try, which doubles then.
+/// Wait before the first retry; it doubles from then on.
 const RETRY_FIRST: Duration = Duration::from_secs(1);
 /// The longest wait that a collector may ask for.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(30);
 /// Failures are told at most so often.
 const TELL_EVERY: Duration = Duration::from_secs(60);
-/// How long a connection to the collector is kept without an export.
+/// Time for which a connection to the collector is kept without an export.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 
 type Http = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 
-/// What became of spans. Each only grows.
+/// Fates of spans. Each only grows.
 #[derive(Debug, Default)]
 pub struct Counts {
     exported: Cell<u64>,
@@ -53,9 +53,9 @@ pub struct Counts {
     failed: Cell<u64>,
     /// Requests whose spans wait, or are being exported.
     waiting: Cell<u64>,
-    /// Why the latest export failed that has not been told.
+    /// Reason of the latest failed export that has not been reported.
     why: RefCell<Option<String>>,
-    /// When a failure was told, and how many spans were lost by then.
+    /// Time of the latest report of a failure, and the number of spans lost by then.
     told: Cell<Option<(Instant, u64)>>,
 }
 
@@ -78,7 +78,8 @@ impl Counts {
         self.failed.get()
     }
 
-    /// What was lost since this was told last and why, for people. `None` where nothing was, or it was told a moment ago.
+    /// Losses since the latest report and their reason, for people. `None` if nothing was lost, or it was reported a
+    /// moment ago.
     #[must_use]
     pub fn take_failure(&self, now: Instant) -> Option<String> {
         let told = self.told.get();
@@ -215,7 +216,7 @@ impl Failure {
     }
 }
 
-/// How many spans the collector refused of those that it got.
+/// Number of spans that the collector refused of those that it got.
 async fn export(http: &Http, settings: &Settings, body: Bytes) -> Result<u64, Failure> {
     let mut request = Request::post(settings.endpoint.clone())
         .header(CONTENT_TYPE, "application/x-protobuf")

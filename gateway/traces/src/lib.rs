@@ -28,7 +28,7 @@ use tokio::task::{JoinHandle, spawn_local};
 /// Requests whose spans wait for their export; further ones are dropped.
 const WAITING_MAX: usize = 2_048;
 
-/// Where spans go, while they go anywhere. A reload changes that.
+/// Destination of spans, while there is one. A reload changes that.
 #[derive(Default)]
 pub struct Traces {
     exporter: RefCell<Option<Exporter>>,
@@ -83,7 +83,7 @@ impl Traces {
         }
     }
 
-    /// What became of spans so far.
+    /// Fates of spans so far.
     #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.counts

@@ -1,11 +1,12 @@
-//! Which traces are kept. The ratio is that of trace ids, so that every service which samples by them keeps the same ones.
+//! Choice of traces that are kept. The ratio is that of trace ids, so that every service which samples by them keeps the
+//! same ones.
 
-/// Which traces are kept. The number is the part of those that no caller has decided about, from 0 to 1.
+/// Choice of traces that are kept. The number is the part of those that no caller has decided about, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sampler {
     /// The caller decides where there is one.
     ParentOr(f64),
-    /// Whatever the caller says.
+    /// Decision by the ratio alone, regardless of the caller.
     Always(f64),
 }
 
@@ -37,7 +38,7 @@ impl Sampler {
     }
 }
 
-/// By the last 56 bits, which W3C Trace Context asks to be random.
+/// Whether the last 56 bits, which W3C Trace Context asks to be random, are within the ratio.
 fn is_within(trace_id: u128, ratio: f64) -> bool {
     const RANDOM_BITS: u32 = 56;
     let random = trace_id & ((1 << RANDOM_BITS) - 1);

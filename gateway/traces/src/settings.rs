@@ -1,4 +1,4 @@
-//! Where spans go, with OpenTelemetry's own variables for what the config leaves open.
+//! Destination of spans, with OpenTelemetry's own variables for what the config leaves open.
 
 use hyper::Uri;
 use hyper::header::{HeaderName, HeaderValue};
@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 use crate::proto::KeyValue;
 use crate::sampler::Sampler;
 
-/// Where a collector on this machine listens.
+/// Address at which a collector on this machine listens.
 const ENDPOINT_DEFAULT: &str = "http://127.0.0.1:4318";
 const PATH: &str = "/v1/traces";
 const SERVICE_DEFAULT: &str = "sluice";
@@ -16,11 +16,11 @@ const HEADERS_MAX: usize = 64;
 /// Attributes of the service that a variable may add to exports.
 const ATTRIBUTES_MAX: usize = 64;
 
-/// How spans are exported.
+/// Settings of the export.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     pub(crate) endpoint: Uri,
-    /// May hold secrets.
+    /// Headers; they may hold secrets.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) sampler: Sampler,
     pub(crate) resource: Vec<KeyValue>,
@@ -32,9 +32,9 @@ pub enum Unusable {
     /// No URL of HTTP.
     #[error("{source_name}: {url:?} is no http or https URL with a host. The usual one is {ENDPOINT_DEFAULT}{PATH}")]
     Endpoint {
-        /// What said it.
+        /// Name of the setting.
         source_name: &'static str,
-        /// What it said.
+        /// Value of the setting.
         url: String,
     },
     /// A header that cannot be sent. Its value is not told: it may be a secret.
@@ -42,9 +42,9 @@ pub enum Unusable {
         "{source_name}: the header {name:?} or its value is not in order. Headers are name=value, with commas between"
     )]
     Header {
-        /// What said it.
+        /// Name of the setting.
         source_name: &'static str,
-        /// Its name.
+        /// Name.
         name: String,
     },
     /// No sampler.
@@ -55,12 +55,12 @@ pub enum Unusable {
     Sampler {
         /// The variable.
         name: String,
-        /// Its argument.
+        /// Argument.
         argument: String,
     },
 }
 
-/// What the config says of traces.
+/// Settings of the config for traces.
 #[derive(Clone, Debug, Default)]
 pub struct Configured<'c> {
     /// The whole URL.

@@ -17,7 +17,7 @@ const PARENT_IS_REMOTE: u32 = 0x300;
 /// A request that has ended. Times are in milliseconds.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// Its trace.
+    /// Trace and ids.
     pub context: Context,
     /// Unix time of its first byte.
     pub time_unix_ms: u64,
@@ -29,9 +29,9 @@ pub struct Ended {
     pub host: String,
     /// `http` or `https`.
     pub scheme: &'static str,
-    /// Its class; may be empty.
+    /// Class; may be empty.
     pub class: String,
-    /// What logs call it.
+    /// Name in logs.
     pub request_id: String,
     /// The client.
     pub peer: IpAddr,
@@ -39,23 +39,23 @@ pub struct Ended {
     pub status: u16,
     /// The gateway's error code, where it answered with one.
     pub error: Option<&'static str>,
-    /// How it ended, in the words of the access log.
+    /// End of the request, in the words of the access log.
     pub outcome: &'static str,
-    /// It was not answered as it should have been.
+    /// True if it was not answered as it should have been.
     pub is_failed: bool,
     /// The worker that got it, if any did.
     pub worker: Option<u64>,
     /// Workers that got it.
     pub tries: u32,
-    /// From the first byte to the whole request.
+    /// Time from the first byte to the whole request.
     pub receive_ms: f64,
-    /// From the whole request to a worker.
+    /// Time from the whole request to a worker.
     pub queue_ms: Option<f64>,
-    /// From the whole request to its refusal.
+    /// Time from the whole request to its refusal.
     pub unserved_ms: Option<f64>,
-    /// From the worker getting it to the end of its answer.
+    /// Time from the worker getting it to the end of its answer.
     pub service_ms: Option<f64>,
-    /// From the first byte to the end.
+    /// Time from the first byte to the end.
     pub total_ms: f64,
     /// CPU time of its own.
     pub cpu_ms: Option<f64>,

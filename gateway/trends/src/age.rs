@@ -1,7 +1,7 @@
-//! What grows while workers get older: times of requests by class, memory and open files. Workers of one version of the app
-//! count together, each by its own age, so that a restart does not hide what begins again with it, and an hour of the day in
-//! which all is slower is spread over many ages as soon as ages differ. What workers need is judged for each place by itself,
-//! because a worker that gets hardly a request does not leak, and would hide the leak of the others.
+//! Growth of figures while workers get older: times of requests by class, memory and open files. Workers of one version of
+//! the app count together, each by its own age, so that a restart does not hide what begins again with it. An hour of the day
+//! in which all is slower is spread over many ages as soon as ages differ. Memory and files are judged for each place by
+//! itself, because a worker that gets hardly a request does not leak, and would hide the leak of the others.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -30,7 +30,7 @@ const OUTLIER: f64 = 8.0;
 const SPARSE: u32 = 10;
 const HOUR_MS: f64 = 3_600_000.0;
 
-/// What may grow. Of one class, the figure that says most comes first.
+/// Figures that may grow. Of one class, the figure that says most comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Figure {
     /// Time of a request in its worker without that in the handler of its route, milliseconds.
@@ -50,28 +50,28 @@ pub enum Figure {
 /// A worker.
 #[derive(Clone, Copy, Debug)]
 pub struct Lived {
-    /// Its number.
+    /// Number of the worker.
     pub worker: u64,
-    /// Its place in the pool, which its replacement keeps.
+    /// Place in the pool, which its replacement keeps.
     pub place: u32,
-    /// Its version of the app.
+    /// Version of the app.
     pub generation: u64,
-    /// When it started, milliseconds.
+    /// Time of its start, milliseconds.
     pub started_ms: u64,
 }
 
-/// What a request took.
+/// Time that a request took.
 #[derive(Clone, Copy, Debug)]
 pub struct Took {
-    /// In the worker, microseconds.
+    /// Time in the worker, microseconds.
     pub service_us: u64,
     /// CPU time, microseconds, where that is known.
     pub cpu_us: Option<u64>,
-    /// In the handler of its route, microseconds, where that is known.
+    /// Time in the handler of its route, microseconds, if that is known.
     pub handler_us: Option<u64>,
 }
 
-/// What a worker needs.
+/// Memory and files of a worker.
 #[derive(Clone, Copy, Debug)]
 pub struct Needs {
     /// Resident memory, bytes.
@@ -82,26 +82,26 @@ pub struct Needs {
     pub files: Option<u64>,
 }
 
-/// Something that grows with the age of workers.
+/// Figure that grows with the age of workers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grown {
     /// The class; none for what workers need.
     pub class: Option<u32>,
-    /// What grows.
+    /// Figure that grows.
     pub figure: Figure,
-    /// What it was at the least age that counts, and is at the greatest.
+    /// Value at the least age that counts; `to` is that at the greatest.
     pub from: f64,
     /// See `from`.
     pub to: f64,
-    /// What it grows by in an hour.
+    /// Growth in an hour.
     pub per_hour: f64,
-    /// Between those two ages, milliseconds.
+    /// Time between those two ages, milliseconds.
     pub for_ms: u64,
     /// The first version of the app of an unbroken row that it has grown in.
     pub since_generation: u64,
 }
 
-/// Whose figure it is.
+/// Owner of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Of {
     /// A worker's, by its place in the pool.
@@ -119,7 +119,7 @@ pub struct Ages {
     workers: HashMap<u64, Aged>,
     judged_ms: u64,
     grown: Vec<Grown>,
-    /// What grew in the version before, and since which.
+    /// Figures that grew in the version before, and the version since which they did.
     before: BTreeMap<(Option<u32>, Figure), u64>,
 }
 
@@ -160,7 +160,7 @@ impl Ages {
         is_due
     }
 
-    /// What a worker needs, where that was wanted.
+    /// Notes memory and files of a worker, if that was wanted.
     pub fn needs(&mut self, worker: u64, now_ms: u64, needs: &Needs) {
         let Some(at) = self.window(worker, now_ms) else { return };
         let Some(place) = self.workers.get(&worker).map(|aged| Of::Place(aged.place)) else { return };
@@ -175,7 +175,7 @@ impl Ages {
         }
     }
 
-    /// What a request took that has ended.
+    /// Notes the time of a request that has ended.
     pub fn request(&mut self, worker: u64, now_ms: u64, class: u32, took: &Took) {
         let Some(at) = self.window(worker, now_ms) else { return };
         let outside_us = took.handler_us.map(|handler_us| took.service_us.saturating_sub(handler_us));
@@ -198,7 +198,7 @@ impl Ages {
         self.grown.retain(|grown| grown.class != Some(class));
     }
 
-    /// What grows steadily, looked at once for each shortest window.
+    /// Figures that grow steadily, judged once for each shortest window.
     pub fn grown(&mut self, now_ms: u64, after_ms: u64) -> &[Grown] {
         if after_ms > 0 && now_ms.saturating_sub(self.judged_ms) >= after_ms / WINDOWS_MIN {
             self.judged_ms = now_ms;

@@ -1,5 +1,6 @@
-//! What workers and classes do over time: uninterrupted runs of main threads, route tables that grow, what grows with a worker's
-//! age, what requests took before and after. Pure: what workers tell and a clock go in. It must not know sockets, processes, or who asks.
+//! Figures of workers and classes over time: uninterrupted runs of main threads, route tables that grow, figures that grow with a
+//! worker's age, costs of requests before and after. Pure: what workers tell and a clock go in. It must not know sockets, processes, or
+//! who asks.
 
 mod age;
 mod routes;

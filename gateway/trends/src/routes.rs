@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// Windows with growth from which on a table keeps growing: a late start is one, perhaps two.
 const WINDOWS_MIN: u64 = 3;
-/// How many times the usual distance between two windows with growth may pass without any.
+/// Multiple of the usual distance between two windows with growth that may pass without any.
 const PATIENCE: u64 = 3;
 const HOUR_MS: u64 = 3_600_000;
 
@@ -14,22 +14,22 @@ const HOUR_MS: u64 = 3_600_000;
 pub struct Adder {
     /// Path of the file, or its URL.
     pub file: String,
-    /// From 1.
+    /// Line, from 1.
     pub line: u64,
     /// Entries that it has added while the worker served.
     pub added: u64,
 }
 
-/// What a worker says of its tables. Entries of all of them count together.
+/// Report of a worker on its tables. Entries of all of them count together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RouteGrowth {
     /// The worker.
     pub worker: u64,
     /// Entries now.
     pub size: u64,
-    /// How many of them are more than when the worker had served for a second.
+    /// Number of entries beyond those when the worker had served for a second.
     pub added: u64,
-    /// From the first growth to the latest, milliseconds.
+    /// Time from the first growth to the latest, milliseconds.
     pub for_ms: u64,
     /// Entries that are added in an hour at this pace.
     pub per_hour: u64,

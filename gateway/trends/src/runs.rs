@@ -7,17 +7,17 @@ use sluice_catalog::snapshot::{LongRunSnapshot, RUN_BOUNDS_US, RUN_BUCKETS, RUN_
 
 /// Long runs that are remembered.
 const LONGEST_MAX: usize = 20;
-/// For how long, milliseconds.
+/// Time for which the longest are kept, milliseconds.
 const LONGEST_AGE_MS_MAX: u64 = 3_600_000;
 
-/// What a worker has counted since it serves.
+/// Counts of a worker since it serves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Runs by duration, as [`RUN_BOUNDS_US`] says.
     pub counts: [u64; RUN_BUCKETS],
     /// Time in them, microseconds.
     pub time_us: [u64; RUN_BUCKETS],
-    /// For how long was watched, microseconds.
+    /// Watched time, microseconds.
     pub observed_us: u64,
     /// Pauses of the garbage collector.
     pub collections: u64,
@@ -28,15 +28,15 @@ pub struct Totals {
 /// One long run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LongRun {
-    /// How long it was, microseconds.
+    /// Duration, microseconds.
     pub us: u64,
-    /// How much of that the garbage collector took, microseconds.
+    /// Time of the garbage collector within it, microseconds.
     pub collected_us: u64,
     /// CPU time of the main thread meanwhile, microseconds, where that is known.
     pub cpu_us: Option<u64>,
-    /// What the time went to, in a word, where that is known.
+    /// Use of the time, in a word, if that is known.
     pub spent: Option<&'static str>,
-    /// When it ended, Unix time in milliseconds.
+    /// End of the run, Unix time in milliseconds.
     pub at_unix_ms: u64,
     /// The worker.
     pub worker: u64,
@@ -56,7 +56,7 @@ pub struct Runs {
 }
 
 impl Totals {
-    /// What workers say, whose word may be anything; `None` where the buckets are others than here.
+    /// Counts as workers report them, whose word may be anything; `None` if the buckets are others than here.
     #[must_use]
     pub fn told(counts: &[u64], time_us: &[u64]) -> Option<Self> {
         Some(Totals { counts: counts.try_into().ok()?, time_us: time_us.try_into().ok()?, ..Totals::default() })
@@ -128,13 +128,13 @@ impl Runs {
         }
     }
 
-    /// Of one worker.
+    /// Runs of one worker.
     #[must_use]
     pub fn worker(&self, worker: u64) -> Option<RunsSnapshot> {
         self.workers.get(&worker).map(Totals::snapshot)
     }
 
-    /// Of all workers, those that are gone as well. Unix time in milliseconds.
+    /// Runs of all workers, those that are gone as well. Unix time in milliseconds.
     #[must_use]
     pub fn snapshot(&self, now_unix_ms: u64) -> RunsSnapshot {
         let oldest = now_unix_ms.saturating_sub(LONGEST_AGE_MS_MAX);

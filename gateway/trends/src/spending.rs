@@ -7,11 +7,11 @@ use std::rc::Rc;
 use sluice_catalog::snapshot::{RUN_CLASSES, ReportSide, ReportSnapshot, SpentSnapshot};
 use sluice_sketch::scale;
 
-/// How long a period is at first, milliseconds.
+/// Length of a period at first, milliseconds.
 const PERIOD_MS: u64 = 60_000;
-/// How long periods stay so short, milliseconds.
+/// Time for which periods stay so short, milliseconds.
 const SHORT_FOR_MS: u64 = 1_800_000;
-/// How long older ones are together, milliseconds.
+/// Length of older ones together, milliseconds.
 const LONG_PERIOD_MS: u64 = 600_000;
 /// Periods that are kept: of one version, those of twelve hours and more. With [`CLASSES_MAX`] classes in each they take 7 MB.
 const PERIODS_MAX: usize = 130;
@@ -27,23 +27,23 @@ const BUCKETS: usize = scale::bucket::<PER_DOUBLING>(SERVICE_US_MAX) + 1;
 const SILENCE_MS_MAX: u64 = 5_000;
 const GB: f64 = 1e9;
 
-/// What is to be compared.
+/// Spans that are to be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// This version of the app with the one before it.
+    /// Version of the app that is compared with the one before it.
     Generation(u64),
-    /// From this moment on with as long a time before, Unix time in milliseconds.
+    /// Moment from which on the time is compared with as long a time before, Unix time in milliseconds.
     Time(u64),
 }
 
-/// What a request took.
+/// Costs of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended<'a> {
     /// CPU time, microseconds, where that is known.
     pub cpu_us: Option<u64>,
-    /// In the worker, microseconds.
+    /// Time in the worker, microseconds.
     pub service_us: u64,
-    /// Its uninterrupted runs of each class but the first.
+    /// Uninterrupted runs of each class but the first.
     pub runs: &'a [u64],
 }
 
@@ -51,7 +51,7 @@ pub struct Ended<'a> {
 #[derive(Debug, Default)]
 pub struct Spending {
     periods: VecDeque<Period>,
-    /// When each worker was heard of last.
+    /// Time of the latest word of each worker.
     heard: BTreeMap<u64, u64>,
     /// The greatest version that was seen.
     generation: u64,
@@ -70,7 +70,7 @@ struct Period {
 #[derive(Clone, Debug)]
 struct Spent {
     requests: u64,
-    /// Those of them whose CPU time is known, and that time.
+    /// Requests of them whose CPU time is known, and that time.
     measured: u64,
     cpu_us: u64,
     service_us: u64,
@@ -115,7 +115,7 @@ impl Spending {
         self.heard.remove(&worker);
     }
 
-    /// What is known before and after. Without a word, the latest version of the app is compared with the one before it.
+    /// Figures before and after. Without a span, the latest version of the app is compared with the one before it.
     #[must_use]
     pub fn report(&self, since: Option<Since>) -> ReportSnapshot {
         let kept_since_ms = self.periods.iter().map(|period| period.from_ms).min();
@@ -248,7 +248,7 @@ impl Spent {
         self.service.iter_mut().zip(&more.service).for_each(|(sum, more)| *sum = sum.saturating_add(*more));
     }
 
-    /// In milliseconds, by the nearest rank.
+    /// Percentile in milliseconds, by the nearest rank.
     fn percentile(&self, hundredths: u64) -> f64 {
         let rank = (self.requests * hundredths).div_ceil(100).max(1);
         let mut seen = 0;

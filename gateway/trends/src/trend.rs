@@ -2,26 +2,26 @@
 
 /// Fewest values that are judged; of fewer, chance alone can make a row that grows.
 const VALUES_MIN: usize = 12;
-/// How many standard deviations more pairs must grow than by chance (Mann-Kendall): about once in 4,000 rows of noise.
+/// Standard deviations by which more pairs must grow than by chance (Mann-Kendall): about once in 4,000 rows of noise.
 const SCORE_MIN: f64 = 3.5;
-/// What must have grown from the first third of the row to the second, and from that to the last, as a part of both. A warm-up
-/// ends, and a step is over.
+/// Least growth from the first third of the row to the second, and from that to the last, as a part of both. A warm-up ends,
+/// and a step is over.
 const THIRD_MIN: f64 = 0.25;
-/// What the second half must grow by for itself, as a part of the whole row's slope.
+/// Least growth of the second half by itself, as a part of the whole row's slope.
 const LATE_MIN: f64 = 0.5;
-/// What [`SCORE_MIN`] is for the second half by itself, which has fewer values.
+/// Counterpart of [`SCORE_MIN`] for the second half by itself, which has fewer values.
 const LATE_SCORE_MIN: f64 = 2.0;
-/// How many times its scatter a row must have grown by.
+/// Least growth of a row as a multiple of its scatter.
 const SCATTER: f64 = 3.0;
 
 /// A line through a row of values that grows steadily.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Line {
-    /// Its value at the first point.
+    /// Value at the first point.
     pub(crate) from: f64,
-    /// Its value at the last point.
+    /// Value at the last point.
     pub(crate) to: f64,
-    /// What it grows by in a unit of time.
+    /// Growth in a unit of time.
     pub(crate) slope: f64,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn growing(points: &[(f64, f64)]) -> Option<Line> {
     (line.to - line.from > SCATTER * scatter).then_some(line)
 }
 
-/// How many standard deviations more pairs grow than shrink, by the test of Mann and Kendall.
+/// Standard deviations by which more pairs grow than shrink, by the test of Mann and Kendall.
 #[allow(clippy::cast_precision_loss)] // A row has some dozens of values.
 fn score(points: &[(f64, f64)]) -> f64 {
     let balance: f64 = pairs(points)

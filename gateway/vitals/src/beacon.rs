@@ -9,7 +9,7 @@ pub const BEACON_BYTES_MAX: u64 = 4096;
 const VERSION: u8 = 1;
 /// Longest time that a page can take, milliseconds: nobody waits for ten minutes.
 const TIME_MS_MAX: f64 = 600_000.0;
-/// Largest sum of layout shifts. Pages that never stand still reach some tens.
+/// Largest sum of layout shifts. Pages that shift all the time reach some tens.
 const CLS_MAX: f64 = 100.0;
 /// Most bytes that a page and its code can have.
 const BYTES_MAX: f64 = 1e9;
@@ -18,7 +18,7 @@ const FAULTS_MAX: u64 = 10_000;
 /// Longest path or id of a page.
 const PAGE_BYTES_MAX: usize = 2048;
 
-/// What visitors hold in their hands.
+/// Kinds of devices of visitors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Device {
@@ -45,7 +45,7 @@ impl Device {
     }
 }
 
-/// What a browser measured. Each measure is within its bounds.
+/// Measurements of a browser. Each measure is within its bounds.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Beacon {
     v: u8,
@@ -89,7 +89,7 @@ pub struct Beacon {
     pub failed: u64,
 }
 
-/// Why bytes are no beacon.
+/// Reason why bytes are no beacon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.as_str())]
 pub enum NotABeacon {

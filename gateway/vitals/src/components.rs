@@ -20,16 +20,16 @@ const SHOWN_MAX: usize = 50;
 /// Most CPU time that one report can add, microseconds: an hour.
 const CPU_US_MAX: u64 = 3_600_000_000;
 
-/// What a worker says of the renders of one component that ended alike, since it said so last.
+/// Report of a worker on the renders of one component that ended alike, since its report before.
 #[derive(Clone, Copy, Debug)]
 pub struct Rendered<'a> {
-    /// Its name.
+    /// Name of the component.
     pub component: &'a str,
-    /// How they ended.
+    /// End of the renders.
     pub outcome: &'a str,
-    /// How many.
+    /// Number of renders.
     pub count: u64,
-    /// Their CPU time, microseconds.
+    /// CPU time, microseconds.
     pub cpu_us: u64,
 }
 
@@ -62,7 +62,7 @@ impl Components {
         row.cpu_us = row.cpu_us.saturating_add(cpu_us.min(CPU_US_MAX));
     }
 
-    /// Those that took most CPU time, and how many there are in all.
+    /// Components that took most CPU time, and the number of all.
     pub(crate) fn snapshot(&self) -> (Vec<ComponentSnapshot>, u64) {
         let mut all: Vec<_> = self.rows.iter().collect();
         let count = all.len() as u64;
@@ -75,7 +75,7 @@ impl Components {
         (shown.collect(), count)
     }
 
-    /// By component and outcome.
+    /// Renders by component and outcome.
     pub(crate) fn renders(&self) -> impl Iterator<Item = (&str, &str, u64)> {
         self.rows.iter().flat_map(|(name, component)| {
             component.outcomes.iter().map(move |(outcome, count)| (name, outcome.as_str(), *count))

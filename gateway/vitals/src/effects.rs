@@ -20,12 +20,12 @@ const PAGES_SHOWN_MAX: usize = 20;
 /// Most CPU time that one report can add, microseconds: an hour.
 const CPU_US_MAX: u64 = 3_600_000_000;
 
-/// What a worker says of pages with one setting, since it said so last.
+/// Report of a worker on pages with one setting, since its report before.
 #[derive(Clone, Copy, Debug)]
 pub struct Spent<'a> {
     /// The setting.
     pub setting: &'a str,
-    /// How many pages.
+    /// Number of pages.
     pub pages: u64,
     /// CPU time of their components, microseconds.
     pub cpu_us: u64,
@@ -35,7 +35,7 @@ pub struct Spent<'a> {
 struct Setting {
     pages: u64,
     cpu_us: u64,
-    /// By device.
+    /// Rows by device.
     rows: [Row; 3],
     totals: [Totals; 3],
 }
@@ -49,7 +49,7 @@ pub struct Effects {
     pages: Names<Row, PAGES_MAX>,
 }
 
-/// By setting and device, for metrics.
+/// Cell by setting and device, for metrics.
 type Cell<'a> = (&'a str, Device, &'a Row, &'a Totals);
 
 impl Effects {
@@ -86,7 +86,7 @@ impl Effects {
         self.pages.used(class.unwrap_or(OTHER), now).add(beacon, now);
     }
 
-    /// What operators see; `None` while nothing was reported.
+    /// Figures for operators; `None` while nothing was reported.
     #[must_use]
     pub fn snapshot(&mut self, now: Duration) -> Option<EffectsSnapshot> {
         let (components, components_count) = self.components.snapshot();

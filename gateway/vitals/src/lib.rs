@@ -1,9 +1,9 @@
-//! What components cost on the server and what browsers report of pages, side by side for each setting of the dial. Pure: the
+//! Costs of components on the server and reports of browsers on pages, side by side for each setting of the dial. Pure: the
 //! clock is passed in. It must not know connections, processes, or how a setting is chosen for a visitor.
 //!
 //! Two kinds of input meet here. Workers report which components they rendered; their words are bounded in number and length.
-//! Browsers send beacons, and anybody can: a beacon counts under a name only where a worker has used that name before, so that
-//! whoever makes names up adds to `other` alone.
+//! Browsers send beacons, and anybody can. A beacon counts under a name only if a worker has used that name before, so that
+//! made-up names add to `other` alone.
 
 mod beacon;
 mod components;

@@ -1,4 +1,4 @@
-//! What pages of one kind were like for their visitors. It must not know what the pages have in common.
+//! Figures of pages of one kind for their visitors. It must not know what the pages have in common.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ impl Measure {
 /// Measures by size since the start, in buckets whose last has no bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram<const BUCKETS: usize> {
-    /// How many there are in each bucket alone.
+    /// Number of values in each bucket alone.
     pub counts: [u64; BUCKETS],
     /// All added up.
     pub sum: f64,
@@ -86,7 +86,7 @@ pub(crate) struct Row {
     js_bytes: Spread,
 }
 
-/// The same measures since the start, for whoever computes rates.
+/// The same measures since the start, for programs that compute rates.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) seconds: [Histogram<{ BUCKETS_SECONDS.len() + 1 }>; 4],

@@ -1,4 +1,4 @@
-//! How often each value came, of about the last hour or two. It must not know what is measured.
+//! Histogram of the values of about the last hour or two. It must not know what is measured.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ const PER_DOUBLING: u64 = 16;
 /// The largest value that is counted apart.
 const VALUE_MAX: u64 = (1 << 30) - 1;
 const BUCKETS: usize = scale::bucket::<PER_DOUBLING>(VALUE_MAX) + 1;
-/// After so long a new window begins; the one before still counts.
+/// Length of a window; the one before still counts.
 const WINDOW: Duration = Duration::from_secs(3600);
 
 /// Counts of values in two windows, each in memory that is taken with its first value.

@@ -1,4 +1,4 @@
-/** When a loop yields: its budget is used up, and somebody waits or none has had a turn for long. */
+/** Decision of a loop to yield: its budget is used up, and somebody waits or none has had a turn for long. */
 import { findHost } from './host.js';
 import { Pace } from './pace.js';
 import { lastTurn_ms, nextTurn, now_ms } from './turns.js';
@@ -53,7 +53,7 @@ export class Breather {
   }
 }
 
-/** When `breathe()` last looked. Between two calls no more is known of a loop than that it was here. */
+/** Time of the last look by `breathe()`. Between two calls no more is known of a loop than that it was here. */
 let looked_ms = Number.NEGATIVE_INFINITY;
 
 /**
@@ -78,7 +78,7 @@ export function breathe({ budget_ms = BUDGET_MS, signal }: BreatheOptions = {}):
   return signal === undefined ? nextTurn() : nextTurn().then(() => signal.throwIfAborted());
 }
 
-/** Without Sluice nobody can say who waits, so a loop then yields after each budget. */
+/** Whether a loop has to yield; without Sluice nobody can say who waits, so a loop then yields after each budget. */
 function mustYield(): boolean {
   const host = findHost();
   // Asked in any case: it tells the gateway as well that a loop runs here.

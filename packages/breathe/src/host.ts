@@ -1,8 +1,10 @@
-/** Where this package meets the preload of Sluice, which knows who waits for the main thread, and whose CPU time is
- * whose. It must not know loops. */
+/**
+ * Meeting point of this package and Sluice's preload, which knows who waits for the main thread, and whose CPU time is
+ * whose. It must not know loops.
+ */
 
 export interface Host {
-  /** Whether another request waits for this thread, as far as is known. Asked once a used-up budget. */
+  /** Whether another request is known to wait for this thread. Asked once a used-up budget. */
   somebodyWaits(): boolean;
   /**
    * The request that runs has work done by another thread from now on. Returns what takes the CPU time of that work, in

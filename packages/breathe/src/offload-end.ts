@@ -1,4 +1,4 @@
-/** What ends a task before its result: the caller's signal, a client that has left, the time limit. It must not know threads. */
+/** Ends of a task before its result: the caller's signal, a client that has left, the time limit. It must not know threads. */
 import { OffloadError } from './offload-errors.js';
 
 /** The part of a `ServerResponse` that says when its client has left. */

@@ -19,7 +19,7 @@ export class OffloadError extends Error {
   }
 }
 
-/** Why there is neither a result nor an error of the task. */
+/** Makes the error for a task that gave neither a result nor an error. */
 export function threadFailed(error: unknown): OffloadError {
   // From the thread, a `DataCloneError` comes without its name and words, or as no error at all.
   const isCopy = !(error instanceof Error) || `${error.name} ${error.stack}`.includes('DataCloneError');
@@ -34,7 +34,7 @@ export function threadFailed(error: unknown): OffloadError {
   return new OffloadError('SLU_OFFLOAD_COPY', words === '' ? text : `${text} (${words})`, { cause: error });
 }
 
-/** What a task has thrown. A copy of an error keeps message, stack and cause alone. */
+/** Error that a task has thrown. A copy of an error keeps message, stack and cause alone. */
 export interface Thrown {
   readonly isThrownBySluiceTask: true;
   readonly error: unknown;

@@ -12,7 +12,7 @@ const BEGAN_US = 0;
 const USED_US = 1;
 const THREAD = 2;
 const STATE = 3;
-/** What `STATE` says. */
+/** Value of `STATE` for a task that has begun. */
 const BEGUN = 1;
 const ENDED = 2;
 
@@ -24,20 +24,20 @@ export class Meter {
     this.#values = new Float64Array(memory);
   }
 
-  /** In the thread, before the task. */
+  /** Marks the begin of the task. Called in the thread. */
   begin(): void {
     this.#values[BEGAN_US] = threadUs();
     this.#values[THREAD] = threadNumber();
     this.#values[STATE] = BEGUN;
   }
 
-  /** In the thread, after it. */
+  /** Marks the end of the task. Called in the thread. */
   end(): void {
     this.#values[USED_US] = threadUs() - this.#value(BEGAN_US);
     this.#values[STATE] = ENDED;
   }
 
-  /** In the caller: microseconds that the task has used so far; 0 before it has begun. */
+  /** Returns microseconds that the task has used so far; 0 before it has begun. Called by the caller of the task. */
   used_us(): number {
     if (this.#value(STATE) === ENDED) return this.#value(USED_US);
     if (this.#value(STATE) !== BEGUN) return 0;
@@ -50,7 +50,10 @@ export class Meter {
   }
 }
 
-/** Where neither Node nor the kernel tells, the time for which the thread's event loop was busy. */
+/**
+ * Returns the CPU time of the thread. If neither Node nor the kernel tells, that is the time for which its event loop
+ * was busy.
+ */
 function threadUs(): number {
   if (threadCpuUsage !== undefined) {
     const { user, system } = threadCpuUsage.call(process);
@@ -59,7 +62,10 @@ function threadUs(): number {
   return usOf('/proc/thread-self/schedstat') ?? performance.eventLoopUtilization().active * 1000;
 }
 
-/** Of a thread's `schedstat`, which begins with its CPU time in nanoseconds. The kernel makes that exact when it is asked for the process's. */
+/**
+ * Reads a thread's `schedstat`, which begins with its CPU time in nanoseconds. The kernel makes that exact when it is asked for the
+ * process's.
+ */
 function usOf(path: string): number | undefined {
   process.cpuUsage();
   try {

@@ -1,4 +1,4 @@
-/** What runs in each thread of the pool: finds the task, measures it, and brings its errors across whole. */
+/** Code of each thread of the pool: finds the task, measures it, and brings its errors across whole. */
 import { type Thrown, thrown } from './offload-errors.js';
 import { Meter } from './offload-meter.js';
 

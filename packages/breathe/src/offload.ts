@@ -31,7 +31,7 @@ export interface OffloadOptions {
   readonly transfer?: readonly Moved[];
 }
 
-/** What `postMessage` can move. */
+/** Objects that `postMessage` can move. */
 type Moved = ArrayBuffer | import('node:worker_threads').MessagePort;
 
 export interface PoolOptions {
@@ -56,7 +56,8 @@ type AnyFunction = (...args: never[]) => unknown;
  *   uses nothing but its arguments and globals: its source is sent.
  * @throws {OffloadError} for a full queue (`SLU_OFFLOAD_QUEUE`), the time limit (`SLU_OFFLOAD_TIMEOUT`), a client that left
  *   (`SLU_OFFLOAD_LEFT`), a task that cannot be run (`SLU_OFFLOAD_TASK`), a thread that ended (`SLU_OFFLOAD_THREAD`), and
- *   data that cannot be copied (`SLU_OFFLOAD_COPY`); the signal's reason; and whatever the task throws, with its stack in the thread and the caller's below.
+ *   data that cannot be copied (`SLU_OFFLOAD_COPY`); the signal's reason; and errors of the task, with its stack in the thread and the
+ * caller's below.
  */
 export function offload<A extends readonly unknown[], R>(
   task: (...args: A) => R,
@@ -174,7 +175,7 @@ function limitsOf(): Required<PoolOptions> {
   };
 }
 
-/** This process's part of the CPUs that main threads leave; without Sluice it is the only one. */
+/** Returns this process's part of the CPUs that main threads leave; without Sluice it is the only one. */
 export function spareThreads(cpus: number, workers: number): number {
   return Math.max(1, Math.floor((cpus - workers) / workers));
 }

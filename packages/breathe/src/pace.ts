@@ -1,11 +1,11 @@
 /**
- * When a loop has used up its budget. The clock costs more than a cheap item, so it is read every so many items, of which the
+ * Pace of a loop with a budget. The clock costs more than a cheap item, so it is read every so many items, of which the
  * number follows what they took so far. Pure: the clock is passed in.
  */
 
-/** Between two looks at the clock passes about such a part of the budget. */
+/** Number of looks at the clock in one budget, about. */
 const LOOKS_PER_BUDGET = 16;
-/** So that a loop whose items become dear at once is not far behind. */
+/** Largest number of items between two looks, so that a loop whose items become expensive at once is not far behind. */
 const ITEMS_MAX = 1024;
 
 export class Pace {
@@ -23,7 +23,7 @@ export class Pace {
     this.#began_ms = this.#looked_ms = now_ms();
   }
 
-  /** Once an item: whether a budget is used up by now. The next one then begins. */
+  /** Whether a budget is used up by now; to be asked once an item. The next one then begins. */
   isUsedUp(): boolean {
     this.#left -= 1;
     return this.#left <= 0 && this.#look();

@@ -8,7 +8,7 @@ interface Yielder {
   readonly scheduler?: { readonly yield?: () => Promise<void> };
 }
 
-/** Of a `MessageChannel` in browsers, whose types are not Node's. */
+/** `MessageChannel` of browsers, whose types are not Node's. */
 interface Channel {
   readonly port1: { addEventListener(type: 'message', listener: () => void): void; start(): void };
   readonly port2: { postMessage(message: unknown): void };
@@ -21,7 +21,10 @@ const askForTurn = findWay(resumeNext);
 const resumes: (() => void)[] = [];
 let turned_ms = Number.NEGATIVE_INFINITY;
 
-/** When a loop of this thread last let others in, in milliseconds of `performance.now()`; -Infinity if none has. */
+/**
+ * Returns the time at which a loop of this thread last let others in, in milliseconds of `performance.now()`; -Infinity
+ * if none has.
+ */
 export function lastTurn_ms(): number {
   return turned_ms;
 }
@@ -41,7 +44,7 @@ function resumeNext(): void {
   resume?.();
 }
 
-/** How `resume` is called a turn later. */
+/** Returns a function that has `resume` called a turn later. */
 function findWay(resume: () => void): () => void {
   // Browsers have none, and a timer would wait for 4 ms there.
   if (typeof setImmediate === 'function') {

@@ -1,17 +1,17 @@
 /**
- * What a framework has to do to take over a component's HTML in the browser. It must not know when, or how the code came.
+ * Duties of a framework that takes over a component's HTML in the browser. It must not know when, or how the code came.
  * The server's half is `Adapter` of `@sluice/render`.
  */
 
 export type Props = Readonly<Record<string, unknown>>;
 
-/** What a component's module exports: the view, and for plain functions `hydrate`. */
+/** Exports of a component's module: the view, and for plain functions `hydrate`. */
 export type ComponentModule = Readonly<Record<string, unknown>>;
 
 /** Contents that the page has for a component's slots. They belong to other boxes, so a framework may move but not make them. */
 export interface SlotContents {
   readonly names: readonly string[];
-  /** Has to be called with each `<sluice-slot>` that the framework has made or taken over, once it is in the document. */
+  /** Takes a `<sluice-slot>` that the framework has made or taken over; to be called once it is in the document. */
   adopt(name: string, element: Element): void;
 }
 
@@ -25,9 +25,9 @@ export interface MountRequest {
   readonly slots: SlotContents;
   /** Whether the box holds the component's HTML. Otherwise it holds a placeholder, to be replaced. */
   readonly hydrate: boolean;
-  /** To be called for each difference between the server's HTML and the browser's. */
+  /** Called for each difference between the server's HTML and the browser's. */
   readonly onMismatch: (error: unknown) => void;
-  /** To be called for an error that takes the component away after it was mounted. */
+  /** Called for an error that takes the component away after it was mounted. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -1,4 +1,7 @@
-/** For apps: types of the page's events, and of adapters for other frameworks. The runtime itself is built by the plugin. */
+/**
+ * Entry for apps: types of the page's events, and of adapters for other frameworks. The runtime itself is built by the
+ * plugin.
+ */
 export type {
   BrowserAdapter,
   ComponentModule,

@@ -10,7 +10,7 @@ import { type ReactDom, UnknownReactError, reactDomFor } from './react-dom.js';
 import type { Types } from './static-value.js';
 
 export interface BabelOptions {
-  /** Where `react-dom` is looked up, as a path; by default from the directory of the compiled file, then Babel's. */
+  /** Path from which `react-dom` is looked up; by default the directory of the compiled file, then Babel's. */
   readonly reactFrom?: string;
   /** Gets what the user should know, once each; by default it goes to standard error. */
   readonly warn?: (message: string) => void;
@@ -51,7 +51,10 @@ function knownReactDom(
   }
 }
 
-/** Not where JSX means something else than React's own elements, or where a later step rewrites JSX by its place. */
+/**
+ * Whether JSX may be compiled. It may not if it means something else than React's own elements, or if a later step
+ * rewrites JSX by its place.
+ */
 function mayBeCompiled(program: NodePath<t.Program>, pass: PluginPass): boolean {
   const comments = pass.file.ast.comments ?? [];
   const isForeign = comments.some(({ value }) => {

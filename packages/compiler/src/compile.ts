@@ -10,7 +10,7 @@ export interface Compiled {
 }
 
 export interface CompileOptions extends BabelOptions {
-  /** Of an earlier step, which the new map is to include. */
+  /** Source map of an earlier step, which the new map is to include. */
   readonly inputSourceMap?: SourceMap;
 }
 

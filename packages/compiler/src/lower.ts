@@ -21,7 +21,7 @@ export interface Lowered {
   readonly values: readonly t.Expression[];
   /** The JSX with `values[i]` in the place of each hole. */
   readonly ordinary: t.JSXElement;
-  /** Of the root; undefined where it has none. */
+  /** Key of the root; undefined if it has none. */
   readonly key: t.Expression | undefined;
 }
 
@@ -29,13 +29,13 @@ export interface Lowered {
 export const VALUES = 'values';
 export const KEY = 'key';
 
-/** Undefined where the root itself is left to the runtime. */
+/** Lowers an element; undefined if the root itself stays the runtime's. */
 export function lower(types: Types, reader: Reader, root: t.JSXElement): Lowered | undefined {
   const pieces: string[] = [];
   const holes: Hole[] = [];
   const values: t.Expression[] = [];
   let piece = '';
-  /** What was written last: 0 a tag, 1 text, 2 a child hole. The same numbers as in holes. */
+  /** Kind of what was written last: 0 a tag, 1 text, 2 a child hole. The same numbers as in holes. */
   let last: 0 | 1 | 2 = 0;
 
   const rootHost = reader.host(root);
@@ -130,7 +130,7 @@ export function lower(types: Types, reader: Reader, root: t.JSXElement): Lowered
     return at(value, types.memberExpression(types.identifier(VALUES), index, true));
   }
 
-  /** Without how it was written: quotes in JSX follow other rules than those in an expression. */
+  /** Copies an expression without how it was written: quotes in JSX follow other rules than those in an expression. */
   function copy(node: t.Expression): t.Expression {
     return node.type === 'StringLiteral' ? types.stringLiteral(node.value) : types.cloneNode(node);
   }

@@ -33,7 +33,7 @@ export interface Host {
 }
 
 export interface Reader {
-  /** Undefined for what is left to the runtime. The same answer, by identity, for the same element. */
+  /** Host element, or undefined if it stays the runtime's. The same answer, by identity, for the same element. */
   host(element: t.JSXElement): Host | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Which host elements react-dom writes by its general rule: start tag, attributes in the order of the props, children,
+ * Host elements that react-dom writes by its general rule: start tag, attributes in the order of the props, children,
  * end tag, and nothing elsewhere. Only those become parts of templates; a test checks each with react-dom.
  */
 
@@ -53,7 +53,7 @@ export const generalTags = (): string[] => [...CONTAINER_TAGS, ...VOID_TAGS];
 export const isGeneralAttribute = (tag: string, name: string): boolean =>
   !SPECIAL_ATTRIBUTES.has(name) && ACTION_ATTRIBUTES[tag]?.has(name) !== true;
 
-/** Whose value React never writes, whatever it is. */
+/** Whether React never writes the attribute's value. */
 export const isEventHandler = (name: string): boolean => name.length > 2 && /^on/i.test(name);
 
 /** `pre` gets a second line feed in front of a text that begins with one. */

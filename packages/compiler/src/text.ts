@@ -8,7 +8,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '>': '&gt;',
 };
 
-/** As react-dom escapes text and attributes. */
+/** Escapes text and attributes as react-dom does. */
 export const escapeHtml = (text: string): string => text.replace(/["&'<>]/g, (c) => ENTITIES[c] ?? c);
 
 /** An entity, in the source, for a character that is trimmed or turned into a space by some JSX transforms. */

@@ -4,7 +4,7 @@ import { compile } from './compile.js';
 export interface SluiceOptions {
   /** Paths of files to compile; by default those that end in `.jsx` or `.tsx`, outside of `node_modules`. */
   readonly include?: RegExp;
-  /** Where `react-dom` is looked up, as a path; by default from the directory of each file, then the working directory. */
+  /** Path from which `react-dom` is looked up; by default the directory of each file, then the working directory. */
   readonly reactFrom?: string;
 }
 

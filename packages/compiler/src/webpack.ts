@@ -5,14 +5,14 @@
 import { type SourceMap, compile } from './compile.js';
 
 export interface LoaderOptions {
-  /** Where `react-dom` is looked up, as a path; by default from the directory of each file, then the working directory. */
+  /** Path from which `react-dom` is looked up; by default the directory of each file, then the working directory. */
   readonly reactFrom?: string;
 }
 
 /** The part of webpack's loader context in use here. */
 interface LoaderContext {
   readonly resourcePath: string;
-  /** Of the compilation: `node` on the server. */
+  /** Target of the compilation: `node` on the server. */
   readonly target?: string;
   readonly mode?: string;
   getOptions(): LoaderOptions;

@@ -134,7 +134,7 @@ export function App({ model, store }: { model: Model; store: Store }) {
   );
 }
 
-/** What is to be said of the connection, while there is something to say. */
+/** State of the connection, while there is something to say. */
 function LinkState({ model, store }: { model: Model; store: Store }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
@@ -264,7 +264,7 @@ function Charts({ model, theme }: { model: Model; theme: string }) {
   );
 }
 
-/** What was chosen in this browser, else what the system prefers. */
+/** Theme that was chosen in this browser, else what the system prefers. */
 function useTheme(): ['light' | 'dark', (theme: 'light' | 'dark') => void] {
   const system = matchMedia('(prefers-color-scheme: dark)');
   const stored = localStorage.getItem('sluice-theme');

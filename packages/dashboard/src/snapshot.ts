@@ -6,11 +6,11 @@ export interface Snapshot {
   readonly version: string;
   /** Process id of the gateway. */
   readonly pid: number;
-  /** What the gateway as a whole is doing. */
+  /** State of the gateway as a whole. */
   readonly state: GatewayState;
-  /** Where clients reach the app, for example `http://localhost:3000`. */
+  /** Address at which clients reach the app, for example `http://localhost:3000`. */
   readonly url: string;
-  /** Where metrics are served; `None` when the admin address is off. */
+  /** Address at which metrics are served; `None` when the admin address is off. */
   readonly admin_url: string | null;
   /** Directory with this instance's sockets. */
   readonly run_dir: string;
@@ -22,7 +22,7 @@ export interface Snapshot {
   readonly reload: ReloadSnapshot | null;
   /** Every worker the supervisor knows, in the order of their places in the pool. */
   readonly workers: readonly WorkerSnapshot[];
-  /** How many workers are wanted, those of the long lane aside; `None` from a gateway that does not say. */
+  /** Number of workers wanted, those of the long lane aside; `None` from a gateway that does not say. */
   readonly workers_wanted: number | null;
   /**
    * Resident memory above which a worker is replaced (`recycle.memory_bytes_max`), bytes; `None` for no
@@ -59,25 +59,25 @@ export interface Snapshot {
   readonly streams: number;
   /** Requests that are answered without a worker, because workers died with them. */
   readonly quarantined: number;
-  /** What is wrong now and lasts. */
+  /** Problems that last. */
   readonly alarms: readonly AlarmSnapshot[];
   /** Workers that served and ended unexpectedly, the latest first. At most 5. */
   readonly crashes: readonly CrashSnapshot[];
   /** Certificates: those that get none first, then in the order of their ends. At most 100. */
   readonly certificates: readonly CertificateSnapshot[];
-  /** What grows steadily with the age of workers. */
+  /** Figures that grow steadily with the age of workers. */
   readonly growing: readonly GrowthSnapshot[];
   /** Renders by `@sluice/react` since the start; `None` while there were none. */
   readonly react: ReactSnapshot | null;
   /** Caches of `<Cached>` of `@sluice/react`; `None` while nobody looked into one. */
   readonly component_cache: ComponentCacheSnapshot | null;
-  /** For whom the server renders (`render.server`). */
+  /** Share of visitors for whom the server renders (`render.server`). */
   readonly dial: DialSnapshot;
-  /** What `@sluice/render` and browsers have reported; `None` while they did not. */
+  /** Reports of `@sluice/render` and browsers; `None` while there are none. */
   readonly effects: EffectsSnapshot | null;
   /** Pages that are kept; `None` while `cache.enabled` is off. */
   readonly page_cache: CacheSnapshot | null;
-  /** How many requests a worker holds, and whether that fits the app. */
+  /** Number of requests that a worker holds, and whether that fits the app. */
   readonly concurrency: ConcurrencySnapshot;
   /** Uninterrupted runs of all workers' main threads since the start, of those that are gone as well. */
   readonly runs: RunsSnapshot;
@@ -85,7 +85,7 @@ export interface Snapshot {
   readonly tails: readonly Tail[];
 }
 
-/** How many requests a worker holds, and whether that fits the app. */
+/** Number of requests that a worker holds, and whether that fits the app. */
 export interface ConcurrencySnapshot {
   /** `workers.concurrency`: `while-waiting`, or a number. */
   readonly mode: string;
@@ -94,7 +94,7 @@ export interface ConcurrencySnapshot {
    * the last minute; `None` where too little was seen.
    */
   readonly asleep: number | null;
-  /** Which mode fits, in a sentence; `None` where too little was seen. */
+  /** Mode that fits, in a sentence; `None` if too little was seen. */
   readonly advice: string | null;
 }
 
@@ -102,13 +102,13 @@ export interface ConcurrencySnapshot {
 export interface ReactSnapshot {
   /** All that were asked for. */
   readonly renders_total: number;
-  /** Those of them that were left to react-dom, by why. */
+  /** Renders of them that were left to react-dom, by reason. */
   readonly fallbacks: Readonly<Record<string, number>>;
 }
 
 /**
- * What the component caches of all workers did since the start, of those that are gone as well, and
- * what they hold now.
+ * Counts of the component caches of all workers since the start, including workers that have exited,
+ * and what the caches hold now.
  */
 export interface ComponentCacheSnapshot {
   /** Components whose HTML was used again. */
@@ -119,19 +119,19 @@ export interface ComponentCacheSnapshot {
   readonly evictions_total: number;
   /** Pieces of HTML in workers that run. */
   readonly entries: number;
-  /** About what they take in memory. */
+  /** Approximate memory of the entries, bytes. */
   readonly bytes: number;
-  /** What they may take, all workers added up. */
+  /** Largest memory of the entries, all workers added up. */
   readonly bytes_max: number;
 }
 
-/** Something that is wrong and lasts. */
+/** Problem that lasts. */
 export interface AlarmSnapshot {
-  /** What, with the names of the log's `alarm`. */
+  /** Name of the alarm, as in the log's `alarm`. */
   readonly alarm: string;
   /** The class that it is about, if it is about one. */
   readonly class: string | null;
-  /** What was seen, and what to do about it. */
+  /** Description, and what to do about it. */
   readonly text: string;
   /** Seconds since it was raised. */
   readonly age_s: number;
@@ -139,11 +139,11 @@ export interface AlarmSnapshot {
 
 /** The unexpected end of a worker that served. */
 export interface CrashSnapshot {
-  /** When, Unix time in milliseconds. */
+  /** Time, Unix time in milliseconds. */
   readonly at_unix_ms: number;
   /** The worker. */
   readonly worker: number;
-  /** How its process ended, in words. */
+  /** End of its process, in words. */
   readonly status: string;
   /** First line of the exception that ended it; `None` where nothing was thrown, or that is not known. */
   readonly exception: string | null;
@@ -154,11 +154,11 @@ export interface CrashSnapshot {
    * not known which it was.
    */
   readonly request: string | null;
-  /** That request's method. */
+  /** Method of that request. */
   readonly method: string | null;
-  /** Its path, without the query. */
+  /** Path of that request, without the query. */
   readonly path: string | null;
-  /** Its class. */
+  /** Class of that request. */
   readonly class: string | null;
 }
 
@@ -168,17 +168,17 @@ export interface CertificateSnapshot {
   readonly name: string;
   /** Key of the config that names it: `server.tls_cert`, `server.certificates` or `acme.names`. */
   readonly key: string;
-  /** Its file; `None` where the CA has not given it yet. */
+  /** File of the certificate; `None` if the CA has not issued it yet. */
   readonly file: string | null;
   /** Seconds until it expires, negative where it has; `None` where there is none. */
   readonly expires_in_s: number | null;
   /** Seconds until the CA is asked for the next one; `None` for files of yours. */
   readonly asked_in_s: number | null;
-  /** Why the CA gave none when it was asked last; `None` where it did. */
+  /** Reason why the CA gave none when it was asked last; `None` if it did. */
   readonly problem: string | null;
 }
 
-/** Something that grows with the age of workers. */
+/** Figure that grows with the age of workers. */
 export interface GrowthSnapshot {
   /**
    * `service_time`, `cpu_time` or `outside_handler` of a class; `resident_memory`, `heap` or
@@ -189,13 +189,13 @@ export interface GrowthSnapshot {
   readonly class: string | null;
   /** Unit of the figures: `ms`, `bytes` or `files`. */
   readonly unit: string;
-  /** What it was at the least age that counts. */
+  /** Value at the least age that counts. */
   readonly from: number;
-  /** What it is at the greatest age. */
+  /** Value at the greatest age. */
   readonly to: number;
-  /** What it grows by in an hour. */
+  /** Growth in an hour. */
   readonly per_hour: number;
-  /** Between those two ages, seconds. */
+  /** Time between those two ages, seconds. */
   readonly over_s: number;
   /** The first of the versions of the app, in an unbroken row, that it grows in. */
   readonly since_generation: number;
@@ -203,11 +203,11 @@ export interface GrowthSnapshot {
 
 /** A request that is answered without a worker, because workers died with it. */
 export interface QuarantinedRequest {
-  /** What it is called for releasing it. */
+  /** Name by which it is released. */
   readonly id: string;
-  /** Its method. */
+  /** Method. */
   readonly method: string;
-  /** Its path and query, cut after 200 characters. */
+  /** Path and query, cut after 200 characters. */
   readonly target: string;
   /** Workers that died with it. */
   readonly deaths: number;
@@ -218,7 +218,7 @@ export interface QuarantinedRequest {
   readonly told_by: readonly string[];
   /**
    * Whether one request at a time is let through, because others got answers from the page and nothing
-   * tells them apart.
+   * distinguishes them.
    */
   readonly probed: boolean;
   /** Milliseconds that it has been in quarantine. */
@@ -227,33 +227,33 @@ export interface QuarantinedRequest {
   readonly expires_in_ms: number;
 }
 
-/** What requests took, before and after. */
+/** Costs of requests, before and after. */
 export interface ReportSnapshot {
-  /** What it is compared with; `None` where nothing of that is kept. */
+  /** Figures that it is compared with; `None` if nothing of that is kept. */
   readonly before: ReportSide | null;
-  /** Since then; `None` where no request has ended. */
+  /** Figures since then; `None` if no request has ended. */
   readonly after: ReportSide | null;
-  /** Since when anything is kept, Unix time in milliseconds. */
+  /** Time since which anything is kept, Unix time in milliseconds. */
   readonly kept_since_ms: number | null;
 }
 
-/** What requests took in a time. */
+/** Costs of requests in a span of time. */
 export interface ReportSide {
-  /** When the first of them ended, Unix time in milliseconds. */
+  /** End of the first of them, Unix time in milliseconds. */
   readonly from_ms: number;
-  /** When the last of them ended, Unix time in milliseconds. */
+  /** End of the last of them, Unix time in milliseconds. */
   readonly until_ms: number;
   /** Versions of the app that answered them. */
   readonly generations: readonly number[];
   /** All of them. */
   readonly all: SpentSnapshot;
-  /** By class, those that took most CPU time first. */
+  /** Classes, those that took most CPU time first. */
   readonly classes: readonly SpentSnapshot[];
 }
 
-/** What requests of a class took. */
+/** Costs of a class's requests. */
 export interface SpentSnapshot {
-  /** Its name; empty for all together. */
+  /** Name; empty for all together. */
   readonly class: string;
   /** Requests that workers have ended. */
   readonly requests: number;
@@ -277,11 +277,11 @@ export interface SpentSnapshot {
   readonly runs: readonly number[];
 }
 
-/** What requests cost, by class. */
+/** Costs of requests, by class. */
 export interface ClassesSnapshot {
-  /** Classes that cost at least that are long; `None` while the traffic is of a kind. */
+  /** Cost from which on classes are long; `None` while all requests are alike. */
   readonly cut_ms: number | null;
-  /** Those that take most CPU time first. */
+  /** Classes, those that take most CPU time first. */
   readonly classes: readonly ClassSnapshot[];
 }
 
@@ -290,11 +290,11 @@ export interface ClassesSnapshot {
  * requests.
  */
 export interface ClassSnapshot {
-  /** Its name. */
+  /** Name. */
   readonly class: string;
   /** Requests since it was first seen. */
   readonly requests: number;
-  /** What the next one is expected to cost, milliseconds. */
+  /** Expected cost of the next request, milliseconds. */
   readonly expected_ms: number;
   /** Mean of what was reported, milliseconds; `None` before the first report. */
   readonly cost_mean_ms: number | null;
@@ -314,22 +314,22 @@ export interface ClassSnapshot {
   readonly known: boolean;
   /** Whether it is kept away from what is short. */
   readonly long: boolean;
-  /** How many times its long-term mean it costs lately; `None` before there is one. */
+  /** Latest cost as a multiple of the long-term mean; `None` before there is one. */
   readonly drift: number | null;
   /** The class that this is a part of. */
   readonly split_from: string | null;
 }
 
-/** What the gateway as a whole is doing. */
+/** State of the gateway as a whole. */
 export type GatewayState = 'starting' | 'serving' | 'draining';
 
 /** A reload, under way or over. */
 export interface ReloadSnapshot {
   /** The generation that it brought, or was to bring. */
   readonly generation: number;
-  /** How it stands. */
+  /** State of the reload. */
   readonly state: ReloadState;
-  /** Why it was given up, if it was. */
+  /** Reason why it was given up, if it was. */
   readonly reason: string | null;
   /** Seconds since it was asked for. */
   readonly age_s: number;
@@ -339,7 +339,7 @@ export interface ReloadSnapshot {
   readonly service_p95_after_ms: number | null;
 }
 
-/** How a reload stands. */
+/** State of a reload. */
 export type ReloadState = 'running' | 'done' | 'abandoned';
 
 /** One worker. */
@@ -352,7 +352,7 @@ export interface WorkerSnapshot {
   readonly pid: number | null;
   /** Version of the app that it runs; 0 where no process runs. */
   readonly generation: number;
-  /** Where the worker is in its life. */
+  /** Stage of the worker's life. */
   readonly state: WorkerState;
   /** Seconds since its process started. */
   readonly age_s: number;
@@ -364,7 +364,7 @@ export interface WorkerSnapshot {
   readonly requests_total: number;
   /** Times that the process in this place has been started again. */
   readonly restarts_total: number;
-  /** What it holds now; at most one in strict mode. */
+  /** Requests that it holds now; at most one in strict mode. */
   readonly current: readonly CurrentRequest[];
   /** CPU milliseconds used so far, once reported. */
   readonly cpu_ms_total: number | null;
@@ -378,9 +378,9 @@ export interface WorkerSnapshot {
   readonly silent_ms: number | null;
   /** Upgraded connections and event streams it holds. */
   readonly streams: number;
-  /** Its operating-system priority was lowered, because its event loop stood still. */
+  /** True if its operating-system priority was lowered, because its event loop was blocked. */
   readonly lowered: boolean;
-  /** Which requests it is for; `None` where no process runs. */
+  /** Requests that it is for; `None` if no process runs. */
   readonly lane: Lane | null;
   /** Uninterrupted runs of its main thread, without `longest`; `None` until it tells of them. */
   readonly runs: RunsSnapshot | null;
@@ -389,7 +389,7 @@ export interface WorkerSnapshot {
 /** Workers that share an operating-system priority. */
 export type Lane = 'short' | 'long';
 
-/** Where a worker is in its life. */
+/** Stage of a worker's life. */
 export type WorkerState = 'starting' | 'warming' | 'ready' | 'busy' | 'paused' | 'leaving' | 'backoff';
 
 /** A request that a worker holds. */
@@ -408,7 +408,7 @@ export interface CurrentRequest {
 
 /** Workers that are not started yet, because another one boots (`workers.boot_at_once`). */
 export interface BootsSnapshot {
-  /** How many workers wait. */
+  /** Number of workers that wait. */
   readonly waiting: number;
   /** The worker whose boot they wait for. */
   readonly awaited: number;
@@ -422,7 +422,7 @@ export interface QueueSnapshot {
   readonly length_max: number;
   /** Wait of the request at the head so far; 0 when empty. */
   readonly oldest_wait_ms: number;
-  /** What a request that arrives now is expected to wait. */
+  /** Wait that is expected of a request that arrives now. */
   readonly predicted_wait_ms: number | null;
 }
 
@@ -436,7 +436,7 @@ export interface RequestsSnapshot {
   readonly handed: number;
   /** Handed to workers ahead of time since the start. */
   readonly handed_total: number;
-  /** Those of them that were taken back unseen by the app. */
+  /** Requests of them that were taken back unseen by the app. */
   readonly taken_back_total: number;
   /** Rate of answers over the last seconds. */
   readonly per_second: number;
@@ -492,15 +492,15 @@ export interface CacheSnapshot {
 
 /** Pages on disk, which outlive the gateway. Counts are since the start of the gateway. */
 export interface DiskCacheSnapshot {
-  /** Its directory (`cache.disk_dir`). */
+  /** Directory (`cache.disk_dir`). */
   readonly dir: string;
   /** Whether it is in use: no other gateway has it, and it can be used. */
   readonly in_use: boolean;
   /** Pages there. */
   readonly pages: number;
-  /** What its files take, bytes. */
+  /** Size of its files, bytes. */
   readonly bytes: number;
-  /** What they may take, bytes. */
+  /** Largest size of its files, bytes. */
   readonly bytes_max: number;
   /** Look-ups that found a page. */
   readonly hits: number;
@@ -522,7 +522,7 @@ export interface DiskCacheSnapshot {
 
 /** A server in which several gateways share their pages. Counts are since the start of the gateway. */
 export interface SharedCacheSnapshot {
-  /** Where it is, without user and password. */
+  /** Address, without user and password. */
   readonly address: string;
   /** Whether it is in use: it answers, and in time. */
   readonly up: boolean;
@@ -548,27 +548,27 @@ export interface SharedCacheSnapshot {
   readonly purges_heard: number;
 }
 
-/** Why the latest answer for a page was not kept. */
+/** Reason why the latest answer for a page was not stored. */
 export interface UnkeptSnapshot {
-  /** In a few words. */
+  /** Reason in a few words. */
   readonly why: string;
   /** Status of the answer; 0 where there was none. */
   readonly status: number;
-  /** How long ago that was, seconds. */
+  /** Time since then, seconds. */
   readonly age_s: number;
 }
 
-/** What is kept of a page: one variant. */
+/** Stored variant of a page. */
 export interface KeptSnapshot {
   /** Status of the answer. */
   readonly status: number;
   /** Length of its body, bytes. */
   readonly bytes: number;
-  /** Its age, seconds. */
+  /** Age, seconds. */
   readonly age_s: number;
-  /** For how long it is fresh from now on, seconds. */
+  /** Time for which it is fresh from now on, seconds. */
   readonly fresh_s: number;
-  /** For how long it is of any use from now on, seconds. */
+  /** Time for which it is useful from now on, seconds. */
   readonly useful_s: number;
   /** Tags that the app gave it. */
   readonly tags: readonly string[];
@@ -618,23 +618,23 @@ export interface DialSnapshot {
   readonly turned: boolean;
 }
 
-/** What workers and browsers have reported of rendering since the start. */
+/** Reports of workers and browsers on rendering since the start. */
 export interface EffectsSnapshot {
   /** The 50 components that took most CPU time, that one first. */
   readonly components: readonly ComponentSnapshot[];
   /** Components in all; those beyond 500 are one, `other`. */
   readonly components_count: number;
-  /** By setting of the dial. */
+  /** Figures by setting of the dial. */
   readonly settings: readonly SettingSnapshot[];
-  /** By variant. */
+  /** Figures by variant. */
   readonly variants: readonly VitalsSnapshot[];
-  /** By class of the page: the 20 with most reports, that with most first. */
+  /** Figures by class of the page: the 20 with most reports, that with most first. */
   readonly pages: readonly VitalsSnapshot[];
 }
 
 /** One component since the start. */
 export interface ComponentSnapshot {
-  /** Its name. */
+  /** Name. */
   readonly name: string;
   /** Renders by outcome: `rendered`, `cached`, `error`, `late`, `client` and the like. */
   readonly outcomes: Readonly<Record<string, number>>;
@@ -652,13 +652,13 @@ export interface SettingSnapshot {
   readonly cpu_ms_total: number;
   /** The same for one page; `None` where no page was counted. */
   readonly cpu_ms_per_page: number | null;
-  /** What browsers measured, by device. */
+  /** Measurements of browsers, by device. */
   readonly devices: readonly VitalsSnapshot[];
 }
 
 /**
- * What browsers measured of one kind of page. Figures without `_total` are 75th percentiles of the
- * last one to two hours; `None` where nothing was measured.
+ * Measurements of browsers for one kind of page. Figures without `_total` are 75th percentiles of the
+ * last one to two hours; `None` if nothing was measured.
  */
 export interface VitalsSnapshot {
   /** Device, variant or class. */
@@ -698,8 +698,8 @@ export interface RunsSnapshot {
   /** Wall-clock time in them, microseconds, by bucket as `counts`. */
   readonly time_us: readonly number[];
   /**
-   * For how long workers were watched, microseconds, added up. The part of it that is in runs of a class
-   * is the chance that a request which arrives at a worker has to wait behind one.
+   * Time for which workers were watched, microseconds, added up. The part of it that is in runs of a
+   * class is the chance that a request which arrives at a worker has to wait behind one.
    */
   readonly observed_us: number;
   /** Pauses of the garbage collector. */
@@ -708,7 +708,7 @@ export interface RunsSnapshot {
   readonly collected_us: number;
   /** Requests of which it is known which runs were theirs. */
   readonly requests: number;
-  /** Those of them with a run of at least 1 ms, 10 ms, 100 ms and 1 s. */
+  /** Requests of them with a run of at least 1 ms, 10 ms, 100 ms and 1 s. */
   readonly requests_with: readonly number[];
   /** The longest of the latest hours, the latest first. */
   readonly longest: readonly LongRunSnapshot[];
@@ -716,15 +716,15 @@ export interface RunsSnapshot {
 
 /** One long run. */
 export interface LongRunSnapshot {
-  /** How long it was, milliseconds. */
+  /** Duration, milliseconds. */
   readonly ms: number;
-  /** How much of that the garbage collector took, milliseconds. */
+  /** Time of the garbage collector within it, milliseconds. */
   readonly collected_ms: number;
   /** CPU time of the main thread meanwhile, milliseconds; `None` where that is not known. */
   readonly cpu_ms: number | null;
-  /** What the time went to, as the log's `spent` says; `None` where that is not known. */
+  /** Use of the time, as the log's `spent` says; `None` if it is not known. */
   readonly spent: string | null;
-  /** When it ended, Unix time in milliseconds. */
+  /** End of the run, Unix time in milliseconds. */
   readonly at_unix_ms: number;
   /** The worker. */
   readonly worker: number;
@@ -733,34 +733,34 @@ export interface LongRunSnapshot {
    * known.
    */
   readonly request: string | null;
-  /** That request's class. */
+  /** Class of that request. */
   readonly class: string | null;
 }
 
-/** What is looked at. */
+/** Subject of a profile. */
 export type Kind = 'cpu' | 'snapshot' | 'sampling' | 'allocations' | 'routes';
 
-/** What is asked for. */
+/** Profile that an operator asks for. */
 export interface Wish {
-  /** What is looked at. */
+  /** Subject of the profile. */
   readonly kind: Kind;
-  /** Which worker; the one that has answered most requests unless said. */
+  /** Worker; the one that has answered most requests unless said. */
   readonly worker?: number;
   /** Every worker that serves. */
   readonly all: boolean;
-  /** How long; of no meaning for a snapshot. */
+  /** Duration; meaningless for a snapshot. */
   readonly duration_ms: number;
-  /** The class, or the path of classes, whose requests are to be told apart. */
+  /** The class, or the path of classes, whose requests are to be distinguished. */
   readonly route?: string;
 }
 
-/** What one worker has written, or why it has not. */
+/** File that one worker has written, or the reason for its lack. */
 export interface Taken {
   /** The worker. */
   readonly worker: number;
-  /** Whoever asked takes the file, and the directory that it is in, away. */
+  /** File of the profile; the program that asked deletes it with its directory. */
   readonly file: string;
-  /** From its start to its end, milliseconds. */
+  /** Duration from its start to its end, milliseconds. */
   readonly duration_ms: number;
   /** CPU time of the process meanwhile, milliseconds. */
   readonly used_ms: number;
@@ -770,15 +770,15 @@ export interface Taken {
   readonly node: string;
   /** Numbers of the requests of the route that was asked for. */
   readonly requests: readonly number[];
-  /** There were more of them than are noted. */
+  /** True if there were more of them than are noted. */
   readonly requests_cut: boolean;
-  /** Why there is none of this worker, for people. */
+  /** Reason for the lack of a file from this worker, for people. */
   readonly error?: string;
 }
 
 /** The profile of one request that took longer than its class usually does. */
 export interface Tail {
-  /** What it is called for opening it, and what its file is called. */
+  /** Number by which it is opened, and by which its file is named. */
   readonly id: number;
   /** The request's class. */
   readonly class: string;
@@ -786,15 +786,15 @@ export interface Tail {
   readonly target: string;
   /** The request id of the access log. */
   readonly request_id: string;
-  /** Its worker. */
+  /** Worker that wrote it. */
   readonly worker: number;
-  /** When it ended, milliseconds since 1970. */
+  /** End of the request, milliseconds since 1970. */
   readonly at_unix_ms: number;
   /** Time in the worker, without the profile's own, milliseconds. */
   readonly service_ms: number;
   /** CPU time of the worker's process meanwhile, milliseconds. */
   readonly cpu_ms: number;
-  /** What 99 of 100 requests of the class cost at most, milliseconds. */
+  /** Cost that 99 of 100 requests of the class do not exceed, milliseconds. */
   readonly usual_ms: number;
   /** Size of its file. */
   readonly bytes: number;
@@ -804,16 +804,16 @@ export interface Tail {
 
 /** The first event of a connection. */
 export interface Hello {
-  /** When this gateway's history began, Unix time in milliseconds; tells gateways apart. */
+  /** Start of this gateway's history, Unix time in milliseconds; differs between gateways. */
   readonly epoch: number;
   /** Whether the points follow those that the viewer has seen without a gap. */
   readonly resumed: boolean;
   /**
-   * What the viewer missed, if that is still kept second by second; else nothing, and `GET /history` has
-   * it.
+   * Points that the viewer missed, if they are still kept second by second; else nothing, and `GET
+   * /history` has them.
    */
   readonly points: readonly Point[];
-  /** What happened since the viewer last heard of it, or all that is kept; oldest first. */
+  /** Events since the viewer last heard of one, or all that are kept; oldest first. */
   readonly marks: readonly Mark[];
   /** The file that holds the token; `None` where the config says the token. */
   readonly token_file: string | null;
@@ -823,25 +823,25 @@ export interface Hello {
 export interface Frame {
   /** The gateway's clock, Unix time in milliseconds. */
   readonly now_ms: number;
-  /** How things are now. */
+  /** State of the gateway now. */
   readonly status: Snapshot;
   /** The last second. */
   readonly point: Point;
-  /** What happened in it. */
+  /** Events within it. */
   readonly marks: readonly Mark[];
 }
 
 /** The event of every few seconds. */
 export interface Costs {
-  /** What requests cost, by class. */
+  /** Costs of requests, by class. */
   readonly classes: ClassesSnapshot;
   /** Requests that are answered without a worker. */
   readonly quarantined: readonly QuarantinedRequest[];
 }
 
-/** What one span of time was like. */
+/** Figures of one span of time. */
 export interface Point {
-  /** When the span ended, Unix time in milliseconds. */
+  /** End of the span, Unix time in milliseconds. */
   readonly at_ms: number;
   /** Requests that workers answered, per second. */
   readonly answered: number;
@@ -877,11 +877,11 @@ export interface Point {
 
 /** The answer to `GET /history`: a list for each field of [`Point`], oldest first. */
 export interface Columns {
-  /** As in [`Hello`]. */
+  /** Start of the history, as in [`Hello`]. */
   readonly epoch: number;
   /** Length of each span, seconds. */
   readonly span_s: number;
-  /** As in [`Point`], like all that follow. */
+  /** Ends of the spans, as in [`Point`]; all fields that follow are as there, too. */
   readonly at_ms: readonly number[];
   /** Requests answered. */
   readonly answered: readonly number[];
@@ -913,24 +913,24 @@ export interface Columns {
 export interface Mark {
   /** Counts from 1 in one gateway. */
   readonly id: number;
-  /** When, Unix time in milliseconds. */
+  /** Time, Unix time in milliseconds. */
   readonly at_ms: number;
-  /** What it is about. */
+  /** Subject of the event. */
   readonly kind: MarkKind;
   /** The `event` of its line in the log. */
   readonly event: string;
-  /** How much it matters. */
+  /** Importance of the event. */
   readonly level: MarkLevel;
   /** The worker that it is about. */
   readonly worker: number | null;
-  /** What happened, in a sentence whose subject is that worker, if there is one. */
+  /** Description in a sentence, whose subject is that worker, if there is one. */
   readonly text: string;
   /** More, in lines: a stack, or the end of an app's stderr. */
   readonly detail: string | null;
 }
 
-/** What a mark is about. */
+/** Subject of a mark. */
 export type MarkKind = 'deploy' | 'crash' | 'stuck' | 'quarantine' | 'alarm' | 'worker' | 'note';
 
-/** How much a mark matters. */
+/** Importance of a mark. */
 export type MarkLevel = 'info' | 'warn' | 'error';

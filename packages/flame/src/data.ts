@@ -1,6 +1,6 @@
 // What a flame graph is drawn from: the data that the gateway's command puts into the page, and the tree that is made of it.
 
-/** As `gateway/cli/src/client/profile/flame.rs` writes it. */
+/** Data as `gateway/cli/src/client/profile/flame.rs` writes it. */
 export interface FlameData {
   readonly title: string;
   readonly unit: 'us' | 'bytes';
@@ -65,7 +65,7 @@ export function treeOf({ parents, selves }: FlameData): Tree {
   return { totals, starts, depths, children, depth_max };
 }
 
-/** How much of the whole is in boxes of these frames, each stack once. */
+/** Returns the part of the whole that is in boxes of these frames, each stack once. */
 export function matched(
   { parents, stack_frames }: FlameData,
   { totals }: Tree,

@@ -127,7 +127,7 @@ export function flameGraph(parent: HTMLElement, data: FlameData, tell: (text: st
     choose(stack);
   }
 
-  /** Beside it, of the same caller. */
+  /** Returns the index of a box beside it, of the same caller. */
   function sibling(step: number): number | undefined {
     const all = tree.children[data.parents[chosen] ?? 0] ?? [];
     return all[all.indexOf(chosen) + step];

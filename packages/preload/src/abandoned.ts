@@ -9,9 +9,9 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import { later, now_ms as now } from './timers.js';
 
-/** How often is looked, while there is an abandoned request. */
+/** Interval of looks while there is an abandoned request. */
 const LOOK_MS = 50;
-/** How long an idle loop is watched before the first collection, and a busy one, which has something to do. */
+/** Time for which an idle loop is watched before the first collection; a busy one, which has something to do, has more. */
 const IDLE_MS = 200;
 const BUSY_MS = 2_000;
 /** Busier than this in one look, the loop is not idle. */
@@ -24,7 +24,7 @@ const GAP_PER_COLLECTION = 4;
 /** A collection that does not end is not waited for. */
 const COLLECTION_MS_MAX = 10_000;
 
-/** What refers to a response, beside the app; all of it is let go. */
+/** References to a response, beside the app's; all of them are dropped. */
 export interface Abandonable {
   readonly request: IncomingMessage;
   readonly response: ServerResponse | undefined;
@@ -140,10 +140,13 @@ function release(held: Abandonable, response: ServerResponse): void {
   });
 }
 
-/** It never brings another request. */
+/** Socket that never brings another request. */
 const closed = { destroyed: true, readableEnded: true, timeout: 0, end() {} } as unknown as Socket;
 
-/** For hooks that run after the app has dropped the request: method, target and headers, without what refers to the rest. */
+/**
+ * Copy for hooks that run after the app has dropped the request: method, target and headers, without what refers to the
+ * rest.
+ */
 function likenessOf({
   method,
   url,

@@ -1,13 +1,13 @@
 /**
- * Reads the arguments of `listen()` the way Node does, and answers `address()` as the app expects. Pure; whatever
- * it does not understand is left to Node, which throws the right error.
+ * Reads the arguments of `listen()` the way Node does, and answers `address()` as the app expects. Pure. Arguments that
+ * it does not understand go to Node, which throws the right error.
  */
 import { type AddressInfo, isIP } from 'node:net';
 import type { Requested } from './messages.js';
 
 export interface ListenCall {
   readonly requested: Requested;
-  /** What has to be passed on to Node with another address: backlog, signal. */
+  /** Options that have to be passed on to Node with another address: backlog, signal. */
   readonly options: { readonly backlog?: number; readonly signal?: AbortSignal };
   readonly callback: (() => void) | undefined;
 }
@@ -70,7 +70,7 @@ function readPort(value: unknown): number | undefined {
   return Number.isInteger(port) && port >= 0 && port <= 65535 ? port : undefined;
 }
 
-/** What `server.address()` says; port 0 means that the app left the choice to the system. */
+/** Returns what `server.address()` says; port 0 means that the app left the choice to the system. */
 export function answerAddress(requested: Requested, portFor0: number): AddressInfo | string {
   if (requested.path !== null) return requested.path;
   const port = requested.port === null || requested.port === 0 ? portFor0 : requested.port;

@@ -53,7 +53,7 @@ interface LineSocket extends Socket {
 }
 
 export type Tell = (message: ToGateway) => void;
-/** Told of each response that writes to its connection. */
+/** Called with each response that writes to its connection. */
 export type Watch = (response: ServerResponse) => void;
 
 let tell: Tell = () => {};
@@ -114,7 +114,7 @@ export function keepAnswersApart(prototype: ServerResponse, send: Tell, writes: 
   return true;
 }
 
-/** What of the data the response may still send. */
+/** Returns the part of the data that the response may still send. */
 function cut(response: Response, data: Data, encoding: unknown, announced: number): Data {
   if (response.chunkedEncoding || !response._hasBody || !Number.isFinite(announced)) return data;
   const bytes =
@@ -233,7 +233,10 @@ function lengthOf(data: unknown): number {
 let isRawTold = false;
 let isDropTold = false;
 
-/** From the first of these lines on, the gateway uses each connection to this process for one request. */
+/**
+ * Tells the gateway of raw bytes. From the first of these lines on, it uses each connection to this process for one
+ * request.
+ */
 function tellRaw(dropped_bytes: number): void {
   if (dropped_bytes > 0 ? isDropTold : isRawTold) return;
   isRawTold = true;

@@ -1,7 +1,8 @@
 /**
- * What an app imports from `@sluice/preload`: hooks around each request, and purges of pages. The preload, loaded by the gateway, is another
- * instance of this package, so the two meet at a global symbol. Where it is missing, the app runs without Sluice: the
- * hooks are accepted and never called, and there are no pages to purge.
+ * Module that an app imports as `@sluice/preload`: hooks around each request, and purges of pages. The preload, loaded by the gateway, is
+ * another instance of this package, so the two meet at a global symbol. Without the symbol, the app runs without Sluice: the hooks are
+ * accepted and never called, and there are no pages to purge. It is built twice, for `import` and for `require`, so it must keep nothing
+ * itself.
  *
  * It is built twice, for `import` and for `require`, so it must keep nothing itself.
  */
@@ -18,8 +19,8 @@ export interface HookedRequest {
 }
 
 /**
- * How it ended: its response is written whole; it broke off, because the client left or the app destroyed it; or it has
- * left its slot at the headers and goes on as an event stream or an upgraded connection.
+ * End of the request: its response is written whole; it broke off, because the client left or the app destroyed it; or
+ * it has left its slot at the headers. It then continues as an event stream or an upgraded connection.
  */
 export type Outcome = 'answered' | 'aborted' | 'stream' | 'upgrade';
 
@@ -42,7 +43,7 @@ export interface Pages {
   /** One of `Cache-Tag`, `Surrogate-Key`, or the tags of `<Cached>` parts. */
   readonly tag?: string;
   readonly all?: true;
-  /** They stay as stale ones: used while new ones are rendered, or where none can be. */
+  /** Whether pages stay as stale ones: used while new ones are rendered, or if none can be. */
   readonly soft?: boolean;
 }
 
@@ -74,8 +75,9 @@ export function onReset(hook: Hook): Unsubscribe {
 }
 
 /**
- * Has the gateway purge pages, and all workers the parts of pages with that tag (`<Cached>`). Resolves with the number of pages when that is done: nobody who asks
- * from then on gets an old one. Resolves with 0 without Sluice, before this process listens, and in a process or thread that does not serve.
+ * Purges pages of the gateway, and in all workers the parts of pages with that tag (`<Cached>`). Resolves with the number of pages when
+ * that is done: nobody who asks from then on gets an old one. Resolves with 0 without Sluice, before this process listens, and in a process
+ * or thread that does not serve.
  *
  * Rejects with a TypeError where it is not said which pages, and with a RangeError while too many purges wait.
  */

@@ -1,6 +1,6 @@
 /**
- * What loops of the app that let others in (`packages/breathe`) ask: whether somebody waits for the main thread. Such are the other
- * requests inside, and those that the gateway has given to this worker since. The event loop, which would read them, does not
+ * Answers for loops of the app that let others in (`packages/breathe`): whether somebody waits for the main thread. Such are the
+ * other requests inside, and those that the gateway has given to this worker since. The event loop, which would read them, does not
  * turn during a loop, so the gateway counts them in a file, where a read takes a microsecond. What threads of that package work
  * counts for the request that asked for it.
  *
@@ -11,7 +11,7 @@ import type { Control } from './control.js';
 import type { OwnCpu } from './own-cpu.js';
 import { now_ms } from './timers.js';
 
-/** As `packages/breathe/src/host.ts` has it. */
+/** Symbol as `packages/breathe/src/host.ts` has it. */
 export const breathingKey = Symbol.for('sluice.breathe.1');
 /** The gateway takes it for 120 ms that such a loop runs. */
 const SAY_EVERY_MS = 50;
@@ -45,7 +45,7 @@ export class Breathing {
     return this.#cpu.offload();
   }
 
-  /** Whether another request waits for this thread, as far as is known. Asked by loops once a used-up budget. */
+  /** Whether another request is known to wait for this thread. Asked by loops once a used-up budget. */
   somebodyWaits(): boolean {
     const at_ms = now_ms();
     const isGiven = this.#given.hasChanged();

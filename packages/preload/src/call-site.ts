@@ -21,8 +21,8 @@ const own = [import.meta.url, fileURLToPath(import.meta.url)].map((path) =>
 type Named = (...parts: never[]) => unknown;
 
 /**
- * Where the code was written, as far as this process knows: loaders that translate in memory, such as tsx, have Node keep their source
- * maps. Those in files are read by the command. Reads a map once, so it is only for what is told.
+ * Returns the place where the code was written, if this process knows it: loaders that translate in memory, such as tsx, have Node
+ * keep their source maps. Those in files are read by the command. Reads a map once, so it is only for what is reported.
  */
 export function written(site: CallSite): CallSite {
   try {

@@ -1,7 +1,7 @@
 /**
  * HTTP servers that listen before it is known which one is the app's main server: one for metrics or health often listens
  * long before the app does. They wait for a server on the port that is meant, as long as the app still does anything but
- * wait for connections; without one, the first of them is taken. It must not know how a server becomes the main one.
+ * wait for connections. Without one, the first of them is taken. It must not know how a server becomes the main one.
  */
 import type { Server as HttpServer } from 'node:http';
 import { Idle } from './idle.js';
@@ -11,7 +11,7 @@ import { later } from './timers.js';
 export interface Candidate {
   readonly server: HttpServer;
   readonly requested: Requested;
-  /** Where it listens meanwhile; undefined for port 0, which has its address on loopback already. */
+  /** Path on which it listens meanwhile; undefined for port 0, which has its address on loopback already. */
   readonly socketPath: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export class Candidates {
     this.#timer ??= later(() => this.#decide(this.#wait_ms), this.#wait_ms).unref();
   }
 
-  /** Those that still listen, in the order in which they came; none waits any more. */
+  /** Takes those that still listen, in the order in which they came; none waits any more. */
   take(): Candidate[] {
     if (this.#timer !== undefined) clearTimeout(this.#timer);
     this.#timer = undefined;

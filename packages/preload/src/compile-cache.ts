@@ -4,7 +4,7 @@
  */
 import nodeModule from 'node:module';
 
-/** When modules that requests have loaded are written, if the app holds none then; else as much later again. */
+/** Time after which modules that requests have loaded are written, if the app holds none then; else as much later again. */
 const LATER_MS = 30_000;
 
 /** Node.js has it from 22.10 on. */

@@ -1,10 +1,10 @@
 /**
- * What the component cache of `@sluice/react` did in this process, told with a beat where it has changed, and purges of it. All copies of that package share
- * one cache; this package must not know it otherwise.
+ * Counts of `@sluice/react`'s component cache in this process, told with a beat if it has changed, and purges of it. All copies of that
+ * package share one cache; this package must not know it otherwise.
  */
 import type { ToGateway } from './messages.js';
 
-/** Where the cache is. The number changes with the shape. */
+/** Symbol of the cache. The number changes with the shape. */
 const cacheKey = Symbol.for('sluice.react.caches.3');
 
 interface Shared {
@@ -24,7 +24,7 @@ export function purgeParts(tag: string | undefined): void {
 export class ComponentCache {
   #told = '';
 
-  /** What the gateway does not know yet. Nothing until the app has looked for cached HTML. */
+  /** Counts that the gateway does not know yet. Nothing until the app has looked for cached HTML. */
   news(): ToGateway | undefined {
     const statistics = (globalThis as { readonly [cacheKey]?: Shared })[cacheKey]?.cache.statistics;
     if (statistics === undefined) return undefined;

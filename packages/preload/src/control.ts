@@ -1,7 +1,7 @@
 /**
- * The control channel to the gateway. Before this process has the role it only remembers what the app said; from
- * `open()` on it is one unix connection that never keeps the app alive and whose end means that the gateway is gone.
- * It must not know what the messages mean.
+ * The control channel to the gateway. Before this process has the role it only remembers what the app said. From
+ * `open()` on it is one unix connection that never keeps the app alive and whose end means that the gateway is gone. It
+ * must not know what the messages mean.
  */
 import { writeSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -11,7 +11,7 @@ import type { FromGateway, ToGateway } from './messages.js';
 
 /** Lines that are kept until the connection to the gateway stands. */
 const EARLY_LINES_MAX = 100;
-/** What may wait for a gateway that does not read. */
+/** Largest number of bytes that wait for a gateway that does not read. */
 const UNSENT_BYTES_MAX = 4 * 1024 * 1024;
 /** The longest line of the gateway that is read. */
 const LINE_CHARACTERS_MAX = 16 * 1024 * 1024;
@@ -88,7 +88,7 @@ export class Control {
 
 const exit = process.exit.bind(process);
 
-/** Without its gateway a worker would hold memory and serve nobody, so it leaves at once. */
+/** Exits at once: without its gateway a worker would hold memory and serve nobody. */
 function leaveAsOrphan(): void {
   try {
     writeSync(2, 'sluice: the gateway is gone, so this worker leaves.\n');

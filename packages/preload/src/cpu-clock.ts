@@ -1,6 +1,6 @@
 /**
  * The CPU time used so far. The kernel is asked at most once in 100 µs, because in a process with threads its answer takes
- * 4 µs, and requests begin and end together. In between, the main thread is taken to run: whoever reads the clock does.
+ * 4 µs, and requests begin and end together. In between, the main thread is taken to run, as the reader of the clock does.
  * The next answer puts right what was wrong in that. It must not know of requests.
  */
 import { readFileSync } from 'node:fs';
@@ -23,11 +23,11 @@ export class CpuClock {
   #threads = 0;
   #kernels_us: number | undefined;
   #main_us = 0;
-  /** Of all threads: also those of the garbage collector and the compiler. */
+  /** CPU time of all threads: also those of the garbage collector and the compiler. */
   process_us = 0;
   main_us = 0;
 
-  /** Without `hasMain`, `main_us` stays 0. */
+  /** Creates the clock; without `hasMain`, `main_us` stays 0. */
   constructor(hasMain = false) {
     this.#hasMain = hasMain;
   }
@@ -54,9 +54,9 @@ export class CpuClock {
   }
 
   /**
-   * Linux tells a thread's CPU time as it was at the last tick of its clock, up to 4 ms ago, but for one whose process was
-   * asked for its own just before. On Node 20 the main thread used what the process used, but no more than passed: the rest
-   * is of V8's helper threads, which collect while it stands still.
+   * Asks for the CPU time. Linux tells a thread's time as it was at the last tick of its clock, up to 4 ms ago, unless the
+   * process was asked for its own before. On Node 20 the main thread used what the process used, but no more than passed.
+   * The rest is of V8's helper threads, which collect while the main thread is blocked.
    */
   #ask(at_us: number): void {
     const process_us = total(readProcess());

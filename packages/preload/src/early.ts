@@ -1,22 +1,22 @@
 /**
- * Loaded by `--require` before everything else, because what `NODE_OPTIONS` requires or imports runs before the preload: an
- * agent that opens a server there would bind the real address, which only one of all workers can have. Calls of
- * `listen()` are kept until the preload takes them (`early-calls.ts`). Node's compile cache is enabled here, because it serves
- * only what is loaded afterwards. Built as CommonJS; it must not know the rest.
+ * Catches early calls of `listen()`. It is loaded by `--require` before everything else, because what `NODE_OPTIONS` requires
+ * or imports runs before the preload. An agent that opens a server there would bind the real address, which only one of all
+ * workers can have. The calls are kept until the preload takes them (`early-calls.ts`). Node's compile cache is enabled here,
+ * because it serves only what is loaded afterwards. Built as CommonJS; it must not know the rest.
  */
 import * as nodeModule from 'node:module';
 import { Server } from 'node:net';
 
 type Listen = (this: Server, ...parts: unknown[]) => Server;
 
-/** Kept under a well-known key, because the preload is another kind of module. */
+/** Early calls, under a well-known key, because the preload is another kind of module. */
 export interface Early {
   readonly calls: { readonly server: Server; readonly parts: unknown[] }[];
   /** Gives `listen()` back to Node. */
   readonly end: () => void;
 }
 
-/** For processes that load this file and not the preload, such as threads with options of their own. */
+/** Longest wait for the preload, for processes that load this file alone, such as threads with options of their own. */
 const PRELOAD_MS_MAX = 5_000;
 
 const key = Symbol.for('sluice.early');

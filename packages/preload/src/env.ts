@@ -1,4 +1,4 @@
-/** What the gateway tells a worker through its environment. Nothing else in the preload reads the environment. */
+/** Settings that the gateway gives a worker through its environment. Nothing else in the preload reads the environment. */
 
 export interface Settings {
   /** Unique id of this worker, never reused. */
@@ -7,15 +7,15 @@ export interface Settings {
   readonly socketPath: string;
   /** Unix socket of the gateway's control channel. */
   readonly controlPath: string;
-  /** How many requests the app may hold at once; Infinity for no limit. */
+  /** Number of requests that the app may hold at once; Infinity for no limit. */
   readonly concurrency: number;
-  /** It holds more than one only while those that it has wait. */
+  /** True if it holds more than one only while those that it has wait. */
   readonly isWhileWaiting: boolean;
   /** The gateway's own port, which the app believes to be its own. */
   readonly portPublic: number;
   /** Another port whose server is the main one: as the config says, or as the worker before found out; 0 for none. */
   readonly mainPort: number;
-  /** How long a server elsewhere waits for one on a port that is meant; Infinity where the config names the port. */
+  /** Time for which a server elsewhere waits for one on a port that is meant; Infinity if the config names the port. */
   readonly mainWait_ms: number;
   /** File that names what this process has loaded, while the app is being developed. */
   readonly loadedPath: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * Keeps from the app what the loaders of processes that it forks tell of modules: they take the fork's channel for that of
- * `node --watch`, and apps do not know such messages. The gateway is told of these files like of all others.
+ * Keeps messages about loaded modules from the app. Loaders of processes that the app forks take the fork's channel for
+ * that of `node --watch`, and apps do not know such messages. The gateway is told of these files like of all others.
  */
 import { ChildProcess } from 'node:child_process';
 import type { TakeLoaded } from './loaded.js';

@@ -1,6 +1,6 @@
 /**
  * Requests that the gateway hands over ahead of time, while the app has another. They wait in the gate, and the gateway can
- * take them back as long as the app has not seen them, even while the event loop stands still.
+ * take them back as long as the app has not seen them, even while the event loop is blocked.
  *
  * Gateway and worker share a named pipe. Each handing over has a number of its own, which stands in the label; the gateway
  * writes it into the pipe when it hands the request over. Whichever side reads the number out has the request: the worker to

@@ -1,4 +1,4 @@
-/** When the handler of a request's route began, where its framework shows that: Express and Fastify. */
+/** Clock of a route's handler, if its framework shows its start: Express and Fastify. */
 import type { IncomingMessage } from 'node:http';
 import { now_ms } from './timers.js';
 
@@ -14,7 +14,7 @@ export function handlerBegins(request: IncomingMessage): void {
   handled[begunKey] ??= now_ms();
 }
 
-/** How long ago that was, microseconds. */
+/** Returns the time since then, microseconds. */
 export function handled_us(request: IncomingMessage): number | undefined {
   const begun_ms = (request as Handled)[begunKey];
   return begun_ms === undefined ? undefined : Math.round((now_ms() - begun_ms) * 1000);

@@ -1,4 +1,4 @@
-/** What is on the heap, for `sluice heap`: a snapshot, for which the process stands still, or a sample of what the app allocates. */
+/** Profiles of the heap, for `sluice heap`: a snapshot, which blocks the process, or a sample of what the app allocates. */
 import type { HeapProfiler } from 'node:inspector';
 import { chmodSync, closeSync, fstatSync, openSync, readSync, rmSync, truncateSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';

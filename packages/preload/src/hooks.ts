@@ -8,7 +8,7 @@ import { later, noLater } from './timers.js';
 
 /** Hooks of each kind. */
 const HOOKS_MAX = 100;
-/** For all that runs after one request, together. */
+/** Longest time for all that runs after one request, together. */
 export const SETTLE_MS_MAX = 5_000;
 
 interface Entry<T extends HookedRequest> {

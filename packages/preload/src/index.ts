@@ -1,9 +1,9 @@
 /**
- * Entry of the preload, loaded with `node --import` before the app. It arranges what must be in place when the
- * app's first line runs: `listen()` is caught, `process.send` exists, hooks can be registered, the inspector's port is
- * a free one, routers tell where their routes are registered, `@sluice/render` finds its host, and the server modules
- * of react-dom are caught where `@sluice/react` is to render. Everything else waits until this process (or thread) is
- * the one that serves. Without `SLUICE_SOCKET` in the environment it does nothing at all.
+ * Entry of the preload, loaded with `node --import` before the app. It arranges what must be in place when the app's
+ * first line runs. `listen()` is caught, `process.send` exists, hooks can be registered, and the inspector's port is a
+ * free one. Routers tell where their routes are registered, `@sluice/render` finds its host, and the server modules of
+ * react-dom are caught where `@sluice/react` is to render. Everything else waits until this process (or thread) is the
+ * one that serves. Without `SLUICE_SOCKET` in the environment it does nothing at all.
  */
 import { isMainThread } from 'node:worker_threads';
 import { Control } from './control.js';

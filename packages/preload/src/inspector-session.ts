@@ -11,7 +11,7 @@ export function openSession(): Session {
   return session;
 }
 
-/** Within one process the inspector answers before `post` returns. */
+/** Asks the inspector, which answers before `post` returns within one process. */
 export function ask(session: Session, method: string, params: object = {}): unknown {
   let answer: { readonly error: Error | null; readonly result: unknown } | undefined;
   session.post(method, params, (error: Error | null, result?: unknown) => {

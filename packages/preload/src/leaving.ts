@@ -1,4 +1,6 @@
-/** When a request leaves the app: with its response's end, a stream's head, or the first byte of an upgrade. It must not know who else is there. */
+/**
+ * End of a request in the app: its response's end, a stream's head, or the first byte of an upgrade. It must not know who else is there.
+ */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Ticket } from './ticket.js';
@@ -14,7 +16,7 @@ interface TicketedResponse extends ServerResponse {
   readonly _headerSent?: unknown;
 }
 
-/** Has the request leave when its response has ended. */
+/** Lets the request leave when its response has ended. */
 export function leaveWithResponse(response: TicketedResponse, ticket: Ticket): void {
   response[ticketKey] = ticket;
   response.on('close', onResponseClosed);

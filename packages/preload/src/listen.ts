@@ -1,17 +1,17 @@
 /**
  * Catches `listen()` and decides what each call gets:
  *
- * - an HTTP server that asks for the port that is meant (the gateway's own, or one that the config names) becomes the main
- *   server, on the socket that the gateway talks to;
+ * - an HTTP server on the port that is meant (the gateway's own, or one of the config) becomes the main server, on the socket for the
+ *   gateway;
  * - any other that listens before it waits a while for such a one, and the first of them becomes the main server then;
  * - one that asks for the port that is meant takes that role over later, too;
- * - any other claim to the main address gets a spare socket, so that probes for a free port and second
- *   addresses of one server succeed without holding anything;
+ * - any other claim to the main address gets a spare socket, so that probes for a free port and second addresses succeed without holding
+ *   anything;
  * - further fixed addresses are bound by the gateway, which passes their connections on (aux);
  * - port 0 stays with this process, on loopback.
  *
- * Several processes of a worker may open servers; the role is claimed by the one that has the main server. What comes after
- * that in another is left to Node.
+ * Several processes of a worker may open servers; the role is claimed by the one that has the main server. Later servers of other
+ * processes are Node's.
  */
 import type { Cluster } from 'node:cluster';
 import { chmodSync, renameSync, rmSync } from 'node:fs';
@@ -46,7 +46,7 @@ import { Tails } from './tail.js';
 import { later } from './timers.js';
 import { tellThrown } from './thrown.js';
 
-/** How long an app may have others than the server that `app.port` names before that is told. */
+/** Time for which an app may have others than the server that `app.port` names before that is reported. */
 const REMIND_MS = 3000;
 
 /** Loads built-in modules only when the app has surely loaded them itself. */
@@ -149,7 +149,7 @@ class Roles {
     return this.#listenAsCandidate(server, call);
   }
 
-  /** Of those that listen, the best becomes the main server: none on the port that is meant has come in `waited_ms`. */
+  /** Makes the best of those that listen the main server: none on the port that is meant has come in `waited_ms`. */
   decide(waited_ms: number): void {
     if (this.#main?.server.listening === true || this.#settings.mainWait_ms === Infinity) return;
     const candidates = this.#candidates.take();
@@ -186,7 +186,7 @@ class Roles {
     return true;
   }
 
-  /** How surely a server is meant to be the main one, by the port that it asks for; 0 for not at all. */
+  /** Returns how surely a server is meant to be the main one, by the port that it asks for; 0 for not at all. */
   #rank({ port }: Requested): number {
     if (port === null || port === 0) return 0;
     const { mainPort, mainWait_ms, portPublic } = this.#settings;
@@ -282,7 +282,7 @@ class Roles {
     });
   }
 
-  /** They turned out not to be the main server. One on port 0 needs nothing more. */
+  /** Opens servers that turned out not to be the main one. A server on port 0 needs nothing more. */
   #openAside(candidates: readonly Candidate[]): void {
     for (const { server, requested, socketPath } of candidates) {
       if (socketPath !== undefined) this.#announceAux(server, requested, socketPath);
@@ -310,7 +310,7 @@ class Roles {
     return door;
   }
 
-  /** A unix socket can be renamed while it listens, so the former main server goes on at another path. */
+  /** Moves a former main server to another path, which a unix socket allows while it listens. */
   #moveAside(main: Main): void {
     const { server, requested, door } = main;
     this.#main = undefined;

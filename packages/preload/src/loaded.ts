@@ -1,10 +1,10 @@
 /**
  * Tells the gateway which of the app's files this process has loaded, so that `sluice dev` starts it again when one changes.
  *
- * Node's loaders name each module to `process.send` where `WATCH_REPORT_DEPENDENCIES` is set, as they do for `node --watch`;
- * tsx and others name theirs in the same way, and forked processes name them to their parent (`forks.ts`). The paths go into a
- * file and not over the control channel: what was loaded must be known even where the app throws in the next line. A line is the
- * time at which the file was last changed, in nanoseconds, its size and its path, so that a change right after the load is seen as one.
+ * Node's loaders name each module to `process.send` where `WATCH_REPORT_DEPENDENCIES` is set, as they do for `node --watch`. Tools
+ * such as tsx name theirs in the same way, and forked processes name them to their parent (`forks.ts`). The paths go into a file, so that they
+ * are known even if the app throws in the next line. The control channel would lose them. A line has the time of the file's last change
+ * in nanoseconds, its size and its path. So a change right after the load is seen as one.
  */
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';

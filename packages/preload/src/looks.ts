@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks';
 import type { Control } from './control.js';
 import { later } from './timers.js';
 
-/** For how long the event loop is watched for an answer. */
+/** Time for which the event loop is watched for an answer. */
 const WATCH_MS = 2;
 /** An event loop that was busy for less of it waits. The answer itself takes some. */
 const BUSY_MS_MAX = 1;

@@ -1,6 +1,6 @@
 /**
- * What changes about the one server that the gateway talks to: its requests go through the gate, its idle
- * connections are never closed, and TLS, which ended at the gateway, is left out.
+ * Changes to the one server that the gateway talks to. Its requests go through the gate, its idle connections are never
+ * closed, and TLS, which ended at the gateway, is left out.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -12,7 +12,10 @@ type Listener = (...parts: unknown[]) => void;
 
 const prepared = new WeakSet<Server>();
 
-/** `isFromClient` tells connections to a further address, where a former main server goes on as any other. */
+/**
+ * Prepares the main server. `isFromClient` identifies connections to a further address, where a former main server
+ * continues as any other.
+ */
 export function prepareMainServer(
   server: Server,
   requests: Requests,
@@ -81,7 +84,7 @@ function routeEvents(
   Object.assign(server, { emit: gated });
 }
 
-/** Of the events that are treated in a way of their own. */
+/** Returns the socket of the events that are treated in a way of their own. */
 function socketOf(event: string | symbol, [first, second]: unknown[]): unknown {
   switch (event) {
     case 'connection':
@@ -100,9 +103,10 @@ function socketOf(event: string | symbol, [first, second]: unknown[]): unknown {
 }
 
 /**
- * The gateway keeps its connections and reuses them, so an idle one must not be closed under a request that is just
- * being sent. Deadlines for slow requests have nothing to do either, since whole requests arrive, but would close a
- * connection that was opened ahead of its first request. What the app sets is remembered and has no effect.
+ * Keeps idle connections open. The gateway keeps its connections and reuses them, so an idle one must not be closed
+ * under a request that is being sent. Deadlines for slow requests have nothing to do either, since whole requests
+ * arrive, but would close a connection that was opened ahead of its first request. Settings of the app are remembered
+ * and have no effect.
  */
 function keepIdleConnections(server: Server): void {
   for (const name of ['keepAliveTimeout', 'headersTimeout', 'requestTimeout']) {

@@ -1,6 +1,6 @@
 /**
- * Pauses of the garbage collector, apart from what requests do: they hit whoever runs, whose garbage it may not be. Node
- * tells of them a turn of the loop later, so the latest runs are kept to find out whose time it was.
+ * Pauses of the garbage collector, apart from what requests do: they hit the request that runs, whose garbage it may not
+ * be. Node tells of them a turn of the loop later, so the latest runs are kept to find out whose time it was.
  */
 import { performance, PerformanceObserver } from 'node:perf_hooks';
 import type { Account } from './own-cpu-runs.js';
@@ -12,7 +12,10 @@ const RUNS_KEPT = 1024;
 const now_ms = performance.now.bind(performance);
 
 export class Collections {
-  /** Not that of `RunWatch`, which asks for pauses within a run: what the run has spent is known only after it. */
+  /**
+   * Observer of its own, because `RunWatch` asks for pauses within a run: what the run has spent is known only after
+   * it.
+   */
   readonly #observer = new PerformanceObserver((list) => {
     for (const { startTime, duration } of list.getEntries()) this.#take(startTime, duration * 1000);
   });

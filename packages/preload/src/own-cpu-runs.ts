@@ -1,7 +1,7 @@
 /**
- * Whose continuation runs: charges the CPU time between two switches to the request in whose async context the process
- * was. The clock is read when that changes, not at each continuation; while the process sleeps it stands still. It must
- * not know when to measure (`own-cpu-windows.ts`).
+ * Owners of continuations: charges the CPU time between two switches to the request in whose async context the process
+ * was. The clock is read when that changes, not at each continuation; while the process sleeps it stops. It must not
+ * know when to measure (`own-cpu-windows.ts`).
  *
  * Contexts get lost: what a pooled connection receives runs in the context in which the connection was opened, which is
  * that of no request, or of one that has left. Such a run is charged to the request that turns out to have been served:
@@ -11,10 +11,10 @@ import { AsyncLocalStorage, AsyncResource, createHook, executionAsyncResource } 
 import { CpuClock } from './cpu-clock.js';
 import { Collections } from './own-cpu-collections.js';
 
-/** What a request has used so far, in microseconds. */
+/** CPU time of a request so far, in microseconds. */
 export interface Account {
   own_us: number;
-  /** On other threads, of those that tell. */
+  /** CPU time on other threads, of those that report it. */
   offloaded_us: number;
   /** `lostEach_us` when it came. */
   lostBefore_us: number;
@@ -23,7 +23,10 @@ export interface Account {
 
 /** Reading a request, before it has a context, takes at most that much of the time directly before it; the rest is lost. */
 const INTAKE_US_MAX = 200;
-/** Collections and helper threads of V8 add so much at most, as a factor: threads that work for the app are not told apart. */
+/**
+ * Factor that collections and helper threads of V8 add at most: threads that work for the app cannot be distinguished from
+ * them.
+ */
 const SPREAD_MAX = 1.5;
 
 /** CPU time of the main thread after which the part of lost runs in it says something. */
@@ -31,7 +34,7 @@ const SHARE_AFTER_US = 50_000;
 
 /** CPU microseconds, of the latest window and decayed of those before. */
 interface Sums {
-  /** Of the main thread, collections left out. */
+  /** CPU time of the main thread, collections left out. */
   main: number;
   process: number;
 }
@@ -41,13 +44,13 @@ let isAsking = false;
 
 /** Parts of the main thread's CPU time in the latest windows, from 0 to 1. */
 export interface Shares {
-  /** In pauses of the collector. */
+  /** CPU time in pauses of the collector. */
   readonly collections: number;
-  /** Of no request. */
+  /** CPU time of no request. */
   readonly lost: number;
 }
 
-/** From now on, or since this was told last, the continuation of this request runs. */
+/** Listener that hears which request's continuation runs from now on, or since it was called last. */
 export type TellRun = (account: Account | undefined, isSince: boolean) => void;
 
 export class Runs {
@@ -57,7 +60,7 @@ export class Runs {
   /** Whether an `AsyncResource` enters its context only after the hook, as it does from Node 24 on; unknown before the first start. */
   #entersLate: boolean | undefined;
   readonly #sums: Sums = { main: 0, process: 0 };
-  /** Of this window, and of those before it that were too short: the main thread's, and nobody's. */
+  /** CPU time of this window, and of those before it that were too short: the main thread's, and nobody's. */
   #spent_us = 0;
   #lost_us = 0;
   #pausesBefore_us = 0;
@@ -65,13 +68,13 @@ export class Runs {
   #isOn = false;
   #current: Account | undefined;
   readonly #clock = new CpuClock(true);
-  /** What ran around the callbacks that run now: `AsyncResource` makes one run within another. */
+  /** Requests around the callbacks that run now: `AsyncResource` makes one run within another. */
   readonly #around: (Account | undefined)[] = [];
   readonly #entered: (account: Account) => void;
   /** Requests that share what is lost. */
   #inside = 0;
   #lostEach_us = 0;
-  /** Who is told whose continuation runs. */
+  /** Listener for the request whose continuation runs. */
   tell: TellRun | undefined;
 
   /** `entered` is told of each request whose context the process is in. */
@@ -88,12 +91,12 @@ export class Runs {
     return this.#context.getStore();
   }
 
-  /** Of the latest windows before this one that had enough to say. */
+  /** Shares of the latest windows before this one that had enough to say. */
   get shares(): Shares | undefined {
     return this.#shares;
   }
 
-  /** Which part of the CPU time was nobody's, of this window or the one before, whichever is more. 1 before that is known. */
+  /** Part of the CPU time that was nobody's, of this window or the one before, the greater of both. 1 before that is known. */
   get lostShare(): number {
     if (this.#spent_us < SHARE_AFTER_US) return this.#shares?.lost ?? 1;
     return Math.max(this.#lost_us / this.#spent_us, this.#shares?.lost ?? 0);
@@ -170,7 +173,10 @@ export class Runs {
     this.#inside = inside;
   }
 
-  /** Its own CPU time and its part of what collections and helper threads take. To be asked a turn after it has left. */
+  /**
+   * Returns its own CPU time and its part of what collections and helper threads take. To be asked a turn after it has
+   * left.
+   */
   cost_us(account: Account): number {
     this.#sums.main -= this.#collections.news_us();
     const { main, process } = this.#sums;
@@ -211,7 +217,7 @@ export class Runs {
     this.#begin(account);
   }
 
-  /** Whose context the process is about to be in. */
+  /** Returns the request whose context the process is about to be in. */
   #entering(): Account | undefined {
     if (this.#entersLate === false) return this.#context.getStore();
     const resource = executionAsyncResource();

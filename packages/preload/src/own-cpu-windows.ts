@@ -1,20 +1,20 @@
 /**
- * When the CPU time of requests that share the worker is measured: in windows, because the hooks that tell whose
+ * Times at which the CPU time of requests that share the worker is measured: in windows, because the hooks that tell whose
  * continuation runs cost something at each of them. Pure; it must not know of hooks, clocks or async contexts.
  *
  * A window opens when a request comes while another is inside. It first waits until those that were inside before have
  * left (`opening`), so that everything that runs then has a context. Requests that come next are measured (`open`), for
- * 200 ms and twice as long as the opening took; the window lasts until they have left (`draining`). Then nothing is
- * measured for several times as long as the window lasted: 4 times until 500 requests have been measured, which is a
- * fifth of the time, and 5 s at most; 9 times from then on, which is a tenth, and 30 s at most.
+ * 200 ms and twice as long as the opening took; the window lasts until they have left (`draining`). Then nothing is measured for several
+ * times as long as the window lasted. Until 500 requests have been measured, that is 4 times, which is a fifth of the time, and 5 s at
+ * most. From then on it is 9 times, which is a tenth, and 30 s at most.
  *
- * A new worker measures for 5 s at first or until 500 requests have been measured, and without a pause until there are 100:
- * while nothing is known of what requests cost, long ones stand before short ones.
+ * A new worker measures for 5 s at first or until 500 requests have been measured, and without a pause until there are 100. While nothing
+ * is known of what requests cost, long ones stand before short ones.
  */
 
 export type Phase = 'off' | 'opening' | 'open' | 'draining';
 
-/** How long those that were inside before are waited for. What they do later has no context, and counts as lost. */
+/** Longest wait for requests that were inside before. Their later work has no context, and counts as lost. */
 const OPENING_MS_MAX = 1_000;
 const OPEN_MS_MIN = 200;
 /** The same of a new worker, until it has measured so many requests. */
@@ -22,7 +22,7 @@ const OPEN_MS_MIN_NEW = 5_000;
 const NEW_REQUESTS = 100;
 /** Requests take about as long as the opening does, and the draining too; half of a window is then spent on measuring. */
 const OPEN_PER_OPENING = 2;
-/** How long those that are measured are waited for. The costs of longer ones stay unknown. */
+/** Longest wait for requests that are measured. The costs of longer ones stay unknown. */
 const DRAINING_MS_MAX = 5_000;
 /** Time without a window, as a multiple of the window before: a fifth of the time is measured first, a tenth later. */
 const PAUSE_FACTOR_FIRST = 4;
@@ -84,7 +84,7 @@ export class Windows {
     this.look(now_ms);
   }
 
-  /** Opens a window at once, whoever is inside, and keeps it open until it is let go. */
+  /** Opens a window at once, even with requests inside, and keeps it open until it is released. */
   hold(now_ms: number, isHeld: boolean): void {
     if (this.#phase === 'off') {
       if (!isHeld) return;

@@ -10,7 +10,7 @@ import { type Phase, Windows } from './own-cpu-windows.js';
 import { type RunOwner, RunWatch } from './run-watch.js';
 import { every, nextTurn, now_ms } from './timers.js';
 
-/** Where a larger part of the CPU time is nobody's, the figures of requests that share the worker are not told. */
+/** Part of the CPU time that may be nobody's; above it, the figures of requests that share the worker are not reported. */
 const LOST_SHARE_MAX = 0.2;
 const LOOK_EVERY_MS = 250;
 
@@ -25,7 +25,7 @@ export interface Stay extends Account, RunOwner {
   /** CPU microseconds of the process when it came, and how many more when it left. */
   readonly cpu_us_before: number;
   process_us: number;
-  /** Its response has ended: it only waits for a turn of the loop. */
+  /** True if its response has ended: it only waits for a turn of the loop. */
   isEnding: boolean;
   /** Another request was inside at some time. */
   isShared: boolean;
@@ -60,12 +60,12 @@ export class OwnCpu {
     this.#measuresShared = measuresShared;
   }
 
-  /** What of the CPU time in windows is the collector's, and what is nobody's; undefined before the first. */
+  /** Shares of the CPU time in windows: the collector's, and nobody's; undefined before the first. */
   get shares(): Shares | undefined {
     return this.#runs.shares;
   }
 
-  /** The request that is served just now, as far as that is known. It may have been answered already. */
+  /** Request that is served now, if that is known. It may have been answered already. */
   get running(): RunOwner | undefined {
     return (this.#runs.context as Stay | undefined) ?? this.watch.running;
   }
@@ -108,7 +108,7 @@ export class OwnCpu {
     return stay;
   }
 
-  /** How many share the worker with a newcomer. One that was alone and has ended does not. */
+  /** Returns the number of requests that share the worker with a newcomer. One that was alone and has ended does not. */
   #others(cpu_us: number): number {
     const sole = this.#sole;
     if (sole?.isEnding !== true) return this.#inside;
@@ -143,7 +143,7 @@ export class OwnCpu {
     if (this.#runs.isOn) this.#runs.writes(stay);
   }
 
-  /** Its response has ended. It leaves a turn later, unless the app's hooks still run. */
+  /** Notes the end of its response. It leaves a turn later, unless the app's hooks still run. */
   ends(stay: Stay): void {
     stay.isEnding = true;
   }
@@ -186,7 +186,7 @@ export class OwnCpu {
     return { cpu_us: this.#runs.cost_us(stay), isShared: false };
   }
 
-  /** Does what the windows say. */
+  /** Carries out what the windows decide. */
   #follow(): void {
     const { phase } = this.#windows;
     if (phase === this.#phase) return;

@@ -1,16 +1,16 @@
 /**
- * Tags of the parts that a page is made of: those of `<Cached>` of `@sluice/react`, by whichever renderer. The gateway keeps pages, and purges them by
- * these tags. They go with the head of the response, and those that come later, as of a stream, in its trailers: so the gateway knows them all
- * before it keeps the page, whatever comes first over other connections.
+ * Tags of the parts that a page is made of: those of `<Cached>` of `@sluice/react`, by any of its renderers. The gateway keeps pages, and
+ * purges them by these tags. They go with the head of the response, and those that come later, as of a stream, in its trailers. So the
+ * gateway knows them all before it keeps the page, in spite of other connections.
  *
- * Whose part it is says the async context. Where that was lost, or is that of a request which has left, it counts as a part of all pages that are being made: a
- * tag too many costs a page its place in the cache, one too few leaves an old one there.
+ * Whose part it is says the async context. If that was lost, or is that of a request which has left, the part counts for all pages that
+ * are being made. A tag too many costs a page its place in the cache, one too few leaves an old page there.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import type { Pages } from './api.js';
 
-/** Where `@sluice/react` looks for who gathers tags. The number changes with the shape. */
+/** Symbol at which `@sluice/react` looks for the gatherer of tags. The number changes with the shape. */
 const tagsKey = Symbol.for('sluice.react.tags.1');
 /** Name of the field and the trailer. The gateway removes it. */
 const FIELD = 'x-sluice-tags';
@@ -18,7 +18,7 @@ const FIELD = 'x-sluice-tags';
 const TAGS_MAX = 1000;
 /** Longest line of them: nor one with longer ones. */
 const CHARACTERS_MAX = 16 * 1024;
-/** For the gateway: there are more than can be named, and: more may come. */
+/** Mark for the gateway: there are more than can be named, or more may come. */
 const CUT = '*';
 const MORE = '+';
 
@@ -30,12 +30,12 @@ interface Response extends ServerResponse {
   _trailer?: unknown;
 }
 
-/** What gathers tags. */
+/** Gatherer of tags. */
 interface Gatherer {
   add(tag: string): void;
 }
 
-/** Who gathers the tags of pages. */
+/** Owner of the gatherers of pages. */
 interface Owner {
   /** Parts have been rendered in this process, so more of them may be. */
   readonly isUsed: boolean;
@@ -45,7 +45,7 @@ interface Owner {
 class Page implements Gatherer {
   readonly owner: Owner;
   readonly tags = new Set<string>();
-  /** How many of them its head has named. */
+  /** Number of them that its head has named. */
   named: number | undefined;
   isEnding = false;
   hasLeft = false;
@@ -59,7 +59,7 @@ class Page implements Gatherer {
   }
 }
 
-/** In place of an `AsyncLocalStorage` of tags, as `@sluice/react` makes one for itself elsewhere. */
+/** Stand-in for an `AsyncLocalStorage` of tags, as `@sluice/react` makes one for itself elsewhere. */
 export class PageTags implements Owner {
   readonly #context = new AsyncLocalStorage<Gatherer>();
   readonly #inside = new Set<Page>();
@@ -76,7 +76,7 @@ export class PageTags implements Owner {
     };
   }
 
-  /** Once, in the process that serves. */
+  /** Watches responses; called once, in the process that serves. */
   watch(prototype: ServerResponse): void {
     const { end } = prototype;
     const ends = (response: Response, page: Page): void => this.#end(response, page);
@@ -101,7 +101,7 @@ export class PageTags implements Owner {
     else make();
   }
 
-  /** What the app collects itself are tags of the page as well. */
+  /** Gathers tags. Those that the app collects itself are tags of the page as well. */
   #gather<Result>(tags: Gatherer, run: () => Result): Result {
     const page = this.#current();
     const both: Gatherer = {

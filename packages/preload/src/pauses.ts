@@ -2,10 +2,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { now_ms } from './timers.js';
 
-/** How long the worker works on it without a break. */
+/** Time for which the worker works on it without a break. */
 const PIECE_MS = 4;
 
-/** To be called between two steps of the work: lets the worker turn to its requests when it is time. */
+/** Pause between two steps of the work: lets the worker turn to its requests when it is time. */
 export type Pause = () => Promise<void> | undefined;
 
 /** Rejects when `signal` says so. */

@@ -91,7 +91,7 @@ export function waits(label: string): boolean {
   return label.includes(';waits=1') && field(label, 'waits') === '1';
 }
 
-/** From here on the socket answers as the connection of the client named in the label. */
+/** Makes the socket answer as the connection of the client named in the label. */
 export function setPeer(socket: Socket, label: string): void {
   const labelled: LabelledSocket = socket;
   if (labelled[labelKey] === undefined) Object.defineProperties(socket, accessors);

@@ -9,13 +9,13 @@ import { later, nextTurn, noLater } from './timers.js';
 
 /** Longest line of the PROXY protocol, version 1, with its end. */
 const LINE_BYTES_MAX = 107;
-/** How long a connection may take to say whose it is. */
+/** Time in which a connection has to say whose it is. */
 const WAIT_MS_MAX = 5_000;
 const ACKNOWLEDGEMENT = '\n';
 
 type Emit = (this: unknown, event: string | symbol, ...parts: unknown[]) => boolean;
 
-/** What every supported version of Node has between a socket and libuv. */
+/** Parts that every supported version of Node has between a socket and libuv. */
 interface Handle {
   reading?: boolean;
   readStart(): number;
@@ -25,7 +25,7 @@ interface Handle {
 interface Accepted extends Socket {
   readonly _handle: Handle | null;
   readonly _server?: unknown;
-  /** Of a TLS socket: the one below it. */
+  /** Socket below a TLS socket. */
   readonly _parent?: Socket;
 }
 
@@ -39,7 +39,7 @@ export class Prefaces {
   readonly #emits = new WeakMap<Server, unknown>();
   readonly #fromClients = new WeakSet<Socket>();
 
-  /** From here on, each connection that this server accepts begins with a preface. */
+  /** Expects a preface on each connection that this server accepts from now on. */
   expect(server: Server): void {
     this.#expecting.add(server);
     if (this.#emits.get(server) === Reflect.get(server, 'emit')) return;
@@ -141,7 +141,7 @@ function parsePreface(line: string): Ends | 'unknown' | undefined {
   };
 }
 
-/** Below the socket, so that the TLS socket around it and HTTP/2 sessions answer the same. */
+/** Answers for addresses below the socket, so that the TLS socket around it and HTTP/2 sessions answer the same. */
 function answerAddresses(handle: Handle, { peer, local }: Ends): void {
   const tell =
     (address: AddressInfo) =>

@@ -1,12 +1,11 @@
 /**
  * `process.send`, `process.connected`, `process.disconnect` and 'message' as a forked process has them, over the
- * control channel. Where Node already gave the process a channel to its parent, that one is left alone and only
- * the gateway's messages are delivered.
+ * control channel. If Node already gave the process a channel to its parent, that one is left alone and only the
+ * gateway's messages are delivered. Messages of the app go to the gateway; `onReady` hears of the one word that others
+ * act on as well.
  *
- * What the app says goes to the gateway; `onReady` hears of the one word that others act on as well.
- *
- * Unlike Node's channel, a 'message' listener does not keep the process alive: a worker whose servers are closed
- * has nothing left to wait for, and must not hold up a stop.
+ * Unlike Node's channel, a 'message' listener does not keep the process alive. A worker whose servers are closed has
+ * nothing left to wait for, and must not hold up a stop.
  */
 import type { Control } from './control.js';
 import type { TakeLoaded } from './loaded.js';

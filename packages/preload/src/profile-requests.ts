@@ -1,6 +1,6 @@
 /**
- * When which request ran, while a profile is taken: from when to when each was with the app and, where several were at once, whose
- * continuation ran. Whoever reads both gives each sample to the request that ran then.
+ * Times of requests while a profile is taken: from when to when each was with the app and, where several were at once, whose
+ * continuation ran. The reader of both gives each sample to the request that ran then.
  */
 import type { Account } from './own-cpu-runs.js';
 import type { Follower, Requests } from './requests.js';
@@ -11,11 +11,11 @@ const STAYS_MAX = 100_000;
 /** Changes from one request's continuation to another's that are noted during one profile. */
 const RUNS_MAX = 1_000_000;
 
-/** What is written. Times in microseconds since the profile's begin, which may be before it. */
+/** Content of the file. Times in microseconds since the profile's begin, which may be before it. */
 export interface RequestTimes {
   /** Number, when it came, when it left; what is before that for one that was still there. */
   readonly stays: readonly (readonly [id: number, entered_us: number, left_us: number])[];
-  /** From when on whose continuation ran: time and number in turn, -1 for nobody's. Empty where requests never shared the worker. */
+  /** Starts of continuations: time and number in turn, -1 for nobody's. Empty if requests never shared the worker. */
   readonly runs: readonly number[];
   /** Some were not noted, as there were too many. */
   readonly isCut: boolean;

@@ -15,7 +15,7 @@ import type { Requests } from './requests.js';
 const SAMPLING_INTERVAL_US = 500;
 /** Components that get a frame of their own; further ones share one. */
 const NAMES_MAX = 2000;
-/** What of a component's name is kept. */
+/** Largest part of a component's name that is kept. */
 const NAME_CHARACTERS_MAX = 100;
 /** The file of the frames that stand for components. The gateway's `components.rs` looks for it. */
 const COMPONENT_URL = 'sluice-component:';

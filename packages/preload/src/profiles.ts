@@ -4,7 +4,7 @@ import type { FromGateway, Taken } from './messages.js';
 import type { Requests } from './requests.js';
 import type { RouteTables } from './route-tables.js';
 
-/** What the gateway may ask for. */
+/** Wish of the gateway. */
 type Wish = Extract<FromGateway, { readonly type: 'profile' | 'heap' | 'routes' }>;
 
 /** `standsStill` is called when the process is about to do so for a wish. */

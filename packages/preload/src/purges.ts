@@ -12,7 +12,7 @@ import { later, nextTurn } from './timers.js';
 const BATCH_MAX = 100;
 /** Different purges that wait for their batch. */
 const WAITING_MAX = 10_000;
-/** Between the end of a batch and the next one. */
+/** Pause between the end of a batch and the next one. */
 const PAUSE_MS = 10;
 
 interface Waiting {
@@ -22,7 +22,7 @@ interface Waiting {
 
 export class Purges {
   readonly #control: Control;
-  /** By what they mean: who asks for the same again waits for the same. */
+  /** Purges by their meaning: callers that ask for the same again wait for the same. */
   readonly #waiting = new Map<string, Waiting>();
   #batch: readonly Waiting[] = [];
   #serial = 0;
@@ -42,8 +42,8 @@ export class Purges {
   }
 
   /**
-   * Resolves with the number of pages when the gateway has purged them. Before this process serves, and where it never does, it resolves with 0 at once, so
-   * that an app may wait for it before it listens; what was asked for is done when it serves.
+   * Resolves with the number of pages when the gateway has purged them. Before this process serves, and where it never does, it resolves
+   * with 0 at once, so that an app may wait for it before it listens. The purge is done when the process serves.
    */
   readonly purge = (pages: Pages): Promise<number> => {
     const { url, prefix, tag, all, soft } = pages;

@@ -1,10 +1,10 @@
 /**
- * How many renders `@sluice/react` has done in this process, and which it left to react-dom: told with a beat where it has
- * changed. Every copy of that package in the process registers itself; this package must not know it otherwise.
+ * Counts of `@sluice/react`'s renders in this process, and of those that it left to react-dom: told with a beat if they
+ * have changed. Every copy of that package in the process registers itself; this package must not know it otherwise.
  */
 import type { ToGateway } from './messages.js';
 
-/** What each copy of the renderer puts into the list at this key. The number changes with the shape. */
+/** Entry of each copy of the renderer in the list at this key. The number changes with the shape. */
 const copiesKey = Symbol.for('sluice.react.copies.1');
 
 /** Calls `run` with what follows, so that its own name is on the stack. */
@@ -14,13 +14,13 @@ type Counts = ReturnType<Copy['statistics']>;
 
 interface Copy {
   statistics(): { readonly renders: number; readonly reasons: Readonly<Record<string, number>> };
-  /** From now on every component is rendered within the frame that `make` gives for its name; null ends it. */
+  /** Renders every component from now on within the frame that `make` gives for its name; null ends it. */
   nameFrames(make: ((name: string) => Frame) | null): void;
 }
 
 /** Reasons that are told by name; those that come later count as `other`. */
 const REASONS_MAX = 24;
-/** What of a reason is kept. */
+/** Largest part of a reason that is kept. */
 const REASON_CHARACTERS_MAX = 80;
 const OTHER = 'other';
 /** Requests after which an app that renders React would have loaded what renders it. */
@@ -41,7 +41,7 @@ export class ReactRenders {
     this.#isExpected = isExpected;
   }
 
-  /** What the gateway does not know yet. `answered`: requests so far. */
+  /** Counts that the gateway does not know yet. `answered`: requests so far. */
   news(answered: number): ToGateway | undefined {
     const copies = reactCopies();
     if (copies.length === 0) return this.#unused(answered);
@@ -66,7 +66,7 @@ export class ReactRenders {
     return { renders, reasons };
   }
 
-  /** Once a reason has a name it keeps it, so that no count ever falls. */
+  /** Returns the name of a reason. It keeps its name, so that no count ever falls. */
   #nameOf(reason: string): string {
     const name = reason.slice(0, REASON_CHARACTERS_MAX);
     if (this.#named.has(name)) return name;

@@ -20,7 +20,7 @@ const RENDERER = '@sluice/react/server';
 
 export type Unavailable = (why: string) => void;
 
-/** From now on, until the process ends. `unavailable` is called at most once, with what is in the way. */
+/** Catches react-dom from now on, until the process ends. `unavailable` is called at most once, with what is in the way. */
 export function catchReactDOM(unavailable: Unavailable): void {
   const renderers = new Renderers(unavailable);
   afterRequire((module, filename) => {

@@ -1,4 +1,4 @@
-/** Where the preload and the package that an app imports meet: they are two instances of the same files. */
+/** Meeting point of the preload and the package that an app imports: they are two instances of the same files. */
 import type { FinishedRequest, Hook, Pages, Unsubscribe } from './api.js';
 
 export interface Registry {
@@ -7,10 +7,10 @@ export interface Registry {
   addReset(hook: Hook): Unsubscribe;
 }
 
-/** Has the gateway purge pages. */
+/** Purges pages of the gateway. */
 export type Purge = (pages: Pages) => Promise<number>;
 
-/** Where that is. `@sluice/react` looks for it as well. */
+/** Symbol of that function. `@sluice/react` looks for it as well. */
 export const purgeKey = Symbol.for('sluice.preload.purge.1');
 
 /** The number changes with the registry's shape: another version then finds none, instead of one it does not know. */

@@ -1,18 +1,21 @@
 /**
- * What `@sluice/render` finds of Sluice in a worker: for whom the server is to render, and who is told of what it rendered. Reports
- * are summed up and told once a second. It must not know what a component is, nor how a share of visitors is drawn;
- * `@sluice/render` has the same types in its own words.
+ * Host that `@sluice/render` finds in a worker: for whom the server is to render, and a receiver of its reports. Reports are summed
+ * up and told once a second. It must not know what a component is, nor how a share of visitors is drawn; `@sluice/render` has the
+ * same types in its own words.
  */
 import type { Control } from './control.js';
 import { later } from './timers.js';
 
-/** Where the host is. The number changes with its shape. */
+/** Symbol of the host. The number changes with its shape. */
 export const renderKey = Symbol.for('sluice.render.1');
 
 /** One component of one page. */
 export interface ComponentReport {
   readonly component: string;
-  /** How it ended: `rendered`, `cached`, `error`, `late`, `client` and the like; lower-case letters and `-`, 24 at most. */
+  /**
+   * End of the render: `rendered`, `cached`, `error`, `late`, `client` and the like; lower-case letters and `-`, 24 at
+   * most.
+   */
   readonly outcome: string;
   /** CPU time, microseconds. */
   readonly cpu_us: number;
@@ -22,7 +25,7 @@ export interface ComponentReport {
 
 /** One page. */
 export interface PageReport {
-  /** Its setting: letters, digits and `._:%-`, 64 at most. */
+  /** Setting: letters, digits and `._:%-`, 64 at most. */
   readonly setting: string;
   /** Label of the variant that the visitor is in, written likewise; null for none. */
   readonly variant: string | null;
@@ -31,7 +34,7 @@ export interface PageReport {
 /** Renders of a component that went over its CPU budget one after the other, in all workers. */
 export interface OverrunCount {
   readonly count: number;
-  /** When the latest was, by `performance.now()`. */
+  /** Time of the latest, by `performance.now()`. */
   readonly at_ms: number;
 }
 
@@ -45,7 +48,7 @@ export interface RenderHost {
   readonly vitalsPath: () => string;
   readonly rendered: (report: ComponentReport) => void;
   readonly page: (report: PageReport) => void;
-  /** By component with its version, where it has one. The same object until it changes. */
+  /** Counts by component, with its version if it has one. The same object until it changes. */
   readonly overruns: () => Readonly<Record<string, OverrunCount>>;
   /** A render went over its budget, or the first one after such renders did not. */
   readonly overran: (component: string, isOver: boolean) => void;
@@ -56,7 +59,7 @@ interface Count {
   cpu_us: number;
 }
 
-/** How long reports are summed up. */
+/** Time for which reports are summed up. */
 const EVERY_MS = 1000;
 /** Components that one report names; the rest counts as `other`. */
 const COMPONENTS_MAX = 500;
@@ -108,7 +111,7 @@ export class Rendering {
     });
   }
 
-  /** What the app's code gets; a report that is none is ignored, as a render must not fail because of it. */
+  /** Host for the app's code; a report that is none is ignored, as a render must not fail because of it. */
   readonly host: RenderHost = Object.freeze({
     server: () => this.#server,
     vitalsPath: () => this.#vitalsPath,
@@ -190,7 +193,7 @@ function named(text: string): string {
   return text.length > NAME_CHARACTERS_MAX ? text.slice(0, NAME_CHARACTERS_MAX) : text;
 }
 
-/** Without a prototype: a component may be called `constructor`. */
+/** Makes an object without a prototype: a component may be called `constructor`. */
 function frozen<Value>(entries: readonly (readonly [string, Value])[]): Readonly<Record<string, Value>> {
   const record: Record<string, Value> = Object.create(null) as Record<string, Value>;
   for (const [name, value] of entries) record[name] = value;

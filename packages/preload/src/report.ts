@@ -1,6 +1,6 @@
 /**
- * What the gateway is told about the work: CPU per request in batches, a beat every second, and a sign of life in
- * between. It must not know how a request gets in and out.
+ * Reports to the gateway on the work: CPU per request in batches, a beat every second, and a sign of life in between.
+ * It must not know how a request gets in and out.
  */
 import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
@@ -51,7 +51,7 @@ export class Report {
   /** Requests that the app held when memory was told last. */
   #heldTold = 0;
   #inside = 0;
-  /** Streams that have begun since the last beat. They leave the app's slots, and go on to take memory. */
+  /** Streams that have begun since the last beat. They leave the app's slots, and still take memory. */
   #streamed = 0;
   overlaps_total = 0;
 

@@ -1,11 +1,10 @@
 /**
- * A request's stay with the app: label off, through the gate, past the app's hooks, handed over, measured, and let go
- * when the response has ended, the loop has turned once more, and the hooks that follow a request have run. A client that went away lets nothing go: only the app does, by ending
- * its response or destroying it. If it never does, the gateway replaces the worker.
+ * A request's stay with the app: label off, through the gate, past the app's hooks, handed over, measured, and released. It is released
+ * when the response has ended, the loop has turned once more, and the hooks that follow a request have run. A client that went away
+ * releases nothing: only the app does, by ending its response or destroying it. If it never does, the gateway replaces the worker.
  *
- * The gateway takes a response for ended when its last announced byte has come. Where the app has not ended it then, the
- * next request goes back to the gateway's queue unseen by the app, so that another worker can have it. So it does where
- * the hooks take long.
+ * The gateway takes a response for ended when its last announced byte has come. If the app has not ended it then, the next request goes
+ * back to the gateway's queue unseen by the app, so that another worker can have it. So it does if the hooks take long.
  */
 import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -41,17 +40,17 @@ type Limits = Pick<Settings, 'concurrency' | 'isWhileWaiting'>;
 
 /** One of the three becomes of a request that comes in. */
 interface Newcomer extends Entrant {
-  /** It goes back to the gateway: its own socket is not needed any more. */
+  /** Gives it back to the gateway: its own socket is not needed any more. */
   giveBack(): void;
   /** Whether the gateway may have sent it because it takes this other one, which is still here, for ended. */
   follows(other: Ticket): boolean;
 }
 
-/** Told of requests while a profile is taken. */
+/** Listener for requests while a profile is taken. */
 export interface Follower {
   entered(id: number, account: Account): void;
   left(id: number): void;
-  /** From now on, or since this was said last, the continuation of this one runs. */
+  /** Notes that from now on, or since this was said last, the continuation of this one runs. */
   ran(account: Account | undefined, isSince: boolean): void;
 }
 
@@ -120,7 +119,7 @@ export class Requests {
     return isWhileWaiting && this.#hooks.hasHadReset ? 1 : concurrency;
   }
 
-  /** For 'request', 'checkContinue' and 'checkExpectation'. */
+  /** Answers 'request', 'checkContinue' and 'checkExpectation'. */
   respond(request: IncomingMessage, response: ServerResponse, handOver: HandOver): void {
     const label = takeLabel(request);
     // Not from the gateway, or emitted a second time by the app itself.
@@ -144,7 +143,7 @@ export class Requests {
     }, UNREAD_MS).unref();
   }
 
-  /** For 'upgrade' and 'connect', where the response is whatever the app writes to the socket. */
+  /** Answers 'upgrade' and 'connect', where the response is what the app writes to the socket. */
   upgrade(request: IncomingMessage, socket: Socket, handOver: HandOver): void {
     const label = takeLabel(request);
     if (label === undefined) return handOver();
@@ -164,16 +163,16 @@ export class Requests {
     });
   }
 
-  /** Through the gate at once, where nothing of its connection is unended; the caller then holds a place. */
+  /** Enters the gate at once, if nothing of its connection is unended; the caller then holds a place. */
   #mayEnter(socket: Socket): boolean {
     if (this.#inApp.size > 0 && this.#unendedOn(socket) !== undefined) return false;
     return this.#gate.tryEnter();
   }
 
   /**
-   * Through the gate, later. What comes on a connection whose last response the app has not ended, or behind one
-   * whose connection is closed already, came too early: it is given back to the gateway if that lasts. No answer is
-   * written for it, as on that connection it would stand behind the unended one; the gateway closes it in time.
+   * Enters the gate later. A request came too early on a connection whose last response the app has not ended, or
+   * behind one whose connection is closed already. It is given back to the gateway if that lasts. No answer is written
+   * for it, as on that connection it would stand behind the unended one; the gateway closes it in time.
    */
   #admitLater(label: string, socket: Socket, { enter, refuse, giveBack, follows }: Newcomer): void {
     const before = this.#unendedOn(socket);
@@ -219,7 +218,7 @@ export class Requests {
     if (this.#hooks.hasAfter) this.#watchSettling(entrant, isBefore, returned);
   }
 
-  /** Looks again and again, because the hooks before it may only just begin, until it has entered or gone back. */
+  /** Looks repeatedly, because the hooks before it may only begin, until it has entered or gone back. */
   #watchSettling(
     entrant: Entrant,
     isBefore: (ticket: Ticket) => boolean,
@@ -244,8 +243,8 @@ export class Requests {
   }
 
   /**
-   * What was handed over ahead of time came before the one in front of it had even sent its head, and goes back if that one is
-   * not ended for long after its last byte may have gone out.
+   * Watches a request that was handed over ahead of time and came before the one in front of it had even sent its head. It
+   * goes back if that one is not ended for long after its last byte may have gone out.
    */
   #watchUnended(entrant: Entrant, before: Ticket | undefined, returned: (unended: Ticket) => void): void {
     later(() => {
@@ -262,7 +261,7 @@ export class Requests {
     return undefined;
   }
 
-  /** What was handed over ahead of time is the app's only if the gateway has not taken it back. */
+  /** Begins a request. If it was handed over ahead of time, it is the app's only if the gateway has not taken it back. */
   #begin(label: string, request: IncomingMessage, response: ServerResponse, handOver: HandOver): void {
     if (isHanded(label) && !this.#handed.take(label)) this.#leaveUnseen(request.socket);
     else this.#handRequest(label, request, response, handOver);
@@ -424,7 +423,7 @@ export class Requests {
     this.#report.done(ticket.label, cost, left, { request, owner });
   }
 
-  /** Its connection closed while it waited here, so the app never hears of it. */
+  /** Drops a request whose connection closed while it waited here, so the app never hears of it. */
   #leaveUnserved(label: string): void {
     this.#report.done(label, UNKNOWN, 'abandoned');
     // The gateway holds its slot until it hears of it.

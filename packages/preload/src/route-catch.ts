@@ -15,7 +15,7 @@ type Shape = Readonly<Record<string, unknown>>;
 /** An app of Express that is mounted in another, by the layer that it is mounted in: the layer holds it in a closure alone. */
 export const mountedApps = new WeakMap<object, object>();
 
-/** What is known of a route of Fastify. */
+/** Facts about a route of Fastify. */
 export interface FastifyRoute {
   readonly methods: readonly string[];
   readonly path: string;
@@ -31,9 +31,9 @@ export interface HonoRoute {
 
 /** One call of a method that registers. */
 interface Call {
-  /** How long the router's stack was before. */
+  /** Length of the router's stack before. */
   readonly before: number;
-  /** It did not throw. */
+  /** True if it did not throw. */
   readonly isDone: boolean;
 }
 
@@ -43,7 +43,7 @@ const EXPRESS_APP = /[\\/]express[^\\/]*[\\/]lib[\\/]application\.js$/;
 const KOA_ROUTER = /[\\/](?:koa-)?router[\\/](?:lib[\\/]router|dist[\\/]index)\.js$/;
 const HONO_ROUTER = /[\\/]hono[\\/]dist[\\/]cjs[\\/]router[\\/][a-z-]+[\\/]router\.js$/;
 
-/** From now on, until the process ends. */
+/** Catches routers from now on, until the process ends. */
 export function catchRouters(tables: RouteTables): Catcher {
   const catcher = new Catcher(tables);
   afterRequire((module, filename) => {
@@ -95,7 +95,7 @@ export class Catcher {
     this.#wrapped.add(route.dispatch);
   }
 
-  /** What is mounted is in a closure of the layer, so the two are brought together here. */
+  /** Catches an app of Express. A mounted router is in a closure of the layer, so the two are brought together here. */
   expressApp(exports: unknown): void {
     if (!has(exports, 'lazyrouter') && !has(exports, 'defaultConfiguration')) return;
     this.#wrap(exports as object, 'use', (app, given) => {
@@ -207,7 +207,7 @@ export class Catcher {
   }
 }
 
-/** Whatever is wrong with what is looked at, the app goes on. */
+/** Runs `look`. If that fails, the app continues. */
 function attempt(look: () => unknown): void {
   try {
     look();

@@ -1,5 +1,5 @@
 /**
- * Routers that are modules (ESM) of the app's own packages: Node has no cheap way to see what an app imports, so an app that names
+ * Routers that are modules (ESM) of the app's own packages. Node has no cheap way to see what an app imports, so an app that names
  * one in its `package.json` has it imported a moment before it does so itself. It gets the same copy.
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
@@ -33,7 +33,10 @@ const packages: readonly {
   },
 ];
 
-/** Done when all of them are there; what cannot be imported is left to the app, which says so better. */
+/**
+ * Imports the routers, and resolves when all of them are there. Failures are ignored: the app's own import says better
+ * what is wrong.
+ */
 export async function importRouters(entry: string | undefined, catcher: Catcher): Promise<void> {
   for (const { name, files, take } of packages) {
     const folder = entry === undefined ? undefined : packageOf(entry, name);
@@ -49,7 +52,7 @@ export async function importRouters(entry: string | undefined, catcher: Catcher)
   }
 }
 
-/** Where the package is, if the app's script is a module and its `package.json` names the package. */
+/** Returns the path of the package, if the app's script is a module and its `package.json` names the package. */
 export function packageOf(entry: string, name: string): string | undefined {
   let [folder, isModule, isNamed] = ['', ['.mjs', '.mts'].includes(extname(entry)), false];
   try {

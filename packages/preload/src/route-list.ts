@@ -20,11 +20,11 @@ const ENTRIES_MAX = 50_000;
 /** Paths of an entry, of all that its own and those of its mounts make together. */
 const TEMPLATES_MAX = 8;
 
-/** Where a router of Express is mounted. */
+/** Place at which a router of Express is mounted. */
 interface Mounted {
   readonly path: string;
   readonly templates: readonly string[];
-  /** It and those that it is in, as one may be mounted in itself. */
+  /** Router and those that it is in, as one may be mounted in itself. */
   readonly routers: readonly object[];
 }
 
@@ -130,7 +130,7 @@ class Reader {
     });
   }
 
-  /** How many entries of a router there is room for; a router may be mounted in many places. */
+  /** Returns the number of a router's entries that there is room for; a router may be mounted in many places. */
   #take(router: object): number {
     const length = stackOf(router)?.length ?? 0;
     const taken = Math.min(length, this.#room);
@@ -251,7 +251,7 @@ function prefixOf(layer: object): Step['match'] {
   };
 }
 
-/** Without what a flag would have the expression remember between two looks. */
+/** Matches a path without what a flag would have the expression remember between two looks. */
 function fits(regexp: RegExp, path: string): RegExpExecArray | null {
   const { lastIndex } = regexp;
   regexp.lastIndex = 0;

@@ -20,7 +20,7 @@ const TABLES_MAX = 50;
 const ENTRIES_MAX = 10_000;
 /** Routes that are looked up and judged. */
 const JUDGED_MAX = 2000;
-/** How long routes are judged. */
+/** Longest time for judging routes. */
 const JUDGING_MS_MAX = 10_000;
 /** Rounds of which the shortest counts. */
 const ROUNDS = 3;
@@ -30,11 +30,11 @@ const WARM_UP_TESTS = 2;
 const SITES_MAX = 2000;
 /** A path that hardly any app has a route for. */
 const NO_ROUTE = '/~sluice/no/such/path';
-/** What is told of a path or a handler's name. */
+/** Largest part of a path or a handler's name that is reported. */
 const TEXT_CHARACTERS_MAX = 300;
 
 export interface RouteReport {
-  /** From 1, in the order in which a request meets them; what is mounted comes after what it is mounted in. */
+  /** Position from 1, in the order in which a request meets them; mounted ones come after what they are mounted in. */
   readonly position: number;
   readonly kind: Entry['kind'];
   /** Empty for all. */
@@ -47,7 +47,7 @@ export interface RouteReport {
   readonly column?: number;
   /** The place is where its handler is written: nobody saw where it was registered. */
   readonly of_handler?: boolean;
-  /** It came while the worker served. */
+  /** True if it came while the worker served. */
   readonly added: boolean;
   /** The entry that it repeats. */
   readonly repeats?: number;
@@ -194,7 +194,10 @@ function wayTo(
   return { ...behind, tests, look_up_us: rounded((whole.us / whole.tests) * tests) };
 }
 
-/** What a path without a route costs. The shortest of several rounds, as whatever else the machine does only adds to it. */
+/**
+ * Measures the cost of a path without a route. The shortest of several rounds counts, as other work of the machine only
+ * adds to it.
+ */
 async function wholeCost(steps: readonly Entry[], entries: readonly Entry[], pause: Pause): Promise<Cost> {
   for (const { match } of entries) {
     for (let test = 0; test < WARM_UP_TESTS; test += 1) match(NO_ROUTE);

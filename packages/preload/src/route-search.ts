@@ -1,7 +1,8 @@
 /**
- * Looks for routers that nobody caught while they were loaded, because a bundler has put them into the app's own file: from the listeners
- * of its servers through what functions hold in their closures, which the inspector of this process shows from inside. Nothing
- * is opened, and nothing of the app runs but the getter of an app of Express that gives its router. Only when somebody asks, as it takes some tenths of a second.
+ * Looks for routers that nobody caught while they were loaded, because a bundler has put them into the app's own file. It starts at the
+ * listeners of the servers and follows what functions hold in their closures, which the inspector of this process shows from inside.
+ * Nothing is opened, and nothing of the app runs but the getter of an app of Express that gives its router. It runs only when somebody
+ * asks, as it takes some tenths of a second.
  */
 import type { Debugger, Runtime, Session } from 'node:inspector';
 import { types } from 'node:util';
@@ -23,7 +24,7 @@ const FUNCTIONS_MAX = 300;
 /** Objects that are examined. */
 const OBJECTS_MAX = 20_000;
 
-/** Where the page in the inspector meets this module; there only while the two talk. */
+/** Meeting point of the page in the inspector and this module; there only while the two talk. */
 const meeting = Symbol.for('sluice.route-search');
 const MEETING = "globalThis[Symbol.for('sluice.route-search')]";
 const GROUP = 'sluice-routes';
@@ -51,7 +52,7 @@ export async function searchRouters(listeners: readonly object[], pause: Pause):
   return search.found;
 }
 
-/** Where functions are written, in their order. */
+/** Returns the places where functions are written, in their order. */
 export async function placesOf(
   functions: readonly object[],
   pause: Pause,
@@ -76,7 +77,7 @@ export async function placesOf(
 
 class Search {
   readonly found: FoundRouter[] = [];
-  /** Those that were seen, in that order. */
+  /** Functions that were seen, in that order. */
   readonly functions: object[] = [];
   readonly #seen = new Set<object>();
 
@@ -138,7 +139,7 @@ class Eye {
     this.#session.disconnect();
   }
 
-  /** What a function holds in its closures, and a bound one in itself. */
+  /** Returns what a function holds in its closures, and a bound one in itself. */
   heldBy(one: object): unknown[] {
     return this.#meet(one, (objectId) => {
       const internal = this.#internal(objectId);
@@ -178,7 +179,7 @@ class Eye {
     return files;
   }
 
-  /** Without a turn of the event loop, so that the app never sees the meeting place. */
+  /** Meets without a turn of the event loop, so that the app never sees the meeting place. */
   #meet<T>(one: object, look: (objectId: string) => T): T {
     this.#met.value = one;
     Object.defineProperty(globalThis, meeting, { value: this.#met, configurable: true });

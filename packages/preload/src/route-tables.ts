@@ -20,12 +20,12 @@ const PLACES_TOLD_MAX = 3;
 
 export type Framework = 'express' | 'koa-router' | 'hono' | 'fastify';
 
-/** What is known of an entry from when it was registered. */
+/** Facts about an entry from the time of its registration. */
 export interface Note {
   readonly site: CallSite | undefined;
   /** The path as it was given, where the entry itself does not keep it. */
   readonly path: unknown;
-  /** It came while the worker served. */
+  /** True if it came while the worker served. */
   readonly isAdded: boolean;
 }
 
@@ -38,10 +38,10 @@ export interface Table {
   count: number;
 }
 
-/** How the entries of a router are to be noted. */
+/** Way in which the entries of a router are noted. */
 export interface Kind {
   readonly path?: unknown;
-  /** Its last handler. */
+  /** Returns its last handler. */
   readonly handlerOf?: (entry: object) => unknown;
   /** The entry was copied from another router, where its handler was registered first: that is its place. */
   readonly isCopy?: (entry: object, first: Note) => boolean;
@@ -52,11 +52,11 @@ export interface Adder extends CallSite {
   added: number;
 }
 
-/** What has changed since it was told last. */
+/** Changes since the latest report. */
 export interface Growth {
   /** Entries of all routers. */
   readonly size: number;
-  /** How many of them are more than when the worker had served for a second. */
+  /** Number of entries beyond those when the worker had served for a second. */
   readonly added: number;
   readonly places: readonly Adder[];
 }
@@ -64,7 +64,7 @@ export interface Growth {
 export class RouteTables {
   readonly #tables = new Set<Table>();
   readonly #servers = new Set<WeakRef<Server>>();
-  /** By their routers, which go with them: handlers know the apps that they are in. */
+  /** Entries by their routers, which go with them: handlers know the apps that they are in. */
   readonly #entries = new WeakMap<object, object[]>();
   readonly #byRouter = new WeakMap<object, Table>();
   readonly #notes = new WeakMap<object, Note>();
@@ -155,7 +155,7 @@ export class RouteTables {
     if (this.#servers.size < SERVERS_MAX) this.#servers.add(new WeakRef(server));
   }
 
-  /** What the app does with requests. */
+  /** Returns what the app does with requests. */
   listeners(): object[] {
     return [...this.#servers].flatMap((server) => server.deref()?.listeners('request') ?? []);
   }
@@ -164,13 +164,16 @@ export class RouteTables {
     return this.#notes.get(entry);
   }
 
-  /** Those that are still there. */
+  /** Returns the tables that are still there. */
   tables(): readonly Table[] {
     this.#dropGone();
     return [...this.#tables];
   }
 
-  /** To be called every second from when the worker has served for one. Undefined where nothing was added or taken away. */
+  /**
+   * Returns what is new; to be called every second from when the worker has served for one. Undefined if nothing was added
+   * or taken away.
+   */
   news(): Growth | undefined {
     if (!this.#hasNews) return undefined;
     this.#hasNews = false;

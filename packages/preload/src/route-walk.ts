@@ -1,6 +1,6 @@
 /**
- * What a request meets on its way through a table that is looked through in order: how many matchers are tried before a route, and
- * which earlier entry ends the request. Judged by paths that fit the route, with the router's own matchers; pure otherwise.
+ * Way of a request through a table that is searched in order: how many matchers are tried before a route, and which earlier entry
+ * ends the request. Judged by paths that fit the route, with the router's own matchers; pure otherwise.
  */
 
 export type Handler = (...parts: never[]) => unknown;
@@ -9,14 +9,14 @@ export interface Step {
   readonly kind: 'route' | 'middleware' | 'mount' | 'error';
   /** Upper case; empty for all. */
   readonly methods: readonly string[];
-  /** As it was registered, with what it is mounted at. */
+  /** Path as it was registered, with what it is mounted at. */
   readonly path: string;
   /** The same as templates that paths can be made of; empty where that is not possible. */
   readonly templates: readonly string[];
   readonly handlers: readonly Handler[];
-  /** Which parameter of a handler passes the request on. */
+  /** Parameter of a handler that passes the request on, by its position. */
   readonly next: number;
-  /** What is left of a path for what is mounted here; undefined where the path does not fit. */
+  /** Returns what is left of a path for what is mounted here; undefined if the path does not fit. */
   readonly match: (path: string) => string | undefined;
   readonly below?: readonly Step[];
 }
@@ -26,7 +26,7 @@ export interface Verdict {
   readonly tests: number;
   /** The earlier entry that every path of it meets first. */
   readonly caughtBy: Step | undefined;
-  /** That one cannot pass a request on. Otherwise it may. */
+  /** True if that one cannot pass a request on. Otherwise it may. */
   readonly isCertain: boolean;
 }
 
@@ -123,7 +123,7 @@ function handles({ methods }: Step, method: string): boolean {
   return method === 'HEAD' && methods.includes('GET');
 }
 
-/** Its last handler cannot pass a request on. */
+/** Whether its last handler cannot pass a request on. */
 export function endsRequests({ handlers, next }: Step): boolean {
   const last = handlers.at(-1);
   if (last === undefined || last.length > next) return false;

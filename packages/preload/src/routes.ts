@@ -1,8 +1,8 @@
 /**
- * Which template of the app's router a request was answered by, as far as that can be read off from outside: Express
- * leaves it on the request, Next among its notes there, and Fastify says it on a diagnostics channel. Koa's and Hono's
- * routers leave nothing behind, and nothing is patched for them; the gateway learns from their paths. It must not know what
- * the gateway does with it.
+ * Template of the app's router by which a request was answered, if it can be read from outside. Express leaves it on the
+ * request, Next among its notes there, and Fastify says it on a diagnostics channel. Koa's and Hono's routers leave nothing
+ * behind, and nothing is patched for them; the gateway learns from their paths. It must not know what the gateway does with
+ * it.
  */
 import diagnostics from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
@@ -37,7 +37,7 @@ interface Found {
 
 export class Routes {
   readonly #told = new Set<string>();
-  /** How many templates of a route of Express were told. */
+  /** Number of a route's templates that were told, in Express. */
   readonly #mounts = new WeakMap<object, number>();
 
   constructor() {

@@ -1,12 +1,12 @@
 /**
- * Uninterrupted runs of the main thread, every one of them: from the event loop's call into JavaScript until the callbacks,
- * ticks and microtasks of that call are done. Nothing else of the worker runs meanwhile.
+ * Uninterrupted runs of the main thread, every one of them: from the event loop's call into JavaScript until the callbacks, ticks and
+ * microtasks of that call are done. Nothing else of the worker runs meanwhile.
  *
- * A hook tells where runs begin. Where one ends is not asked: it lasted until the next began, less the time for which the event
- * loop waited between them, which libuv counts. So promises need no hook, which would be dear at each of them.
+ * A hook tells where runs begin. Nobody asks where one ends. It lasted until the next began, less the time for which the event loop waited
+ * between them, which libuv counts. So promises need no hook, which would be dear at each of them.
  *
- * A run belongs to the request that it was handed to, or whose answer it wrote; where several did, to the one that took most
- * of it; where none did, to the only request inside. While the CPU time of requests is told apart, contexts tell more.
+ * A run belongs to the request that it was handed to, or whose answer it wrote. Of several such requests, the one that took most of it
+ * has it; without one, the only request inside. While the CPU time of requests is measured, contexts tell more.
  */
 import { createHook, executionAsyncResource, type HookCallbacks } from 'node:async_hooks';
 import { performance, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
@@ -29,7 +29,7 @@ const BEFORE_SHARE_MAX = 0.25;
 /** Long runs that a pause of the collector may still be found to lie in. */
 const ENDED_MAX = 32;
 
-/** A request, as far as runs are concerned. */
+/** Request in the view of runs. */
 export interface RunOwner {
   readonly label: string;
   /** Runs of 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer; undefined while there were none. */
@@ -44,15 +44,15 @@ export interface EndedRun {
   readonly began_ms: number;
   readonly ended_ms: number;
   collected_us: number;
-  /** CPU time of the thread, and for how long it could have run and got none, as far as they are known. */
+  /** CPU time of the thread, and the time for which it could have run and got none; undefined if not known. */
   readonly cpu_us: number | undefined;
   readonly queued_us: number | undefined;
 }
 
-/** What the thread had used at a moment. */
+/** Use of the thread up to a moment. */
 interface Used extends ThreadTime {
   readonly at_ms: number;
-  /** What the event loop had waited by then. */
+  /** Time that the event loop had waited by then. */
   readonly idle_ms: number;
 }
 
@@ -95,16 +95,16 @@ export class RunWatch {
   #isOn = false;
   #started_ms = 0;
   #began_ms = 0;
-  /** What the event loop had waited by then. */
+  /** Time that the event loop had waited by then. */
   #idleBefore_ms = 0;
-  /** Whose callback began this run. */
+  /** Resource whose callback began this run. */
   #resource: object | undefined;
   /** Callbacks that run now, one within another. */
   #depth = 0;
-  /** Whose run it is, as far as is known, and since when another's. */
+  /** Owner of the run, if known, and the time since when it is. */
   #owner: RunOwner | undefined;
   #ownedSince_ms = 0;
-  /** Of several owners of this run, the one before the present one that took most of it. */
+  /** Owner before the present one that took most of this run, if there are several. */
   #most: RunOwner | undefined;
   #most_ms = 0;
   #longestSinceBeat_us = 0;
@@ -121,8 +121,8 @@ export class RunWatch {
   }
 
   /**
-   * Once, in the process that serves. Without a count of the time that the event loop waits, nothing is watched. `tell` is
-   * called soon after a run that is to be told at once.
+   * Starts watching; called once, in the process that serves. Without a count of the time that the event loop waits,
+   * nothing is watched. `tell` is called soon after a run that is to be told at once.
    */
   start(tell: () => void = () => {}): void {
     if (this.#isOn || typeof nodeTiming.idleTime !== 'number') return;
@@ -149,7 +149,7 @@ export class RunWatch {
     this.#inside.delete(owner);
   }
 
-  /** What follows in this run is this request's. What came before it is, too, where nobody else is known. */
+  /** Gives the rest of this run to this request. The part before it is its, too, if nobody else is known. */
   touch(owner: RunOwner): void {
     const before = this.#owner;
     if (before === owner) return;
@@ -162,8 +162,8 @@ export class RunWatch {
   }
 
   /**
-   * This run is the preload's own. Called by its timers, which nothing runs around: so nothing that got lost stays lost. Anywhere
-   * else it would have all runs until the next timer taken for parts of this one.
+   * Marks this run as the preload's own. Called by its timers, which nothing runs around: so nothing that got lost stays lost.
+   * Anywhere else it would have all runs until the next timer taken for parts of this one.
    */
   disown(): void {
     if (!this.#isOn) return;
@@ -172,7 +172,7 @@ export class RunWatch {
     this.#look();
   }
 
-  /** Whose run this is so far, where that is known. */
+  /** Owner of this run so far, if that is known. */
   get running(): RunOwner | undefined {
     return this.#isOn ? this.#ownerAt(now_ms()) : undefined;
   }
@@ -182,12 +182,12 @@ export class RunWatch {
     return this.#used;
   }
 
-  /** This run does what the operator has asked for: it is counted, and is no reason for an alarm. */
+  /** Marks this run as the operator's: it is counted, and is no reason for an alarm. */
   serveOperator(): void {
     if (this.#isOn) this.touch(OPERATOR);
   }
 
-  /** What there is to tell. `long` begins anew. */
+  /** Returns the news. `long` begins anew. */
   news(): RunNews {
     this.takeCollections();
     const long = this.#untold;
@@ -268,7 +268,7 @@ export class RunWatch {
     if (us >= URGENT_US_MIN || owner === undefined) this.#keep(run);
   }
 
-  /** Of the run that has just ended. Runs since the look before it are taken to have had the CPU. */
+  /** Returns the CPU time of the run that has ended. Runs since the look before it are taken to have had the CPU. */
   #timeOf(us: number): Pick<EndedRun, 'cpu_us' | 'queued_us'> {
     const before = this.#usedBefore;
     const now = this.#look();
@@ -290,7 +290,7 @@ export class RunWatch {
     return owner === NOBODY ? undefined : owner;
   }
 
-  /** Of more than can be told, the longest. */
+  /** Keeps the run; of more than can be reported, the longest stay. */
   #keep(run: EndedRun): void {
     this.#untold.push(run);
     if (this.#untold.length <= LONG_MAX) return;

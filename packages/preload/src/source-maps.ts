@@ -1,15 +1,15 @@
 /**
- * From places in the code that ran to places in the code that was written (ECMA-426, source maps). The gateway runs this file in
- * a process of its own when a worker is stuck, with a bound on time and memory: maps are input, and may be large. JSON comes on
- * stdin, JSON goes to stdout. A map that cannot be read leaves its places as they are.
+ * Way from places in the code that ran to places in the code that was written (ECMA-426, source maps). The gateway runs this
+ * file in a process of its own when a worker is stuck, with a bound on time and memory: maps are input, and may be large. JSON
+ * comes on stdin, JSON goes to stdout. A map that cannot be read leaves its places as they are.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, join, normalize } from 'node:path';
 
 /**
- * What V8 knows of a script. `map` is what the script says of its map last, in the text that V8 compiled; without it, that is
- * looked for in the script's file.
+ * Facts of V8 about a script. `map` is what the script says of its map last, in the text that V8 compiled; without it, that
+ * is looked for in the script's file.
  */
 interface Script {
   readonly url: string;

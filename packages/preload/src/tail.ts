@@ -1,6 +1,6 @@
 /**
  * A profile of one request, which the gateway asks for in its label, because others of its class took unusually long. The request has
- * the worker to itself. The profile begins just before the app gets it, ends when it has left, and is kept where it took long.
+ * the worker to itself. The profile begins immediately before the app gets it, ends when it has left, and is kept if it took long.
  */
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ import { clock_us } from './timers.js';
 /** Twice as fine as that of `sluice profile`: most requests are short. */
 const SAMPLING_INTERVAL_US = 250;
 
-/** What the gateway asks for. */
+/** Wish of the gateway. */
 export interface Wanted {
   /** Names the file; requests of different gateways may have the same number. */
   readonly number: number;

@@ -1,7 +1,7 @@
 /**
- * What the main thread has had of the CPU, and for how long it could have run and got none. Linux tells both in one small file of the
- * thread; elsewhere only the first is known, and on older Nodes only that of the whole process. A look takes about 15 µs. It must not
- * know of runs.
+ * Time on the CPU of the main thread, and the time for which it could have run and got none. Linux tells both in one small file of
+ * the thread; elsewhere only the first is known, and on older Nodes only that of the whole process. A look takes about 15 µs. It must
+ * not know of runs.
  */
 import { readFileSync } from 'node:fs';
 

@@ -1,6 +1,6 @@
 /**
- * Tells the gateway of an exception that nothing caught, with the request that was served just then: a moment later nobody is left
- * who knows. What becomes of the exception is the app's and Node's own affair.
+ * Tells the gateway of an exception that nothing caught, with the request that was served then: a moment later nobody is left who
+ * knows. What becomes of the exception is the app's and Node's own affair.
  */
 import { isNativeError } from 'node:util/types';
 import type { Control } from './control.js';

@@ -5,7 +5,7 @@ import type { HookedRequest, Outcome } from './api.js';
 import type { Leaving } from './messages.js';
 import type { Stay } from './own-cpu.js';
 
-/** Where the request stays. */
+/** Holder of the place in which the request stays. */
 interface Host {
   /** Gives the place back after one more turn of the loop. */
   leave(ticket: Ticket, left: Leaving): void;
@@ -27,7 +27,7 @@ export interface Ticket {
   left: boolean;
   /** The client went away before the app had ended the response. */
   isAbandoned: boolean;
-  /** When its hooks began to run, after its response had ended. */
+  /** Time at which its hooks began to run, after its response had ended. */
   settlingSince_ms: number | undefined;
   /** The gateway was told that this one is not ended yet, and waits to hear that it is. */
   isAwaited: boolean;
@@ -42,7 +42,7 @@ export function isUnended({ left, response }: Ticket): boolean {
 /** An upgrade comes on a connection of its own, while another request keeps that of its slot. */
 export const isAnother = (): boolean => true;
 
-/** Its connection cannot bring another request. */
+/** Whether its connection cannot bring another request. */
 export function isCutOff({ socket }: Ticket): boolean {
   return socket.destroyed || socket.readableEnded;
 }

@@ -4,18 +4,18 @@
  */
 import type { Adapter } from './adapters/adapter.js';
 
-/** What a component is given. Plain data: it may have come over the network, and goes to the browser. */
+/** Props of a component. Plain data: it may have come over the network, and goes to the browser. */
 export type Props = Readonly<Record<string, unknown>>;
 
 /**
- * Where a component's HTML is made.
+ * Place where a component's HTML is made.
  * - `server`: on the server, and hydrated in the browser.
  * - `client`: in the browser alone; the server sends the placeholder and the props.
  * - `static`: on the server alone; the browser gets neither code nor props.
  */
 export type Rendering = 'server' | 'client' | 'static';
 
-/** When the browser hydrates a component: `docs/guide/browser.md`. */
+/** Time at which the browser hydrates a component: `docs/guide/browser.md`. */
 export type Hydration = 'load' | 'idle' | 'visible' | 'interaction';
 
 /** Checks and converts props; the interface of zod, valibot and ArkType (Standard Schema 1). */
@@ -66,7 +66,7 @@ export interface Component<P = Props> {
   readonly name: string;
   /** Undefined: the only one. */
   readonly version: string | undefined;
-  /** What the adapter renders: a React or Vue component, or a function that returns HTML. */
+  /** View that the adapter renders: a React or Vue component, or a function that returns HTML. */
   readonly view: unknown;
   readonly adapter: Adapter;
   readonly settings: Settings<P>;

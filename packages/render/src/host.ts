@@ -1,12 +1,12 @@
 /**
- * What Sluice gives to a worker that renders components: how much of them the server renders, and a place for what came of
- * it. Without Sluice there is no host, and options in code say both. It must not know pages or fragments.
+ * Services of Sluice for a worker that renders components: how much of them the server renders, and a place for reports.
+ * Without Sluice there is no host, and options in code say both. It must not know pages or fragments.
  */
 
-/** What became of one component of one page or batch. */
+/** Fate of one component of one page or batch. */
 export type Outcome =
   | 'rendered'
-  /** Its HTML came from a cache. */
+  /** HTML that came from a cache. */
   | 'cached'
   /** Rendered, but with more CPU time than its budget. */
   | 'over-budget'
@@ -19,9 +19,9 @@ export type Outcome =
   | 'aborted'
   | 'remote-late'
   | 'remote-error'
-  /** Not asked for, because the remote service failed too often just before. */
+  /** Component that was not asked for, because the remote service failed too often shortly before. */
   | 'remote-open'
-  /** Not rendered, because it went over its budget too often just before. */
+  /** Component that was not rendered, because it went over its budget too often shortly before. */
   | 'suspended'
   /** The client's engine is older than its JSON form, and it has no fallback. */
   | 'unsupported';
@@ -44,7 +44,7 @@ export interface HostPageReport {
 /** Renders of a component that went over its CPU budget one after the other, in all workers. */
 export interface OverrunCount {
   readonly count: number;
-  /** When the latest was, by `performance.now()`. */
+  /** Time of the latest, by `performance.now()`. */
   readonly at_ms: number;
 }
 
@@ -54,13 +54,13 @@ export interface RenderHost {
    * The object is replaced when the config changes, and never changed.
    */
   server(): Readonly<Record<string, number>>;
-  /** Where browsers send their measurements; empty for nowhere. */
+  /** Address to which browsers send their measurements; empty for none. */
   vitalsPath(): string;
   /** Counts what became of a component. Never throws. */
   rendered(report: ComponentReport): void;
   /** Counts a page for browsers. Never throws. */
   page(report: HostPageReport): void;
-  /** By component with its version, where it has one. The same object until it changes. Absent before Sluice counted them. */
+  /** Counts by component, with its version if it has one. The same object until it changes. Absent before Sluice counted them. */
   overruns?(): Readonly<Record<string, OverrunCount>>;
   /** A render went over its budget, or the first one after such renders did not. Never throws. */
   overran?(component: string, isOver: boolean): void;

@@ -1,6 +1,7 @@
 /**
- * What code has thrown, read once and for all: anything can be thrown, and an error's own properties may be getters that throw,
- * texts of many megabytes, or no texts. Whatever reads an error in this package gets it from here. Bounded in characters.
+ * Values that code has thrown, read once and for all. Anything can be thrown, and an error's own properties may be getters that
+ * throw, texts of many megabytes, or no texts. Everything in this package that reads an error gets it from here. Bounded in
+ * characters.
  */
 import { inspect, types } from 'node:util';
 
@@ -19,8 +20,8 @@ type Field = keyof typeof CHARACTERS_MAX;
 const FIELDS = Object.keys(CHARACTERS_MAX) as readonly Field[];
 
 /**
- * Whatever was thrown, as an error: itself where it is one, else a new one that describes it. Its name, message and stack are
- * texts of bounded length, and reading them runs no code. Never throws.
+ * Returns any thrown value as an error: itself if it is one, else a new one that describes it. Its name, message and stack
+ * are texts of bounded length, and reading them runs no code. Never throws.
  */
 export function toError(thrown: unknown): Error {
   try {
@@ -32,7 +33,7 @@ export function toError(thrown: unknown): Error {
   }
 }
 
-/** As `toError`, but short texts, numbers and the like stay as they were thrown. */
+/** Returns the same as `toError`, but short texts, numbers and the like stay as they were thrown. */
 export function tamed(thrown: unknown): unknown {
   const isObject = typeof thrown === 'function' || (typeof thrown === 'object' && thrown !== null);
   const isLong = typeof thrown === 'string' && thrown.length > CHARACTERS_MAX.message;
@@ -43,7 +44,7 @@ export function messageOf(thrown: unknown): string {
   return toError(thrown).message;
 }
 
-/** For the log: stack, properties such as `code`, and causes. */
+/** Text for the log: stack, properties such as `code`, and causes. */
 export function logText(thrown: unknown): string {
   const parts: string[] = [];
   const seen = new Set<unknown>();

@@ -1,4 +1,4 @@
-/** What the pages of libraries show: the rows of a small back office, and a year's figures. */
+/** Data of the libraries' pages: the rows of a small back office, and a year's figures. */
 
 export interface Row {
   readonly id: number;

@@ -20,7 +20,7 @@ pub struct File {
     pub text: String,
 }
 
-/// What every generated file says first.
+/// First line of every generated file.
 const NOTICE: &str = "Generated from gateway/catalog by `make generate`; do not edit.";
 
 /// Every generated file. `cli` is the page on the command line, which only the binary can render: the part after the

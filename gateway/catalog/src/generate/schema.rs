@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::{DURATION_PATTERN, Key, Kind, SECTIONS};
 
-/// As in `.prettierrc.json`.
+/// Width as in `.prettierrc.json`.
 const LINE_WIDTH: usize = 110;
 
 pub(super) fn text() -> String {

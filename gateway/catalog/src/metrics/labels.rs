@@ -3,11 +3,11 @@
 /// One label, with what bounds its values.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// What it says.
+    /// Meaning.
     pub text: &'static str,
-    /// Why the number of its values has a bound, and which.
+    /// Reason why the number of its values has a bound, and the bound.
     pub bound: &'static str,
 }
 

@@ -1,11 +1,11 @@
-//! Why there is no app to start.
+//! Reasons why there is no app to start.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::errors::Code;
 
-/// Why it is not known what to start.
+/// Reason why nobody knows what to start.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
     /// The directory to start in is not there.
@@ -13,7 +13,7 @@ pub enum AppError {
     Cwd {
         /// The directory.
         dir: PathBuf,
-        /// What the operating system says.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The script is not there.
@@ -32,7 +32,7 @@ pub enum AppError {
     Package {
         /// The file.
         file: PathBuf,
-        /// What the operating system or the parser of JSON says.
+        /// Error of the operating system or of the parser of JSON.
         source: io::Error,
     },
     /// Nothing is named, by `package.json` neither.

@@ -1,4 +1,4 @@
-//! Why the version of before stays.
+//! Reasons why the version of before stays.
 
 use std::fmt;
 use std::io;
@@ -7,10 +7,10 @@ use super::AppError;
 use crate::config::{ConfigError, Problem};
 use crate::errors::Code;
 
-/// Why `sluice reload` has not put a new version in force.
+/// Reason why `sluice reload` has not put a new version in force.
 #[derive(Debug, thiserror::Error)]
 pub enum ReloadError {
-    /// More were asked for than are looked at.
+    /// Surplus of reloads that were asked for at once.
     #[error("too many reloads are asked for at once; ask again when one of them is over")]
     TooMany,
     /// The gateway ended before the reload did.
@@ -32,7 +32,7 @@ pub enum ReloadError {
     GivenUp {
         /// The generation of the new version.
         generation: u64,
-        /// What was wrong with it.
+        /// Fault of the new version.
         why: GivenUp,
         /// Some of its workers serve.
         is_in_force: bool,
@@ -53,19 +53,19 @@ fn end_of(stderr_tail: &str) -> String {
     if stderr_tail.is_empty() { String::new() } else { format!("\n\nThe end of its stderr:\n{stderr_tail}") }
 }
 
-/// Why a reload did not begin.
+/// Reason why a reload did not begin.
 #[derive(Debug, thiserror::Error)]
 pub enum NotBegun {
     /// Another gateway serves.
     #[error("an upgrade has taken over: process {pid} serves now, ask again and it will reload")]
     Overtaken {
-        /// Its process.
+        /// Process that does so.
         pid: u32,
     },
     /// The gateway finishes what it has.
     #[error("the gateway leaves; start another one once it is gone")]
     Leaving,
-    /// There is nothing to replace.
+    /// First start that is still under way: there is nothing to replace.
     #[error(
         "the first start is still under way; no worker has been ready yet. Ask again when one is (`sluice status`)"
     )]
@@ -76,7 +76,7 @@ pub enum NotBegun {
     /// A value of the config cannot be used.
     #[error("{0}")]
     Value(Problem),
-    /// There is no app to start.
+    /// Lack of an app to start.
     #[error(transparent)]
     App(#[from] AppError),
     /// The certificate came or went.
@@ -97,9 +97,9 @@ fn certificate(is_tls: bool) -> &'static str {
 /// The gateway that took over while a reload was under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OvertakenBy {
-    /// Its process.
+    /// Process id.
     pub pid: u32,
-    /// It was started after the reload was asked for.
+    /// True if it was started after the reload was asked for.
     pub has_read_it: bool,
 }
 
@@ -114,7 +114,7 @@ impl fmt::Display for OvertakenBy {
     }
 }
 
-/// Why a generation was given up.
+/// Reason why a generation was given up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GivenUp {
     /// Another reload came after it.
@@ -126,9 +126,9 @@ pub enum GivenUp {
     /// The worker must not serve.
     #[error("the warm-up of worker {worker} failed: {}", why.as_ref().map_or("a request failed".to_owned(), WarmUpError::to_string))]
     WarmUp {
-        /// Which worker.
+        /// Number of the worker.
         worker: u64,
-        /// Where it is known.
+        /// Fault of the warm-up, if it is known.
         why: Option<WarmUpError>,
     },
     /// The worker did not listen in time.
@@ -140,17 +140,17 @@ pub enum GivenUp {
     /// The operating system started no process.
     #[error("{words}{}", after(warm_up.as_ref()))]
     NeverRan {
-        /// What it says.
+        /// Words of the worker.
         words: String,
-        /// Of an earlier process of the worker.
+        /// Fault of the warm-up of an earlier process of the worker.
         warm_up: Option<WarmUpError>,
     },
     /// The worker's process ended.
     #[error("worker {worker} exited before it took requests{}{}", behind(status.as_deref()), after(warm_up.as_ref()))]
     Exited {
-        /// Which worker.
+        /// Number of the worker.
         worker: u64,
-        /// With which status or signal, where there was a process.
+        /// Status or signal with which it exited, if there was a process.
         status: Option<String>,
         /// The warm-up that it did not survive.
         warm_up: Option<WarmUpError>,
@@ -165,10 +165,10 @@ fn after(warm_up: Option<&WarmUpError>) -> String {
     warm_up.map_or_else(String::new, |why| format!("; its warm-up failed: {why}"))
 }
 
-/// Why a worker must not take requests: what became of a request of its warm-up.
+/// Reason why a worker must not take requests: the failure of a request of its warm-up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WarmUpError {
-    /// It took too long.
+    /// Request that took too long.
     #[error("{target} was not answered within warm_up.timeout_ms")]
     Late {
         /// The path that was asked for.
@@ -190,7 +190,7 @@ pub enum WarmUpError {
         /// 500 or higher.
         status: u16,
     },
-    /// It ended without an answer.
+    /// Request that ended without an answer.
     #[error("{target} was left")]
     Left {
         /// The path that was asked for.

@@ -1,10 +1,10 @@
-//! Why no other gateway has taken this one's place.
+//! Reasons why no other gateway has taken this one's place.
 
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
-/// Why `sluice upgrade` changed nothing.
+/// Reason why `sluice upgrade` changed nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum UpgradeError {
     /// The gateway finishes what it has.
@@ -24,36 +24,36 @@ pub enum UpgradeError {
     Failed(#[from] SuccessorError),
 }
 
-/// Why a new gateway did not take over.
+/// Reason why a new gateway did not take over.
 #[derive(Debug, thiserror::Error)]
 pub enum SuccessorError {
-    /// It could not be started.
+    /// Program that could not be started.
     #[error("{}: {source}", program.display())]
     NotStarted {
         /// The program of the new gateway.
         program: PathBuf,
-        /// What the operating system says.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// Its workers took too long.
+    /// Workers that took too long.
     #[error("the workers of the new gateway were not ready within {0} ms; --timeout-ms gives them more")]
     NotReady(u128),
-    /// It told why it will not serve.
+    /// Reason that the new gateway gave.
     #[error("{0}")]
     Said(String),
-    /// It said something that does not belong here.
+    /// Word that does not belong here.
     #[error("the new gateway said something else than expected: {0}")]
     OtherWord(String),
     /// The two could not talk.
     #[error("the new gateway could not be understood: {0}; is it of another version?")]
     NotUnderstood(#[source] io::Error),
-    /// Its process ended.
+    /// Exit of the new gateway's process.
     #[error(
         "the new gateway ended with {0} before its workers were ready; what it wrote to standard error is with this \
          gateway's"
     )]
     Ended(ExitStatus),
-    /// It closed its end and lives on.
+    /// End of the connection, while the process lives on.
     #[error("the new gateway closed the connection before it served")]
     Closed,
     /// Nothing came of the word to take over.

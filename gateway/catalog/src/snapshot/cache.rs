@@ -38,15 +38,15 @@ pub struct CacheSnapshot {
 /// Pages on disk, which outlive the gateway. Counts are since the start of the gateway.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskCacheSnapshot {
-    /// Its directory (`cache.disk_dir`).
+    /// Directory (`cache.disk_dir`).
     pub dir: String,
     /// Whether it is in use: no other gateway has it, and it can be used.
     pub in_use: bool,
     /// Pages there.
     pub pages: u64,
-    /// What its files take, bytes.
+    /// Size of its files, bytes.
     pub bytes: u64,
-    /// What they may take, bytes.
+    /// Largest size of its files, bytes.
     pub bytes_max: u64,
     /// Look-ups that found a page.
     pub hits: u64,
@@ -69,7 +69,7 @@ pub struct DiskCacheSnapshot {
 /// A server in which several gateways share their pages. Counts are since the start of the gateway.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SharedCacheSnapshot {
-    /// Where it is, without user and password.
+    /// Address, without user and password.
     pub address: String,
     /// Whether it is in use: it answers, and in time.
     pub up: bool,
@@ -95,29 +95,29 @@ pub struct SharedCacheSnapshot {
     pub purges_heard: u64,
 }
 
-/// Why the latest answer for a page was not kept.
+/// Reason why the latest answer for a page was not stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnkeptSnapshot {
-    /// In a few words.
+    /// Reason in a few words.
     pub why: String,
     /// Status of the answer; 0 where there was none.
     pub status: u16,
-    /// How long ago that was, seconds.
+    /// Time since then, seconds.
     pub age_s: u64,
 }
 
-/// What is kept of a page: one variant.
+/// Stored variant of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptSnapshot {
     /// Status of the answer.
     pub status: u16,
     /// Length of its body, bytes.
     pub bytes: u64,
-    /// Its age, seconds.
+    /// Age, seconds.
     pub age_s: u64,
-    /// For how long it is fresh from now on, seconds.
+    /// Time for which it is fresh from now on, seconds.
     pub fresh_s: u64,
-    /// For how long it is of any use from now on, seconds.
+    /// Time for which it is useful from now on, seconds.
     pub useful_s: u64,
     /// Tags that the app gave it.
     pub tags: Vec<String>,

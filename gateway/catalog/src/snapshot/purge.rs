@@ -1,8 +1,8 @@
-//! What is to be dropped from the page cache.
+//! Selection of pages to drop from the page cache.
 
 use serde::{Deserialize, Serialize};
 
-/// What is purged.
+/// Selection of a purge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purge {

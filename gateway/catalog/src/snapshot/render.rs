@@ -13,25 +13,25 @@ pub struct DialSnapshot {
     pub turned: bool,
 }
 
-/// What workers and browsers have reported of rendering since the start.
+/// Reports of workers and browsers on rendering since the start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EffectsSnapshot {
     /// The 50 components that took most CPU time, that one first.
     pub components: Vec<ComponentSnapshot>,
     /// Components in all; those beyond 500 are one, `other`.
     pub components_count: u64,
-    /// By setting of the dial.
+    /// Figures by setting of the dial.
     pub settings: Vec<SettingSnapshot>,
-    /// By variant.
+    /// Figures by variant.
     pub variants: Vec<VitalsSnapshot>,
-    /// By class of the page: the 20 with most reports, that with most first.
+    /// Figures by class of the page: the 20 with most reports, that with most first.
     pub pages: Vec<VitalsSnapshot>,
 }
 
 /// One component since the start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ComponentSnapshot {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Renders by outcome: `rendered`, `cached`, `error`, `late`, `client` and the like.
     pub outcomes: BTreeMap<String, u64>,
@@ -50,12 +50,12 @@ pub struct SettingSnapshot {
     pub cpu_ms_total: f64,
     /// The same for one page; `None` where no page was counted.
     pub cpu_ms_per_page: Option<f64>,
-    /// What browsers measured, by device.
+    /// Measurements of browsers, by device.
     pub devices: Vec<VitalsSnapshot>,
 }
 
-/// What browsers measured of one kind of page. Figures without `_total` are 75th percentiles of the last one to two hours; `None`
-/// where nothing was measured.
+/// Measurements of browsers for one kind of page. Figures without `_total` are 75th percentiles of the last one to two hours;
+/// `None` if nothing was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VitalsSnapshot {
     /// Device, variant or class.

@@ -27,8 +27,8 @@ pub struct RunsSnapshot {
     pub counts: Vec<u64>,
     /// Wall-clock time in them, microseconds, by bucket as `counts`.
     pub time_us: Vec<u64>,
-    /// For how long workers were watched, microseconds, added up. The part of it that is in runs of a class is the chance that a
-    /// request which arrives at a worker has to wait behind one.
+    /// Time for which workers were watched, microseconds, added up. The part of it that is in runs of a class is the chance that
+    /// a request which arrives at a worker has to wait behind one.
     #[serde(default)]
     pub observed_us: u64,
     /// Pauses of the garbage collector.
@@ -38,7 +38,7 @@ pub struct RunsSnapshot {
     /// Requests of which it is known which runs were theirs.
     #[serde(default)]
     pub requests: u64,
-    /// Those of them with a run of at least 1 ms, 10 ms, 100 ms and 1 s.
+    /// Requests of them with a run of at least 1 ms, 10 ms, 100 ms and 1 s.
     #[serde(default)]
     pub requests_with: Vec<u64>,
     /// The longest of the latest hours, the latest first.
@@ -49,24 +49,24 @@ pub struct RunsSnapshot {
 /// One long run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LongRunSnapshot {
-    /// How long it was, milliseconds.
+    /// Duration, milliseconds.
     pub ms: f64,
-    /// How much of that the garbage collector took, milliseconds.
+    /// Time of the garbage collector within it, milliseconds.
     #[serde(default)]
     pub collected_ms: f64,
     /// CPU time of the main thread meanwhile, milliseconds; `None` where that is not known.
     #[serde(default)]
     pub cpu_ms: Option<f64>,
-    /// What the time went to, as the log's `spent` says; `None` where that is not known.
+    /// Use of the time, as the log's `spent` says; `None` if it is not known.
     #[serde(default)]
     pub spent: Option<String>,
-    /// When it ended, Unix time in milliseconds.
+    /// End of the run, Unix time in milliseconds.
     pub at_unix_ms: u64,
     /// The worker.
     pub worker: u64,
     /// `X-Request-Id` of the request whose run it was; `None` where it was none's, or where that is not known.
     pub request: Option<String>,
-    /// That request's class.
+    /// Class of that request.
     pub class: Option<String>,
 }
 

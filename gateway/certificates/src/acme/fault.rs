@@ -1,5 +1,5 @@
-//! Why a certificate could not be had, and what to do about it. It must not know when the CA is asked again, but says whether the CA
-//! may count the attempt.
+//! Reasons why a certificate could not be obtained, and what to do about them. It must not know when the CA is asked again,
+//! but says whether the CA may count the attempt.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ pub(crate) enum Fault {
     /// The CA does not come to an end.
     #[error("the CA took longer than {} s", super::order::ORDER_TIMEOUT.as_secs())]
     Slow,
-    /// What the CA gave is no certificate for the name.
+    /// Answer of the CA that is no certificate for the name.
     #[error("the CA gave something that cannot be used: {0}")]
     Given(String),
     /// The library or the system failed.
@@ -47,7 +47,7 @@ pub(crate) enum Fault {
     Own(String),
 }
 
-/// How the CA looked for the gateway, and at which port the gateway was.
+/// Way in which the CA looked for the gateway, and the port at which the gateway was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) method: Method,
@@ -104,7 +104,7 @@ pub(crate) fn causes(error: &dyn std::error::Error) -> String {
     plain(&text)
 }
 
-/// What the CA says, and what to do about it.
+/// Text of the CA's refusal, and what to do about it.
 fn refused(problem: &Problem, asked: Option<Asked>) -> String {
     // Where the CA tells of several, the first says more than the sum.
     let inner = problem.subproblems.first();
@@ -158,7 +158,7 @@ fn short(kind: &str) -> &str {
     kind.strip_prefix(TYPE).unwrap_or(kind)
 }
 
-/// What a CA says comes from the network, and goes to logs and terminals.
+/// Text of a CA without control characters: it comes from the network, and goes to logs and terminals.
 fn plain(text: &str) -> String {
     let plain = |sign: char| if sign.is_control() { ' ' } else { sign };
     text.chars().map(plain).take(DETAIL_CHARS_MAX).collect()

@@ -23,9 +23,9 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::fault::Fault;
 
-/// How long one request to the CA may take.
+/// Longest time of one request to the CA.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a connection to the CA may take.
+/// Longest time for connecting to the CA.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of an answer that are read: certificate chains have a few thousand.
 const ANSWER_BYTES_MAX: usize = 256 * 1024;
@@ -34,7 +34,7 @@ const ANSWER_BYTES_MAX: usize = 256 * 1024;
 #[derive(Clone)]
 pub(crate) struct Http {
     client: Client<HttpsConnector<HttpConnector>, BodyWrapper<Bytes>>,
-    /// What the latest `Retry-After` of a refusal said, seconds; negative without one.
+    /// Value of the latest `Retry-After` of a refusal, seconds; negative without one.
     retry_after_s: Arc<AtomicI64>,
 }
 
@@ -69,7 +69,7 @@ impl Http {
         Ok(Http { client, retry_after_s: Arc::new(AtomicI64::new(-1)) })
     }
 
-    /// What the CA asked for with `Retry-After` when it refused last, and forgets it.
+    /// Takes the time that the CA asked for with `Retry-After` when it refused last.
     pub(crate) fn take_retry_after_s(&self) -> Option<i64> {
         let told_s = self.retry_after_s.swap(-1, Ordering::Relaxed);
         (told_s >= 0).then_some(told_s)

@@ -19,9 +19,9 @@ use super::settings::{Method, Settings};
 use super::store::Store;
 use crate::Validity;
 
-/// How long one order may take, from the account to the certificate.
+/// Longest time of one order, from the account to the certificate.
 pub(super) const ORDER_TIMEOUT: Duration = Duration::from_secs(300);
-/// How long the CA may take to look for the answer to its challenge, and to make the certificate.
+/// Longest time in which the CA looks for the answer to its challenge, and makes the certificate.
 const POLL: RetryPolicy =
     RetryPolicy::new().initial_delay(Duration::from_millis(250)).backoff(1.5).timeout(Duration::from_secs(120));
 
@@ -123,7 +123,7 @@ async fn answer(
     Ok(())
 }
 
-/// What the CA says of the challenge that it has given up.
+/// Reason that the CA gives for a failed challenge.
 async fn why_invalid(order: &mut Order) -> Fault {
     let mut authorizations = order.authorizations();
     while let Some(Ok(mut authorization)) = authorizations.next().await {
@@ -144,7 +144,7 @@ fn challenge_certificate(name: &str, answer: &KeyAuthorization) -> Result<String
     Ok(format!("{}{}", key.serialize_pem(), certificate.pem()))
 }
 
-/// When key and chain of this are valid, if clients can be served with them.
+/// Validity of this key and chain, if clients can be served with them.
 pub(super) fn check(pem: &str) -> Result<Validity, Fault> {
     let given = |error: &dyn std::fmt::Display| Fault::Given(error.to_string());
     let chain = CertificateDer::pem_slice_iter(pem.as_bytes()).collect::<Result<Vec<_>, _>>();

@@ -1,5 +1,5 @@
-//! When a CA is asked for a certificate, and how long it is left alone after a failure. It is pure: what is known and a time go in.
-//! It must not know how a CA is asked.
+//! Schedule of a certificate: the time of the next request to the CA, and the waits after failures. It is pure: what is known and a
+//! time go in. It must not know how a CA is asked.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ const UNCOUNTED_WAITS_S: [i64; 7] = [5, 15, 30, 60, 300, 900, 3_600];
 /// Bounds what a CA may ask for with `Retry-After`.
 const RETRY_AFTER_S_MAX: i64 = 7 * 24 * 3_600;
 
-/// What became of the latest attempts to get one certificate.
+/// Outcome of the latest attempts to get one certificate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failures {
     /// Attempts that failed since the latest certificate.
@@ -23,21 +23,21 @@ pub struct Failures {
     /// Whether the CA itself asked for that wait; else an operator may cut it short.
     #[serde(default)]
     pub is_told_by_ca: bool,
-    /// What the latest failure was, and what to do about it.
+    /// Description of the latest failure, and what to do about it.
     pub text: String,
 }
 
-/// What the schedule needs to know of a failure.
+/// Facts of a failure that the schedule needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed {
     /// Whether the CA may count it.
     pub is_counted: bool,
-    /// How long the CA asked to be left alone, seconds.
+    /// Time for which the CA asked to be left alone, seconds.
     pub retry_after_s: Option<i64>,
 }
 
 impl Failures {
-    /// These failures and one more.
+    /// Adds one more failure.
     #[must_use]
     pub fn and(&self, failed: Failed, text: String, name: &str, now_unix_s: i64) -> Self {
         let waits = if failed.is_counted { &WAITS_S[..] } else { &UNCOUNTED_WAITS_S };
@@ -50,7 +50,7 @@ impl Failures {
         Self { count, wait_until_unix_s, is_told_by_ca, text }
     }
 
-    /// These failures after an operator has done something about them.
+    /// Clears the waits after an operator has done something about the failures.
     pub fn forgive(&mut self) {
         if !self.is_told_by_ca {
             self.wait_until_unix_s = 0;
@@ -58,8 +58,8 @@ impl Failures {
     }
 }
 
-/// When the CA is to be asked for a certificate for this name, seconds of Unix time: at two thirds of the lifetime of the one that is
-/// there, and up to a thirtieth earlier, so that names that began together do not stay together.
+/// Time at which the CA is asked for this name's certificate, seconds of Unix time. It is two thirds of the present one's lifetime,
+/// and up to a thirtieth earlier, so that names that began together do not stay together.
 #[must_use]
 pub fn due_unix_s(name: &str, validity: Option<Validity>, failures: Option<&Failures>) -> i64 {
     let renewal = validity.map_or(i64::MIN, |validity| {

@@ -1,4 +1,4 @@
-//! What the config says of the CA and of the certificates that it is to give. It must not know how a CA is asked.
+//! Settings of the config for the CA and its certificates. It must not know how a CA is asked.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// Longest name of a CA's folder.
 const FOLDER_BYTES_MAX: usize = 120;
 
-/// How the CA is shown that a name leads to this gateway.
+/// Way of showing the CA that a name leads to this gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     /// A file below `/.well-known/acme-challenge/` at port 80 (RFC 8555 §8.3).
@@ -24,7 +24,7 @@ pub(crate) enum Method {
     TlsAlpn,
 }
 
-/// What is asked of which CA.
+/// Certificates to ask for, and the CA.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Names in lower case, a certificate each.
@@ -33,24 +33,24 @@ pub struct Settings {
     pub(crate) directory: String,
     pub(crate) ca_file: Option<PathBuf>,
     pub(crate) folder: PathBuf,
-    /// At least one; the attempts after each other take them in turn.
+    /// Methods, at least one; the attempts after each other take them in turn.
     pub(crate) methods: Vec<Method>,
     pub(crate) binding: Option<Binding>,
     pub(crate) redirect_port: u16,
     pub(crate) tls_port: u16,
 }
 
-/// What binds the account to one that the CA knows already (RFC 8555 §7.3.4).
+/// Binding of the account to one that the CA knows already (RFC 8555 §7.3.4).
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Binding {
     pub(crate) key_id: String,
     pub(crate) hmac_key: Vec<u8>,
 }
 
-/// What the config says cannot be done.
+/// Setting of the config that cannot work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
-    /// There is no folder to keep keys and certificates in.
+    /// Lack of a folder for keys and certificates.
     #[error(
         "is needed, as this user has no home directory: name a folder that outlives a restart, for account key and certificates"
     )]

@@ -1,7 +1,7 @@
 //! The folder of one CA: account, certificates, answers to challenges, and what failed. Gateways that share it see the same, and one of
 //! them at a time asks the CA. It must not know what is in a certificate.
 //!
-//! Every file is private, and replaced in one step: whoever reads it finds the old one or the new one.
+//! Every file is private, and replaced in one step, so that readers find the old one or the new one.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -20,7 +20,7 @@ const LOCK: &str = "lock";
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// Longest answer to a challenge: a token and the thumbprint of a key.
 const ANSWER_BYTES_MAX: u64 = 1_024;
-/// What is written to see whether there is room, before the CA is asked: more than a certificate takes.
+/// Bytes that are written to see whether there is room, before the CA is asked: more than a certificate takes.
 const PROBE_BYTES: usize = 64 * 1024;
 
 /// The folder of one CA.
@@ -33,7 +33,7 @@ pub struct Store {
 #[must_use]
 pub(crate) struct Turn(#[expect(dead_code, reason = "held for its lock")] File);
 
-/// Why a folder cannot be used.
+/// Reason why a folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The folder is another user's.
@@ -41,9 +41,9 @@ pub enum StoreError {
     NotOurs {
         /// The folder.
         path: PathBuf,
-        /// Whose it is.
+        /// Owner of the folder.
         owner: u32,
-        /// Who asks.
+        /// User of this process.
         user: u32,
     },
     /// Others may look into the folder, which holds private keys.
@@ -51,7 +51,7 @@ pub enum StoreError {
     Open {
         /// The folder.
         path: PathBuf,
-        /// Its permissions.
+        /// Permissions of the folder.
         mode: u32,
     },
     /// The operating system refuses.
@@ -59,7 +59,7 @@ pub enum StoreError {
     Io {
         /// The folder or file.
         path: PathBuf,
-        /// What the operating system says.
+        /// Error of the operating system.
         error: io::Error,
     },
 }
@@ -167,7 +167,7 @@ impl Store {
         }
     }
 
-    /// What failed lately, by name; nothing where that cannot be read.
+    /// Latest failures by name; nothing if that cannot be read.
     pub(crate) fn failures(&self) -> BTreeMap<String, Failures> {
         let text = read(&self.folder.join(FAILURES), FILE_BYTES_MAX).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()

@@ -18,44 +18,44 @@ use super::settings::Settings;
 use super::store::{Store, Turn};
 use crate::Validity;
 
-/// How often the folder is looked at while nothing is due: another gateway may have asked.
+/// Interval of looks at the folder while nothing is due: another gateway may have asked.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
-/// Shortest pause between two looks, and how soon the folder is looked at again while another gateway asks.
+/// Shortest pause between two looks, and the pause while another gateway asks.
 const LOOK_MIN: Duration = Duration::from_secs(1);
-/// What is told and not heard; whoever listens may be gone.
+/// Messages that wait for a reader, which may be gone.
 const TOLD_MAX: usize = 256;
 
-/// Something that an operator should read.
+/// News that an operator should read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Told {
-    /// There is a certificate that was not there before.
+    /// A certificate that was not there before.
     Obtained {
-        /// Whose.
+        /// Name that it is for.
         name: String,
         /// Days that it is valid, in whole days.
         days: i64,
     },
-    /// There is none.
+    /// Failure to get a certificate.
     Failed {
-        /// Whose.
+        /// Name that it is for.
         name: String,
-        /// Why, and what to do about it.
+        /// Reason, and what to do about it.
         text: String,
         /// Seconds until the CA is asked again.
         again_s: i64,
     },
 }
 
-/// What is known of one name of the config.
+/// State of one name of the config.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameState {
     /// The name, in lower case.
     pub name: String,
-    /// Of the certificate that is kept, if there is one.
+    /// Validity of the stored certificate, if there is one.
     pub validity: Option<Validity>,
     /// Time at which the CA is asked, seconds of Unix time.
     pub due_unix_s: i64,
-    /// Why the latest attempts failed; `None` where they did not.
+    /// Reason why the latest attempts failed; `None` if they did not.
     pub problem: Option<String>,
 }
 
@@ -86,12 +86,13 @@ impl Asker {
         Ok((Asker { settings, states }, listener))
     }
 
-    /// From now on asks for these; `None` for nothing. Waits that are there for failures end, as somebody may have mended their cause.
+    /// Sets the certificates to ask for from now on; `None` for nothing. Waits that are there for failures end, as somebody may have
+    /// mended their cause.
     pub fn ask(&self, settings: Option<Settings>) {
         self.settings.send_replace(settings.map(Arc::new));
     }
 
-    /// What is known of each name.
+    /// State of each name.
     #[must_use]
     pub fn states(&self) -> Vec<NameState> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -201,7 +202,7 @@ async fn look(
     until_next.map_or(LOOK_EVERY, Duration::from_secs).clamp(LOOK_MIN, LOOK_EVERY)
 }
 
-/// What came of asking, with the turn, which lasts until that is written down.
+/// Result of an attempt, with the turn, which lasts until that is written down.
 struct Attempt {
     _turn: Option<Turn>,
     asked: Result<Validity, (Fault, Option<i64>)>,

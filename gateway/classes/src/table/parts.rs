@@ -13,10 +13,10 @@ use crate::split::{By, Group, Moments, Splitter};
 const SPLITTERS_MAX: usize = 64;
 /// Parts of one class.
 const PARTS_MAX: usize = 6;
-/// Reports of a class before its spread is looked at, and after which the sums are halved.
+/// Reports of a class before its spread is judged, and after which the sums are halved.
 const SPREAD_MIN: f64 = 60.0;
 const SPREAD_HALVE_AT: f64 = 1_000.0;
-/// What a new part starts with, in reports: enough to be known.
+/// Reports that a new part starts with: enough to be known.
 const SEED_RECORDS: u32 = 25;
 
 impl Table {
@@ -104,7 +104,7 @@ impl Table {
         }
     }
 
-    /// What explained the cost does so no longer.
+    /// Joins the parts again, because they no longer explain the cost.
     fn join(&mut self, base: ClassId) {
         let row = self.row_mut(base);
         row.splitter = Some(Box::<Splitter>::default());
@@ -117,7 +117,7 @@ impl Table {
         self.start_anew(base, spread);
     }
 
-    /// Other requests than before have this number: what they cost is known, as far as they are.
+    /// Starts a number anew for other requests than before, with the known part of their costs.
     fn start_anew(&mut self, class: ClassId, moments: Moments) {
         self.changes.push(Change::Forget(class));
         if moments.count < 1.0 {

@@ -26,7 +26,7 @@ pub struct AccessArgs {
     pub cost: u32,
 }
 
-/// What to do.
+/// Actions on passwords.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum AccessAction {
     /// Make the hash of a password that standard input has

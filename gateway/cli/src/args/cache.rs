@@ -30,7 +30,7 @@ pub struct CacheArgs {
     pub asked: CacheStatusArgs,
 }
 
-/// What to do with the cache.
+/// Actions on the cache.
 #[derive(Debug, Subcommand)]
 pub enum CacheCommand {
     /// Show how much is kept, and how many requests it has answered
@@ -41,7 +41,7 @@ pub enum CacheCommand {
     Purge(CachePurgeArgs),
 }
 
-/// How to ask.
+/// Form of the answer.
 #[derive(Args, Debug)]
 pub struct CacheStatusArgs {
     #[command(flatten)]
@@ -84,7 +84,7 @@ pub struct CachePurgeArgs {
     pub asked: CacheStatusArgs,
 }
 
-/// Not a URL.
+/// Error for a text that is no URL.
 #[derive(Debug, thiserror::Error)]
 #[error("a URL with scheme and host is meant, as in https://shop.example/products/1, or a path, as in /products/1")]
 pub struct UrlError;

@@ -10,7 +10,7 @@ use clap::Args;
 /// `sluice guardian`, which only the gateway starts.
 #[derive(Args, Debug)]
 pub struct GuardianArgs {
-    /// Whatever the gateway tells it
+    /// Arguments that the gateway passes
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub rest: Vec<OsString>,
 }

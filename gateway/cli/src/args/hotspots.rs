@@ -40,7 +40,7 @@ pub struct HotspotsArgs {
     /// Look at every worker that serves
     #[arg(long, requires = "live", conflicts_with_all = ["worker", "files", "compare"])]
     pub all: bool,
-    /// How long to look, in seconds, from 0.05 to 60
+    /// Duration of the profile in seconds, from 0.05 to 60
     #[arg(id = "seconds", long = "seconds", short, value_name = "N", requires = "live", conflicts_with_all = ["files", "compare"], default_value = "10", value_parser = seconds)]
     pub seconds_ms: u64,
     /// Show what has changed from one profile to another, the largest effect first
@@ -58,7 +58,7 @@ pub struct HotspotsArgs {
     /// Figure whose largest values come first
     #[arg(long, value_name = "FIGURE", default_value = "worst", value_parser = figures(), conflicts_with = "compare")]
     pub sort: Figure,
-    /// How many lines to show [default: 25, with --json all]
+    /// Number of lines to show [default: 25, with --json all]
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
     /// Fail with exit code 1 if a line of code takes more; may be given several times
@@ -72,12 +72,12 @@ pub struct HotspotsArgs {
     pub json: bool,
 }
 
-/// What becomes of code that is not the app's own.
+/// Treatment of code that is not the app's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Deps {
-    /// It counts for the line of the app that called it.
+    /// Counts for the line of the app that called it.
     Folded,
-    /// It has lines of its own.
+    /// Lines of their own.
     Shown,
 }
 

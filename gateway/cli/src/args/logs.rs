@@ -32,7 +32,7 @@ Readable on a terminal, JSON elsewhere. NO_COLOR switches colours off.";
 pub struct LogsArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
-    /// How many of the latest lines; the gateway keeps 2000 of requests, and as many of each other kind
+    /// Number of the latest lines; the gateway keeps 2000 of requests, and as many of each other kind
     #[arg(long, short = 'n', value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(0..=8_000))]
     pub lines: u32,
     /// Continue with new lines until Ctrl-C
@@ -79,7 +79,7 @@ pub const LEVELS: [&str; 4] = ["debug", "info", "warn", "error"];
 /// Statuses that a request may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statuses {
-    /// This one; 0 where the client got none.
+    /// Request with this number; 0 if the client got none.
     One(u64),
     /// All with this first digit.
     Class(u64),
@@ -116,7 +116,7 @@ impl Statuses {
 /// A point in time, or how long ago it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// So long ago, milliseconds.
+    /// Time ago, milliseconds.
     Ago(u64),
     /// Unix time, milliseconds.
     At(u64),

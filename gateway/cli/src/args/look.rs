@@ -47,7 +47,7 @@ pub struct StatusArgs {
     pub thresholds: Thresholds,
 }
 
-/// From where on `status --check` warns.
+/// Limits from which on `status --check` warns.
 #[derive(Args, Clone, Copy, Debug, PartialEq)]
 #[command(next_help_heading = "Thresholds of --check")]
 pub struct Thresholds {
@@ -69,18 +69,18 @@ pub struct Thresholds {
     /// Critical above this share of failed requests
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, requires = "check")]
     pub errors_critical: f64,
-    /// Do not judge the share of failed requests below this number of requests in the last minute
+    /// Least number of requests in the last minute for which the share of failed ones is judged
     #[arg(long, value_name = "N", default_value_t = 20, requires = "check")]
     pub errors_requests_min: u32,
-    /// How bad an alarm of the gateway is
+    /// Severity of an alarm of the gateway
     #[arg(long, value_enum, default_value_t = AlarmsAre::Warning, requires = "check")]
     pub alarms: AlarmsAre,
 }
 
-/// How bad an alarm is.
+/// Severity of an alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AlarmsAre {
-    /// Not judged
+    /// Ignored by the verdict
     Ignored,
     /// Exit code 1
     Warning,

@@ -21,7 +21,7 @@ pub struct ProfileArgs {
     /// Look at every worker that serves, and put them into one
     #[arg(long)]
     pub all: bool,
-    /// How long to look, in seconds, from 0.05 to 60
+    /// Duration of the profile in seconds, from 0.05 to 60
     #[arg(id = "seconds", long = "seconds", short, value_name = "N", default_value = "5", value_parser = seconds)]
     seconds_ms: u64,
     /// The same in milliseconds
@@ -46,7 +46,7 @@ pub struct ProfileArgs {
 }
 
 impl ProfileArgs {
-    /// How long to look.
+    /// Duration of the profile.
     pub fn duration_ms(&self) -> u64 {
         self.duration_ms.unwrap_or(self.seconds_ms)
     }
@@ -71,10 +71,10 @@ pub struct HeapArgs {
     /// A sample of all that the app allocates meanwhile
     #[arg(long, group = "what")]
     pub allocations: bool,
-    /// How long to look, in seconds, from 0.05 to 60; not for a snapshot
+    /// Duration of the profile in seconds, from 0.05 to 60; not for a snapshot
     #[arg(id = "seconds", long = "seconds", short, value_name = "N", default_value = "10", value_parser = seconds, conflicts_with = "snapshot")]
     seconds_ms: u64,
-    /// Do not ask before a snapshot
+    /// Take a snapshot without asking first
     #[arg(long, short)]
     pub yes: bool,
     /// Name of the files, without their extensions, or a directory for them [default: one in profiles/ of the state directory]
@@ -83,7 +83,7 @@ pub struct HeapArgs {
 }
 
 impl HeapArgs {
-    /// What to look at.
+    /// Subject of the profile.
     pub fn kind(&self) -> Kind {
         match (self.snapshot, self.allocations) {
             (true, _) => Kind::Snapshot,
@@ -92,7 +92,7 @@ impl HeapArgs {
         }
     }
 
-    /// How long to look.
+    /// Duration of the profile.
     pub fn duration_ms(&self) -> u64 {
         self.seconds_ms
     }

@@ -30,7 +30,7 @@ pub struct ReportArgs {
     /// Compare with the report that this file holds, as --json has printed it
     #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
-    /// How much more CPU time requests may take, in percent; end with exit code 1 if it is more, or cannot be told
+    /// Limit on additional CPU time of requests, in percent; end with exit code 1 if it is exceeded, or cannot be told
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub budget: Option<f64>,
     /// Print everything as one JSON object
@@ -38,18 +38,18 @@ pub struct ReportArgs {
     pub json: bool,
 }
 
-/// Where after begins.
+/// Start of the time after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// With the latest version of the app.
+    /// Start of the latest version of the app.
     Reload,
-    /// With this version.
+    /// Start of this version.
     Generation(u64),
-    /// So many milliseconds ago.
+    /// Time so many milliseconds ago.
     Ago(u64),
 }
 
-/// Not a time to begin at.
+/// Error for a text that is no time to begin at.
 #[derive(Debug, thiserror::Error)]
 #[error("`reload`, `generation:N`, or a whole number with s, m, h or d is meant, as in 30m")]
 pub struct SinceError;

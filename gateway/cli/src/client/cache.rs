@@ -20,14 +20,14 @@ use crate::output;
 #[error("the gateway keeps no pages: set cache.enabled = true, and start it again")]
 struct Disabled;
 
-/// What `show --json` prints.
+/// Output of `show --json`.
 #[derive(Serialize)]
 struct Kept {
     kept: Vec<KeptSnapshot>,
     unkept: Option<UnkeptSnapshot>,
 }
 
-/// What `purge --json` prints.
+/// Output of `purge --json`.
 #[derive(Serialize)]
 struct Purged {
     purged: u64,

@@ -11,7 +11,7 @@ use super::top::text::{harmless, millis, percent};
 use crate::args::{AlarmsAre, Thresholds};
 use crate::output;
 
-/// How things are, from the least to the worst. The order of the exit codes is another one.
+/// Verdict, from the best to the worst. The order of the exit codes is another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
     Fine,
@@ -59,7 +59,7 @@ fn without_answer(error: &ClientError) -> (Verdict, String) {
     (verdict, harmless(&error.to_string()).replace('|', "/"))
 }
 
-/// What is judged, with its figures.
+/// Verdict on a gateway, with its figures.
 #[allow(clippy::cast_precision_loss, reason = "counts of workers and of a minute")]
 pub(super) fn judge(status: &Snapshot, thresholds: &Thresholds) -> (Verdict, String) {
     let mut judged = Judged { worst: Verdict::Fine, reasons: Vec::new() };

@@ -29,7 +29,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// The longest line from a gateway: a snapshot of a thousand workers is far shorter.
 const LINE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// Why a command could not be done.
+/// Reason why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     #[error(
@@ -55,7 +55,7 @@ pub enum ClientError {
     Answer { run_dir: PathBuf, error: serde_json::Error },
     #[error("{}: {error}", run_dir.display())]
     Io { run_dir: PathBuf, error: io::Error },
-    /// What workers wrote cannot be read, or a file not be written.
+    /// Profile of a worker that cannot be read, or file that cannot be written.
     #[error("{0}")]
     Profile(#[from] FileError),
     #[error("standard output: {0}")]
@@ -111,7 +111,7 @@ impl Gateway {
         }
     }
 
-    /// How long to wait for the next line; `None` for as long as it takes.
+    /// Sets the longest wait for the next line; `None` for no limit.
     pub fn set_patience(&self, patience: Option<Duration>) -> Result<(), ClientError> {
         // No time at all would mean no limit.
         let patience = patience.map(|patience| patience.max(Duration::from_millis(1)));
@@ -123,7 +123,7 @@ impl Gateway {
         &self.run_dir
     }
 
-    /// Where it keeps profiles.
+    /// Directory in which it keeps profiles.
     pub fn state_dir(&self, arg: &RunDirArg) -> PathBuf {
         state_dir::of_instance(arg, &RunDir::inherited(self.run_dir.clone()))
     }
@@ -197,7 +197,7 @@ impl Gateway {
         }
     }
 
-    /// What it has answered, as JSON for other programs.
+    /// Prints its answer as JSON for other programs.
     pub(super) fn print_json(&self, answer: &impl Serialize) -> Result<ExitCode, ClientError> {
         let mut json = serde_json::to_string_pretty(answer).map_err(|error| self.answer(error))?;
         json.push('\n');
@@ -209,7 +209,7 @@ impl Gateway {
     }
 }
 
-/// Whose the directory is, or the nearest one above it that can be seen.
+/// Owner of the directory, or of the nearest one above it that can be seen.
 fn owner_of(run_dir: &Path) -> u32 {
     run_dir.ancestors().find_map(|dir| fs::metadata(dir).ok()).map_or(0, |metadata| metadata.uid())
 }

@@ -26,7 +26,7 @@ pub fn run(args: &DialArgs) -> Result<ExitCode, ClientError> {
     if args.json { gateway.print_json(&dial) } else { Ok(output::print(&table(&dial))) }
 }
 
-/// What the gateway is to change; nothing where the dial is only to be shown.
+/// Change that the gateway is to make; nothing if the dial is only to be shown.
 fn wanted(args: &DialArgs) -> Result<Option<Request>, ExitCode> {
     if let Some(file) = &args.config {
         let loaded = settings::load(Some(file), Vec::new()).map_err(|error| Exit::Usage.because(error))?;

@@ -26,9 +26,9 @@ use crate::exit::Exit;
 use crate::output;
 use crate::stderr;
 
-/// How long a snapshot is waited for.
+/// Longest wait for a snapshot.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(620);
-/// What Node.js takes in of a heap in a second of a snapshot, by measurement (decision 0062).
+/// Bytes of a heap that Node.js writes in a second of a snapshot, by measurement (decision 0062).
 const BYTES_PER_S: u64 = 16 * 1024 * 1024;
 /// Memory that a snapshot takes beside the heap, as a multiple of it, by the same.
 const MEMORY_FACTOR: u64 = 13;
@@ -78,7 +78,7 @@ fn worker_of(status: &Snapshot, wanted: Option<u64>) -> Option<&WorkerSnapshot> 
     }
 }
 
-/// What the look costs, from what is known of the heap.
+/// Cost of the look, from what is known of the heap.
 fn cost(kind: Kind, worker: &WorkerSnapshot, duration_ms: u64) -> String {
     let id = worker.id;
     if kind != Kind::Snapshot {

@@ -45,7 +45,7 @@ struct Compared {
     over_budget: Vec<Over>,
 }
 
-/// Why there is no report.
+/// Reason for the lack of a report.
 enum Failure {
     Client(ClientError),
     /// A sentence about a file.
@@ -165,7 +165,7 @@ fn is_meant(place: &Place, text: &str) -> bool {
     place.file.contains(text) || place.owner == text
 }
 
-/// Why a budget holds nothing: there is nothing of the code that is meant, or a profile is empty.
+/// Reason why a budget holds nothing: there is nothing of the code that is meant, or a profile is empty.
 fn lacking(args: &HotspotsArgs, reports: &[&Hotspots]) -> Option<String> {
     let only = args.only.as_ref().filter(|_| reports.iter().all(|report| report.lines.is_empty()));
     let is_empty = |report: &&Hotspots| report.profiles.iter().all(|profile| profile.samples == 0);

@@ -27,7 +27,7 @@ struct Listed {
     name: String,
     run_dir: PathBuf,
     user: String,
-    /// What it says of itself; `None` where it does not answer.
+    /// Answer of the gateway; `None` if it does not answer.
     #[serde(flatten)]
     told: Option<Told>,
 }

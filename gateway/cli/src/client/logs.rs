@@ -25,10 +25,10 @@ use crate::stderr;
 use select::Selection;
 use show::Painter;
 
-/// What the gateway keeps; of so many the lines are selected.
+/// Number of lines that the gateway keeps; the selection is made of these.
 const KEPT: u64 = KEPT_LINES_MAX as u64;
 
-/// What may come after `logs`: a line, a gap, the mark before new lines, or the end.
+/// Lines that may come after `logs`: a line, a gap, the mark before new lines, or the end.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Answer {
@@ -75,12 +75,12 @@ fn count(lines: u32) -> usize {
     usize::try_from(lines).unwrap_or(usize::MAX)
 }
 
-/// How lines are printed.
+/// Form of printed lines.
 #[derive(Clone, Copy)]
 enum Form {
-    /// As the gateway keeps them.
+    /// JSON as the gateway keeps it.
     Json,
-    /// For people.
+    /// Text for people.
     Text(Painter),
 }
 

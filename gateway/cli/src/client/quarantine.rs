@@ -12,7 +12,7 @@ use super::status::{duration, for_s, harmless};
 use crate::args::QuarantineArgs;
 use crate::output;
 
-/// What `--json` prints.
+/// Output of `--json`.
 #[derive(Serialize)]
 struct Answer {
     quarantined: Vec<QuarantinedRequest>,
@@ -55,7 +55,7 @@ fn table(answer: &Answer) -> String {
     out
 }
 
-/// By what such requests differ from those that were answered.
+/// Features by which such requests differ from those that were answered.
 fn told_by(request: &QuarantinedRequest) -> String {
     let names: Vec<_> = request.told_by.iter().map(|name| harmless(name)).collect();
     if names.is_empty() { String::new() } else { format!("  told by {}", names.join(", ")) }

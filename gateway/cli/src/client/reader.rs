@@ -8,7 +8,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-/// How often a terminal is asked that does not report its end by itself.
+/// Interval of looks at a terminal that does not report its end by itself.
 const ASK_EVERY: Duration = Duration::from_secs(1);
 
 /// Waits until something can be read from `input`. False where nobody reads `output` any more, which ends the wait.

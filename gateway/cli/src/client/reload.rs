@@ -10,7 +10,7 @@ use super::connect::{ClientError, Gateway};
 use crate::args::ReloadArgs;
 use crate::exit::Exit;
 
-/// Whatever may come after `reload`: how far it is, or how it ended.
+/// Lines that may come after `reload`: progress, or the end.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Answer {

@@ -1,4 +1,4 @@
-//! What `sluice status` says of rendering: the dial, components, and what pages with each setting cost and were like.
+//! Part of `sluice status` on rendering: the dial, components, and what pages with each setting cost and were like.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

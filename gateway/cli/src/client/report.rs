@@ -22,7 +22,7 @@ const NAME_CHARS_MAX: usize = 60;
 /// A change below this is none, in percent.
 const CHANGE_MIN: f64 = 3.0;
 
-/// Why a saved report is of no use.
+/// Reason why a saved report cannot be used.
 #[derive(Debug, thiserror::Error)]
 enum SavedError {
     #[error("{path}: {error}")]
@@ -33,7 +33,7 @@ enum SavedError {
     Empty { path: String },
 }
 
-/// What a thousand of the requests that came before take now, if they came again.
+/// Cost of a thousand of the earlier requests, if they came again now.
 #[derive(Clone, Debug, PartialEq)]
 struct LikeForLike {
     before_s: f64,

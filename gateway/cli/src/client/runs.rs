@@ -6,7 +6,7 @@ use sluice_catalog::snapshot::{LongRunSnapshot, RUN_CLASSES_US, RunsSnapshot};
 
 use super::status::{harmless, milliseconds};
 
-/// What each class of runs is called.
+/// Name of each class of runs.
 const CLASSES: [&str; RUN_CLASSES_US.len()] =
     ["below 1 ms", "of 1 to 10 ms", "of 10 to 100 ms", "of 100 ms to 1 s", "longer"];
 /// Classes of runs that are told to be in the way of others: from 10 ms.

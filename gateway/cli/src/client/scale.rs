@@ -65,7 +65,7 @@ fn say(out: &mut impl Write, line: &str) -> Result<(), ClientError> {
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(ClientError::Output)
 }
 
-/// How many of the workers do what. Those of the long lane come and go by themselves.
+/// Numbers of workers by state. Those of the long lane come and go by themselves.
 #[derive(Default)]
 struct Pool {
     ready: u32,

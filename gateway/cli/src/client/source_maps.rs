@@ -1,5 +1,5 @@
-//! Asks what the source maps of profiled code say: a Node.js process reads them (`packages/preload/src/source-maps.ts`), as a large
-//! map, or one that is made to do harm, is to take no memory of this one. Without an answer places stay those of the code that ran.
+//! Original places of profiled code by its source maps. A Node.js process reads them (`packages/preload/src/source-maps.ts`),
+//! because a large or hostile map must take no memory of this one. Without an answer places stay those of the code that ran.
 
 use std::io::{self, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::start::app::find_preload;
 use crate::stderr;
 
-/// How long source maps may be read.
+/// Longest time for reading source maps.
 const READING_TIMEOUT: Duration = Duration::from_secs(60);
 /// Memory of the process that reads source maps, in megabytes.
 const HEAP_MB_MAX: u32 = 2048;
@@ -26,7 +26,7 @@ pub fn mapped(profile: Profile, node: &str) -> Profile {
     if originals.is_empty() { profile } else { profile.at(&originals) }
 }
 
-/// Where the code at these places was written, in their order; nothing where that cannot be asked, which is said.
+/// Places in the sources of these places, in their order; nothing if that cannot be asked, which is said.
 pub fn originals(places: &Places, node: &str) -> Vec<Original> {
     if places.places.is_empty() {
         return Vec::new();

@@ -21,9 +21,9 @@ use super::top::views::{Body, worker_rows};
 use crate::args::StatusArgs;
 use crate::output;
 
-/// How wide the text is: what a terminal has that nobody made wider.
+/// Width of the text: that of a terminal which nobody made wider.
 const COLUMNS: usize = 80;
-/// Where values begin.
+/// Column at which values begin.
 const INDENT: usize = 14;
 
 pub fn run(args: &StatusArgs) -> Result<ExitCode, ClientError> {
@@ -198,7 +198,7 @@ fn write_machine(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
     writeln!(out, "memory        {} in workers{used}", bytes(rss))
 }
 
-/// Those of the last minute, by kind; nothing where there were none.
+/// Writes the errors of the last minute, by kind; nothing if there were none.
 #[allow(clippy::cast_precision_loss, reason = "counts of a minute")]
 fn write_errors(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
     let all: u64 = snapshot.lately.outcomes.values().sum();
@@ -215,7 +215,7 @@ fn write_errors(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
     writeln!(out, "errors        {share} of the last minute's requests: {}{codes}", kinds.join(", "))
 }
 
-/// How many there are and which ends first, and each name that gets none.
+/// Writes the number of certificates, the first one to end, and each name that gets none.
 fn write_certificates(out: &mut String, certificates: &[CertificateSnapshot]) -> std::fmt::Result {
     let there = certificates.iter().filter_map(|one| Some((one, one.expires_in_s?)));
     let count = there.clone().count();

@@ -47,7 +47,7 @@ pub struct Plan {
     needs_low_port: bool,
     /// Readiness says no for so long before the gateway stops accepting.
     delay_s: u64,
-    /// From SIGTERM to the last exit, with a margin.
+    /// Time from SIGTERM to the last exit, with a margin.
     stop_s: u64,
     start_s: u64,
     ping_path: String,
@@ -200,7 +200,7 @@ fn label(name: &str) -> String {
     }
 }
 
-/// As an array of JSON, which Dockerfiles and YAML take.
+/// Words as an array of JSON, which Dockerfiles and YAML take.
 fn words_as_json(words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| Value::from(word.as_str()).to_string()).collect();
     format!("[{}]", words.join(", "))

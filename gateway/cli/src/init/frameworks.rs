@@ -19,13 +19,13 @@ pub struct Mount {
     pub dir: &'static str,
 }
 
-/// How a framework's server is started.
+/// Way in which a framework's server is started.
 pub enum Start {
     /// A script that Node.js runs.
     Entry(&'static str),
     /// A command of one of its packages.
     Command(&'static [&'static str]),
-    /// By a server of the app's own.
+    /// Server of the app's own.
     Own,
 }
 

@@ -1,4 +1,4 @@
-//! What `sluice init` writes and says. Pure.
+//! Texts that `sluice init` writes and prints. Pure.
 
 use std::fmt::Write as _;
 
@@ -75,7 +75,7 @@ pub(super) fn printed(outputs: &[Output]) -> String {
     }
 }
 
-/// What was found, what was written, and what to do next.
+/// Report of the app, of written files, and of what to do next.
 pub(super) fn told_of_deployment(found: &Found, is_kept: bool, outputs: &[Output], next: &[String]) -> String {
     let mut out = what_was_found(found);
     if is_kept {
@@ -91,7 +91,7 @@ pub(super) fn told_of_deployment(found: &Found, is_kept: bool, outputs: &[Output
     out
 }
 
-/// What was found, a line each, and what to do next.
+/// Report of the app, a line for each fact, and of what to do next.
 pub(super) fn told(found: &Found) -> String {
     let mut out = what_was_found(found);
     out.push_str(match (&found.app, found.app.entry()) {
@@ -131,12 +131,12 @@ fn what_was_found(found: &Found) -> String {
     out
 }
 
-/// As a string of TOML, of which JSON's are a part.
+/// String of TOML, of which JSON's are a part.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// For a comment, which ends with its line.
+/// Text for a comment, which ends with its line.
 fn one_line(text: &str) -> String {
     text.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect()
 }

@@ -1,4 +1,4 @@
-//! Which app is meant, and where the preload is.
+//! App to start, and the place of the preload.
 
 use std::env;
 use std::io;
@@ -11,7 +11,7 @@ use sluice_supervisor::Start;
 use super::sources::Sources;
 use crate::unnamed::{App, Package, Script};
 
-/// What to run and where.
+/// Command to run, and its directory.
 pub struct Resolved {
     pub start: Start,
     pub cwd: PathBuf,
@@ -50,7 +50,7 @@ pub fn find_script(cwd: &Path, entry: &str) -> Option<PathBuf> {
     std::iter::once(path).chain(candidates).find(|candidate| candidate.exists())
 }
 
-/// What starts the app of a directory where nobody names it.
+/// Start of the app of a directory if nobody names it.
 pub fn unnamed_start(cwd: &Path, script: impl Fn(PathBuf) -> Start) -> Result<Start, AppError> {
     let package = Package::read(cwd).map_err(|source| AppError::Package { file: cwd.join("package.json"), source })?;
     match package.app(cwd) {
@@ -64,7 +64,7 @@ pub fn unnamed_start(cwd: &Path, script: impl Fn(PathBuf) -> Start) -> Result<St
     }
 }
 
-/// Why no worker could be started: each needs the preload.
+/// Reason why no worker could be started: each needs the preload.
 #[derive(Debug, thiserror::Error)]
 pub enum PreloadError {
     #[error("SLUICE_PRELOAD: {}: {source}. Set it to the file dist/index.js of @sluice/preload", path.display())]

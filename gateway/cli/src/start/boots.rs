@@ -7,10 +7,10 @@ use sluice_journal::{Event, Journal, Level};
 use sluice_proxy::gate::Gate;
 use tokio::time::Instant;
 
-/// How often the log says again that the same boot is waited for.
+/// Interval of log lines about the same awaited boot.
 const TELL_EVERY: Duration = Duration::from_secs(10);
 
-/// Which worker is waited for, and how many others wait for it.
+/// Worker that others wait for, and their number.
 pub fn look(gate: &Gate) -> Option<BootsSnapshot> {
     gate.scheduler(|scheduler| {
         let waiting = scheduler.waiting_places().count() as u64;
@@ -18,7 +18,7 @@ pub fn look(gate: &Gate) -> Option<BootsSnapshot> {
     })
 }
 
-/// What the log was told last, and when.
+/// Latest news that the log got, and its time.
 #[derive(Default)]
 pub struct Teller(Option<(u64, Instant)>);
 

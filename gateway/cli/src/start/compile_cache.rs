@@ -1,4 +1,6 @@
-//! Where Node.js keeps what it has compiled, for the workers to come: its directory, and the bound on its size.
+//! Compile cache of Node.js for the workers to come: its directory, and the bound on its size. The cache is code that workers
+//! run, so the directory is this user's alone. Nothing depends on it: what is missing or broken is compiled, as Node.js checks
+//! each file against its source.
 //!
 //! The cache is code that workers run, so the directory is this user's alone. Nothing depends on it: what is missing or broken
 //! is compiled, as Node.js checks each file against its source.
@@ -16,7 +18,7 @@ use sluice_journal::{Event, Journal, Level};
 use super::operator::Gateway;
 use crate::run_dir::{RunDir, RunDirError, private_dir};
 
-/// How often the size is looked at, besides at the start and at a reload.
+/// Interval of checks of the size, besides those at the start and at a reload.
 const PRUNE_EVERY: Duration = Duration::from_secs(3_600);
 /// Files beyond this many are not looked at, until the next time.
 const FILES_MAX: usize = 200_000;

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 const DRAWING_S_MAX: u64 = 90;
 /// The most that a browser is sent.
 const BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// What is kept of what the process says is wrong.
+/// Largest part of the process's error text that is kept.
 const WORDS_BYTES_MAX: u64 = 500;
 
 /// Draws one after the other.
@@ -36,13 +36,13 @@ impl Default for Flames {
 }
 
 impl Flames {
-    /// Of what workers have written, which is taken away then.
+    /// Draws the flame graph of what workers have written, and deletes that.
     pub async fn of_workers(&self, taken: Vec<Taken>) -> Result<Vec<u8>, FlameError> {
         let _raw = taken.iter().find_map(Raw::of);
         self.draw(&taken).await
     }
 
-    /// Of a slow request. Its profile stays.
+    /// Draws the flame graph of a slow request. Its profile stays.
     pub async fn of_tail(&self, tail: Tail) -> Result<Vec<u8>, FlameError> {
         self.draw(&[tail.into()]).await
     }

@@ -1,6 +1,6 @@
-//! What two gateways say to each other while one takes the other's place: JSON lines over a socket pair, whose one end is
-//! the new gateway's standard input. The sockets that clients know travel along as descriptors (`SCM_RIGHTS`), so that
-//! none of them leaks into any other process.
+//! Words between two gateways while one takes the other's place: JSON lines over a socket pair, whose one end is the new
+//! gateway's standard input. The sockets that clients know travel along as descriptors (`SCM_RIGHTS`), so that none of
+//! them leaks into any other process.
 //!
 //! The two may be of different versions: unknown fields are ignored, and unknown lines end the attempt, never the old
 //! gateway. It must not know what is done with what it passes on.
@@ -26,11 +26,11 @@ const DESCRIPTORS_MAX: usize = 4;
 /// Counted up when an older gateway could misunderstand a newer one.
 const PROTOCOL: u32 = 1;
 
-/// What the old gateway leaves to the new one; the descriptors come with it, in the order of the fields below.
+/// Offer of the old gateway to the new one; the descriptors come with it, in the order of the fields below.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Offer {
     protocol: u32,
-    /// Which gateway of the instance the new one is.
+    /// Number of the new gateway in the instance.
     pub number: u32,
     pub run_dir: PathBuf,
     /// `server.host` and `server.port` of the old one's config, as the socket was bound by them.
@@ -46,7 +46,7 @@ pub struct Offer {
     pub pages: Option<PathBuf>,
 }
 
-/// What is passed on beside the words.
+/// Descriptors that are passed on beside the words.
 pub struct Inherited {
     pub offer: Offer,
     pub lock: OwnedFd,
@@ -144,7 +144,7 @@ impl Inherited {
     }
 }
 
-/// Where the kernel can, no process that is started at the same moment gets the descriptors.
+/// Flags that keep the descriptors from processes started at the same moment, if the kernel can.
 fn close_on_exec() -> RecvFlags {
     #[cfg(target_os = "linux")]
     return RecvFlags::CMSG_CLOEXEC;

@@ -1,4 +1,5 @@
-//! What the gateway has learned of classes and their costs, kept in the state directory for the next one.
+//! Knowledge of classes and their costs, kept in the state directory for the next gateway. Nothing depends on it:
+//! without the file, or with one that cannot be read, everything is learned afresh.
 //!
 //! Nothing depends on it: without the file, or with one that cannot be read, everything is learned afresh.
 
@@ -17,7 +18,8 @@ const SAVE_EVERY: Duration = Duration::from_secs(60);
 /// Largest file of an earlier run that is read; our own are far smaller.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// Goes on from what an earlier gateway left, if it did and the config wants it, and keeps what is learned from now on.
+/// Continues from what an earlier gateway left, if it did and the config wants it, and keeps what is learned from now
+/// on.
 pub fn start(gateway: &Rc<Gateway>) {
     restore(gateway);
     gateway.tasks.spawn("costs", keep_saving(Rc::clone(gateway)));
@@ -45,7 +47,7 @@ pub fn save(gateway: &Gateway) {
     }
 }
 
-/// Does so every minute, for as long as this gateway is the one that serves.
+/// Saves it every minute, for as long as this gateway is the one that serves.
 async fn keep_saving(gateway: Rc<Gateway>) {
     let mut was_saved = true;
     loop {

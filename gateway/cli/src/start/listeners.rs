@@ -1,4 +1,4 @@
-//! Those who asked for a reload and are told how it goes.
+//! Clients that asked for a reload and are told how it goes.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl Listeners {
         });
     }
 
-    /// How it ended, after which nobody listens any more.
+    /// Tells the end, after which nobody listens any more.
     pub fn finish(&mut self, result: Result<(), ReloadError>) {
         let result = result.map_err(Arc::new);
         for listener in self.0.drain(..) {

@@ -1,4 +1,4 @@
-//! The CPUs and the memory of this machine or container, read every two seconds for whoever looks at the gateway.
+//! The CPUs and the memory of this machine or container, read every two seconds for people who look at the gateway.
 //!
 //! Files of /proc are read on a thread for what blocks: on a machine with many CPUs that takes the kernel a millisecond.
 
@@ -23,7 +23,7 @@ struct Ticks {
     cpus: u32,
 }
 
-/// Starts what is kept for whoever looks: the history of the gateway, and this.
+/// Starts what is kept for people who look: the history of the gateway, and this.
 pub fn start(gateway: &Rc<Gateway>) {
     let watched = Rc::clone(gateway);
     gateway.tasks.spawn("history", async move { watched.live().run(&*watched).await });

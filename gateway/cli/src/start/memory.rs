@@ -1,5 +1,4 @@
-//! How much memory this process may use, and how much of it is in use: the limit of its cgroup or the machine's memory, whichever
-//! is less.
+//! Memory that this process may use, and its part in use: the limit of its cgroup or the machine's memory, the lesser of both.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,11 +8,11 @@ use sluice_catalog::config::Config;
 /// Part of the memory that buffers and cached pages get each unless the config says otherwise: workers of the same container need the rest.
 const SHARE: u64 = 8;
 const BYTES_MIN: u64 = 4 << 20;
-/// What `memory.buffers_bytes_max` is at most where the config says nothing.
+/// Largest `memory.buffers_bytes_max` if the config says nothing.
 const BUFFERS_BYTES_MAX: u64 = 1 << 30;
-/// What `cache.bytes_max` is at most where the config says nothing.
+/// Largest `cache.bytes_max` if the config says nothing.
 const CACHE_BYTES_MAX: u64 = 256 << 20;
-/// Where the system does not say how much there is.
+/// Bound where the system does not say how much memory there is.
 const BYTES_UNKNOWN: u64 = 64 << 20;
 
 /// Replaces 0 by the share of this machine or container.

@@ -18,7 +18,7 @@ use crate::run_lock::{Found, RunLock};
 use crate::state_dir;
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How often the operator is told of the same trouble.
+/// Interval of notes to the operator about the same trouble.
 const NOTE_PERIOD: Duration = Duration::from_secs(10);
 
 /// Runs as long as this gateway does, and holds the lock to the end: even when another gateway has it too, nobody may clear away

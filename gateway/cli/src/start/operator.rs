@@ -33,7 +33,7 @@ use super::scaling::Scaling;
 use super::upgrade::Wanted;
 use super::{boots, learned, rendering};
 
-/// As for `workers.count`.
+/// Largest number of workers, as for `workers.count`.
 const WORKERS_MAX: u32 = 1024;
 
 /// Everything that runs.
@@ -46,12 +46,12 @@ pub struct Gateway {
     pub reloads: Reloads,
     /// Another gateway serves; who accepts anything still stops.
     pub retiring: Notify,
-    /// This gateway serves: it is no successor that still comes up.
+    /// True if this gateway serves: it is no successor that still comes up.
     pub in_charge: Cell<bool>,
     /// The gateway before this one still finishes what it has.
     pub has_predecessor: Cell<bool>,
     pub upgrading: Cell<bool>,
-    /// What is left of an upgrade that did not come about is being cleared away.
+    /// True while the rest of a failed upgrade is being cleared away.
     pub clearing: Cell<bool>,
     /// Another gateway serves.
     pub overtaken: Cell<Option<Overtaken>>,
@@ -65,7 +65,7 @@ pub struct Gateway {
     overlaps_told: Cell<u64>,
     flames: Rc<Flames>,
     live: Live,
-    /// What is known of the machine.
+    /// Latest reading of the machine.
     pub machine: Cell<Option<MachineSnapshot>>,
 }
 
@@ -73,11 +73,11 @@ pub struct Gateway {
 #[derive(Clone, Copy, Debug)]
 pub struct Overtaken {
     pub pid: u32,
-    /// What it runs was read after that.
+    /// Time after which it has read what it runs.
     pub started: Instant,
 }
 
-/// Where everything is.
+/// Places of this gateway: its directories and addresses.
 pub struct Whereabouts {
     pub url: String,
     pub admin_url: Option<String>,
@@ -85,7 +85,7 @@ pub struct Whereabouts {
     pub state_dir: PathBuf,
 }
 
-/// Without pages on disk there are no samples.
+/// Writes the samples of the pages on disk; none without them.
 fn write_disk_cache(page: &mut Page, disk: Option<&DiskCacheSnapshot>) {
     let gauges = |disk: &DiskCacheSnapshot| [u64::from(disk.in_use), disk.pages, disk.bytes];
     let metrics = [&metrics::CACHE_DISK_UP, &metrics::CACHE_DISK_PAGES, &metrics::CACHE_DISK_BYTES];
@@ -113,7 +113,7 @@ fn write_disk_cache(page: &mut Page, disk: Option<&DiskCacheSnapshot>) {
     }
 }
 
-/// Without a shared cache there are no samples.
+/// Writes the samples of the shared cache; none without one.
 fn write_shared_cache(page: &mut Page, shared: Option<&SharedCacheSnapshot>) {
     page.metric(&metrics::CACHE_SHARED_UP);
     if let Some(shared) = shared {
@@ -587,7 +587,7 @@ async fn take_profiles(supervisor: &Rc<Supervisor>, gate: &Gate, wish: &Wish) ->
     Ok(taken)
 }
 
-/// Where to point a browser.
+/// Address for a browser.
 pub fn url(address: SocketAddr, is_tls: bool) -> String {
     let scheme = if is_tls { "https" } else { "http" };
     match address.ip() {

@@ -1,4 +1,5 @@
-//! Reloads: reads the settings again, has the workers replaced, and tells how it goes to whoever asked and to the log.
+//! Reloads: reads the settings again, has the workers replaced, and reports the progress to the asking client and to
+//! the log.
 //!
 //! How workers are replaced is the scheduler's business and their processes the supervisor's. One task owns all that is
 //! known of reloads, so that what is asked and what happens come to it in one order.
@@ -31,9 +32,9 @@ use crate::{files, settings};
 use asked::Request;
 pub use asked::{Asked, Reloads, channel};
 
-/// How often is looked how far a reload has come.
+/// Interval of looks at the progress of a reload.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// After how long service times are compared: that of the window they are taken from.
+/// Time after which service times are compared: that of the window they are taken from.
 const COMPARE_AFTER: Duration = Duration::from_secs(60);
 
 /// A config, as it was written and as it is used.
@@ -63,7 +64,7 @@ struct Pending {
 pub struct Reloader {
     gateway: Rc<Gateway>,
     sources: Sources,
-    /// As the start found it; what needs a restart is measured by it.
+    /// Config of the start; settings that need a restart are compared with it.
     started_with: Config,
     in_force: Settings,
     /// `workers.count` as the pool last followed it.
@@ -74,7 +75,7 @@ pub struct Reloader {
     ready_told: usize,
     held_back_told: bool,
     listening_told: BTreeSet<u64>,
-    /// When which generation is to be compared with what was before it.
+    /// Generation that is to be compared with the one before it, and the time for that.
     compare: Option<(Instant, u64, Option<f64>)>,
 }
 
@@ -96,7 +97,7 @@ impl Reloader {
         }
     }
 
-    /// Never ends.
+    /// Runs without end.
     pub async fn run(mut self, mut asked: Asked, mut ends: mpsc::UnboundedReceiver<ReloadEnd>) {
         loop {
             let look = async {
@@ -188,7 +189,7 @@ impl Reloader {
         Ok(())
     }
 
-    /// What a reload may change taken from what was read, with what is less than was asked for.
+    /// Settings that a reload may change, as they were read, and a text if they are less than was asked for.
     fn settings(&self, loaded: &Loaded) -> Result<(Settings, Option<String>), NotBegun> {
         let in_force = &self.in_force.used;
         let mut config = in_force.config().reloaded(&settings::resolved(loaded));
@@ -212,7 +213,8 @@ impl Reloader {
         self.tell(&text);
     }
 
-    /// An upgrade has ended what was still under way, one way or the other. How it goes on in here concerns nobody.
+    /// Marks a reload as overtaken by an upgrade, which has ended it either way. Its further course in here concerns
+    /// nobody.
     fn overtaken(&mut self, Overtaken { pid, started }: Overtaken) {
         let (generation, asked) = (self.latest, self.pending.remove(&self.latest).map(|pending| pending.asked));
         self.pending.clear();
@@ -234,7 +236,7 @@ impl Reloader {
         }
     }
 
-    /// How far it has come.
+    /// Reports the progress.
     fn look(&mut self) {
         if let Some(overtaken) = self.gateway.overtaken.get()
             && !self.pending.is_empty()

@@ -1,6 +1,6 @@
-//! From the number of workers that there are to the one that is wanted. The scheduler starts further workers as load allows; surplus
-//! ones leave one after the other here, so that a pool that shrinks under load never lacks more than one worker at a time.
-//! It must not know who asked.
+//! Way from the present number of workers to the wanted one. The scheduler starts further workers as load allows. Surplus ones leave
+//! one after the other here, so that a pool that shrinks under load never lacks more than one worker at a time. It must not know who
+//! asked.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -9,12 +9,12 @@ use sluice_proxy::gate::Gate;
 use sluice_scheduler::WorkerState;
 use tokio::time::Instant;
 
-/// How many workers are wanted, and how many of them the scheduler was told.
+/// Number of wanted workers, and how many of them the scheduler was told.
 #[derive(Default)]
 pub struct Scaling {
     wanted: Cell<u32>,
     told: Cell<u32>,
-    /// When the latest surplus worker was asked to leave.
+    /// Time at which the latest surplus worker was asked to leave.
     stepped: Cell<Option<Instant>>,
 }
 

@@ -1,5 +1,6 @@
-//! The first gateway's last role. Whoever started it (systemd, Docker, a terminal, npm) watches this process, so it must
-//! not end while a successor serves: it passes signals on, waits, and ends as the serving gateway does.
+//! The first gateway's last role. The program that started it (systemd, Docker, a terminal, npm) watches this process,
+//! so the process must not end while a successor serves. It passes signals on, waits, and ends as the serving gateway
+//! does.
 //!
 //! The process replaces its own program, which gives back the memory, threads and descriptors of the gateway it was. It
 //! must not know requests, workers or sockets.
@@ -20,10 +21,10 @@ use crate::args::ShepherdArgs;
 use crate::exit::Exit;
 use crate::run_dir::RunDir;
 
-/// How often is looked without being told of an exit.
+/// Interval of looks without news of an exit.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// From now on the orphans of gateways that have left become this process's children, where the system can do that.
+/// Makes the orphans of gateways that have left this process's children from now on, if the system can do that.
 pub fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_child_subreaper(true);

@@ -20,25 +20,25 @@ use super::signals::{Heard, SAME_SIGNAL, Signals, pid_of};
 use super::upgrade::Successor;
 use super::{Exit, Failure};
 
-/// How often an answer is looked for that comes in a moment.
+/// Interval of looks for an answer that comes in a moment.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// How often the terminal of an app in development is looked at.
+/// Interval of looks at the terminal of an app in development.
 const LOOK_AT_TERMINAL_EVERY: Duration = Duration::from_secs(1);
 
-/// How long clients may take to read what they are told about requests that their workers left behind.
+/// Time in which clients may read what they are told about requests that their workers left behind.
 const ANSWER_WAIT: Duration = Duration::from_millis(200);
-/// How long connections that were cut may take to say what became of their requests.
+/// Time in which connections that were cut may say what became of their requests.
 const CUT_WAIT: Duration = Duration::from_millis(200);
 
-/// How long spans that wait for their export keep the gateway.
+/// Time for which spans that wait for their export keep the gateway.
 const TRACES_WAIT: Duration = Duration::from_secs(2);
-/// How long lines of the log that nobody has read yet keep it.
+/// Time for which lines of the log that nobody has read yet keep it.
 const JOURNAL_WAIT: Duration = Duration::from_secs(2);
 
-/// Why the gateway leaves.
+/// Reason why the gateway leaves.
 pub enum Ending {
-    /// Somebody wants it to; says who.
+    /// Wish of a client or a signal; names it.
     Asked(&'static str),
     /// No worker ever listened.
     GaveUp,

@@ -42,7 +42,7 @@ impl Signals {
         })
     }
 
-    /// There was a terminal and it has been closed, which is one reason for a SIGHUP.
+    /// Whether there was a terminal that has been closed, which is one reason for a SIGHUP.
     pub fn has_lost_terminal(&self) -> bool {
         self.has_terminal && !is_on_terminal()
     }
@@ -77,7 +77,7 @@ fn is_on_terminal() -> bool {
     std::io::stdin().is_terminal() || std::io::stdout().is_terminal()
 }
 
-/// As the kernel counts.
+/// Process id in the kernel's type.
 pub fn pid_of(pid: u32) -> Pid {
     // Process ids fit: the kernel's own type is signed.
     Pid::from_raw(i32::try_from(pid).unwrap_or(i32::MAX))

@@ -1,4 +1,4 @@
-//! Where the settings of the start came from, and reading them again. It must not know what is done with them.
+//! Sources of the settings of the start, and reading them again. It must not know what is done with them.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use sluice_catalog::refusals::NotBegun;
 use super::app::{self, Resolved};
 use crate::{files, settings};
 
-/// Where the settings of the start came from, to be read again.
+/// Sources of the settings of the start, to be read again.
 #[derive(Clone)]
 pub struct Sources {
     /// The file after `--config`.

@@ -16,7 +16,7 @@ use super::handover::{Inherited, Offer, Wire, Word};
 use super::operator::Gateway;
 use super::{Exit, Failure, keep_tails, shutdown};
 
-/// How often the workers are looked at.
+/// Interval of looks at the workers.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// The place that is to be taken.

@@ -21,7 +21,7 @@ const CPUS_PER_FRONT: usize = 8;
 const FRONTS_MAX: u32 = 8;
 /// Longer than any gateway runs.
 const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 86_400);
-/// How long a thread that was started may take to run.
+/// Time in which a thread that was started must run.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The operating system does not give the threads.

@@ -31,7 +31,7 @@ pub fn secret(config: &Config, run_dir: &RunDir) -> io::Result<Secret> {
     Ok(Secret { token: Token::new(&text), file: Some(file.display().to_string()) })
 }
 
-/// What an earlier gateway has left, if nobody else could have written or read it.
+/// Token of an earlier gateway, if nobody else could have written or read it.
 fn kept(file: &Path) -> Option<String> {
     let metadata = fs::symlink_metadata(file).ok()?;
     let is_ours = metadata.is_file() && metadata.mode() & 0o7777 == 0o600;

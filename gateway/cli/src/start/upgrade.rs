@@ -1,7 +1,7 @@
 //! The old gateway's side of an upgrade: starts the new one, waits until its workers are ready, lets it take over.
 //!
-//! Until the new one has said that it serves, this gateway accepts as ever, and whatever goes wrong costs the attempt
-//! alone. It must not know how the new one comes up, nor how this one leaves afterwards.
+//! Until the new one has said that it serves, this gateway accepts connections, and any failure costs the attempt alone. It must not know
+//! how the new one comes up, nor how this one leaves afterwards.
 
 use std::ffi::OsString;
 use std::io;
@@ -26,13 +26,14 @@ use super::service;
 use crate::run_dir::RunDir;
 use crate::run_lock::RunLock;
 
-/// From the word to take over until the new gateway accepts: a few system calls.
+/// Longest time from the word to take over until the new gateway accepts: a few system calls.
 const TAKE_OVER_MAX: Duration = Duration::from_secs(10);
-/// For the cached pages, once the workers of the new gateway are ready. Both serve on meanwhile; what is left then is handed over later.
+/// Longest wait for the cached pages, once the workers of the new gateway are ready. Both continue to serve meanwhile; the rest is
+/// handed over later.
 const PAGES_MAX: Duration = Duration::from_secs(10);
-/// For the exit behind a closed connection.
+/// Longest wait for the exit behind a closed connection.
 const EXIT_MAX: Duration = Duration::from_secs(2);
-/// How often is looked whether what was killed has gone.
+/// Interval of looks whether a killed process has gone.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Failed attempts before names in the run directory are used again; below the number of names, so that neither this
 /// gateway's nor those of the one before it are touched.
@@ -41,7 +42,7 @@ const ATTEMPTS: u32 = 8;
 /// One request for an upgrade, with the way to answer it.
 pub type Wanted = (Upgrade, oneshot::Sender<Result<u32, UpgradeError>>);
 
-/// How this program was started, to start it again.
+/// Program and arguments of this process, to start it again.
 #[derive(Clone, Debug)]
 pub struct Launch {
     program: PathBuf,
@@ -71,7 +72,7 @@ fn on_path(name: &Path) -> Option<PathBuf> {
     std::path::absolute(found).ok()
 }
 
-/// What this gateway can pass on.
+/// Resources that this gateway can pass on.
 pub struct Estate {
     pub launch: Launch,
     pub run_dir: RunDir,
@@ -85,7 +86,7 @@ pub struct Estate {
 /// The gateway that serves now, started by this one.
 pub struct Successor {
     pub pid: u32,
-    /// When it was started.
+    /// Time of its start.
     pub started: Instant,
     attempt: Attempt,
 }
@@ -96,8 +97,8 @@ impl Successor {
     }
 }
 
-/// A new gateway. Unless it has taken over, it dies with this value, and its names go with it; if it has, it is never
-/// waited for, because its exit is the shepherd's to see.
+/// A new gateway. Unless it has taken over, it dies with this value, and its names go with it. If it has, nobody here
+/// waits for it, because its exit is the shepherd's to see.
 struct Attempt {
     wire: Wire,
     newcomer: Option<Newcomer>,
@@ -298,7 +299,7 @@ impl Attempt {
         }
     }
 
-    /// What became of a process that closed its end without a word.
+    /// Reason why a process closed its end without a word.
     async fn how_it_ended(&mut self) -> SuccessorError {
         let Some(newcomer) = &mut self.newcomer else { return SuccessorError::Closed };
         match timeout(EXIT_MAX, newcomer.child.wait()).await {

@@ -1,4 +1,4 @@
-//! Where in the log which page stands. It is made from the log and is nowhere else; it must not know files.
+//! Places of pages in the log. It is made from the log and is nowhere else; it must not know files.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,14 +10,14 @@ use super::record::{PageMeta, PurgeMeta};
 
 /// Variants of one page; further ones take the place of the oldest.
 const VARIANTS_MAX: usize = 16;
-/// What a page takes in the book besides its key and its tags, about.
+/// Approximate bytes of a page in the book besides its key and its tags.
 const PAGE_BYTES: usize = 300;
-/// What a tag takes besides its name, about.
+/// Approximate bytes of a tag besides its name.
 const TAG_BYTES: usize = 64;
-/// Pages that a purge looks at before it goes on with the next ones.
+/// Pages that a purge handles before it pauses for other work.
 const STEP: usize = 256;
 
-/// Where a page's body stands.
+/// Place of a page's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) segment: u64,
@@ -30,7 +30,7 @@ pub(super) struct Entry {
     pub(super) place: Place,
     tags: Vec<Box<str>>,
     variant: u32,
-    /// When it was made stale, by [`crate::clock_ms`].
+    /// Time at which it was made stale, by [`crate::clock_ms`].
     pub(super) softened_ms: Option<u64>,
 }
 
@@ -41,15 +41,15 @@ pub(super) struct Book {
     pages: HashMap<Rc<str>, Vec<Entry>>,
     index: Index,
     segments: HashMap<u64, Contents>,
-    /// What all segments have in the book.
+    /// Bytes of all segments in the book.
     bytes: usize,
 }
 
-/// What was ever put into a segment.
+/// Everything that was ever put into a segment.
 #[derive(Default)]
 struct Contents {
     keys: Vec<Rc<str>>,
-    /// How much of that is left.
+    /// Part of that which is left.
     live: usize,
     bytes: usize,
 }

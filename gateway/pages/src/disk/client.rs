@@ -17,7 +17,7 @@ use super::thread;
 use crate::clock::{Clock, clock_ms};
 use crate::outgoing::Outgoing;
 
-/// For one look-up. A page that takes longer is rendered.
+/// Longest time of one look-up. A page that takes longer is rendered.
 const LOOK_UP_TIMEOUT: Duration = Duration::from_millis(50);
 /// Bytes of pages that wait to be written; further pages are dropped.
 const QUEUED_BYTES_MAX: usize = 32 * 1024 * 1024;
@@ -25,59 +25,59 @@ const QUEUED_BYTES_MAX: usize = 32 * 1024 * 1024;
 const PURGES_MAX: usize = 10_000;
 /// Bytes of purges that wait for the directory or to be written; where there are more, everything in the directory goes.
 const PURGES_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// What a purge takes while it waits, besides its name.
+/// Bytes of a waiting purge besides its name.
 const PURGE_BYTES: usize = 200;
 /// Words that wait until everything has gone; further ones are not given.
 const UNFIT_MAX: usize = 10_000;
 
-/// Where pages are kept, and which of those that are there are of use.
+/// Directory and bounds of the pages, and which of the pages found there may be used.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The directory. What is in it is this cache's own in a directory below.
     pub dir: PathBuf,
-    /// What all files may take.
+    /// Largest size of all files.
     pub bytes_max: u64,
-    /// For whom and by which rules pages are kept. Those of another owner are taken away.
+    /// Owner of the pages, and the rules by which they are kept. Those of another owner are taken away.
     pub owner: String,
-    /// What becomes of pages that are there.
+    /// Treatment of pages that are there.
     pub found: Found,
     /// The gateway's clock.
     pub clock: Clock,
 }
 
-/// What becomes of pages that are found at the start.
+/// Treatment of pages that are found at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// They are used as they are.
+    /// Pages are used as they are.
     Kept,
-    /// They count as stale.
+    /// Pages count as stale.
     Stale,
-    /// They are taken away.
+    /// Pages are taken away.
     Dropped,
 }
 
-/// What the gateway is told.
+/// News for the gateway.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// It is in use, with so many pages of before.
+    /// Directory in use, with so many pages of before.
     Ready(usize),
     /// Another gateway uses the directory.
     Busy,
-    /// It cannot be used: why.
+    /// Reason why it cannot be used.
     Unusable(String),
-    /// What it is to write cannot be written: why.
+    /// Reason why it cannot be written.
     Fails(String),
-    /// It can be written again.
+    /// End of a failure to write.
     Works,
 }
 
-/// How far it is.
+/// State of the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum State {
     /// Another gateway may use the directory.
     Waiting,
-    /// What is there is being read.
+    /// Reading of what is there.
     Opening,
     InUse,
     Over,
@@ -96,14 +96,14 @@ impl Count {
         self.0.store(count, Ordering::Relaxed);
     }
 
-    /// How many.
+    /// Value of the counter.
     #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What came of it, since the start.
+/// Results of look-ups and writes, since the start.
 #[derive(Debug, Default)]
 pub struct Counts {
     /// Pages on disk now.
@@ -128,7 +128,7 @@ pub struct Counts {
     pub failed: Count,
 }
 
-/// What both threads know.
+/// State that both threads know.
 #[derive(Default)]
 pub(super) struct Common {
     state: AtomicU8,
@@ -137,7 +137,7 @@ pub(super) struct Common {
     pub(super) queued_bytes: AtomicUsize,
     queued_purges: AtomicUsize,
     queued_purges_bytes: AtomicUsize,
-    /// Those who purge what finds no room: they hear when everything has gone. While there are any, no page is put.
+    /// Callers whose purge finds no room: they hear when everything has gone. While there are any, no page is put.
     unfit: Mutex<Vec<oneshot::Sender<()>>>,
     /// More was purged than could wait.
     pub(super) has_lost_purges: AtomicBool,
@@ -166,7 +166,7 @@ impl Common {
         self.queued_purges_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown).is_ok()
     }
 
-    /// It waits no more.
+    /// Removes a purge from those that wait.
     pub(super) fn purge_taken(&self, purge: &Purge) {
         self.queued_purges_bytes.fetch_sub(bytes_of(purge), Ordering::Relaxed);
     }
@@ -176,7 +176,7 @@ impl Common {
         self.unfit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Those who wait until everything has gone, as it is about to.
+    /// Takes the callers who wait until everything has gone, as it is about to.
     pub(super) fn take_unfit(&self) -> Vec<oneshot::Sender<()>> {
         std::mem::take(&mut *self.unfit())
     }
@@ -225,13 +225,13 @@ impl Disk {
         Ok((Disk { wishes, common }, heard))
     }
 
-    /// One whose thread a test is.
+    /// Client whose thread a test is.
     #[cfg(test)]
     pub(super) fn over(wishes: std_mpsc::Sender<Wish>, common: Arc<Common>) -> Self {
         Disk { wishes, common }
     }
 
-    /// What came of it.
+    /// Counts of results.
     #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.common.counts
@@ -270,7 +270,7 @@ impl Disk {
         page
     }
 
-    /// Has a page written, some time. Returns false where it will not be.
+    /// Queues a page for writing. Returns false if it will not be written.
     #[must_use]
     pub fn store(&self, page: Outgoing) -> bool {
         let bytes = page.bytes();
@@ -324,7 +324,7 @@ impl Disk {
         }
     }
 
-    /// Lets go of the directory, for another gateway, when all that was purged is written.
+    /// Releases the directory, for another gateway, when all that was purged is written.
     #[must_use]
     pub fn close(&self) -> oneshot::Receiver<()> {
         let (closed, when_closed) = oneshot::channel();

@@ -8,11 +8,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Counted up where the log has another form.
 const VERSION: u32 = 2;
-/// Below the directory that the operator names, which may be open to others.
+/// Name below the directory that the operator names, which may be open to others.
 const NAME: &str = "sluice-pages";
 const EXTENSION: &str = "pages";
 
-/// Why there is no place for pages.
+/// Reason why there is no place for pages.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unusable {
     #[error("{}: {error}", path.display())]
@@ -112,8 +112,8 @@ impl Folder {
     }
 }
 
-/// Whose pages are of use: those of this run of the machine, with this clock, that were kept for the same by the same rules. Where a system
-/// does not tell its runs apart, no pages outlive a gateway.
+/// Identity of pages that may be used: those of this run of the machine, with this clock, that were kept for the same owner by the same
+/// rules. On a system whose runs cannot be distinguished, no pages outlive a gateway.
 pub(super) fn identity(owner: &str) -> String {
     let since = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let run = fs::read_to_string("/proc/sys/kernel/random/boot_id");

@@ -1,7 +1,6 @@
-//! The log: its segments, and the book of what stands in them.
-//!
-//! Whoever loses a purge may serve a page that was purged. So a segment with a record that cannot be read takes along all before it, which a
-//! purge in it may have meant, and a purge that cannot be written takes along everything.
+//! The log: its segments, and the book of what stands in them. A gateway that loses a purge may serve a page that was purged. So a segment
+//! with a record that cannot be read takes along all before it, which a purge in it may have meant. A purge that cannot be written takes
+//! along everything.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,13 +12,13 @@ use super::folder::{Folder, Lock};
 use super::record::{self, Kind, PageMeta, PurgeMeta};
 use super::segment::{Condition, Said, Segment};
 
-/// Of so many segments is a full log; with more of them less goes at once.
+/// Number of segments of a full log; with more of them less goes at once.
 const SEGMENTS: u64 = 32;
 /// The smallest segment that another follows.
 const SEGMENT_BYTES_MIN: u64 = 64 * 1024;
 /// The part of the files' bytes that the book of them may take in memory.
 const BOOK_SHARE: u64 = 16;
-/// What the book may take at least.
+/// Least bound of the book.
 const BOOK_BYTES_MIN: u64 = 1024 * 1024;
 
 pub(super) struct Log {
@@ -131,8 +130,10 @@ impl Log {
         self.book.variants(key).to_vec()
     }
 
+    /// Reads a page's body.
+    ///
     /// # Errors
-    /// What the file says.
+    /// Error of the file.
     pub(super) fn read(&self, place: Place) -> io::Result<Bytes> {
         let segment = self.segments.iter().find(|segment| segment.number == place.segment);
         segment.ok_or(io::ErrorKind::NotFound)?.read(place.at, place.len)
@@ -219,7 +220,7 @@ impl Log {
         Ok(())
     }
 
-    /// Lets go of the oldest while nothing in them is of use. Those behind stay: what they have purged may stand before them.
+    /// Releases the oldest while nothing in them is useful. Those behind stay: what they have purged may stand before them.
     fn drop_dead(&mut self) -> io::Result<()> {
         while self.segments.len() > 1 && self.segments.front().is_some_and(|first| self.book.live(first.number) == 0) {
             self.drop_oldest()?;

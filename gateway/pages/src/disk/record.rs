@@ -1,7 +1,7 @@
-//! What stands in the log, as bytes: a front of fixed length, what the record says, and a body. A record that is cut off, as by a kill, is
-//! told from one that is damaged: the latter may have been a purge.
+//! Records of the log as bytes: a front of fixed length, what the record says, and a body. A record that is cut off, as by a kill, is
+//! distinguished from one that is damaged, which may have been a purge.
 //!
-//! One damaged place costs no more than the page that it is in: fronts and purges stand in the log twice, and what is said of a page
+//! One damaged place costs no more than the page that it is in. Fronts and purges stand in the log twice, and what is said of a page
 //! follows from the page.
 
 use std::io::{self, Read};
@@ -16,7 +16,7 @@ const FRONT_BYTES: usize = 1 + 4 + 4 + 4 + 4;
 /// The same twice.
 pub(super) const FRONTS_BYTES: usize = 2 * FRONT_BYTES;
 
-/// What kind of record it is.
+/// Kinds of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The first one of a segment: by whom it was written.
@@ -39,12 +39,12 @@ impl Kind {
     }
 }
 
-/// What is said of a page besides the page itself, so that nobody need read that to know where it is.
+/// Facts about a page besides the page itself, so that nobody need read that to know where it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PageMeta {
     pub(super) key: String,
     pub(super) tags: Vec<Box<str>>,
-    /// Which of the key's variants it is: another one with this number takes its place.
+    /// Variant of the key: another one with this number takes its place.
     pub(super) variant: u32,
 }
 
@@ -53,7 +53,7 @@ impl PageMeta {
         PageMeta { key: key.to_owned(), tags: tags.to_vec(), variant: variant_of(dimensions) }
     }
 
-    /// What was said of a page that can be read itself.
+    /// Facts about a page that can be read itself.
     pub(super) fn of(page: &Page) -> Self {
         Self::new(&page.key, &page.tags, &page.policy.dimensions)
     }
@@ -111,7 +111,7 @@ pub(super) enum Next {
     Record(Record),
     /// The segment ends here, or what follows was not written to its end.
     End,
-    /// It is not what was written.
+    /// Bytes that are not what was written.
     Damaged,
 }
 
@@ -119,7 +119,7 @@ pub(super) enum Next {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) kind: Kind,
-    /// What it says; `None` where that is damaged.
+    /// Content of the record; `None` if that is damaged.
     pub(super) meta: Option<Vec<u8>>,
     pub(super) meta_len: u32,
     pub(super) body_len: u32,
@@ -174,7 +174,7 @@ pub(super) fn next(from: &mut impl Read, left: u64) -> io::Result<Next> {
     Ok(Next::Record(Record { kind, meta, meta_len, body_len, body_left }))
 }
 
-/// What a record says; none where its form is another.
+/// Content of a record; none if its form is another.
 pub(super) fn read<T: DeserializeOwned>(meta: &[u8]) -> Option<T> {
     serde_json::from_slice(meta).ok()
 }

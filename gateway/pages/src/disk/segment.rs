@@ -19,18 +19,18 @@ pub(super) struct Segment {
     pub(super) bytes: u64,
 }
 
-/// What a segment turned out to be.
+/// Condition in which a segment was found.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Condition {
     /// Whole.
     Sound,
-    /// Its last record was not written to its end.
+    /// Segment whose last record was not written to its end.
     Torn,
     /// Another has written it, or it is not what was written.
     Useless,
 }
 
-/// What a record says that stands behind the first one.
+/// Content of a record that stands behind the first one.
 #[derive(Debug)]
 pub(super) enum Said {
     /// A page, and place and length of its body.
@@ -121,7 +121,7 @@ impl Segment {
         }
     }
 
-    /// What was said of a page, by the page itself.
+    /// Facts about a page, by the page itself.
     fn meta_of(&self, at: u64, len: u32) -> Option<PageMeta> {
         let page = decode(&self.read(at, len).ok()?, Moment::default(), clock_ms()).ok()?;
         Some(PageMeta::of(&page))

@@ -21,9 +21,9 @@ use super::record::{PageMeta, PurgeMeta};
 use crate::clock::clock_ms;
 use crate::outgoing::Outgoing;
 
-/// After a page that could not be written, the next ones are left out for so long.
+/// Time for which further pages are left out after one that could not be written.
 const PAUSE: Duration = Duration::from_secs(5);
-/// Between attempts to take away what must not stay.
+/// Pause between attempts to take away what must not stay.
 const CLEAR_EVERY: Duration = Duration::from_secs(1);
 
 /// Starts it.
@@ -239,7 +239,7 @@ impl Keeper {
         }
     }
 
-    /// There is a later page that is not on disk: what is there of it must not be found in its place.
+    /// Marks what is on disk of a page as replaced by a later page that is not on disk, so that it is not found.
     fn supersede(&mut self, key: &str) {
         let purged = PurgeMeta { purge: Purge::Url(key.to_owned()), is_soft: false, clock_ms: clock_ms() };
         if let Err(error) = self.log.purge(&purged) {

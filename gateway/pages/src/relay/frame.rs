@@ -1,4 +1,4 @@
-//! What two gateways say to each other about pages, as bytes: a kind, a length, and what belongs to it.
+//! Messages of two gateways about pages, as bytes: a kind, a length, and what belongs to it.
 
 use std::io::{self, Read, Write};
 
@@ -22,14 +22,14 @@ const BYE: u8 = b'B';
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     version: u32,
-    /// By which rules pages are kept. Pages that were kept by other rules are of no use.
+    /// Rules by which pages are kept. Pages that were kept by other rules are dropped.
     pub rules: String,
     /// Whether this side takes pages.
     pub wants_pages: bool,
 }
 
 impl Hello {
-    /// What this version says.
+    /// Greeting of this version.
     #[must_use]
     pub fn new(rules: String, wants_pages: bool) -> Self {
         Hello { version: VERSION, rules, wants_pages }
@@ -39,13 +39,13 @@ impl Hello {
 /// A purge that one side carries out and the other is to carry out too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
-    /// Its number among the purges of this side.
+    /// Number among the purges of this side.
     pub number: u64,
-    /// What is purged, as keys are written.
+    /// Selection of pages, as keys are written.
     pub purge: Purge,
-    /// It lets pages count as stale.
+    /// True if pages count as stale.
     pub is_soft: bool,
-    /// What workers keep of parts of pages is purged too.
+    /// True if the parts of pages that workers keep are purged too.
     pub has_parts: bool,
 }
 
@@ -64,7 +64,7 @@ impl Told {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
     Hello(Hello),
-    /// In the form of [`sluice_cache::encode`].
+    /// Page in the form of [`sluice_cache::encode`].
     Page(Bytes),
     Purge(Told),
     /// The purge of this number is in force on this side.
@@ -73,7 +73,7 @@ pub(crate) enum Frame {
     Bye,
 }
 
-/// Why nothing more is understood of the other side.
+/// Reason why nothing more is understood of the other side.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// The socket fails.
@@ -82,16 +82,16 @@ pub enum Fault {
     /// The other side is gone, and has not said that it goes.
     #[error("the other gateway has gone without a word")]
     Gone,
-    /// It is of another version.
+    /// Other version.
     #[error("the other gateway speaks version {0}, and this one {VERSION}")]
     Version(u32),
-    /// It says what no gateway says.
+    /// Bytes that no gateway sends.
     #[error("the other gateway has said something that is no page and no purge")]
     Garbage,
     /// A page cannot be read.
     #[error("a page cannot be used: {0}")]
     Page(#[from] sluice_cache::Unreadable),
-    /// There is too much to tell it.
+    /// Backlog of messages that the other side has not taken.
     #[error("the other gateway does not listen")]
     Deaf,
 }

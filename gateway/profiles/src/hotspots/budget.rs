@@ -1,4 +1,4 @@
-//! What lines may take, for a check that fails when one takes more.
+//! Limits of lines, for a check that fails when one exceeds them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,13 +10,13 @@ use super::{Change, Hotspots, Line, Place};
 /// A figure of each line that has a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
-    /// Which.
+    /// Limited figure.
     pub figure: Figure,
-    /// What it may be.
+    /// Largest value.
     limit: Limit,
 }
 
-/// What may be limited.
+/// Figures that may be limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
     /// The longest single run.
@@ -34,7 +34,7 @@ pub enum Figure {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Limit {
     Ms(f64),
-    /// Of the time in which anything ran.
+    /// Share of the time in which anything ran.
     Percent(f64),
     Count(f64),
 }
@@ -42,26 +42,26 @@ enum Limit {
 /// A line that is over a budget.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Over {
-    /// Where it is.
+    /// Place of the line.
     #[serde(flatten)]
     pub place: Place,
     /// The budget, as it was given.
     #[serde(serialize_with = "as_text")]
     pub budget: Budget,
-    /// What the line takes, in the budget's unit; with a comparison, how much more.
+    /// Value of the line, in the budget's unit; with a comparison, the increase.
     pub value: f64,
 }
 
-/// Why a budget cannot be read.
+/// Reason why a budget cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotABudget {
-    /// There is no `=`.
+    /// Text without `=`.
     #[error("a budget is a figure and its limit, such as worst=50ms or self=5%")]
     Form,
     /// Lines have no such figure.
     #[error("{name} is no figure of a line; they are {}", Figure::ALL.map(Figure::as_str).join(", "))]
     Figure {
-        /// What was written.
+        /// Name that was written.
         name: String,
     },
     /// The number of runs is none.

@@ -6,32 +6,32 @@ use serde::Serialize;
 
 use super::{Hotspots, Line, Place};
 
-/// What became of a line.
+/// Change of a line between two profiles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
-    /// Where it is, afterwards if it is there.
+    /// Place of the line, afterwards if it is there.
     #[serde(flatten)]
     pub place: Place,
-    /// As it was; none if it is new.
+    /// Figures before; none if it is new.
     pub before: Option<Figures>,
-    /// As it is; none if it is gone.
+    /// Figures after; none if it is gone.
     pub after: Option<Figures>,
-    /// How much more of the thread's time it takes itself, in milliseconds of each second watched.
+    /// Additional time of the thread in the line itself, in milliseconds of each second watched.
     pub effect_ms_per_s: f64,
 }
 
-/// What is compared. Profiles may have lasted differently, so that times are those of each second.
+/// Figures that are compared. Profiles may have lasted differently, so that times are those of each second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Figures {
     /// The longest single run, milliseconds.
     pub worst_ms: f64,
     /// Runs above the threshold, in each second.
     pub runs_over_per_s: f64,
-    /// With it on the stack.
+    /// Time with it on the stack.
     pub total_ms_per_s: f64,
-    /// With it on top.
+    /// Time with it on top.
     pub self_ms_per_s: f64,
-    /// Of the garbage collector within its runs.
+    /// Time of the garbage collector within its runs.
     pub gc_ms_per_s: f64,
 }
 
@@ -75,7 +75,7 @@ pub fn compare(before: &Hotspots, after: &Hotspots) -> Vec<Change> {
 }
 
 impl Change {
-    /// How much longer the worst run has become, milliseconds.
+    /// Growth of the worst run, milliseconds.
     #[must_use]
     pub fn worst_change_ms(&self) -> f64 {
         let worst = |figures: &Option<Figures>| figures.as_ref().map_or(0.0, |figures| figures.worst_ms);

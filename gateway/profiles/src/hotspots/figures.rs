@@ -58,8 +58,8 @@ fn place(profile: &Profile, row: &Row, options: &Options) -> Place {
     }
 }
 
-/// How many stacks call each row: nodes of it that are within no other node of it. Each node has samples at or below it, as V8
-/// makes none otherwise.
+/// Number of stacks that call each row: nodes of it that are within no other node of it. Each node has samples at or below it,
+/// as V8 makes none otherwise.
 fn stacks(view: &View, rows: usize) -> Vec<u64> {
     let mut children: Vec<(u32, u32)> =
         (0_u32..).zip(&view.nodes).skip(1).map(|(at, node)| (node.parent, at)).collect();

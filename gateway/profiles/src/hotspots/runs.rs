@@ -4,7 +4,7 @@ use super::view::View;
 use crate::owner::Owner;
 use crate::profile::{Profile, ROOT};
 
-/// What is known of a row.
+/// Running figures of a row.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     pub(super) worst_us: u64,
@@ -15,9 +15,9 @@ pub(super) struct Tally {
     pub(super) total_us: u64,
     pub(super) self_us: u64,
     pub(super) collector_us: u64,
-    /// How often it is on the stack.
+    /// Number of times that it is on the stack.
     depth: u32,
-    /// When its run began, and the collector's time until then.
+    /// Begin of its run, and the collector's time until then.
     since_us: u64,
     collector_before_us: u64,
 }
@@ -59,7 +59,7 @@ struct Sweep<'s> {
     threshold_us: u64,
     /// The node of the view that is on top, or was before the collector began.
     stack: u32,
-    /// What that stack was entered by.
+    /// Outermost frame of that stack.
     entry: u32,
     /// The collector has run since then; and its node, for the time before it.
     paused: Option<Paused>,
@@ -97,7 +97,7 @@ impl Sweep<'_> {
         self.become_stack(place, self.view.entries[node as usize], at_us);
     }
 
-    /// From now on the stack is another one.
+    /// Changes to another stack from now on.
     fn become_stack(&mut self, stack: u32, entry: u32, at_us: u64) {
         // What is not there after the collector ended when it began.
         let (left_us, collector_us) = match self.paused.take() {
@@ -114,7 +114,7 @@ impl Sweep<'_> {
         self.move_to(stack, left_us, collector_us, at_us);
     }
 
-    /// Rows on both stacks go on, however often they are on either.
+    /// Moves to another stack. Rows on both stacks continue, however often they are on either.
     fn move_to(&mut self, stack: u32, left_us: u64, collector_us: u64, at_us: u64) {
         let common = self.common(self.stack, stack);
         // First what is entered, so that a row that is only deeper or less deep than before does not end.

@@ -1,16 +1,16 @@
-//! The tree of calls as it is looked at: what is folded is gone from it.
+//! Tree of calls as the report shows it: what is folded is gone from it.
 
 use std::collections::HashMap;
 
 use crate::owner::Owner;
 use crate::profile::{Profile, ROOT};
 
-/// What a line of the report is about.
+/// Subject of a line of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Row {
     /// A function, by the index of its frame.
     Function(u32),
-    /// All code of an owner, as far as no line of the app is on the stack.
+    /// All code of an owner while no line of the app is on the stack.
     Whole(Owner),
 }
 

@@ -14,7 +14,7 @@ use super::{Commands, Fault, Link};
 use crate::address::{Address, Place};
 use crate::resp::Reply;
 
-/// How long it may take until a connection can be used.
+/// Longest time until a connection can be used.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Opens a connection that can be used at once.

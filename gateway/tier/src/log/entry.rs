@@ -40,7 +40,7 @@ impl std::fmt::Display for Id {
     }
 }
 
-/// What an entry says.
+/// Kinds of entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The log begins here: what was before is not known any more.
@@ -73,7 +73,7 @@ impl Kind {
         }
     }
 
-    /// Its name, and what it is about.
+    /// Name of the kind, and its subject.
     pub(crate) fn words(&self) -> (&'static str, &str) {
         match self {
             Kind::Begin => ("begin", ""),
@@ -99,7 +99,7 @@ impl Kind {
 }
 
 impl Entry {
-    /// What pages in memory are to be purged.
+    /// Purge of pages in memory.
     pub(super) fn purge(&self) -> Option<Purge> {
         Some(match &self.kind {
             Kind::Begin | Kind::Clock => return None,

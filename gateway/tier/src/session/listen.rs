@@ -1,4 +1,4 @@
-//! What other gateways purge is heard at once: the server answers when there is something.
+//! Listener for purges of other gateways: the server answers when there is one.
 
 use tokio::sync::mpsc;
 
@@ -9,7 +9,7 @@ use crate::link::{Commands, Fault};
 use crate::log::{News, entries};
 use crate::resp::{Garbage, Reply};
 
-/// How long the server waits for a purge before it says that there is none, milliseconds.
+/// Time for which the server waits for a purge before it says that there is none, milliseconds.
 const WAIT_MS: u64 = 1_000;
 
 /// Listens until the log is lost.

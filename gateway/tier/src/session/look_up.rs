@@ -1,5 +1,5 @@
-//! Look-ups: the page, the purges that are not known yet, and the server's time come with one answer, so that what was purged
-//! before the page was read is known when it is judged.
+//! Look-ups: the page, the purges that are not known yet, and the server's time come with one answer. So purges from before
+//! the reading are known when the page is judged.
 
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ use crate::log::{Position, Verdict, entries};
 use crate::resp::{Garbage, Reply};
 use crate::stored::{self, Value};
 
-/// What stands under a name, the server's time then, and up to where purges are known.
+/// Value under a name, the server's time then, and the place up to which purges are known.
 struct Read {
     value: Option<Value>,
     position: Option<Position>,

@@ -1,5 +1,5 @@
-//! Asks the server for its time every second: that shows that it still answers when nobody looks anything up, whether its clock was
-//! set back, and, after look-ups took too long, when it is quick again. No request pays for that.
+//! Asks the server for its time every second. The answers show that it still answers when nobody looks anything up, and whether its
+//! clock was set back. After look-ups took too long, they show when it is quick again. No request pays for that.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::link::{Commands, Fault};
 const PERIOD: Duration = Duration::from_secs(1);
 /// The longest wait before a server is tried again that was quick when it was probed, and then slow again.
 const PATIENCE_MAX: Duration = Duration::from_secs(32);
-/// What stays quick for so long counts as well.
+/// Time of quick answers after which it counts as well.
 const WELL_AFTER: Duration = Duration::from_secs(60);
 
 pub(super) async fn serve(session: &Session, probe: &Notify, heard: &mpsc::Sender<Heard>) -> Result<(), Fault> {

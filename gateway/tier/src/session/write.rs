@@ -12,7 +12,7 @@ use crate::link::{Commands, Fault};
 use crate::resp::Reply;
 use crate::stored;
 
-/// How long nothing is written after the server has refused a page.
+/// Pause of writes after the server has refused a page.
 const REFUSED_PAUSE: Duration = Duration::from_secs(1);
 /// No page stays longer, seconds.
 const STAY_S_MAX: u64 = 30 * 24 * 3600;

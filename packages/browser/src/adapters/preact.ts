@@ -37,8 +37,8 @@ interface Hooks {
 }
 
 /**
- * Preact repairs differences without a word, so elements that come or go and the text are looked at, up to the commit: what
- * changes afterwards, the component's own effects have changed. Texts may be split, as HTML joins them.
+ * Finds a difference that Preact repairs without a word. It compares the text and elements that come or go, up to the
+ * commit: what changes afterwards, the component's own effects have changed. Texts may be split, as HTML joins them.
  */
 function differenceIn(box: HTMLElement, hydrateNow: () => void): string | undefined {
   const observer = new MutationObserver(() => undefined);

@@ -17,7 +17,7 @@ const SLOT_TAG = 'sluice-slot';
 // The same object each time: React sets `innerHTML` again for another one, and the content would be gone.
 const LEFT_ALONE = { __html: '' };
 
-/** Never rendered again, and its content is not looked at while it is hydrated: it belongs to other boxes. */
+/** Slot that is never rendered again, and whose content is left alone while it is hydrated: it belongs to other boxes. */
 const Slot = memo(
   ({ name, adopted }: { name: string; adopted: RefCallback<Element> }) =>
     createElement(SLOT_TAG, {

@@ -9,7 +9,7 @@ import type { Plugin, ViteDevServer } from 'vite';
 /** Bounds what is shown of a message and a stack, in characters. */
 const SHOWN_MAX = 20_000;
 
-/** What Vite's overlay shows; from Vite's plugins with a place and the lines around it. */
+/** Error as Vite's overlay shows it; from Vite's plugins with a place and the lines around it. */
 interface Shown {
   readonly message: string;
   readonly stack: string;
@@ -22,7 +22,7 @@ export class ErrorPages {
   /** A browser shows the overlay of a file that it may not have asked for, so that Vite tells it nothing of changes. */
   #isShown = false;
 
-  /** Has browsers that show an error load the page again when a file has changed. */
+  /** Plugin by which browsers that show an error load the page again when a file has changed. */
   readonly plugin: Plugin = {
     name: 'sluice:error-pages',
     hotUpdate: {

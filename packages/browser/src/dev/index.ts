@@ -24,11 +24,11 @@ export interface DevOptions {
 /** Requests that throw or reject are answered with the error's stack, and for browsers with an overlay. */
 export type DevListener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** What the entry exports: called once for each time that it is evaluated. */
+/** Export of the entry: called once for each time that it is evaluated. */
 export type AppFactory = (dev: DevApp) => DevListener | Promise<DevListener>;
 
 export interface DevApp {
-  /** As of `sluice-assets.json`; styles come by the runtime. */
+  /** Assets as in `sluice-assets.json`; styles come by the runtime. */
   readonly assets: Assets;
   /** The server's components as they are now; `register(registry)` adds them. */
   readonly components: () => Promise<{ register<R>(registry: R): R; names: readonly string[] }>;

@@ -1,6 +1,6 @@
 /**
- * What the document says of a component: `<sluice-box n="Name" v="2.0.0" i="b3" a="react" on="visible" hole="late">`, and its
- * props in `<script type="application/json" data-sluice="b3">`. It must not know when or how a box is hydrated.
+ * Reads a component's marks in the document: `<sluice-box n="Name" v="2.0.0" i="b3" a="react" on="visible" hole="late">`, and
+ * its props in `<script type="application/json" data-sluice="b3">`. It must not know when or how a box is hydrated.
  */
 
 /**

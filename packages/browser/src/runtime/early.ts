@@ -24,11 +24,12 @@ declare global {
 }
 
 /**
- * Default actions that work without script are left to the browser: links, forms with an action, fields. All others wait, and
- * happen when the event is dispatched again. `data-sluice-wait` on an element or around it has its default action wait.
+ * Holds events until the runtime is there. The browser handles default actions that work without script: links, forms with an
+ * action, fields. All others wait, and happen when the event is dispatched again. `data-sluice-wait` on an element or around it
+ * has its default action wait.
  *
- * `runtime` is the address of the script that takes over. Where it does not come, perhaps because a deploy has removed it, it is
- * asked for once more; then the page is left to be what it is without scripts.
+ * `runtime` is the address of the script that takes over. If it does not come, perhaps because a deploy has removed it, it is
+ * asked for once more. After that the page stays what it is without scripts.
  */
 export function holdEarlyEvents(runtime?: string): EarlyEvents {
   if (globalThis.__sluice) return globalThis.__sluice;
@@ -37,7 +38,7 @@ export function holdEarlyEvents(runtime?: string): EarlyEvents {
   const early: EarlyEvents = { held: [] };
   globalThis.__sluice = early;
 
-  /** What becomes of an event: left alone, withheld from listeners (fields' values are looked at instead), or kept. */
+  /** Fate of an event: left alone, withheld from listeners (fields' values are read instead), or kept. */
   type Fate = 'leave' | 'withhold' | 'keep' | 'keep-default';
 
   const submits = (form: Element | null, submitter: Element | null): Fate => {

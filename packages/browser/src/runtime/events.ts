@@ -1,5 +1,5 @@
 /**
- * What the page is told of components, as DOM events on their boxes that bubble: `sluice:ready`, `sluice:mismatch`,
+ * Reports on components to the page, as DOM events on their boxes that bubble: `sluice:ready`, `sluice:mismatch`,
  * `sluice:failed`. Errors are on the console as well, so that nothing is silent.
  */
 

@@ -1,6 +1,6 @@
 /**
- * What the document says of itself: `<script type="application/json" data-sluice-page>`. Scripts of boxes have another attribute, so a box may
- * have any id.
+ * Data of the document about itself: `<script type="application/json" data-sluice-page>`. Scripts of boxes have another attribute, so a box
+ * may have any id.
  */
 
 export interface PageData {
@@ -10,9 +10,9 @@ export interface PageData {
   readonly setting?: string;
   /** `experiment:arm` */
   readonly variant?: string | null;
-  /** Where beacons go; none are sent without it. */
+  /** Address for beacons; none are sent without it. */
   readonly vitals?: string | null;
-  /** Where holes without props get theirs: `?box=ID` is added. */
+  /** Address from which holes without props get theirs: `?box=ID` is added. */
   readonly more?: string | null;
   /** Addresses of the code of this page's components, so that the browser needs no list of all. */
   readonly code?: Readonly<Record<string, string>>;

@@ -14,7 +14,7 @@ export interface StartOptions extends Code {
   /** Share of page views that are measured, 0 to 1. */
   readonly vitalsShare: number;
   readonly vitals: Source<{ measure: (known: Known) => void }>;
-  /** For pages without the inline script. */
+  /** Source for pages without the inline script. */
   readonly early: Source<{ holdEarlyEvents: typeof holdEarlyEvents }>;
 }
 

@@ -1,4 +1,4 @@
-/** When a box is hydrated: each on its own, so that the page can be used between two. */
+/** Times at which boxes are hydrated: each on its own, so that the page can be used between two. */
 
 type Run = () => void;
 
@@ -29,7 +29,7 @@ function whenIdle(run: Run): void {
   else setTimeout(run, 200);
 }
 
-/** As much of the next screen as is scrolled while the code comes. */
+/** Part of the next screen that visitors scroll while the code comes. */
 const MARGIN = '200px';
 
 const runs = new Map<Element, Run>();

@@ -1,6 +1,6 @@
 /**
- * Measures how users had the page, and sends it when they leave or hide it: once for a view, and again for a view that comes
- * back from the back/forward cache. Fields are those of the gateway's beacon; times are in milliseconds.
+ * Measures how users had the page, and sends it when they leave or hide it. It is sent once for a view, and again for a view
+ * that comes back from the back/forward cache. Fields are those of the gateway's beacon; times are in milliseconds.
  */
 import { type Metric, onCLS, onFCP, onINP, onLCP, onTTFB } from 'web-vitals';
 import type { Counts } from '../runtime/events.js';
@@ -16,9 +16,9 @@ export interface Beacon extends Readonly<Counts> {
   readonly fcp_ms?: number;
   readonly lcp_ms?: number;
   readonly inp_ms?: number;
-  /** Without a unit. */
+  /** Layout shift, without a unit. */
   readonly cls?: number;
-  /** As sent: compressed. */
+  /** Bytes as sent: compressed. */
   readonly html_bytes: number;
   readonly js_bytes: number;
 }
@@ -27,7 +27,7 @@ type Measures = Pick<Beacon, 'ttfb_ms' | 'fcp_ms' | 'lcp_ms' | 'inp_ms' | 'cls'>
 const FIELDS = { TTFB: 'ttfb_ms', FCP: 'fcp_ms', LCP: 'lcp_ms', INP: 'inp_ms', CLS: 'cls' } as const;
 const CLS_DIGITS = 10_000;
 
-/** What the runtime knows; handed over, so that it needs no chunk in common with the code here. */
+/** Facts that the runtime knows; handed over, so that it needs no chunk in common with the code here. */
 export interface Known {
   readonly counts: Counts;
   readonly pageData: () => PageData;

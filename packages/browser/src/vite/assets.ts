@@ -8,18 +8,18 @@ export interface ComponentAssets {
 }
 
 export interface EarlyScript {
-  /** To be inlined as `<script>` before the first box: keeps clicks until the runtime is there. */
+  /** Code to be inlined as `<script>` before the first box: keeps clicks until the runtime is there. */
   readonly code: string;
-  /** For `script-src` of a content security policy: `'sha256-…'` without the quotes. */
+  /** Hash for `script-src` of a content security policy: `'sha256-…'` without the quotes. */
   readonly sha256: string;
 }
 
 export interface Assets {
   /** Address of the runtime, for one `<script type="module">`. */
   readonly runtime: string;
-  /** By name, or `Name@version`. */
+  /** Components by name, or `Name@version`. */
   readonly components: Readonly<Record<string, ComponentAssets>>;
-  /** By the name that boxes have as `a`: the framework's code. */
+  /** Frameworks' code by the name that boxes have as `a`. */
   readonly adapters: Readonly<Record<string, { readonly js: readonly string[] }>>;
   readonly early: EarlyScript;
 }

@@ -17,7 +17,7 @@ const NO_COMPONENT = /(?:^|\/)(?:_|node_modules\/)|\.(?:test|spec|stories|d)\.[c
 const VERSION = /^(.+)@(\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?)$/;
 const OWN_NAME = /^export const name\s*=\s*(['"])([^'"\n]+)\1/m;
 
-/** In the order of their paths. Throws where two files have the same name, but for different versions. */
+/** Finds components in the order of their paths. Throws if two files have the same name, but for different versions. */
 export async function findComponents(folder: string): Promise<readonly ComponentFile[]> {
   const found = (await readdir(folder, { recursive: true })).map((file) => file.split(path.sep).join('/'));
   const files = found.filter((file) => isComponentFile(file)).toSorted();

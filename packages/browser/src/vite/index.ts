@@ -1,7 +1,7 @@
 /**
- * The plugin for Vite 7 and 8. One build makes the code for browsers, a chunk for each component, the code for the server,
- * and `sluice-assets.json`, which says to the server where the browser's code and styles are. It must not know how pages are
- * written.
+ * The plugin for Vite 7 and 8. One build makes the code for browsers, a chunk for each component, and the code for the
+ * server. It also writes `sluice-assets.json`, which says to the server where the browser's code and styles are. It must not
+ * know how pages are written.
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -23,11 +23,11 @@ export interface SluiceOptions {
   /** Share of page views whose vitals are measured and sent, from 0 to 1. Default: 1. */
   readonly vitals?: number;
   /**
-   * What React components run on in the browser: React, or Preact's runtime and `preact/compat`, which is a tenth of it. In builds
+   * Runtime of React components in the browser: React, or Preact's runtime and `preact/compat`, which is a tenth of it. In builds
    * alone; the server renders with React in any case. Default: `react`.
    */
   readonly reactRuntime?: 'react' | 'preact';
-  /** Where the manifest is written, from Vite's root. Default: `dist/sluice-assets.json`. */
+  /** Path of the manifest, from Vite's root. Default: `dist/sluice-assets.json`. */
   readonly manifest?: string;
 }
 
@@ -37,7 +37,7 @@ const FRAMEWORKS = {
   preact: ['preact', 'preact/hooks', 'preact/jsx-runtime', 'preact/jsx-dev-runtime'],
   vue: ['vue'],
 } as const;
-/** What stands in for React where its components run on Preact. */
+/** Replacements of React for components that run on Preact. */
 const COMPAT: ReadonlyMap<string, string> = new Map([
   ['react', 'preact/compat'],
   ['react-dom', 'preact/compat'],
@@ -47,7 +47,7 @@ const COMPAT: ReadonlyMap<string, string> = new Map([
   // What React's compiler writes.
   ['react/compiler-runtime', 'preact/compat/compiler-runtime'],
 ]);
-/** What else the runtime imports. */
+/** Further imports of the runtime. */
 const OWN_IMPORTS = ['@sluice/browser > @sluice/render/state', '@sluice/browser > web-vitals'];
 const VIRTUAL: ReadonlySet<string> = new Set([
   modules.RUNTIME,

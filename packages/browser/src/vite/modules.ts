@@ -54,7 +54,10 @@ export function registryModule(components: readonly ComponentFile[], locate: Loc
   return `export default {\n${entries.join('')}};\n`;
 }
 
-/** As `registryModule`, and shows changed modules in the boxes that are there, where their framework does not. */
+/**
+ * Module like `registryModule` that also shows changed modules in the boxes that are there, if their framework does
+ * not.
+ */
 export function devRegistryModule(components: readonly ComponentFile[]): string {
   const files = components.map(({ file }) => file);
   return `import { update } from ${text(ownFile('runtime/mount'))};
@@ -66,7 +69,7 @@ import.meta.hot?.accept(${text(files)}, (modules) => {
 `;
 }
 
-/** For the server: components by name, loaded on first use. */
+/** Module for the server: components by name, loaded on first use. */
 export function serverModule(components: readonly ComponentFile[]): string {
   const entries = components.map(({ name, version, file }) => {
     const options = version === undefined ? '' : `, undefined, { version: ${text(version)} }`;

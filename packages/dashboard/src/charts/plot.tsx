@@ -45,7 +45,7 @@ export const MARK_COLOURS: Record<Mark['kind'], string> = {
   note: '--faint',
 };
 
-/** What is drawn across charts: a worker that comes or goes as it should is no news. */
+/** Whether the mark is drawn across charts: a worker that comes or goes as it should is no news. */
 const isDrawn = (mark: Mark): boolean => mark.kind !== 'worker' && mark.kind !== 'note';
 
 export function Plot({ title, help, at, lines, marks, format, log = false, binary = false, theme }: Props) {

@@ -3,7 +3,7 @@
 // It is a fetch and no EventSource, because only a fetch can carry the token in a header.
 import { EventReader, type ServerEvent } from './sse.js';
 
-/** How the connection stands. `denied` needs a token, `refused` is answered, but not with events. */
+/** State of the connection. `denied` needs a token, `refused` is answered, but not with events. */
 export type Link = 'connecting' | 'live' | 'lost' | 'refused' | 'denied';
 
 export interface Listener {
@@ -16,7 +16,7 @@ export interface Listener {
 const SILENT_MS_MAX = 5000;
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 5000;
-/** Longer answers are pages of whoever stands between. */
+/** Length from which on an answer is the page of some proxy in between. */
 const REASON_CHARACTERS_MAX = 300;
 
 export class Connection {
@@ -97,7 +97,7 @@ export class Connection {
   }
 }
 
-/** Why the gateway does not do what it was asked: JSON with `error`, or text. */
+/** Returns the reason for which the gateway refuses: JSON with `error`, or text. */
 export async function reasonOf(response: Response): Promise<string> {
   const text = (await response.text()).trim();
   try {

@@ -6,14 +6,14 @@ import type { Link } from './connection.js';
 export const SPANS = { 1: 300, 10: 360, 60: 720 } as const;
 export type Span = keyof typeof SPANS;
 
-/** Of each kind, so that workers that come and go do not evict a crash. */
+/** Marks kept of each kind, so that workers that come and go do not evict a crash. */
 const MARKS_MAX = 100;
 
 export interface Model {
   link: Link;
-  /** What the gateway says, where it refuses. */
+  /** Reason of a refusal, in the gateway's words. */
   why: string;
-  /** When the gateway was heard last, by this machine's clock. */
+  /** Time at which the gateway was heard last, by this machine's clock. */
   heardMs: number;
   epoch: number;
   frame: Frame | null;

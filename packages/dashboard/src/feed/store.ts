@@ -5,7 +5,7 @@ import { Connection, reasonOf } from './connection.js';
 import { type Model, type Span, filled, framed, greeted, nothing, priced } from './model.js';
 import type { ServerEvent } from './sse.js';
 
-/** What a flame graph is wanted of: a worker now, all of them without one, or a slow request that was profiled. */
+/** Subject of a flame graph: a worker now, all of them without one, or a slow request that was profiled. */
 export type FlameWish = { readonly worker?: number; readonly seconds: number } | { readonly tail: number };
 
 interface Asked {
@@ -96,7 +96,7 @@ export class Store {
     }
   }
 
-  /** It may have been started again with another token, which is asked for then. */
+  /** Forgets the token. The gateway may have been started again with another one, which is asked for then. */
   #forget(token: string | null): void {
     if (token === null || token !== this.#token) return;
     this.#token = null;

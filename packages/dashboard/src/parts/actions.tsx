@@ -6,7 +6,7 @@ import { STALE, type Store } from '../feed/store.js';
 interface Props {
   model: Model;
   store: Store;
-  /** Told what came of it. */
+  /** Called with the outcome, for people. */
   tell: (text: string) => void;
   /** Profiles all workers for so long. */
   profile: (seconds: number) => void;

@@ -150,7 +150,7 @@ export function Renders({ status }: { status: Snapshot }) {
   );
 }
 
-/** What the page cache saved, and what it holds; nothing while it is off. */
+/** Savings and contents of the page cache; nothing while it is off. */
 export function Pages({ cache }: { cache: Snapshot['page_cache'] }) {
   if (cache === null) return null;
   const answered = cache.hits + cache.stale + cache.joined;

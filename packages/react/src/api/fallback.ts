@@ -27,7 +27,7 @@ let fallbacks = 0;
 const reasons = new Map<string, number>();
 const listeners = new Set<FallbackListener>();
 
-/** Calls `listener` for every render that is left to react-dom, until the returned function is called. */
+/** Calls `listener` for every render that falls back to react-dom, until the returned function is called. */
 export function onFallback(listener: FallbackListener): () => void {
   listeners.add(listener);
   return () => {
@@ -35,7 +35,7 @@ export function onFallback(listener: FallbackListener): () => void {
   };
 }
 
-/** Since the process began. */
+/** Counts since the process began. */
 export function statistics(): Statistics {
   return { renders, fallbacks, reasons: Object.fromEntries(reasons) };
 }
@@ -54,7 +54,10 @@ export function countFallback(fallback: Fallback): void {
 const isDevelopment = process.env['NODE_ENV'] !== 'production';
 let reason: string | null | undefined;
 
-/** Why no render of this process can be ours; null when they can. Until it is asked for, nothing of React is touched. */
+/**
+ * Returns the reason for which no render of this process can be ours; null if they can. Before the first call, nothing
+ * of React is touched.
+ */
 export function reasonToDelegate(): string | null {
   if (reason === undefined) reason = decide();
   return reason;

@@ -1,6 +1,6 @@
 /**
- * Whether this React is one that the renderer was compared with. What it does not know inside of it, it must not touch: a function that the
- * renderer's own dispatchers lack would fail in the midst of a component, or of react-dom itself.
+ * Whether this React is one that the renderer was compared with. The renderer must not touch what it does not know inside of React. A
+ * function that its own dispatchers lack would fail in the midst of a component, or of react-dom itself.
  */
 import { lineOf } from '../facts/lines.js';
 import { profile } from '../facts/profile.js';

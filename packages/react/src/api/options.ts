@@ -61,7 +61,10 @@ export function ownOptions<Options extends object>(fields: Options): Options {
   return Object.assign(Object.create(null) as Options, fields);
 }
 
-/** For react-dom, which renders the page again: the app hears neither of an error twice nor, when `headersAreSent`, of headers. */
+/**
+ * Options for react-dom, which renders the page again: the app hears neither of an error twice nor, when `headersAreSent`, of
+ * headers.
+ */
 export function withoutTold<Options extends object>(
   given: Options | undefined,
   toldErrors: readonly ToldError[],

@@ -1,4 +1,4 @@
-/** What was prerendered in part and is to be gone on with: the state that it left is react-dom's own, and so is the rest of the page. */
+/** Resumption of a page that was prerendered in part: the state that it left is react-dom's own, and so is the rest of the page. */
 import type * as Server from 'react-dom/server';
 import { ReactDOMServer } from '../facts/react.js';
 import { countFallback, countRender } from './fallback.js';

@@ -163,7 +163,10 @@ export function prerenderToNodeStream(
   );
 }
 
-/** With a signal, what is not ready may have to be resumed later: only react-dom knows how. */
+/**
+ * Returns a reason for prerenders with a signal: a part that is not ready may have to be resumed later, and only
+ * react-dom knows how.
+ */
 function reasonToDelegatePrerender(options: PrerenderOptions | undefined): string | null {
   if (profile.api === 'streams') return `prerender of React ${version}`;
   return reasonToDelegateStreams() ?? (options?.signal ? 'prerender with a signal' : null);

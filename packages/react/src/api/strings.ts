@@ -1,4 +1,4 @@
-/** `renderToString` and `renderToStaticMarkup`: one turn of work, then whatever still waits is left to the client. */
+/** `renderToString` and `renderToStaticMarkup`: one turn of work, after which the client renders what still waits. */
 import { abort } from '../work/abort.js';
 import { rootFormat } from '../facts/format.js';
 import { flushCompleted } from '../out/flush.js';

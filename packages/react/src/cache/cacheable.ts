@@ -40,7 +40,7 @@ const ENTRY_BYTES = 512;
 
 const { cache, copy } = openCache<Entry>();
 
-/** How many purges there have been; a render keeps nothing when there was one meanwhile. */
+/** Returns the number of purges so far; a render keeps nothing when there was one meanwhile. */
 export function purges(): number {
   return cache.purges;
 }
@@ -100,7 +100,10 @@ function isInvented(key: string): boolean {
   return true;
 }
 
-/** What was posted, an animated transition, and the second try of something that suspended belong to one render. */
+/**
+ * Whether the render may use the cache. Posted data, an animated transition, and the retry of something that suspended
+ * belong to one render.
+ */
 function mayCache(render: Render): boolean {
   if (cache.keepsNothing) return false;
   const isSecondTry = render.depth === 1 && render.task?.suspended === true;
@@ -173,12 +176,12 @@ function record(render: Render, wanted: Wanted, make: () => void): void {
 
 interface Keeping extends Kept {
   readonly key: string;
-  /** Of the component. */
+  /** Element of the component. */
   readonly element: ElementLike;
   readonly childTypes: readonly unknown[];
   readonly format: FormatContext;
   readonly startsAfterText: boolean;
-  /** What may be another one when the HTML is complete; null when that is not waited for. */
+  /** State that may differ when the HTML is complete; null when that is not waited for. */
   readonly began: Began | null;
   readonly recording: Recording;
 }
@@ -188,7 +191,7 @@ interface Began {
   readonly effectsBetweenTurns: number;
 }
 
-/** The task goes on with what is to be kept and had to wait. */
+/** Keeps HTML that had to wait, in the task that continues with it. */
 export function keepInTask(render: Render, kept: Kept, make: () => void): void {
   const keeping = kept as Keeping;
   keeping.recording.continueIn(render);
@@ -226,7 +229,7 @@ function keep(render: Render, keeping: Keeping, make: () => void): void {
   if (render.out.length > render.spillLength) spill(render);
 }
 
-/** The element has to wait: what was begun to be kept of it goes on with its task. */
+/** Leaves an element that has to wait to its task, with what was begun to be kept of it. */
 export function leaveElementTo(render: Render, element: unknown, task: Task): void {
   const unfinished = render.unfinished as Keeping | null;
   render.unfinished = null;
@@ -235,7 +238,7 @@ export function leaveElementTo(render: Render, element: unknown, task: Task): vo
   leaveTo(task, unfinished);
 }
 
-/** What was read within a recording that was left is not known to the one around it. */
+/** Leaves a recording. Reads within it are not known to the one around it. */
 function leaveTo(task: Task, keeping: Keeping): void {
   const { recording } = keeping;
   if (!recording.awaits || recording.wasLeft) return;
@@ -257,7 +260,7 @@ function mayAdd(render: Render, keeping: Keeping): boolean {
   return !cache.variants(key).some((each) => each.expires_at_ms > now_ms && isTwin(each, render, keeping));
 }
 
-/** As `fits`, when it is too late to ask the renderer where it is. */
+/** Whether the entry fits as by `fits`, when it is too late to ask the renderer where it is. */
 function isTwin(entry: Entry, render: Render, keeping: Keeping): boolean {
   const { format, startsAfterText, childTypes, began, recording } = keeping;
   if (!isAlike(entry, render.mode, startsAfterText, format, childTypes)) return false;
@@ -317,7 +320,7 @@ function bytesOf({ contexts, effects, tags }: Recording): number {
 
 const CHILDREN_MAX = 16;
 
-/** What the children are, so that a key which was used for something else by mistake is noticed. */
+/** Returns the types of the children, so that a key which was used for something else by mistake is noticed. */
 function typesOf(children: unknown): readonly unknown[] {
   return Array.isArray(children) ? children.slice(0, CHILDREN_MAX).map(typeOf) : [typeOf(children)];
 }

@@ -7,8 +7,8 @@ import type { ReactNode } from 'react';
 /** Statics by which a component says that its HTML may be used again. */
 export interface Cacheable<Props = object> {
   /**
-   * Names all that the HTML is made of and React does not see: the props that matter, what the component reads from modules, the user when
-   * the content is a user's. null: this time it is not cached. `key` is React's key of the element.
+   * Names all that the HTML is made of and React does not see: props that matter, reads from modules, and the user of private content.
+   * With null it is not cached this time. `key` is React's key of the element.
    */
   cacheKey?: (props: Props, key: string | null) => string | null | undefined;
   /** Milliseconds until the HTML is made anew; without it, it is kept until it is purged or its room is needed. */
@@ -18,25 +18,25 @@ export interface Cacheable<Props = object> {
    * component called, nor anything fetched. Without it, such HTML is made anew each time.
    */
   cacheAwaits?: boolean | ((props: Props) => boolean);
-  /** By which the HTML can be purged. They are also told to who collects the tags of a page. */
+  /** Tags by which the HTML can be purged. They are also told to the collector of the page's tags. */
   cacheTags?: (props: Props) => readonly string[] | undefined;
 }
 
 export interface CachedProps {
   /**
-   * As `cacheKey` of `Cacheable`, for all of the process. null and undefined: not cached. Where the property is not there at all, React's `key`
-   * is taken. A key that begins with a dot is refused, as `Children.toArray` makes such keys of places.
+   * Key as `cacheKey` of `Cacheable`, for all of the process. null and undefined: not cached. Where the property is not there at all,
+   * React's `key` is taken. A key that begins with a dot is refused, as `Children.toArray` makes such keys of places.
    */
   cacheKey?: string | null | undefined;
-  /** As `cacheTtl_ms` of `Cacheable`. */
+  /** Lifetime as `cacheTtl_ms` of `Cacheable`. */
   ttl_ms?: number;
   tags?: readonly string[];
-  /** As `cacheAwaits` of `Cacheable`. Inside of the `<Suspense>`, not around it. */
+  /** Setting as `cacheAwaits` of `Cacheable`. Inside of the `<Suspense>`, not around it. */
   awaits?: boolean;
   children?: ReactNode;
 }
 
-/** Where the server's part of this package, if it is there, gathers the tags of what other renderers render. */
+/** Symbol at which the server's part of this package, if it is there, gathers the tags of what other renderers render. */
 export const TAGS_STORAGE = Symbol.for('sluice.react.tags.1');
 
 export interface TagsStorage<Storage extends { getStore(): { add(tag: string): unknown } | undefined }> {
@@ -60,7 +60,7 @@ Cached.cacheTtl_ms = (props: CachedProps): number | undefined => own(props, 'ttl
 Cached.cacheAwaits = (props: CachedProps): boolean => own(props, 'awaits') === true;
 Cached.cacheTags = (props: CachedProps): readonly string[] | undefined => own(props, 'tags');
 
-/** Not what every object inherits. */
+/** Returns an own property, and not what every object inherits. */
 function own<Name extends keyof CachedProps>(props: CachedProps, name: Name): CachedProps[Name] | undefined {
   return Object.hasOwn(props, name) ? props[name] : undefined;
 }

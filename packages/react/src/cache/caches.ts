@@ -1,11 +1,11 @@
 /**
- * The component cache of the process. An app may have this package several times, by `import`, by `require` or within bundles: all copies share
- * one cache and so one budget, and each purges what any of them has kept.
+ * The component cache of the process. An app may have this package several times, by `import`, by `require` or within bundles. All copies
+ * share one cache and so one budget, and each purges what any of them has kept.
  */
 import { ComponentCache, type CacheEntry, type CacheStatistics } from './component-cache.js';
 
 export interface CacheOptions {
-  /** About what the HTML that is kept takes in memory; 0 keeps none. 32 MiB when not set. */
+  /** Approximate memory of the cached HTML; 0 keeps none. 32 MiB when not set. */
   readonly bytes_max: number;
 }
 
@@ -30,12 +30,15 @@ export function openCache<Entry extends CacheEntry>(): { cache: ComponentCache<E
   return { cache: all.cache as unknown as ComponentCache<Entry>, copy: `${all.copies} ` };
 }
 
-/** For this process; each worker has its own cache. */
+/** Configures the cache of this process; each worker has its own. */
 export function configureCache({ bytes_max }: CacheOptions): void {
   shared().cache.resize(bytes_max);
 }
 
-/** Where the gateway's preload can be asked to purge pages; nothing is there without it. The number changes with the shape. */
+/**
+ * Symbol at which the gateway's preload can be asked to purge pages; nothing is there without it. The number changes with the
+ * shape.
+ */
 const purgeKey = Symbol.for('sluice.preload.purge.1');
 
 type PurgePages = (pages: { readonly tag: string } | { readonly all: true }) => Promise<number>;
@@ -52,7 +55,7 @@ export function purge(tag?: string): number {
   return count;
 }
 
-/** Since the process began. */
+/** Counts since the process began. */
 export function cacheStatistics(): CacheStatistics {
   return shared().cache.statistics;
 }

@@ -1,10 +1,10 @@
 /** HTML of components by key, in as many variants as what they read had values. Bounded by bytes; the least recently used goes first. */
 
-/** What the cache has to know of an entry; what else is in it is its maker's. */
+/** Part of an entry that the cache has to know; the rest is its maker's. */
 export interface CacheEntry {
-  /** About what it takes in memory. */
+  /** Approximate memory, bytes. */
   readonly bytes: number;
-  /** By the clock of the cache. */
+  /** End of its lifetime, by the clock of the cache. */
   readonly expires_at_ms: number;
   readonly tags: ReadonlySet<string>;
 }

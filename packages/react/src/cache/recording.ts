@@ -1,6 +1,6 @@
 /**
- * What a subtree reads from around it, and what it does to the document beside its own HTML, while it is rendered for the first time. What
- * cannot be compared or done again makes it fail: then its HTML is not used again.
+ * Recording of a subtree's first render: its reads from around it, and its effects on the document beside its own HTML. What cannot be
+ * compared or done again makes it fail: then its HTML is not used again.
  */
 import { isProvidedSince, readSilently, type Provided, type Reads } from '../state/contexts.js';
 import type { ContextLike } from '../facts/react.js';
@@ -10,7 +10,7 @@ import type { Effect, Part, Recording as Recorded, Render, Task } from '../state
 const NO_PARTS: readonly Part[] = [];
 
 export class Recording implements Recorded, Reads {
-  /** Null as well when a task of its own goes on with it. */
+  /** Recording around this one; null as well when a task of its own continues it. */
   parent: Recording | null;
   readonly contexts = new Map<ContextLike, Snapshot>();
   readonly effects: Effect[] = [];
@@ -19,7 +19,7 @@ export class Recording implements Recorded, Reads {
   usesPromise = false;
   failed = false;
   expires_at_ms = Number.POSITIVE_INFINITY;
-  /** Its HTML may depend on promises: when it is used again, it does not wait for them. */
+  /** True if its HTML may depend on promises: when it is used again, it does not wait for them. */
   readonly awaits: boolean;
   /** A task has gone on with it. */
   hasWaited = false;
@@ -28,13 +28,13 @@ export class Recording implements Recorded, Reads {
   /** The task that all of it was left to. */
   later: Task | null = null;
   readonly #around: Provided | null;
-  /** Of the contexts: what was read may be changed in place while something is waited for. */
+  /** Values of the contexts: what was read may be changed in place while something is waited for. */
   readonly #values = new Map<ContextLike, unknown>();
   #parts: readonly Part[] = NO_PARTS;
   #partsCount = 0;
   #start = 0;
 
-  /** From here on `render` writes to one string, of which the subtree's HTML will be the end. */
+  /** Starts a recording: from here on `render` writes to one string, of which the subtree's HTML will be the end. */
   constructor(render: Render, awaits: boolean) {
     this.parent = render.recording as Recording | null;
     this.awaits = awaits;
@@ -48,14 +48,14 @@ export class Recording implements Recorded, Reads {
     this.#start = render.out.length;
   }
 
-  /** It is left to a task, which may never come: what it was a part of is not held meanwhile. */
+  /** Leaves the rest to a task, which may never come: what it was a part of is not held meanwhile. */
   leave(): void {
     this.parent = null;
     this.later = null;
     this.#parts = NO_PARTS;
   }
 
-  /** The task goes on with it. What was read until then counts. */
+  /** Continues in a task. Reads until then count. */
   continueIn(render: Render): void {
     this.hasWaited = true;
     this.wasLeft = false;
@@ -104,7 +104,7 @@ export class Recording implements Recorded, Reads {
     return this.awaits && isLast ? this.later : null;
   }
 
-  /** What holds for HTML within this subtree, new or used again, holds for this one. */
+  /** Applies to this subtree what holds for HTML within it, new or used again. */
   include(inner: Included): void {
     for (const context of inner.contexts.keys()) this.read(context);
     for (const effect of inner.effects) this.effects.push(effect);
@@ -115,7 +115,7 @@ export class Recording implements Recorded, Reads {
   }
 }
 
-/** Of HTML that is new, or used again. */
+/** HTML that is new, or used again. */
 interface Included {
   readonly contexts: ReadonlyMap<ContextLike, Snapshot>;
   readonly effects: readonly Effect[];

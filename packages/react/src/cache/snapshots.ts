@@ -1,7 +1,8 @@
 /**
- * What a value was when it was read, so that it can be told later whether another one is the same. Plain data is compared by what is in it, also
- * when the object is the same one (it may have been changed). Functions are compared by identity, as React compares them, and not kept alive: a
- * cache must not hold a request's objects. Instances and what is too large may be changed in place where nobody looks: they are not comparable.
+ * Snapshot of a value when it was read, so that it can be told later whether another one is the same. Plain data is compared by what is in
+ * it, also when the object is the same one (it may have been changed). Functions are compared by identity, as React compares them, and not
+ * kept alive: a cache must not hold a request's objects. Instances and what is too large may be changed in place where nobody looks: they
+ * are not comparable.
  */
 
 export type Snapshot = unknown;
@@ -10,7 +11,7 @@ export type Snapshot = unknown;
 export const INCOMPARABLE: unique symbol = Symbol('not comparable');
 
 const OBJECT_ENTRIES_MAX = 256;
-/** Of a value, with all that is in it. */
+/** Largest number of entries of a value, with all that is in it. */
 const ENTRIES_MAX = 2048;
 const DEPTH_MAX = 12;
 /** An entry of an object, a weak reference: about what they take. */
@@ -65,7 +66,7 @@ export function isSame(before: Snapshot, value: unknown): boolean {
   );
 }
 
-/** About what a snapshot takes. */
+/** Returns the approximate memory of a snapshot. */
 export function snapshotBytes(of: Snapshot): number {
   if (typeof of === 'string') return of.length * 2 + ENTRY_BYTES;
   if (!(of instanceof PlainSnapshot)) return ENTRY_BYTES;

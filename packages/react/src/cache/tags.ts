@@ -1,13 +1,16 @@
-/** Tags of what a page used, told to whoever runs the render: whoever caches the page can purge it by them. */
+/** Tags of what a page used, told to the caller of the render: a cache of the page can purge it by them. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { TAGS_STORAGE, type TagsStorage } from './cached.js';
 
-/** What gathers tags: the set of who collects them, or the page that a worker of Sluice makes. */
+/** Gatherer of tags: the set of a collector, or the page that a worker of Sluice makes. */
 interface Gatherer {
   add(tag: string): unknown;
 }
 
-/** What of an `AsyncLocalStorage` is used. In a worker of Sluice that keeps pages, its preload has put one here, which gathers the tags of pages. */
+/**
+ * Used part of an `AsyncLocalStorage`. In a worker of Sluice that keeps pages, its preload has put one here, which gathers the tags of
+ * pages.
+ */
 interface Storage {
   run<Result>(tags: Gatherer, run: () => Result): Result;
   getStore(): Gatherer | undefined;
@@ -19,7 +22,7 @@ const storage = (holder[TAGS_STORAGE] ??= new AsyncLocalStorage<Gatherer>());
 
 export interface Tagged<Result> {
   readonly result: Result;
-  /** Grows while what `run` started goes on: a stream has those of its shell when the shell is ready. */
+  /** Tags so far; they grow while what `run` started continues: a stream has those of its shell when the shell is ready. */
   readonly tags: ReadonlySet<string>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Attributes of ordinary elements. What a name does (its spelling, whether it takes booleans, numbers or URLs) is not kept in a
- * table here: when a name is met again, the app's own react-dom is asked with a set of telling values, and the rule whose
- * answers are all the same as react-dom's is remembered. No rule the same: react-dom is asked every time.
+ * Attributes of ordinary elements. The treatment of a name (its spelling, whether it takes booleans, numbers or URLs) is not
+ * kept in a table here. When a name is met again, the app's own react-dom is asked with a set of telling values. The rule whose
+ * answers all equal react-dom's is remembered. If there is none, react-dom is asked every time.
  */
 import { escapeHtml, escapeText, toText } from './escape.js';
 import { ELEMENT, ReactDOMServer, type Props } from './react.js';
@@ -10,9 +10,10 @@ import { profile } from './profile.js';
 type Rule = (open: string, value: unknown) => string;
 
 /**
- * Values of the same attribute repeat (class names, types, roles) or do not (links, ids). Attributes whose values repeat remember what they were
- * written as; one whose values turn out not to, forgets them for good. Bounded in number and length: long values are mostly put together anew
- * for each render, as the lists of class names of component libraries are, and to look one up would be to hash all of it first.
+ * Values of the same attribute repeat (class names, types, roles) or do not (links, ids). Attributes whose values repeat remember what they
+ * were written as; one whose values turn out not to, forgets them for good. The memo is bounded in number and length. Long values are
+ * mostly put together anew for each render, as the lists of class names of component libraries are, and looking one up would hash all of it
+ * first.
  */
 const MEMO_VALUES_MAX = 128;
 const MEMO_LENGTH_MAX = 24;
@@ -134,7 +135,7 @@ function meet(name: string, value: unknown): string {
   return askReactDOM('div', { [name]: value });
 }
 
-/** For who writes the same attribute many times. */
+/** Returns the attribute, for callers that write it many times. */
 export function attributeOf(name: string): Attribute {
   return attributes.get(name) ?? learnAttribute(name);
 }
@@ -174,7 +175,7 @@ function learnAttribute(name: string): Attribute {
   return learned;
 }
 
-/** What react-dom puts between the tag's name and its end. */
+/** Returns what react-dom puts between the tag's name and its end. */
 function askReactDOM(tag: string, props: Props): string {
   const element = { $$typeof: ELEMENT, type: tag, key: null, ref: null, props, _owner: null };
   const html = ReactDOMServer.renderToStaticMarkup(element as never);
@@ -185,7 +186,7 @@ function askReactDOM(tag: string, props: Props): string {
 
 const customNames = new Map<string, string>();
 
-/** As react-dom writes a property of a custom element; '' when the name or the value cannot be written. */
+/** Writes a property of a custom element as react-dom does; '' when the name or the value cannot be written. */
 export function customAttribute(name: string, value: unknown): string {
   if (name === 'style') return styleAttribute(value);
   let open = customNames.get(name);
@@ -220,7 +221,7 @@ export function styleAttribute(value: unknown): string {
   return to.html;
 }
 
-/** What HTML is added to. */
+/** Target that HTML is added to. */
 interface Target {
   html: string;
 }
@@ -243,7 +244,7 @@ export function addAttributes(
   }
 }
 
-/** For tags that have neither children nor an end. */
+/** Refuses content of tags that have neither children nor an end. */
 export function refuseContent(tag: string, name: string): false {
   if (name !== 'children' && name !== 'dangerouslySetInnerHTML') return false;
   throw new Error(

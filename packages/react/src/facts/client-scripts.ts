@@ -1,6 +1,6 @@
 /**
- * The scripts by which react-dom's server speaks to its client. They are part of the version of react-dom that the app has, so they are taken from it:
- * a few small pages, one for each script, are rendered by it once in the life of the process, before the first stream.
+ * The scripts by which react-dom's server speaks to its client. They are part of the version of react-dom that the app has, so they are
+ * taken from it. It renders a few small pages, one for each script, once in the life of the process, before the first stream.
  */
 import { ELEMENT, React, ReactDOMServer, SUSPENSE, VIEW_TRANSITION, type Props } from './react.js';
 import type { Thenable } from './thenables.js';
@@ -19,14 +19,17 @@ export interface ClientScripts {
   readonly insertStyles: string;
   /** Lets content appear in a view transition; '' where react-dom has none. */
   readonly viewTransitions: string;
-  /** What is run when the shell has come. */
+  /** Script that runs when the shell has come. */
   readonly shellTime: string;
 }
 
 let scripts: ClientScripts | null = null;
 let learning: Promise<void> | null = null;
 
-/** Known once `learnClientScripts` is done: streams wait for that. Strings hardly ever need them, and then leave it to react-dom. */
+/**
+ * Returns the scripts, which are known once `learnClientScripts` is done: streams wait for that. Strings hardly ever need them, and
+ * then leave it to react-dom.
+ */
 export function clientScripts(): ClientScripts {
   if (scripts !== null) return scripts;
   learnClientScripts().catch(() => undefined);
@@ -114,7 +117,7 @@ function shellAround(children: unknown): unknown {
   return element('div', { children });
 }
 
-/** What react-dom writes for the shell, and what it writes when the content has come, which `content` gives. */
+/** Returns what react-dom writes for the shell, and what it writes when the content has come, which `content` gives. */
 async function stagesOf(content: () => unknown, page: (content: unknown) => unknown): Promise<Stages> {
   let arrived = false;
   let arrive: () => void = () => undefined;

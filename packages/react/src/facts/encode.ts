@@ -1,6 +1,6 @@
 /**
- * HTML to UTF-8. Stretches are encoded one after the other into slabs that are shared by consecutive renders; a slab is never written twice, so
- * what has been handed to a socket stays as it is, and it is freed when nobody holds a part of it.
+ * HTML to UTF-8. Stretches are encoded one after the other into slabs that are shared by consecutive renders. A slab is never written
+ * twice, so bytes that were handed to a socket stay as they are, and the slab is freed when nobody holds a part of it.
  */
 
 const SLAB_BYTES = 65_536;
@@ -47,14 +47,14 @@ export function copyAfter(last: Bytes | null, part: Bytes): Bytes {
   return stretchAfter(last, start);
 }
 
-/** So that the next stretches, up to so many bytes, stand one behind the other. */
+/** Reserves room so that the next stretches, up to so many bytes, stand one behind the other. */
 export function reserve(bytes: number): void {
   if (slab.length - used >= bytes) return;
   slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, bytes));
   used = 0;
 }
 
-/** What has been written from `start` on. */
+/** Returns the bytes that were written from `start` on. */
 function stretchAfter(last: Bytes | null, start: number): Bytes {
   if (last !== null && last.slab === slab && last.end === start) {
     last.end = used;

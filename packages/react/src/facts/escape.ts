@@ -5,10 +5,10 @@
 
 const SPECIAL = /["'&<>]/;
 
-/** Strings at most this long are looked at character by character; a regular expression is faster on longer ones. */
+/** Length up to which strings are escaped character by character; a regular expression is faster on longer ones. */
 const LOOP_LENGTH_MAX = 8;
 
-/** As react-dom turns values into text: String() would accept a symbol, which has to throw. */
+/** Turns a value into text as react-dom does: String() would accept a symbol, which has to throw. */
 export function toText(value: unknown): string {
   return '' + (value as number);
 }

@@ -1,5 +1,5 @@
 /**
- * Where in a document the renderer is: what react-dom calls the format context. It decides which tags become part of the document's
+ * Place of the renderer in a document: what react-dom calls the format context. It decides which tags become part of the document's
  * head, how a late piece is wrapped for transport, and which option is selected.
  */
 import type { Props } from './react.js';
@@ -124,7 +124,7 @@ export function childFormat(parent: FormatContext, tag: string, props: Props): F
 
 // Suspense and view transitions --------------------------------------------------------------------------------
 
-/** Where bits about the client's scripts are gathered. */
+/** Bits about the client's scripts. */
 interface Instructions {
   instructions: number;
 }

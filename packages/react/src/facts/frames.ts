@@ -1,5 +1,5 @@
 /**
- * Names on the stack for a profile: while one is taken, each component and all that is written for it is rendered within a call
+ * Names on the stack for a profile. While one is taken, each component and all that is written for it is rendered within a call
  * whose function has the component's name. Otherwise this costs one look at a field for each component.
  */
 

@@ -19,7 +19,7 @@ export function createHeaderHints(maxHeadersLength: unknown): HeaderHints {
 
 type HintList = 'preconnects' | 'fontPreloads' | 'highImagePreloads';
 
-/** True when the hint fits; what does not fit uses up the capacity all the same, as in react-dom. */
+/** Returns true when the hint fits; one that does not fit uses up the capacity too, as in react-dom. */
 export function addHint(hints: HeaderHints | null, list: HintList, hint: () => string): boolean {
   if (hints === null || hints.remainingCapacity <= 0) return false;
   const text = hint();

@@ -1,4 +1,4 @@
-/** What becomes of an error when the app gives no `onError`. */
+/** Treatment of an error when the app gives no `onError`. */
 import { profile } from './profile.js';
 
 const BADGE_STYLE =

@@ -1,4 +1,4 @@
-/** How the app's React does it: chosen once in the life of the process. */
+/** Behaviour of the app's React: chosen once in the life of the process. */
 import { lineOf, type Line } from './lines.js';
 import { react18_3 } from './profiles/18.3.js';
 import { react19_0 } from './profiles/19.0.js';
@@ -16,5 +16,5 @@ const PROFILES: Record<Line, Profile> = {
   '19.3': react19_3,
 };
 
-/** Of a version that is not known react-dom renders everything: nothing is asked of its profile. */
+/** Profile of the app's React. For an unknown version react-dom renders everything, so nothing is asked of its profile. */
 export const profile: Profile = PROFILES[lineOf(version) ?? '19.3'];

@@ -20,7 +20,7 @@ export interface ContextLike {
   readonly displayName?: string;
 }
 
-/** What React calls through its dispatcher slots; the hooks themselves are typed in `hooks.ts`. */
+/** Functions that React calls through its dispatcher slots; the hooks themselves are typed in `hooks.ts`. */
 interface Slots {
   H: unknown;
   A: unknown;

@@ -1,8 +1,7 @@
 /**
- * What compiled JSX becomes: an element that carries HTML made at build time and the values for its holes, and that
- * builds the ordinary element only for those who ask. The renderer writes it without walking it; stock react-dom,
- * `Children`, `cloneElement` and `isValidElement` see the ordinary element. Knows React's element shape, nothing of
- * rendering.
+ * Result of compiled JSX: an element that carries HTML made at build time and the values for its holes, and builds the
+ * ordinary element only on demand. The renderer writes it without walking it; stock react-dom, `Children`,
+ * `cloneElement` and `isValidElement` see the ordinary element. Knows React's element shape, nothing of rendering.
  */
 import { createElement, version, type ReactElement } from 'react';
 
@@ -13,7 +12,7 @@ export const CHILD = 0;
 export const ATTRIBUTE = 1;
 export const IGNORED = 2;
 
-/** What stands directly before a child hole. */
+/** Kind of what stands directly before a child hole. */
 export const AFTER_TAG = 0;
 export const AFTER_TEXT = 1;
 export const AFTER_CHILD = 2;
@@ -109,5 +108,5 @@ export function template(
     new Instance(template, values, key === undefined ? null : toKey(key)) as ReactElement;
 }
 
-/** As React makes it, so that a symbol throws. */
+/** Makes a key as React does, so that a symbol throws. */
 const toKey = (key: unknown): string => '' + (key as number);

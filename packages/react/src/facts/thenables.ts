@@ -23,7 +23,7 @@ export const CHAINED = new Error('Internal to the renderer: the task waits.');
 
 let suspendedOn: Thenable | null = null;
 
-/** What was really thrown: the promise, when it was `SUSPENDED`. */
+/** Returns what was really thrown: the promise, when it was `SUSPENDED`. */
 export function unwrapThrown(thrown: unknown): unknown {
   if (thrown !== SUSPENDED) return thrown;
   if (suspendedOn === null) {

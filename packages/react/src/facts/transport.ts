@@ -1,4 +1,4 @@
-/** How a late piece travels to the client: hidden, in an element in which the parser lets its tags stand. */
+/** Transport of a late piece to the client: hidden, in an element in which the parser lets its tags stand. */
 import { COLUMN_GROUP, MATHML, SVG, TABLE, TABLE_BODY, TABLE_ROW } from './format.js';
 
 /** Start up to the value of `id`, and end. */

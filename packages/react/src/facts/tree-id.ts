@@ -7,7 +7,7 @@
 export const ALONE = -1;
 
 export interface TreeId {
-  /** Up to 30 bits, with a leading one. */
+  /** Bits, up to 30, with a leading one. */
   readonly bits: number;
   /** Base 32 digits that did not fit. */
   readonly overflow: string;

@@ -10,12 +10,15 @@ export class Unsupported extends Error {
 
 let inStreams: string | null = null;
 
-/** It was met in a page of which a part had been sent: react-dom renders the streams of this process from their beginning. */
+/**
+ * Leaves the streams of this process to react-dom, from their beginning: a feature was met in a page of which a part had been
+ * sent.
+ */
 export function leaveStreams(reason: string): void {
   inStreams = reason;
 }
 
-/** Why no stream of this process can be ours any more; null while they can. */
+/** Returns the reason for which no stream of this process can be ours any more; null while they can. */
 export function unsupportedInStreams(): string | null {
   return inStreams;
 }

@@ -1,6 +1,6 @@
 /**
- * What is complete goes out: the document's head and the shell first, then boundaries as they come, each with the script that puts it in its place.
- * Order and turns are react-dom's.
+ * Flush of what is complete: the document's head and the shell first, then boundaries as they come, each with the script that puts it in
+ * its place. Order and turns are react-dom's.
  */
 import { clientScripts } from '../facts/client-scripts.js';
 import { escapeHtml } from '../facts/escape.js';

@@ -1,4 +1,4 @@
-/** Where flushed HTML goes: a string, a Node stream, or a web stream. */
+/** Destinations of flushed HTML: a string, a Node stream, or a web stream. */
 import type { Readable } from 'node:stream';
 import { BYTES_PER_UNIT_MAX, copyAfter, encodeAfter, reserve, type Bytes } from '../facts/encode.js';
 import { profile } from '../facts/profile.js';
@@ -8,7 +8,7 @@ function nothing(): void {
   // Nobody reads before the end.
 }
 
-/** For the renders that give a string: they are flushed once, to the end. */
+/** Sink for the renders that give a string: they are flushed once, to the end. */
 export class StringSink implements Sink {
   readonly handOn = nothing;
   readonly flush = nothing;
@@ -43,7 +43,7 @@ export class StringSink implements Sink {
 const CHUNK_BYTES = 16_384;
 const COPIED_BYTES_MAX = 2048;
 
-/** Who takes the chunks. */
+/** Reader of the chunks. */
 export interface Reader {
   write(chunk: Buffer): boolean;
   /** Compressing middlewares add this method. */
@@ -55,7 +55,7 @@ export interface Reader {
 /** Gathers short pieces; stretches that are long already go out as they are, in their order. */
 export class ChunkedSink implements Sink {
   readonly #reader: Reader;
-  /** What has been gathered. Handed on before a turn ends, so that no other render's HTML comes behind it. */
+  /** Gathered chunk. Handed on before a turn ends, so that no other render's HTML comes behind it. */
   #chunk: Bytes | null = null;
   #capacity = true;
   /** Handed on since the last turn's end, and whether a string of its own was among it. */
@@ -123,7 +123,7 @@ export class ChunkedSink implements Sink {
     return this.#capacity || (this.#handed < profile.viewBytes && !this.#wasApart);
   }
 
-  /** Where chunks end depends on this render alone: a reader may notice it. */
+  /** Makes room. The end of a chunk depends on this render alone, because a reader may notice it. */
   #makeRoom(bytes: number): void {
     if (this.#chunk !== null && this.#chunk.length + bytes > CHUNK_BYTES) this.#passOn();
     if (this.#chunk === null) reserve(CHUNK_BYTES);

@@ -61,8 +61,8 @@ function line(name: string): string {
 let searching = false;
 
 /**
- * A function does not tell where it is written, but an error thrown in it does: it is called so that it fails early, and the trace is compared with
- * one that failed just outside.
+ * Finds the line of a component. A function does not tell where it is written, but an error thrown in it does. It is called so that it
+ * fails early, and the trace is compared with one that failed right outside.
  */
 function sourceLine(component: Component | undefined, isClass: boolean): string {
   if (!component || searching) return '';
@@ -88,7 +88,7 @@ function sourceLine(component: Component | undefined, isClass: boolean): string 
 
 type Trace = string | null;
 
-/** Its name is looked for in both traces. */
+/** Makes both traces, in which the name of this function marks the component's frame. */
 function DetermineComponentFrameRoot(component: Component, isClass: boolean): [Trace, Trace] {
   let control: Error | null = null;
   try {

@@ -1,14 +1,14 @@
 /**
- * React contexts. Each context has a place of this renderer's own for its value; a linked list of what was provided allows to leave
- * one task's values for another's. React's own places, which react-dom uses, are neither read nor written while one renders: react-dom
- * leaves the values of its last task in them until its next one, and takes them back in the middle of whatever runs then.
+ * React contexts. Each context has a place of this renderer's own for its value; a linked list of provided values allows to switch
+ * from one task's values to another's. React's own places, which react-dom uses, are neither read nor written during a render.
+ * react-dom leaves the values of its last task in them until its next one, and takes them back in the middle of other work.
  */
 import { CONTEXT, React, ReactDOMServer, type ContextLike } from '../facts/react.js';
 
 const OWN = Symbol('sluice.react.context');
 
 interface OwnContext extends ContextLike {
-  /** What a component reads now; for want of a provider, what `createContext` was given. */
+  /** Value that a component reads now; without a provider, the default of `createContext`. */
   [OWN]?: { value: unknown };
 }
 
@@ -21,7 +21,10 @@ export function contextWith(value: unknown): ContextLike {
   return { $$typeof: CONTEXT, [OWN]: { value } } as OwnContext;
 }
 
-/** What react-dom reads outside of every provider. Asked of it, because React keeps it nowhere once something is provided. */
+/**
+ * Returns the value that react-dom reads outside of every provider. Asked of it, because React keeps it nowhere once
+ * something is provided.
+ */
 function defaultOf(context: ContextLike): unknown {
   let value: unknown;
   const Reads = (): null => {
@@ -42,7 +45,7 @@ export interface Provided {
 
 let current: Provided | null = null;
 
-/** Told of every context that a component reads, for as long as it watches. */
+/** Listener for every context that a component reads, for as long as it watches. */
 export interface Reads {
   read(context: ContextLike): void;
 }
@@ -69,7 +72,7 @@ export function isProvidedSince(context: ContextLike, around: Provided | null): 
   return false;
 }
 
-/** On behalf of nobody: what is rendered does not depend on it. */
+/** Reads on behalf of nobody: what is rendered does not depend on it. */
 export function readSilently(context: ContextLike): unknown {
   return placeOf(context).value;
 }
@@ -95,7 +98,7 @@ export function unprovide(): Provided | null {
   return current;
 }
 
-/** From whatever is provided now to `next`, touching only where they differ. */
+/** Switches from the values provided now to `next`, touching only where they differ. */
 export function switchContexts(next: Provided | null): void {
   if (current === next) return;
   let common = next;

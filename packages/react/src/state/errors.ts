@@ -1,4 +1,4 @@
-/** What becomes of errors: the app is told, with the components around, and names a digest for the client. */
+/** Treatment of errors: the app is told, with the components around, and names a digest for the client. */
 import { describeStack } from './component-stack.js';
 import type { StackNode } from './paths.js';
 import { isRecoverableError } from '../facts/recoverable.js';

@@ -38,7 +38,7 @@ export function keyPathOf(
   return path;
 }
 
-/** From below the template's root, which has its own place, to the hole. */
+/** Returns the key path from below the template's root, which has its own place, to the hole. */
 function keyPathOfHole(base: KeyPath, { steps }: HolePlan): KeyPath {
   let path = base;
   for (let at = 1; at < steps.length; at += 1) {

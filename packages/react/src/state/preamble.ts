@@ -2,7 +2,7 @@
 import { BODY_PART, HEAD_PART, HTML_PART, type Preamble } from './resources.js';
 import { COMPLETED, ERRORED, Segment, type Render } from './render.js';
 
-/** Once the tags of the document are settled, notes which segments go into its head. */
+/** Notes which segments go into the document's head, once its tags are settled. */
 export function preparePreamble(render: Render): void {
   const { completedRootSegment: root } = render;
   if (root === null || render.completedPreambleSegments !== null) return;

@@ -1,7 +1,7 @@
 /**
- * The state of one render, as react-dom divides it: a tree of segments (pieces of HTML, each finished at its own time), the Suspense boundaries
- * around them, and tasks that fill them. `Render` also holds the registers of the task that runs: they are fields of one object,
- * not module variables, because an object of this render is young and so cheap to write to.
+ * The state of one render, as react-dom divides it: a tree of segments (pieces of HTML, each finished at its own time), Suspense
+ * boundaries, and tasks. `Render` also holds the registers of the task that runs. They are fields of one object, not module variables,
+ * because a young object is cheap to write to.
  */
 import type { Provided } from './contexts.js';
 import type { Bytes } from '../facts/encode.js';
@@ -40,7 +40,7 @@ export class Segment {
   status = PENDING;
   parentFlushed = false;
   id = -1;
-  /** What is complete, in order; `out` follows it. */
+  /** Complete parts, in order; `out` follows them. */
   parts: Part[] = [];
   out = '';
   preambleChildren: Segment[] | null = null;
@@ -59,7 +59,7 @@ export class Segment {
 
 export class Boundary {
   status = PENDING;
-  /** By which the client finds it. */
+  /** Number by which the client finds it. */
   id = -1;
   rootSegmentId = -1;
   parentFlushed = false;
@@ -82,7 +82,7 @@ export function emptyPreamble(): Preamble {
   return { html: null, head: null, body: null, contribution: 0 };
 }
 
-/** A place in the tree where rendering goes on later. One that is new is where the renderer is now. */
+/** A place in the tree where rendering resumes later. One that is new is where the renderer is now. */
 export class Task {
   node: unknown;
   index: number;
@@ -97,9 +97,9 @@ export class Task {
   contexts: Provided | null;
   treeId: TreeId;
   thenables: Thenable[] | null = null;
-  /** It goes on where something was waited for. */
+  /** True if it resumes where something was waited for. */
   suspended = false;
-  /** Its HTML is to be kept by the component cache. */
+  /** HTML to keep for the component cache, if any. */
   keeping: Keeping | null = null;
 
   constructor(
@@ -128,7 +128,7 @@ export class Task {
 /** Done to the document when HTML is used again, as it was when it was made. */
 export interface Effect {
   readonly again: (render: Render) => void;
-  /** About what it keeps in memory. */
+  /** Approximate memory, bytes. */
   readonly bytes: number;
 }
 
@@ -145,12 +145,12 @@ export interface Recording {
   isEmpty(render: Render): boolean;
 }
 
-/** What is being rendered to be kept, until its HTML is complete. */
+/** HTML that is being rendered to be kept, until it is complete. */
 export interface Keeping {
   readonly recording: Recording;
 }
 
-/** In React 18 (`loose-forks.ts`): a step that a component made, where its children are, and which fork it is. */
+/** Fork in React 18 (`loose-forks.ts`): a step that a component made, where its children are, and which fork it is. */
 export interface LooseFork {
   readonly depth: number;
   readonly fork: number;
@@ -177,10 +177,10 @@ export interface RenderOptions extends ResourceOptions {
   onFatalError?: ((error: unknown) => void) | undefined;
 }
 
-/** Where HTML goes when it is flushed. */
+/** Destination of HTML when it is flushed. */
 export interface Sink {
   text(html: string): void;
-  /** As `text`, but the reader gets it in a chunk of its own. */
+  /** Writes like `text`, but the reader gets it in a chunk of its own. */
   apart(html: string): void;
   bytes(part: Bytes): void;
   /** Gives the reader what has been gathered. */
@@ -196,7 +196,7 @@ export interface Sink {
 export type Mode = 'string' | 'markup' | 'stream';
 
 const PROGRESSIVE_CHUNK_BYTES = 12_800;
-/** How much HTML may stand in one string before it is encoded: large enough to be cheap, small enough to stay in the cache. */
+/** Length of HTML in one string before it is encoded: large enough to be cheap, small enough to stay in the cache. */
 const SPILL_LENGTH = 4096;
 
 function nothing(): void {
@@ -219,11 +219,11 @@ export class Render implements HookHost {
   spillLength: number;
   /** The innermost subtree that is rendered for the component cache. */
   recording: Recording | null = null;
-  /** What the last component that threw was to be kept by. */
+  /** HTML to keep of the last component that threw. */
   unfinished: Keeping | null = null;
-  /** How often components called resource functions when it was not their turn, as those do that are functions with an `await`. */
+  /** Number of calls of resource functions outside of a component's turn, as those make that are functions with an `await`. */
   effectsBetweenTurns = 0;
-  /** How often the component cache had been purged when the render began. */
+  /** Number of purges of the component cache when the render began. */
   purges = 0;
   depth = 0;
   forks = 0;
@@ -253,9 +253,12 @@ export class Render implements HookHost {
   aborted = false;
   /** The app has heard that all is ready. */
   isComplete = false;
-  /** Nothing has been sent to the client, and the app has heard of errors alone: the render can still be left to react-dom. */
+  /**
+   * True while nothing has been sent to the client, and the app has heard of errors alone: the render can still fall back to
+   * react-dom.
+   */
   mayFallBack = true;
-  /** What the app has been told meanwhile: it hears nothing of it twice. */
+  /** Errors that the app has been told meanwhile: it hears nothing of them twice. */
   readonly toldErrors: ToldError[] = [];
   fatalError: unknown = null;
   sink: Sink | null = null;
@@ -281,9 +284,9 @@ export class Render implements HookHost {
   readonly onShellReady: () => void;
   readonly onShellError: (error: unknown) => void;
   readonly onFatalError: (error: unknown) => void;
-  /** Does what is due, on behalf of the API that the render was started by. */
+  /** Runs what is due, on behalf of the API that the render was started by. */
   work: () => void = nothing;
-  /** What becomes of a task that was aborted, and what it waited for has failed since. */
+  /** Finishes a task that was aborted, and whose awaited promise has failed since. */
   finishAborted: (render: Render, task: Task, error: unknown) => void = nothing;
   /** Ends with the render: what waits for the caller's abort signal is taken off it. */
   lifetime: AbortController | null = null;
@@ -345,12 +348,12 @@ export class Render implements HookHost {
     this.work = nothing;
   }
 
-  /** What happens now belongs to this render: HTML around it is not used again. */
+  /** Marks the HTML around as belonging to this render: it is not used again. */
   notCacheable(): void {
     if (this.recording !== null) this.recording.failed = true;
   }
 
-  /** Its HTML is that of a promise's value; whether it may be used again is for those to say who want it kept. */
+  /** Marks HTML as that of a promise's value; its use again is up to the component that wants it kept. */
   usesPromise(): void {
     if (this.recording !== null) this.recording.usesPromise = true;
   }

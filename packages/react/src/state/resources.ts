@@ -1,6 +1,6 @@
 /**
- * What a render gathers for the document's head: stylesheets, scripts, preloads, hoisted tags, the tags of the document itself, and which of
- * these were already asked for. Keys and order of the sets are react-dom's, since the bytes depend on them.
+ * Resources for the document's head: stylesheets, scripts, preloads, hoisted tags, the tags of the document itself, and which of these were
+ * already asked for. Keys and order of the sets are react-dom's, since the bytes depend on them.
  */
 import { addAttributes, refuseContent } from '../facts/attributes.js';
 import { escapeHtml, toText } from '../facts/escape.js';
@@ -10,7 +10,7 @@ import { profile } from '../facts/profile.js';
 
 const hoists = profile.head !== 'in-place';
 
-/** HTML that is written once: whoever writes it (or takes its place) empties it. */
+/** HTML that is written once: its writer (or the one that takes its place) empties it. */
 export interface Resource {
   html: string;
 }
@@ -27,7 +27,7 @@ export interface Stylesheet {
 
 export interface StyleQueue {
   readonly precedence: string;
-  /** Of each style, apart: half a character at the end of one does not become whole by what follows. */
+  /** Rules of each style, apart: half a character at the end of one does not become whole by what follows. */
   rules: Resource[];
   hrefs: string[];
   readonly sheets: Map<string, Stylesheet>;
@@ -43,7 +43,7 @@ export interface Preamble {
   html: string | null;
   head: string | null;
   body: string | null;
-  /** Which of them became the document's: HTML_PART, BODY_PART, HEAD_PART. */
+  /** Tags of them that became the document's: HTML_PART, BODY_PART, HEAD_PART. */
   contribution: number;
 }
 
@@ -57,7 +57,7 @@ export const NO_CREDENTIALS: Credentials = [];
 
 type Table = Record<string, Credentials>;
 
-/** What was asked for already. */
+/** Resources that were asked for already. */
 class Asked {
   readonly dns: Table = {};
   readonly connections: Record<string, Table> = { default: {}, anonymous: {}, credentials: {} };
@@ -69,7 +69,7 @@ class Asked {
   readonly otherModules: Record<string, Table> = {};
 }
 
-/** What goes into the head, each with its own kind. */
+/** Contents of the head, each with its own kind. */
 class Lists {
   readonly preconnects = new Set<Resource>();
   readonly fontPreloads = new Set<Resource>();
@@ -249,7 +249,7 @@ function writeBootstrap(resources: Resources, options: ResourceOptions): void {
   }
 }
 
-/** Whatever has no length is no list: `false` stands where a condition gave none. */
+/** Returns the list. A value without a length is no list: `false` stands where a condition gave none. */
 function listed<Item>(list: readonly Item[] | undefined): readonly Item[] {
   if (list === undefined) return [];
   return Array.from({ length: list.length }, (_, at) => list[at] as Item);

@@ -5,7 +5,7 @@
 import type { Thenable } from '../facts/thenables.js';
 import { profile } from '../facts/profile.js';
 
-/** What hooks ask of the render that they run in. */
+/** Services that hooks ask of the render that they run in. */
 export interface HookHost {
   readonly mode: 'string' | 'markup' | 'stream';
   /** `[state, key, referenceId, number of bound arguments]` of a form that was posted without JavaScript. */
@@ -45,7 +45,10 @@ export class HookState {
 
 let now = new HookState();
 
-/** Never used twice: a state setter that outlived its render must not be taken for one of a component of another. */
+/**
+ * Number of the latest component, never used twice: a state setter that outlived its render must not be taken for one
+ * of another component.
+ */
 let lastComponent = NONE;
 
 /** Puts the state of one render's components in the place of another's, which is returned to be put back. */
@@ -103,21 +106,21 @@ export function isRunning(): boolean {
   return now.component !== NONE;
 }
 
-/** After a component threw. */
+/** Resets the hooks after a component threw. */
 export function resetHooks(): void {
   now.component = NONE;
   now.rerenders = 0;
   now.updated = false;
 }
 
-/** What a suspended component has used so far; it is given back when the component is tried again. */
+/** Takes the promises that a suspended component has used so far; they are given back when it is tried again. */
 export function takeThenables(): Thenable[] | null {
   const { thenables } = now;
   now.thenables = null;
   return thenables;
 }
 
-/** Whether the component that has just returned asked for ids: its children then are one step further in the tree of ids. */
+/** Whether the component that has returned last asked for ids: its children then are one step further in the tree of ids. */
 export function usedIds(): boolean {
   return now.localIds !== 0;
 }

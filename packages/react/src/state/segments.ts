@@ -4,7 +4,7 @@ import { profile } from '../facts/profile.js';
 import { waitsForResources } from './resources.js';
 import { ABORTED, COMPLETED, ERRORED, Segment, type Boundary, type Render, type Task } from './render.js';
 
-/** From here on HTML goes to `segment`; the one before keeps what it has. */
+/** Switches the output to `segment`; the one before keeps what it has. */
 export function switchSegment(render: Render, segment: Segment): void {
   const before = render.segment;
   before.out = render.out;
@@ -20,8 +20,8 @@ export function openSegment(render: Render, segment: Segment): void {
 }
 
 /**
- * Makes what has been written a part, so that something else may follow it. A part of its own: whoever takes back what was written drops the
- * parts since, and those before have to be as they were.
+ * Makes what has been written a part, so that something else may follow it. It is a part of its own: a caller that takes back what was
+ * written drops the parts since, and those before have to be as they were.
  */
 export function spill(render: Render): void {
   if (render.out === '') return;
@@ -47,7 +47,7 @@ export function finishSegment(render: Render, boundary: Boundary | null): void {
   else boundary.byteSize += bytes;
 }
 
-/** Stretches that were encoded one behind the other become one. Returns the UTF-8 length of the segment's own HTML, as far as it is encoded. */
+/** Joins stretches that were encoded one behind the other. Returns the UTF-8 length of the encoded part of the segment's own HTML. */
 function joinParts({ parts }: Segment): number {
   let bytes = 0;
   let kept = 0;

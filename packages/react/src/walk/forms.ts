@@ -116,7 +116,7 @@ function checkField(value: unknown): void {
   }
 }
 
-/** What a server action wants to be posted; null for a function that only the client can call. */
+/** Returns what a server action wants to be posted; null for a function that only the client can call. */
 function customFields(render: Render, action: FormAction): Partial<FormTarget> | null | undefined {
   if (typeof action.$$FORM_ACTION !== 'function') return null;
   render.notCacheable();
@@ -185,7 +185,7 @@ const STEERS_FORM: readonly (readonly [string, keyof FormTarget])[] = [
   ['formMethod', 'method'],
   ['formTarget', 'target'],
 ];
-/** Before 19, forms have no actions. */
+/** Fields that steer a form. Before React 19, forms have no actions. */
 const CONTROL_FIELDS = new Map(profile.hooks === 'of-18' ? [] : STEERS_FORM);
 
 function emptyTarget(): FormTarget {

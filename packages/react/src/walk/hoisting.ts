@@ -1,4 +1,4 @@
-/** What belongs into the document's head wherever it is rendered: title, meta, link, style, script, and preloads of images. */
+/** Tags that belong into the document's head from any place: title, meta, link, style, script, and preloads of images. */
 import { escapeText } from '../facts/escape.js';
 import { addHint, preloadHint } from '../facts/headers.js';
 import {
@@ -246,10 +246,10 @@ const HOISTED = new Set(['title', 'meta', 'link', 'script', 'style']);
 
 const IMAGE_PROPS =
   'src srcSet sizes loading fetchPriority crossOrigin integrity type referrerPolicy refererPolicy nonce';
-/** About what a copy of a tag's properties takes beside its texts. */
+/** Approximate memory of a copy of a tag's properties beside its texts. */
 const EFFECT_BYTES = 256;
 
-/** What the tag does beside writing HTML where it stands; null when it does nothing. */
+/** Returns the effect of a tag beside writing HTML in place; null when it has none. */
 export function effectOf(type: string, tag: Tag, props: Props, format: FormatContext): Effect | null {
   if (type === 'img') {
     if (!isPreloadable(props, format)) return null;
@@ -272,7 +272,7 @@ export function effectOf(type: string, tag: Tag, props: Props, format: FormatCon
   return { again, bytes: bytesOf(copy) };
 }
 
-/** What of a tag's properties is written: handlers and refs are not, and would keep alive whatever they refer to. */
+/** Returns the properties of a tag that are written: handlers and refs are not, and would keep alive what they refer to. */
 function writtenOf(props: Props): Props {
   return Object.fromEntries(
     Object.entries(props).filter(([name, value]) => typeof value !== 'function' && name !== 'ref'),

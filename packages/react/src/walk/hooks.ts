@@ -184,7 +184,7 @@ const asyncDispatcher = {
   cacheSignal: fails('Not implemented.'),
 };
 
-/** Those of the other slot as well. */
+/** Names of hooks, those of the other slot as well. */
 export const hookNames: ReadonlySet<string> = new Set([
   ...Object.keys(dispatcher),
   ...Object.keys(asyncDispatcher),

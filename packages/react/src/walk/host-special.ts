@@ -24,7 +24,7 @@ export interface Tag {
   /** `</div>` */
   readonly close: string;
   readonly special: SpecialTag | undefined;
-  /** Its children are elsewhere than itself (`format.ts`). */
+  /** True if its children are elsewhere than itself (`format.ts`). */
   readonly formats: boolean;
   readonly isAnchor: boolean;
   readonly isDocument: boolean;

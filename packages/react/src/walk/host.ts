@@ -127,7 +127,7 @@ function renderIntoHead(render: Render, format: FormatContext, children: unknown
   }
 }
 
-/** In 19.1, when the rest of the page has been rendered. */
+/** Renders the head when the rest of the page has been rendered, in 19.1. */
 function renderIntoHeadLater(render: Render, segment: Segment, children: unknown): void {
   render.notCacheable();
   const { depth } = render;
@@ -136,7 +136,7 @@ function renderIntoHeadLater(render: Render, segment: Segment, children: unknown
   render.pingedTasks.push(addTask(render, task));
 }
 
-/** In 19.1 what has no children to come adds a task to the head as well, and the shell waits for the last of them. */
+/** Adds a task to the head for a tag without children to come, in 19.1; the shell waits for the last of them. */
 function addHeadTask(render: Render, type: string, props: Props): void {
   const inside = childFormat(render.format, type, props);
   if (inside.mode === HEAD) renderIntoHead(render, inside, null);

@@ -26,7 +26,7 @@ interface Giver {
   getChildContext?: () => Handed;
 }
 
-/** Of what is handed down, the part that the component asks for. */
+/** Returns the part of what is handed down that the component asks for. */
 export function legacyContextOf({ contextTypes }: TakesContext): Handed {
   if (!contextTypes) return NONE;
   const handed = readContext(HANDED_DOWN) as Handed;
@@ -35,7 +35,7 @@ export function legacyContextOf({ contextTypes }: TakesContext): Handed {
   return taken;
 }
 
-/** What an instance returned, within what it hands down. */
+/** Renders what an instance returned, within what it hands down. */
 export function renderWithin(
   render: Render,
   instance: Giver,

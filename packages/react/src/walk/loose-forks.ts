@@ -1,6 +1,6 @@
 /**
- * In React 18 a component that asks for ids does not begin a place at which rendering may go on: what waits below it goes on from a place further
- * out, and so without the step in the tree of ids that the component has made.
+ * Forks of ids in React 18. There a component that asks for ids does not begin a place at which rendering may resume. Parts that wait below
+ * it resume from a place further out, and so without the step in the tree of ids that the component has made.
  */
 import { SUSPENSE, type ElementLike } from '../facts/react.js';
 import { templateOf } from '../facts/template.js';
@@ -18,12 +18,12 @@ export function popLooseFork(render: Render): void {
   render.forks -= 1;
 }
 
-/** What was thrown has left those below `depth`. */
+/** Drops the forks below `depth`, which a throw has left. */
 export function dropLooseForks({ looseForks }: Render, depth: number): void {
   while ((looseForks.at(-1)?.depth ?? 0) > depth) looseForks.pop();
 }
 
-/** The way to the place from which what waits here goes on. */
+/** Returns the way to the place from which what waits here resumes. */
 export function treeIdOfPlace(render: Render): TreeId {
   if (profile.idPlaces === 'own') return render.currentTreeId();
   const { looseForks, treeId, forkLengths, forkIndexes } = render;

@@ -128,7 +128,7 @@ function suspension(render: Render, thrown: unknown, chained: boolean, depth: nu
   throw reason;
 }
 
-/** By its message alone, as react-dom tells: it may come from another realm. */
+/** Whether it is an overflow by its message alone, as react-dom tells: it may come from another realm. */
 function isOverflow(reason: unknown): boolean {
   if (typeof reason !== 'object' || reason === null) return false;
   return 'message' in reason && reason.message === STACK_OVERFLOW;
@@ -210,14 +210,14 @@ interface OfContext {
   readonly _context: ContextLike;
 }
 
-/** Before 19, what a `lazy` turns out to be gets no ref. */
+/** Returns an element without its ref: before 19, the component of a `lazy` gets none. */
 function elementWithoutRef({ $$typeof, type, key, props }: ElementLike): ElementLike {
   return { $$typeof, type, key, props, ref: undefined };
 }
 
 type Component = TakesContext & object & { prototype?: { isReactComponent?: unknown } };
 
-/** Within a frame that has its name, while a profile is taken. */
+/** Renders a component within a frame that has its name, while a profile is taken. */
 function renderComponent(render: Render, type: Component, props: Props): void {
   if (naming.make !== null) frameOf(type, naming.make)(callComponent, render, type, props);
   else callComponent(render, type, props);
@@ -345,7 +345,7 @@ function renderOther(render: Render, node: object, index: number): void {
 
 const NOT_YET: unique symbol = Symbol('not yet');
 
-/** What a node that is still to come turns out to be; NOT_YET when a task now waits for it. */
+/** Returns the value of a node that is still to come; NOT_YET when a task now waits for it. */
 function attempt<Value>(
   render: Render,
   node: object,

@@ -1,6 +1,6 @@
 /**
- * `preload`, `preconnect`, `preinit` and the other resource functions of react-dom, during a render of ours. Outside of one, the call goes on to
- * whoever had the slot before.
+ * `preload`, `preconnect`, `preinit` and the other resource functions of react-dom, during a render of ours. Outside of one, the call goes
+ * to the previous holder of the slot.
  */
 import { addHint, hintParameter, hintUrl, preloadHint } from '../facts/headers.js';
 import { resourceSlot, type Props } from '../facts/react.js';
@@ -32,7 +32,7 @@ export interface ResourceTarget {
 type Options = Props | undefined;
 type Add = (resources: Resources, ...args: never[]) => boolean;
 
-/** By react-dom's own one-letter names. Each says whether it has added something to flush. */
+/** Resource functions by react-dom's own one-letter names. Each says whether it has added something to flush. */
 const ADD = new Map<string, Add>([
   ['D', prefetchDns],
   ['C', preconnect],

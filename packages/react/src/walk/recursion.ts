@@ -1,6 +1,6 @@
 /**
- * The walk's way back to its beginning. Hosts, components and templates have nodes of their own below them, and `node.ts` knows all of these: it
- * gives them `renderNode` here, once in the life of the process, so that they need not know it.
+ * The walk's way back to its beginning. Hosts, components and templates have nodes of their own below them, and `node.ts` knows all of
+ * these. It gives them `renderNode` here, once in the life of the process, so that they need not know it.
  */
 import type { Render } from '../state/render.js';
 

@@ -29,7 +29,7 @@ import {
   type Render,
 } from '../state/render.js';
 
-/** Strings are complete when they are given out, so that a boundary cannot hold up the document; 19.1 let it all the same. */
+/** Whether a boundary may hold up the document. Strings are complete when they are given out, so it cannot there; 19.1 let it. */
 function mayHoldDocument(render: Render): boolean {
   return render.mode === 'stream' ? holdsHead : profile.head === 'rendered-last';
 }
@@ -112,7 +112,7 @@ function fallbackPath(render: Render, depth: number): KeyPath {
   return [parent, 'Suspense Fallback', key];
 }
 
-/** Before a page is prerendered it is unknown what will be ready: the fallback comes first, the content is a task of its own. */
+/** Prerenders a boundary. It is unknown before what will be ready: the fallback comes first, the content is a task of its own. */
 function prerenderSuspense(
   render: Render,
   boundary: Boundary,

@@ -1,4 +1,4 @@
-/** What waits: a task goes on when what it waits for has come. */
+/** Tasks that wait: each resumes when what it waits for has come. */
 import { OPENING, type Render, type Task } from '../state/render.js';
 import type { Thenable } from '../facts/thenables.js';
 import { profile } from '../facts/profile.js';
@@ -14,7 +14,7 @@ export function waitFor(render: Render, task: Task, reason: Thenable): void {
   );
 }
 
-/** The task that runs goes on at `node` later: when `reason` has come, or, without one, when the stack is empty again. */
+/** Resumes the running task at `node` later: when `reason` has come, or, without one, when the stack is empty again. */
 export function resumeTaskLater(
   render: Render,
   node: unknown,

@@ -1,4 +1,4 @@
-/** Giving up on what is still to come: boundaries that wait are left to the client. */
+/** Abort of what is still to come: the client renders boundaries that wait. */
 import { logRecoverable, thrownInfo } from '../state/errors.js';
 import { flushCompleted } from '../out/flush.js';
 import { asFatal, createRecoverableError, isBrowserOnly } from '../facts/recoverable.js';
@@ -43,7 +43,7 @@ function abortError(reason: unknown): unknown {
   return reason;
 }
 
-/** Marks the task; the one that is running is left to end by itself. */
+/** Marks the task; the one that is running ends by itself. */
 export function abortTask(render: Render, task: Task): void {
   if (task === render.task) return;
   task.segment.status = ABORTED;
@@ -82,7 +82,7 @@ export function finishAbortedTask(render: Render, task: Task, error: unknown): v
   endTask(render, boundary, (fallback) => finishAbortedTask(render, fallback, error));
 }
 
-/** As before 19.3: each task is given up and reported in one go, whatever has become of the render. */
+/** Aborts as before 19.3: each task is given up and reported in one go, regardless of the render's state. */
 function abortWithinCall(render: Render, reason: unknown): void {
   if (render.status === OPEN || render.status === OPENING) {
     render.status = OPEN;
@@ -106,7 +106,7 @@ function giveUpTask(render: Render, task: Task, error: unknown): void {
   return endTask(render, boundary, (fallback) => giveUpTask(render, fallback, error));
 }
 
-/** As in React 18: the render goes on as if it had not been aborted, with what there is. */
+/** Aborts as in React 18: the render continues as if it had not been aborted, with what there is. */
 function abortSilently(render: Render, reason: unknown): void {
   endTasks(render, (task) => dropTask(render, task, reason));
 }
@@ -134,7 +134,7 @@ function dropTask(render: Render, task: Task, reason: unknown): void {
   endTask(render, boundary, (fallback) => dropTask(render, fallback, reason));
 }
 
-/** Within a boundary, the tasks of its fallback end as well. */
+/** Ends a task. Within a boundary, the tasks of its fallback end as well. */
 function endTask(render: Render, boundary?: Boundary, endFallback?: (task: Task) => void): void {
   if (boundary !== undefined && endFallback !== undefined) {
     for (const task of boundary.fallbackTasks) endFallback(task);
@@ -153,7 +153,7 @@ function failBoundary(render: Render, boundary: Boundary, error: unknown, info: 
   boundary.pendingTasks -= 1;
 }
 
-/** Where the task begins, for whom nothing more is known. */
+/** Returns the component stack where the task begins, for lack of a more exact place. */
 export function infoOf(task: Task): ErrorInfo {
   return thrownInfo(stackOf(task.stack, [task.node], isElement(task.node) ? 1 : 0));
 }

@@ -1,4 +1,4 @@
-/** What ends mean: of a task for the boundary or the shell it belongs to, of the shell and of the render for the app. */
+/** Effects of ends: of a task for the boundary or the shell it belongs to, of the shell and of the render for the app. */
 import { emitEarlyPreloads } from '../out/early-hints.js';
 import { preparePreamble } from '../state/preamble.js';
 import {

@@ -1,4 +1,7 @@
-/** When a render works: at once for strings; for streams on the same ticks as react-dom, so that a first byte is never later than its. */
+/**
+ * Times at which a render works: at once for strings; for streams on the same ticks as react-dom, so that a first byte is never later
+ * than its.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { enterContexts, leaveContexts } from '../state/contexts.js';
 import { logRecoverable } from '../state/errors.js';
@@ -19,7 +22,7 @@ const beginsLate = profile.turns === 'begin-late';
 let working: Render | null = null;
 const storage = new AsyncLocalStorage<Render>();
 
-/** From now on `preload` and the like are of the render that calls them. */
+/** Gives calls of `preload` and the like to the render that makes them, from now on. */
 export function takeResourceFunctions(): void {
   installResourceFunctions(target);
 }
@@ -35,7 +38,7 @@ function target(): ResourceTarget | null {
   );
 }
 
-/** About what the arguments of a resource function take. */
+/** Approximate memory of a resource function's arguments. */
 const CALL_BYTES = 512;
 
 function noteEffect(render: Render, add: (resources: Resources) => boolean): void {

@@ -1,5 +1,5 @@
 /**
- * What a framework has to do to be rendered here. It must not know registries, tasks or pages: an adapter turns one
+ * Duties of a framework that is rendered here. It must not know registries, tasks or pages: an adapter turns one
  * component with props into HTML.
  */
 import type { Props } from '../component.js';
@@ -15,7 +15,7 @@ export interface Slots {
 /** A view that has this property is rendered by the adapter there, and by no other. */
 export const OWN_ADAPTER = Symbol.for('sluice.adapter');
 
-/** What a render is told beside its props. */
+/** Facts for a render beside its props. */
 export interface RenderContext {
   /** Unique in the document: prefixes ids that the framework makes up (`useId`), the same in the browser. */
   readonly id: string;
@@ -27,7 +27,7 @@ export interface RenderContext {
 }
 
 export interface Adapter {
-  /** Also the name of the browser's half: `@sluice/browser/react`. */
+  /** Name, which is also that of the browser's half: `@sluice/browser/react`. */
   readonly name: string;
   /**
    * Whether `view` is a component of this framework: `true` by a mark that only its components have, `'perhaps'` for what may as

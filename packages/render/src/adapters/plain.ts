@@ -2,7 +2,7 @@
 import type { Props } from '../component.js';
 import type { Adapter, RenderContext } from './adapter.js';
 
-/** Its context has the HTML of slots, an id that is unique in the document, and the signal. */
+/** Plain function. Its context has the HTML of slots, an id that is unique in the document, and the signal. */
 export type PlainView<P = Props> = (props: P, context: RenderContext) => string | Promise<string>;
 
 export const plain: Adapter = {

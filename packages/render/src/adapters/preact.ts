@@ -55,7 +55,7 @@ function isPreactComponent(view: unknown): boolean | 'perhaps' {
   return view.prototype instanceof Component || '$$typeof' in view || 'perhaps';
 }
 
-/** What the synchronous renderer throws in place of the promise that it met. */
+/** Whether it is what the synchronous renderer throws in place of the promise that it met. */
 function isSuspension(thrown: unknown): boolean {
   return messageOf(thrown).includes('renderToStringAsync');
 }

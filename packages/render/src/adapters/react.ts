@@ -1,6 +1,6 @@
 /**
- * React 18 and 19. Components render synchronously, by `@sluice/react` where it is installed and by react-dom where not.
- * A component that waits for data cannot: its render is repeated by one that waits until all is there, and so are its next
+ * React 18 and 19. Components render synchronously, by `@sluice/react` if it is installed and by react-dom if not. A
+ * component that waits for data cannot. Its render is repeated by one that waits until all is there, and so are its next
  * renders until one of them has waited for nothing. It must not know pages.
  */
 import { createRequire } from 'node:module';
@@ -37,7 +37,7 @@ export interface ReactServer {
 export interface ReactOptions {
   /** Default: `@sluice/react/server` where it is installed, else `react-dom/server`. */
   readonly server?: ReactServer;
-  /** Told of errors within a Suspense boundary, which the browser renders instead. Default: they go to stderr. */
+  /** Called with errors within a Suspense boundary, which the browser renders instead. Default: they go to stderr. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -77,7 +77,7 @@ function tell(error: unknown): void {
   console.error(`A Suspense boundary is left to the browser: ${logText(error)}`);
 }
 
-/** What `memo`, `forwardRef` and `lazy` make of components. */
+/** Marks of what `memo`, `forwardRef` and `lazy` make of components. */
 const MADE_BY_REACT: ReadonlySet<unknown> = new Set(
   ['react.memo', 'react.forward_ref', 'react.lazy'].map((name) => Symbol.for(name)),
 );

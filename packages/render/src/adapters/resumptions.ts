@@ -1,5 +1,5 @@
 /**
- * Resumptions of one render, for frameworks that resume in microtasks: a component whose promises are settled already would
+ * Resumptions of one render, for frameworks that resume in microtasks. A component whose promises are settled already would
  * let no timer fire and no socket be read, and no limit could end it. It must not know frameworks.
  */
 

@@ -1,6 +1,6 @@
 /**
- * The element that stands for a slot in a component's HTML. Every adapter writes exactly this text, so that whoever puts a
- * page together finds the places by searching for it. It has nothing that frameworks escape in ways of their own.
+ * The element that stands for a slot in a component's HTML. Every adapter writes exactly this text, so that the writer of
+ * a page finds the places by searching for it. It has nothing that frameworks escape in ways of their own.
  */
 import type { RenderContext, Slots } from './adapter.js';
 

@@ -1,12 +1,15 @@
 /**
- * Props for Vue components, without those that would become attributes by surprise: Vue puts props that a component does not
+ * Props for Vue components, without those that would become attributes by surprise. Vue puts props that a component does not
  * declare on its root element, where `innerHTML` or `onclick` of some data would run script. Runs anywhere, without Vue.
  */
 import type { Props } from '../component.js';
 
 /** Attributes that may fall through to the root element: none of them runs script or loads anything. */
 const HARMLESS = /^(?:class|id|title|role|lang|dir|data-[\w-]+|aria-[\w-]+)$/;
-/** For components whose declarations are not known yet. Vue sets properties by a leading `.`, and attributes by `^`. */
+/**
+ * Names that are harmful in components whose declarations are not known yet. Vue sets properties by a leading `.`, and
+ * attributes by `^`.
+ */
 const HARMFUL = /^(?:on|[.^])|^(?:innerHTML|outerHTML|textContent|srcdoc)$/i;
 
 interface Declares {
@@ -35,7 +38,7 @@ function filtered(props: Props, isKept: (name: string) => boolean): Props {
   return Object.fromEntries(Object.entries(props).filter(([name]) => isKept(name)));
 }
 
-/** With what it has from others. */
+/** Collects the declared props, with those that the component has from others. */
 function declare({ props = [], mixins = [], extends: base }: Declares, declared: Set<string>): void {
   for (const name of Array.isArray(props) ? (props as readonly string[]) : Object.keys(props))
     declared.add(camelCase(name));

@@ -44,8 +44,8 @@ export function vue({ setUp }: VueOptions = {}): Adapter {
 }
 
 /**
- * Has `fail` called with errors that no `errorCaptured` has stopped. Vue goes on after them with an empty comment in place of
- * the component, and what is left of it must be no box.
+ * Calls `fail` with errors that no `errorCaptured` has stopped. Vue continues after them with an empty comment in place of
+ * the component, and the rest of it must be no box.
  */
 function failWithErrors({ config }: App, fail: (error: unknown) => void): void {
   const { errorHandler } = config;
@@ -73,7 +73,7 @@ function pauses(signal: AbortSignal): ComponentOptions {
   };
 }
 
-/** What `defineAsyncComponent` makes. */
+/** Result of `defineAsyncComponent`. */
 interface Loads {
   readonly __asyncLoader?: () => Promise<unknown>;
 }
@@ -82,7 +82,10 @@ interface Loads {
 const MARKS = ['__name', '__file', 'ssrRender', '__asyncLoader', '__vccOpts'];
 const OPTIONS = ['setup', 'render', 'template'];
 
-/** Plain objects of options. What has a class is another's, even if it has a `render`. Functions without a mark are left to other adapters, but by name. */
+/**
+ * Whether it is a Vue component: a plain object of options. An object with a class is another's, even if it has a `render`. Functions
+ * without a mark belong to other adapters, but by name.
+ */
 function isVueComponent(view: unknown): boolean | 'perhaps' {
   if (typeof view === 'function') return Object.hasOwn(view, '__vccOpts');
   if (typeof view !== 'object' || view === null || '$$typeof' in view) return false;

@@ -39,7 +39,7 @@ export async function compileSet(
 
 interface Within {
   readonly get: (file: string) => StyleFile | undefined;
-  /** What the bundler reads, by path. */
+  /** Texts that the bundler reads, by path. */
   readonly texts: Map<string, string>;
   readonly external: Set<string>;
   /** Tells files under a condition from those without, as the bundler takes each path once. */

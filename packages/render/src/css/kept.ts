@@ -9,7 +9,7 @@ import path from 'node:path';
 
 /** Bounds how many sets are kept; the ones that were used longest ago go first. */
 const SETS_MAX = 1_000;
-/** So many are written until somebody counts. */
+/** Number of files that are written until they are counted. */
 const COUNT_EVERY = 50;
 const SECRET_FILE = 'secret';
 /** Bounds names of files; longer keys are not kept. */
@@ -72,7 +72,10 @@ export class KeptSets {
   }
 }
 
-/** Of several workers that start at once, one makes it and the others read it: a link appears whole or not at all. */
+/**
+ * Returns the secret of several workers that start at once: one makes it and the others read it. A link appears whole
+ * or not at all.
+ */
 function sharedSecret(file: string): string {
   const temporary = `${file}.${process.pid}-${randomBytes(6).toString('hex')}`;
   writeFileSync(temporary, randomBytes(32).toString('base64url'), { mode: 0o600 });

@@ -1,5 +1,5 @@
 /**
- * Names of sets of styles. A name says which components are in the set and what their styles' content is, and carries a
+ * Names of sets of styles. A name says which components are in the set and what their styles' content is. It carries a
  * code that only this app can make, so that nobody can have other sets built. It must not know files.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
@@ -14,7 +14,7 @@ const TEXT = /^[A-Za-z0-9_-]*\.[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{12}$/;
 export interface SetKey {
   /** Ids of components, ascending. */
   readonly ids: readonly number[];
-  /** Of the content of all styles. */
+  /** Hash of the content of all styles. */
   readonly content: string;
 }
 
@@ -26,7 +26,7 @@ export function idOf(component: string): number {
   return createHash('sha256').update(component).digest().readUInt32BE(0);
 }
 
-/** From hashes of the files in their order. */
+/** Returns a hash of the files' hashes in their order. */
 export function contentOf(hashes: readonly string[]): string {
   const hash = createHash('sha256');
   for (const each of hashes) hash.update(each).update('\n');

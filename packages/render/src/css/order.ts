@@ -10,8 +10,8 @@ export function referenceOf({ name, version }: Pick<Component, 'name' | 'version
 }
 
 /**
- * For apps that name no secret: the same in every process with these components. Who knows all their names can make
- * keys, and have sets compiled that no page has; a set is bounded, and so is what is kept of it.
+ * Returns the secret of apps that name none: the same in every process with these components. Who knows all their names
+ * can make keys, and have sets compiled that no page has; a set is bounded, and so is what is kept of it.
  */
 export function derivedSecret(names: readonly string[]): string {
   return createHash('sha256')
@@ -39,7 +39,7 @@ export class Order {
     return this.#registry.names();
   }
 
-  /** By the registry's order, then by version: it is the same whatever the order on the page. */
+  /** Sorts by the registry's order, then by version: the result does not depend on the order on the page. */
   sort(components: readonly Component[]): readonly Component[] {
     this.#look();
     const place = (component: Component): number =>
@@ -61,7 +61,7 @@ export class Order {
     return found.filter((component) => component !== undefined);
   }
 
-  /** Components may be registered at any time. */
+  /** Takes in new components, which may be registered while the app serves. */
   #look(): void {
     const names = this.#registry.names();
     if (names.length !== this.#count) this.#lookAgain(names);

@@ -32,7 +32,7 @@ export interface StylesOptions {
   readonly assetUrl?: (file: string) => string;
   /** Files by component, in place of its settings': `css` of the build's `sluice-assets.json`. */
   readonly filesOf?: (component: Component) => readonly string[] | undefined;
-  /** Told of files that cannot be read or compiled, and of what is wrong in those that can. */
+  /** Called with files that cannot be read or compiled, and with what is wrong in those that can. */
   readonly onWarning?: (message: string) => void;
 }
 
@@ -45,7 +45,7 @@ export interface PageStyles {
 
 export interface ServedStyles {
   readonly css: string;
-  /** They are what the URL was made for. Else they are today's of the same components, after a deploy. */
+  /** True if they are what the URL was made for. Else they are today's of the same components, after a deploy. */
   readonly isExact: boolean;
 }
 
@@ -93,7 +93,7 @@ export class Styles {
     return this.#options.path ?? PATH;
   }
 
-  /** Reads the files of components that have just been loaded; undefined where all are there. */
+  /** Reads the files of components that were loaded since the last call; undefined if all are there. */
   prepare(components: Iterable<Component>): Promise<unknown> | undefined {
     const missing = [...components].filter((component) => !this.#prepared.has(component));
     if (this.#base !== undefined && missing.length === 0) return undefined;
@@ -119,7 +119,7 @@ export class Styles {
     return { href, inline: isInline ? css : undefined };
   }
 
-  /** What is under the URL with this key; undefined where this app has never made it. */
+  /** Returns the styles under the URL with this key; undefined if this app has never made it. */
   async serve(key: string): Promise<ServedStyles | undefined> {
     const read = readKey(key, this.#keysSecret());
     if (read === undefined) return undefined;

@@ -29,13 +29,13 @@ export interface StyleImport {
 
 export interface StyleFile {
   readonly file: string;
-  /** Its own rules, without what it imports: names replaced, addresses absolute. */
+  /** Rules of the file, without what it imports: names replaced, addresses absolute. */
   readonly css: string;
-  /** What comes before its rules, in order: files that it imports or composes from. */
+  /** Files before its rules, in order: those that it imports or composes from. */
   readonly imports: readonly StyleImport[];
   /** Import rules for files of other servers. Rules of styles may not come before them. */
   readonly external: readonly string[];
-  /** Of its own content. */
+  /** Hash of its own content. */
   readonly hash: string;
   readonly warnings: readonly string[];
 }
@@ -83,7 +83,7 @@ export function compileFile(
   return { style: { file, css, imports, external, hash, warnings }, exports };
 }
 
-/** The rule has to be there, as lightningcss has just written it. */
+/** Removes the import. The rule has to be there, as lightningcss wrote it a moment ago. */
 function withoutImport(css: string, placeholder: string): { rest: string; condition: string } {
   const start = `@import "${placeholder}"`;
   const from = css.indexOf(start);

@@ -1,6 +1,6 @@
 /**
- * How much the server renders: for which components and which share of visitors. A pure function of shares, visitor and
- * component. It must not know pages or where shares come from.
+ * Share of the server in rendering: for which components and which share of visitors. A pure function of shares,
+ * visitor and component. It must not know pages or where shares come from.
  */
 import { positionOf } from '../variants/position.js';
 import type { Device, Visitor } from './visitor.js';

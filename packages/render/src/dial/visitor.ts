@@ -1,6 +1,5 @@
 /**
- * Who asks, as far as shares of visitors need it: a stable identity and a kind of device. It must not know shares,
- * experiments or pages.
+ * Visitor in the view of shares: a stable identity and a kind of device. It must not know shares, experiments or pages.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -8,7 +7,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 export type Device = 'mobile' | 'desktop' | 'bot';
 
 export interface Visitor {
-  /** The same at each visit as far as the request tells. It is hashed, and never sent or logged. */
+  /** Identity, the same at each visit if the request tells it. It is hashed, and never sent or logged. */
   readonly id: string;
   readonly device: Device;
   /** Values of the cookies that experiments are by. */
@@ -17,8 +16,8 @@ export interface Visitor {
 
 export interface VisitorOptions {
   /**
-   * Cookie whose value tells visitors apart, such as the session's. Without it, or for a visitor who has none, address and
-   * User-Agent do: the same browser at another address is another visitor then.
+   * Cookie whose value distinguishes visitors, such as the session's. Without it, or for a visitor who has none, address
+   * and User-Agent do: the same browser at another address is another visitor then.
    */
   readonly cookie?: string;
   /** Gives visitors without the cookie a random one for a year. Default: false, as laws may ask for consent. */
@@ -32,7 +31,10 @@ const MOBILE = /mobi|android|iphone|ipad|ipod/;
 const YEAR_S = 31_536_000;
 const COOKIES_BYTES_MAX = 16_384;
 
-/** By `Sec-CH-UA-Mobile` where the browser sends it, else by `User-Agent`. Bots are told by their name alone. */
+/**
+ * Finds the device by `Sec-CH-UA-Mobile` if the browser sends it, else by `User-Agent`. Bots are told by their name
+ * alone.
+ */
 export function deviceOf(headers: IncomingHttpHeaders): Device {
   const agent = (headers['user-agent'] ?? '').toLowerCase();
   if (BOT.test(agent)) return 'bot';

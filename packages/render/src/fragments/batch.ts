@@ -49,7 +49,7 @@ export interface RenderedJob {
 /** Rejects with why there is no HTML: a `RenderError` where the render had begun. */
 export type RenderJob = (job: FragmentJob, context: JobContext) => Promise<RenderedJob>;
 
-/** Why a job has no HTML, and what it cost. */
+/** Reason for the lack of a job's HTML, and its cost. */
 export class RenderError extends Error {
   override readonly name = 'RenderError';
   readonly reason: Failure;
@@ -64,7 +64,7 @@ export class RenderError extends Error {
   }
 }
 
-/** What a job has come to so far. */
+/** Progress of a job so far. */
 interface Progress extends FragmentJob {
   readonly token: string;
   returnMeta: Record<string, unknown>;
@@ -94,7 +94,7 @@ export class Batch {
     this.#data = new Map(rules.plugins.map((plugin) => [plugin, new Map()]));
   }
 
-  /** Of the batch; each job has its own beside it. */
+  /** Status of the batch; each job has its own beside it. */
   get statusCode(): number {
     return this.#hasFailed ? 500 : 200;
   }
@@ -202,7 +202,10 @@ function isJson(value: unknown): boolean {
   }
 }
 
-/** What is no JSON, such as a BigInt or a cycle, fails this job and not the answer of its batch. */
+/**
+ * Checks the meta data. A value that is no JSON, such as a BigInt or a cycle, fails this job and not the answer of its
+ * batch.
+ */
 function checkMeta(job: Progress): void {
   try {
     JSON.stringify(job.returnMeta);

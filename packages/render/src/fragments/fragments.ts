@@ -32,11 +32,11 @@ const HOOK_TIMEOUT_MS = 300;
 /** Browser code that hydrates fragments gives React no prefix of ids, so that the server must not, either. */
 const NO_ID = '';
 
-/** Where components come from, and what is put around their HTML. */
+/** Source of components, and the markup around their HTML. */
 export interface FragmentSource {
   /** Undefined: nothing of this name. */
   find(job: FragmentJob, context: JobContext): Promise<Component | undefined> | Component | undefined;
-  /** What the component gets of the job's data. Throws an `InvalidPropsError` for data that is none. */
+  /** Props of the component, from the job's data. Throws an `InvalidPropsError` for data that is none. */
   props(job: FragmentJob, component: Component): Props | OwnProps;
   /** The HTML that goes to the host. The props are as the component's schema made them. */
   markup(component: Component, html: string, props: Props): string;
@@ -61,8 +61,8 @@ export interface FragmentRules extends PropsLimits, QueueOptions, Partial<BodyOp
 export interface FragmentOptions extends FragmentRules {
   readonly registry: Registry;
   /**
-   * What is put around a component's HTML, so that the browser finds it and its props. Default: the markup of Hypernova, but
-   * for components with `rendering: 'static'`, which have none.
+   * Markup around a component's HTML, by which the browser finds it and its props. Default: the markup of Hypernova, but for
+   * components with `rendering: 'static'`, which have none.
    */
   readonly markup?: FragmentSource['markup'];
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 export interface ComponentFile {
-  /** Its path below the folder. */
+  /** Path below the folder. */
   readonly name: string;
   readonly path: string;
 }

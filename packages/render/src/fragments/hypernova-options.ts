@@ -31,7 +31,7 @@ export interface HypernovaOptions extends QueueOptions, PropsLimits {
   readonly port?: number;
   /** Default `0.0.0.0`. */
   readonly host?: string;
-  /** What `listen` gets in place of port and host. */
+  /** Arguments of `listen` in place of port and host. */
   readonly listenArgs?: readonly unknown[] | null;
   readonly plugins?: readonly Plugin[];
   /** Default true, as Hypernova's manual says. Its code has it false, by a misspelt name. */
@@ -42,17 +42,17 @@ export interface HypernovaOptions extends QueueOptions, PropsLimits {
   readonly createApplication?: () => ExpressApp;
   /** Jobs of one batch; default 1,000. */
   readonly jobsMax?: number;
-  /** Without effect: Sluice decides how many workers run. */
+  /** Option without effect: Sluice decides how many workers run. */
   readonly getCPUs?: (count: number) => number;
-  /** Without effect: there is one process in any case. */
+  /** Option without effect: there is one process in any case. */
   readonly devMode?: boolean;
-  /** Without effect: see `loggerInstance`. */
+  /** Option without effect: see `loggerInstance`. */
   readonly logger?: Readonly<Record<string, unknown>>;
-  /** For plugins, which get all options. */
+  /** Option for plugins, which get all options. */
   readonly files?: readonly unknown[];
 }
 
-/** Those of body-parser that are kept. */
+/** Options of body-parser that are kept. */
 export interface BodyParserOptions {
   /** Bytes, or a text such as `2mb`; default 1,024,000. */
   readonly limit?: number | string;

@@ -36,7 +36,7 @@ const BUDGET_MS = 1_000;
  * `initialize` hooks of all plugins are done. Throws a `TypeError` for options that it cannot honour.
  */
 function hypernova(options: HypernovaOptions, onServer?: OnServer): Server | ExpressApp;
-/** For components: runs the half of the side that it is on. */
+/** Function for components: runs the half of the side that it is on. */
 function hypernova<S, C = never>(halves: Halves<S, C>): S | C;
 function hypernova(given: HypernovaOptions | Halves<unknown, unknown>, onServer?: OnServer): unknown {
   return isHalves(given) ? runHalf(given) : serve(given, onServer);

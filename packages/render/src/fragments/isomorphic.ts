@@ -2,7 +2,7 @@
 
 export interface Halves<Server, Client = never> {
   server(): Server;
-  /** May be missing in a module that no browser loads. */
+  /** Client half; may be missing in a module that no browser loads. */
   client?(): Client;
 }
 

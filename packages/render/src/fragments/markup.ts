@@ -43,7 +43,7 @@ export function toScript(attributes: Readonly<Record<string, string>>, data: unk
   return `<script type="application/json" ${attributesText(attributes)}>${LEFT}${json}${RIGHT}</script>`;
 }
 
-/** For the browser: the data of the first script with these `data-` attributes; null where there is none. */
+/** Returns the data of the first script with these `data-` attributes; null if there is none. For the browser. */
 export function fromScript(attributes: Readonly<Record<string, string>>): unknown {
   const selectors = Object.entries(attributes).map(
     ([name, value]) => `[data-${attributeName(name)}="${value.replaceAll(/["\\]/g, String.raw`\$&`)}"]`,
@@ -55,7 +55,7 @@ export function fromScript(attributes: Readonly<Record<string, string>>): unknow
   return JSON.parse(text.replaceAll('&gt;', '>').replaceAll('&amp;', '&')) as unknown;
 }
 
-/** For the browser: the places of all fragments of this name, with their data. */
+/** Returns the places of all fragments of this name, with their data. For the browser. */
 export function load(name: string): Loaded[] {
   const key = keyOf(name);
   const nodes = document.querySelectorAll<HTMLElement>(`div[data-${DATA_KEY}="${key}"]`);
@@ -84,7 +84,7 @@ function escapeAttribute(value: string): string {
   return value.replace(IN_ATTRIBUTE, (character) => IN_ATTRIBUTE_ESCAPED[character] ?? '');
 }
 
-/** Without keys named `__proto__`, which would replace the prototype of what the browser copies the data to. */
+/** Writes JSON without keys named `__proto__`, which would replace the prototype of what the browser copies the data to. */
 function jsonOf(data: unknown): string {
   const json = JSON.stringify(data) as string | undefined;
   if (json === undefined) return 'null';

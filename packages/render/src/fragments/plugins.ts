@@ -5,20 +5,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { startDeadline, type Deadline } from '../tasks/deadline.js';
 
-/** What all hooks of a batch share. */
+/** State that all hooks of a batch share. */
 interface Shared {
   /** Undefined for batches in process. */
   readonly request: IncomingMessage | undefined;
   readonly response: ServerResponse | undefined;
   /** Shared by all plugins and jobs of the batch. */
   readonly batchMeta: Record<string, unknown>;
-  /** This plugin's own, for the time of the batch. */
+  /** Data of this plugin, for the time of the batch. */
   readonly data: Map<unknown, unknown>;
 }
 
 export interface BatchContext extends Shared {
   readonly tokens: readonly string[];
-  /** As the host posted them. */
+  /** Jobs as the host posted them. */
   readonly jobs: Readonly<Record<string, unknown>>;
 }
 
@@ -43,7 +43,7 @@ type Hook<Context> = (context: Context) => unknown;
  * `onError` that throws itself.
  */
 export interface Plugin {
-  /** Once, before anything is rendered. */
+  /** Called once, before anything is rendered. */
   initialize?(config: unknown): unknown;
   batchStart?: Hook<BatchContext>;
   jobStart?: Hook<JobContext>;
@@ -51,9 +51,9 @@ export interface Plugin {
   afterRender?: Hook<JobContext>;
   jobEnd?: Hook<JobContext>;
   batchEnd?: Hook<BatchContext>;
-  /** Of a job, or of the batch. */
+  /** Called for an error of a job, or of the batch. */
   onError?(context: BatchContext | JobContext, error: unknown): unknown;
-  /** Once, when the server stops; with the error and the request that stopped it, if one did. */
+  /** Called once, when the server stops; with the error and the request that stopped it, if one did. */
   shutDown?(config: unknown, error?: unknown, request?: unknown): unknown;
 }
 
@@ -61,8 +61,8 @@ export type JobHook = 'jobStart' | 'beforeRender' | 'afterRender' | 'jobEnd';
 export type BatchHook = 'batchStart' | 'batchEnd';
 
 /**
- * Calls a hook of all plugins, in their order, and waits for the promises that they return, `timeoutMs` at most: what takes
- * longer goes on by itself. Rejects with what the first of them threw.
+ * Calls a hook of all plugins, in their order, and waits for the promises that they return, `timeoutMs` at most. Slower
+ * hooks continue by themselves. Rejects with what the first of them threw.
  */
 export async function runHooks(
   plugins: readonly Plugin[],

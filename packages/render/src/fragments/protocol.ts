@@ -10,7 +10,7 @@ import { toError } from '../thrown.js';
 export interface FragmentJob {
   readonly name: string;
   readonly data: unknown;
-  /** For hooks; components do not see it. */
+  /** Data for hooks; components do not see it. */
   readonly metadata: unknown;
 }
 
@@ -25,13 +25,13 @@ export interface FragmentResult {
   /** Null where the job had none. */
   readonly name: string | null;
   readonly html: string | null;
-  /** What hooks put into `returnMeta`. */
+  /** Data that hooks put into `returnMeta`. */
   readonly meta: Readonly<Record<string, unknown>>;
   /** Milliseconds of CPU time that this job alone took: 0 without a component, null where it failed before its render was asked for. */
   readonly duration: number | null;
   /** 200, 400 for a job that is none or props that are not taken, 404 for an unknown component, 500 for the rest. */
   readonly statusCode: number;
-  /** There is HTML. A hook that fails after the render leaves both HTML and `error`. */
+  /** True if there is HTML. A hook that fails after the render leaves both HTML and `error`. */
   readonly success: boolean;
   readonly error: FragmentError | null;
 }

@@ -50,7 +50,7 @@ export function signalOf(response: ServerResponse): AbortSignal {
 
 type Inflate = (bytes: Buffer, bounds: { readonly maxOutputLength: number }) => Promise<Buffer>;
 
-/** By the client's word, so it is a `Map`: an object has `constructor`, too. */
+/** Decoders by the client's word, so it is a `Map`: an object has `constructor`, too. */
 const INFLATE: ReadonlyMap<string, Inflate> = new Map<string, Inflate>([
   ['gzip', promisify(gunzip)],
   ['x-gzip', promisify(gunzip)],

@@ -1,6 +1,6 @@
 /** Requests that are answered with an error, because of what the client sent. */
 
-/** Its message may be shown to the client. */
+/** Error whose message may be shown to the client. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly statusCode: number;

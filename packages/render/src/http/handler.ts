@@ -15,7 +15,7 @@ import { HttpError } from './errors.js';
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 
 export interface HandlerOptions {
-  /** Told of what a handler threw, which the client does not see. Default: `console.error` with method and path. */
+  /** Called with what a handler threw, which the client does not see. Default: `console.error` with method and path. */
   readonly onError?: (error: unknown, request: IncomingMessage) => void;
 }
 
@@ -29,7 +29,7 @@ export function createServer(handlers: Handler | readonly Handler[], options: Ha
   });
 }
 
-/** For Express, Connect and others: requests that no handler wants go on to `next`. */
+/** Makes a handler for Express, Connect and others: requests that no handler wants continue to `next`. */
 export function middleware(
   handlers: Handler | readonly Handler[],
 ): (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void {
@@ -52,7 +52,7 @@ export function sendJson(response: ServerResponse, statusCode: number, body: unk
     .end(text);
 }
 
-/** The parameters of a request's query. Clients send URLs that are none, which this reads all the same. */
+/** The parameters of a request's query. Clients send URLs that are none, which this reads too. */
 export function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
   const start = url.indexOf('?');
   return new URLSearchParams(start === -1 ? '' : url.slice(start));

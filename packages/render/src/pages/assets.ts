@@ -12,15 +12,15 @@ export interface ComponentAssets {
 export interface Assets {
   /** Address of the runtime. */
   readonly runtime: string;
-  /** By `Name` or `Name@version`. */
+  /** Files of components by `Name` or `Name@version`. */
   readonly components: Readonly<Record<string, ComponentAssets>>;
-  /** By the name of the adapter. */
+  /** Files by the name of the adapter. */
   readonly adapters?: Readonly<Record<string, { readonly js: readonly string[] }>>;
   /** A script that keeps clicks until the runtime is there. */
   readonly early?: { readonly code: string; readonly sha256: string };
 }
 
-/** With absolute paths of styles. Throws where the file is not there, or is none. */
+/** Reads the manifest, with absolute paths of styles. Throws if the file is not there, or is none. */
 export function readAssets(file: string): Assets {
   const assets = JSON.parse(readFileSync(file, 'utf8')) as Assets;
   if (typeof assets.runtime !== 'string' || typeof assets.components !== 'object')

@@ -10,7 +10,7 @@ import { isObject } from './shapes.js';
 export type Bound = unknown;
 
 export type Condition =
-  /** There is a value at the path, and it is not null. */
+  /** Condition that there is a value at the path, and it is not null. */
   | { readonly exists: string }
   | { readonly equals: readonly [Bound, Bound] }
   | { readonly not: Condition }

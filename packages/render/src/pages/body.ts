@@ -34,7 +34,10 @@ export class PageBody extends Readable {
     return this.#text.length < CHUNK_CHARACTERS ? undefined : this.#send();
   }
 
-  /** Something is waited for: the first text goes after some turns, because the browser begins with it, and others go soon. */
+  /**
+   * Flushes, because something is waited for: the first text goes after some turns, because the browser begins with it, and
+   * others go soon.
+   */
   flush(): undefined {
     if (this.#hasSent) this.#timer ??= setTimeout(this.#sendNow, SOON_MS);
     else this.#turn ??= setImmediate(this.#awaitTurns, FIRST_TURNS);

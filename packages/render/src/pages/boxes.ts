@@ -1,6 +1,6 @@
 /**
- * What becomes of each box: HTML by a task of its own or of a remote service, or a hole that the browser renders. It must not
- * know how a page is put together or sent.
+ * Fates of boxes: HTML by a task of its own or of a remote service, or a hole that the browser renders. It must not know how
+ * a page is put together or sent.
  */
 import { NO_SLOTS, slotsOf } from '../adapters/slot.js';
 import type { Component, Hydration } from '../component.js';
@@ -35,7 +35,7 @@ export class Boxes {
   readonly #options: BoxesOptions;
   /** Undefined for those that have no result yet. */
   readonly #there = new Map<Box, Result | undefined>();
-  /** Who waits for a box. */
+  /** Callbacks that wait for a box. */
   readonly #waiting = new Map<Box, ((result: Result) => void)[]>();
   readonly #items = new Map<Deferred, Promise<readonly Item[]>>();
   readonly #settledItems = new Map<Deferred, readonly Item[]>();
@@ -65,7 +65,7 @@ export class Boxes {
     for (const deferred of deferredOf(items)) this.#startDeferred(deferred);
   }
 
-  /** What is not there yet is late from now on. */
+  /** Gives up: a box that is not there yet is late from now on. */
   giveUp(): void {
     this.#isLate = true;
     for (const [box, result] of this.#there) if (result === undefined) this.#settle(this.results.late(box));
@@ -118,7 +118,7 @@ export class Boxes {
     if (result !== undefined) this.#settle(result);
   }
 
-  /** What comes when the box is late already changes nothing any more. */
+  /** Settles a box. A result of a late box changes nothing any more. */
   #settle(result: Result): void {
     const { box } = result;
     if (this.#there.get(box) !== undefined) return;

@@ -1,6 +1,6 @@
 /**
- * Which trees are pages: everything that is not as `tree.ts` says is refused with the place of the mistake, before
- * anything of it is rendered. It must not know data or components.
+ * Check of trees: everything that is not as `tree.ts` says is refused with the place of the mistake, before anything of
+ * it is rendered. It must not know data or components.
  */
 import { isBinding, pathOf } from './bind.js';
 import { isObject, isText, isWhole } from './shapes.js';
@@ -9,7 +9,7 @@ import type { PageTree } from './tree.js';
 /** The tree is not one. */
 export class InvalidTree extends TypeError {
   override readonly name = 'InvalidTree';
-  /** Where: `boxes[2].slots.default[0].if`. */
+  /** Place of the mistake: `boxes[2].slots.default[0].if`. */
   readonly at: string;
 
   constructor(at: string, message: string) {

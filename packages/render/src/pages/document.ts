@@ -13,7 +13,7 @@ import { LINK_RELS } from './check.js';
 import type { Scope } from './path.js';
 import type { DocumentTree, LinkTree } from './tree.js';
 
-/** What code says of documents. HTML in it is trusted, and never made from data without escaping. */
+/** Settings of documents in code. HTML in it is trusted, and never made from data without escaping. */
 export interface DocumentOptions {
   /** Head of every page; what a page's tree says comes first. */
   readonly defaults?: DocumentTree;
@@ -37,7 +37,7 @@ export interface DocumentParts {
   readonly code: readonly BrowserCode[];
   /** Boxes come later than their place, so the runtime is needed whatever they are. */
   readonly isFilledLater: boolean;
-  /** For a content security policy: on every script and style. */
+  /** Nonce for a content security policy: on every script and style. */
   readonly nonce: string | undefined;
   readonly page: PageData;
 }
@@ -49,7 +49,7 @@ export interface BrowserCode {
   readonly isAtOnce: boolean;
 }
 
-/** What the document says of itself, for `@sluice/browser`. */
+/** Data of the document about itself, for `@sluice/browser`. */
 export interface PageData {
   readonly page: string | undefined;
   readonly setting: string;
@@ -95,7 +95,7 @@ export function documentEnd(): string {
   return '</body></html>';
 }
 
-/** For clients that have no documents. */
+/** Texts for clients that have no documents. */
 export function documentTexts(
   tree: DocumentTree = {},
   defaults: DocumentTree = {},

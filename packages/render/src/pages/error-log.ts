@@ -5,7 +5,7 @@ import type { PagesOptions } from './options.js';
 /** Bounds lines of one window: a page may have thousands of boxes, and all of them may fail on each request. */
 const LINES_MAX = 20;
 const WINDOW_MS = 10_000;
-/** Bounds characters of each part, which may come from whoever posts trees. */
+/** Bounds characters of each part, which may come from a poster of trees. */
 const PART_CHARACTERS_MAX = 300;
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
 

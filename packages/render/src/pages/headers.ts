@@ -31,7 +31,7 @@ export function makePrivate(headers: Headers): void {
   delete headers['expires'];
 }
 
-/** Something is missing in the page: nobody is to have it again. */
+/** Marks a page in which something is missing: nobody is to have it again. */
 export function makeTransient(headers: Headers): void {
   headers['cache-control'] = 'no-store';
   for (const name of Object.keys(headers)) if (FOR_SHARED_CACHES.test(name)) delete headers[name];

@@ -10,7 +10,7 @@ import type { Result } from './results.js';
 import type { Deferred } from './plan.js';
 import { RemoteView } from '../remote/remote.js';
 
-/** What stands around the content of slots: `text[0]`, content of `slots[0]`, `text[1]` and so on. */
+/** Texts around the content of slots: `text[0]`, content of `slots[0]`, `text[1]` and so on. */
 export interface Markup {
   readonly texts: readonly string[];
   readonly slots: readonly string[];

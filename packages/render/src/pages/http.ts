@@ -28,7 +28,7 @@ export interface PageHandlerOptions {
   readonly bytesMax?: number;
   /** Headers of pages, such as `Cache-Control`. */
   readonly headers?: HeaderOptions;
-  /** Told what became of each page. */
+  /** Called with the report of each page. */
   readonly onReport?: (report: PageReport) => void;
 }
 
@@ -118,8 +118,8 @@ export async function respond(
 }
 
 /**
- * Answers the browser's request for the data of one hole: `?box=ID`, at the address that `RenderOptions.more` named. 404 where the page has
- * no such box for browsers, 504 where its data is late, 502 where it did not come.
+ * Answers the browser's request for the data of one hole: `?box=ID`, at the address that `RenderOptions.more` named. The status is 404 if
+ * the page has no such box for browsers, 504 if its data is late, 502 if it did not come.
  */
 export async function respondBox(
   pages: Pages,

@@ -2,7 +2,7 @@
 import type { Adapter } from '../adapters/adapter.js';
 import type { Component, Settings } from '../component.js';
 
-/** Without it, the form is the props, as the schema gives them. */
+/** JSON form; without it, the form is the props, as the schema gives them. */
 type Form = NonNullable<Settings['json']>;
 
 const adapter: Adapter = {

@@ -1,4 +1,4 @@
-/** Which sources one box needs: those whose names the paths on its way begin with. It must not know data. */
+/** Sources that one box needs: those whose names the paths on its way begin with. It must not know data. */
 import { isBinding, pathOf, type Bound, type Condition } from './bind.js';
 import { isObject } from './shapes.js';
 import type { PageTree, Source } from './tree.js';
@@ -8,11 +8,14 @@ export type NamedSources = Readonly<Record<string, Source>>;
 
 export interface NeededSources {
   readonly page: NamedSources;
-  /** By step. */
+  /** Sources by step. */
   readonly steps: readonly NamedSources[];
 }
 
-/** Sources of nodes around the box are needed as far as repetitions, conditions and other sources on its way read them. */
+/**
+ * Finds the needed sources. Those of nodes around the box are needed if repetitions, conditions and other sources on its
+ * way read them.
+ */
 export function neededSources({ data = {} }: PageTree, way: readonly Step[]): NeededSources {
   const needs = new Needs();
   const steps: NamedSources[] = [];
@@ -31,7 +34,7 @@ class Needs {
   /** A path is `$`: whatever there is. */
   #isAll = false;
 
-  /** Those that are needed; what they need themselves is needed from now on, and their names are not. */
+  /** Takes the needed ones; their own needs count from now on, and their names do not. */
   take(sources: NamedSources): NamedSources {
     const taken = Object.entries(sources).filter(([name]) => this.#isAll || this.#names.has(name));
     for (const name of Object.keys(sources)) this.#names.delete(name);

@@ -1,5 +1,5 @@
 /**
- * What the browser needs of one box, without the rest of its page: only the sources on the way to it are asked, and no other component is
+ * Data of one box for the browser, without the rest of its page: only the sources on the way to it are asked, and no other component is
  * loaded. It must not know HTML or HTTP.
  */
 import type { Component } from '../component.js';

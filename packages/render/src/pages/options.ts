@@ -1,4 +1,4 @@
-/** What pages are told, and what they answer. It must not know how. */
+/** Options of pages, and their answers. It must not know how. */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Styles, StylesOptions } from '../css/styles.js';
@@ -27,23 +27,26 @@ export interface PagesOptions {
   /** Services and functions that trees may ask for data. */
   readonly sources?: SourcesOptions;
   readonly experiments?: readonly Experiment[];
-  /** How much the server renders where Sluice's config does not say: shares from 0 to 1. Default: all. */
+  /** Share of the server if Sluice's config does not say: shares from 0 to 1. Default: all. */
   readonly server?: Shares;
   readonly visitor?: VisitorOptions;
   readonly document?: DocumentOptions;
-  /** Where browsers send their measurements; null for nowhere. Default: as Sluice's config says, without Sluice nowhere. */
+  /**
+   * Address to which browsers send their measurements; null for none. Default: as Sluice's config says, without Sluice
+   * none.
+   */
   readonly vitals?: string | null;
   /** Milliseconds until what is not there is late; default 5,000. */
   readonly deadlineMs?: number;
   /** CPU milliseconds of a page's components together; default: no limit. */
   readonly cpuBudgetMs?: number;
-  /** When components that go over their budget are suspended; false for never. */
+  /** Suspension of components that go over their budget; false for none. */
   readonly overruns?: OverrunsOptions | false;
   /** Default: Sluice's, where there is one. */
   readonly host?: RenderHost;
   /**
-   * Told why a box has no HTML, and of state that cannot be sent. Default: a line on standard error with component, box and reason, for 20
-   * boxes in 10 s.
+   * Called with the reason why a box has no HTML, and with state that cannot be sent. Default: a line on standard error with component,
+   * box and reason, for 20 boxes in 10 s.
    */
   readonly onError?: (error: Error, component: string, box: string) => void;
 }
@@ -53,7 +56,7 @@ export interface RenderOptions {
   readonly format?: 'html' | 'json';
   /** The browser's request: tells visitor and device. */
   readonly request?: IncomingMessage;
-  /** What the request does not tell, or tells of somebody else. */
+  /** Facts about the visitor that the request does not tell, or tells of somebody else. */
   readonly visitor?: Partial<Visitor>;
   /** Arms that an upstream or the caller has chosen. */
   readonly variants?: Allocation;
@@ -61,7 +64,7 @@ export interface RenderOptions {
   readonly engine?: number;
   readonly status?: number;
   readonly headers?: HeaderOptions;
-  /** In place of the shared options, each. */
+  /** Options in place of the shared ones, each. */
   readonly document?: DocumentOptions;
   /** `whole`: with a `Content-Length`, and nothing is sent before all is there. JSON is always whole. Default: `stream`. */
   readonly delivery?: 'stream' | 'whole';
@@ -97,12 +100,12 @@ export interface Page {
   readonly report: Promise<PageReport>;
 }
 
-/** What the browser asks for of one box, later: state for `revive`. */
+/** Answer to the browser's later question for one box: state for `revive`. */
 export interface BoxAnswer {
   readonly props: string;
 }
 
-/** What all pages of an app share. */
+/** State that all pages of an app share. */
 export interface Shared {
   readonly options: PagesOptions;
   readonly registry: Registry;

@@ -1,8 +1,8 @@
 /**
- * Components that go over their CPU budget again and again are left to the browser for a while, because a synchronous render
- * cannot be interrupted and every page would wait for it. The first time is short and each further one twice as long: props that one
- * visitor chose may cost too much while those of the next do not, and nobody is to switch a component off for all with them. Under
- * Sluice the counts are those of all workers: one that stood still for a render is replaced, and its counts would go with it. It
+ * Suspension of components that go over their CPU budget repeatedly. The browser renders them for a while, because a synchronous
+ * render cannot be interrupted and every page would wait for it. The first time is short and each further one twice as long. Props
+ * that one visitor chose may cost too much while those of the next do not, and nobody is to switch a component off for all with
+ * them. Under Sluice the counts are those of all workers: one that a render blocked is replaced, and its counts would go with it. It
  * must not know how components are rendered.
  */
 import type { OverrunCount, RenderHost } from '../host.js';
@@ -28,9 +28,9 @@ export class Overruns {
   readonly #max: number;
   readonly #suspend_ms: number;
   readonly #host: () => RenderHost | undefined;
-  /** Of components that went over their budget the last time; no more than are registered. */
+  /** Counts of components that went over their budget the last time; no more than are registered. */
   readonly #counts = new Map<string, Count>();
-  /** What the host has said last. */
+  /** Latest counts of the host. */
   #adopted: Readonly<Record<string, OverrunCount>> | undefined;
 
   constructor(

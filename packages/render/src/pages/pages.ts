@@ -72,8 +72,8 @@ export class Pages {
   }
 
   /**
-   * What a browser needs to fill one hole. Undefined where the page has no such box, or one that is not the browser's: nothing is asked
-   * then. Rejects with a `SourceError` where the box's data did not come, and with a `LateError` where its time is up.
+   * Returns the data with which a browser fills one hole. Undefined if the page has no such box, or one that is not the browser's:
+   * nothing is asked then. Rejects with a `SourceError` if the box's data did not come, and with a `LateError` if its time is up.
    */
   async renderBox(
     tree: PageTree,

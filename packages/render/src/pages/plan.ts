@@ -1,6 +1,6 @@
 /**
- * From a tree and data to boxes: conditions are decided, items repeated, values bound, ids given. Nodes with data of their
- * own become boxes when it is there. It must not know components, HTML or HTTP.
+ * Way from a tree and data to boxes: conditions are decided, items repeated, values bound, ids given. Nodes with data of
+ * their own become boxes when it is there. It must not know components, HTML or HTTP.
  */
 import type { Props } from '../component.js';
 import { toError } from '../thrown.js';
@@ -13,7 +13,7 @@ import type { Source, TreeNode } from './tree.js';
 
 /** Bounds boxes of a page, after `each`. */
 export const BOXES_MAX = 5_000;
-/** Bounds items that are looked at, with those whose condition leaves them out. */
+/** Bounds items that are visited, with those whose condition leaves them out. */
 const VISITS_MAX = 50_000;
 
 /** Bounds values and conditions that are worked out for all boxes together. */
@@ -25,10 +25,10 @@ export interface Box {
   /** Unique on the page, and the same for the same tree and data. */
   readonly id: string;
   readonly node: TreeNode;
-  /** As the tree binds them; what the component and the browser get of them is `Boxes.props`. */
+  /** Props as the tree binds them; `Boxes.props` is what the component and the browser get of them. */
   readonly given: Props;
   readonly slots: ReadonlyMap<string, readonly Item[]>;
-  /** Its data did not come, so it has no props. */
+  /** Failure of its data, without which it has no props. */
   readonly failure: Error | undefined;
 }
 
@@ -37,13 +37,13 @@ export interface Deferred {
   readonly kind: 'deferred';
   readonly id: string;
   readonly node: TreeNode;
-  /** Never rejects: where the data does not come, one box says so. */
+  /** Items; never rejects: if the data does not come, one box says so. */
   readonly items: Promise<readonly Item[]>;
 }
 
 export type Item = Box | Deferred;
 
-/** Where a node is. */
+/** Place of a node. */
 interface Place {
   readonly scope: Scope;
   /** `-2-0`: which items of the repetitions around it. They make the ids unique that the tree gives. */

@@ -1,4 +1,4 @@
-/** What a posted page says beside its tree: checked, with the place of the mistake. It must not know HTTP servers. */
+/** Fields of a posted page beside its tree: checked, with the place of the mistake. It must not know HTTP servers. */
 import type { Device, Visitor } from '../dial/visitor.js';
 import { HttpError } from '../http/errors.js';
 import { isNonce } from './document.js';

@@ -40,7 +40,7 @@ export interface Prepared {
   readonly scope: Scope;
   readonly items: readonly Item[];
   readonly components: readonly Component[];
-  /** Those of them that the browser takes over. */
+  /** Boxes of them that the browser takes over. */
   readonly code: readonly BrowserCode[];
   readonly boxes: Boxes;
   readonly dial: Dial;
@@ -48,7 +48,7 @@ export interface Prepared {
   /** Aborted when nobody waits any more, from inside or outside. */
   readonly signal: AbortSignal;
   readonly leave: () => void;
-  /** To be cleared when the last box is there. */
+  /** Deadline, to be cleared when the last box is there. */
   readonly deadline: Deadline;
 }
 
@@ -147,7 +147,7 @@ async function load(
   }
 }
 
-/** By what each node says in place of its component's settings. Remote components bring their own code. */
+/** Finds the code by what each node says in place of its component's settings. Remote components bring their own code. */
 function codeOf(lookup: Lookup, nodes: readonly TreeNode[]): readonly BrowserCode[] {
   const code = new Map<Component, BrowserCode>();
   for (const node of nodes) {
@@ -204,7 +204,7 @@ function boxesOf(
   });
 }
 
-/** When the page's time is up, by `performance.now()`. */
+/** Returns the end of the page's time, by `performance.now()`. */
 export function endOf({ options: shared }: Shared, { deadlineMs }: VisitedOptions): number {
   return performance.now() + (deadlineMs ?? shared.deadlineMs ?? DEADLINE_MS);
 }

@@ -1,4 +1,4 @@
-/** What became of a page and each of its boxes. It must not know how they were rendered. */
+/** Fate of a page and each of its boxes. It must not know how they were rendered. */
 import type { Outcome } from '../host.js';
 
 export interface BoxReport {
@@ -16,12 +16,12 @@ export interface BoxReport {
 export interface PageReport {
   readonly page: string | undefined;
   readonly status: number;
-  /** In the order of the document. */
+  /** Reports in the order of the document. */
   readonly boxes: readonly BoxReport[];
   readonly outcomes: Readonly<Partial<Record<Outcome, number>>>;
   /** Sum of the boxes, in microseconds. */
   readonly cpu_us: number;
-  /** Of the dial: `s100`. */
+  /** Setting of the dial: `s100`. */
   readonly setting: string;
   /** Arms of the experiments that had a say. */
   readonly variants: Readonly<Record<string, string>>;
@@ -40,7 +40,10 @@ export function outcomesOf(boxes: readonly BoxReport[]): Readonly<Partial<Record
   return outcomes;
 }
 
-/** For pages that are sent whole: `boxes;desc="59 of 60", late;desc="1", cpu;dur=12.3`. Durations are milliseconds. */
+/**
+ * Writes `Server-Timing` of pages that are sent whole: `boxes;desc="59 of 60", late;desc="1", cpu;dur=12.3`. Durations
+ * are milliseconds.
+ */
 export function serverTiming({
   boxes,
   outcomes,

@@ -1,5 +1,5 @@
 /**
- * What became of one box, in the words of the page: of a task, of a service, of nothing. It must not know when boxes are started or
+ * Fate of one box, in the words of the page: of a task, of a service, of nothing. It must not know when boxes are started or
  * written.
  */
 import type { Component, Hydration } from '../component.js';
@@ -26,7 +26,7 @@ export interface Result {
   /** HTML, or the text of the JSON form; undefined for a hole. */
   readonly text: string | undefined;
   readonly hole: Hole | undefined;
-  /** When the browser takes over; undefined for never. */
+  /** Time at which the browser takes over; undefined for never. */
   readonly hydration: Hydration | undefined;
   readonly cpu_us: number;
   readonly waited_us: number;
@@ -56,14 +56,14 @@ const HYDRATION: Hydration = 'load';
 
 export class Results {
   readonly #options: ResultsOptions;
-  /** Of components with a schema, which is asked once. */
+  /** Props of components with a schema, which is asked once. */
   readonly #props = new Map<Box, OwnProps>();
 
   constructor(options: ResultsOptions) {
     this.#options = options;
   }
 
-  /** What the box's component is given. Undefined where there is no component, or no data. */
+  /** Returns the props of the box's component. Undefined if there is no component, or no data. */
   props(box: Box): OwnProps | undefined {
     const known = this.#props.get(box);
     if (known !== undefined) return known;

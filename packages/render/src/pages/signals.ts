@@ -9,7 +9,7 @@ export class PageSignals {
   readonly #working = new AbortController();
   readonly #outer: AbortSignal | undefined;
 
-  /** `outer`: whoever asked for the page is gone. */
+  /** Creates the signals. `outer` is aborted when the client that asked for the page is gone. */
   constructor(outer: AbortSignal | undefined) {
     this.#outer = outer;
     // Each source listens, and a page may have many: Node would warn of a leak.
@@ -23,7 +23,7 @@ export class PageSignals {
     return this.#leaving.signal;
   }
 
-  /** Aborted when nobody waits for parts that are not there yet: the page may go on without them. */
+  /** Signal that is aborted when nobody waits for parts that are not there yet: the page may continue without them. */
   get working(): AbortSignal {
     return this.#working.signal;
   }

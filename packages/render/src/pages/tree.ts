@@ -1,6 +1,6 @@
 /**
  * A page as data: a tree of components, with slots, conditions, repetition and data. It may come over the network, from
- * whoever may post pages; `check.ts` says which are none. It must not know how pages are rendered.
+ * clients that may post pages; `check.ts` says which are none. It must not know how pages are rendered.
  */
 import type { Hydration, Rendering } from '../component.js';
 import type { Bound, Condition } from './bind.js';
@@ -27,7 +27,7 @@ export interface TreeNode {
   /** Each bound by itself, or all by one `$path` of an object. */
   readonly props?: Readonly<Record<string, Bound>>;
   readonly slots?: Readonly<Record<string, readonly TreeNode[]>>;
-  /** Without it, or where it holds, the box is there. It sees the node's data, and in `each` the item. */
+  /** Condition of the box; without one it is there. It sees the node's data, and in `each` the item. */
   readonly if?: Condition;
   /** Path of an array: one box for each item, which is `@` in the node and its slots. */
   readonly each?: string;
@@ -35,7 +35,7 @@ export interface TreeNode {
   readonly data?: Readonly<Record<string, Source>>;
   /** The page answers 500 where this box has no HTML, and waits for it before the first byte. Default: false. */
   readonly required?: boolean;
-  /** In place of the component's own setting. */
+  /** Setting in place of the component's own. */
   readonly rendering?: Rendering;
   readonly hydration?: Hydration;
 }

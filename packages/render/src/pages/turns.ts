@@ -1,5 +1,5 @@
 /**
- * Which boxes wait for something. Local boxes run in the order of the tree: one that a later one has overtaken waits for more
+ * Boxes that wait for something. Local boxes run in the order of the tree: one that a later one has overtaken waits for more
  * than its turn. It must not know how boxes are rendered.
  */
 import type { Box } from './plan.js';

@@ -6,15 +6,18 @@ import type { TreeNode } from './tree.js';
 
 export interface Step {
   readonly node: TreeNode;
-  /** Which item of the node's `each`; undefined without one. */
+  /** Item of the node's `each`; undefined without one. */
   readonly index: number | undefined;
 }
 
-/** As `Planner` gives ids: a name of the tree or a place, then numbers of items and places. */
+/** Id as `Planner` gives it: a name of the tree or a place, then numbers of items and places. */
 const ID = /^([A-Za-z]\w{0,63})((?:-(?:0|[1-9]\d{0,8}))*)$/;
 const PLACE = /^b(0|[1-9]\d{0,8})$/;
 
-/** From the outermost node to that of the box; undefined where the tree has no box with this id, whatever its data. */
+/**
+ * Returns the way from the outermost node to that of the box; undefined if the tree has no box with this id, regardless
+ * of its data.
+ */
 export function wayTo(nodes: readonly TreeNode[], id: string): readonly Step[] | undefined {
   const [, name, text = ''] = ID.exec(id) ?? [];
   if (name === undefined) return undefined;
@@ -36,7 +39,7 @@ export function wayTo(nodes: readonly TreeNode[], id: string): readonly Step[] |
   return steps;
 }
 
-/** From the outermost node to that of this name, or to the outermost of this place. */
+/** Returns the nodes from the outermost to that of this name, or to the outermost of this place. */
 function nodesTo(nodes: readonly TreeNode[], name: string): readonly TreeNode[] | undefined {
   const [, place] = PLACE.exec(name) ?? [];
   if (place === undefined) return nodesToNamed(nodes, name);

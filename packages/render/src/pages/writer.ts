@@ -12,7 +12,7 @@ export type Fill = 'in-order' | 'as-ready';
 export interface Out {
   /** A promise where the writer has to wait. */
   write(text: string): Promise<void> | undefined;
-  /** Something is waited for: what was written may go. */
+  /** Flushes, because something is waited for: what was written may go. */
   flush(): Promise<void> | undefined;
   readonly destroyed: boolean;
 }

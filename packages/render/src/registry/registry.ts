@@ -14,7 +14,7 @@ const LOAD_TIMEOUT_MS = 10_000;
 export interface RegistryOptions {
   /** Frameworks, in any order: each recognises its components. Functions that return HTML and remote components need none. */
   readonly adapters?: readonly Adapter[];
-  /** Milliseconds until a component is loaded, in which whoever waits for it gives up; default 10,000. */
+  /** Milliseconds until a component is loaded, after which its callers give up; default 10,000. */
   readonly loadTimeoutMs?: number;
 }
 
@@ -23,10 +23,10 @@ export interface VersionOptions {
   readonly version?: string;
 }
 
-/** What a module of a component exports. */
+/** Exports of a component's module. */
 export interface ComponentModule {
   readonly default?: unknown;
-  /** Those given where it was registered come first. */
+  /** Settings; those given at the registration come first. */
   readonly settings?: Settings;
 }
 
@@ -34,15 +34,18 @@ export type Load = () => Promise<ComponentModule> | ComponentModule;
 
 export interface Registry {
   /**
-   * Throws a `TypeError` where this version of the name is there already, where not exactly one adapter recognises the view, and
-   * where a name would have components with and without versions.
+   * Registers a component. Throws a `TypeError` if this version of the name is there already, or if not exactly one
+   * adapter recognises the view. It throws one too if a name would have components with and without versions.
    */
   register<P = Props>(name: string, view: unknown, settings?: Settings<P>, options?: VersionOptions): void;
-  /** As `register`, for a component that `load` imports on its first use. A load that fails is tried again by the next use. */
+  /**
+   * Registers like `register`, for a component that `load` imports on its first use. A load that fails is tried again by the
+   * next use.
+   */
   lazy<P = Props>(name: string, load: Load, settings?: Settings<P>, options?: VersionOptions): void;
   /** The newest version, or that which is named. Undefined where there is none; rejects where it cannot be loaded. */
   find(name: string, version?: string): Promise<Component | undefined>;
-  /** As `find`, but undefined where it is not loaded yet. */
+  /** Finds like `find`, but undefined if it is not loaded yet. */
   loaded(name: string, version?: string): Component | undefined;
   names(): readonly string[];
   /** Newest first. A component without versions has none. */
@@ -166,10 +169,13 @@ function adapterOf(view: unknown): Adapter | undefined {
     : undefined;
 }
 
-/** Whose component a bare function is, where no adapter knows better: of the first of these that is there. */
+/** Adapters for bare functions that no adapter recognises: the first of these that is there. */
 const FUNCTIONS_OF: readonly string[] = ['react', 'preact'];
 
-/** Those that recognise a view by a mark; else those whose it may be, of which `plain` gives way to all others. */
+/**
+ * Returns the adapters that recognise a view by a mark; else those whose it may be, of which `plain` gives way to all
+ * others.
+ */
 function recognising(adapters: readonly Adapter[], view: unknown): readonly Adapter[] {
   const says = new Map(adapters.map((adapter) => [adapter, adapter.recognises(view)]));
   const marked = adapters.filter((adapter) => says.get(adapter) === true);

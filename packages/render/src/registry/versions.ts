@@ -1,4 +1,4 @@
-/** Which of two versions is newer, as semver.org says (§11). It must not know components. */
+/** Order of versions, as semver.org says (§11). It must not know components. */
 
 /** A semantic version, with or without build metadata, which has no say in the order. */
 const VERSION = /^(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$/;

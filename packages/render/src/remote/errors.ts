@@ -1,9 +1,9 @@
-/** Why a remote component has no HTML. It must not know how it was asked for. */
+/** Reasons for the lack of a remote component's HTML. It must not know how it was asked for. */
 
 /**
  * - `late`: no answer within the time limit.
  * - `error`: the service could not be reached, answered nonsense, or its component threw.
- * - `open`: the service was not asked, because it failed too often just before.
+ * - `open`: the service was not asked, because it failed too often shortly before.
  * - `aborted`: nobody waits any more.
  */
 export type RemoteReason = 'late' | 'error' | 'open' | 'aborted';

@@ -21,7 +21,7 @@ import { RemoteError } from './errors.js';
 import { askBatch, ServiceError, type JobResult, type RemoteJob } from './protocol.js';
 
 export interface RemoteOptions {
-  /** Where fragments are asked for: `http://recommendations.internal/batch`. */
+  /** Address of the service: `http://recommendations.internal/batch`. */
   readonly url: string;
   /** Milliseconds from the request to the whole answer, tries included; default 300. */
   readonly timeoutMs?: number;
@@ -59,7 +59,7 @@ interface Waiting {
   readonly settle: (result: JobResult) => void;
 }
 
-/** What goes in one request. */
+/** Contents of one request. */
 interface Group {
   readonly headers: RemoteHeaders;
   readonly waiting: Waiting[];
@@ -79,7 +79,7 @@ export class Remote {
   readonly #breaker;
   readonly #retry;
   readonly #cache: HtmlCache;
-  /** By page, as its signal tells it, where requests have headers: those may be its visitor's. */
+  /** Groups by page, as its signal tells it, if requests have headers: those may be its visitor's. */
   readonly #groups = new Map<AbortSignal | undefined, Group>();
 
   /** Throws where the URL is none. */
@@ -101,7 +101,7 @@ export class Remote {
     );
   }
 
-  /** What `registry.register` takes as a view: the component that the service calls `name`. */
+  /** Makes a view for `registry.register`: the component that the service calls `name`. */
   component(name: string, { cacheS = 0, vary }: RemoteComponentOptions = {}): RemoteView {
     return new RemoteView(this, name, cacheS, vary);
   }
@@ -134,7 +134,10 @@ export class Remote {
     return { html: result.html, isCached: false };
   }
 
-  /** Of this macrotask. Its headers are those of the keys, too: HTML is never kept under headers that it was not made for. */
+  /**
+   * Returns the group of this macrotask. Its headers are those of the keys, too: HTML is never kept under headers that it was
+   * not made for.
+   */
   #groupOf(signal: AbortSignal): Group {
     const { headers } = this.#options;
     const page = headers === undefined ? undefined : signal;

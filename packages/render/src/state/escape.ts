@@ -13,7 +13,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '\0': '\uFFFD',
 };
 
-/** For the value of an attribute in quotes, and for text between tags. */
+/** Escapes the value of an attribute in quotes, and text between tags. */
 export function escapeAttribute(text: string): string {
   if (!ANY_IN_ATTRIBUTE.test(text)) return text;
   return text.replace(IN_ATTRIBUTE, (character) => ENTITIES[character] ?? '');

@@ -15,7 +15,7 @@ const ESCAPED: Readonly<Record<string, string>> = {
   '\u2028': '\\u2028',
   '\u2029': '\\u2029',
 };
-/** As deep as `JSON.stringify` goes on a small stack. */
+/** Depth that `JSON.stringify` reaches on a small stack. */
 const DEPTH_MAX = 1_000;
 
 /**
@@ -30,7 +30,7 @@ export function serialise(value: unknown): string {
   return json.replace(BREAKING, (character) => ESCAPED[character] ?? '');
 }
 
-/** Where a value is: the way back to the root. */
+/** Place of a value: the way back to the root. */
 interface Place {
   readonly value: object;
   readonly key: string | number;
@@ -141,7 +141,7 @@ function lastKey(place: Place | undefined): string {
   return String(place?.key ?? '');
 }
 
-/** As it is written in JavaScript: `state.items[3].onClick`. */
+/** Returns the place as it is written in JavaScript: `state.items[3].onClick`. */
 function pathOf(place: Place | undefined): string {
   const steps: string[] = [];
   for (let at = place; at !== undefined; at = at.parent) {

@@ -1,7 +1,7 @@
 /**
  * The CPU time that the main thread has used. The kernel is asked at most once in 250 µs, because its answer takes 4 µs and
- * small components take 20. In between, the main thread is taken to run: whoever reads the clock does. The next answer puts
- * right what was wrong in that. It must not know of components.
+ * small components take 20. In between, the main thread is taken to run, as the reader of the clock does. The next answer
+ * puts right what was wrong in that. It must not know of components.
  */
 
 const ASK_EVERY_US = 250;
@@ -31,9 +31,9 @@ export class CpuClock {
   }
 
   /**
-   * Linux is up to 4 ms late with the CPU time of a thread, but for one whose process was asked just before. Node before
-   * 23.9 does not tell it: there, the main thread used what the process used, but no more than passed. The rest is of V8's
-   * helper threads, which collect garbage and compile.
+   * Asks for the CPU time. Linux is up to 4 ms late with that of a thread, unless the process was asked before. Node
+   * before 23.9 does not tell it: there, the main thread used what the process used, but no more than passed. The rest is
+   * of V8's helper threads, which collect garbage and compile.
    */
   #ask(at_us: number): void {
     const process_us = total_us(readProcess());

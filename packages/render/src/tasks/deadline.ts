@@ -9,14 +9,14 @@ import { now_us } from './cpu-clock.js';
 const TURNS = 2;
 
 export interface Deadline {
-  /** What is waited for has come. */
+  /** Clears the deadline: the awaited thing has come. */
   clear(): void;
 }
 
-/** When the timers of what is waited for are due, in microseconds of `now_us`. */
+/** Due times of open deadlines, in microseconds of `now_us`. */
 const open = new Set<{ readonly due_us: number }>();
 
-/** When the first of all that is waited for may be called late; infinity where nothing is waited for. */
+/** Returns the time at which the first open deadline is due; infinity if there is none. */
 export function soonestDue_us(): number {
   let soonest_us = Number.POSITIVE_INFINITY;
   for (const { due_us } of open) if (due_us < soonest_us) soonest_us = due_us;
@@ -45,7 +45,10 @@ export function startDeadline(ms: number, late: () => void): Deadline {
   };
 }
 
-/** `work`'s result; rejects with `lateError()` where there is none after `ms` milliseconds. `work` itself goes on. */
+/**
+ * Resolves with `work`'s result; rejects with `lateError()` if there is none after `ms` milliseconds. `work` itself
+ * continues.
+ */
 export async function withDeadline<T>(work: PromiseLike<T>, ms: number, lateError: () => Error): Promise<T> {
   let deadline: Deadline | undefined;
   const lateness = new Promise<never>((_resolve, reject) => {

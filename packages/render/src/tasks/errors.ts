@@ -10,7 +10,7 @@ export class InvalidPropsError extends TypeError {
   override readonly name = 'InvalidPropsError';
 }
 
-/** Nobody waits for the HTML any more. */
+/** Error of a render whose HTML nobody waits for any more. */
 export class AbandonedError extends Error {
   override readonly name = 'AbortError';
 }

@@ -3,7 +3,7 @@
  * recently used goes first. It must not know components: keys and times are its callers'.
  */
 
-/** What one entry takes beside its texts, in bytes: a rough upper bound. */
+/** Memory of one entry beside its texts, in bytes: a rough upper bound. */
 const ENTRY_BYTES = 256;
 /** Part of the cache that one entry may take. */
 const ENTRY_SHARE_MAX = 1 / 8;
@@ -16,7 +16,7 @@ interface Entry {
 
 export class HtmlCache {
   readonly #bytesMax: number;
-  /** In the order of use, the latest last. */
+  /** Entries in the order of use, the latest last. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 

@@ -49,7 +49,10 @@ export class OwnProps {
     }
   }
 
-  /** As `made`, but undefined where they are not known yet, or somebody has been told that they are refused. */
+  /**
+   * Returns the same as `made`, but undefined if they are not known yet, or somebody has been told that they are
+   * refused.
+   */
   known(): Props | undefined {
     if (this.#state.is === 'asked' || this.#state.is === 'refused') return undefined;
     const made = this.made();
@@ -58,7 +61,7 @@ export class OwnProps {
     return undefined;
   }
 
-  /** For the component, which may change them: a copy of what `made` gave. */
+  /** Makes props for the component, which may change them: a copy of what `made` gave. */
   forRender(made: Props): Props {
     return this.#isFrozen ? made : copyOf(made);
   }

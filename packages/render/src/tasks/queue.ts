@@ -72,7 +72,7 @@ class Queue implements TaskQueue {
   readonly #resumed = new Rounds<Page, Task>();
   readonly #new = new Rounds<Page, Task>();
   #hasTurn = false;
-  /** Once before each task: who asks for turn after turn holds nobody up. */
+  /** True once the queue has let others pass before this task: a page that asks for turn after turn holds nobody up. */
   #hasLetPass = false;
 
   constructor(options: QueueOptions) {
@@ -97,7 +97,7 @@ class Queue implements TaskQueue {
     return this.page(options).run(job);
   }
 
-  /** Between two of these, Node fires timers and reads sockets. */
+  /** Asks for a turn. Between two of these, Node fires timers and reads sockets. */
   #askForTurn(): void {
     if (this.#hasTurn) return;
     this.#hasTurn = true;
@@ -152,14 +152,17 @@ class Queue implements TaskQueue {
     });
   }
 
-  /** What a component that waits has set off gets its turn before the next component. */
+  /**
+   * Whether the task may share the turn. Work that a waiting component has started gets its turn before the next
+   * component.
+   */
   #mayShare({ job }: Task): boolean {
     return this.#workshop.synchronous.has(job.component);
   }
 
   readonly #setTurn = (): unknown => setImmediate(this.#turn);
 
-  /** What has ended in the queue, by an abort, costs no turn. */
+  /** Returns the first task. One that has ended in the queue, by an abort, costs no turn. */
   #first(rounds: Rounds<Page, Task>): Task | undefined {
     for (;;) {
       const task = rounds.take() ?? this.#new.take();
@@ -184,7 +187,7 @@ class Page implements PageTasks {
   readonly #signal: AbortSignal | undefined;
   readonly #workshop: Workshop;
   readonly #push: (page: Page, task: Task) => void;
-  /** Those that have no result yet. */
+  /** Tasks that have no result yet. */
   readonly #open = new Set<Task>();
   #cpu_us = 0;
 

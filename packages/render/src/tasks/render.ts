@@ -1,5 +1,5 @@
 /**
- * What one task does: checks the props, looks into the component cache, has the adapter render. Synchronous wherever the
+ * Work of one task: checks the props, looks into the component cache, has the adapter render. Synchronous wherever the
  * component is, because then its CPU time is exact. It must not know queues, clocks or limits of time.
  */
 import { randomBytes } from 'node:crypto';
@@ -47,7 +47,7 @@ export function renderComponent(
   });
 }
 
-/** By component. */
+/** Numbers by component. */
 const numbers = new WeakMap<Component, number>();
 let count = 0;
 
@@ -99,7 +99,7 @@ function accepted(component: Component, html: unknown, bytesMax: number): string
   return html;
 }
 
-/** Goes on with a value, at once if it is there. Promises of libraries and of other realms are promises, too. */
+/** Continues with a value, at once if it is there. Promises of libraries and of other realms are promises, too. */
 function after<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
   return isPromise(value) ? Promise.resolve(value).then(next) : next(value);
 }

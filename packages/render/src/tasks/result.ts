@@ -1,10 +1,10 @@
-/** What becomes of one component's render. It must not know how renders are ordered or measured. */
+/** Result of one component's render. It must not know how renders are ordered or measured. */
 import type { RenderContext } from '../adapters/adapter.js';
 import type { Component, Props } from '../component.js';
 import type { OwnProps } from './own-props.js';
 
 /**
- * Why a component left no HTML.
+ * Reason for the lack of a component's HTML.
  * - `error`: it threw, or its HTML is too large.
  * - `late`: its time, or the page's, was used up.
  * - `unknown`: no component has that name.
@@ -36,13 +36,13 @@ export interface Failed {
 
 export type TaskResult = Rendered | Failed;
 
-/** What a job says of its place. Its signal is the queue's, which knows when nobody waits any more. */
+/** Facts of a job about its place. Its signal is the queue's, which knows when nobody waits any more. */
 export type JobContext = Omit<RenderContext, 'signal'>;
 
 /** One component to be rendered with its props. */
 export interface Job {
   readonly component: Component;
-  /** As they came, or those that others ask for as well. */
+  /** Props as they came, or those that others ask for as well. */
   readonly props: Props | OwnProps;
   readonly context: JobContext;
   /** CPU milliseconds. Default: the component's setting, else the queue's. */

@@ -1,4 +1,4 @@
-/** Whose turn it is: everybody's first, then everybody's second. It must not know what waits. */
+/** Turns of owners: everybody's first, then everybody's second. It must not know what waits. */
 
 export class Rounds<Owner, Item> {
   /** Owners in the order of their turns; what they have waiting, first come first. */
@@ -14,7 +14,7 @@ export class Rounds<Owner, Item> {
     else items.push(item);
   }
 
-  /** What an owner has waiting first. */
+  /** Returns the first waiting item of an owner. */
   peek(owner: Owner): Item | undefined {
     return this.#waiting.get(owner)?.[0];
   }

@@ -1,7 +1,7 @@
 /**
- * Charges CPU time to whoever runs. A synchronous render is one run. An asynchronous one is many: its continuations run
- * between those of others, and Node tells by its hooks whose continuation begins. The hooks slow every promise of the process
- * down, so they are on only while somebody follows. It must not know components or pages.
+ * Charges CPU time to the component that runs. A synchronous render is one run. An asynchronous one is many: its
+ * continuations run between those of others, and Node tells by its hooks whose continuation begins. The hooks slow every
+ * promise of the process down, so they are on only while somebody follows. It must not know components or pages.
  */
 import { createHook, executionAsyncResource } from 'node:async_hooks';
 import type { CpuClock } from './cpu-clock.js';
@@ -14,7 +14,7 @@ export interface Account {
 
 export class Runs {
   readonly #clock: CpuClock;
-  /** Where resources (promises, timers, sockets) note whose they are. */
+  /** Symbol under which resources (promises, timers, sockets) note their owner. */
   readonly #owner = Symbol('account');
   readonly #hook = createHook({
     init: (_id, type, _trigger, resource) => {
@@ -28,7 +28,7 @@ export class Runs {
     },
     after: () => this.#switch(this.#around.pop()),
   });
-  /** Who ran when the callbacks began that run now: one may run within another. */
+  /** Accounts that ran when the callbacks began that run now: one may run within another. */
   readonly #around: (Account | undefined)[] = [];
   #current: Account | undefined;
   #since_us = 0;
@@ -61,7 +61,7 @@ export class Runs {
     return hasImmediate;
   }
 
-  /** From now until the same number of `unfollow`, continuations are charged, too. */
+  /** Charges continuations too, from now until the same number of `unfollow`. */
   follow(): void {
     this.#followers += 1;
     if (this.#followers === 1) this.#hook.enable();

@@ -14,7 +14,7 @@ import { renderComponent, type Html } from './render.js';
 import type { Failure, Job, TaskResult } from './result.js';
 import type { Account, Runs } from './runs.js';
 
-/** What tasks of a queue share. */
+/** State that tasks of a queue share. */
 export interface Workshop {
   readonly runs: Runs;
   readonly cache: HtmlCache;
@@ -28,7 +28,7 @@ export interface Limits {
   readonly timeoutMs: number;
 }
 
-/** What a page knows of its tasks. */
+/** Facts that a page knows of its tasks. */
 export interface TaskPage extends Account {
   /** CPU microseconds that all its tasks together may still use. */
   readonly left_us: number;

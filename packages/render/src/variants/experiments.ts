@@ -11,19 +11,22 @@ export interface Experiment {
   readonly arms: Readonly<Record<string, number>>;
   /** Cookie whose value allocates. Default: the visitor's identity. */
   readonly by?: string;
-  /** By component, by arm: what is rendered in its place, as `Name` or `Name@version`. Other arms keep the component. */
+  /**
+   * Components by component, by arm: what is rendered in its place, as `Name` or `Name@version`. Other arms keep the
+   * component.
+   */
   readonly components?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Day on which it began, as `2026-11-24`. The list tells its age, so that losers are removed. */
   readonly since: string;
 }
 
-/** What one visitor got: arms by experiment. */
+/** Arms of one visitor by experiment. */
 export type Allocation = Readonly<Record<string, string>>;
 
 export interface ListedVariant {
   readonly experiment: string;
   readonly arm: string;
-  /** From 0 to 1, by weight. */
+  /** Share from 0 to 1, by weight. */
   readonly share: number;
   readonly since: string;
   readonly age_days: number;
@@ -84,7 +87,7 @@ export class Experiments {
   }
 }
 
-/** What one visitor's page is made of. Remembers which experiments the page was touched by. */
+/** Variants of one visitor's page. Remembers which experiments the page was touched by. */
 export class Variants {
   readonly #experiments: readonly Experiment[];
   readonly #touched = new Set<string>();
@@ -107,7 +110,7 @@ export class Variants {
     return name;
   }
 
-  /** Arms as data for conditions: whoever reads one has the experiment counted as one that had a say. */
+  /** Returns arms as data for conditions. Reading one counts the experiment as one that had a say. */
   asData(): Readonly<Record<string, string>> {
     const data: Record<string, string> = {};
     for (const { name } of this.#experiments) {

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * From 0 to below 1, the same for the same visitor and salt in every process and version. Another salt gives a place that
- * has nothing to do with the first, so that two experiments do not split visitors alike.
+ * Returns a place from 0 to below 1, the same for the same visitor and salt in every process and version. Another salt
+ * gives a place that has nothing to do with the first, so that two experiments do not split visitors alike.
  */
 export function positionOf(visitor: string, salt: string): number {
   // The length keeps `a` + `bc` and `ab` + `c` apart.

@@ -25,7 +25,7 @@ export function leak(count: number): number {
   return sessions.length;
 }
 
-/** Rubbish that lives just long enough to be copied. */
+/** Rubbish that lives long enough to be copied. */
 export function collectorStorm(count: number): number {
   let kept: object[] = [];
   for (let index = 0; index < count; index += 1) {

@@ -1,4 +1,4 @@
-//! What `sluice hotspots` shows to people.
+//! Output of `sluice hotspots` for people.
 
 use std::fmt::Write as _;
 

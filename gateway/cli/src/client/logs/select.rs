@@ -1,4 +1,4 @@
-//! Which lines of the log are shown. It must not know how they are shown.
+//! Selection of the log's lines. It must not know how they are shown.
 
 use regex_lite::Regex;
 use serde_json::Value;
@@ -6,13 +6,13 @@ use sluice_journal::timestamp;
 
 use crate::args::{LEVELS, LogsArgs, Moment, Statuses};
 
-/// What a line must be like. All of it must hold.
+/// Conditions of a line. All of them must hold.
 #[derive(Default)]
 pub(super) struct Selection {
     statuses: Vec<Statuses>,
     class: Option<String>,
     slow_ms: Option<u64>,
-    /// As lines have it, so that both compare as text.
+    /// Earliest time in the form of lines, so that both compare as text.
     since: Option<String>,
     pattern: Option<Pattern>,
     level: Option<usize>,
@@ -87,7 +87,7 @@ impl Pattern {
     }
 }
 
-/// How high a level is.
+/// Rank of a level.
 fn rank(level: &str) -> Option<usize> {
     LEVELS.iter().position(|one| *one == level)
 }

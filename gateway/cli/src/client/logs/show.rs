@@ -103,7 +103,7 @@ fn access(out: &mut String, line: &Value, painter: Painter) {
     }
 }
 
-/// What the app wrote. JSON is shown as its message and the rest of its fields.
+/// Writes a line of the app. JSON is shown as its message and the rest of its fields.
 fn app(out: &mut String, line: &Value, painter: Painter) {
     let is_error_stream = line["stream"] == "stderr";
     let worker = line["worker"].as_u64().map_or_else(String::new, |worker| format!("w{worker}"));
@@ -134,7 +134,7 @@ fn message(fields: &Map<String, Value>) -> String {
     words.map(plain).unwrap_or_default()
 }
 
-/// What the gateway did or saw: the sentence that the line has, else the name of the event and its fields.
+/// Writes a line of the gateway: the sentence that the line has, else the name of the event and its fields.
 fn gateway(out: &mut String, event: &str, line: &Value, painter: Painter) {
     let style = match line["level"].as_str().unwrap_or_default() {
         "error" => BAD,

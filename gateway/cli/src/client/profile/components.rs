@@ -1,8 +1,6 @@
-//! Whose CPU time it was: each sample of a profile belongs to the innermost React component on its stack. Pure.
-//!
-//! What `@sluice/react` renders has a frame for each component around all that is done for it, the writing of its elements
-//! included. react-dom has none: there a component is what the renderer calls, and what it does with the elements
-//! that come back is nobody's.
+//! CPU time by React component: each sample of a profile belongs to the innermost component on its stack. Pure. With
+//! `@sluice/react`, each component has a frame around all that is done for it, including the writing of its elements. With
+//! react-dom, a component is what the renderer calls, and its work on the elements that come back belongs to nobody.
 
 use std::collections::HashMap;
 
@@ -15,14 +13,14 @@ pub(super) const OUTSIDE: &str = "(outside of components)";
 /// Functions of react-dom 19 that call components; React 18 has names that say nothing.
 const CALLERS: [&str; 2] = ["renderWithHooks", "renderElement"];
 
-/// Where the CPU time of a render went.
+/// CPU time of a component in a render.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComponentCpu {
-    /// Its name. What belongs to none has a name in parentheses.
+    /// Name. Time of no component has a name in parentheses.
     pub component: String,
-    /// In it, without the components below it, milliseconds.
+    /// Time in it, without the components below it, milliseconds.
     pub self_ms: f64,
-    /// With them.
+    /// Time with them, milliseconds.
     pub total_ms: f64,
 }
 

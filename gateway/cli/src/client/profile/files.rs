@@ -11,16 +11,16 @@ use sluice_catalog::profiles::PROFILES_DIR;
 use sluice_profiles::ReadError;
 use sluice_supervisor::{make_room, write_whole};
 
-/// Why files of a profile cannot be read or written.
+/// Reason why files of a profile cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It cannot be read or written at all.
+    /// Error of reading or writing.
     #[error("{}: {source}", file.display())]
     Io { file: PathBuf, source: io::Error },
-    /// It is no CPU profile.
+    /// File that is no CPU profile.
     #[error("{}: {source}", file.display())]
     Profile { file: PathBuf, source: ReadError },
-    /// It is no JSON, or says something else than expected.
+    /// File that is no JSON, or says something else than expected.
     #[error("{}: {source}", file.display())]
     Json { file: PathBuf, source: serde_json::Error },
     /// The gateway names profiles on stdin.
@@ -32,13 +32,13 @@ pub enum FileError {
     Missing,
 }
 
-/// How a shell knows that Ctrl-C ended a command.
+/// Exit code by which a shell knows that Ctrl-C ended a command.
 const INTERRUPTED: i32 = 130;
 
-/// What goes if the command is broken off.
+/// Files that are removed if the command is broken off.
 static UNFINISHED: LazyLock<Mutex<Vec<PathBuf>>> = LazyLock::new(Mutex::default);
 
-/// From now on, Ctrl-C and SIGTERM leave nothing behind of what [`Unfinished`] names.
+/// Removes at Ctrl-C and SIGTERM, from now on, all that [`Unfinished`] names.
 pub fn clean_up_at_signals() {
     thread::spawn(|| {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
@@ -87,7 +87,7 @@ fn remove(path: &Path) {
 /// Names of the files of one profile, without their extensions.
 pub struct Names {
     stem: PathBuf,
-    /// They are in the run directory, where only the latest are kept.
+    /// True if they are in the run directory, which keeps only the latest.
     is_kept_few: bool,
 }
 

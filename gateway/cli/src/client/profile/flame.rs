@@ -1,4 +1,4 @@
-//! What the page of a flame graph (`packages/flame`) shows, as data in the page itself. Pure.
+//! Data of a flame graph's page (`packages/flame`), which stand in the page itself. Pure.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -15,10 +15,10 @@ use crate::start::app::find_preload;
 const STACKS_MAX: usize = 100_000;
 /// Rows of the tables below the graph.
 const ROWS_MAX: usize = 200;
-/// Where the page wants its data.
+/// Place of the data in the page.
 const MARK: &str = "<!-- profile -->";
 
-/// In what boxes are measured.
+/// Unit of boxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
@@ -31,13 +31,13 @@ pub enum Unit {
 /// The data of a page. Columns instead of objects, as there are many stacks.
 #[derive(Debug, Serialize)]
 pub struct Flame {
-    /// What was looked at.
+    /// Title of the profile.
     pub title: String,
-    /// In what boxes are measured.
+    /// Unit of boxes.
     pub unit: Unit,
     /// Name and value of what is known of the whole.
     pub facts: Vec<(String, String)>,
-    /// Whose code functions are: packages, `app`, `node`, `native`, and V8's own entries.
+    /// Owners of functions: packages, `app`, `node`, `native`, and V8's own entries.
     pub owners: Vec<String>,
     /// Function, place, and index of the owner.
     pub frames: Vec<(String, String, u32)>,
@@ -45,11 +45,11 @@ pub struct Flame {
     pub parents: Vec<u32>,
     /// Index of each stack's innermost frame.
     pub stack_frames: Vec<u32>,
-    /// What was spent in the innermost frame itself.
+    /// Time or bytes of the innermost frame itself.
     pub selves: Vec<u64>,
-    /// Where time went, by React component.
+    /// Time by React component.
     pub components: Vec<ComponentCpu>,
-    /// Where time went, by function.
+    /// Time by function.
     pub places: Vec<Place>,
 }
 
@@ -147,7 +147,7 @@ pub fn page(flame: Flame) -> Result<String, FileError> {
     }
 }
 
-/// What the page reads.
+/// Data in the form that the page reads.
 pub fn json(mut flame: Flame) -> String {
     flame.components.truncate(ROWS_MAX);
     flame.places.truncate(ROWS_MAX);

@@ -1,5 +1,5 @@
-//! In which functions of the app and of its packages the time went. What Node.js and native code do for a function counts as the
-//! function's, and a collection as that of the function which ran before it. Pure.
+//! Time by function of the app and of its packages. The work of Node.js and native code for a function counts as the function's,
+//! and a collection as that of the function which ran before it. Pure.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,9 @@ use sluice_profiles::{Owner, Profile};
 /// A function, and what it took.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// As V8 names it.
+    /// Name in V8.
     pub function: String,
-    /// Where it was written; the whole path.
+    /// File in which it was written; the whole path.
     pub file: String,
     /// The line that was hit most often, else that of the function. From 1.
     pub line: u32,
@@ -30,7 +30,7 @@ struct Sums {
     lines: HashMap<u32, u32>,
 }
 
-/// Those first that took most.
+/// Functions, those that took most time first.
 pub fn places(profile: &Profile) -> Vec<Place> {
     let nodes = profile.nodes();
     // The innermost frame on each stack that somebody can mend. Callers come before those whom they call.

@@ -36,21 +36,21 @@ use files::{FileError, Names, Unfinished};
 use flame::{Flame, Unit};
 use hot::Place;
 
-/// What the gateway and the workers need beyond the profile's own time.
+/// Time that the gateway and the workers need beyond the profile's own.
 pub(super) const LAST_STEPS_TIMEOUT: Duration = Duration::from_secs(45);
 
-/// What `--json` prints. Times in milliseconds.
+/// Output of `--json`. Times in milliseconds.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
     /// The first of the workers.
     worker: u64,
     workers: Vec<u64>,
-    /// Why there is none of others.
+    /// Reasons for the lack of other workers' profiles.
     errors: Vec<String>,
     duration_ms: f64,
     /// Time in which main threads did not idle; at most what their processes used.
     cpu_ms: f64,
-    /// Of that in the collector.
+    /// Time of that in the collector.
     collector_ms: f64,
     samples: usize,
     renders: u64,
@@ -59,7 +59,7 @@ pub struct Report {
     route: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     requests: Option<usize>,
-    /// Those with most time in themselves first. Names in parentheses are no components.
+    /// Components, those with most time in themselves first. Names in parentheses are no components.
     components: Vec<ComponentCpu>,
     /// Functions of the app and its packages with most time in themselves first, microseconds.
     places: Vec<Place>,
@@ -116,7 +116,8 @@ pub fn draw(longest: Duration) -> ExitCode {
     }
 }
 
-/// Whoever asked may have been killed. What was started to read source maps goes too, where this process leads a group.
+/// Ends the process at the latest after this time, because the program that asked may have been killed. Processes that
+/// read source maps end too, if this process leads a group.
 fn end_after(longest: Duration) {
     thread::spawn(move || {
         thread::sleep(longest);
@@ -175,7 +176,7 @@ fn read(taken: &[Taken], route: Option<&str>) -> Result<Read, FileError> {
     Ok(Read { profile: source_maps::mapped(profile, node), report, used_ms })
 }
 
-/// What the preload has written beside the profile.
+/// Times that the preload has written beside the profile.
 fn times_of(file: &str) -> Result<requests::RequestTimes, FileError> {
     let file = PathBuf::from(format!("{file}.requests"));
     match std::fs::read(&file).map(|text| serde_json::from_slice(&text)) {
@@ -185,7 +186,7 @@ fn times_of(file: &str) -> Result<requests::RequestTimes, FileError> {
     }
 }
 
-/// What was read, summed up.
+/// Sum of what was read.
 struct Drawn {
     profile: Profile,
     report: Report,

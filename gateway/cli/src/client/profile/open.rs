@@ -13,7 +13,7 @@ const OPENING_TIMEOUT: Duration = Duration::from_secs(3);
 /// The program that opens files as the user wants them opened.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 
-/// What became of it, for people.
+/// Opens the page. Returns the outcome, for people.
 pub fn open(file: &Path) -> String {
     let spawned =
         Command::new(OPENER).arg(file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();

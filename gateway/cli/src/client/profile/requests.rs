@@ -1,18 +1,18 @@
-//! Which samples of a worker's profile are of which requests, by what its preload noted beside it: when each request was with the
-//! app and, where several were at once, whose continuation ran. Pure.
+//! Assignment of a worker's samples to requests, by what its preload noted beside the profile. That is when each request was with
+//! the app and, where several were at once, whose continuation ran. Pure.
 
 use std::collections::{BTreeSet, HashSet};
 
 use serde::Deserialize;
 use sluice_profiles::Track;
 
-/// What the preload has noted. Times in microseconds since the profile's begin, which may be before it.
+/// Notes of the preload. Times in microseconds since the profile's begin, which may be before it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestTimes {
     /// Number, when it came, when it left; the last is the least number where it was still there.
     stays: Vec<(u64, i64, i64)>,
-    /// Since when whose continuation ran: time and number in turn, -1 for nobody's.
+    /// Starts of continuations: time and number in turn, -1 for nobody's.
     runs: Vec<i64>,
     /// Some were not noted.
     #[serde(default)]
@@ -22,8 +22,8 @@ pub struct RequestTimes {
 /// Nobody's continuation.
 const NOBODY: i64 = -1;
 
-/// Leaves those samples of the track that are of these requests: those that ran in the continuation of one of them, and those that
-/// ran while one of them was alone in its worker. Returns how many of the requests have samples or were there without any.
+/// Keeps the samples of these requests: those in the continuation of one of them, and those while one of them was alone in its
+/// worker. Returns how many of the requests have samples or were there without any.
 pub fn leave_only(track: &mut Track, times: &RequestTimes, wanted: &HashSet<u64>) -> usize {
     let mut moves: Vec<(i64, bool, u64)> = Vec::with_capacity(times.stays.len() * 2);
     for (id, entered_us, left_us) in &times.stays {

@@ -1,4 +1,4 @@
-//! What `sluice profile` says.
+//! Output of `sluice profile`.
 
 use std::env;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ const ROWS_MAX: usize = 40;
 /// Functions that people read; the page and `--json` have more.
 const PLACES_MAX: usize = 20;
 
-/// What was looked at.
+/// Title of the report.
 pub fn title(report: &Report) -> String {
     let numbers: Vec<String> = report.workers.iter().map(u64::to_string).collect();
     let workers = format!("worker{} {}", if numbers.len() == 1 { "" } else { "s" }, numbers.join(", "));
@@ -26,7 +26,7 @@ pub fn title(report: &Report) -> String {
     }
 }
 
-/// What is known of the whole.
+/// Facts about the whole profile.
 pub fn facts(report: &Report) -> Vec<(String, String)> {
     let mut facts = vec![
         ("Duration", duration(report.duration_ms / 1000.0)),
@@ -88,7 +88,7 @@ pub fn of(report: &Report) -> String {
     out
 }
 
-/// What no function of an app without components did.
+/// Description of time outside of any function of an app without components.
 fn elsewhere(report: &Report) -> String {
     let others = report.components.iter().filter(|cpu| cpu.component != OUTSIDE);
     let mut rows = vec![["ELSEWHERE", "SELF", "SELF"].map(str::to_owned)];
@@ -133,7 +133,7 @@ pub fn short(name: &str) -> String {
     harmless(name).chars().take(NAME_CHARS_MAX).collect()
 }
 
-/// As seen from here, where that is inside.
+/// Path as seen from here, if it is inside.
 pub fn relative(file: &str) -> String {
     let here = env::current_dir().ok();
     let inside = here.and_then(|here| Path::new(file).strip_prefix(here).ok().map(|path| path.display().to_string()));

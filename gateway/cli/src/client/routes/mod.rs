@@ -19,11 +19,11 @@ use crate::args::RoutesArgs;
 use crate::exit::Exit;
 use crate::output;
 
-/// What `--json` prints.
+/// Output of `--json`.
 #[derive(Debug, Default, Serialize)]
 struct Report {
     workers: Vec<WorkerReport>,
-    /// Why there is nothing of others.
+    /// Reasons for the lack of other workers' tables.
     errors: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ struct WorkerReport {
     found: Found,
 }
 
-/// What a worker has written.
+/// Table that a worker has written.
 #[derive(Debug, Default, Deserialize, Serialize)]
 struct Found {
     tables: Vec<Table>,
@@ -57,7 +57,7 @@ struct Table {
     not_judged: u64,
 }
 
-/// How a router finds a route.
+/// Way in which a router finds a route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum LookUp {
@@ -66,7 +66,7 @@ enum LookUp {
     Linear,
     /// Every entry, for each request.
     All,
-    /// In a tree.
+    /// Search in a tree.
     Tree,
 }
 

@@ -1,4 +1,4 @@
-//! What `sluice routes` shows to people.
+//! Output of `sluice routes` for people.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

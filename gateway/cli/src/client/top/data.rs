@@ -1,4 +1,5 @@
-//! What is known of the gateway: the latest answer, the minutes before it, and what happened. Pure: answers go in.
+//! State of the gateway as the screen knows it: the latest answer, the minutes before it, and events. Pure: answers go
+//! in.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -101,7 +102,7 @@ impl Data {
         self.marks.push_back(mark);
     }
 
-    /// How long ago that was.
+    /// Time since then, seconds.
     pub(super) fn ago_s(&self, at_ms: u64) -> f64 {
         Duration::from_millis(self.now_ms.saturating_sub(at_ms)).as_secs_f64()
     }

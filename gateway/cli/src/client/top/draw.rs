@@ -19,7 +19,7 @@ use super::views::{Body, View};
 /// The smallest screen that says anything.
 const COLUMNS_MIN: u16 = 50;
 const ROWS_MIN: u16 = 12;
-/// From here on there are trends, and taller ones.
+/// Number of rows from which on there are trends, and taller ones.
 const ROWS_WITH_TRENDS: u16 = 20;
 const ROWS_TALL: u16 = 40;
 /// Rows of the view that notices leave.
@@ -98,7 +98,7 @@ fn below(state: &State, body: &Body, left: Rect, columns: usize) -> Option<Body>
     Some(events)
 }
 
-/// What somebody should know first, as many as there is room for.
+/// Most important notices, as many as there is room for.
 fn top_notices(state: &State, room: u16, columns: usize, now: Instant) -> Vec<Line<'static>> {
     let theme = state.theme;
     let mut all = notices(&state.data().status);

@@ -12,16 +12,16 @@ use sluice_catalog::snapshot::GatewayState;
 use crate::args::RunDirArg;
 use crate::client::connect::{ClientError, Gateway};
 
-/// How often a gateway that is gone is looked for, at most.
+/// Shortest interval of looks for a gateway that is gone.
 const RETRY_EVERY: Duration = Duration::from_secs(1);
-/// How long an answer may take before the screen says that there is none.
+/// Time without an answer after which the screen says that there is none.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What has come of a question.
+/// Result of a question.
 #[derive(Debug)]
 pub(super) enum News {
     Answer(Box<Watched>),
-    /// Why there was none.
+    /// Reason for the lack of an answer.
     Lost(ClientError),
 }
 

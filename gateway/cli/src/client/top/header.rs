@@ -16,9 +16,9 @@ use super::views::outcome_kind;
 
 /// Seconds that the rate and the CPU times of the figures are of.
 const LATELY_S: usize = 5;
-/// So much of the memory is worth a look.
+/// Share of the memory from which on it is marked.
 const MEMORY_HIGH: f64 = 0.9;
-/// For so long the end of a reload is told.
+/// Time for which the end of a reload is shown.
 const RELOAD_TOLD_S: f64 = 60.0;
 /// Certificates that expire this soon are worth a look.
 const CERTIFICATE_SOON_S: f64 = 7.0 * 86_400.0;
@@ -196,7 +196,7 @@ fn machine(data: &Data, is_narrow: bool, theme: Theme) -> Segments {
     segments
 }
 
-/// What somebody should know before anything else, the worst first.
+/// Notices that come before anything else, the worst first.
 pub(super) fn notices(status: &Snapshot) -> Vec<(String, bool)> {
     let mut notices = Vec::new();
     notices.extend(status.alarms.iter().map(|alarm| (alarm_text(alarm), true)));

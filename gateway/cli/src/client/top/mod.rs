@@ -45,9 +45,9 @@ use theme::Theme;
 
 pub use views::View;
 
-/// How long a key or an answer waits until the other is looked for.
+/// Longest wait of a key or an answer for the other.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// How long the command waits for another gateway when there is none. Supervisors start one sooner.
+/// Time for which the command waits for another gateway when there is none. Supervisors start one sooner.
 const NEXT_GATEWAY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Columns where nobody says how many there are.
 const COLUMNS: u16 = 80;

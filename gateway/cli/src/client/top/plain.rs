@@ -23,7 +23,7 @@ pub(super) fn frame(state: &mut State, columns: u16, now: Instant) -> String {
     text(&buffer)
 }
 
-/// What is in a buffer, without blanks at the ends.
+/// Text of a buffer, without blanks at the ends.
 pub(super) fn text(buffer: &Buffer) -> String {
     let mut out = String::new();
     for y in buffer.area.top()..buffer.area.bottom() {

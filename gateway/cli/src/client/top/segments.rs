@@ -26,7 +26,7 @@ impl Segments {
         self.segments.push(spans);
     }
 
-    /// As many as fit; none is cut.
+    /// Segments that fit; none is cut.
     pub(super) fn line(self, columns: usize) -> Line<'static> {
         let mut spans: Vec<Span<'static>> = Vec::new();
         let mut used = 0;

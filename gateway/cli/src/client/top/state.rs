@@ -1,4 +1,4 @@
-//! What is on the screen: the data, the view, and where it is scrolled to. Pure: answers and actions go in.
+//! State of the screen: the data, the view, and how far it is scrolled. Pure: answers and actions go in.
 
 use tokio::time::Instant;
 
@@ -24,19 +24,19 @@ pub(super) struct Lost {
 #[derive(Debug)]
 pub(super) struct State {
     data: Data,
-    /// What was there when the screen was paused.
+    /// Data at the moment at which the screen was paused.
     paused: Option<Data>,
     pub(super) lost: Option<Lost>,
     pub(super) view: View,
     pub(super) theme: Theme,
-    /// By view.
+    /// Scroll positions by view.
     pub(super) scroll: [usize; View::ALL.len()],
     sort: [usize; View::ALL.len()],
     /// Rows have it in their text.
     pub(super) filter: String,
     pub(super) is_typing: bool,
     pub(super) has_help: bool,
-    /// Nobody presses keys: all rows, and no line about keys.
+    /// True without a keyboard: all rows are shown, and no line about keys.
     pub(super) is_plain: bool,
     /// Rows of the view at the last drawing.
     pub(super) page: usize,
@@ -95,7 +95,7 @@ impl State {
         *scroll = at(*scroll);
     }
 
-    /// Does what a key asks for. False where that is to leave.
+    /// Applies a key's action. False if that is to leave.
     pub(super) fn apply(&mut self, action: Action) -> bool {
         let page = self.page.max(1);
         match action {

@@ -12,7 +12,7 @@ const GAP: usize = 1;
 /// The rank of a column that is not shown, however much room there is.
 pub(super) const NEVER: u8 = u8::MAX;
 
-/// Where a cell's text stands, and what of it goes when it is too long.
+/// Position of a cell's text, and the end that is cut when it is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     /// Numbers.
@@ -32,7 +32,7 @@ pub(super) struct Column {
     pub(super) align: Align,
     /// 0 for what is always there.
     pub(super) rank: u8,
-    /// Its part of what is left.
+    /// Weight of the column in what is left.
     pub(super) grows: usize,
 }
 

@@ -20,7 +20,7 @@ use ratatui::layout::{Position, Rect};
 
 use crate::client::reader;
 
-/// How long the end waits for a frame that is being written.
+/// Longest wait at the end for a frame that is being written.
 const FRAME_TIMEOUT: Duration = Duration::from_millis(200);
 /// Exit code when the terminal has been closed, as of SIGHUP.
 pub(super) const HUNG_UP: u8 = 128 + Signal::SIGHUP as u8;
@@ -38,7 +38,7 @@ pub(super) struct Screen {
 /// Locked while a frame is drawn and while the command is suspended.
 #[derive(Default)]
 struct Shared {
-    /// It was suspended: what is on the screen is not ours.
+    /// True after a suspension, when the screen is not ours.
     is_stale: bool,
 }
 
@@ -93,7 +93,7 @@ fn take() -> io::Result<()> {
     execute!(stdout(), EnterAlternateScreen, Hide)
 }
 
-/// As far as possible: the terminal may be gone.
+/// Restores the terminal where possible: it may be gone.
 fn leave() {
     let mut out = stdout();
     let _ = execute!(out, Show, LeaveAlternateScreen);
@@ -136,7 +136,8 @@ fn watch_terminal(shared: Arc<Mutex<Shared>>) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the terminal is somebody else's by now: whoever started the command, `npx` perhaps, was killed, and the shell has it back.
+/// Whether the terminal is somebody else's by now: the program that started the command, `npx` perhaps, was killed, and the shell has
+/// it back.
 fn is_taken() -> bool {
     tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground != getpgrp())
 }

@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// What stands where nothing is known.
+/// Text for unknown values.
 pub(in crate::client) const UNKNOWN: &str = "-";
 
 /// Columns that the text takes on a terminal.

@@ -3,7 +3,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// What is drawn in which style.
+/// Styles of what is drawn.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::client) struct Theme {
     has_colour: bool,
@@ -30,12 +30,12 @@ impl Theme {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
-    /// Somebody should look at it some day.
+    /// Style of a figure that an operator should look at some day.
     pub(super) const fn warning(self) -> Style {
         self.coloured(Color::Magenta)
     }
 
-    /// Somebody should look at it now.
+    /// Style of a figure that an operator should look at now.
     pub(super) const fn bad(self) -> Style {
         self.coloured(Color::Red)
     }

@@ -10,7 +10,7 @@ use super::data::{Data, POINTS_MAX};
 use super::text::{cores, cut_end, millis, rate, width};
 use super::theme::Theme;
 
-/// How many figures have a trend.
+/// Number of figures with a trend.
 pub(super) const TRENDS: u16 = 4;
 /// Columns between two.
 const GAP: u16 = 2;

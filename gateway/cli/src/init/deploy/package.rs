@@ -20,7 +20,7 @@ pub enum Manager {
     Yarn,
 }
 
-/// How the app's packages are installed, and its files built.
+/// Commands that install the app's packages and build its files.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Install {
     pub manager: Manager,

@@ -98,7 +98,7 @@ CacheDirectoryMode=0700
     out
 }
 
-/// As one word of a command line: `%` begins specifiers there, `$` variables.
+/// One word of a command line: `%` begins specifiers there, `$` variables.
 fn quoted(word: &str) -> String {
     let escaped = word.replace('%', "%%").replace('$', "$$");
     if escaped.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./=:@%$".contains(&byte)) {

@@ -1,4 +1,4 @@
-//! The way to the task that reloads, for whoever asks, and what status shows of the latest reload.
+//! Access of clients to the task that reloads, and what status shows of the latest reload.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const REQUESTS_MAX: usize = 64;
 /// Lines that may wait for one who asked and does not read; further ones are left out.
 const LINES_MAX: usize = 64;
 
-/// Somebody asks for a reload.
+/// Request for a reload.
 pub(super) struct Request {
     pub(super) by: &'static str,
     pub(super) progress: mpsc::Sender<Progress>,
@@ -27,7 +27,7 @@ pub struct Reloads {
     view: RefCell<Option<View>>,
 }
 
-/// What status shows.
+/// Part of status on reloads.
 struct View {
     asked: Instant,
     snapshot: ReloadSnapshot,

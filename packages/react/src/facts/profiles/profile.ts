@@ -1,7 +1,7 @@
 /**
- * What the lines of React do each in its own way, by name: the renderer asks for these, never for a number. Read from react-dom's own code and
- * proved by the differential tests of each line. The newest line's file has all of them, each other file what its line does otherwise than the
- * next one.
+ * Behaviour that differs between the lines of React, by name: the renderer asks for these, never for a number. Read from react-dom's own
+ * code and proved by the differential tests of each line. The newest line's file has all of them, each other file what its line does
+ * otherwise than the next one.
  */
 import type { Line } from '../lines.js';
 
@@ -23,40 +23,49 @@ export interface Profile {
 
   /** Children that are big integers, promises or contexts: nothing and mistakes, or what they give. */
   readonly nodes: 'elements' | 'usables';
-  /** With `contextTypes`, `defaultProps` of what `memo` and `lazy` hold, and `ref` beside the properties; or with `ref` among them. */
+  /**
+   * Components with `contextTypes`, `defaultProps` of what `memo` and `lazy` hold, and `ref` beside the properties; or with `ref`
+   * among them.
+   */
   readonly components: 'legacy' | 'modern';
   /** A context is the type of its consumers, or of its providers. */
   readonly contexts: 'consumer' | 'provider';
   /** Any element with an `is` is one; or only names with a dash, which have properties beside their attributes. */
   readonly customElements: 'by-is' | 'by-name';
   /**
-   * Titles, stylesheets, scripts and the document's own tags: tags like all others; gathered for the head, of which only the start tag is held
-   * back; all of `<head>` is held back, and rendered when the rest of the page is; or it is rendered in its turn.
+   * Titles, stylesheets, scripts and the document's own tags. They are tags like all others, or are gathered for the head, of which only
+   * the start tag is held back. Or all of `<head>` is held back and rendered when the rest of the page is, or it is rendered in its turn.
    */
   readonly head: 'in-place' | 'start-tag' | 'rendered-last' | 'held';
-  /** Of a prerendered fallback: it hoists like content, under the name of its boundary; or leaves that to the content, under one of its own. */
+  /**
+   * Prerendered fallbacks: they hoist like content, under the name of their boundary; or leave that to the content, under one of their own.
+   */
   readonly fallbacks: 'like-content' | 'apart';
 
-  /** What stands around the parts of an id: `:R…:`, `«R…»`, `_R_…_`. */
+  /** Marks around the parts of an id: `:R…:`, `«R…»`, `_R_…_`. */
   readonly idMarks: readonly [start: string, root: string, end: string];
-  /** A component that asks for ids begins a place at which rendering may go on; or what waits below it goes on from further out. */
+  /**
+   * Places for ids: a component that asks for ids begins a place at which rendering may resume; or what waits below it resumes from
+   * further out.
+   */
   readonly idPlaces: 'none' | 'own';
 
   /**
-   * What waits when the render has been aborted meanwhile: goes on waiting; also, but for what was thrown itself, which the abort takes the place of;
-   * is given up. Until it is, a component goes on with the promises it has used also where it was not `use` that it was waiting in.
+   * Tasks that wait when the render has been aborted meanwhile. They still wait; or they do but for what was thrown itself, which the
+   * abort takes the place of; or they are given up. Until then, a component resumes with the promises it has used, even if it was not
+   * waiting in `use`.
    */
   readonly waiting: 'on' | 'unless-thrown' | 'until-aborted';
   /** An element that overflows the stack fails; is tried again on an empty one, unless it is the first of a task; or in any case that may end. */
   readonly overflow: 'fails' | 'fails-task' | 'tries-again';
   /**
-   * An abort: ends the render without a word where it is outside of every boundary; reports each task within the call, and in each further one; or in
-   * the next turn, once.
+   * An abort. It ends the render silently if it is outside of every boundary. Or it reports each task within the call, and in
+   * each further one; or it does so once, in the next turn.
    */
   readonly abort: 'silently' | 'within-call' | 'next-turn';
   /**
-   * A stream begins to work in the next turn, and does what is left also when its shell has failed; begins at once, and ends only behind a turn of
-   * work, when all is counted; or ends also within one.
+   * Turns of a stream. It begins to work in the next turn, and also does the rest when its shell has failed. Or it begins at once, and ends
+   * only behind a turn of work, when all is counted. Or it also ends within one.
    */
   readonly turns: 'begin-late' | 'end-late' | 'prompt';
   /** Fallback tasks that are not needed any more may end the render before what made them needless does; or they may not. */
@@ -82,16 +91,16 @@ export interface Profile {
   readonly imageHints: 'all' | 'single';
   /** The property from which such a hint takes the referrer policy; once a slip in spelling. */
   readonly imageHintReferrer: 'refererPolicy' | 'referrerPolicy';
-  /** The second `preloadModule` of a kind looks into the table of other preloads, which may not be there; or into that of modules. */
+  /** The second `preloadModule` of one kind looks into the table of other preloads, which may not be there; or into that of modules. */
   readonly modulePreloads: 'confused' | 'apart';
-  /** Of what is written, the destination is handed as much at a time. */
+  /** Bytes that the destination is handed at a time. */
   readonly viewBytes: number;
-  /** Behind the name of a context where it is provided, in key paths. */
+  /** Suffix of the name of a context where it is provided, in key paths. */
   readonly providerSuffix: string;
-  /** Behind the badge that says where an error comes from, in the console; null where there is none. */
+  /** Text behind the badge that says where an error comes from, in the console; null if there is none. */
   readonly badgeEnd: string | null;
-  /** How the message of what `use` throws ends, which user code may read. */
+  /** End of the message of what `use` throws, which user code may read. */
   readonly suspendedEnd: string;
-  /** Where messages of errors lead to. */
+  /** Address to which messages of errors lead. */
   readonly docsSite: string;
 }

@@ -1,4 +1,5 @@
-//! What happened, with its reasons: crashes, replaced and overdue workers, reloads, scaling, alarms that begin and end.
+//! View of events, with their reasons: crashes, replaced and overdue workers, reloads, scaling, alarms that begin and
+//! end.
 
 use std::cmp::Reverse;
 

@@ -13,17 +13,17 @@ use super::state::State;
 pub(super) use queue::kind as outcome_kind;
 pub(in crate::client) use workers::rows as worker_rows;
 
-/// What is shown below the figures.
+/// View below the figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum View {
-    /// What each worker does now
+    /// Current work of each worker
     #[default]
     Workers,
-    /// What requests cost, by class
+    /// Costs of requests, by class
     Classes,
-    /// What happened, the latest first
+    /// Events, the latest first
     Events,
-    /// What waits, what was refused and why
+    /// Queue, and refusals with their reasons
     Queue,
 }
 

@@ -1,4 +1,5 @@
-//! What waits, how requests ended in the last minute and since the start, which errors clients got, and what is in quarantine.
+//! View of the queue, the ends of requests in the last minute and since the start, errors that clients got, and the
+//! quarantine.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -32,9 +32,9 @@ const COLUMNS: [Column; 16] = [
     Column::name("CLASS", 24, 9, 2),
 ];
 
-/// Event loops that stand still for so long are worth a look; a sign of life comes every 250 ms.
+/// Time for which a blocked event loop is marked; a sign of life comes every 250 ms.
 const SILENT_MS: u64 = 1000;
-/// So much of the limit of a worker's memory is worth a look.
+/// Share of a worker's memory limit from which on it is marked.
 const MEMORY_HIGH: f64 = 0.9;
 /// Requests that are with a worker for so long are worth a look.
 const LONG_MS: u64 = 1000;
@@ -77,7 +77,7 @@ pub(in crate::client) fn rows(
     Body { head: Some(table.head(theme.bar())), lines: workers.iter().map(row).collect() }
 }
 
-/// What a filter looks through.
+/// Words in which a filter searches.
 fn words(worker: &WorkerSnapshot) -> String {
     let mut words = format!("{} {}", worker.id, state_word(worker));
     for request in &worker.current {
@@ -159,7 +159,7 @@ fn memory_style(rss_bytes: u64, memory_bytes_max: Option<u64>, theme: Theme) -> 
     }
 }
 
-/// How busy it is; a loop that stands still says for how long instead.
+/// Utilisation of the event loop; a blocked one shows its time instead.
 fn event_loop(worker: &WorkerSnapshot, theme: Theme) -> Cell {
     match (worker.silent_ms, worker.event_loop_utilization) {
         (Some(silent_ms), _) if silent_ms >= SILENT_MS => {
