@@ -1,8 +1,8 @@
 //! One request from its arrival in the queue to its end, as a machine: a phase, events, actions.
 //!
-//! Reading order: [`Phase`], then [`Exchange::on`], which has an arm for each phase; the arms are in `waiting` (no byte was
-//! written), `open` (bytes go both ways), `settling` (the answer is over, the slot is not free), `detached` (the slot is free, the answer is
-//! not over) and `orphaned` (the worker has exited).
+//! Reading order: [`Phase`], then [`Exchange::on`], which has an arm for each phase. The arms of a phase are in the file of its name:
+//! `waiting` (no byte was written), `open` (bytes go both ways), `settling` (the answer is over, the slot is not free), `detached` (the
+//! slot is free, the answer is not over), `orphaned` (the worker has exited).
 
 mod detached;
 mod interface;
@@ -20,10 +20,10 @@ use sluice_scheduler::Time;
 
 use crate::fate::{Cause, Seen};
 
-/// Where a request is.
+/// Phase of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// It waits for a worker.
+    /// The request waits for a worker.
     Queued,
     /// A worker's slot is taken for it, and nothing is written.
     Handed,
@@ -31,23 +31,23 @@ pub enum Phase {
     Sent,
     /// Bytes of its answer's head came.
     Head,
-    /// Its answer's head has gone on, and the body follows.
+    /// The answer's head has gone to the client, and the body follows.
     Body,
     /// The connection has ended a body that only this ends, and nobody knows yet whether the worker died.
     Ending,
-    /// Its answer is over, and its slot is free when the worker says so.
+    /// The answer is over, and the slot is free when the worker says so.
     Settling(Settling),
-    /// It has left its slot, and its answer goes on.
+    /// The request has left its slot, and the answer continues.
     Detached,
-    /// Its worker has exited; what was written before is read.
+    /// The worker has exited, and the gateway reads its last bytes.
     Orphaned,
-    /// Its worker has exited, and the quarantine is asked.
+    /// The worker has exited, and the quarantine is asked.
     Judged,
     /// Nothing is to come.
     Ended,
 }
 
-/// Why a request's slot is not free although its answer is over.
+/// Reason for a slot that is not free although its request's answer is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settling {
     /// The worker closed the connection.
@@ -56,9 +56,9 @@ pub enum Settling {
     Broken,
     /// The client has left, and the connection was closed to tell the app.
     Left,
-    /// Nobody waited any more, and the worker has had its time.
+    /// The client had left, and the worker has had its time.
     Cut,
-    /// The app goes on with it after its answer.
+    /// The app is still at it after its answer.
     StillOpen,
     /// The worker is being replaced.
     GivenUp,
@@ -136,13 +136,13 @@ impl Exchange {
         }
     }
 
-    /// When the exchange is to be told [`Event::TimedOut`], if nothing else happens.
+    /// Time at which the exchange is to be told [`Event::TimedOut`], if nothing else happens.
     #[must_use]
     pub fn wake_at(&self) -> Option<Time> {
         self.timer.map(|(_, at)| at)
     }
 
-    /// The same for the two times of the config, which are long and may be looked at late.
+    /// End of the config's two times, which are long and may be looked at late.
     #[must_use]
     pub fn patience_ends(&self) -> Option<Time> {
         match self.phase {
@@ -163,13 +163,13 @@ impl Exchange {
         }
     }
 
-    /// Where the request is.
+    /// Phase that the request is in.
     #[must_use]
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// Where it stands among those that its worker has.
+    /// Place among the requests that its worker has.
     #[must_use]
     pub fn ahead(&self) -> Ahead {
         self.ahead

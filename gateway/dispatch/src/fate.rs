@@ -2,14 +2,14 @@
 
 use sluice_catalog::errors::Code;
 
-/// What the worker and the client have had of a request when its worker died.
+/// Bytes that the worker and the client have had of a request when its worker died.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// A byte of the request was written to the worker.
+    /// Whether a byte of the request was written to the worker.
     pub sent: bool,
-    /// A byte of an answer came.
+    /// Whether a byte of an answer came.
     pub heard: bool,
-    /// The worker is known not to have read what was sent. Only Linux tells that.
+    /// Whether the worker is known not to have read what was sent. Only Linux tells that.
     pub unread: bool,
 }
 
@@ -29,42 +29,42 @@ impl Seen {
 pub enum Cause {
     /// The gateway did nothing to it.
     Own,
-    /// It was killed because its event loop did not turn.
+    /// The gateway killed it because its event loop did not turn.
     Stuck,
     /// The gateway ended it for something that is not this request's doing.
     Gateway,
 }
 
-/// What the quarantine does with requests like this one.
+/// Rule of the quarantine for requests like this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
-    /// They are refused.
+    /// Requests like it are refused.
     Refused,
     /// One at a time is tried.
     Probed,
 }
 
-/// What is known of a request beside what was seen of it.
+/// Facts about a request, beside the bytes that each side has had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// Its method is safe (RFC 9110 §9.2.1).
+    /// Whether the method is safe (RFC 9110 §9.2.1).
     pub is_safe: bool,
-    /// The worker held other requests too.
+    /// Whether the worker held other requests too.
     pub was_shared: bool,
-    /// It was seen to wait in the worker.
+    /// Whether it was seen to wait in the worker.
     pub was_parked: bool,
-    /// It is in quarantine.
+    /// Rule of the quarantine, if it is in there.
     pub held: Option<Held>,
     /// Workers that are counted to have died with requests like it, this one included.
     pub deaths: u32,
 }
 
-/// What the rules say.
+/// Verdict of the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It waits again in its old place.
+    /// The request waits again in its old place.
     Again,
-    /// Its client gets this error.
+    /// The client gets this error.
     Fail(Code),
 }
 

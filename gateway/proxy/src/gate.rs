@@ -363,9 +363,8 @@ impl Gate {
     }
 
     /// The worker has finished with the request: its slot is free. The lease ends last, so that a fault on the way loses no slot.
-    pub(crate) fn finished(&self, lease: Lease) {
+    pub(crate) fn finished(&self, lease: Lease, now: Instant) {
         let (worker, request) = (lease.worker, lease.request);
-        let now = Instant::now();
         self.service.last_progress.set(Some(now));
         self.requests.answered(request, now);
         self.tell_at(now, Event::Finished { worker, request });

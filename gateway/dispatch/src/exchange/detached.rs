@@ -1,4 +1,4 @@
-//! The slot is free, and the answer goes on: an event stream, a poll that the app waits with, an upgrade that is not answered yet.
+//! Answers that continue outside of any slot: an event stream, a poll that the app waits with, an upgrade that is not answered yet.
 
 use sluice_catalog::errors::Code;
 use sluice_scheduler::Time;
@@ -69,7 +69,7 @@ impl Exchange {
         }
     }
 
-    /// Whether a stream ended because its worker died, or the worker ended it and goes on, shows a little later.
+    /// Whether a stream ended because its worker died, or the worker lives and ended it, shows a little later.
     fn stream_closed(&mut self, now: Time, is_reset: bool, actions: &mut Vec<Action>) {
         if self.has_left {
             actions.push(Action::Leave);

@@ -1,4 +1,4 @@
-//! What an exchange is told, and what it wants done.
+//! Events that an exchange is told, and actions that it wants done.
 
 use sluice_catalog::errors::Code;
 use sluice_scheduler::RequestId;
@@ -13,55 +13,55 @@ pub enum Kind {
     Plain,
     /// A long poll, which may leave its slot while the app waits with the answer.
     Poll,
-    /// It asks for another protocol.
+    /// A request for another protocol.
     Upgrade,
     /// The gateway's own, to warm a worker.
     Own,
 }
 
-/// Where a request stands among those that its worker has.
+/// Place of a request among those that its worker has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ahead {
-    /// It was given to a free slot.
+    /// The request was given to a free slot.
     #[default]
     No,
-    /// It was handed over ahead of time, and others stand before it.
+    /// The request was handed over ahead of time, and others stand before it.
     Handed,
-    /// It was handed over ahead of time, and none stands before it any more.
+    /// The request was handed over ahead of time, and none stands before it any more.
     Begun,
 }
 
-/// How long is waited for what, microseconds; from the config.
+/// Times of the config, microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// For a worker that sends nothing.
+    /// Time for a worker that sends nothing.
     pub silence_us: u64,
-    /// For a worker whose answer nobody waits for.
+    /// Time for a worker whose answer nobody waits for.
     pub abandoned_us: u64,
 }
 
-/// What has happened.
+/// An event: something that has happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The scheduler has given the request to a worker.
     Assigned {
-        /// It was handed over ahead of time.
+        /// Whether it was handed over ahead of time.
         is_ahead: bool,
-        /// Its connection has carried another request.
+        /// Whether its connection has carried another request.
         is_reused: bool,
     },
     /// None stands before it in its worker any more.
     Begun,
 
-    /// There is a connection to the worker.
+    /// The worker has accepted a connection.
     Connected,
-    /// There is none to be had.
+    /// The worker accepts none.
     ConnectFailed,
     /// Bytes of the request were written.
     Wrote {
-        /// All of them were.
+        /// Whether all of them were.
         is_whole: bool,
-        /// All of them were in one small write, which the worker reads at once or not at all.
+        /// Whether all of them were in one small write, which the worker reads at once or not at all.
         is_one_piece: bool,
     },
     /// The request's body could not be read back from its temporary file.
@@ -70,7 +70,7 @@ pub enum Event {
     Heard,
     /// The answer's head came, and its body follows.
     HeadCame {
-        /// Only the connection's end ends the body.
+        /// Whether only the connection's end ends the body.
         is_until_close: bool,
     },
     /// The head of an event stream came.
@@ -79,12 +79,12 @@ pub enum Event {
     Switched,
     /// The answer came whole.
     Completed {
-        /// The connection may carry another request, as far as the answer says.
+        /// Whether the answer lets the connection carry another request.
         is_reusable: bool,
     },
     /// The worker closed the connection.
     Closed {
-        /// With bytes that it had not read.
+        /// Whether it had bytes that it had not read.
         is_reset: bool,
     },
     /// The worker wrote what is no HTTP/1.1.
@@ -100,9 +100,9 @@ pub enum Event {
     Waits,
     /// The worker gives the request back, unseen by the app.
     Busy {
-        /// The request that the app goes on with.
+        /// The request that the app is at.
         by: RequestId,
-        /// That one is this worker's, and its end is not reported.
+        /// Whether that one is this worker's, and its end is not reported.
         is_open: bool,
     },
     /// The app is still at this request, although its answer was read whole: another one came back for it.
@@ -114,31 +114,31 @@ pub enum Event {
     Dying,
     /// The worker has exited.
     Exited {
-        /// The request was handed over ahead of time, and the app had not seen it.
+        /// Whether the request was handed over ahead of time, and the app had not seen it.
         is_unseen: bool,
         /// The gateway's own part in that.
         cause: Cause,
     },
-    /// What the quarantine knows of the request was looked up.
+    /// The quarantine was asked about the request.
     Judged(Judgement),
 
     /// The client has gone.
     ClientLeft {
-        /// The app is to see it.
+        /// Whether the app is to see it.
         is_shown: bool,
     },
     /// The client has closed its sending side.
     ClientHalfClosed {
-        /// The app is to see it.
+        /// Whether the app is to see it.
         is_shown: bool,
     },
-    /// Nobody waits for the answer any more, for a reason of the gateway's.
+    /// The gateway has given the answer up.
     Unwanted,
     /// Time has passed.
     TimedOut,
 }
 
-/// What is to be done.
+/// An action: something that is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Make a connection to the worker.
@@ -157,58 +157,58 @@ pub enum Action {
     Complete,
     /// Take back what the worker was handed and has not begun.
     TakeBack,
-    /// The slot is free, and the request is over. `keeps`: its connection may carry another.
+    /// Free the slot: the request is over.
     Finish {
-        /// Whether it may.
+        /// Whether its connection may carry another.
         keeps: bool,
     },
-    /// The slot is free, and the request waits again in its old place. `is_fault`: the worker could not be reached.
+    /// Free the slot, and queue the request in its old place.
     GiveBack {
-        /// Whether it could not.
+        /// Whether the worker could not be reached.
         is_fault: bool,
     },
-    /// The slot is that of another request again, and this one waits in its old place.
+    /// Give the slot to another request, and queue this one in its old place.
     PassTo {
         /// The other one.
         by: RequestId,
     },
-    /// The request leaves its slot, which is free; its answer goes on.
+    /// Free the slot while the request's answer continues.
     Detach,
-    /// The answer that went on outside of any slot has ended.
+    /// Leave the worker's count of streams: the detached answer has ended.
     EndStream,
-    /// The connection is the client's; what was detached ends with it.
+    /// Hand the connection to the client; the stream ends with it.
     SwitchOver,
     /// The worker cannot be trusted again: replace it.
     GiveUpWorker,
-    /// Look up what the quarantine knows: the request's worker has died with it.
+    /// Ask the quarantine about the request, whose worker has died with it.
     Judge {
-        /// What was seen of it.
+        /// Bytes that each side has had of it.
         seen: Seen,
         /// The gateway's own part in the death.
         cause: Cause,
     },
-    /// The slot went with its worker, and the request waits again.
+    /// Queue the request again; its slot went with its worker.
     Retry {
-        /// A worker has had bytes of it.
+        /// Whether a worker has had bytes of it.
         was_sent: bool,
-        /// It may be what the worker died with: it gets a worker of its own.
+        /// Whether it may be what the worker died with, so that it gets a worker of its own.
         is_suspect: bool,
     },
-    /// The slot went with its worker, and the request is over.
+    /// End the request; its slot went with its worker.
     Bury,
     /// Tell the operator.
     Note(Note),
 }
 
-/// What an operator is told of a request.
+/// A note for the operator about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// Its answer was no HTTP/1.1.
+    /// The answer was no HTTP/1.1.
     Malformed,
     /// Bytes came that are not its answer.
     Foreign,
     /// The app ended it before as many bytes as announced.
     Short,
-    /// It is not ended by its worker.
+    /// The worker does not end it.
     NotEnded,
 }

@@ -190,7 +190,7 @@ impl Exchange {
         self.give_back(false, actions);
     }
 
-    /// The worker has given the request back, unseen. Where it goes on with one that it answered, that one has the slot.
+    /// The worker has given the request back, unseen. The slot is that of one it answered, if it is still at that.
     pub(super) fn busy(&mut self, now: Time, by: RequestId, is_open: bool, actions: &mut Vec<Action>) {
         if self.seen.heard {
             self.lied(now, actions);
@@ -243,8 +243,8 @@ impl Exchange {
         self.finish(false, actions);
     }
 
-    /// The config's two times: a silent worker's client is answered, and a worker that goes on for nobody is cut off. Neither frees
-    /// the slot.
+    /// Ends the config's two times: a silent worker's client is answered, and a worker that works for nobody is cut off. Neither
+    /// frees the slot.
     pub(super) fn lose_patience(&mut self, now: Time, actions: &mut Vec<Action>) {
         if self.patience_ends().is_none_or(|end| end > now) {
             return;

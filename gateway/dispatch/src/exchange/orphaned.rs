@@ -6,7 +6,7 @@ use sluice_scheduler::Time;
 use super::{Action, Event, Exchange, Kind, Note, Timer};
 use crate::fate::{Fate, Judgement, Seen, fate};
 
-/// What is taken of a request whose answer cannot be given to the client any more: it is never sent again.
+/// Bytes as of a request whose answer cannot be given to the client any more: it is never sent again.
 const ANSWERED: Seen = Seen { sent: true, heard: true, unread: false };
 
 impl Exchange {

@@ -1,6 +1,6 @@
 //! The times that an exchange waits for, in one table.
 
-/// What is waited for.
+/// A time that an exchange waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timer {
     /// Bytes of an answer whose end the worker has reported.
@@ -11,7 +11,7 @@ pub enum Timer {
     Exit,
     /// The same, of one whose process is known to have gone.
     DyingExit,
-    /// What a worker that has exited has written before.
+    /// The last bytes of a worker that has exited.
     LastRead,
     /// The report of a request whose answer broke.
     Report,
@@ -24,17 +24,17 @@ pub enum Timer {
 pub struct TimerRow {
     /// The timer.
     pub timer: Timer,
-    /// Its name in the docs.
+    /// Name in the docs.
     pub name: &'static str,
-    /// Its duration, milliseconds.
+    /// Duration, milliseconds.
     pub ms: u64,
-    /// What is done when it is over.
+    /// Consequence of its end.
     pub then: &'static str,
-    /// Why it is as long as that.
+    /// Reason for its duration.
     pub reason: &'static str,
 }
 
-/// How long an app's hooks may take after a request before its end is reported anyway, milliseconds: `SETTLE_MS_MAX` of the preload.
+/// Time that an app's hooks may take after a request before its end is reported anyway, milliseconds: `SETTLE_MS_MAX` of the preload.
 const HOOKS_MS_MAX: u64 = 5000;
 
 /// All timers that are no setting.
@@ -91,7 +91,7 @@ pub const TIMERS: [TimerRow; 7] = [
 ];
 
 impl Timer {
-    /// Its duration, microseconds.
+    /// Duration, microseconds.
     #[must_use]
     pub fn us(self) -> u64 {
         TIMERS.iter().find(|row| row.timer == self).map_or(0, |row| row.ms * 1000)

@@ -1,4 +1,4 @@
-//! Before the first byte: in the queue, and with a worker whose connection is being made.
+//! Requests of which no byte was written: in the queue, and with a worker whose connection is being made.
 
 use sluice_catalog::errors::Code;
 use sluice_scheduler::Time;

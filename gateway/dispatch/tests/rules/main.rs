@@ -1,4 +1,4 @@
-//! What is done for what happens, rule by rule.
+//! Actions for events, rule by rule.
 
 mod answers;
 mod clients;

@@ -393,7 +393,7 @@ async fn a_panic_while_a_slot_is_given_back_loses_no_slot() {
                 let lease = Lease::new(worker, request, &gate.lost.0);
                 let held = gate.scheduler.borrow_mut();
                 let given_back = catch_unwind(AssertUnwindSafe(|| {
-                    if is_stream { drop(gate.detached(lease)) } else { gate.finished(lease) }
+                    if is_stream { drop(gate.detached(lease)) } else { gate.finished(lease, Instant::now()) }
                 }));
                 drop(held);
                 assert!(given_back.is_err());

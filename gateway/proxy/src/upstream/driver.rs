@@ -45,6 +45,8 @@ pub(crate) struct Driver {
     head: Option<ReceivedResponse>,
     /// What was wrong with the answer.
     detail: &'static str,
+    /// One look at the clock for all that happens in a turn.
+    now: Instant,
     /// The answer came whole.
     is_whole: bool,
     is_over: bool,
@@ -67,6 +69,7 @@ impl Driver {
             sleep: None,
             head: None,
             detail: "",
+            now: Instant::now(),
             is_whole: false,
             is_over: false,
         }
@@ -79,6 +82,7 @@ impl Future for Driver {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let driver = self.get_mut();
         let Some(gate) = driver.slots.gate.upgrade() else { return Poll::Ready(()) };
+        driver.now = Instant::now();
         loop {
             let is_stirred = driver.request.poll_stirred(cx).is_ready();
             while let Some(action) = driver.request.next_action() {
@@ -108,9 +112,9 @@ impl Driver {
         match connected {
             Ok(wire) => {
                 self.wire = Some(wire);
-                self.request.tell(Event::Connected);
+                self.request.tell_at(self.now, Event::Connected);
             }
-            Err(_) => self.request.tell(Event::ConnectFailed),
+            Err(_) => self.request.tell_at(self.now, Event::ConnectFailed),
         }
         true
     }
@@ -123,12 +127,12 @@ impl Driver {
                 if is_whole {
                     self.writer = None;
                 }
-                self.request.tell(Event::Wrote { is_whole, is_one_piece });
+                self.request.tell_at(self.now, Event::Wrote { is_whole, is_one_piece });
             }
             Written::Refused => self.writer = None,
             Written::Lost => {
                 self.writer = None;
-                self.request.tell(Event::BodyLost);
+                self.request.tell_at(self.now, Event::BodyLost);
             }
         }
         true
@@ -157,9 +161,9 @@ impl Driver {
                 match broken {
                     Broken::Malformed(detail) => {
                         self.detail = detail;
-                        self.request.tell(Event::Malformed);
+                        self.request.tell_at(self.now, Event::Malformed);
                     }
-                    Broken::Foreign => self.request.tell(Event::Foreign),
+                    Broken::Foreign => self.request.tell_at(self.now, Event::Foreign),
                 }
                 return true;
             }
@@ -167,9 +171,9 @@ impl Driver {
         let Poll::Ready(read) = wire.poll_read(cx) else { return false };
         match read {
             Ok(len) if len > 0 => {
-                let now = Instant::now();
-                self.request.answer.last_moved.set(now);
-                self.request.tell_at(now, Event::Heard);
+                self.now = Instant::now();
+                self.request.answer.last_moved.set(self.now);
+                self.request.tell_at(self.now, Event::Heard);
             }
             read => {
                 self.wire = None;
@@ -177,7 +181,7 @@ impl Driver {
                 // What Linux answers when the other side has closed with bytes that it had not read. Another runtime than Node may have
                 // read a part of them.
                 let is_reset = read.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionReset);
-                self.request.tell(Event::Closed { is_reset: is_reset && self.slots.marks });
+                self.request.tell_at(self.now, Event::Closed { is_reset: is_reset && self.slots.marks });
             }
         }
         true
@@ -190,7 +194,7 @@ impl Driver {
             Progress::Interim(head) => answer.inform(head),
             Progress::Head(received) if received.head.status == 101 => {
                 self.head = Some(received);
-                self.request.tell(Event::Switched);
+                self.request.tell_at(self.now, Event::Switched);
             }
             Progress::Head(received) if is_event_stream(&received) => {
                 if self.stream.is_some() {
@@ -198,19 +202,19 @@ impl Driver {
                 } else {
                     self.head = Some(received);
                 }
-                self.request.tell(Event::StreamCame);
+                self.request.tell_at(self.now, Event::StreamCame);
             }
             Progress::Head(received) => {
                 let is_until_close = received.framing == sluice_http1::ResponseFraming::UntilClose;
                 answer.begin(received);
-                self.request.tell(Event::HeadCame { is_until_close });
+                self.request.tell_at(self.now, Event::HeadCame { is_until_close });
             }
             Progress::Piece(piece) => self.push(piece),
             Progress::Whole { trailers, is_reusable } => {
                 self.reader = None;
                 self.is_whole = true;
                 answer.complete(trailers);
-                self.request.tell(Event::Completed { is_reusable });
+                self.request.tell_at(self.now, Event::Completed { is_reusable });
             }
         }
     }
@@ -227,7 +231,7 @@ impl Driver {
         let Some(judging) = &mut self.judging else { return false };
         let Poll::Ready(judged) = judging.as_mut().poll(cx) else { return false };
         self.judging = None;
-        self.request.tell(Event::Judged(judged));
+        self.request.tell_at(self.now, Event::Judged(judged));
         true
     }
 
@@ -239,7 +243,8 @@ impl Driver {
         }
         std::task::ready!(sleep.as_mut().poll(cx));
         self.sleep = None;
-        self.request.tell_at(Instant::now().max(at), Event::TimedOut);
+        self.now = Instant::now().max(at);
+        self.request.tell_at(self.now, Event::TimedOut);
         Poll::Ready(())
     }
 
@@ -320,9 +325,9 @@ impl Driver {
             Action::Finish { .. } => {
                 if self.is_whole {
                     self.slots.finished_total.set(self.slots.finished_total.get() + 1);
-                    request.answer.times.update(|times| Times { finished: Some(Instant::now()), ..times });
+                    request.answer.times.update(|times| Times { finished: Some(self.now), ..times });
                 }
-                gate.finished(lease);
+                gate.finished(lease, self.now);
                 if self.is_whole {
                     gate.proven(request);
                 }
@@ -358,7 +363,7 @@ impl Driver {
         let answer = &self.request.answer;
         self.slots.free(self.request.request);
         self.slots.finished_total.set(self.slots.finished_total.get() + 1);
-        let now = Instant::now();
+        let now = self.now;
         answer.times.update(|times| Times { finished: Some(now), ..times });
         answer.is_stream.set(true);
         answer.last_moved.set(now);

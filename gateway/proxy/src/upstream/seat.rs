@@ -6,14 +6,17 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 
 use super::driver::Driver;
 
 /// See the module's text. One a client's connection.
 #[derive(Default)]
 pub(crate) struct Seat {
+    /// It stays in its place while it is polled: moving it costs more than the rest of the poll.
     driver: RefCell<Option<Driver>>,
+    /// One that has come while the other was polled: the request's next try.
+    next: RefCell<Option<Driver>>,
     /// The task's, while it waits.
     waker: RefCell<Option<Waker>>,
     is_attended: Cell<bool>,
@@ -24,28 +27,48 @@ impl Seat {
     /// Carries the request out, in the task if that is there.
     pub(super) fn take(seat: Option<&Rc<Self>>, driver: Driver) {
         match seat {
-            Some(seat) if seat.is_attended.get() && seat.driver.borrow().is_none() => seat.put(driver),
+            Some(seat) if seat.is_attended.get() => seat.put(driver),
             _ => drop(tokio::task::spawn_local(driver)),
         }
     }
 
     fn put(&self, driver: Driver) {
-        *self.driver.borrow_mut() = Some(driver);
         self.has_new.set(true);
-        let waker = self.waker.borrow().clone();
+        let Ok(mut place) = self.driver.try_borrow_mut() else {
+            self.next.replace(Some(driver));
+            return;
+        };
+        if place.is_some() {
+            // The client asks twice within one request, and the first answer is not read to its end.
+            drop(tokio::task::spawn_local(driver));
+            return;
+        }
+        *place = Some(driver);
+        drop(place);
+        let waker = self.waker.take();
         // In the turn of another task: its bytes leave now, and what comes wakes this task.
         if let Some(waker) = waker {
             self.poll_driver(&mut Context::from_waker(&waker));
+            self.waker.replace(Some(waker));
         }
     }
 
     /// A panic in the driver ends the driver, not the client's task: its lease, which is lost with it, tells.
     fn poll_driver(&self, cx: &mut Context<'_>) {
-        let Some(mut driver) = self.driver.take() else { return };
-        self.has_new.set(false);
-        let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(&mut driver).poll(cx)));
-        if polled.is_ok_and(|polled| polled.is_pending()) {
-            *self.driver.borrow_mut() = Some(driver);
+        loop {
+            self.has_new.set(false);
+            let is_over = {
+                let mut place = self.driver.borrow_mut();
+                let Some(driver) = place.as_mut() else { return };
+                let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(driver).poll(cx)));
+                !matches!(polled, Ok(Poll::Pending))
+            };
+            if !is_over {
+                return;
+            }
+            // Dropped outside of the borrow: it may tell the gate, which may give this client's request to the next worker.
+            let ended = self.driver.replace(self.next.take());
+            drop(ended);
         }
     }
 
@@ -77,7 +100,8 @@ impl Drop for Leaving<'_> {
     fn drop(&mut self) {
         self.0.is_attended.set(false);
         self.0.waker.replace(None);
-        if let Some(driver) = self.0.driver.take() {
+        let left = self.0.driver.try_borrow_mut().ok().and_then(|mut place| place.take());
+        for driver in left.into_iter().chain(self.0.next.take()) {
             tokio::task::spawn_local(driver);
         }
     }
