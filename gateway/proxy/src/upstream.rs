@@ -189,7 +189,7 @@ impl InFlight {
             {
                 self.answer.fail(Code::WorkerTimeout);
             }
-            if idle_max.is_some_and(|max| now.saturating_duration_since(self.answer.moved_at()) >= max) {
+            if idle_max.is_some_and(|max| now.saturating_duration_since(self.answer.last_moved.get()) >= max) {
                 self.answer.fail(Code::StreamIdle);
                 self.answer.closing.set();
             }
