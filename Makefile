@@ -76,8 +76,6 @@ slow = $(call tests,$(1),*.slow)
 named = $(or $(call tests,$(1),*$(F)*),$(error no test in $(1) has "$(F)" in its name))
 
 CARGO_TEST := $(CARGO) test --locked --quiet --manifest-path $(MANIFEST)
-# Scenarios that run with threads for connections as well.
-FRONTED := http-edges http2 client-leaves streams purge
 # Rust that does no input or output.
 PURE := catalog http1 message scheduler classes journal sketch history
 
@@ -103,7 +101,6 @@ test-rust:
 test-node: packages packaging/node_modules/.package-lock.json binary-$(TESTED)
 	tests/scenarios/install.sh
 	node --import tsx tests/support/run.ts $(call short,packages examples tests bench)
-	SLUICE_TEST_FRONTS=2 node --import tsx tests/support/run.ts $(FRONTED:%=tests/scenarios/%.test.ts)
 
 ## test-scenario: the scenarios with F in their names: make test-scenario F=drain
 .PHONY: test-scenario
@@ -214,9 +211,9 @@ bench-serve: build
 	bench/install-peers.sh
 	$(TSX) bench/serve.ts $(ARGS)
 
-## bench-NAME: one of render5ms overload slow-clients slow-readers memory overlap answers storefront own-cpu attribution tail-profiles hotspots dashboard everything-on breathe scale shared-cache composed fronts; ARGS=--quick for a short one
-.PHONY: bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-fronts bench-waiting
-bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-fronts bench-waiting: bench-%: build
+## bench-NAME: one of render5ms overload slow-clients slow-readers memory overlap answers storefront own-cpu attribution tail-profiles hotspots dashboard everything-on breathe scale shared-cache composed; ARGS=--quick for a short one
+.PHONY: bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-waiting
+bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-waiting: bench-%: build
 	$(TSX) bench/$*.ts $(ARGS)
 
 ## bench-faults: failures per kill, reload and loop, against nginx + HAProxy, Passenger, PM2, node:cluster; 25 minutes; ARGS="--mode kills" for one bar

@@ -284,10 +284,7 @@ export function sluiceCommand(args: string[]): [string, string[]] {
   return binary === undefined ? [process.execPath, [program, ...args]] : [program, args];
 }
 
-/**
- * The environment of a fresh shell. Nothing of a test runner's or of the caller's own settings reaches the gateway, but for
- * SLUICE_TEST_FRONTS, which gives every gateway so many threads for connections.
- */
+/** The environment of a fresh shell: nothing of a test runner's or of the caller's own settings reaches the gateway. */
 export function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const dropped =
     /^(SLUICE_|npm_)|^(PORT|HOST|NODE_ENV|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_CHANNEL_FD|WEB_CONCURRENCY)$/;
@@ -295,11 +292,7 @@ export function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.Pro
   const preload = process.env['SLUICE_PRELOAD'] ?? path.join(repositoryDir, 'packages/preload/dist/index.js');
   const direct = process.env['SLUICE_BINARY'] === undefined ? {} : { SLUICE_PRELOAD: preload };
   const cache = path.join(os.tmpdir(), `slu-compiled-${process.getuid?.() ?? 0}`);
-  const fronts = process.env['SLUICE_TEST_FRONTS'];
-  const own = {
-    SLUICE_WORKERS_COMPILE_CACHE_DIR: cache,
-    ...(fronts === undefined ? {} : { SLUICE_SERVER_FRONTS: fronts }),
-  };
+  const own = { SLUICE_WORKERS_COMPILE_CACHE_DIR: cache };
   return { ...Object.fromEntries(kept), ...direct, ...own, ...extra };
 }
 

@@ -21,7 +21,6 @@ pub static OPERATOR_METRICS: &[&Metric] = &[
     &metrics::TRACE_SPANS_TOTAL,
     &metrics::CONNECTIONS_TOTAL,
     &metrics::STREAMS_TOTAL,
-    &metrics::FRONT_ANSWERS_TOTAL,
     &metrics::COMPRESSION_ANSWERS_TOTAL,
     &metrics::COMPRESSION_FALLBACKS_TOTAL,
     &metrics::COMPRESSION_INPUT_BYTES_TOTAL,

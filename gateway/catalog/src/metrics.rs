@@ -100,8 +100,6 @@ metrics! {
         "Bytes of request bodies received from clients."
     RESPONSE_BODY_BYTES_TOTAL "sluice_response_body_bytes_total" Counter Bytes []
         "Bytes of response bodies sent to clients."
-    FRONT_ANSWERS_TOTAL "sluice_front_answers_total" Counter Count []
-        "Requests that threads for connections (`server.fronts`) answered from the page cache by themselves."
     COMPRESSION_ANSWERS_TOTAL "sluice_compression_answers_total" Counter Count ["encoding"]
         "Answers that the gateway compressed."
     COMPRESSION_FALLBACKS_TOTAL "sluice_compression_fallbacks_total" Counter Count []

@@ -42,7 +42,6 @@ use sluice_catalog::errors::Code;
 use sluice_catalog::profiles::{PROFILES_DIR, TAILS_DIR};
 use sluice_journal::{Event, Format, Journal, Level, Options, Query, Tasks, tasks};
 use sluice_proxy::front::listen::{self, Then};
-use sluice_proxy::fronts;
 use sluice_proxy::gate::Gate;
 use sluice_proxy::{ActiveConfig, Unusable};
 use sluice_supervisor::{App, Supervisor, Told};
@@ -368,10 +367,6 @@ fn accept(
     listener: TcpListener,
     redirect: Option<TcpListener>,
 ) -> oneshot::Sender<Then> {
-    if gate.has_fronts() {
-        let lost = tasks.clone();
-        tasks.spawn("fronts", fronts::hear(Rc::clone(gate), move |place| lost.lose("front", place)));
-    }
     let (stop, stopped) = oneshot::channel();
     let (stop_redirect, redirect_stopped) = oneshot::channel();
     let stopped = async {
@@ -391,7 +386,6 @@ fn accept(
 fn first_settings(loaded: &Loaded, descriptors_max: u64) -> Result<(u32, Settings), Failure> {
     let mut config = settings::resolved(loaded);
     memory::bound(&mut config);
-    threads::count_fronts(&mut config);
     let workers = worker_count(&config);
     let (temp_files_max, note) = bound_connections(&mut config, workers, descriptors_max);
     if let Some(note) = note {

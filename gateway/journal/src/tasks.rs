@@ -61,25 +61,21 @@ impl Tasks {
 
     /// Runs the task on the `LocalSet`. It may end by itself, or by the handle.
     pub fn spawn(&self, name: &'static str, task: impl Future<Output = ()> + 'static) -> AbortHandle {
-        let running = tokio::task::spawn_local(with_faults(name, task));
+        #[cfg(debug_assertions)]
+        let task = injected::panicking(name, task);
+        let running = tokio::task::spawn_local(task);
         let handle = running.abort_handle();
-        let tasks = self.clone();
+        let Tasks { journal, lost } = self.clone();
         tokio::task::spawn_local(async move {
             if running.await.is_err_and(|error| error.is_panic()) {
-                tasks.lose(name, &place());
+                journal.emit(Event::TaskLost { task: name, place: &place() });
+                // The task that does so may be the one that is lost.
+                journal.flush();
+                lost.is_any.set(true);
+                lost.told.notify_waiters();
             }
         });
         handle
-    }
-
-    /// Tells that a task is lost, which may have been on another thread.
-    pub fn lose(&self, task: &'static str, place: &str) {
-        let Tasks { journal, lost } = self;
-        journal.emit(Event::TaskLost { task, place });
-        // The task that does so may be the one that is lost.
-        journal.flush();
-        lost.is_any.set(true);
-        lost.told.notify_waiters();
     }
 
     /// Whether a task was lost.
@@ -97,17 +93,6 @@ impl Tasks {
     }
 }
 
-/// The task, which a test may make panic.
-pub async fn with_faults(name: impl AsRef<str>, task: impl Future<Output = ()>) {
-    #[cfg(debug_assertions)]
-    injected::panicking(name.as_ref(), task).await;
-    #[cfg(not(debug_assertions))]
-    {
-        let _ = name;
-        task.await;
-    }
-}
-
 /// `SLUICE_TEST_PANIC_IN=tick:/path` makes the task `tick` panic as soon as there is a file `/path`.
 #[cfg(debug_assertions)]
 mod injected {
@@ -117,7 +102,7 @@ mod injected {
     const SWITCH: &str = "SLUICE_TEST_PANIC_IN";
     const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-    pub(super) async fn panicking(name: &str, task: impl Future<Output = ()>) {
+    pub(super) async fn panicking(name: &'static str, task: impl Future<Output = ()>) {
         let switch = std::env::var(SWITCH).ok();
         let trigger = switch.as_deref().and_then(|switch| switch.split_once(':')).filter(|(task, _)| *task == name);
         let Some((_, path)) = trigger else { return task.await };

@@ -72,12 +72,6 @@ impl Method {
     pub fn is_safe(&self) -> bool {
         matches!(self, Self::Get | Self::Head | Self::Options)
     }
-
-    /// True for methods whose repetition changes nothing more (RFC 9110 §9.2.2). Unknown ones count as not so.
-    #[must_use]
-    pub fn is_idempotent(&self) -> bool {
-        self.is_safe() || matches!(self, Self::Put | Self::Delete)
-    }
 }
 
 #[cfg(test)]
@@ -85,21 +79,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn methods_say_what_they_are_and_whether_they_may_be_repeated() {
-        for (name, safe, idempotent) in [
-            ("GET", true, true),
-            ("HEAD", true, true),
-            ("OPTIONS", true, true),
-            ("PUT", false, true),
-            ("DELETE", false, true),
-            ("POST", false, false),
-            ("PATCH", false, false),
-            ("PROPFIND", false, false),
-            ("get", false, false),
+    fn methods_say_what_they_are_and_whether_they_are_safe() {
+        for (name, safe) in [
+            ("GET", true),
+            ("HEAD", true),
+            ("OPTIONS", true),
+            ("PUT", false),
+            ("DELETE", false),
+            ("POST", false),
+            ("PATCH", false),
+            ("PROPFIND", false),
+            ("get", false),
         ] {
             let method = Method::parse(name.as_bytes()).unwrap();
             assert_eq!(method.as_str(), name);
-            assert_eq!((method.is_safe(), method.is_idempotent()), (safe, idempotent), "{name}");
+            assert_eq!(method.is_safe(), safe, "{name}");
         }
     }
 }

@@ -7,14 +7,13 @@
 mod disk;
 mod fetch;
 pub(crate) mod flight;
-pub(crate) mod grant;
 mod log;
 pub(crate) mod look_up;
 mod marks;
 mod neighbour;
 mod paths;
 mod purge;
-pub(crate) mod reply;
+mod reply;
 mod rules;
 mod store;
 mod tier;
@@ -125,28 +124,17 @@ impl Cache {
         let found = self.ttl_s.iter().find(|(prefix, _)| paths::lies_surely_below(path, prefix));
         Rule { ttl_s: found.map(|(_, seconds)| *seconds) }
     }
-
-    /// Another thread has answered with a page.
-    pub(crate) fn note_hit(&self, key: &str) {
-        self.store.borrow().touch(key);
-        self.counts.count(CacheUse::Hit);
-    }
-
-    /// From here on no other thread answers with any page.
-    pub(crate) fn revoke_all(&self) {
-        self.store.borrow_mut().revoke_all();
-    }
 }
 
 /// What tells pages apart.
-pub(crate) struct Keys {
+struct Keys {
     rules: KeyRules,
     /// In lower case.
     bypass: Vec<String>,
 }
 
 impl Keys {
-    pub(crate) fn new(settings: &config::PageCache) -> Self {
+    fn new(settings: &config::PageCache) -> Self {
         Keys {
             rules: KeyRules { ignored_params: settings.ignored_params.clone() },
             bypass: settings.bypass.iter().map(|prefix| prefix.to_ascii_lowercase()).collect(),
@@ -158,7 +146,7 @@ impl Keys {
     }
 
     /// The key of a page that may be kept; none for other requests.
-    pub(crate) fn key(&self, head: &RequestHead, origin: &Origin) -> Option<String> {
+    fn key(&self, head: &RequestHead, origin: &Origin) -> Option<String> {
         if self.is_bypassed(head.path()) {
             return None;
         }

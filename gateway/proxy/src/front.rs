@@ -4,7 +4,6 @@
 mod allocations;
 pub(crate) mod client;
 pub(crate) mod connection;
-pub(crate) mod course;
 pub(crate) mod exchange;
 pub(crate) mod h1;
 pub(crate) mod h2;
@@ -12,6 +11,5 @@ pub(crate) mod handles;
 pub mod listen;
 pub(crate) mod lobby;
 pub(crate) mod own;
-pub(crate) mod road;
 pub mod tls;
 mod tunnel;

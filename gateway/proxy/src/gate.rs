@@ -31,7 +31,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::rc::{Rc, Weak};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use sluice_catalog::config::Concurrency;
@@ -50,11 +50,9 @@ use crate::answers::files::Files;
 use crate::answers::shell::Shells;
 use crate::front::lobby::Lobby;
 use crate::front::tls::{Renewals, Tls};
-use crate::fronts::{self, Fronts};
 use crate::ids::WorkerMap;
 pub(crate) use crate::ids::to_usize;
-use crate::receive::memory::{Memory, Used};
-use crate::receive::spool::{TempFiles, TempStore};
+use crate::receive::spool::TempStore;
 use crate::record::ANSWERED_MAX;
 use crate::respond::answer::{Answer, Times};
 use crate::respond::compose::rules::Composer;
@@ -89,7 +87,7 @@ pub struct Gate {
     /// Itself, for tasks that outlast a call.
     me: Weak<Gate>,
     active: RefCell<ActiveConfig>,
-    tls: Option<Arc<Tls>>,
+    tls: Option<Tls>,
     /// Where events are told.
     pub journal: Journal,
     /// Names of the headers that the access log has.
@@ -104,8 +102,7 @@ pub struct Gate {
     pub(crate) parts_purger: RefCell<Option<PartsPurger>>,
     pub(crate) composer: Composer,
     pub(crate) compression: Compression,
-    pub(crate) lobby: Rc<Lobby>,
-    fronts: Option<Fronts>,
+    pub(crate) lobby: Lobby,
     pub(crate) tokens: Tokens,
     /// Who asks a CA for certificates.
     pub(crate) renewals: Renewals,
@@ -177,14 +174,11 @@ impl Gate {
         let rates = Rates::parse(&config)?.map(RefCell::new);
         let files = Files::new(&config.files)?;
         let tls = active.certificates.clone().map(|certificates| Tls::start(&config, certificates));
-        let tls = tls.transpose().map_err(Unusable::Tls)?.map(Arc::new);
+        let tls = tls.transpose().map_err(Unusable::Tls)?;
         let buffers_bytes_max = to_usize(config.memory.buffers_bytes_max);
         let tier = active.shared_cache.clone().map(sluice_tier::Tier::start).transpose();
         let tier = tier.map_err(Unusable::SharedThread)?;
-        let temp = TempFiles::new(crate::temp_dir(&config), config.temp.bytes_max);
-        let fronts = Fronts::start(&config, &active.trust, &temp, tls.as_ref()).map_err(Unusable::Fronts)?;
-        let core_bytes_max = fronts::core_bytes(fronts.is_some(), buffers_bytes_max);
-        let store = TempStore::sharing(&temp, Memory::part(core_bytes_max, buffers_bytes_max, Used::default()));
+        let store = TempStore::new(crate::temp_dir(&config), config.temp.bytes_max, buffers_bytes_max);
         let classes = Classes::new(&config);
         let sessions = Sessions::new(&config);
         journal.reserve_classes(classes.route_names().iter().map(String::as_str));
@@ -192,7 +186,6 @@ impl Gate {
             me: Weak::clone(me),
             tls,
             lobby: Lobby::new(Rc::clone(&config), Rc::clone(&store)),
-            fronts,
             deaths: Retries::new(&config),
             crashes: RefCell::default(),
             classes,
@@ -256,11 +249,6 @@ impl Gate {
     /// For a task that outlasts the call.
     pub(crate) fn rc(&self) -> Rc<Self> {
         self.me.upgrade().expect("whoever calls the gate holds it")
-    }
-
-    /// Whether some clients may ask no more than so often.
-    pub(crate) fn has_rates(&self) -> bool {
-        self.rates.is_some()
     }
 
     /// Counts a request of this client. If it is over its limit: after how many seconds it may ask again.
@@ -410,7 +398,7 @@ impl Gate {
 
     /// A temporary file could not be written or read: the operator has to know, but not once a request.
     fn note_temp_failure(&self, now: Instant) {
-        let Some(error) = self.store.files.take_failure() else { return };
+        let Some(error) = self.store.take_failure() else { return };
         if self.temp_noted.get().is_none_or(|noted| now.duration_since(noted) >= NOTE_PERIOD) {
             self.temp_noted.set(Some(now));
             let text = format!(

@@ -12,7 +12,6 @@ mod alarms;
 pub mod answers;
 mod cache;
 pub mod front;
-pub mod fronts;
 pub mod gate;
 mod ids;
 mod receive;

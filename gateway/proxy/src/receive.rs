@@ -104,8 +104,8 @@ impl H1<'_> {
 
     /// The whole body. Refuses at once what declares to be too large; asks for it where the client waits to be asked.
     pub(crate) async fn body(&mut self, bytes_max: u64) -> Result<Body, Failure> {
-        if let Some(is_announced) = self.empty_body() {
-            return Ok(Body::empty(is_announced));
+        if !self.has_body() {
+            return Ok(Body::empty(self.framing != Framing::None));
         }
         let body = take(self.client, self.lobby, self.framing, bytes_max, self.expects_continue).await?;
         self.persists = self.keep_alive;

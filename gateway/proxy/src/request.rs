@@ -29,9 +29,6 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
         Some(wanted) => (Asker::Page, Request::of_include(origin.peer, wanted)),
         None => (if exchange.is_own() { Asker::Gateway } else { Asker::Client }, Request::new(origin.peer)),
     };
-    if let Exchange::Remote(remote) = exchange {
-        request.begin_at(remote.started());
-    }
     let mut waiting = None;
     let answered = async {
         let asked = exchange.head().await.inspect_err(|_| {

@@ -1,7 +1,6 @@
 //! Sends an answer, whoever gives it. A slow client fills the answer's buffer and its file, never the worker's time (I2).
 
 pub(crate) mod answer;
-pub(crate) mod aside;
 pub(crate) mod compose;
 pub(crate) mod compress;
 pub(crate) mod encode;
@@ -68,7 +67,7 @@ pub(crate) async fn respond(
         exchange.break_off();
         return sent;
     }
-    tell_hsts(gate.config().server.hsts_max_age_s, request.head.scheme, &mut response.head);
+    tell_hsts(gate, request, &mut response.head);
     let (size, compressed) = if exchange.is_client() {
         gate.compression.apply(&request.head, &mut response).await
     } else {
@@ -93,8 +92,9 @@ pub(crate) async fn respond(
 }
 
 /// `Strict-Transport-Security` (RFC 6797 §7.1), unless the app has said it; never without TLS (§7.2).
-pub(crate) fn tell_hsts(max_age_s: u64, scheme: Scheme, head: &mut ResponseHead) {
-    if max_age_s > 0 && scheme == Scheme::Https && !head.fields.contains("strict-transport-security") {
+fn tell_hsts(gate: &Gate, request: &Request, head: &mut ResponseHead) {
+    let max_age_s = gate.config().server.hsts_max_age_s;
+    if max_age_s > 0 && request.head.scheme == Scheme::Https && !head.fields.contains("strict-transport-security") {
         head.fields.push("Strict-Transport-Security", format!("max-age={max_age_s}"));
     }
 }
@@ -113,7 +113,7 @@ fn outcome(request: &Request, response: &Response, error: Option<Code>) -> Outco
 
 /// Who has gone before the end was answered all the same. Many may take their time with one answer that is kept: none of them has more
 /// than a piece of it copied.
-pub(crate) async fn send_whole(exchange: &mut Exchange<'_>, data: &[u8], sent: &mut Sent) {
+async fn send_whole(exchange: &mut Exchange<'_>, data: &[u8], sent: &mut Sent) {
     sent.bytes_out = data.len() as u64;
     let (first, rest) = data.split_at(data.len().min(PIECE_BYTES));
     for piece in std::iter::once(first).chain(rest.chunks(PIECE_BYTES)) {

@@ -49,18 +49,6 @@ impl Socket<UnixStream> {
         UnixStream::connect(path).await.map(Socket::Os)
     }
 
-    /// The same socket for the thread that calls this, whose runtime it wakes from now on.
-    ///
-    /// # Errors
-    /// When the runtime cannot watch it.
-    pub(crate) fn come_here(self) -> io::Result<Self> {
-        match self {
-            Socket::Os(unix) => unix.into_std().and_then(UnixStream::from_std).map(Socket::Os),
-            #[cfg(test)]
-            Socket::Memory(end) => Ok(Socket::Memory(end)),
-        }
-    }
-
     pub(crate) fn split(&mut self) -> (Socket<ReadHalf<'_>>, Socket<WriteHalf<'_>>) {
         match self {
             Socket::Os(unix) => {

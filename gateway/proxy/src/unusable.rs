@@ -55,9 +55,6 @@ pub enum Unusable {
     /// There is no thread for handshakes, or no randomness.
     #[error("cannot be served: {0}. Raise the limit on processes (pids.max of the cgroup, ulimit -u)")]
     Tls(#[source] io::Error),
-    /// There is no thread for connections.
-    #[error("cannot be had: {0}. Raise the limit on processes (pids.max of the cgroup, ulimit -u)")]
-    Fronts(#[source] io::Error),
     /// An entry of a list of networks is none.
     #[error("holds {entry:?}, which is neither an address nor a network such as 10.0.0.0/8")]
     Network {
@@ -209,7 +206,6 @@ impl Unusable {
             Self::Key { .. } | Self::Pair { .. } => "server.tls_key",
             Self::Acme(sluice_certificates::acme::Unusable::NoDir) => "acme.dir",
             Self::Acme(sluice_certificates::acme::Unusable::Binding) => "acme.eab_hmac_key",
-            Self::Fronts(_) => "server.fronts",
             Self::Network { key, .. } => key,
             Self::Rate { .. } => "rate.limits",
             Self::User { .. } => "access.basic_auth",

@@ -223,13 +223,6 @@ export interface ServerConfig {
    */
   handshakes_max?: number;
   /**
-   * Threads for connections: TLS records, HTTP codecs and sending, while another one decides. With 1,
-   * one thread does it all. 0 takes 1 on fewer than 8 CPUs, and from there one for each 8 CPUs, at least
-   * 2 and at most 8. In threads, from 0 to 64.
-   * @default 0
-   */
-  fronts?: number;
-  /**
    * Seconds for which browsers are told to use HTTPS alone: `Strict-Transport-Security: max-age=` in
    * answers over TLS whose app sends none of its own. 0 sends no such header. In seconds, from 0 to
    * 157680000.

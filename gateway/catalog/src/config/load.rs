@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::problem::{ConfigError, Location, Problem};
-use super::slips::{Lines, gone, is_service_link, named, nearest_key, short_form, suspicious, unknown};
+use super::removed::removed;
+use super::slips::{Lines, is_service_link, named, nearest_key, short_form, suspicious, unknown};
 use super::table::{Key, key, keys};
 use super::value_error::ValueError;
 use super::{Config, SECTIONS, checks, nearest};
@@ -160,8 +161,8 @@ impl Loader {
             let start = name.span().start;
             let name: &str = name.get_ref();
             let Some(key) = section.keys.iter().find(|key| key.name == name) else {
-                if let Some(gone) = gone(&format!("{}.{name}", section.name)) {
-                    self.warnings.push(format!("{}{gone}", place(start)));
+                if let Some(removed) = removed(&format!("{}.{name}", section.name)) {
+                    self.warnings.push(format!("{}{removed}", place(start)));
                     continue;
                 }
                 // The right key in the wrong section is as likely as a slip, so all keys are looked at second.
@@ -193,15 +194,13 @@ impl Loader {
 
     fn read_flags(&mut self, flags: Vec<(&'static str, String)>) {
         for (path, text) in flags {
-            match key(path) {
-                Some(key) => {
+            match (key(path), removed(path)) {
+                (Some(key), _) => {
                     let origin = Origin::Flag(path.to_owned());
                     self.set(key, origin, Some(&text), |config| (key.set_text)(config, &text));
                 }
-                None if gone(path).is_some() => {
-                    self.warnings.extend(gone(path).map(|gone| format!("{}{gone}", Location::Flag(path.to_owned()))));
-                }
-                None => self.problem(Location::Flag(path.to_owned()), path, unknown("key", nearest_key(path))),
+                (None, Some(removed)) => self.warnings.push(format!("{}{removed}", Location::Flag(path.to_owned()))),
+                (None, None) => self.problem(Location::Flag(path.to_owned()), path, unknown("key", nearest_key(path))),
             }
         }
     }

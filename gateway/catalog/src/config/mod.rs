@@ -15,6 +15,7 @@ mod log;
 mod nearest;
 mod problem;
 mod rate;
+mod removed;
 mod route;
 mod slips;
 mod span;
@@ -34,6 +35,7 @@ pub use load::{FILE_NAME, Loaded, Origin, Sources, environment, find_file};
 pub use nearest::nearest;
 pub use problem::{ConfigError, Location, Problem};
 pub use rate::{NotARate, Rate};
+pub use removed::REMOVED;
 pub use route::{Route, RouteError, Segment, site};
 pub use span::{NotASpan, Span};
 pub use table::{Applies, Bounds, Key, Secrecy, Section, key, keys, secret_variables};
@@ -130,9 +132,6 @@ config! {
         certificates: Vec<Certificate> = Vec::new() => reload;
         /// TLS handshakes under way at once; further ones wait in the order in which their clients began to speak.
         handshakes_max: u32 = 256, in 1..=100_000, "handshakes" => restart;
-        /// Threads for connections: TLS records, HTTP codecs and sending, while another one decides. With 1, one thread does it all. 0
-        /// takes 1 on fewer than 8 CPUs, and from there one for each 8 CPUs, at least 2 and at most 8.
-        fronts: u32 = 0, in 0..=64, "threads" => restart;
         /// Seconds for which browsers are told to use HTTPS alone: `Strict-Transport-Security: max-age=` in answers over TLS whose
         /// app sends none of its own. 0 sends no such header.
         hsts_max_age_s: u64 = 0, in 0..=157_680_000, "seconds" => reload;

@@ -3,20 +3,9 @@
 
 use toml::de::DeValue;
 
+use super::removed::removed;
 use super::table::{Key, keys};
 use super::{SECTIONS, nearest};
-
-/// Keys of earlier versions, and what to write instead. A file that still has one works on without it.
-const GONE: [(&str, &str); 2] = [
-    ("alarms.starved_factor", "where a class starves, the alarm steady_queue is raised"),
-    ("warm_up.recent", "name targets in warm_up.paths"),
-];
-
-/// What is said of a key that earlier versions had.
-pub(super) fn gone(path: &str) -> Option<String> {
-    let (_, instead) = GONE.iter().find(|(gone, _)| *gone == path)?;
-    Some(format!("{path} is a key of an earlier version and has no effect: {instead}."))
-}
 
 pub(super) fn unknown(what: &str, near: Option<&str>) -> String {
     match near {
@@ -65,8 +54,8 @@ pub(super) fn suspicious(name: &str, value: &str) -> Option<String> {
         return None;
     }
     let (in_section, path) = (section.name.len() + 1, rest.to_lowercase());
-    if let Some(gone) = gone(&format!("{}.{}", section.name, &path[in_section..])) {
-        return Some(format!("environment variable {name}: {gone}"));
+    if let Some(removed) = removed(&format!("{}.{}", section.name, &path[in_section..])) {
+        return Some(format!("environment variable {name}: {removed}"));
     }
     let near = nearest(name, known.iter().map(String::as_str));
     Some(format!("environment variable {name} {} It has no effect.", sentence(unknown("key", near))))

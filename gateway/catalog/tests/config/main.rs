@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
 use sluice_catalog::config::{
-    Choice, Concurrency, Config, ConfigError, Kind, Loaded, Location, LogFormat, Origin, Renderer, Sources, find_file,
-    key, keys,
+    Choice, Concurrency, Config, ConfigError, Kind, Loaded, Location, LogFormat, Origin, REMOVED, Renderer, Sources,
+    find_file, key, keys,
 };
 
 /// A directory of its own, removed at the end.
@@ -226,20 +226,31 @@ fn problems_of_environment_and_flags_say_where_they_stand() {
 }
 
 #[test]
-fn a_key_of_an_earlier_version_is_a_warning_wherever_it_stands() {
-    let says = "alarms.starved_factor is a key of an earlier version and has no effect: ";
-    let in_file = load("\n[alarms]\nstarved_factor = 7\nafter_s = 9\n", &[], &[]).unwrap();
-    assert_eq!(in_file.config.alarms.after_s, 9);
-    let in_env = load("", &[("SLUICE_ALARMS_STARVED_FACTOR", "7")], &[]).unwrap();
-    let in_flag = load("", &[], &[("alarms.starved_factor", "7")]).unwrap();
-    for (loaded, place) in [
-        (in_file, "sluice.toml:3: "),
-        (in_env, "environment variable SLUICE_ALARMS_STARVED_FACTOR: "),
-        (in_flag, "command line: "),
-    ] {
-        let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
-        assert!(warning.contains(&format!("{place}{says}")), "{warning}");
+fn a_removed_key_is_a_warning_that_says_what_to_do_wherever_it_stands() {
+    for &(path, instead) in REMOVED {
+        let (section, name) = path.split_once('.').unwrap();
+        let says = format!("{path} is a key of an earlier version and has no effect: {instead}.");
+        let variable = format!("SLUICE_{section}_{name}").to_uppercase();
+        let in_file = load(&format!("\n[{section}]\n{name} = 7\n[queue]\nlength_max = 9\n"), &[], &[]).unwrap();
+        assert_eq!(in_file.config.queue.length_max, 9);
+        let in_env = load("", &[(&variable, "7")], &[]).unwrap();
+        let in_flag = load("", &[], &[(path, "7")]).unwrap();
+        for (loaded, place) in [
+            (in_file, "sluice.toml:3: ".to_owned()),
+            (in_env, format!("environment variable {variable}: ")),
+            (in_flag, "command line: ".to_owned()),
+        ] {
+            let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
+            assert!(warning.ends_with(&format!("{place}{says}")), "{warning}");
+        }
     }
+}
+
+#[test]
+fn a_config_that_asks_for_several_threads_is_told_that_one_serves_all_connections() {
+    let loaded = load("[server]\nfronts = 2\n", &[], &[]).unwrap();
+    let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
+    assert!(warning.contains("sluice.toml:2: server.fronts ") && warning.contains("one thread serves"), "{warning}");
 }
 
 #[test]

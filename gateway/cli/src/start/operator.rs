@@ -546,7 +546,6 @@ impl Operator for Gateway {
         page.metric(&metrics::CONNECTIONS_TOTAL).sample(&[], self.gate.connections_total());
         page.metric(&metrics::STREAMS_TOTAL).sample(&[], self.gate.streams_total());
         let compression = self.gate.compression_counts();
-        page.metric(&metrics::FRONT_ANSWERS_TOTAL).sample(&[], self.gate.answered_by_fronts());
         page.metric(&metrics::COMPRESSION_ANSWERS_TOTAL);
         for coding in Coding::ALL {
             page.sample(&[("encoding", coding.token())], compression.bodies(coding));

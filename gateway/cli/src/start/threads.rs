@@ -2,23 +2,17 @@
 //! never end. Later there may be none to be had, where a limit on processes is full, and then work waits for one of these.
 
 use std::io;
-use std::num::NonZero;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use nix::sys::signal::SigSet;
-use sluice_catalog::config::Config;
 use tokio::runtime::{Builder, Runtime};
 
 /// Threads that exist from the start.
 const THREADS_MIN: usize = 4;
 /// Threads that there may be for work that blocks.
 const THREADS_MAX: usize = 16;
-/// One thread for connections has so many CPUs beside it, which the workers keep busy.
-const CPUS_PER_FRONT: usize = 8;
-/// Threads for connections, unless the config says otherwise.
-const FRONTS_MAX: u32 = 8;
 /// Longer than any gateway runs.
 const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 86_400);
 /// Time in which a thread that was started must run.
@@ -68,21 +62,6 @@ pub fn runtime() -> Result<Runtime, ThreadsRefused> {
     Ok(runtime)
 }
 
-/// Replaces 0 by what suits this machine. Below 8 CPUs the workers need them all, and one thread keeps up with them.
-pub fn count_fronts(config: &mut Config) {
-    if config.server.fronts == 0 {
-        let cpus = thread::available_parallelism().map_or(1, NonZero::get);
-        config.server.fronts = fronts_of(cpus);
-    }
-}
-
-fn fronts_of(cpus: usize) -> u32 {
-    if cpus < CPUS_PER_FRONT {
-        return 1;
-    }
-    u32::try_from(cpus / CPUS_PER_FRONT).unwrap_or(FRONTS_MAX).clamp(2, FRONTS_MAX)
-}
-
 /// A thread that ends when the sender is dropped.
 fn held_thread() -> io::Result<(mpsc::Sender<()>, thread::JoinHandle<()>)> {
     let (hold, held) = mpsc::channel::<()>();
@@ -90,14 +69,4 @@ fn held_thread() -> io::Result<(mpsc::Sender<()>, thread::JoinHandle<()>)> {
         let _ = held.recv();
     })?;
     Ok((hold, thread))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn connections_have_threads_of_their_own_from_8_cpus_on() {
-        assert_eq!([1, 2, 7, 8, 16, 24, 64, 256].map(fronts_of), [1, 1, 1, 2, 2, 3, 8, 8]);
-    }
 }

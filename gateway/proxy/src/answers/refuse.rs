@@ -3,7 +3,7 @@
 mod body;
 mod pages;
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use sluice_catalog::errors::Code;
 use sluice_journal::Outcome;
@@ -23,7 +23,7 @@ pub(crate) struct Refusal {
     /// After how many seconds the client may ask again, where that is known.
     pub(crate) retry_after_s: Option<u32>,
     /// How the client may say who it is (RFC 9110 §11.6.1).
-    pub(crate) challenge: Option<Arc<str>>,
+    pub(crate) challenge: Option<Rc<str>>,
 }
 
 impl Refusal {

@@ -8,7 +8,6 @@ use sluice_message::{Method, RequestHead, ResponseHead, elements, starts_with};
 
 use super::fetch::{self, For, is_for_all};
 use super::flight::{self, State, Waiting};
-use super::grant::{self, Grant};
 use super::log::Tags;
 use super::purge;
 use super::reply::{self, Source};
@@ -17,7 +16,6 @@ use crate::answers::Response;
 use crate::front::exchange::{Exchange, Woke};
 use crate::gate::Gate;
 use crate::request::passage::{Failure, Request};
-use crate::respond::compose::rules;
 use crate::upstream::forward::Origin;
 
 /// What the cache has for a client.
@@ -50,7 +48,9 @@ const WAITS_MAX: u32 = 3;
 impl Gate {
     /// Now, by both clocks.
     pub(crate) fn moment(&self) -> Moment {
-        grant::moment(self.epoch)
+        let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let steady_ms = self.epoch.elapsed().as_millis();
+        Moment { wall_s: wall.as_secs(), steady_ms: u64::try_from(steady_ms).unwrap_or(u64::MAX) }
     }
 
     pub(super) fn stale_limits(&self) -> StaleLimits {
@@ -97,12 +97,6 @@ async fn look_up(
         let mut stale = None;
         let reuse = kept.as_ref().map(|object| object.policy.borrow().reuse(gate.moment(), gate.stale_limits()));
         if let (Some(object), Some(Reuse::Fresh(_))) = (&kept, reuse) {
-            if let Exchange::Remote(remote) = exchange
-                && remote.wants_page()
-                && let Some(grant) = granted(gate, &request.head, &key, object)
-            {
-                remote.give_page(gate, grant);
-            }
             return Ok(Some(served(gate, request, object, Source::Hit).into()));
         }
         let known = depends_on.take().or_else(|| cache.store.borrow().dimensions(&key));
@@ -145,19 +139,6 @@ async fn look_up(
         }
     }
     Ok(None)
-}
-
-/// A copy of the page for a front, if nothing stands before the cache that a front knows nothing of.
-fn granted(gate: &Gate, request: &RequestHead, key: &str, object: &Object) -> Option<Grant> {
-    let is_alone = gate.access().is_none() && !gate.has_rates();
-    let is_composed = gate.composer.names(request) || gate.composer.takes(request, &object.head);
-    if !is_alone || is_composed || object.head.status != 200 {
-        return None;
-    }
-    let mut head = object.head.clone();
-    rules::hide(&mut head);
-    let live = gate.cache.store.borrow_mut().live(key)?;
-    Some(Grant::new(key, head, object, live, gate.epoch))
 }
 
 /// Waits until the render's head is there, or will never be.

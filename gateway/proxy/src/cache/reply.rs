@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::SystemTime;
 
-use sluice_cache::{Moment, Policy, Reuse, StaleLimits};
+use sluice_cache::{Moment, Policy, Reuse};
 use sluice_journal::CacheUse;
 use sluice_message::{Fields, Method, RequestHead, ResponseHead};
 
@@ -89,22 +89,14 @@ pub(super) fn cleaned(mut head: ResponseHead, came: Moment) -> ResponseHead {
 }
 
 fn with_age(gate: &Gate, head: &ResponseHead, policy: &Policy, source: Source) -> ResponseHead {
-    aged(gate.moment(), gate.stale_limits(), head, policy, source)
-}
-
-/// The head of a kept page that is fresh now.
-pub(crate) fn fresh(now: Moment, head: &ResponseHead, policy: &Policy) -> ResponseHead {
-    aged(now, StaleLimits::default(), head, policy, Source::Hit)
-}
-
-fn aged(now: Moment, limits: StaleLimits, head: &ResponseHead, policy: &Policy, source: Source) -> ResponseHead {
+    let now = gate.moment();
     let fields = head.fields.clone_with_room(ADDED.0, ADDED.1);
     let mut head = ResponseHead { status: head.status, reason: head.reason.clone(), fields };
     let age_s = policy.age_s(now);
     if age_s > 0 || source.as_use() == CacheUse::Hit {
         head.fields.push_written("Age", format_args!("{age_s}"));
     }
-    source.tell(policy.reuse(now, limits), &mut head.fields);
+    source.tell(policy.reuse(now, gate.stale_limits()), &mut head.fields);
     head
 }
 
@@ -131,7 +123,7 @@ fn verdict(gate: &Gate, request: &RequestHead, head: &ResponseHead, bytes: u64) 
 }
 
 /// Whether the client asks for the page on conditions, or for a part of it.
-pub(crate) fn has_conditions(fields: &Fields) -> bool {
+fn has_conditions(fields: &Fields) -> bool {
     fields.iter().any(|(name, _)| sluice_message::starts_with(name, "if-") || name.eq_ignore_ascii_case("range"))
 }
 

@@ -1,10 +1,7 @@
 //! What is kept in memory: pages by their key, each with its variants.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use quick_cache::unsync::Cache;
 use quick_cache::{DefaultHashBuilder, Lifecycle, Weighter};
@@ -91,25 +88,13 @@ pub(crate) struct Store {
     index: Index,
     /// Purges that have not come to all pages yet.
     sweeping: Vec<Rc<Purged>>,
-    /// Of pages that others answer with, for as long as they stay as they are.
-    lives: HashMap<Rc<str>, Live>,
-}
-
-/// Whether a page is still to be answered with, for other threads.
-#[derive(Clone)]
-pub(crate) struct Live(Arc<AtomicBool>);
-
-impl Live {
-    pub(crate) fn is(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
 }
 
 impl Store {
     pub(crate) fn new(bytes_max: usize) -> Self {
         let places = (bytes_max / USUAL_BYTES).max(64);
         let pages = Cache::with(places, bytes_max as u64, ByBytes, DefaultHashBuilder::default(), Evictions);
-        Store { pages, index: Index::default(), sweeping: Vec::new(), lives: HashMap::new() }
+        Store { pages, index: Index::default(), sweeping: Vec::new() }
     }
 
     /// The variant for a request with these fields.
@@ -123,49 +108,6 @@ impl Store {
     pub(crate) fn dimensions(&self, key: &str) -> Option<Dimensions> {
         let latest = self.pages.get(key)?.variants.first()?;
         Some(latest.policy.borrow().dimensions.clone())
-    }
-
-    /// A page that others may answer with, until it changes in any way; `None` where there is none.
-    pub(super) fn live(&mut self, key: &str) -> Option<Live> {
-        if let Some(live) = self.lives.get(key) {
-            return Some(live.clone());
-        }
-        self.pages.peek(key)?;
-        let live = Live(Arc::new(AtomicBool::new(true)));
-        self.lives.insert(key.into(), live.clone());
-        Some(live)
-    }
-
-    /// From here on nobody else answers with the page.
-    fn revoke(&mut self, key: &str) {
-        if let Some(Live(live)) = self.lives.remove(key) {
-            live.store(false, Ordering::Release);
-        }
-    }
-
-    /// The same for all pages.
-    pub(super) fn revoke_all(&mut self) {
-        for (_, Live(live)) in self.lives.drain() {
-            live.store(false, Ordering::Release);
-        }
-    }
-
-    fn revoke_meant_by(&mut self, purge: &Purge) {
-        if self.lives.is_empty() {
-            return;
-        }
-        let keys = self.index.next(&mut self.index.walk(purge), SLICE);
-        if keys.len() == SLICE {
-            return self.revoke_all();
-        }
-        for key in keys {
-            self.revoke(&key);
-        }
-    }
-
-    /// Another thread has answered with the page, which is therefore in use.
-    pub(super) fn touch(&self, key: &str) {
-        let _ = self.pages.get(key);
     }
 
     /// All variants of a page.
@@ -195,7 +137,6 @@ impl Store {
     }
 
     fn replace(&mut self, key: &str, variants: Vec<Rc<Object>>) {
-        self.revoke(key);
         if let Some(page) = self.pages.peek(key) {
             self.index.remove(key, page.tags());
         }
@@ -203,7 +144,6 @@ impl Store {
         let mut evicted = Vec::new();
         self.pages.insert_with_lifecycle(Rc::clone(&key), Page::of(variants), &mut evicted);
         for (other, page) in evicted.iter().filter(|(other, _)| *other != key) {
-            self.revoke(other);
             self.index.remove(other, page.tags());
         }
         // One that is too large for the memory is not there.
@@ -213,7 +153,6 @@ impl Store {
     }
 
     pub(crate) fn remove(&mut self, key: &str) -> usize {
-        self.revoke(key);
         let Some((_, page)) = self.pages.remove(key) else { return 0 };
         self.index.remove(key, page.tags());
         page.variants.len()
@@ -240,7 +179,6 @@ impl Store {
 
     /// Begins to carry the purge out. Until [`Store::swept`] is called, what it means and it has not come to is not found either.
     pub(super) fn begin_sweep(&mut self, purged: &Rc<Purged>) -> Walk {
-        self.revoke_meant_by(&purged.purge);
         self.sweeping.push(Rc::clone(purged));
         self.index.walk(&purged.purge)
     }

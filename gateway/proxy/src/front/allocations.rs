@@ -19,7 +19,7 @@ use tokio::time::Instant;
 use super::client::ClientStream;
 use super::connection::serve;
 use super::handles::Bounds;
-use super::road::Road;
+use super::listen;
 use crate::gate::tests::one_ready_worker_with;
 use crate::socket::Socket;
 
@@ -104,7 +104,8 @@ fn allocations_of(requests: u64, is_kept: bool) -> u64 {
                 );
             }
         });
-        serve(ClientStream::Plain(Socket::Os(stream)), Road::here(&gate, peer, local, Scheme::Http), handle).await;
+        let origin = listen::origin(&gate, peer, local, Scheme::Http);
+        serve(ClientStream::Plain(Socket::Os(stream)), origin, gate, handle).await;
         reports.abort();
         asking.join().unwrap();
     };

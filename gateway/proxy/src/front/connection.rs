@@ -1,6 +1,6 @@
 //! A client connection's life: requests one after the other, and the waits between them.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -12,28 +12,30 @@ use super::exchange::Exchange;
 use super::h1::H1;
 use super::handles::Handle;
 use super::lobby::Lobby;
-use super::road::Road;
 use crate::answers::refuse::Refusal;
 use crate::gate::Gate;
 use crate::request::passage::{Failure, Request};
+use crate::request::serve_request;
 use crate::respond::respond;
+use crate::upstream::forward::Origin;
 
 /// How long a connection may be open, while the gateway drains, until its first request begins.
 const DRAIN_GRACE_MS: u64 = 1000;
 
 /// Serves one connection until it ends. Its handle counts it, from before a TLS handshake to after the last byte.
-pub(crate) async fn serve(stream: ClientStream, mut road: Road, handle: Handle) {
-    let lobby = Rc::clone(road.lobby());
-    let _counted = Counted::new(&lobby, &handle);
+pub(crate) async fn serve(stream: ClientStream, mut origin: Origin, gate: Rc<Gate>, handle: Handle) {
+    let lobby = &gate.lobby;
+    let _counted = Counted::new(lobby, &handle);
     let mut client = Client::new(stream, Rc::clone(&handle.draining), lobby.store.memory.unsent_bytes_max());
     let seat = Rc::clone(&client.seat);
     let mut idle_since = Instant::now();
     let mut is_first = true;
     let mut linger = false;
-    while next_request(&mut client, &lobby, &handle, idle_since, is_first).await {
+    while next_request(&mut client, lobby, &handle, idle_since, is_first).await {
+        origin.judge(&gate.trust());
         let request = async {
-            let mut exchange = Exchange::H1(H1::new(&mut client, &lobby));
-            road.serve(&mut exchange).await;
+            let mut exchange = Exchange::H1(H1::new(&mut client, lobby));
+            serve_request(&mut exchange, &origin, &gate).await;
             exchange.persists()
         };
         // Boxed, so that an idle connection does not pay for the room that a request needs.
@@ -46,7 +48,7 @@ pub(crate) async fn serve(stream: ClientStream, mut road: Road, handle: Handle) 
         }
         client.shed_buffer();
     }
-    client.close(linger, send_timeout(&lobby)).await;
+    client.close(linger, send_timeout(lobby)).await;
 }
 
 /// Waits for the first byte of the next request; false ends the connection. A new connection gets the time for headers,
@@ -62,7 +64,7 @@ async fn next_request(
         let config = lobby.config();
         if is_first { config.server.headers_timeout_ms } else { config.server.keep_alive_timeout_ms }
     };
-    lobby.rests(handle.key);
+    lobby.connections.rests(handle.key);
     while client.unread.is_empty() {
         if handle.makes_room() {
             return false;
@@ -80,7 +82,7 @@ async fn next_request(
             _ => return false,
         }
     }
-    lobby.works(handle.key);
+    lobby.connections.works(handle.key);
     true
 }
 
@@ -99,25 +101,20 @@ pub(super) fn send_timeout(lobby: &Lobby) -> Duration {
     Duration::from_millis(lobby.config().server.send_timeout_ms)
 }
 
-/// An IPv4 client on a dual-stack socket is an IPv4 client.
-pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
-    SocketAddr::new(address.ip().to_canonical(), address.port())
-}
-
 /// A connection's place in the count.
-pub(super) struct Counted {
-    lobby: Rc<Lobby>,
+pub(super) struct Counted<'c> {
+    lobby: &'c Lobby,
     key: usize,
 }
 
-impl Counted {
-    pub(super) fn new(lobby: &Rc<Lobby>, handle: &Handle) -> Self {
-        Counted { lobby: Rc::clone(lobby), key: handle.key }
+impl<'c> Counted<'c> {
+    pub(super) fn new(lobby: &'c Lobby, handle: &Handle) -> Self {
+        Counted { lobby, key: handle.key }
     }
 }
 
-impl Drop for Counted {
+impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        self.lobby.closed(self.key);
+        self.lobby.connections.remove(self.key);
     }
 }

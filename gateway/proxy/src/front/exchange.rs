@@ -5,21 +5,16 @@ use std::io;
 use std::rc::Rc;
 
 use sluice_message::ResponseHead;
-use tokio::net::UnixStream;
 
-use super::course::Course;
 use super::h1::H1;
 use super::h2::H2;
 use super::own::Own;
 use super::tunnel;
 use crate::answers::Size;
-use crate::fronts::remote::Remote;
 use crate::receive::body::Body;
 use crate::request::passage::{Asked, Failure};
 use crate::respond::answer::{Answer, Upgraded};
-use crate::respond::aside::Aside;
 use crate::respond::compose::part::Wanted;
-use crate::socket::Socket;
 use crate::upstream::Seat;
 
 pub(crate) enum Exchange<'c> {
@@ -27,8 +22,6 @@ pub(crate) enum Exchange<'c> {
     H1(H1<'c>),
     /// On a stream of a client's connection of HTTP/2.
     H2(Box<H2<'c>>),
-    /// On a connection that a front has.
-    Remote(Box<Remote>),
     /// What the gateway asks itself.
     Own(Own),
 }
@@ -50,7 +43,6 @@ impl Exchange<'_> {
         match self {
             Exchange::H1(h1) => h1.head().await,
             Exchange::H2(h2) => h2.head(),
-            Exchange::Remote(remote) => remote.head(),
             Exchange::Own(own) => Ok((own.head.clone(), None)),
         }
     }
@@ -60,7 +52,6 @@ impl Exchange<'_> {
         match self {
             Exchange::H1(h1) => h1.client.unread.trim_ascii_start().starts_with(b"HEAD "),
             Exchange::H2(h2) => h2.is_head(),
-            Exchange::Remote(remote) => remote.begins_with_head(),
             Exchange::Own(_) => false,
         }
     }
@@ -70,7 +61,6 @@ impl Exchange<'_> {
         match self {
             Exchange::H1(h1) => h1.body(bytes_max).await,
             Exchange::H2(h2) => h2.body(bytes_max).await,
-            Exchange::Remote(remote) => remote.body(bytes_max).await,
             Exchange::Own(_) => Ok(Body::default()),
         }
     }
@@ -80,7 +70,6 @@ impl Exchange<'_> {
         match self {
             Exchange::H1(h1) => h1.inform(head),
             Exchange::H2(h2) => h2.inform(head),
-            Exchange::Remote(remote) => remote.inform(head),
             Exchange::Own(own) => own.inform(head),
         }
     }
@@ -90,7 +79,6 @@ impl Exchange<'_> {
         match self {
             Exchange::H1(h1) => h1.begin(head, size, request_id),
             Exchange::H2(h2) => h2.begin(head, size, request_id),
-            Exchange::Remote(remote) => remote.begin(head, size, request_id),
             Exchange::Own(own) => own.begin(head),
         }
     }
@@ -100,7 +88,6 @@ impl Exchange<'_> {
         match self {
             Exchange::H1(h1) => h1.out.room(),
             Exchange::H2(h2) => h2.out.room(),
-            Exchange::Remote(remote) => remote.room(),
             Exchange::Own(own) => own.room(),
         }
     }
@@ -109,7 +96,6 @@ impl Exchange<'_> {
         match self {
             Exchange::H1(h1) => h1.out.push(data),
             Exchange::H2(h2) => h2.out.push(data),
-            Exchange::Remote(remote) => remote.write(data),
             Exchange::Own(own) => own.read(data),
         }
     }
@@ -119,7 +105,6 @@ impl Exchange<'_> {
         match self {
             Exchange::H1(h1) => h1.out.push_framed(data),
             Exchange::H2(h2) => h2.out.push_framed(data),
-            Exchange::Remote(remote) => remote.write_framed(data),
             Exchange::Own(_) => {}
         }
     }
@@ -129,7 +114,6 @@ impl Exchange<'_> {
         match self {
             Exchange::H1(h1) => h1.gathers_more(answer).await,
             Exchange::H2(h2) => h2.gathers_more(answer).await,
-            Exchange::Remote(remote) => remote.gathers_more(answer).await,
             Exchange::Own(_) => false,
         }
     }
@@ -140,9 +124,8 @@ impl Exchange<'_> {
     /// `TimedOut` where the client took nothing for too long, another where it has gone.
     pub(crate) async fn flush(&mut self, aside: Option<&Answer>) -> io::Result<()> {
         match self {
-            Exchange::H1(h1) => h1.flush(Aside::of(aside)).await,
-            Exchange::H2(h2) => h2.flush(Aside::of(aside)).await,
-            Exchange::Remote(remote) => remote.flush(aside).await,
+            Exchange::H1(h1) => h1.flush(aside).await,
+            Exchange::H2(h2) => h2.flush(aside).await,
             Exchange::Own(own) => own.check(),
         }
     }
@@ -152,7 +135,6 @@ impl Exchange<'_> {
         match self {
             Exchange::H1(h1) => h1.changed(answer).await,
             Exchange::H2(h2) => h2.changed(answer).await,
-            Exchange::Remote(remote) => remote.changed(answer).await,
             Exchange::Own(own) => own.changed(answer).await,
         }
     }
@@ -162,7 +144,6 @@ impl Exchange<'_> {
         match self {
             Exchange::H1(h1) => h1.out.end(trailers),
             Exchange::H2(h2) => h2.end(trailers),
-            Exchange::Remote(remote) => remote.end(trailers),
             Exchange::Own(_) => {}
         }
     }
@@ -172,55 +153,16 @@ impl Exchange<'_> {
         match self {
             Exchange::H1(h1) => h1.break_off(),
             Exchange::H2(h2) => h2.break_off(),
-            Exchange::Remote(remote) => remote.break_off(),
             Exchange::Own(own) => own.break_off(),
         }
     }
 
     /// The connection is another protocol's now, until either side ends it.
     pub(crate) async fn switch(&mut self, upgraded: Upgraded, answer: &Answer) {
-        if let Exchange::Remote(remote) = self {
-            return remote.switch(upgraded, answer).await;
-        }
-        let Upgraded { stream: worker, first, counted: _counted } = upgraded;
-        self.carry_over(worker, &first, Course::Here(answer)).await;
-    }
-
-    /// Carries bytes between the client and the worker, which has sent the first of them already.
-    pub(crate) async fn carry_over(&mut self, worker: Socket<UnixStream>, first: &[u8], course: Course<'_>) {
         match self {
-            Exchange::H1(h1) => tunnel::run(h1.client, worker, first, course).await,
-            Exchange::H2(h2) => h2.switch(worker, first, course).await,
-            Exchange::Remote(_) | Exchange::Own(_) => {}
-        }
-    }
-
-    // What a front does with its clients' exchanges, while the core has the requests.
-
-    /// [`Exchange::flush`], with another who may take what the client does not.
-    pub(crate) async fn flush_or(&mut self, aside: Aside<'_>) -> io::Result<()> {
-        match self {
-            Exchange::H1(h1) => h1.flush(aside).await,
-            Exchange::H2(h2) => h2.flush(aside).await,
-            Exchange::Remote(_) | Exchange::Own(_) => Ok(()),
-        }
-    }
-
-    /// Waits for the client to leave.
-    pub(crate) async fn left(&mut self) -> Woke {
-        match self {
-            Exchange::H1(h1) => h1.left().await,
-            Exchange::H2(h2) => h2.left().await,
-            Exchange::Remote(_) | Exchange::Own(_) => std::future::pending().await,
-        }
-    }
-
-    /// Whether the request says that it has a body, if none is to come.
-    pub(crate) fn empty_body(&self) -> Option<bool> {
-        match self {
-            Exchange::H1(h1) => h1.empty_body(),
-            Exchange::H2(h2) => h2.empty_body(),
-            Exchange::Remote(_) | Exchange::Own(_) => Some(false),
+            Exchange::H1(h1) => tunnel::run(h1.client, upgraded, answer).await,
+            Exchange::H2(h2) => h2.switch(upgraded, answer).await,
+            Exchange::Own(_) => {}
         }
     }
 
@@ -243,7 +185,6 @@ impl Exchange<'_> {
     pub(crate) fn is_half_closed(&self) -> bool {
         match self {
             Exchange::H1(h1) => h1.client.eof,
-            Exchange::Remote(remote) => remote.is_half_closed(),
             Exchange::H2(_) | Exchange::Own(_) => false,
         }
     }
@@ -252,7 +193,7 @@ impl Exchange<'_> {
     pub(crate) fn seat(&self) -> Option<Rc<Seat>> {
         match self {
             Exchange::H1(h1) => Some(Rc::clone(&h1.client.seat)),
-            Exchange::H2(_) | Exchange::Remote(_) | Exchange::Own(_) => None,
+            Exchange::H2(_) | Exchange::Own(_) => None,
         }
     }
 
@@ -260,7 +201,7 @@ impl Exchange<'_> {
     pub(crate) fn persists(&self) -> bool {
         match self {
             Exchange::H1(h1) => h1.persists,
-            Exchange::H2(_) | Exchange::Remote(_) | Exchange::Own(_) => false,
+            Exchange::H2(_) | Exchange::Own(_) => false,
         }
     }
 }

@@ -1,7 +1,6 @@
 //! One request and its answer on a client's connection of HTTP/1.
 
 use std::io;
-use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_http1::{Framing, Version};
@@ -13,7 +12,6 @@ use super::exchange::Woke;
 use super::lobby::Lobby;
 use crate::answers::Size;
 use crate::respond::answer::Answer;
-use crate::respond::aside::Aside;
 use crate::respond::encode::{Carriage, write_head, write_interim};
 use crate::respond::outgoing::{Framed, Outgoing};
 
@@ -22,7 +20,7 @@ const PIPELINE_BYTES_MAX: usize = 16 * 1024;
 
 pub(crate) struct H1<'c> {
     pub(crate) client: &'c mut Client,
-    pub(crate) lobby: &'c Rc<Lobby>,
+    pub(crate) lobby: &'c Lobby,
     pub(super) out: Outgoing,
     pub(crate) version: Version,
     /// How the request's body is delimited.
@@ -37,7 +35,7 @@ pub(crate) struct H1<'c> {
 }
 
 impl<'c> H1<'c> {
-    pub(crate) fn new(client: &'c mut Client, lobby: &'c Rc<Lobby>) -> Self {
+    pub(crate) fn new(client: &'c mut Client, lobby: &'c Lobby) -> Self {
         H1 {
             client,
             lobby,
@@ -54,11 +52,6 @@ impl<'c> H1<'c> {
     /// Whether the request has a body, which may have to be taken.
     pub(crate) fn has_body(&self) -> bool {
         !matches!(self.framing, Framing::None | Framing::Length(0))
-    }
-
-    /// Whether the request says that it has a body, if none is to come.
-    pub(crate) fn empty_body(&self) -> Option<bool> {
-        (!self.has_body()).then_some(self.framing != Framing::None)
     }
 
     pub(super) fn inform(&mut self, head: &ResponseHead) {
@@ -93,7 +86,7 @@ impl<'c> H1<'c> {
 
     /// Writes all that was gathered. A client that takes nothing for a while leaves its memory to others: what waits for it
     /// goes to the answer's file until it takes bytes again.
-    pub(super) async fn flush(&mut self, aside: Aside<'_>) -> io::Result<()> {
+    pub(super) async fn flush(&mut self, aside: Option<&Answer>) -> io::Result<()> {
         self.out.seal();
         self.out.hold();
         let (mut at, mut moved) = (0, Instant::now());
@@ -114,7 +107,9 @@ impl<'c> H1<'c> {
                     return self.lost(io::ErrorKind::TimedOut);
                 }
                 client::Woke::Deadline => {
-                    at = self.out.set_aside(aside, at).await;
+                    if let Some(answer) = aside {
+                        at = self.out.set_aside(answer, at).await;
+                    }
                     self.client.set_deadline(Some(moved + self.send_timeout));
                     match self.client.wait(For { writable: true, ..For::default() }).await {
                         client::Woke::Writable => waits_since = Instant::now(),
@@ -129,24 +124,6 @@ impl<'c> H1<'c> {
         Ok(())
     }
 
-    /// Waits for the client to leave, while what comes of it is another's business.
-    pub(super) async fn left(&mut self) -> Woke {
-        self.client.set_deadline(None);
-        loop {
-            let read = self.client.unread.len() < PIPELINE_BYTES_MAX;
-            match self.client.wait(For { read, ..For::default() }).await {
-                client::Woke::Eof => return self.half_closed(),
-                client::Woke::Broken => return Woke::Gone,
-                _ => {}
-            }
-        }
-    }
-
-    fn half_closed(&mut self) -> Woke {
-        self.persists &= !self.client.unread.is_empty();
-        Woke::HalfClosed
-    }
-
     fn lost(&mut self, kind: io::ErrorKind) -> io::Result<()> {
         self.persists = false;
         Err(kind.into())
@@ -156,7 +133,10 @@ impl<'c> H1<'c> {
         self.client.set_deadline(None);
         let read = self.client.unread.len() < PIPELINE_BYTES_MAX;
         match self.client.wait(For { read, answer: Some(answer), ..For::default() }).await {
-            client::Woke::Eof => self.half_closed(),
+            client::Woke::Eof => {
+                self.persists &= !self.client.unread.is_empty();
+                Woke::HalfClosed
+            }
             client::Woke::Broken => Woke::Gone,
             _ => Woke::Again,
         }

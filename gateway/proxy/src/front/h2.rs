@@ -19,22 +19,18 @@ use h2::{Reason, RecvStream};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use sluice_message::ResponseHead;
-use tokio::net::UnixStream;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 
 use self::sending::{Room, Sending};
 use self::shared::{Piece, Shared};
-use super::course::Course;
 use super::exchange::Woke;
 use super::lobby::Lobby;
 use crate::answers::Size;
 use crate::receive::GONE;
 use crate::request::passage::Failure;
-use crate::respond::answer::Answer;
-use crate::respond::aside::Aside;
+use crate::respond::answer::{Answer, Upgraded};
 use crate::respond::outgoing::Outgoing;
-use crate::socket::Socket;
 
 /// Interim responses that one request gets; more are dropped, they are hints, and nothing holds them back on their way.
 const INTERIM_MAX: u32 = 16;
@@ -51,7 +47,7 @@ enum AsksFor {
 }
 
 pub(crate) struct H2<'c> {
-    lobby: &'c Rc<Lobby>,
+    lobby: &'c Lobby,
     /// Until the head is taken.
     parts: Option<Parts>,
     asks_for: AsksFor,
@@ -78,7 +74,7 @@ impl<'c> H2<'c> {
     pub(super) fn new(
         request: Request<RecvStream>,
         respond: SendResponse<Piece>,
-        lobby: &'c Rc<Lobby>,
+        lobby: &'c Lobby,
         shared: &Rc<Shared>,
     ) -> Self {
         let (parts, receive) = request.into_parts();
@@ -169,7 +165,7 @@ impl<'c> H2<'c> {
 
     /// Hands on all that was gathered, as far as the client's windows and the connection let it. What the client does not take
     /// goes to the answer's file, as in [`super::h1::H1`].
-    pub(super) async fn flush(&mut self, aside: Aside<'_>) -> io::Result<()> {
+    pub(super) async fn flush(&mut self, aside: Option<&Answer>) -> io::Result<()> {
         self.out.hold();
         if self.is_over {
             self.out.clear(Instant::now());
@@ -184,7 +180,9 @@ impl<'c> H2<'c> {
                 Ok(room) => room,
                 Err(_) if moved.elapsed() >= self.send_timeout => return self.lost(io::ErrorKind::TimedOut),
                 Err(_) => {
-                    at = self.out.set_aside(aside, at).await;
+                    if let Some(answer) = aside {
+                        at = self.out.set_aside(answer, at).await;
+                    }
                     let wanted = (self.out.bytes.len() - at).max(1);
                     match timeout_at(moved + self.send_timeout, self.sending.room(wanted)).await {
                         Ok(Room::Bytes(_)) => {
@@ -205,7 +203,7 @@ impl<'c> H2<'c> {
             }
         }
         // What was set aside comes before the end.
-        if !aside.has_framed() {
+        if !aside.is_some_and(Answer::has_framed) {
             self.send_end()?;
         }
         self.out.clear(moved);
@@ -258,8 +256,8 @@ impl<'c> H2<'c> {
     }
 
     /// The stream is a WebSocket until either side ends it.
-    pub(super) async fn switch(&mut self, worker: Socket<UnixStream>, first: &[u8], course: Course<'_>) {
-        tunnel::run(&mut self.receive, &mut self.sending, worker, first, course).await;
+    pub(super) async fn switch(&mut self, upgraded: Upgraded, answer: &Answer) {
+        tunnel::run(&mut self.receive, &mut self.sending, upgraded, answer).await;
         self.is_over = true;
     }
 
@@ -275,19 +273,6 @@ impl<'c> H2<'c> {
             let _ = self.gone();
         }
         woke
-    }
-
-    /// Waits for the client to take the request back, or to leave.
-    pub(super) async fn left(&mut self) -> Woke {
-        poll_fn(|cx| self.sending.poll_reset(cx)).await;
-        let _ = self.gone();
-        Woke::Gone
-    }
-
-    /// Whether the request says that it has a body, if none is to come.
-    pub(super) fn empty_body(&self) -> Option<bool> {
-        let is_empty = self.asks_for == AsksFor::WebSocket || self.receive.is_end_stream();
-        is_empty.then_some(self.declared_bytes.is_some())
     }
 }
 

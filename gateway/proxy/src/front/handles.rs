@@ -69,8 +69,6 @@ struct Entry {
     makes_room: Rc<Cell<bool>>,
     /// Its socket, which is open for as long as this entry is there.
     socket: Option<RawFd>,
-    /// Tells another thread, which has the connection, that it is to make room.
-    told_there: Option<Rc<dyn Fn(usize)>>,
     group: usize,
     opened: Instant,
     is_used: bool,
@@ -162,18 +160,6 @@ impl ConnectionHandles {
         }
     }
 
-    /// Another thread has the connection from now on, which `tell` tells that it is to make room.
-    pub(crate) fn handed(&self, key: usize, tell: Rc<dyn Fn(usize)>) {
-        if let Some(entry) = self.books.borrow_mut().open.get_mut(key) {
-            entry.told_there = Some(tell);
-        }
-    }
-
-    /// The connection closes as soon as no request is under way.
-    pub(crate) fn leave(&self, key: usize) {
-        self.books.borrow_mut().leave(key);
-    }
-
     /// Cuts all of them, so that whoever waits for a client learns that none is there any more.
     pub(crate) fn cut(&self) {
         for (_, entry) in &self.books.borrow().open {
@@ -209,7 +195,6 @@ impl Books {
             draining: Rc::clone(&draining),
             makes_room: Rc::clone(&makes_room),
             socket: None,
-            told_there: None,
             group,
             opened: now,
             is_used: false,
@@ -240,21 +225,12 @@ impl Books {
         if !entry.is_used && now.saturating_duration_since(entry.opened) < SILENT_MIN {
             return None;
         }
-        self.leave(key);
-        Some(())
-    }
-
-    /// The one place where a connection starts to count as leaving; [`Books::remove`] is the one where it stops.
-    fn leave(&mut self, key: usize) {
-        let Some(entry) = self.open.get(key).filter(|entry| !entry.makes_room.get()) else { return };
         entry.makes_room.set(true);
         entry.draining.set();
-        if let Some(tell) = &entry.told_there {
-            tell(key);
-        }
         self.leaving += 1;
         self.groups[entry.group].leaving += 1;
         self.stops_resting(key);
+        Some(())
     }
 
     fn rests(&mut self, key: usize) {

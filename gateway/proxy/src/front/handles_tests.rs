@@ -77,24 +77,22 @@ fn nobody_makes_room_who_works_or_has_just_come() {
 }
 
 #[test]
-fn connection_that_is_told_to_leave_counts_as_leaving_once_until_it_has_left() {
+fn connection_that_makes_room_counts_as_leaving_until_it_has_left() {
     let connections = ConnectionHandles::default();
     let [told, other] = [kept_alive(&connections, 1), kept_alive(&connections, 1)];
-    for _ in 0..2 {
-        connections.leave(told.key);
-        let books = connections.books.borrow();
-        assert_eq!((books.leaving, books.groups[books.open[told.key].group].leaving), (1, 1));
-    }
-    assert!(told.makes_room() && !other.makes_room());
-    // Its place is free for another, and nobody else has to leave for that.
     admitted(&connections, 1);
-    assert!(!other.makes_room());
-    connections.leave(99);
-    for key in [told.key, other.key] {
-        connections.remove(key);
-    }
-    connections.leave(told.key);
-    assert_eq!((connections.len(), connections.books.borrow().leaving), (1, 0));
+    assert!(told.makes_room() && !other.makes_room());
+    let leaving = || {
+        let books = connections.books.borrow();
+        (books.leaving, books.groups[books.open[other.key].group].leaving)
+    };
+    assert_eq!(leaving(), (1, 1));
+    // Its client may ask once more on its way out.
+    connections.works(told.key);
+    connections.rests(told.key);
+    assert_eq!(leaving(), (1, 1));
+    connections.remove(told.key);
+    assert_eq!((connections.len(), leaving()), (2, (0, 0)));
 }
 
 #[test]
@@ -112,7 +110,7 @@ fn books_are_empty_in_the_end() {
             connections.rests(handle.key);
         }
         if let Some(handle) = handles.first().filter(|_| round % 3 == 0) {
-            connections.leave(handle.key);
+            connections.books.borrow_mut().make_room(Some(handle.key), Instant::now());
         }
         for handle in handles.iter().rev() {
             connections.remove(handle.key);

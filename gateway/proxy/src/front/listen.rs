@@ -4,7 +4,6 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd as _;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -15,11 +14,10 @@ use tokio::time::Instant;
 
 use crate::front::client::ClientStream;
 use crate::front::handles::Handle;
-use crate::front::road::{self, Road};
-use crate::front::tls::Tls;
 use crate::front::{connection, h2, tls};
 use crate::gate::Gate;
 use crate::socket::Socket;
+use crate::upstream::forward::Origin;
 
 /// Connections a tick that are told why they are closed; a flood of them is just closed.
 const REFUSALS_AT_ONCE_MAX: u64 = 100;
@@ -88,44 +86,45 @@ fn welcome(stream: TcpStream, peer: SocketAddr, gate: &Rc<Gate>) {
     let _ = stream.set_nodelay(true);
     bound_unsent(&stream, gate);
     let Ok(local) = stream.local_addr() else { return };
-    let tls = gate.tls().filter(|_| !gate.redirects_at(local.port()));
+    let is_tls = gate.tls().is_some() && !gate.redirects_at(local.port());
     let handle = match gate.take_in(peer.ip().to_canonical()) {
         Ok(handle) => handle,
-        Err(refused) => return refuse(stream, peer.ip(), tls.is_some(), refused, Rc::clone(gate)),
+        Err(refused) => return refuse(stream, peer.ip(), is_tls, refused, Rc::clone(gate)),
     };
-    let scheme = Scheme::of(tls.is_some());
-    if let Some(fronts) = gate.fronts() {
-        let origin = road::origin(gate, peer, local, scheme);
-        return fronts.hand(stream, (peer, local), origin, scheme, &handle, &gate.lobby.connections);
-    }
-    serve(stream, tls, Road::here(gate, peer, local, scheme), handle);
-}
-
-/// Serves a connection on the thread that calls this.
-pub(crate) fn serve(stream: TcpStream, tls: Option<&Arc<Tls>>, road: Road, handle: Handle) {
-    road.lobby().connections.opened(handle.key, stream.as_raw_fd());
-    match tls {
-        None => {
-            tokio::task::spawn_local(connection::serve(ClientStream::Plain(Socket::Os(stream)), road, handle));
-        }
-        Some(tls) => {
-            tokio::task::spawn_local(serve_tls(stream, Arc::clone(tls), road, handle));
-        }
+    gate.lobby.connections.opened(handle.key, stream.as_raw_fd());
+    let (origin, gate) = (origin(gate, peer, local, Scheme::of(is_tls)), Rc::clone(gate));
+    if is_tls {
+        tokio::task::spawn_local(serve_tls(stream, origin, gate, handle));
+    } else {
+        tokio::task::spawn_local(connection::serve(ClientStream::Plain(Socket::Os(stream)), origin, gate, handle));
     }
 }
 
-async fn serve_tls(stream: TcpStream, tls: Arc<Tls>, road: Road, handle: Handle) {
-    let deadline = Duration::from_millis(road.lobby().config().server.headers_timeout_ms);
-    let Ok(Some(stream)) = tokio::time::timeout(deadline, tls.accept(stream)).await else {
-        return road.lobby().closed(handle.key);
+/// What is known of a connection that was accepted.
+pub(crate) fn origin(gate: &Gate, peer: SocketAddr, local: SocketAddr, scheme: Scheme) -> Origin {
+    let mut origin = Origin::new(&gate.trust(), canonical(peer), canonical(local), scheme);
+    origin.is_redirected = scheme == Scheme::Http && gate.redirects_at(local.port());
+    origin
+}
+
+/// An IPv4 client on a dual-stack socket is an IPv4 client.
+fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+async fn serve_tls(stream: TcpStream, origin: Origin, gate: Rc<Gate>, handle: Handle) {
+    let deadline = Duration::from_millis(gate.config().server.headers_timeout_ms);
+    let accepted = async { gate.tls()?.accept(stream).await };
+    let Ok(Some(stream)) = tokio::time::timeout(deadline, accepted).await else {
+        return gate.lobby.connections.remove(handle.key);
     };
     let protocol = stream.get_ref().1.alpn_protocol().unwrap_or_default().to_owned();
     let stream = ClientStream::Tls(Box::new(stream));
     match &protocol[..] {
-        tls::HTTP2 => h2::connection::serve(stream, road, handle).await,
+        tls::HTTP2 => h2::connection::serve(stream, origin, gate, handle).await,
         // The certificate was all that the CA wanted to see.
-        tls::ACME => road.lobby().closed(handle.key),
-        _ => connection::serve(stream, road, handle).await,
+        tls::ACME => gate.lobby.connections.remove(handle.key),
+        _ => connection::serve(stream, origin, gate, handle).await,
     }
 }
 

@@ -4,30 +4,30 @@ use std::pin::pin;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::UnixStream;
+use tokio::time::Instant;
 
 use super::client::Client;
-use super::course::Course;
-use crate::socket::Socket;
+use crate::respond::answer::{Answer, Upgraded};
 
 const COPY_BYTES: usize = 16 * 1024;
 
-pub(crate) async fn run(client: &mut Client, mut worker: Socket<UnixStream>, first: &[u8], course: Course<'_>) {
-    course.note_moved();
+pub(crate) async fn run(client: &mut Client, upgraded: Upgraded, answer: &Answer) {
+    let Upgraded { stream: mut worker, first, counted: _counted } = upgraded;
+    answer.last_moved.set(Instant::now());
     let unread = client.unread.split();
     let (mut worker_read, mut worker_write) = worker.split();
     let (mut client_read, mut client_write) = tokio::io::split(&mut client.stream);
-    let up = copy(&unread, &mut client_read, &mut worker_write, course);
-    let down = copy(first, &mut worker_read, &mut client_write, course);
+    let up = copy(&unread, &mut client_read, &mut worker_write, answer);
+    let down = copy(&first, &mut worker_read, &mut client_write, answer);
     let (mut up, mut down) = (pin!(up), pin!(down));
     // The worker's end ends the tunnel. The client's end is passed on, and the worker may still say its last words.
     tokio::select! {
         () = &mut down => {}
-        () = course.closing() => {}
+        () = answer.closing.wait() => {}
         () = &mut up => {
             tokio::select! {
                 () = &mut down => {}
-                () = course.closing() => {}
+                () = answer.closing.wait() => {}
                 () = tokio::time::sleep(Duration::from_secs(5)) => {}
             }
         }
@@ -39,14 +39,14 @@ async fn copy(
     first: &[u8],
     from: &mut (impl tokio::io::AsyncRead + Unpin),
     to: &mut (impl tokio::io::AsyncWrite + Unpin),
-    course: Course<'_>,
+    answer: &Answer,
 ) {
     let mut buffer = vec![0; COPY_BYTES];
     if to.write_all(first).await.is_err() || to.flush().await.is_err() {
         return;
     }
     while let Ok(len) = from.read(&mut buffer).await {
-        course.note_moved();
+        answer.last_moved.set(Instant::now());
         if len == 0 || to.write_all(&buffer[..len]).await.is_err() || to.flush().await.is_err() {
             break;
         }

@@ -8,7 +8,6 @@ use tokio::time::Instant;
 
 use super::{Gate, NOTE_PERIOD, to_usize};
 use crate::front::handles::{Bounds, Full, Handle};
-use crate::fronts::Fronts;
 
 /// The part of all connections that one address may have unless the config says otherwise.
 const SHARE_OF_ADDRESS: u64 = 4;
@@ -42,7 +41,6 @@ impl Gate {
     pub fn cut_connections(&self) {
         self.service.is_cutting.set(true);
         self.lobby.connections.cut();
-        self.tell_fronts(Fronts::cut);
     }
 
     /// Whether a client that is gone now was cut off.

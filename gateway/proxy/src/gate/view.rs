@@ -17,7 +17,6 @@ use crate::admit::access::Access;
 use crate::answers::refuse::Pages;
 use crate::answers::shell::ShellFiles;
 use crate::front::tls::{Certificates, TicketKeys, Tls};
-use crate::fronts::Fronts;
 use crate::receive::trust::Trust;
 use crate::upstream::WorkerRequest;
 
@@ -48,13 +47,8 @@ impl Gate {
         Rc::clone(&self.active.borrow().error_pages)
     }
 
-    /// The threads that have the connections; `None` where this one has them.
-    pub(crate) fn fronts(&self) -> Option<&Fronts> {
-        self.fronts.as_ref()
-    }
-
     /// What clients begin with, where they speak TLS.
-    pub(crate) fn tls(&self) -> Option<&Arc<Tls>> {
+    pub(crate) fn tls(&self) -> Option<&Tls> {
         self.tls.as_ref()
     }
 
@@ -86,7 +80,7 @@ impl Gate {
 
     /// The keys of session tickets, for the gateway that takes over.
     pub fn ticket_keys(&self) -> Option<TicketKeys> {
-        self.tls.as_ref().map(|tls| tls.ticket_keys())
+        self.tls.as_ref().map(Tls::ticket_keys)
     }
 
     /// Uses the keys of the gateway before this one, whose clients resume their sessions here.
@@ -103,10 +97,6 @@ impl Gate {
             tls.serve(Arc::clone(certificates));
         }
         self.lobby.set_config(Rc::clone(&config));
-        self.cache.revoke_all();
-        if let Some(fronts) = &self.fronts {
-            fronts.tell_config(&config, &active.trust);
-        }
         self.traces.apply(active.traces.clone());
         *self.active.borrow_mut() = active;
         self.set_limits(&config);
@@ -163,7 +153,6 @@ impl Gate {
         self.leave_soon(reason);
         if self.lobby.drain() {
             self.lobby.connections.close_idle();
-            self.tell_fronts(Fronts::drain);
         }
     }
 
@@ -175,30 +164,12 @@ impl Gate {
         if self.lobby.drain() {
             self.journal.emit(Happening::Draining { reason });
         }
-        self.tell_fronts(Fronts::hand_over);
     }
 
     /// After [`Gate::hand_over`]: connections without a request are closed now.
     pub fn close_idle(&self) {
         self.lobby.set_handed_over(false);
         self.lobby.connections.close_idle();
-        self.tell_fronts(Fronts::close_idle);
-    }
-
-    /// Whether other threads than this one have the connections.
-    pub fn has_fronts(&self) -> bool {
-        self.fronts.is_some()
-    }
-
-    /// Requests that those have answered by themselves, since the start.
-    pub fn answered_by_fronts(&self) -> u64 {
-        self.fronts.as_ref().map_or(0, Fronts::answered)
-    }
-
-    pub(super) fn tell_fronts(&self, tell: fn(&Fronts)) {
-        if let Some(fronts) = &self.fronts {
-            tell(fronts);
-        }
     }
 
     /// Whether idle connections wait for one more request while the gateway drains.
@@ -233,12 +204,12 @@ impl Gate {
 
     /// Bytes in temporary files.
     pub fn temp_bytes(&self) -> u64 {
-        self.store.files.used_bytes()
+        self.store.used_bytes()
     }
 
     /// Bounds how many temporary files may be open at once.
     pub fn set_temp_files_max(&self, files_max: u64) {
-        self.store.files.set_files_max(super::to_usize(files_max));
+        self.store.set_files_max(super::to_usize(files_max));
     }
 
     /// What compression of answers has done.
@@ -248,8 +219,7 @@ impl Gate {
 
     /// Bytes of bodies and answers that wait in memory.
     pub fn buffers_bytes(&self) -> u64 {
-        let of_fronts = self.fronts.as_ref().map_or(0, Fronts::used_bytes);
-        (self.store.memory.used_bytes() + of_fronts) as u64
+        self.store.memory.used_bytes() as u64
     }
 
     /// When a worker last finished a request.

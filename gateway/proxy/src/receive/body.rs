@@ -6,8 +6,8 @@ use std::rc::Rc;
 use bytes::Bytes;
 use sluice_http1::Framing;
 
-use crate::receive::spool::{TempFile, TempStore};
-use crate::respond::fill::{Data, Fill, FillReader};
+use crate::receive::spool::TempStore;
+use crate::respond::fill::{Fill, FillReader};
 
 /// How much of a file is read at once.
 const READ_BYTES: usize = 32 * 1024;
@@ -23,13 +23,6 @@ pub(crate) struct Body {
     is_announced: bool,
 }
 
-/// A body on its way to another thread.
-pub(crate) struct Sent {
-    bytes: Option<(Vec<Data>, Option<TempFile>)>,
-    trailers: Vec<(String, Vec<u8>)>,
-    is_announced: bool,
-}
-
 impl Body {
     /// The body of a request that says that it has none, or one of no bytes.
     pub(crate) fn empty(is_announced: bool) -> Self {
@@ -39,25 +32,6 @@ impl Body {
     pub(crate) fn new(store: &Rc<TempStore>, memory_bytes_max: usize) -> Self {
         let fill = Rc::new(Fill::new(store, memory_bytes_max, u64::MAX));
         Body { start: Some(FillReader::new(&fill)), ..Body::empty(true) }
-    }
-
-    /// The whole body, for another thread.
-    pub(crate) fn into_sent(self) -> Sent {
-        let bytes = self.start.as_ref().map(|start| start.fill.take());
-        Sent { bytes, trailers: self.trailers, is_announced: self.is_announced }
-    }
-
-    /// A body that another thread has received. Goes to its file where the memory here has no room.
-    pub(crate) async fn adopt(sent: Sent, store: &Rc<TempStore>) -> Self {
-        let Sent { bytes, trailers, is_announced } = sent;
-        let Some((bytes, file)) = bytes else { return Body { trailers, ..Body::empty(is_announced) } };
-        let body = Body { trailers, is_announced, ..Body::new(store, usize::MAX) };
-        let has_room = body.start.as_ref().is_none_or(|start| start.fill.put(bytes, file));
-        if !has_room {
-            // Where the file takes nothing, it stays in memory: it is there already.
-            let _ = body.spill().await;
-        }
-        body
     }
 
     pub(crate) fn len(&self) -> u64 {

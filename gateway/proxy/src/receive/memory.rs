@@ -2,12 +2,11 @@
 //! them together, from the config; bytes that find no room go to temporary files.
 //!
 //! Nobody gets all of it. A holder may have as much as a share of what is free ("dynamic threshold", Choudhury and Hahne
-//! 1998), so that many slow clients leave room for the small answers of the others. Threads have parts of it that they share with no other.
+//! 1998), so that many slow clients leave room for the small answers of the others.
 
+use std::cell::Cell;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// A holder may have as much as this part of what is free.
@@ -26,48 +25,26 @@ const UNSENT_BYTES: RangeInclusive<usize> = 4 * 1024..=32 * 1024;
 /// The bound and what is taken of it, in bytes.
 pub(crate) struct Memory {
     bytes_max: usize,
-    unsent_bytes_max: usize,
-    used_bytes: Used,
-}
-
-/// Bytes that one thread has taken. It alone writes the number; others may read it.
-#[derive(Clone, Default)]
-pub(crate) struct Used(Arc<AtomicUsize>);
-
-impl Used {
-    pub(crate) fn bytes(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn set(&self, bytes: usize) {
-        self.0.store(bytes, Ordering::Relaxed);
-    }
+    used_bytes: Cell<usize>,
 }
 
 impl Memory {
-    #[cfg(test)]
     pub(crate) fn new(bytes_max: usize) -> Rc<Self> {
-        Self::part(bytes_max, bytes_max, Used::default())
-    }
-
-    /// A thread's part of a memory of `all_bytes_max`.
-    pub(crate) fn part(bytes_max: usize, all_bytes_max: usize, used_bytes: Used) -> Rc<Self> {
-        let unsent_bytes_max = (all_bytes_max / UNSENT_SHARES).clamp(*UNSENT_BYTES.start(), *UNSENT_BYTES.end());
-        Rc::new(Memory { bytes_max, unsent_bytes_max, used_bytes })
+        Rc::new(Memory { bytes_max, used_bytes: Cell::new(0) })
     }
 
     pub(crate) fn used_bytes(&self) -> usize {
-        self.used_bytes.bytes()
+        self.used_bytes.get()
     }
 
     fn free_bytes(&self) -> usize {
-        self.bytes_max.saturating_sub(self.used_bytes.bytes())
+        self.bytes_max.saturating_sub(self.used_bytes.get())
     }
 
     /// What the kernel may hold unsent for a client, and what is written at once: it takes a whole write, however little of
     /// it may be left unsent. It counts in the cgroup too, and nothing can be taken back from it.
     pub(crate) fn unsent_bytes_max(&self) -> usize {
-        self.unsent_bytes_max
+        (self.bytes_max / UNSENT_SHARES).clamp(*UNSENT_BYTES.start(), *UNSENT_BYTES.end())
     }
 
     /// How long a client may take or send nothing before what waits for it goes to a file.
@@ -109,7 +86,7 @@ impl Held {
     /// Says how much is held now, for bytes that are there already.
     pub(crate) fn set(&mut self, bytes: usize) {
         if let Some(memory) = &self.memory {
-            memory.used_bytes.set((memory.used_bytes.bytes() + bytes).saturating_sub(self.bytes));
+            memory.used_bytes.set((memory.used_bytes.get() + bytes).saturating_sub(self.bytes));
         }
         self.bytes = bytes;
     }

@@ -3,111 +3,76 @@
 
 mod closer;
 
+use std::cell::Cell;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use tokio::runtime::Handle;
 
 use crate::receive::memory::Memory;
 use closer::{Closer, Counted, Opened};
 
-/// Where bytes go that wait for a slow side: a thread's part of the memory, and the files that all threads share.
+/// Where temporary files go, and how much they and the memory before them may hold together.
 pub(crate) struct TempStore {
     pub(crate) memory: Rc<Memory>,
-    pub(crate) files: Arc<TempFiles>,
+    dir: PathBuf,
+    bytes_max: u64,
+    used_bytes: Cell<u64>,
+    files_max: Cell<usize>,
+    files: Arc<AtomicUsize>,
+    closer: Arc<Closer>,
+    failure: Cell<Option<io::Error>>,
 }
 
 impl TempStore {
-    #[cfg(test)]
     pub(crate) fn new(dir: PathBuf, bytes_max: u64, memory_bytes_max: usize) -> Rc<Self> {
-        Self::sharing(&TempFiles::new(dir, bytes_max), Memory::new(memory_bytes_max))
-    }
-
-    pub(crate) fn sharing(files: &Arc<TempFiles>, memory: Rc<Memory>) -> Rc<Self> {
-        Rc::new(TempStore { memory, files: Arc::clone(files) })
-    }
-
-    /// Bytes in temporary files now.
-    #[cfg(test)]
-    pub(crate) fn used_bytes(&self) -> u64 {
-        self.files.used_bytes()
-    }
-}
-
-/// Where temporary files go, and how much they may hold together.
-pub(crate) struct TempFiles {
-    dir: PathBuf,
-    bytes_max: u64,
-    used_bytes: AtomicU64,
-    files_max: AtomicUsize,
-    files: Arc<AtomicUsize>,
-    closer: Arc<Closer>,
-    failure: Mutex<Option<io::Error>>,
-    /// The threads for work on files, which exist from the start; `None` where the runtime in use has its own.
-    threads: Option<Handle>,
-}
-
-impl TempFiles {
-    pub(crate) fn new(dir: PathBuf, bytes_max: u64) -> Arc<Self> {
-        Arc::new(TempFiles {
+        Rc::new(TempStore {
+            memory: Memory::new(memory_bytes_max),
             dir,
             bytes_max,
-            used_bytes: AtomicU64::new(0),
-            files_max: AtomicUsize::new(usize::MAX),
+            used_bytes: Cell::new(0),
+            files_max: Cell::new(usize::MAX),
             files: Arc::default(),
             closer: Arc::default(),
-            failure: Mutex::default(),
-            threads: Handle::try_current().ok(),
+            failure: Cell::new(None),
         })
     }
 
     /// Bounds how many files are open at once: each takes a descriptor, which others may need.
     pub(crate) fn set_files_max(&self, files_max: usize) {
-        self.files_max.store(files_max, Ordering::Relaxed);
+        self.files_max.set(files_max);
     }
 
     /// What last went wrong, if anything has since this was asked; for the operator.
     pub(crate) fn take_failure(&self) -> Option<io::Error> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.failure.take()
     }
 
     fn told<T>(&self, result: io::Result<T>) -> io::Result<T> {
         if let Err(error) = &result {
-            let told = io::Error::new(error.kind(), error.to_string());
-            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
+            self.failure.set(Some(io::Error::new(error.kind(), error.to_string())));
         }
         result
     }
 
     /// Bytes in temporary files now.
     pub(crate) fn used_bytes(&self) -> u64 {
-        self.used_bytes.load(Ordering::Relaxed)
+        self.used_bytes.get()
     }
 
     /// Takes room for so many bytes, if the bound leaves it.
     fn take(&self, bytes: u64) -> bool {
-        let grown = |used: u64| used.checked_add(bytes).filter(|used| *used <= self.bytes_max);
-        self.used_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown).is_ok()
+        let grown = self.used_bytes.get().checked_add(bytes).filter(|used| *used <= self.bytes_max);
+        self.used_bytes.update(|used| grown.unwrap_or(used));
+        grown.is_some()
     }
 
     fn give_back(&self, bytes: u64) {
-        self.used_bytes.fetch_sub(bytes, Ordering::Relaxed);
-    }
-
-    /// Runs file work where it stops nobody else.
-    async fn blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> io::Result<T> + Send + 'static,
-    ) -> io::Result<T> {
-        match &self.threads {
-            Some(threads) => threads.spawn_blocking(work).await.unwrap_or_else(|join| Err(io::Error::other(join))),
-            None => blocking(work).await,
-        }
+        self.used_bytes.update(|used| used.saturating_sub(bytes));
     }
 }
 
@@ -115,22 +80,22 @@ impl TempFiles {
 pub(crate) struct TempFile {
     opened: Arc<Opened>,
     len: u64,
-    files: Arc<TempFiles>,
+    store: Rc<TempStore>,
 }
 
 impl TempFile {
     /// # Errors
     /// When the directory cannot be written.
-    pub(crate) async fn create(files: &Arc<TempFiles>) -> io::Result<Self> {
-        if files.files.load(Ordering::Relaxed) >= files.files_max.load(Ordering::Relaxed) {
-            return files
+    pub(crate) async fn create(store: &Rc<TempStore>) -> io::Result<Self> {
+        if store.files.load(Ordering::Relaxed) >= store.files_max.get() {
+            return store
                 .told(Err(io::Error::new(io::ErrorKind::StorageFull, "no more files may be open (ulimit -n)")));
         }
-        let dir = files.dir.clone();
-        let (counted, closer) = (Counted::of(&files.files), Arc::clone(&files.closer));
-        let opened = files.blocking(move || Ok(Opened::new(tempfile::tempfile_in(dir)?, counted, closer))).await;
-        let opened = files.told(opened)?;
-        Ok(TempFile { opened: Arc::new(opened), len: 0, files: Arc::clone(files) })
+        let dir = store.dir.clone();
+        let (counted, closer) = (Counted::of(&store.files), Arc::clone(&store.closer));
+        let opened = blocking(move || Ok(Opened::new(tempfile::tempfile_in(dir)?, counted, closer))).await;
+        let opened = store.told(opened)?;
+        Ok(TempFile { opened: Arc::new(opened), len: 0, store: Rc::clone(store) })
     }
 
     pub(crate) fn len(&self) -> u64 {
@@ -145,36 +110,36 @@ impl TempFile {
     /// a thread may still write there.
     pub(crate) async fn append_all(&mut self, pieces: Vec<Bytes>) -> io::Result<()> {
         let added = pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
-        if !self.files.take(added) {
-            return self.files.told(Err(io::Error::new(io::ErrorKind::StorageFull, "temp.bytes_max is reached")));
+        if !self.store.take(added) {
+            return self.store.told(Err(io::Error::new(io::ErrorKind::StorageFull, "temp.bytes_max is reached")));
         }
         let (opened, at) = (Arc::clone(&self.opened), self.len);
         self.len += added;
-        let append = move || {
+        let written = blocking(move || {
             let (file, mut at) = (opened.file()?, at);
             for piece in pieces {
                 file.write_all_at(&piece, at)?;
                 at += piece.len() as u64;
             }
             Ok(())
-        };
-        let written = self.files.blocking(append).await;
+        })
+        .await;
         if written.is_err() {
             self.len -= added;
-            self.files.give_back(added);
+            self.store.give_back(added);
         }
-        self.files.told(written)
+        self.store.told(written)
     }
 
     /// A handle to read with while another task appends.
     pub(crate) fn reader(&self) -> TempReader {
-        TempReader { opened: Arc::clone(&self.opened), files: Arc::clone(&self.files) }
+        TempReader { opened: Arc::clone(&self.opened) }
     }
 }
 
 impl Drop for TempFile {
     fn drop(&mut self) {
-        self.files.give_back(self.len);
+        self.store.give_back(self.len);
     }
 }
 
@@ -182,7 +147,6 @@ impl Drop for TempFile {
 #[derive(Clone)]
 pub(crate) struct TempReader {
     opened: Arc<Opened>,
-    files: Arc<TempFiles>,
 }
 
 impl TempReader {
@@ -192,13 +156,13 @@ impl TempReader {
     /// What the file system says.
     pub(crate) async fn read_at(&self, offset: u64, bytes_max: usize) -> io::Result<Bytes> {
         let opened = Arc::clone(&self.opened);
-        let read = move || {
+        blocking(move || {
             let mut data = vec![0; bytes_max];
             let read = opened.file()?.read_at(&mut data, offset)?;
             data.truncate(read);
             if read == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(Bytes::from(data)) }
-        };
-        self.files.blocking(read).await
+        })
+        .await
     }
 }
 
@@ -220,11 +184,11 @@ mod tests {
     #[tokio::test]
     async fn files_open_at_once_are_bounded() {
         let store = store(1000);
-        store.files.set_files_max(1);
-        let first = TempFile::create(&store.files).await.unwrap();
-        assert!(TempFile::create(&store.files).await.is_err());
+        store.set_files_max(1);
+        let first = TempFile::create(&store).await.unwrap();
+        assert!(TempFile::create(&store).await.is_err());
         drop(first);
-        while TempFile::create(&store.files).await.is_err() {
+        while TempFile::create(&store).await.is_err() {
             tokio::task::yield_now().await;
         }
     }
@@ -239,13 +203,13 @@ mod tests {
             }
         }
         let store = store(1000);
-        let file = TempFile::create(&store.files).await.unwrap();
+        let file = TempFile::create(&store).await.unwrap();
         let (freed, slow) = std::sync::mpsc::channel();
-        store.files.closer.close(Box::new(Slow(slow)));
+        store.closer.close(Box::new(Slow(slow)));
         drop(file);
-        assert_eq!(store.files.files.load(Ordering::Relaxed), 1, "it is open until its turn comes");
+        assert_eq!(store.files.load(Ordering::Relaxed), 1, "it is open until its turn comes");
         freed.send(()).unwrap();
-        while store.files.files.load(Ordering::Relaxed) > 0 {
+        while store.files.load(Ordering::Relaxed) > 0 {
             tokio::task::yield_now().await;
         }
     }
@@ -253,7 +217,7 @@ mod tests {
     #[tokio::test]
     async fn i6_bound_of_all_files_together_is_an_error_and_loses_nothing() {
         let store = store(10);
-        let mut file = TempFile::create(&store.files).await.unwrap();
+        let mut file = TempFile::create(&store).await.unwrap();
         file.append_all(vec![Bytes::from_static(b"12345678")]).await.unwrap();
         let full = file.append_all(vec![Bytes::from_static(b"abc")]).await.unwrap_err();
         assert_eq!(full.kind(), io::ErrorKind::StorageFull);

@@ -11,7 +11,6 @@ use sluice_message::Fields;
 use crate::unusable::Unusable;
 
 /// A list of networks from the config.
-#[derive(Clone)]
 pub(crate) struct Networks(Vec<IpNet>);
 
 impl Networks {
@@ -35,7 +34,6 @@ impl Networks {
     }
 }
 
-#[derive(Clone)]
 pub(crate) struct Trust {
     peers: Networks,
 }

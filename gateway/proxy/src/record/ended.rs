@@ -15,13 +15,10 @@ use crate::respond::answer::Times;
 
 /// Tells what became of the request. The gateway's own are in no log.
 pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
-    if !is_own {
-        record_at(gate, Instant::now(), request, sent);
+    if is_own {
+        return;
     }
-}
-
-/// The same of a client's request that has ended before.
-pub(crate) fn record_at(gate: &Gate, ended: Instant, request: Request, sent: &Sent) {
+    let ended = Instant::now();
     let received = request.received.unwrap_or(ended);
     let Request { ticket, head, class, .. } = request;
     let answer = ticket.as_ref().map(|ticket| &*ticket.answer);

@@ -92,13 +92,6 @@ impl Request {
         }
     }
 
-    /// Its first byte came then, on another thread.
-    pub(crate) fn begin_at(&mut self, started: Instant) {
-        let before = self.started.saturating_duration_since(started).as_millis();
-        self.time_unix_ms = self.time_unix_ms.saturating_sub(u64::try_from(before).unwrap_or_default());
-        self.started = started;
-    }
-
     /// The request for an include: its page's client is known.
     pub(crate) fn of_include(peer: IpAddr, wanted: &Wanted) -> Self {
         Request { id: Rc::clone(&wanted.id), is_logged_in: wanted.is_logged_in, ..Request::new(peer) }

@@ -11,7 +11,6 @@ use std::collections::VecDeque;
 use std::io;
 use std::ops::Deref;
 use std::rc::{Rc, Weak};
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -26,7 +25,6 @@ use tokio::net::UnixStream;
 use tokio::time::Instant;
 
 use crate::admit::ladder::Arrival;
-use crate::front::course::Moved;
 use crate::receive::spool::TempStore;
 use crate::respond::fill::{Fill, Key, Part};
 use crate::signal::Signal;
@@ -145,8 +143,6 @@ pub(crate) struct Answer {
     pub(crate) is_stream: Cell<bool>,
     /// When a byte last went either way on a stream that has left its slot.
     pub(crate) last_moved: Cell<Instant>,
-    /// The same for one that another thread carries.
-    moved_there: OnceCell<Arc<Moved>>,
     /// The stream has left its slot and ends when this is set.
     pub(crate) closing: Signal,
     /// Only the end of the worker's connection ends the body, which a worker that dies ends as well.
@@ -190,7 +186,6 @@ impl Answer {
             untold_cpu_us: Cell::new(0),
             is_stream: Cell::new(false),
             last_moved: Cell::new(Instant::now()),
-            moved_there: OnceCell::new(),
             closing: Signal::default(),
             is_until_close: Cell::new(false),
         })
@@ -328,16 +323,6 @@ impl Answer {
             inner.end = Some(End::Left);
             self.changed.set();
         }
-    }
-
-    /// When a byte last went either way on a stream.
-    pub(crate) fn moved_at(&self) -> Instant {
-        self.moved_there.get().map_or(self.last_moved.get(), |moved| moved.at())
-    }
-
-    /// Another thread carries the stream from now on.
-    pub(crate) fn moves_there(&self, moved: Arc<Moved>) {
-        let _ = self.moved_there.set(moved);
     }
 
     /// Whether the client has nothing of the response's head yet.

@@ -15,8 +15,8 @@ use sluice_message::{Method, RequestHead};
 use crate::answers::{Response, ResponseBody, Size};
 use crate::ids::to_usize;
 pub(crate) use body::Compressed;
-pub(crate) use kept::{Form, Forms, KeptBody};
-pub(crate) use policy::{Policy, Verdict, announce, vary};
+pub(crate) use kept::KeptBody;
+use policy::{Policy, Verdict};
 
 /// Threads of all CPUs where the config says nothing else: one of so many.
 const CPUS_PER_THREAD: usize = 4;

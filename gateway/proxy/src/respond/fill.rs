@@ -10,19 +10,18 @@ mod pieces;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::ids::to_usize;
 use crate::receive::memory::Held;
-use crate::receive::spool::{TempFile, TempFiles, TempStore};
-pub(crate) use pieces::{Data, Key, Part};
+use crate::receive::spool::{TempFile, TempStore};
+pub(crate) use pieces::{Key, Part};
 use pieces::{Pieces, Stretch};
 
 pub(crate) struct Fill {
-    files: Arc<TempFiles>,
+    store: Rc<TempStore>,
     memory_bytes_max: usize,
     file_bytes_max: u64,
     pieces: RefCell<Pieces>,
@@ -39,7 +38,7 @@ impl Fill {
     pub(crate) fn new(store: &Rc<TempStore>, memory_bytes_max: usize, file_bytes_max: u64) -> Self {
         let held = Held::of(&store.memory);
         Fill {
-            files: Arc::clone(&store.files),
+            store: Rc::clone(store),
             memory_bytes_max,
             file_bytes_max,
             pieces: RefCell::new(Pieces::new(held)),
@@ -47,21 +46,6 @@ impl Fill {
             may_have_file: Cell::new(false),
             is_pushing: Cell::new(false),
         }
-    }
-
-    /// All bytes, for another thread. Nothing is written or read any more.
-    pub(crate) fn take(&self) -> (Vec<Data>, Option<TempFile>) {
-        let file = self.file.try_lock().ok().and_then(|mut file| file.take());
-        (self.pieces.borrow_mut().take(), file)
-    }
-
-    /// Takes what another thread has [taken](Fill::take). Returns whether the memory has room for what is not in the file.
-    pub(crate) fn put(&self, all: Vec<Data>, file: Option<TempFile>) -> bool {
-        if let Ok(mut own) = self.file.try_lock() {
-            self.may_have_file.set(file.is_some());
-            *own = file;
-        }
-        self.pieces.borrow_mut().put(all)
     }
 
     /// Bytes written in all.
@@ -125,7 +109,7 @@ impl Fill {
         let opened = match file {
             Some(opened) => opened,
             // It stays in its place whatever becomes of this future: readers have more to read in it.
-            None => file.insert(TempFile::create(&self.files).await?),
+            None => file.insert(TempFile::create(&self.store).await?),
         };
         opened.append_all(data).await?;
         Ok(Stretch { offset, len })

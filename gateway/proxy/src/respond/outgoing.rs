@@ -7,7 +7,7 @@ use sluice_http1::{CHUNK_END, write_chunk_header, write_last_chunk};
 use tokio::time::Instant;
 
 use crate::receive::memory::{Held, Memory};
-use crate::respond::aside::Aside;
+use crate::respond::answer::Answer;
 
 /// Pieces are gathered up to here before they are written, where several are there at once.
 const GATHER_BYTES: usize = 64 * 1024;
@@ -134,7 +134,7 @@ impl Outgoing {
     /// Everything has been written or set aside; there may have been nothing.
     pub(crate) fn clear(&mut self, written: Instant) {
         if !self.bytes.is_empty() {
-            self.note_written(written);
+            self.written = Some(written);
         }
         self.bytes.clear();
         self.bytes.shrink_to(KEPT_BYTES);
@@ -143,29 +143,12 @@ impl Outgoing {
         self.is_prepared = false;
     }
 
-    /// Bytes were written at this moment.
-    pub(crate) fn note_written(&mut self, written: Instant) {
-        self.written = Some(written);
-    }
-
-    /// Takes all that was gathered, for another who writes and counts it.
-    pub(crate) fn take(&mut self) -> Vec<u8> {
-        self.held.set(0);
-        self.is_prepared = false;
-        std::mem::take(&mut self.bytes)
-    }
-
-    /// The client has left memory to others.
-    pub(crate) fn slow_down(&mut self) {
-        self.is_slow = true;
-    }
-
     /// Moves what is left from `at`, and what the answer has in memory, to the answer's file. Returns from where on to write what stays
     /// here. Where the file takes nothing, the memory stays taken, up to its bound.
-    pub(crate) async fn set_aside(&mut self, aside: Aside<'_>, at: usize) -> usize {
+    pub(crate) async fn set_aside(&mut self, answer: &Answer, at: usize) -> usize {
         let rest = &self.bytes[at..];
         let is_kept = rest.len() <= KEPT_BYTES_MAX;
-        if aside.take(if is_kept { &[] } else { rest }).await.is_err() {
+        if answer.set_aside(if is_kept { &[] } else { rest }).await.is_err() {
             return at;
         }
         self.keep_only(if is_kept { rest.to_vec() } else { Vec::new() });
@@ -174,7 +157,7 @@ impl Outgoing {
 
     /// Lets go of the buffers, for a client that has taken nothing for a while; `rest` stays.
     fn keep_only(&mut self, rest: Vec<u8>) {
-        self.slow_down();
+        self.is_slow = true;
         self.small = Vec::new();
         self.bytes = rest;
         self.hold();

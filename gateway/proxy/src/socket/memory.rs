@@ -7,7 +7,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -28,20 +27,8 @@ struct Way {
 }
 
 impl Way {
-    fn wake(waker: &mut Option<Waker>) {
-        if let Some(waker) = waker.take() {
-            waker.wake();
-        }
-    }
-}
-
-/// One direction, whose ends may be on different threads.
-#[derive(Clone)]
-struct Shared(Arc<Mutex<Way>>);
-
-impl Shared {
-    fn new(bytes_max: usize) -> Self {
-        Shared(Arc::new(Mutex::new(Way {
+    fn new(bytes_max: usize) -> Rc<RefCell<Self>> {
+        Rc::new(RefCell::new(Way {
             bytes: VecDeque::new(),
             bytes_max,
             is_ended: false,
@@ -49,37 +36,39 @@ impl Shared {
             is_reset: false,
             reader: None,
             writer: None,
-        })))
+        }))
     }
 
-    fn look(&self) -> MutexGuard<'_, Way> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn wake(waker: &mut Option<Waker>) {
+        if let Some(waker) = waker.take() {
+            waker.wake();
+        }
     }
 }
 
 /// One end of a pipe; it closes with its last clone.
 #[derive(Clone)]
-pub(crate) struct End(Arc<Ways>);
+pub(crate) struct End(Rc<Ways>);
 
 struct Ways {
-    inward: Shared,
-    outward: Shared,
+    inward: Rc<RefCell<Way>>,
+    outward: Rc<RefCell<Way>>,
 }
 
 /// The two ends of a pipe that holds so many bytes each way.
 pub(crate) fn pipe(bytes_max: usize) -> (End, End) {
-    let (there, back) = (Shared::new(bytes_max), Shared::new(bytes_max));
+    let (there, back) = (Way::new(bytes_max), Way::new(bytes_max));
     let end =
-        |inward: &Shared, outward: &Shared| End(Arc::new(Ways { inward: inward.clone(), outward: outward.clone() }));
+        |inward: &Rc<_>, outward: &Rc<_>| End(Rc::new(Ways { inward: Rc::clone(inward), outward: Rc::clone(outward) }));
     (end(&there, &back), end(&back, &there))
 }
 
 impl Drop for Ways {
     fn drop(&mut self) {
-        let mut inward = self.inward.look();
+        let mut inward = self.inward.borrow_mut();
         inward.is_deaf = true;
         Way::wake(&mut inward.writer);
-        let mut outward = self.outward.look();
+        let mut outward = self.outward.borrow_mut();
         outward.is_ended = true;
         outward.is_reset |= !inward.bytes.is_empty();
         Way::wake(&mut outward.reader);
@@ -88,7 +77,7 @@ impl Drop for Ways {
 
 impl End {
     pub(super) fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut way = self.0.inward.look();
+        let mut way = self.0.inward.borrow_mut();
         if !way.bytes.is_empty() || way.is_ended {
             return Poll::Ready(());
         }
@@ -97,7 +86,7 @@ impl End {
     }
 
     pub(super) fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut way = self.0.outward.look();
+        let mut way = self.0.outward.borrow_mut();
         if way.bytes.len() < way.bytes_max || way.is_deaf {
             return Poll::Ready(());
         }
@@ -107,14 +96,14 @@ impl End {
 
     /// Closes with an error for the other side, as a client that is killed does.
     pub(crate) fn reset(self) {
-        self.0.outward.look().is_reset = true;
+        self.0.outward.borrow_mut().is_reset = true;
     }
 }
 
 impl AsyncRead for End {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_read_ready(cx));
-        let mut way = self.0.inward.look();
+        let mut way = self.0.inward.borrow_mut();
         if way.bytes.is_empty() && std::mem::take(&mut way.is_reset) {
             return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
         }
@@ -130,7 +119,7 @@ impl AsyncRead for End {
 impl AsyncWrite for End {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
         ready!(self.poll_write_ready(cx));
-        let mut way = self.0.outward.look();
+        let mut way = self.0.outward.borrow_mut();
         if way.is_deaf || way.is_ended {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
@@ -145,7 +134,7 @@ impl AsyncWrite for End {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let mut way = self.0.outward.look();
+        let mut way = self.0.outward.borrow_mut();
         way.is_ended = true;
         Way::wake(&mut way.reader);
         Poll::Ready(Ok(()))

@@ -186,7 +186,6 @@ fn simulate(seed: u64) {
         },
         async |world| {
             let mut rng = fastrand::Rng::with_seed(seed);
-            story.take();
             let renders = Rc::new(Cell::new(0));
             spawn_local(serve(world.worker().await, Rc::clone(&renders)));
             let (mut model, url) = (Model::default(), |target: &str| format!("http://app.test{target}"));

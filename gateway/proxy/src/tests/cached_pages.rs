@@ -105,6 +105,53 @@ fn i7_what_turns_out_to_be_for_one_goes_to_the_first_and_the_others_are_rendered
 }
 
 #[test]
+fn i7_no_hit_is_a_page_that_is_purged_replaced_stale_or_for_another() {
+    let set = |config: &mut Config| {
+        on(config);
+        config.cache.stale_if_error_s = 0;
+    };
+    play_with(set, async |world| {
+        let (worker, mut client) = (world.worker().await, world.client());
+        let hit = async |client: &mut Client, body: &str| {
+            for _ in 0..3 {
+                client.get("/page").await;
+                assert_eq!(got(client).await, format!("HTTP/1.1 200 OK, {body}"));
+            }
+        };
+        let give = async |client: &mut Client, mut call: Call, body: &str| {
+            let kept = "Cache-Control: public, max-age=60\r\nVary: X-Lang\r\n";
+            let length = body.len();
+            call.write(&format!("HTTP/1.1 200 OK\r\n{MARK}{kept}Content-Length: {length}\r\n\r\n{body}")).await;
+            call.report();
+            assert_eq!(got(client).await, format!("HTTP/1.1 200 OK, {body}"));
+            call
+        };
+        let rendered = async |client: &mut Client, call: Call, fields: &str, body: &str| {
+            client.send(&format!("GET /page HTTP/1.1\r\nHost: app.test\r\n{fields}\r\n")).await;
+            give(client, call.next().await.expect("the app is asked"), body).await
+        };
+        client.get("/page").await;
+        let call = give(&mut client, worker.call().await, "one").await;
+        hit(&mut client, "one").await;
+        let call = rendered(&mut client, call, "X-Lang: de\r\n", "zwei").await;
+        hit(&mut client, "one").await;
+        drop(world.gate.purge(&Purge::All, false));
+        let call = rendered(&mut client, call, "", "two").await;
+        hit(&mut client, "two").await;
+        // A change of the page by a client makes it old before that client has its answer.
+        client.post("/page", "x").await;
+        let mut call = call.next().await.expect("the change");
+        call.answer("changed").await;
+        client.answer().await;
+        let call = rendered(&mut client, call, "", "three").await;
+        hit(&mut client, "three").await;
+        world.pass(61_000).await;
+        let mut client = world.client();
+        rendered(&mut client, call, "", "four").await;
+    });
+}
+
+#[test]
 fn i1_a_render_that_nobody_waits_for_any_more_keeps_its_slot_until_the_app_has_ended() {
     play_with(on, async |world| {
         let worker = world.worker().await;

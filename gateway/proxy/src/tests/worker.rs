@@ -55,8 +55,6 @@ impl Worker {
 
     /// Takes requests ahead of time, of which it reads the numbers out of this pipe.
     pub(super) fn takes_ahead(&self, pipe: &Path) {
-        // Each story is told twice.
-        let _ = std::fs::remove_file(pipe);
         nix::unistd::mkfifo(pipe, Mode::S_IRUSR | Mode::S_IWUSR).expect("a pipe");
         self.gate.takes_ahead(self.id, pipe);
     }

@@ -23,11 +23,10 @@ use crate::front::client::ClientStream;
 use crate::front::connection::serve;
 use crate::front::h2;
 use crate::front::handles::Handle;
-use crate::front::road::{self, Road};
-use crate::fronts::carry::Desk;
-use crate::fronts::{self, thread};
+use crate::front::listen;
 use crate::gate::Gate;
 use crate::socket::{Socket, memory};
+use crate::upstream::forward::Origin;
 
 /// How often the gateway looks for what is due, and a preload says that its event loop turns.
 const TICK: Duration = Duration::from_millis(25);
@@ -55,33 +54,24 @@ pub(super) struct World {
     cpu_ms: RefCell<HashMap<String, Option<f64>>>,
     notes: RefCell<Vec<String>>,
     ports: Cell<u16>,
-    /// Of the fronts, if there are any.
-    desks: Vec<Rc<Desk>>,
 }
 
 /// Plays a story with the config that users get, but for the lanes: whether there is a second one is left to the machine.
-pub(super) fn play(story: impl AsyncFnMut(World)) {
+pub(super) fn play(story: impl AsyncFnOnce(World)) {
     play_with(|_| {}, story);
 }
 
-/// The same with another config. Each story is told twice: to a gateway of one thread, and to one whose connections are a front's.
-pub(super) fn play_with(set: impl Fn(&mut Config), mut story: impl AsyncFnMut(World)) {
-    for fronts in [1, 2] {
-        play_on(fronts, &set, &mut story);
-    }
-}
-
-fn play_on(fronts: u32, set: &impl Fn(&mut Config), story: &mut impl AsyncFnMut(World)) {
+/// The same with another config.
+pub(super) fn play_with(set: impl FnOnce(&mut Config), story: impl AsyncFnOnce(World)) {
     let mut config = Config::default();
     config.workers.lanes = Lanes::Off;
     config.memory.buffers_bytes_max = 64 << 20;
     config.cache.bytes_max = 256 << 20;
-    config.server.fronts = fronts;
     set(&mut config);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     LocalSet::new().block_on(&runtime, async {
         let told = timeout(STORY_MAX, async { story(World::new(config)).await }).await;
-        assert!(told.is_ok(), "the story has no end, with server.fronts = {fronts}");
+        assert!(told.is_ok(), "the story has no end");
     });
 }
 
@@ -106,12 +96,6 @@ impl World {
                 ticking.tick();
             }
         });
-        let fronts = thread::started();
-        let desks = fronts.iter().map(|front| Rc::clone(&front.desk)).collect();
-        for front in fronts {
-            spawn_local(front.run());
-        }
-        spawn_local(fronts::hear(Rc::clone(&gate), |place| panic!("a front was lost at {place}")));
         gate.scale(1);
         World {
             gate,
@@ -122,7 +106,6 @@ impl World {
             cpu_ms: RefCell::default(),
             notes: RefCell::default(),
             ports: Cell::new(40_000),
-            desks,
         }
     }
 
@@ -168,33 +151,26 @@ impl World {
 
     /// A client behind a connection that holds so many bytes.
     pub(super) fn client_that_takes(&self, bytes: usize) -> Client {
-        let (ours, stream, road, handle) = self.arrive(bytes, Scheme::Http);
-        Client::new(ours, spawn_local(serve(stream, road, handle)))
+        let (ours, stream, origin, handle) = self.arrive(bytes, Scheme::Http);
+        Client::new(ours, spawn_local(serve(stream, origin, Rc::clone(&self.gate), handle)))
     }
 
     /// The same for HTTP/2: the client's end, and the task of the gateway's.
     pub(super) fn http2(&self, bytes: usize) -> (memory::End, JoinHandle<()>) {
-        let (ours, stream, road, handle) = self.arrive(bytes, Scheme::Https);
-        let serving = h2::connection::serve(stream, road, handle);
+        let (ours, stream, origin, handle) = self.arrive(bytes, Scheme::Https);
+        let serving = h2::connection::serve(stream, origin, Rc::clone(&self.gate), handle);
         (ours, spawn_local(serving))
     }
 
-    /// The client's end of a new connection, and what serves it.
-    fn arrive(&self, bytes: usize, scheme: Scheme) -> (memory::End, ClientStream, Road, Handle) {
+    /// The client's end of a new connection, and the gateway's.
+    fn arrive(&self, bytes: usize, scheme: Scheme) -> (memory::End, ClientStream, Origin, Handle) {
         self.ports.set(self.ports.get() + 1);
         let peer = SocketAddr::from(([203, 0, 113, 9], self.ports.get()));
         let (ours, theirs) = memory::pipe(bytes);
         let Ok(handle) = self.gate.take_in(peer.ip()) else { panic!("there is room for a client") };
         let local = SocketAddr::from(([192, 0, 2, 1], 3000));
         let stream = ClientStream::Plain(Socket::Memory(theirs));
-        let Some(fronts) = self.gate.fronts() else {
-            return (ours, stream, Road::here(&self.gate, peer, local, scheme), handle);
-        };
-        let key = handle.key;
-        let origin = road::origin(&self.gate, peer, local, scheme);
-        let desk = Rc::clone(&self.desks[fronts.admit(&handle, origin, &self.gate.lobby.connections)]);
-        let Some(handle) = desk.lobby().take_in(key) else { panic!("a front takes what the core has admitted") };
-        (ours, stream, desk.road(key, (peer, local), scheme, false), handle)
+        (ours, stream, listen::origin(&self.gate, peer, local, scheme), handle)
     }
 
     /// A client asks for this, and the only worker has read that.

@@ -49,6 +49,11 @@ impl Origin {
         }
     }
 
+    /// Looks again whether the peer's word is trusted, which a reload may have changed since the last request.
+    pub(crate) fn judge(&mut self, trust: &Trust) {
+        self.is_trusted = trust.allows(self.peer);
+    }
+
     /// Where requests come from that the gateway makes itself; `port` is its own.
     pub(crate) fn own(trust: &Trust, port: u16, scheme: Scheme) -> Self {
         let here = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
@@ -68,12 +73,6 @@ impl Origin {
             fields.retain(|name, _| !is_hidden(name));
         }
         Forwardable::new(fields).removes_any()
-    }
-
-    /// Whether [`Origin::hides_from_worker`] would leave these fields as they are, and say nothing of them.
-    pub(crate) fn hides_nothing(&self, fields: &Fields) -> bool {
-        let is_hidden = |name: &str| !self.is_trusted && is_about_origin(name);
-        !fields.iter().any(|(name, _)| is_hidden(name)) && !Forwardable::new(fields).removes_any()
     }
 
     /// Whether the client speaks HTTPS, here or, as a trusted peer says, there.

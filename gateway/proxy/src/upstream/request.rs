@@ -228,7 +228,7 @@ impl WorkerRequest {
     pub(crate) fn check(&self, now: Instant, stream_idle_max: Option<Duration>) {
         let answer = &self.answer;
         if answer.is_stream.get()
-            && stream_idle_max.is_some_and(|max| now.saturating_duration_since(answer.moved_at()) >= max)
+            && stream_idle_max.is_some_and(|max| now.saturating_duration_since(answer.last_moved.get()) >= max)
         {
             answer.fail(Code::StreamIdle);
             answer.close();

@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_catalog::config::{self, PasswordHash, Rate};
@@ -33,7 +33,7 @@ const PASSWORD_BYTES_MAX: usize = 72;
 pub(crate) struct Login {
     users: Users,
     exempt: Vec<String>,
-    challenge: Arc<str>,
+    challenge: Rc<str>,
     verified: RefCell<Verified>,
     wrong: RefCell<Table>,
     pace: Pace,
@@ -112,7 +112,7 @@ impl Login {
     }
 
     fn refusal(&self, detail: &'static str) -> Refusal {
-        Refusal { detail, challenge: Some(Arc::clone(&self.challenge)), ..Refusal::of(Code::LoginRequired) }
+        Refusal { detail, challenge: Some(Rc::clone(&self.challenge)), ..Refusal::of(Code::LoginRequired) }
     }
 
     fn now_ns(&self) -> u64 {

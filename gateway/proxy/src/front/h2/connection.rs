@@ -18,7 +18,9 @@ use crate::front::connection::{Counted, send_timeout};
 use crate::front::exchange::Exchange;
 use crate::front::handles::Handle;
 use crate::front::lobby::Lobby;
-use crate::front::road::Road;
+use crate::gate::Gate;
+use crate::request::serve_request;
+use crate::upstream::forward::Origin;
 
 /// What a client may send of a request's body before the gateway asks for more.
 pub(super) const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
@@ -46,14 +48,14 @@ enum Woke {
 }
 
 /// Serves one connection until it ends. Its handle counts it, from before the TLS handshake to after the last byte.
-pub(crate) async fn serve(stream: ClientStream, road: Road, handle: Handle) {
-    let lobby = Rc::clone(road.lobby());
-    let _counted = Counted::new(&lobby, &handle);
-    lobby.rests(handle.key);
+pub(crate) async fn serve(stream: ClientStream, origin: Origin, gate: Rc<Gate>, handle: Handle) {
+    let lobby = &gate.lobby;
+    let _counted = Counted::new(lobby, &handle);
+    lobby.connections.rests(handle.key);
     let meter = Meter::new(stream, lobby.store.memory.unsent_bytes_max());
-    let shared = Shared::new(&lobby);
+    let shared = Shared::new(lobby);
     let patience = Duration::from_millis(lobby.config().server.headers_timeout_ms);
-    let handshake = builder(&lobby, &shared).handshake(Metered(Rc::clone(&meter)));
+    let handshake = builder(lobby, &shared).handshake(Metered(Rc::clone(&meter)));
     if let Ok(Ok(connection)) = tokio::time::timeout(patience, handshake).await {
         let driver = Driver {
             connection,
@@ -63,8 +65,9 @@ pub(crate) async fn serve(stream: ClientStream, road: Road, handle: Handle) {
             is_used: false,
             leaving_since: None,
             sleep: Box::pin(tokio::time::sleep(patience)),
-            lobby: &lobby,
-            road,
+            gate: &gate,
+            lobby,
+            origin: Rc::new(origin),
             handle: &handle,
         };
         Box::pin(driver.run()).await;
@@ -82,7 +85,7 @@ pub(crate) async fn serve(stream: ClientStream, road: Road, handle: Handle) {
         }
     }
     // What the client still sends would otherwise reset the connection, and could eat the last of an answer.
-    client.close(!is_stalled, send_timeout(&lobby)).await;
+    client.close(!is_stalled, send_timeout(lobby)).await;
 }
 
 fn builder(lobby: &Lobby, shared: &Shared) -> h2::server::Builder {
@@ -118,8 +121,9 @@ struct Driver<'c> {
     /// Since when the client knows that it is to open no further requests.
     leaving_since: Option<Instant>,
     sleep: Pin<Box<Sleep>>,
-    lobby: &'c Rc<Lobby>,
-    road: Road,
+    gate: &'c Rc<Gate>,
+    lobby: &'c Lobby,
+    origin: Rc<Origin>,
     handle: &'c Handle,
 }
 
@@ -135,7 +139,8 @@ impl Driver<'_> {
             if is_idle != (self.shared.running() == 0) {
                 is_idle = !is_idle;
                 self.idle_since = Instant::now();
-                if is_idle { self.lobby.rests(self.handle.key) } else { self.lobby.works(self.handle.key) }
+                let connections = &self.lobby.connections;
+                if is_idle { connections.rests(self.handle.key) } else { connections.works(self.handle.key) }
             }
             if self.lobby.is_draining() || is_idle && self.handle.makes_room() {
                 self.leave();
@@ -154,12 +159,15 @@ impl Driver<'_> {
         }
     }
 
-    fn start(&self, (request, respond): Accepted) {
-        let (mut road, running) = (self.road.clone(), Running::new(&self.shared));
-        let lobby = Rc::clone(self.lobby);
+    fn start(&mut self, (request, respond): Accepted) {
+        let trust = self.gate.trust();
+        if self.origin.is_trusted != trust.allows(self.origin.peer) {
+            Rc::make_mut(&mut self.origin).judge(&trust);
+        }
+        let (gate, origin, running) = (Rc::clone(self.gate), Rc::clone(&self.origin), Running::new(&self.shared));
         tokio::task::spawn_local(async move {
-            let mut exchange = Exchange::H2(Box::new(H2::new(request, respond, &lobby, &running.0)));
-            road.serve(&mut exchange).await;
+            let mut exchange = Exchange::H2(Box::new(H2::new(request, respond, &gate.lobby, &running.0)));
+            serve_request(&mut exchange, &origin, &gate).await;
         });
     }
 

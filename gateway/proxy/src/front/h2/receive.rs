@@ -55,8 +55,8 @@ impl H2<'_> {
 
     /// The whole body. Refuses at once what declares to be too large.
     pub(crate) async fn body(&mut self, bytes_max: u64) -> Result<Body, Failure> {
-        if let Some(is_announced) = self.empty_body() {
-            return Ok(Body::empty(is_announced));
+        if self.asks_for == AsksFor::WebSocket || self.receive.is_end_stream() {
+            return Ok(Body::empty(self.declared_bytes.is_some()));
         }
         let memory_bytes_max = to_usize(self.lobby.config().server.body_memory_bytes_max);
         if self.declared_bytes.is_some_and(|bytes| bytes > bytes_max) {

@@ -6,36 +6,30 @@ use std::time::Duration;
 
 use h2::{Reason, RecvStream};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::net::UnixStream;
+use tokio::time::Instant;
 
 use super::sending::{Room, Sending};
-use crate::front::course::Course;
-use crate::socket::Socket;
+use crate::respond::answer::{Answer, Upgraded};
 
 const COPY_BYTES: usize = 16 * 1024;
 /// How long the worker may still say something after the client's end.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-pub(super) async fn run(
-    receive: &mut RecvStream,
-    sending: &mut Sending,
-    mut worker: Socket<UnixStream>,
-    first: &[u8],
-    course: Course<'_>,
-) {
-    course.note_moved();
+pub(super) async fn run(receive: &mut RecvStream, sending: &mut Sending, upgraded: Upgraded, answer: &Answer) {
+    let Upgraded { stream: mut worker, first, counted: _counted } = upgraded;
+    answer.last_moved.set(Instant::now());
     let (mut worker_read, mut worker_write) = worker.split();
     let is_ended = {
-        let up = take(receive, &mut worker_write, course);
-        let down = give(first, &mut worker_read, sending, course);
+        let up = take(receive, &mut worker_write, answer);
+        let down = give(&first, &mut worker_read, sending, answer);
         let (mut up, mut down) = (pin!(up), pin!(down));
         tokio::select! {
             is_ended = &mut down => is_ended,
-            () = course.closing() => false,
+            () = answer.closing.wait() => false,
             () = &mut up => {
                 tokio::select! {
                     is_ended = &mut down => is_ended,
-                    () = course.closing() => false,
+                    () = answer.closing.wait() => false,
                     () = tokio::time::sleep(LAST_WORDS) => false,
                 }
             }
@@ -47,9 +41,9 @@ pub(super) async fn run(
 }
 
 /// Copies what the client sends to the worker, until the client ends it.
-async fn take(receive: &mut RecvStream, to: &mut (impl AsyncWrite + Unpin), course: Course<'_>) {
+async fn take(receive: &mut RecvStream, to: &mut (impl AsyncWrite + Unpin), answer: &Answer) {
     while let Some(Ok(data)) = poll_fn(|cx| receive.poll_data(cx)).await {
-        course.note_moved();
+        answer.last_moved.set(Instant::now());
         if to.write_all(&data).await.is_err() || receive.flow_control().release_capacity(data.len()).is_err() {
             break;
         }
@@ -58,13 +52,13 @@ async fn take(receive: &mut RecvStream, to: &mut (impl AsyncWrite + Unpin), cour
 }
 
 /// Copies what the worker sends to the client. Returns whether the client has all of it and knows its end.
-async fn give(first: &[u8], from: &mut (impl AsyncRead + Unpin), sending: &mut Sending, course: Course<'_>) -> bool {
+async fn give(first: &[u8], from: &mut (impl AsyncRead + Unpin), sending: &mut Sending, answer: &Answer) -> bool {
     if !send(first, sending).await {
         return false;
     }
     let mut buffer = vec![0; COPY_BYTES];
     while let Ok(len @ 1..) = from.read(&mut buffer).await {
-        course.note_moved();
+        answer.last_moved.set(Instant::now());
         if !send(&buffer[..len], sending).await {
             return false;
         }

@@ -22,25 +22,6 @@ pub(crate) struct KeptBody {
     parts: Once<Option<Rc<Parts>>>,
 }
 
-/// Compressed forms of a body, as far as they are known.
-pub(crate) struct Forms([Form; Coding::ALL.len()]);
-
-/// A body in one coding.
-#[derive(Clone)]
-pub(crate) enum Form {
-    /// Nobody has asked for it, or the threads that compress were busy.
-    Unknown,
-    /// It is sent as it is: it would be no smaller, or find no room.
-    Plain,
-    Packed(Bytes),
-}
-
-impl Forms {
-    pub(crate) fn of(&self, coding: Coding) -> &Form {
-        &self.0[coding as usize]
-    }
-}
-
 /// Parts of a page that are kept with it: next to nothing beside it. Those of others are looked for each time.
 const PARTS_MAX: usize = 64;
 
@@ -85,15 +66,6 @@ impl KeptBody {
     /// Bytes that the body takes with its forms at most, so that whoever keeps it need not look again when there is one more.
     pub(crate) fn bytes(&self) -> usize {
         if self.has_forms { 2 * self.data.len() } else { self.data.len() }
-    }
-
-    /// The forms that clients have asked for.
-    pub(crate) fn forms(&self) -> Forms {
-        Forms(Coding::ALL.map(|coding| match self.forms[coding as usize].get() {
-            None => Form::Unknown,
-            Some(None) => Form::Plain,
-            Some(Some(packed)) => Form::Packed(packed.clone()),
-        }))
     }
 
     /// The body in this coding; `None` where it is to be sent as it is.

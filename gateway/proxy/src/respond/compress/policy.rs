@@ -9,7 +9,7 @@ use crate::answers::Size;
 
 /// What is done with an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(super) enum Verdict {
     /// It is sent as it is, to whoever asks.
     Never,
     /// There is no body; the one that the client has may have been compressed.
@@ -20,7 +20,7 @@ pub(crate) enum Verdict {
 }
 
 /// What the config says.
-pub(crate) struct Policy {
+pub(super) struct Policy {
     pub(super) is_enabled: bool,
     codings: Vec<Coding>,
     size_min: u64,
@@ -41,7 +41,7 @@ enum Pattern {
 
 impl Policy {
     /// What does not parse was refused before it came here.
-    pub(crate) fn read(config: &Config) -> Self {
+    pub(super) fn read(config: &Config) -> Self {
         let compression = &config.compression;
         Policy {
             is_enabled: compression.enabled,
@@ -54,7 +54,7 @@ impl Policy {
         }
     }
 
-    pub(crate) fn verdict(&self, request: &RequestHead, head: &ResponseHead, size: Size) -> Verdict {
+    pub(super) fn verdict(&self, request: &RequestHead, head: &ResponseHead, size: Size) -> Verdict {
         if !self.is_enabled || self.codings.is_empty() {
             return Verdict::Never;
         }
@@ -130,7 +130,7 @@ fn folded(route: Route) -> Route {
 // What changes in heads.
 
 /// Says that the answer depends on what its client accepts.
-pub(crate) fn vary(head: &mut ResponseHead) {
+pub(super) fn vary(head: &mut ResponseHead) {
     let says_so = |name: &[u8]| name == b"*" || name.eq_ignore_ascii_case(b"accept-encoding");
     if !head.fields.get_all("vary").flat_map(elements).any(says_so) {
         head.fields.push("Vary", "Accept-Encoding");
@@ -138,7 +138,7 @@ pub(crate) fn vary(head: &mut ResponseHead) {
 }
 
 /// Says that the body is compressed. Its bytes are not those that a strong entity tag was for, nor can parts of them be asked for.
-pub(crate) fn announce(head: &mut ResponseHead, coding: Coding) {
+pub(super) fn announce(head: &mut ResponseHead, coding: Coding) {
     weaken(head);
     head.fields.retain(|name, _| !name.eq_ignore_ascii_case("accept-ranges"));
     head.fields.push("Content-Encoding", coding.token());

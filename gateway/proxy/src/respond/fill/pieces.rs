@@ -43,14 +43,14 @@ struct Piece {
     data: Data,
 }
 
-pub(crate) enum Data {
+enum Data {
     Memory(Bytes),
     File(Stretch),
 }
 
 /// A stretch of the file.
 #[derive(Clone, Copy)]
-pub(crate) struct Stretch {
+pub(super) struct Stretch {
     pub(super) offset: u64,
     pub(super) len: u64,
 }
@@ -80,25 +80,6 @@ fn cost(data: &Bytes) -> usize {
 impl Pieces {
     pub(super) fn new(held: Held) -> Self {
         Pieces { pieces: VecDeque::new(), len: 0, held, readers: Vec::new() }
-    }
-
-    /// All that is there, for one who keeps and counts it from now on.
-    pub(super) fn take(&mut self) -> Vec<Data> {
-        self.held.set(0);
-        self.pieces.drain(..).map(|piece| piece.data).collect()
-    }
-
-    /// Takes what [`Pieces::take`] gave, in its order. Returns whether the memory has room for it; it is here all the same.
-    pub(super) fn put(&mut self, all: Vec<Data>) -> bool {
-        for data in all {
-            let piece = Piece { at: self.len, data };
-            self.len = piece.end();
-            self.pieces.push_back(piece);
-        }
-        let bytes = self.in_memory().map(|(_, data)| cost(data)).sum();
-        let has_room = self.held.try_grow(bytes, usize::MAX);
-        self.held.set(bytes);
-        has_room
     }
 
     /// Bytes written in all.
