@@ -1,6 +1,8 @@
-//! Listening sockets: the public one, and further ones that apps ask for. It must not know what comes through them.
+//! Listening sockets: the public one, and further ones that apps ask for. And [`lines`] over any. It must not know what comes through them.
 
 #![forbid(unsafe_code)]
+
+pub mod lines;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _};
