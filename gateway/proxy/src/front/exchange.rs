@@ -188,7 +188,7 @@ impl Exchange<'_> {
     /// Carries bytes between the client and the worker, which has sent the first of them already.
     pub(crate) async fn carry_over(&mut self, worker: Socket<UnixStream>, first: &[u8], course: Course<'_>) {
         match self {
-            Exchange::H1(h1) => tunnel::run(h1.client, worker, first, course).await,
+            Exchange::H1(h1) => tunnel::run_alone(h1.client, worker, first, course).await,
             Exchange::H2(h2) => h2.switch(worker, first, course).await,
             Exchange::Remote(_) | Exchange::Own(_) => {}
         }

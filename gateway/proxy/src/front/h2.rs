@@ -25,6 +25,7 @@ use tokio::time::{Instant, timeout_at};
 
 use self::sending::{Room, Sending};
 use self::shared::{Piece, Shared};
+use self::tunnel::StreamSource;
 use super::course::Course;
 use super::exchange::Woke;
 use super::lobby::Lobby;
@@ -259,7 +260,10 @@ impl<'c> H2<'c> {
 
     /// The stream is a WebSocket until either side ends it.
     pub(super) async fn switch(&mut self, worker: Socket<UnixStream>, first: &[u8], course: Course<'_>) {
-        tunnel::run(&mut self.receive, &mut self.sending, worker, first, course).await;
+        let source = StreamSource::new(&mut self.receive);
+        if !super::tunnel::run(source, &mut self.sending, worker, first, course).await {
+            self.sending.reset(Reason::CANCEL);
+        }
         self.is_over = true;
     }
 
