@@ -253,11 +253,6 @@ impl Answer {
         self.changed.set();
     }
 
-    /// Bytes of the body that wait for the client.
-    pub(crate) fn unread(&self) -> u64 {
-        self.body.unread(self.reader)
-    }
-
     /// Whether the response's head has come.
     pub(crate) fn has_head(&self) -> bool {
         let inner = self.inner.borrow();
