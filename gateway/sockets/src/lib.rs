@@ -1,4 +1,4 @@
-//! Listening sockets: the public one, and further ones that apps ask for. And [`lines`] over any. It must not know what comes through them.
+//! Listening sockets: the public one, and further ones that apps ask for. Also [`lines`] over any socket. This must not know what they carry.
 
 #![forbid(unsafe_code)]
 

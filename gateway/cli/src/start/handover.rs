@@ -42,9 +42,6 @@ pub struct Offer {
     /// `server.redirect_port` likewise, where there is one. Its descriptor is the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirect: Option<u16>,
-    /// Socket at which the old one hands its cached pages over, where it has any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pages: Option<PathBuf>,
 }
 
 /// What is passed on beside the words.
@@ -78,7 +75,7 @@ pub enum Word {
 
 impl Offer {
     pub fn new(number: u32, run_dir: PathBuf, host: String, port: u16, admin: String) -> Self {
-        Self { protocol: PROTOCOL, number, run_dir, host, port, admin, redirect: None, pages: None }
+        Self { protocol: PROTOCOL, number, run_dir, host, port, admin, redirect: None }
     }
 
     /// Sends it with its descriptors, on a pair that is still empty and so has room.
