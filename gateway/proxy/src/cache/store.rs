@@ -227,8 +227,8 @@ impl Store {
 
     /// Variants of pages that a purge would mean, of so many pages at most.
     pub(super) fn meant_by(&self, purge: &Purge, pages_max: usize) -> Vec<Rc<Object>> {
-        let pages = self.next(&mut self.index.walk(purge), pages_max);
-        pages.into_iter().flat_map(|(_, variants)| variants).collect()
+        let keys = self.index.next(&mut self.index.walk(purge), pages_max);
+        keys.iter().flat_map(|key| self.variants(key)).collect()
     }
 
     // Walks through many pages, in slices.
@@ -266,12 +266,6 @@ impl Store {
             }
         }
         (count, is_over)
-    }
-
-    /// The next pages of a walk, with their variants; none when it is over.
-    fn next(&self, walk: &mut Walk, count_max: usize) -> Vec<(Rc<str>, Vec<Rc<Object>>)> {
-        let keys = self.index.next(walk, count_max).into_iter();
-        keys.map(|key| (Rc::clone(&key), self.variants(&key))).collect()
     }
 
     /// Pages, and the memory that they take.
