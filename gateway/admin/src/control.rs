@@ -13,8 +13,9 @@ use std::time::Duration;
 use serde::Serialize;
 use sluice_catalog::profiles::{Taken, Wish};
 use sluice_catalog::refusals::{ProfileError, ReloadError, UpgradeError};
-use sluice_journal::{Filter, Journal, LineKind, Lines, Subscription};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use sluice_journal::{Filter, Journal, LineKind, Lines as LogLines, Subscription};
+use sluice_sockets::lines::{BoundedLine, Lines, json_line};
+use tokio::io::AsyncWriteExt;
 use tokio::net::unix::{ReadHalf, WriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, oneshot};
@@ -86,21 +87,21 @@ impl ControlSocket {
 
 async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, journal: Journal) -> io::Result<()> {
     let (reader, mut writer) = stream.split();
-    let mut requests = RequestLines { reader, bytes: Vec::new() };
+    let mut requests = Lines::new(reader, REQUEST_BYTES_MAX);
     let stopping = Cell::new(false);
     loop {
         let next = requests.next();
         // Who has said `stop` waits, without a word, for the gateway to be gone.
         let line = if stopping.get() { next.await } else { timeout(IDLE_MAX, next).await.map_err(io::Error::from)? };
-        let line = match line {
-            Ok(Some(line)) => line,
-            Ok(None) => return Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                return send(&mut writer, &Reply::failed("line-too-long", error)).await;
+        let line = match line? {
+            Some(BoundedLine::Whole(line)) => line,
+            Some(BoundedLine::TooLong) => {
+                let text = format!("A command is one line of at most {REQUEST_BYTES_MAX} bytes.");
+                return send(&mut writer, &Reply::failed("line-too-long", text)).await;
             }
-            Err(error) => return Err(error),
+            None => return Ok(()),
         };
-        let request = match serde_json::from_slice::<Request>(&line) {
+        let request = match serde_json::from_slice::<Request>(line) {
             Ok(request) => request,
             Err(error) => {
                 let text = format!("This gateway does not understand the command: {error}");
@@ -179,7 +180,7 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
 
 /// Tells how a reload goes, until it is over or the client goes away, which is `None`.
 async fn follow_reload(
-    requests: &mut RequestLines<'_>,
+    requests: &mut Lines<ReadHalf<'_>>,
     writer: &mut WriteHalf<'_>,
     mut reload: mpsc::Receiver<Progress>,
 ) -> io::Result<Option<Reply>> {
@@ -203,7 +204,7 @@ async fn follow_reload(
 
 /// Waits for profiles. `None` when the client goes away, which ends them.
 async fn follow_profile(
-    requests: &mut RequestLines<'_>,
+    requests: &mut Lines<ReadHalf<'_>>,
     mut profile: oneshot::Receiver<Result<Vec<Taken>, ProfileError>>,
 ) -> io::Result<Option<Result<Vec<Taken>, ProfileError>>> {
     loop {
@@ -237,7 +238,7 @@ async fn send_log(writer: &mut WriteHalf<'_>, mut subscription: Subscription, co
     let mut left = count;
     while left > 0 {
         let mut batch = subscription.read();
-        if batch == Lines::default() {
+        if batch == LogLines::default() {
             break;
         }
         batch.lines.truncate(left);
@@ -249,7 +250,7 @@ async fn send_log(writer: &mut WriteHalf<'_>, mut subscription: Subscription, co
 
 /// Sends lines until the client goes away. What it says meanwhile is not listened to, but read, to notice that.
 async fn follow_log(
-    requests: &mut RequestLines<'_>,
+    requests: &mut Lines<ReadHalf<'_>>,
     writer: &mut WriteHalf<'_>,
     mut subscription: Subscription,
     count: usize,
@@ -257,7 +258,7 @@ async fn follow_log(
     let mut sent = 0;
     while sent < count {
         let batch = subscription.read();
-        if batch == Lines::default() {
+        if batch == LogLines::default() {
             break;
         }
         sent += batch.lines.len();
@@ -277,7 +278,7 @@ async fn follow_log(
     }
 }
 
-async fn send_lines(writer: &mut WriteHalf<'_>, batch: &Lines) -> io::Result<()> {
+async fn send_lines(writer: &mut WriteHalf<'_>, batch: &LogLines) -> io::Result<()> {
     let mut bytes = Vec::new();
     if batch.missed > 0 {
         bytes.extend(line_of(&LogGap { missed: batch.missed }));
@@ -302,45 +303,7 @@ async fn send_bytes(writer: &mut WriteHalf<'_>, bytes: &[u8]) -> io::Result<()> 
 
 fn line_of(value: &impl Serialize) -> Vec<u8> {
     // These types have string keys and plain values; should that ever fail, an empty line is an honest protocol error.
-    let mut line = serde_json::to_vec(value).unwrap_or_default();
-    line.push(b'\n');
-    line
-}
-
-/// Reads lines with a bound.
-struct RequestLines<'a> {
-    reader: ReadHalf<'a>,
-    bytes: Vec<u8>,
-}
-
-impl RequestLines<'_> {
-    /// The next line without its line feed; `None` at the end. May be dropped and called again without losing bytes.
-    ///
-    /// # Errors
-    /// `InvalidData` if the line is too long, and what the operating system says.
-    async fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let mut searched = 0;
-        loop {
-            if let Some(at) = self.bytes[searched..].iter().position(|byte| *byte == b'\n') {
-                let rest = self.bytes.split_off(searched + at + 1);
-                let mut line = std::mem::replace(&mut self.bytes, rest);
-                line.pop();
-                return Ok(Some(line));
-            }
-            searched = self.bytes.len();
-            if searched >= REQUEST_BYTES_MAX {
-                let text = format!("A command is one line of at most {REQUEST_BYTES_MAX} bytes.");
-                return Err(io::Error::new(io::ErrorKind::InvalidData, text));
-            }
-            let room = REQUEST_BYTES_MAX - searched;
-            let mut piece = [0; 4096];
-            let wanted = room.min(piece.len());
-            match self.reader.read(&mut piece[..wanted]).await? {
-                0 => return Ok(None),
-                read => self.bytes.extend_from_slice(&piece[..read]),
-            }
-        }
-    }
+    json_line(value).unwrap_or_else(|_| b"\n".to_vec())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod machine;
 mod memory;
 mod mend;
 mod operator;
+mod purges;
 mod reload;
 mod rendering;
 mod retire;
@@ -249,7 +250,6 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
         prepared;
     let (workers, settings) = first_settings(&loaded, descriptors_max)?;
     let config = Rc::clone(settings.used.config());
-    let pages = predecessor.as_ref().and_then(|predecessor| predecessor.offer.pages.clone());
     let (doors, wire) = doors::open(&config, predecessor).await?;
     let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{}: {error}", run_dir.path().display()));
     let estate = estate(launch, &run_dir, number, lock, &doors).map_err(failed)?;
@@ -261,8 +261,6 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     let tasks = Tasks::new(journal.clone());
     let gate = sluice_proxy::gate(settings.used.clone(), journal.clone()).map_err(|error| unusable(&loaded, &error))?;
     gate.set_port(address.port());
-    // First of all, so that each of the two knows what the other purges.
-    successor::take_pages_over(&gate, pages.as_deref());
     gate.keep_pages_on_disk(run_dir.path(), wire.is_some());
     // The gateway before this one keeps them until it has handed over.
     if wire.is_none() {

@@ -10,12 +10,12 @@ pub(crate) mod flight;
 mod log;
 pub(crate) mod look_up;
 mod marks;
-mod neighbour;
 mod paths;
 mod purge;
 mod reply;
 mod rules;
 mod store;
+mod successor;
 mod tier;
 mod unkept;
 
@@ -34,8 +34,9 @@ use disk::DiskTier;
 use flight::Flights;
 use log::Log;
 use marks::Marks;
-use neighbour::Neighbour;
 use store::Store;
+use successor::Successor;
+pub use successor::SuccessorPurger;
 use tier::SecondTier;
 pub use tier::hear_other_gateways;
 pub(crate) use tier::settings as shared_settings;
@@ -62,8 +63,8 @@ pub(crate) struct Cache {
     tier: Option<SecondTier>,
     /// What outlives this gateway.
     disk: DiskTier,
-    /// The other gateway of an upgrade.
-    neighbour: Neighbour,
+    /// The gateway that takes over, in an upgrade.
+    successor: Successor,
 }
 
 /// What came of requests that were looked up, since the start.
@@ -104,7 +105,7 @@ impl Cache {
             counts: Counts::default(),
             tier: tier.map(SecondTier::new),
             disk: DiskTier::default(),
-            neighbour: Neighbour::default(),
+            successor: Successor::default(),
         }
     }
 

@@ -38,7 +38,7 @@ use sluice_journal::Journal;
 use sluice_scheduler::{Choice, Limits, Order, Recycling, Scheduler};
 
 pub use active::ActiveConfig;
-pub use cache::hear_other_gateways;
+pub use cache::{SuccessorPurger, hear_other_gateways};
 use gate::Gate;
 use ids::to_usize;
 pub use unusable::Unusable;

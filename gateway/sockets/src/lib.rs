@@ -1,6 +1,8 @@
-//! Listening sockets: the public one, and further ones that apps ask for. It must not know what comes through them.
+//! Listening sockets: the public one, and further ones that apps ask for. Also [`lines`] over any socket. This must not know what they carry.
 
 #![forbid(unsafe_code)]
+
+pub mod lines;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _};

@@ -17,8 +17,7 @@ use sluice_catalog::snapshot::{ComponentCacheSnapshot, Purge};
 use sluice_journal::{Event, Level};
 use sluice_scheduler::Event::{HoldsOne, Overweight, Weighed};
 use sluice_scheduler::{Memory, RequestId, WorkerId};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
-use tokio::net::unix::OwnedReadHalf;
+use sluice_sockets::lines::{BoundedLine, Lines};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::Instant;
 
@@ -34,7 +33,7 @@ use line::{Kind, Leaving, Line, Wanted};
 pub(crate) use line::{Requested, Taken};
 
 /// The longest line of a worker on the control channel; a longer one is skipped.
-const LINE_BYTES_MAX: u64 = 1024 * 1024;
+const LINE_BYTES_MAX: usize = 1024 * 1024;
 /// Purges of one line that are listened to.
 const PURGES_MAX: usize = 100;
 /// Time between two attempts to tell a worker that reads nothing how its purges went.
@@ -88,10 +87,12 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
         .and_then(|pid| u32::try_from(pid).ok())
         .filter(|pid| *pid > 1);
     let (reading, writing) = stream.into_split();
-    let mut lines = Lines { reader: BufReader::new(reading), line: Vec::new() };
+    let mut lines = Lines::new(reading, LINE_BYTES_MAX);
     let mut writing = Some(Writer::new(writing));
     let mut process: Option<Rc<Process>> = None;
-    while let Some(line) = lines.next().await {
+    while let Ok(Some(line)) = lines.next().await {
+        // The app may say anything with `process.send`, and must not lose its gateway.
+        let BoundedLine::Whole(line) = line else { continue };
         let Ok(said) = serde_json::from_slice::<Line>(line) else { continue };
         if said.kind == Kind::Hello {
             if process.is_none() {
@@ -122,29 +123,6 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
     {
         process.is_dying.set(true);
         supervisor.gate.faulted(process.worker);
-    }
-}
-
-/// Bounded lines: a longer one is skipped, as the app may say anything with `process.send` and must not lose its gateway.
-struct Lines {
-    reader: BufReader<OwnedReadHalf>,
-    line: Vec<u8>,
-}
-
-impl Lines {
-    async fn next(&mut self) -> Option<&[u8]> {
-        let mut is_rest = false;
-        loop {
-            self.line.clear();
-            let read = (&mut self.reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut self.line).await;
-            let is_whole = self.line.last() == Some(&b'\n');
-            match read {
-                Ok(len) if len > 0 && is_whole && !is_rest => break,
-                Ok(len) if len > 0 => is_rest = !is_whole,
-                _ => return None,
-            }
-        }
-        Some(&self.line)
     }
 }
 

@@ -30,8 +30,8 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 const READ_MAX: usize = 1_000;
 /// Bytes of the log that are held at once while all of it is read.
 const WHOLE_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Largest age, beyond this gateway's own, of pages that the one before it has handed over.
-const HANDED_OVER_MS_MAX: u64 = 60_000;
+/// Longest time of a restart: purges of other gateways since then count for pages that this gateway finds on disk.
+const RESTART_MS_MAX: u64 = 60_000;
 
 pub(crate) struct Session {
     reads: Link,
@@ -101,7 +101,7 @@ impl Session {
                 continue;
             }
             let lived_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let since_ms = now_ms.saturating_sub(lived_ms).saturating_sub(HANDED_OVER_MS_MAX);
+            let since_ms = now_ms.saturating_sub(lived_ms).saturating_sub(RESTART_MS_MAX);
             if let Some(news) = self.log.borrow_mut().load(&whole, since_ms) {
                 return Ok(news);
             }

@@ -1002,8 +1002,8 @@ export interface PageCacheConfig {
    */
   private_s?: number | Duration;
   /**
-   * Use of cached pages after a new version of the app takes over: at a reload, an upgrade, and for
-   * pages on disk at a start.
+   * Use of cached pages after a new version of the app takes over: at a reload, and for pages on disk at
+   * a start or an upgrade.
    * @default "stale"
    */
   on_reload?: 'keep' | 'stale' | 'drop';

@@ -538,8 +538,8 @@ config! {
         /// For how long requests for a page whose latest answer was for one client alone do not wait for each other's renders. An answer that may
         /// be kept ends that time.
         private_s: u64 = 120, in 0..=86_400, "seconds" => reload;
-        /// Use of cached pages after a new version of the app takes over: at a reload, an upgrade, and for pages on
-        /// disk at a start.
+        /// Use of cached pages after a new version of the app takes over: at a reload, and for pages on disk at a
+        /// start or an upgrade.
         on_reload: OnReload = OnReload::Stale => reload;
         /// Directory for pages that outlive the gateway: a restart, a kill, and what memory lets go. Without it they are in memory alone. They
         /// do not outlive a start of the machine. `cache.on_reload` says what becomes of them at the start. Relative to the config file.

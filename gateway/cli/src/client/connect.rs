@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sluice_admin::protocol::{Reply, Request};
 use sluice_catalog::snapshot::Snapshot;
+use sluice_sockets::lines::json_line;
 
 use super::list;
 use super::profile::files::FileError;
@@ -129,8 +130,7 @@ impl Gateway {
     }
 
     pub fn send(&mut self, request: &Request) -> Result<(), ClientError> {
-        let mut line = serde_json::to_vec(request).map_err(|error| self.answer(error))?;
-        line.push(b'\n');
+        let line = json_line(request).map_err(|error| self.answer(error))?;
         match self.stream.get_mut().write_all(&line) {
             // A gateway that has no room for one more says so and closes, perhaps before this: its reason is still to be read.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

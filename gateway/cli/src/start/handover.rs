@@ -16,11 +16,12 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize};
 use sluice_proxy::front::tls::TicketKeys;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use sluice_sockets::lines::{BoundedLine, Lines, json_line};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
 
 /// The longest line; the longest text in one is what an app wrote to stderr before it died.
-const LINE_BYTES_MAX: u64 = 64 * 1024;
+const LINE_BYTES_MAX: usize = 64 * 1024;
 /// Descriptors of one offer: the lock, the listening socket, that of the metrics, that of the redirect.
 const DESCRIPTORS_MAX: usize = 4;
 /// Counted up when an older gateway could misunderstand a newer one.
@@ -41,9 +42,6 @@ pub struct Offer {
     /// `server.redirect_port` likewise, where there is one. Its descriptor is the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirect: Option<u16>,
-    /// Socket at which the old one hands its cached pages over, where it has any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pages: Option<PathBuf>,
 }
 
 /// Descriptors that are passed on beside the words.
@@ -77,13 +75,12 @@ pub enum Word {
 
 impl Offer {
     pub fn new(number: u32, run_dir: PathBuf, host: String, port: u16, admin: String) -> Self {
-        Self { protocol: PROTOCOL, number, run_dir, host, port, admin, redirect: None, pages: None }
+        Self { protocol: PROTOCOL, number, run_dir, host, port, admin, redirect: None }
     }
 
     /// Sends it with its descriptors, on a pair that is still empty and so has room.
     pub fn send(&self, stream: &BlockingStream, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-        let mut line = serde_json::to_vec(self)?;
-        line.push(b'\n');
+        let line = json_line(self)?;
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         if !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
@@ -107,7 +104,7 @@ impl Inherited {
         let mut descriptors = Vec::new();
         let mut line = Vec::new();
         while line.last() != Some(&b'\n') {
-            if line.len() as u64 > LINE_BYTES_MAX {
+            if line.len() > LINE_BYTES_MAX {
                 return Err(io::ErrorKind::InvalidData.into());
             }
             // Byte by byte would be as right: nothing follows the offer until it was answered.
@@ -153,28 +150,25 @@ fn close_on_exec() -> RecvFlags {
 }
 
 /// One end, for words.
-pub struct Wire(BufReader<UnixStream>);
+pub struct Wire(Lines<UnixStream>);
 
 impl Wire {
     pub fn new(stream: BlockingStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Self(BufReader::new(UnixStream::from_std(stream)?)))
+        Ok(Self(Lines::new(UnixStream::from_std(stream)?, LINE_BYTES_MAX)))
     }
 
     pub async fn say(&mut self, word: &Word) -> io::Result<()> {
-        let mut line = serde_json::to_vec(word)?;
-        line.push(b'\n');
-        self.0.get_mut().write_all(&line).await
+        self.0.get_mut().write_all(&json_line(word)?).await
     }
 
-    /// The next word; `None` once the other process is gone.
+    /// The next word; `None` once the other process is gone. A dropped future loses nothing.
     pub async fn hear(&mut self) -> io::Result<Option<Word>> {
-        let mut line = Vec::new();
-        match (&mut self.0).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).await {
-            Ok(0) => Ok(None),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(None),
-            Ok(_) => Ok(Some(serde_json::from_slice(&line)?)),
-            Err(error) => Err(error),
+        match self.0.next().await {
+            Ok(Some(BoundedLine::Whole(line))) => Ok(Some(serde_json::from_slice(line)?)),
+            Ok(Some(BoundedLine::TooLong)) => Err(io::ErrorKind::InvalidData.into()),
+            Err(error) if error.kind() != io::ErrorKind::ConnectionReset => Err(error),
+            Ok(None) | Err(_) => Ok(None),
         }
     }
 }
@@ -186,8 +180,7 @@ pub fn say_failed(stream: &BlockingStream, reason: &str) {
     while !reason.is_char_boundary(end) {
         end -= 1;
     }
-    let Ok(mut line) = serde_json::to_vec(&Word::Failed { reason: reason[..end].to_owned() }) else { return };
-    line.push(b'\n');
+    let Ok(line) = json_line(&Word::Failed { reason: reason[..end].to_owned() }) else { return };
     let mut stream = stream;
     // The pair may be non-blocking by now; it is empty, so the line fits. If nobody listens, nobody has to know.
     let _ = stream.write_all(&line);

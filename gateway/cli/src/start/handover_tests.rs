@@ -25,6 +25,18 @@ fn a_failure_of_any_length_is_told_in_one_line_that_is_heard() {
 }
 
 #[test]
+fn a_failure_is_told_where_the_wire_was_given_up_before() {
+    let (ours, theirs) = BlockingStream::pair().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        drop(Wire::new(theirs.try_clone().unwrap()).unwrap());
+        say_failed(&theirs, "no certificate");
+        let heard = Wire::new(ours).unwrap().hear().await.unwrap();
+        assert_eq!(heard, Some(Word::Failed { reason: "no certificate".to_owned() }));
+    });
+}
+
+#[test]
 fn an_offer_travels_with_its_descriptors() {
     let (ours, theirs) = BlockingStream::pair().unwrap();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -37,9 +37,6 @@ pub async fn retire(
     // Before the next gateway could leave behind one that nobody collects.
     shepherd::adopt_orphans();
     let mut signals = finish_beside(gateway, &mut successor, run_dir, stop_accepting).await?;
-    // The last worker has gone, and with it whoever could purge something here.
-    gateway.gate.part_from_neighbour().await;
-    gateway.gate.let_go_of_disk().await;
     if !shepherd::must_stay(number) {
         return Ok(if gateway.tasks.has_lost() { Exit::Fault } else { Exit::Ok }.into());
     }
@@ -69,7 +66,8 @@ async fn finish_beside(
     gateway.gate.hand_over(&format!("sluice upgrade: process {pid} serves now"));
     let _ = stop_accepting.send(Then::HandOver);
     gateway.retiring.notify_waiters();
-    gateway.gate.hand_disk_over().await;
+    // The next gateway waits for the directory. What is purged here from now on is purged there.
+    gateway.gate.let_go_of_disk().await;
     gateway.supervisor.release_auxiliaries().await;
     let _ = successor.wire().say(&Word::Released).await;
     let began = Instant::now();

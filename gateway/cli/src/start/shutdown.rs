@@ -135,7 +135,6 @@ pub async fn leave(
         again = leave_again(&mut signals, gateway) => at_once(gateway, again),
         () = gateway.stop_requested.notified() => at_once(gateway, "a second sluice stop"),
     };
-    gateway.gate.part_from_neighbour().await;
     gateway.gate.let_go_of_disk().await;
     learned::save(gateway);
     Ok(match finished {

@@ -3,13 +3,10 @@
 //! Until then nothing that clients or commands can see has changed, so every failure here is only told to the old one.
 
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_catalog::config::Config;
-use sluice_journal::{Event, Level};
-use sluice_proxy::gate::Gate;
 use tokio::sync::oneshot;
 
 use super::handover::{Inherited, Offer, Wire, Word};
@@ -59,18 +56,6 @@ pub fn check_address(config: &Config, offer: &Offer) -> Result<(), Failure> {
         offer.host, offer.port
     );
     Err(Failure::new(Exit::Usage, text))
-}
-
-/// Begins to take over the pages that the old gateway has cached. Without them this one begins with none.
-pub fn take_pages_over(gate: &Gate, from: Option<&Path>) {
-    let Some(from) = from.filter(|_| gate.config().cache.enabled) else { return };
-    match gate.take_pages_over(from) {
-        Ok(taking) => drop(tokio::task::spawn_local(taking)),
-        Err(error) => {
-            let text = format!("upgrade: no cached pages are taken over: {}: {error}", from.display());
-            gate.journal.emit(Event::Note { level: Level::Warn, text: &text });
-        }
-    }
 }
 
 /// Waits until every wanted worker is ready, says so, and waits for the word to take over.

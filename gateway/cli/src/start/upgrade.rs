@@ -15,22 +15,19 @@ use std::time::Duration;
 use sluice_admin::{ControlSocket, Operator, Upgrade};
 use sluice_catalog::refusals::{SuccessorError, UpgradeError};
 use sluice_journal::{Event, Level};
-use tokio::net::UnixListener;
 use tokio::process::{Child, Command};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
 use super::handover::{Offer, Wire, Word};
 use super::operator::Gateway;
+use super::purges;
 use super::service;
 use crate::run_dir::RunDir;
 use crate::run_lock::RunLock;
 
 /// Longest time from the word to take over until the new gateway accepts: a few system calls.
 const TAKE_OVER_MAX: Duration = Duration::from_secs(10);
-/// Longest wait for the cached pages, once the workers of the new gateway are ready. Both continue to serve meanwhile; the rest is
-/// handed over later.
-const PAGES_MAX: Duration = Duration::from_secs(10);
 /// Longest wait for the exit behind a closed connection.
 const EXIT_MAX: Duration = Duration::from_secs(2);
 /// Interval of looks whether a killed process has gone.
@@ -189,10 +186,13 @@ async fn upgrade(
     gateway.journal.emit(Event::Note { level: Level::Info, text: &text });
     let mut taken_over = attempt.ready(wanted.timeout).await;
     if taken_over.is_ok() {
-        gateway.gate.pages_handed_over(PAGES_MAX).await;
         gateway.committing.set(true);
+        // Before the new one can serve: both serve for a moment, and must not cache apart from each other.
+        gateway.gate.leave_cache_to(purges::to_successor(&estate.run_dir, number));
         taken_over = attempt.take_over(gateway).await;
         if taken_over.is_err() {
+            attempt.kill();
+            gateway.gate.take_cache_back();
             reclaim(gateway, estate);
         }
         gateway.committing.set(false);
@@ -213,7 +213,6 @@ fn start(gateway: &Rc<Gateway>, estate: &Estate, wanted: &Upgrade, number: u32) 
         config.admin.address.clone(),
     );
     offer.redirect = estate.redirect.as_ref().map(|_| config.server.redirect_port);
-    offer.pages = offer_pages(gateway, estate, wanted.timeout);
     let (ours, theirs) = UnixStream::pair()?;
     let lock = estate.lock.file();
     let descriptors: Vec<_> = [lock.as_fd(), estate.listener.as_fd()]
@@ -234,26 +233,6 @@ fn start(gateway: &Rc<Gateway>, estate: &Estate, wanted: &Upgrade, number: u32) 
         control_socket: estate.run_dir.control_socket_of(number),
     };
     Ok(Attempt { wire, newcomer: Some(newcomer), has_taken_over: false })
-}
-
-/// Opens the way on which the new gateway takes the cached pages. Without it that one begins with none.
-fn offer_pages(gateway: &Rc<Gateway>, estate: &Estate, time: Duration) -> Option<PathBuf> {
-    if !gateway.gate.config().cache.enabled {
-        return None;
-    }
-    let path = estate.run_dir.sockets_of(estate.number).join("pages");
-    let _ = std::fs::remove_file(&path);
-    match UnixListener::bind(&path) {
-        Ok(listener) => {
-            let gate = Rc::clone(&gateway.gate);
-            tokio::task::spawn_local(async move { gate.hand_pages_over(listener, time).await });
-            Some(path)
-        }
-        Err(error) => {
-            gateway.warn(&format!("upgrade: no cached pages are handed over: {}: {error}", path.display()));
-            None
-        }
-    }
 }
 
 /// A new gateway that died while it took over may have left the public names with nobody behind them.
@@ -281,6 +260,13 @@ impl Attempt {
                 Err(SuccessorError::OtherWord(format!("{word:?}")))
             }
             None => Err(self.how_it_ended().await),
+        }
+    }
+
+    /// Ends the new gateway, so that it serves and purges nothing any more.
+    fn kill(&mut self) {
+        if let Some(newcomer) = &mut self.newcomer {
+            let _ = newcomer.child.start_kill();
         }
     }
 

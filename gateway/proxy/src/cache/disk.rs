@@ -10,13 +10,12 @@ use sluice_catalog::config::OnReload;
 use sluice_catalog::snapshot::{DiskCacheSnapshot, Purge};
 use sluice_journal::{Event as Happening, Level};
 use sluice_message::Fields;
-use sluice_pages::Clock;
 use sluice_pages::disk::{Disk, Found, Heard, Settings};
+use sluice_pages::{Clock, Outgoing, clock_ms};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::neighbour::outgoing;
 use super::rules::rules;
 use super::store::Object;
 use crate::gate::Gate;
@@ -51,6 +50,18 @@ impl DiskTier {
     }
 }
 
+fn outgoing(gate: &Gate, key: &str, object: &Object) -> Outgoing {
+    Outgoing {
+        key: key.to_owned(),
+        head: object.head.clone(),
+        policy: object.policy.borrow().clone(),
+        tags: object.tags.clone(),
+        body: object.body.data().clone(),
+        now: gate.moment(),
+        clock_ms: clock_ms(),
+    }
+}
+
 impl Gate {
     /// Keeps pages on disk from now on, if the config wants it, for this instance alone. `is_successor`: another gateway still uses the
     /// directory, and lets go of it soon.
@@ -76,13 +87,6 @@ impl Gate {
                 let _ = self.cache.disk.0.set(disk);
             }
             Err(error) => self.note_disk(Level::Error, &format!("there is no thread for it: {error}")),
-        }
-    }
-
-    /// Leaves the directory to the next gateway while this one still finishes what it has, if that one hears of purges from here.
-    pub async fn hand_disk_over(&self) {
-        if self.cache.neighbour.is_there() {
-            self.let_go_of_disk().await;
         }
     }
 

@@ -277,7 +277,6 @@ impl Fetch {
         if is_left {
             self.flight.is_kept.set(true);
             self.gate.cache.store.borrow_mut().put(&self.key, &self.head.fields, Rc::clone(object));
-            self.gate.cache.neighbour.kept(&self.gate, &self.key, object);
         }
         is_left
     }

@@ -1,5 +1,4 @@
-//! Purges of late, each with a number. Renders that are under way, pages that come from another gateway and walks through the
-//! pages ask whether a purge since their beginning means what they have. It must not know how pages are kept.
+//! Purges of late, each with a number. Renders that are under way and walks through the pages ask whether a purge since their beginning means what they have. It must not know how pages are kept.
 //!
 //! What is remembered of a purge is short, however long a URL a client has sent.
 
@@ -124,11 +123,6 @@ impl Log {
             Tags::Unknown => None,
         };
         Seen { key, names: names_of(key).map(|name| self.hashes.hash_one(name)), tags }
-    }
-
-    /// The number of the latest purge.
-    pub(super) fn latest(&self) -> u64 {
-        self.number.get()
     }
 
     /// Begins to remember, for as long as the value lives.

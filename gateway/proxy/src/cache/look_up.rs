@@ -80,7 +80,12 @@ async fn look_up(
     request: &mut Request,
 ) -> Result<Option<Found>, Failure> {
     let cache = &gate.cache;
-    if !cache.is_on || exchange.is_own() || request.upgrade.is_some() || request.bytes_in > 0 {
+    if !cache.is_on
+        || cache.successor.is_there()
+        || exchange.is_own()
+        || request.upgrade.is_some()
+        || request.bytes_in > 0
+    {
         return Ok(None);
     }
     request.cached = Some(CacheUse::Bypass);

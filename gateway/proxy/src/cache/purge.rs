@@ -25,17 +25,8 @@ const PARTS_MAX: Duration = Duration::from_secs(5);
 /// How long the answer to a change waits until the purge is in force wherever pages outlive this gateway.
 const CHANGE_MAX: Duration = Duration::from_secs(1);
 
-/// Who has purged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purger {
-    /// This gateway, or one that shares a cache with it.
-    Own,
-    /// The other gateway of an upgrade, which need not be told.
-    Neighbour,
-}
-
-/// Words of those who are to carry a purge out besides this gateway's thread.
-type Others = Vec<oneshot::Receiver<()>>;
+/// Those who carry a purge out besides this gateway's thread.
+pub(super) type Others = Vec<oneshot::Receiver<()>>;
 
 /// A purge on its way through the pages.
 struct Sweep {
@@ -77,10 +68,10 @@ impl Cache {
         sweep.count
     }
 
-    /// Has what outlives this gateway purged too: on disk, and in the other gateway of an upgrade.
-    fn tell_outside(&self, by: Purger, purge: &Purge, is_soft: bool, has_parts: bool) -> Others {
-        let neighbour = (by == Purger::Own).then(|| self.neighbour.tell(purge, is_soft, has_parts)).flatten();
-        self.disk.purge(purge, is_soft).into_iter().chain(neighbour).collect()
+    /// Has other gateways purge as well: those that share a cache with this one, and its successor.
+    fn tell_others(&self, purge: &Purge, is_soft: bool) -> Others {
+        self.tell_sharers(purge, is_soft);
+        self.successor.purge(purge, is_soft).into_iter().collect()
     }
 
     /// As keys are written.
@@ -98,22 +89,22 @@ impl Gate {
     /// receiver gets how many variants of pages that were, once the pages are gone and the workers have purged the parts of pages that
     /// they keep themselves.
     ///
-    /// The other gateways that share a cache with this one purge it too.
+    /// The other gateways that share a cache with this one purge it too, and so does the successor in an upgrade.
     pub fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64> {
         let purge = self.cache.normal(purge);
-        self.cache.tell_others(&purge, is_soft);
-        self.purge_here(purge, is_soft, Purger::Own)
+        let others = self.cache.tell_others(&purge, is_soft);
+        self.purge_here(purge, is_soft, others)
     }
 
-    /// Purges what is in this gateway and its workers, and in the other one of an upgrade.
-    pub(super) fn purge_here(&self, purge: Purge, is_soft: bool, by: Purger) -> oneshot::Receiver<u64> {
+    /// Purges this gateway and its workers. The receiver also waits for `others`.
+    pub(super) fn purge_here(&self, purge: Purge, is_soft: bool, mut others: Others) -> oneshot::Receiver<u64> {
         let parts = self.purge_parts(&purge);
         if parts.is_empty() {
-            return self.purge_pages(&purge, is_soft, by);
+            return self.purge_pages(&purge, is_soft, others);
         }
         let (sender, receiver) = oneshot::channel();
         let sweep = self.cache.begin_sweep(&purge, is_soft, self.moment());
-        let others = self.cache.tell_outside(by, &purge, is_soft, true);
+        others.extend(self.cache.disk.purge(&purge, is_soft));
         let gate = self.rc();
         tokio::task::spawn_local(async move {
             let mut count = gate.cache.finish(sweep).await;
@@ -125,9 +116,9 @@ impl Gate {
             }
             // A page that was rendered meanwhile may have a part that was not purged yet.
             let again = gate.cache.begin_sweep(&purge, is_soft, gate.moment());
-            let others = gate.cache.tell_outside(by, &purge, is_soft, false);
+            let on_disk = gate.cache.disk.purge(&purge, is_soft);
             let more = gate.cache.finish(again).await;
-            let _ = timeout(PARTS_MAX, all(others)).await;
+            let _ = timeout(PARTS_MAX, all(on_disk)).await;
             // What was softened before is come to once more.
             count = if is_soft { count.max(more) } else { count + more };
             let _ = sender.map(|sender| sender.send(count));
@@ -147,15 +138,15 @@ impl Gate {
     /// The page was changed: what is kept of it, and what is on its way, is old.
     pub(super) fn outdate(&self, key: String) -> oneshot::Receiver<u64> {
         let purge = Purge::Url(key);
-        self.cache.tell_others(&purge, false);
-        self.purge_pages(&purge, false, Purger::Own)
+        let others = self.cache.tell_others(&purge, false);
+        self.purge_pages(&purge, false, others)
     }
 
     /// Purges pages alone. The receiver gets how many variants that were, once nobody has them any more.
-    pub(super) fn purge_pages(&self, purge: &Purge, is_soft: bool, by: Purger) -> oneshot::Receiver<u64> {
+    pub(super) fn purge_pages(&self, purge: &Purge, is_soft: bool, mut others: Others) -> oneshot::Receiver<u64> {
         let (sender, receiver) = oneshot::channel();
         let sweep = self.cache.begin_sweep(purge, is_soft, self.moment());
-        let others = self.cache.tell_outside(by, purge, is_soft, false);
+        others.extend(self.cache.disk.purge(purge, is_soft));
         if sweep.is_over && others.is_empty() {
             let _ = sender.send(sweep.count);
             return receiver;
@@ -178,8 +169,8 @@ impl Gate {
         };
         // All pages, and not what the workers of other gateways keep of parts.
         let purge = Purge::Prefix(String::new());
-        self.cache.tell_others(&purge, is_soft);
-        drop(self.purge_pages(&purge, is_soft, Purger::Own));
+        let others = self.cache.tell_others(&purge, is_soft);
+        drop(self.purge_pages(&purge, is_soft, others));
     }
 
     /// What is kept, and what came of requests so far.

@@ -126,12 +126,7 @@ impl Store {
 
     /// Keeps it in place of what was for the same requests.
     pub(crate) fn put(&mut self, key: &str, request: &Fields, object: Rc<Object>) {
-        self.put_if(key, object, |other| !other.policy.borrow().is_for(request));
-    }
-
-    /// Keeps it beside those others that `stays` is true for.
-    pub(crate) fn put_if(&mut self, key: &str, object: Rc<Object>, stays: impl Fn(&Object) -> bool) {
-        let others = self.variants(key).into_iter().filter(|other| stays(other));
+        let others = self.variants(key).into_iter().filter(|other| !other.policy.borrow().is_for(request));
         let variants = std::iter::once(object).chain(others).take(VARIANTS_MAX).collect();
         self.replace(key, variants);
     }
@@ -171,8 +166,8 @@ impl Store {
 
     /// Variants of pages that a purge would mean, of so many pages at most.
     pub(super) fn meant_by(&self, purge: &Purge, pages_max: usize) -> Vec<Rc<Object>> {
-        let pages = self.next(&mut self.index.walk(purge), pages_max);
-        pages.into_iter().flat_map(|(_, variants)| variants).collect()
+        let keys = self.index.next(&mut self.index.walk(purge), pages_max);
+        keys.iter().flat_map(|key| self.variants(key)).collect()
     }
 
     // Walks through many pages, in slices.
@@ -209,17 +204,6 @@ impl Store {
             }
         }
         (count, is_over)
-    }
-
-    /// A walk through all pages.
-    pub(super) fn walk(&self) -> Walk {
-        self.index.walk(&Purge::All)
-    }
-
-    /// The next pages of a walk, with their variants; none when it is over.
-    pub(super) fn next(&self, walk: &mut Walk, count_max: usize) -> Vec<(Rc<str>, Vec<Rc<Object>>)> {
-        let keys = self.index.next(walk, count_max).into_iter();
-        keys.map(|key| (Rc::clone(&key), self.variants(&key))).collect()
     }
 
     /// Pages, and the memory that they take.

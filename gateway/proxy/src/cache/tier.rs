@@ -15,7 +15,6 @@ use sluice_tier::{Address, Answer, Heard, Position, Settings, Tier, ToStore};
 use tokio::sync::mpsc::Receiver;
 
 use super::Cache;
-use super::purge::Purger;
 use super::store::Object;
 use crate::gate::Gate;
 use crate::ids::to_usize;
@@ -88,7 +87,7 @@ impl SecondTier {
 
 impl Cache {
     /// Has the gateways that share a cache with this one purge as well.
-    pub(super) fn tell_others(&self, purge: &Purge, is_soft: bool) {
+    pub(super) fn tell_sharers(&self, purge: &Purge, is_soft: bool) {
         if let Some(tier) = &self.tier {
             tier.tier.purge(purge, is_soft);
         }
@@ -147,9 +146,9 @@ fn take(gate: &Gate, second: &SecondTier, heard: Heard) {
         Heard::Refuses(Some(why)) => note(gate, Level::Warn, &format!("it refuses pages: {why}")),
         Heard::Refuses(None) => note(gate, Level::Info, "it takes pages again"),
         // Workers purge what they keep themselves whatever comes of it.
-        Heard::Purge(purge, is_soft) => drop(gate.purge_here(purge, is_soft, Purger::Own)),
+        Heard::Purge(purge, is_soft) => drop(gate.purge_here(purge, is_soft, Vec::new())),
         Heard::Lost => {
-            drop(gate.purge_pages(&Purge::Prefix(String::new()), true, Purger::Own));
+            drop(gate.purge_pages(&Purge::Prefix(String::new()), true, Vec::new()));
             note(
                 gate,
                 Level::Warn,

@@ -160,7 +160,7 @@ impl Exchange<'_> {
     /// The connection is another protocol's now, until either side ends it.
     pub(crate) async fn switch(&mut self, upgraded: Upgraded, answer: &Answer) {
         match self {
-            Exchange::H1(h1) => tunnel::run(h1.client, upgraded, answer).await,
+            Exchange::H1(h1) => tunnel::run_alone(h1.client, upgraded, answer).await,
             Exchange::H2(h2) => h2.switch(upgraded, answer).await,
             Exchange::Own(_) => {}
         }

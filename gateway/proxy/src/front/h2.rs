@@ -24,6 +24,7 @@ use tokio::time::{Instant, timeout_at};
 
 use self::sending::{Room, Sending};
 use self::shared::{Piece, Shared};
+use self::tunnel::StreamSource;
 use super::exchange::Woke;
 use super::lobby::Lobby;
 use crate::answers::Size;
@@ -257,7 +258,10 @@ impl<'c> H2<'c> {
 
     /// The stream is a WebSocket until either side ends it.
     pub(super) async fn switch(&mut self, upgraded: Upgraded, answer: &Answer) {
-        tunnel::run(&mut self.receive, &mut self.sending, upgraded, answer).await;
+        let source = StreamSource::new(&mut self.receive);
+        if !super::tunnel::run(source, &mut self.sending, upgraded, answer).await {
+            self.sending.reset(Reason::CANCEL);
+        }
         self.is_over = true;
     }
 

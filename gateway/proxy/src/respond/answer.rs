@@ -283,17 +283,6 @@ impl Answer {
         self.changed.set();
     }
 
-    /// Bytes of the body that wait for the client.
-    pub(crate) fn unread(&self) -> u64 {
-        self.body.unread(self.reader)
-    }
-
-    /// Whether the response's head has come.
-    pub(crate) fn has_head(&self) -> bool {
-        let inner = self.inner.borrow();
-        inner.head.is_some() || inner.head_taken
-    }
-
     /// Why the response could not be finished, if it could not.
     pub(crate) fn failure(&self) -> Option<Code> {
         match self.inner.borrow().end {

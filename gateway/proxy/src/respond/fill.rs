@@ -151,11 +151,6 @@ impl Fill {
         false
     }
 
-    /// Bytes that this reader has still to read.
-    pub(crate) fn unread(&self, reader: Key) -> u64 {
-        self.pieces.borrow().unread(reader)
-    }
-
     /// Whether the next bytes for this reader were set aside framed.
     pub(crate) fn has_framed(&self, reader: Key) -> bool {
         self.pieces.borrow().has_framed(reader)

@@ -222,7 +222,7 @@ async fn answer_in_two_parts(is_read: bool) {
         head.push(stream.read_u8().await.unwrap());
     }
     stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\none ").await.unwrap();
-    while is_read && !answer.has_head() {
+    while is_read && answer.times.get().head.is_none() {
         tokio::task::yield_now().await;
     }
     gate.waits_on(worker, request);

@@ -176,7 +176,7 @@ fn what_was_purged_while_a_gateway_was_away_is_heard_when_it_is_back() {
 }
 
 #[test]
-fn a_gateway_that_begins_hears_what_was_purged_since_its_pages_were_handed_over() {
+fn a_gateway_that_begins_hears_what_was_purged_while_it_restarted() {
     let at = |ms, kind| Entry { id: Id { ms, number: 0 }, ..entry(0, OTHER, kind, false) };
     let tagged = |ms, name: &str| at(ms, Kind::Tag(name.into()));
     let whole = [at(100, Kind::Begin), tagged(200, "a"), tagged(300, "b")];

@@ -140,7 +140,7 @@ impl Weaving {
 
     /// Writes what no include stands before that is still waited for, as far as the client takes it.
     async fn write(&mut self) {
-        while self.output.unread() < UNREAD_BYTES_MAX {
+        while self.output.unread_bytes() < UNREAD_BYTES_MAX {
             let Some(segment) = self.segments.front_mut() else { return };
             let data = match segment {
                 Segment::Text(data) => {

@@ -109,6 +109,7 @@ impl Pieces {
         self.drop_passed();
     }
 
+    /// Bytes that this reader has still to read.
     pub(super) fn unread_bytes(&self, reader: Key) -> u64 {
         let place = self.readers.get(reader.0).and_then(Option::as_ref);
         place.map_or(0, |place| self.len - place.at + place.framed.iter().map(|stretch| stretch.len).sum::<u64>())
@@ -220,12 +221,6 @@ impl Pieces {
         let Data::File(Stretch { offset, len }) = piece.data else { return None };
         let read = place.at - piece.at;
         Some(Stretch { offset: offset + read, len: len - read })
-    }
-
-    /// Bytes that this reader has still to read.
-    pub(super) fn unread(&self, reader: Key) -> u64 {
-        let place = self.readers.get(reader.0).and_then(Option::as_ref);
-        place.map_or(0, |place| self.len - place.at + place.framed.iter().map(|framed| framed.len).sum::<u64>())
     }
 
     /// The reader has read so much.

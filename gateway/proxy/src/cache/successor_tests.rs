@@ -1,0 +1,119 @@
+use std::cell::RefCell;
+use std::time::Duration;
+
+use sluice_cache::{Answered, Policy, Rule, storable};
+use sluice_catalog::config::Config;
+use sluice_journal::{Journal, Options};
+use sluice_message::{Fields, Method, RequestHead, ResponseHead, Scheme};
+use tokio::task::LocalSet;
+use tokio::time::timeout;
+
+use super::*;
+use crate::ActiveConfig;
+use crate::cache::store::Object;
+use crate::respond::compress::KeptBody;
+
+const KEY: &str = "http://shop.test/a";
+
+fn play(story: impl AsyncFnOnce()) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    LocalSet::new().block_on(&runtime, async { timeout(Duration::from_secs(60), story()).await.unwrap() });
+}
+
+fn gate() -> Rc<Gate> {
+    let mut config = Config::default();
+    config.cache.enabled = true;
+    config.cache.bytes_max = 64 << 20;
+    let journal = Journal::new(Options::default(), std::io::sink()).unwrap();
+    crate::gate(ActiveConfig::read(Rc::new(config)).unwrap(), journal).unwrap()
+}
+
+fn policy(gate: &Gate) -> Policy {
+    let request = RequestHead {
+        method: Method::Get,
+        scheme: Scheme::Http,
+        authority: "shop.test".to_owned(),
+        path_and_query: "/a".to_owned(),
+        fields: Fields::default(),
+    };
+    let mut fields = Fields::default();
+    fields.push("Cache-Control", "public, max-age=600");
+    let (response, now) = (ResponseHead::new(200, fields), gate.moment());
+    let answered =
+        Answered { request: &request, response: &response, chosen: &[], rule: Rule::default(), asked: now, came: now };
+    storable(answered).unwrap()
+}
+
+/// A page that is kept as a render would be.
+fn keep(gate: &Gate) {
+    let object = Object {
+        head: ResponseHead::new(200, Fields::default()),
+        body: KeptBody::new("page".into(), false),
+        policy: policy(gate).into(),
+        tags: Vec::new(),
+        born: gate.cache.log.since_now().number,
+    };
+    gate.cache.store.borrow_mut().put(KEY, &Fields::default(), Rc::new(object));
+}
+
+/// Purges that a successor was asked for, with those who wait for them.
+type Asked = Rc<RefCell<Vec<(Purge, bool, oneshot::Sender<()>)>>>;
+
+fn overtaken(gate: &Gate) -> Asked {
+    let asked = Asked::default();
+    let purges = Rc::clone(&asked);
+    gate.leave_cache_to(Rc::new(move |purge, is_soft| {
+        let (done, when_done) = oneshot::channel();
+        purges.borrow_mut().push((purge.clone(), is_soft, done));
+        when_done
+    }));
+    asked
+}
+
+#[test]
+fn i7_a_purge_returns_when_it_is_in_force_at_the_successor() {
+    play(async || {
+        let gate = gate();
+        keep(&gate);
+        let asked = overtaken(&gate);
+        let tag = Purge::Tag("one".to_owned());
+        let mut purged = [gate.purge(&tag, true), gate.outdate(KEY.to_owned())];
+        let told: Vec<_> = asked.borrow().iter().map(|(purge, is_soft, _)| (purge.clone(), *is_soft)).collect();
+        assert_eq!(told, [(tag, true), (Purge::Url(KEY.to_owned()), false)]);
+        tokio::task::yield_now().await;
+        for purged in &mut purged {
+            assert!(purged.try_recv().is_err(), "it is not in force there");
+        }
+        for (_, _, done) in asked.take() {
+            done.send(()).unwrap();
+        }
+        let [soft, hard] = purged;
+        assert_eq!((soft.await.unwrap(), hard.await.unwrap()), (0, 1));
+    });
+}
+
+#[test]
+fn a_successor_that_does_not_answer_holds_a_purge_up_for_seconds_only() {
+    play(async || {
+        let gate = gate();
+        let _asked = overtaken(&gate);
+        assert_eq!(gate.purge(&Purge::Url(KEY.to_owned()), false).await, Ok(0));
+    });
+}
+
+#[test]
+fn i7_a_gateway_whose_successor_has_failed_caches_again_and_begins_with_nothing() {
+    play(async || {
+        let gate = gate();
+        // Where there was no successor, nothing is lost.
+        gate.take_cache_back();
+        keep(&gate);
+        let asked = overtaken(&gate);
+        assert!(gate.cache.successor.is_there());
+        gate.take_cache_back();
+        assert!(!gate.cache.successor.is_there());
+        assert!(gate.cache.store.borrow().find(KEY, &Fields::default()).is_none());
+        assert_eq!(gate.purge(&Purge::All, false).await, Ok(0));
+        assert!(asked.borrow().is_empty());
+    });
+}
