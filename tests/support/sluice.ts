@@ -297,7 +297,7 @@ export function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.Pro
   const cache = path.join(os.tmpdir(), `slu-compiled-${process.getuid?.() ?? 0}`);
   const fronts = process.env['SLUICE_TEST_FRONTS'];
   const own = {
-    SLUICE_WORKERS_COMPILE_CACHE_DIR: cache,
+    CACHE_DIRECTORY: cache,
     ...(fronts === undefined ? {} : { SLUICE_SERVER_FRONTS: fronts }),
   };
   return { ...Object.fromEntries(kept), ...direct, ...own, ...extra };

@@ -273,15 +273,15 @@ impl Gate {
 
     pub(crate) fn new_answer(&self) -> Rc<Answer> {
         let config = self.config();
-        let limits = &config.response;
-        Answer::new(&self.store, to_usize(limits.memory_bytes_max), limits.file_bytes_max)
+        let memory_bytes_max = to_usize(config.bounds.response_memory_bytes_max);
+        Answer::new(&self.store, memory_bytes_max, config.response_file_bytes_max())
     }
 
     /// One whose head is known.
     pub(crate) fn new_body(&self) -> Rc<Answer> {
         let config = self.config();
-        let limits = &config.response;
-        Answer::body(&self.store, to_usize(limits.memory_bytes_max), limits.file_bytes_max)
+        let memory_bytes_max = to_usize(config.bounds.response_memory_bytes_max);
+        Answer::body(&self.store, memory_bytes_max, config.response_file_bytes_max())
     }
 
     /// The client went away. Returns whether the request was still queued, so that no worker will ever see it.
@@ -456,7 +456,7 @@ impl Gate {
         let idle_ms = config.streams.idle_timeout_ms;
         let patience = Patience {
             silence_max: Duration::from_millis(config.response.worker_timeout_ms),
-            abandoned_max: Duration::from_millis(config.response.abandoned_timeout_ms),
+            abandoned_max: Duration::from_millis(config.response.worker_timeout_ms),
             idle_max: (idle_ms > 0).then(|| Duration::from_millis(idle_ms)),
         };
         let mut unreported = Vec::new();

@@ -179,7 +179,7 @@ impl Gate {
         let config = self.config();
         let wants_pages = side == Side::New && config.cache.on_reload != OnReload::Drop;
         let hello = Hello::new(rules(&config), wants_pages);
-        let (clock, page_bytes_max) = (Clock::since(self.epoch), to_usize(config.cache.page_bytes_max));
+        let (clock, page_bytes_max) = (Clock::since(self.epoch), to_usize(config.bounds.page_bytes_max));
         let (relay, heard) = Relay::start(stream, clock, page_bytes_max, hello)?;
         let link = Rc::new(Link {
             side,

@@ -115,7 +115,7 @@ pub(crate) fn serve(stream: TcpStream, tls: Option<&Arc<Tls>>, road: Road, handl
 }
 
 async fn serve_tls(stream: TcpStream, tls: Arc<Tls>, road: Road, handle: Handle) {
-    let deadline = Duration::from_millis(road.lobby().config().server.headers_timeout_ms);
+    let deadline = Duration::from_millis(road.lobby().config().bounds.headers_timeout_ms);
     let Ok(Some(stream)) = tokio::time::timeout(deadline, tls.accept(stream)).await else {
         return road.lobby().closed(handle.key);
     };

@@ -93,7 +93,7 @@ impl Slots {
             return gate.returned(lease, job);
         };
         gate.occupied(&mut lease, job, by);
-        let patience = Duration::from_millis(gate.config().response.abandoned_timeout_ms);
+        let patience = Duration::from_millis(gate.config().response.worker_timeout_ms);
         if !self.reported(&unended, patience).await {
             self.give_up(gate, slot, &format!("request number {} is answered but not ended", by.0)).await;
         }

@@ -256,8 +256,8 @@ impl Slots {
             Ended::Whole { reusable } => {
                 self.finished_total.set(self.finished_total.get() + 1);
                 job.answer.times.update(|times| Times { finished: Some(Instant::now()), ..times });
-                let may_carry_more = self.marks || gate.config().workers.keep_alive_without_preload;
-                let kept = (reusable && may_carry_more && !self.is_raw.get()).then_some(wire);
+                // Without marks, bytes that an app sends late would be taken for the next request's answer.
+                let kept = (reusable && self.marks && !self.is_raw.get()).then_some(wire);
                 // Before the slot is free, as the next request may be given to it within that call.
                 slot.carried.replace(kept.as_ref().map(|_| exchange));
                 slot.free();

@@ -2,7 +2,7 @@
 //! written to it, and leaves its slot as soon as the app has it in its hands: the app may answer then, later or never.
 //!
 //! What an app does with an upgrade after that is like the body of an event stream: beside other requests, within
-//! `streams.per_worker_max`. A worker without the preload does not say when that is; there the slot is left at the head.
+//! `streams_per_worker_max`. A worker without the preload does not say when that is; there the slot is left at the head.
 
 use std::pin::Pin;
 use std::rc::Rc;

@@ -58,7 +58,7 @@ impl H2<'_> {
         if let Some(is_announced) = self.empty_body() {
             return Ok(Body::empty(is_announced));
         }
-        let memory_bytes_max = to_usize(self.lobby.config().server.body_memory_bytes_max);
+        let memory_bytes_max = to_usize(self.lobby.config().bounds.body_memory_bytes_max);
         if self.declared_bytes.is_some_and(|bytes| bytes > bytes_max) {
             return Err(refused(Code::BodyTooLarge, "the declared length is over the limit"));
         }
