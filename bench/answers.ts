@@ -20,7 +20,6 @@ const ABORTS = 0.03;
 const SOON = {
   SLUICE_LOG_ACCESS: 'false',
   SLUICE_RESPONSE_WORKER_TIMEOUT_MS: '400',
-  SLUICE_RESPONSE_ABANDONED_TIMEOUT_MS: '300',
 };
 
 const withPreload: StartOptions = { entry: app('faulty.js') };

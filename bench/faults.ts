@@ -1,6 +1,6 @@
 // The cost of faults: equal cells of every fault through Sluice and four peers, and the bars of each fault for Sluice alone.
 //
-//   npx tsx bench/faults.ts [--mode cells] [--quick] [--runs N] [--only sluice,nginx-haproxy,passenger,pm2,cluster,sluice-round-robin]
+//   npx tsx bench/faults.ts [--mode cells] [--quick] [--runs N] [--only sluice,nginx-haproxy,passenger,pm2,cluster]
 //     [--fault normal|kills|reload|loop] [--rate PER_SECOND] [--requests MIN] [--ms N] [--workers N] [--kills N] [--killEveryMs N]
 //     [--reloads N] [--reloadEveryMs N] [--loops N] [--loopEveryMs N]
 //   npx tsx bench/faults.ts --mode reloads|upgrade [--times N] [--load PERCENT]

@@ -1,6 +1,6 @@
 // Short requests beside long ones: what each class gets, through Sluice and through what users would pick instead.
 //
-//   npx tsx bench/schedule.ts [--mode mixed|memory|storefront|autocomplete|only-short|only-long|unknown|io|waiting|next-waiting|choice|one-core]
+//   npx tsx bench/schedule.ts [--mode mixed|memory|storefront|autocomplete|only-short|only-long|unknown|io|waiting|next-waiting|one-core]
 //     [--sluice as-installed|strict|while-waiting] [--quick] [--runs N] [--seconds N] [--loads 50,72] [--only sluice,nginx-haproxy]
 //     [--workers N]
 //
@@ -10,7 +10,6 @@
 import {
   type Judge,
   asFifo,
-  choice,
   fairness,
   io,
   longTail,
@@ -132,16 +131,6 @@ const MODES: Record<string, { mode: Mode; judges: Judge[] }> = {
       carries: 'the only rate here',
     },
     judges: [nextWaiting],
-  },
-  choice: {
-    mode: {
-      mix: mixOf('storefront'),
-      servers: ['sluice', 'sluice-round-robin', 'sluice-least-recent'],
-      // The fewer workers are busy, the more there is to choose.
-      loads: [{ percent: 30, seconds: 1 }, USUAL],
-      seconds: [0.6, 1],
-    },
-    judges: [choice],
   },
   'one-core': {
     mode: {

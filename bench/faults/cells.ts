@@ -35,14 +35,6 @@ const SERVERS: Record<string, (workers: number) => Promise<FaultServer>> = {
   pm2: startFaultPm2,
   cluster: startFaultCluster,
 };
-/** Only where `--only` names it. */
-const FURTHER: typeof SERVERS = {
-  'sluice-round-robin': async (workers) => ({
-    ...(await startFaultSluice(workers, { SLUICE_WORKERS_CHOICE: 'round-robin' })),
-    name: 'Sluice, round-robin',
-  }),
-};
-
 interface Measured extends Cell {
   result: LoadResult;
   /** Workers that still computed afterwards though nobody asked. */
@@ -67,9 +59,8 @@ export function plansOf({ numbers, words, quick }: Options): CellPlan[] {
 }
 
 export function serversOf({ only }: Options): string[] {
-  const known = { ...SERVERS, ...FURTHER };
-  const unknown = only.find((name) => known[name] === undefined);
-  if (unknown !== undefined) throw new Error(`${unknown} is none of ${Object.keys(known).join(', ')}`);
+  const unknown = only.find((name) => SERVERS[name] === undefined);
+  if (unknown !== undefined) throw new Error(`${unknown} is none of ${Object.keys(SERVERS).join(', ')}`);
   return only.length === 0 ? Object.keys(SERVERS) : only;
 }
 
@@ -81,7 +72,7 @@ export async function cells(options: Options): Promise<{ bars: Bar[]; data: unkn
   const measured: Measured[] = [];
   try {
     for (const name of names) {
-      const start = SERVERS[name] ?? FURTHER[name];
+      const start = SERVERS[name];
       if (start !== undefined) servers.push(await start(options.workers));
     }
     for (const server of servers) await heal(server);

@@ -1,6 +1,6 @@
 // The bars. Each takes the cells and says nothing where a server or a load that it needs was left out.
 import { type Bar, median, percent as share, short } from '../lib/report.ts';
-import { ALL, type Cell, cpuMs } from './cells.ts';
+import { ALL, type Cell } from './cells.ts';
 import type { Measured } from './measure.ts';
 import { LONG, SHORT, SUGGEST } from './mixes.ts';
 import { CONTENDERS } from './servers.ts';
@@ -11,8 +11,6 @@ export type Judge = (cells: Cell[], measured: Measured) => Bar[];
 const USUAL = 72;
 /** A p99 of fewer says nothing. */
 const REQUESTS_MIN = 30;
-/** Ratio up to which a difference is noise. */
-const LOST_MAX = 1.05;
 const QUEUED_FAIRLY = ['nginx-haproxy', 'passenger'];
 
 const ms = (value: number): string => `${short(value)} ms`;
@@ -169,29 +167,6 @@ export const asFifo: Judge = (cells, { throughput }) => {
     if (other !== undefined) bars.push(atMost(`p99 at ${each.percent} %`, each, other, 'p99', 1.05, 'fifo'));
   }
   return bars;
-};
-
-/** The default of `workers.choice` against the others: nothing may be lost by it. */
-export const choice: Judge = (cells, { runs }) => {
-  const others = ['sluice-round-robin', 'sluice-least-recent'];
-  const own = cells.filter(({ server, class: name }) => server === 'sluice' && name === ALL);
-  return own.flatMap((each) =>
-    others.flatMap((server) => {
-      const other = cell(cells, each.percent, server, ALL);
-      if (other === undefined) return [];
-      const figures = [
-        ['mean', each.mean, other.mean],
-        ['p99', each.p99, other.p99],
-        ['CPU time of an answer', cpuMs(runs, each), cpuMs(runs, other)],
-      ] as const;
-      return figures.map(([what, ours, theirs]) => ({
-        what: `${what} at ${each.percent} %, against ${nameOf(server)}`,
-        bar: `≤ ${short(LOST_MAX)}×`,
-        figure: `${ms(ours)} / ${ms(theirs)} = ${(ours / theirs).toFixed(2)}`,
-        met: ours / theirs <= LOST_MAX,
-      }));
-    }),
-  );
 };
 
 export const suggestions: Judge = (cells) => {

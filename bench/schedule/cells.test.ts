@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Sample } from '../lib/load.ts';
-import { choice, longTail, mean, overload, shortTail } from './bars.ts';
+import { longTail, mean, overload, shortTail } from './bars.ts';
 import { cellsOf } from './cells.ts';
 import type { Measured, Run } from './measure.ts';
 import { LONG, SHORT } from './mixes.ts';
@@ -77,21 +77,4 @@ test('bars compare with the better peer and are missed where Sluice is not good 
     [true, false, false, true, true],
   );
   assert.deepEqual(overload(cells, measured()), [], 'no run at ×2, no bar');
-});
-
-test('the default choice of a worker is held against the others, CPU time included', () => {
-  const samples = { [SHORT]: answered(100, 10), [LONG]: answered(100, 100) };
-  const runs = measured(
-    { percent: 30, samples, cpu_s: 6, answers: 200 },
-    { percent: 30, server: 'sluice-round-robin', samples, cpu_s: 5, answers: 200 },
-  );
-  const bars = choice(cellsOf(runs), runs);
-  assert.deepEqual(
-    bars.map(({ what, met }) => [what, met]),
-    [
-      ['mean at 30 %, against Sluice, round-robin', true],
-      ['p99 at 30 %, against Sluice, round-robin', true],
-      ['CPU time of an answer at 30 %, against Sluice, round-robin', false],
-    ],
-  );
 });

@@ -62,8 +62,6 @@ export const CONTENDERS: Record<string, Contender> = {
   'sluice-strict': sluice('Sluice, strict', SHARING['strict']),
   'sluice-while-waiting': sluice('Sluice, while-waiting', SHARING['while-waiting']),
   'sluice-unlimited': sluice('Sluice, concurrency 10000', { workers: { concurrency: 10_000 } }),
-  'sluice-round-robin': sluice('Sluice, round-robin', { workers: { choice: 'round-robin' } }),
-  'sluice-least-recent': sluice('Sluice, least-recent', { workers: { choice: 'least-recent' } }),
   'nginx-haproxy': {
     name: 'nginx + HAProxy',
     isOurs: false,

@@ -154,6 +154,30 @@ function bytes(count: number): string {
   return `${count.toLocaleString('en-US')} bytes`;
 }
 
+/** Rows of the table of bounds in the catalogue: what and why, value, name. */
+export function fixedBounds(): string[][] {
+  const rows = read('gateway/catalog/src/config/bounds.rs').matchAll(
+    /((?:^ {4}\/\/\/.*\n)+)^ {4}(\w+): u\d+ = ([\d_]+), "([^"]+)";$/gm,
+  );
+  return [...rows].map(([, comment = '', name = '', value = '', unit = '']) => [
+    comment
+      .replaceAll(/^ {4}\/\/\/ ?/gm, '')
+      .trim()
+      .replaceAll('\n', ' ')
+      .replaceAll('|', '\\|'),
+    fixedValue(unit, Number(value.replaceAll('_', ''))),
+    `\`${name}\``,
+  ]);
+}
+
+function fixedValue(unit: string, amount: number): string {
+  if (amount === 0) return '0';
+  if (unit === 'milliseconds') return time_ms(amount);
+  if (unit === 'seconds') return time_ms(amount * 1000);
+  if (unit === 'bytes') return bytes(amount);
+  return `${amount.toLocaleString('en-US')} ${unit}`;
+}
+
 function bounds(): string {
   const all = constants();
   const folders = [...new Set(all.map(({ file }) => folderOf(file)))].sort();
@@ -164,7 +188,10 @@ function bounds(): string {
     return `## ${folder}\n\n${table(['what', 'is', 'where, below `src`'], rows)}\n`;
   });
   const intro = `Constants of the code that bound something (invariant I6), for what no operator has a reason to change. Settings that an operator\nmay change are in [the configuration](config.md).`;
-  return `${NOTICE}\n\n# Bounds\n\n${intro}\n\n${sections.join('\n')}`;
+  const fixed = table(['what, and why it is no key', 'is', 'name'], fixedBounds());
+  const file = '`gateway/catalog/src/config/bounds.rs`';
+  const notKeys = `## Bounds that are no keys\n\nThose of ${file}, which every part of the gateway uses.\n\n${fixed}\n`;
+  return `${NOTICE}\n\n# Bounds\n\n${intro}\n\n${notKeys}\n${sections.join('\n')}`;
 }
 
 const TIMERS = 'gateway/dispatch/src/exchange/timers.rs';

@@ -53,7 +53,7 @@ async function run(t: TestContext, challenge: 'http-01' | 'tls-alpn-01'): Promis
   const [cert, key] = own.ownFiles(dir);
   const acme = [
     `[acme]\nnames = ["localhost"]\nterms_agreed = true\ncontact = "ops@shop.test"\nca_file = "${own.caFile}"`,
-    `directory = "https://localhost:${port}/dir"\ndir = "${path.join(dir, 'state')}"\nchallenge = "${challenge}"`,
+    `directory = "https://localhost:${port}/dir"\ndir = "${path.join(dir, 'state')}"`,
     `eab_key_id = "${EAB.id}"\neab_hmac_key = "${EAB.key}"`,
   ].join('\n');
   const sluice = await startSluice({
@@ -61,7 +61,7 @@ async function run(t: TestContext, challenge: 'http-01' | 'tls-alpn-01'): Promis
     config: acme,
     workers: 1,
     waitUntilReady: false,
-    env: { SLUICE_SERVER_REDIRECT_PORT: String(redirect) },
+    env: challenge === 'http-01' ? { SLUICE_SERVER_REDIRECT_PORT: String(redirect) } : {},
   });
   t.after(() => end(sluice));
   const config = {

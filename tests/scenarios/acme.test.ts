@@ -58,7 +58,7 @@ void test(
   async (t) => {
     const [ca, dir] = [await FakeCa.start(t), folder(t)];
     ca.lifetimeS = 12;
-    const sluice = await start(t, ca, dir, { challenge: 'tls-alpn-01' });
+    const sluice = await start(t, ca, dir, { tlsAlone: true });
     const first = await served(sluice, ca);
     assert.equal(ca.orders[0]?.tried, 'tls-alpn-01');
     const open = await connect(sluice, ca);

@@ -1,6 +1,7 @@
 // What is wrong and lasts is said once in the log, stays in status and in a metric, and is over when it is over.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { app, type Sluice } from '../support/sluice.ts';
 import type { Snapshot } from '../support/snapshot.ts';
@@ -14,7 +15,7 @@ const lines = (sluice: Sluice, event: string) => sluice.logs.filter((line) => li
 
 void test('a queue that does not become empty is an alarm until it has', async (t) => {
   const hold = new Hold(t);
-  const env = { ...hold.env, SLUICE_ALARMS_AFTER_S: '1', SLUICE_ALARMS_QUEUE_WAIT_MS: '0' };
+  const env = { ...hold.env, ...bounds({ alarm_after_s: 1, alarm_queue_wait_ms: 0 }) };
   const sluice = await running(t, { entry: hold.app, workers: 1, env });
   const clients = [await sent(sluice, '/hold/first')];
   await hold.began('/hold/first');
@@ -70,9 +71,7 @@ void test('a class that another always overtakes is a steady queue until its tur
     workers: 1,
     config: '[classes.routes]\n"/spin" = "class=urgent priority=1"\n',
     env: {
-      SLUICE_ALARMS_AFTER_S: '2',
-      SLUICE_ALARMS_QUEUE_WAIT_MS: '0',
-      SLUICE_QUEUE_AGEING: '0',
+      ...bounds({ alarm_after_s: 2, alarm_queue_wait_ms: 0, ageing: 0 }),
       SLUICE_QUEUE_WAIT_MS_MAX: '600000',
     },
   });
@@ -102,7 +101,7 @@ void test('I1: a worker that reports an end too early and then an overlap is an 
   const sluice = await running(t, {
     command: ['env', '-u', 'NODE_OPTIONS', process.execPath, ownApp('reports-early.js')],
     workers: 1,
-    env: { SLUICE_ALARMS_AFTER_S: '1' },
+    env: bounds({ alarm_after_s: 1 }),
   });
   assert.equal((await ask(sluice, '/')).body.toString(), '1');
   assert.equal((await sluice.status()).overlaps_total, 0);

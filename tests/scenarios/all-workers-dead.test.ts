@@ -2,6 +2,7 @@
 // safe requests are sent again (I5).
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
 import {
@@ -64,7 +65,7 @@ void test('I3: nothing queued is lost when all workers die at once, and serving 
 void test('requests that come while no worker is alive wait for the next one', async (t) => {
   const hold = new Hold(t);
   // The first death in a row costs no delay, the second this one.
-  const env = { ...hold.env, SLUICE_WORKERS_BACKOFF_MS_MIN: '1500' };
+  const env = { ...hold.env, ...bounds({ backoff_ms_min: 1500 }) };
   const sluice = await running(t, { entry: hold.app, workers: 2, env });
   const first = (await allReady(sluice, 2)).workers.map(pidOf);
   for (const pid of first) process.kill(pid, 'SIGKILL');
@@ -87,7 +88,7 @@ void test('requests that come while no worker is alive wait for the next one', a
 
 void test('I3: a queue that outlasts its deadline while no worker comes up gets an honest answer', async (t) => {
   const hold = new Hold(t);
-  const env = { ...hold.env, SLUICE_WORKERS_BACKOFF_MS_MIN: '60000', SLUICE_WORKERS_BACKOFF_MS_MAX: '60000' };
+  const env = { ...hold.env, ...bounds({ backoff_ms_min: 60_000, backoff_ms_max: 60_000 }) };
   const sluice = await running(t, {
     entry: hold.app,
     workers: 1,

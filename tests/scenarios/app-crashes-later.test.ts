@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { app } from '../support/sluice.ts';
 import { ask, isAlive, ownApp, pidOf, running, statusWhen } from './scenario.ts';
 
 void test('workers that die soon after they listened are started again with growing delays', async (t) => {
-  const env = { SLUICE_WORKERS_BACKOFF_MS_MIN: '200', SLUICE_WORKERS_BACKOFF_MS_MAX: '5000' };
+  const env = bounds({ backoff_ms_min: 200, backoff_ms_max: 5000 });
   const sluice = await running(t, { entry: ownApp('crashes-later.js'), workers: 1, env });
   await statusWhen(sluice, ({ workers }) => (workers[0]?.restarts_total ?? 0) >= 2, 'two restarts');
   await wait(3_000);

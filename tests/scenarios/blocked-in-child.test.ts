@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { bounds } from '../support/bounds.ts';
 import { allReady, ask, assertRefused, pidOf, running } from './scenario.ts';
 import { logged, metric, quick, stuckApp } from './stuck.ts';
 
 for (const target of ['/child', '/lock']) {
   void test(`a worker that waits in ${target} falls to the limit for blocked ones`, async (t) => {
-    const env = { ...quick, SLUICE_WORKERS_BLOCKED_AFTER_MS: '3500' };
+    const env = { ...quick, ...bounds({ overdue_after_ms: 0, blocked_after_ms: 3500 }) };
     const sluice = await running(t, { entry: stuckApp, workers: 1, env });
     assertRefused(await ask(sluice, target), 504, 'SLU-WORKER-STUCK');
     const line = await logged(sluice, 'worker_blocked');
@@ -30,7 +31,7 @@ void test('a synchronous child that is longer than the limit for stuck ones dist
 });
 
 void test('a machine that slept has no stuck workers when it wakes up', async (t) => {
-  const env = { ...quick, SLUICE_WORKERS_BLOCKED_AFTER_MS: '1500' };
+  const env = { ...quick, ...bounds({ overdue_after_ms: 0, blocked_after_ms: 1500 }) };
   const sluice = await running(t, { entry: stuckApp, workers: 1, env });
   const { pid: gateway, workers } = await sluice.status();
   const worker = pidOf(workers[0]);

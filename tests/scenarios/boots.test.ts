@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { runSluice } from '../support/sluice.ts';
 import { allReady, ownApp, running, sent, statusWhen } from './scenario.ts';
@@ -57,17 +58,6 @@ void test('an app that migrates at its first boot does so in one worker alone, a
   assert.equal((await sluice.status()).boots, null);
 });
 
-void test('workers.boot_at_once starts as many as it says, which is what such an app cannot stand', async (t) => {
-  const database = new Database(t);
-  await running(t, {
-    entry: database.entry,
-    workers: WORKERS,
-    env: database.env(700, { SLUICE_WORKERS_BOOT_AT_ONCE: '4' }),
-    waitUntilReady: false,
-  });
-  await eventually(() => database.journal.includes('clash'), { what: 'two migrations at once' });
-});
-
 void test('a migration that fails is tried once more and then ends the start with its message', async (t) => {
   const database = new Database(t);
   fs.writeFileSync(path.join(database.dir, 'lock'), '');
@@ -93,7 +83,7 @@ void test('while requests wait, workers beyond the CPUs boot one after the other
   const database = new Database(t);
   const cpus = os.availableParallelism();
   // No stand-ins, which are further boots.
-  const env = database.env(300, { SLUICE_WORKERS_OVERDUE_AFTER_MS: '0' });
+  const env = database.env(300, bounds({ overdue_after_ms: 0 }));
   const sluice = await running(t, { entry: database.entry, workers: cpus, env });
   await allReady(sluice, cpus);
   const booted = database.journal.length;

@@ -9,6 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { MemoryCgroup, needed } from '../../bench/lib/cgroup.ts';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
 import type { Sluice } from '../support/sluice.ts';
@@ -18,7 +19,7 @@ const noProc = fs.existsSync('/proc/self/status') ? false : 'there is no /proc h
 const MIB = 2 ** 20;
 const BOUND = 64 * MIB;
 const LIMIT = 256 * MIB;
-/** A page that is kept: a little less than `cache.page_bytes_max`. */
+/** A page that is kept: a little less than `page_bytes_max`. */
 const PAGE_BYTES = 3_900_000;
 const PAGES = 100;
 const mebibytes = (bytes: number): string => `${Math.round(bytes / MIB)} MiB`;
@@ -58,7 +59,7 @@ async function started(t: TestContext, cgroup: MemoryCgroup | undefined): Promis
       SLUICE_WORKERS_CONCURRENCY_MAX: '500',
       SLUICE_QUEUE_WAIT_MS_MAX: '600000',
       SLUICE_SERVER_SEND_TIMEOUT_MS: '600000',
-      SLUICE_SERVER_BODY_GRACE_MS: '600000',
+      ...bounds({ body_grace_ms: 600_000 }),
       SLUICE_LOG_ACCESS: 'false',
       RELEASED_FILE: released,
     },

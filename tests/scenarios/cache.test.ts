@@ -5,6 +5,7 @@ import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Sluice } from '../support/sluice.ts';
 import { ownApp, running } from './scenario.ts';
@@ -32,8 +33,13 @@ function files(t: TestContext): Files {
   return { renders, died, failing, env: { RENDERS_FILE: file, DIED_FILE: died, FAILING_FILE: failing } };
 }
 
-async function pages(t: TestContext, { config = on, workers = 2, found = files(t) } = {}) {
-  const sluice = await running(t, { entry: ownApp('pages.js'), workers, config, env: found.env });
+async function pages(t: TestContext, { config = on, workers = 2, found = files(t), env = {} } = {}) {
+  const sluice = await running(t, {
+    entry: ownApp('pages.js'),
+    workers,
+    config,
+    env: { ...found.env, ...env },
+  });
   return { sluice, ...found };
 }
 
@@ -309,7 +315,7 @@ void test('pages are shown and purged over the admin address, for who has the to
 });
 
 void test('a new version of the app makes kept pages stale', async (t) => {
-  const { sluice } = await pages(t, { config: `${on}private_s = 0\n` });
+  const { sluice } = await pages(t, { config: on, env: bounds({ private_s: 0 }) });
   const target = '/a?cc=public,max-age=600';
   const first = await get(sluice, target);
   await reload(sluice);
@@ -332,7 +338,10 @@ void test('fields that an app could write into a page for all do not reach it', 
 });
 
 void test('pages are bounded in memory, and large ones go by', async (t) => {
-  const { sluice } = await pages(t, { config: `${on}bytes_max = 1000000\npage_bytes_max = 100000\n` });
+  const { sluice } = await pages(t, {
+    config: `${on}bytes_max = 1000000\n`,
+    env: bounds({ page_bytes_max: 100_000 }),
+  });
   for (let at = 0; at < 60; at += 1) await get(sluice, `/large?bytes=50000&cc=public,max-age=60&at=${at}`);
   const { stdout } = await sluice.cli(['cache', '--json']);
   const { bytes, pages: count } = JSON.parse(stdout) as { bytes: number; pages: number };
@@ -354,8 +363,8 @@ void test('without cache.enabled nothing is kept or said', async (t) => {
 });
 
 void test('`sluice cache show` says why a page is not kept', async (t) => {
-  const config = `${on}page_bytes_max = 2048\nbypass = ["/never/"]\n`;
-  const { sluice } = await pages(t, { config });
+  const config = `${on}bypass = ["/never/"]\n`;
+  const { sluice } = await pages(t, { config, env: bounds({ page_bytes_max: 2048 }) });
   const shown = async (target: string): Promise<string> =>
     (await sluice.cli(['cache', 'show', `${sluice.url}${target}`])).stdout;
   assert.match(await shown('/unasked'), /^Nothing is kept of .*nobody has asked for it lately/);
@@ -363,7 +372,7 @@ void test('`sluice cache show` says why a page is not kept', async (t) => {
     ['/a?cc=private', 'private'],
     ['/a?cc=public,max-age=60&h=set-cookie:a=b', 'it sets a cookie'],
     ['/a', 'nothing says for how long it is fresh'],
-    ['/large?bytes=5000&cc=public,max-age=60', 'it is larger than cache.page_bytes_max'],
+    ['/large?bytes=5000&cc=public,max-age=60', 'it is larger than 4 MiB'],
     ['/truncated?cc=public,max-age=60', 'it has no whole answer: SLU-WORKER-ANSWER-TRUNCATED'],
   ] as const) {
     await get(sluice, target);

@@ -10,6 +10,7 @@ import path from 'node:path';
 import tls from 'node:tls';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Sluice, app, runSluice, startSluice } from '../support/sluice.ts';
 import { bytesOf, end, ownApp } from './scenario.ts';
@@ -85,7 +86,7 @@ void test(
     t.after(() => fs.rmSync(dir, { recursive: true, force: true }));
     const file = path.join(dir, 'schemes');
     const config =
-      '[warm_up]\npaths = ["/warm"]\nrequests_max = 1\n[shell]\npages = { "/" = "/shell" }\n' +
+      '[warm_up]\npaths = ["/warm"]\n[shell]\npages = { "/" = "/shell" }\n' +
       table(makeCertificate(t, 'shop.test'));
     const entry = ownApp('says-scheme.js');
     const options = { entry, config, env: { SCHEMES: file }, workers: 1, waitUntilReady: false };
@@ -232,7 +233,7 @@ void test(
   { skip: missing },
   async (t) => {
     // Fewer places than clients, four of which hold one for as long as they may.
-    const sluice = await start(t, table(makeCertificate(t)), { SLUICE_SERVER_HANDSHAKES_MAX: '4' });
+    const sluice = await start(t, table(makeCertificate(t)), bounds({ handshakes_max: 4 }));
     const agent = new https.Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
     t.after(() => {
       agent.destroy();

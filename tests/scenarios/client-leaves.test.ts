@@ -117,7 +117,7 @@ void test('I1: a response that the app holds on to is waited for, and its worker
   const journal = new Journal(t);
   const env = {
     ...journal.env,
-    SLUICE_RESPONSE_ABANDONED_TIMEOUT_MS: '3000',
+    SLUICE_RESPONSE_WORKER_TIMEOUT_MS: '3000',
     SLUICE_WORKERS_STOP_TIMEOUT_MS: '500',
     SLUICE_QUEUE_WAIT_MS_MAX: '60000',
   };

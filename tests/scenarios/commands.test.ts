@@ -154,7 +154,7 @@ void test('metrics and probes answer on the admin address, to local names only',
 
 void test('ping and readiness are answered without a worker, and readiness says no when nothing moves', async (t) => {
   const hold = new Hold(t);
-  const env = { ...hold.env, SLUICE_EDGE_READY_PROGRESS_MS: '300' };
+  const env = { ...hold.env, SLUICE_QUEUE_WAIT_MS_MAX: '300' };
   const own = await running(t, { entry: hold.app, workers: 1, env });
   const client = await sent(own, '/hold/it');
   await hold.began('/hold/it');

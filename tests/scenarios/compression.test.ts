@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import zlib from 'node:zlib';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection, type RawResponse } from '../support/raw.ts';
 import type { Sluice } from '../support/sluice.ts';
@@ -21,7 +22,7 @@ const gzip = 'Accept-Encoding: gzip\r\n';
 async function start(
   t: TestContext,
   lines: string[] = [],
-  more: { workers?: number; files?: string } = {},
+  more: { workers?: number; files?: string; env?: Record<string, string> } = {},
 ): Promise<{ sluice: Sluice; release: (name: string) => void }> {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-sized-'));
   t.after(() => {
@@ -29,7 +30,7 @@ async function start(
   });
   const sluice = await running(t, {
     entry: ownApp('sized.js'),
-    env: { HOLD_DIR: dir },
+    env: { HOLD_DIR: dir, ...more.env },
     workers: more.workers ?? 1,
     config: ['[compression]', 'enabled = true', ...lines, more.files ?? ''].join('\n'),
   });
@@ -192,7 +193,7 @@ void test('files without a compressed sibling are compressed, and parts of them 
 });
 
 void test('more answers at once than allowed are sent as they are', async (t) => {
-  const { sluice, release } = await start(t, ['answers_max = 1'], { workers: 2 });
+  const { sluice, release } = await start(t, [], { workers: 2, env: bounds({ compression_answers_max: 1 }) });
   const held = await sent(sluice, '/pieces/held', gzip);
   await held.untilBytes('\r\n\r\n');
   const other = await ask(sluice, '/page/5000', { headers: gzip });
@@ -207,7 +208,7 @@ void test('more answers at once than allowed are sent as they are', async (t) =>
 });
 
 void test('a client that leaves in the middle leaves its place to the next', async (t) => {
-  const { sluice } = await start(t, ['answers_max = 1'], { workers: 2 });
+  const { sluice } = await start(t, [], { workers: 2, env: bounds({ compression_answers_max: 1 }) });
   const leaving = await sent(sluice, '/pieces/left', gzip);
   await leaving.untilBytes('\r\n\r\n');
   leaving.close();
@@ -218,7 +219,7 @@ void test('a client that leaves in the middle leaves its place to the next', asy
 });
 
 void test('a client that reads slowly gets every byte in its order, and the worker waits for none', async (t) => {
-  const { sluice } = await start(t, [], { files: '[response]\nmemory_bytes_max = 65536' });
+  const { sluice } = await start(t, [], { env: bounds({ response_memory_bytes_max: 65_536 }) });
   const plain = await ask(sluice, '/noise/6000000');
   const connection = await RawConnection.connect(sluice.port);
   connection.pause();

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
 import { app, type Sluice } from '../support/sluice.ts';
@@ -104,7 +105,7 @@ void test(
   'a handshake that never ends is given up after the time for headers',
   { skip: missing },
   async (t) => {
-    const timeout = { SLUICE_SERVER_HEADERS_TIMEOUT_MS: '500' };
+    const timeout = bounds({ headers_timeout_ms: 500 });
     const { sluice } = await startTls(t, { entry: app('spin.js'), env: timeout });
     const stalled = await burst(t, sluice, 3);
     for (const connection of stalled) await connection.untilClosed(5_000);

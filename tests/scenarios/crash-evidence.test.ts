@@ -1,6 +1,7 @@
 // What is left of a crash for somebody who looks minutes later: the exception and its request, in the log, the status and an alarm.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Sluice } from '../support/sluice.ts';
 import { allReady, ask, assertRefused, ownApp, recordOf, running, statusWhen } from './scenario.ts';
@@ -16,7 +17,7 @@ async function serveMany(sluice: Sluice): Promise<void> {
 }
 
 void test('thousands of requests later the log, the status and the alarm still have the exception and its request', async (t) => {
-  const env = { SLUICE_ALARMS_AFTER_S: '60' };
+  const env = bounds({ alarm_after_s: 60 });
   const sluice = await running(t, { entry: ownApp('throws.js'), workers: 2, env });
   assertRefused(await ask(sluice, '/throw', { method: 'POST' }), 502, 'SLU-WORKER-DIED');
   const record = await recordOf(sluice, '/throw');
@@ -56,7 +57,7 @@ void test('thousands of requests later the log, the status and the alarm still h
 });
 
 void test('of several requests in the worker, the one whose handler threw is named', async (t) => {
-  const env = { SLUICE_ALARMS_AFTER_S: '1' };
+  const env = bounds({ alarm_after_s: 1 });
   const sluice = await running(t, { entry: ownApp('throws.js'), workers: 1, env });
   const held = ask(sluice, '/hold', { method: 'POST', deadlineMs: 60_000 });
   await statusWhen(sluice, ({ requests }) => requests.in_service === 1, 'a request that waits');

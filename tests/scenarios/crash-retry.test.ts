@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { bounds } from '../support/bounds.ts';
 import { randomFrom, seed } from '../support/chance.ts';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
@@ -26,7 +27,7 @@ import {
 } from './scenario.ts';
 
 /** The delays are for loops of crashes, which these tests look like. */
-const quick = { SLUICE_WORKERS_BACKOFF_MS_MIN: '1', SLUICE_WORKERS_BACKOFF_MS_MAX: '10' };
+const quick = bounds({ backoff_ms_min: 1, backoff_ms_max: 10 });
 
 const kill = (pid: number): void => {
   process.kill(pid, 'SIGKILL');
@@ -148,7 +149,7 @@ void test('a client that has gone gets no second try', async (t) => {
 
 /** A gateway whose only worker was killed with `/hold/it`, which waits for the next one for a second at least. */
 async function waitingForItsSecond(t: TestContext, hold: Hold): Promise<[Sluice, RawConnection]> {
-  const env = { ...hold.env, SLUICE_WORKERS_BACKOFF_MS_MIN: '1000' };
+  const env = { ...hold.env, ...bounds({ backoff_ms_min: 1000 }) };
   const sluice = await running(t, { entry: hold.app, workers: 1, env });
   // The first death in a row costs no delay.
   const first = pidOf((await allReady(sluice, 1)).workers[0]);

@@ -17,7 +17,7 @@ interface Told {
   vitals: string;
 }
 
-const CONFIG = '[workers]\nchoice = "round-robin"\n[render.server]\n"*" = "50%"\n"Reviews@mobile" = "0%"\n';
+const CONFIG = '[render.server]\n"*" = "50%"\n"Reviews@mobile" = "0%"\n';
 
 async function told(sluice: Sluice): Promise<Told> {
   const { body } = await ask(sluice, '/');

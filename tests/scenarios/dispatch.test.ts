@@ -4,35 +4,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { allReady, ask, Hold, running, sent, statusWhen } from './scenario.ts';
 
-async function tenInARow(choice: string, t: Parameters<typeof running>[0]): Promise<number[]> {
+void test('the first free worker gets the next request', async (t) => {
   const hold = new Hold(t);
-  const env = { ...hold.env, SLUICE_WORKERS_CHOICE: choice };
-  const sluice = await running(t, { entry: hold.app, workers: 3, env });
+  const sluice = await running(t, { entry: hold.app, workers: 3, env: hold.env });
   const { workers } = await allReady(sluice, 3);
-  const places = new Map(workers.map(({ pid, instance }) => [Number(pid), instance]));
-  const chosen: number[] = [];
-  for (let index = 0; index < 9; index++) {
-    const pid = Number((await ask(sluice, `/${index}`)).body.toString());
-    chosen.push(places.get(pid) ?? assert.fail(`${pid} is no worker`));
-  }
-  return chosen;
-}
-
-void test('`first` keeps to the first free worker', async (t) => {
-  assert.deepEqual(await tenInARow('first', t), [0, 0, 0, 0, 0, 0, 0, 0, 0]);
-});
-
-void test('`round-robin` goes around', async (t) => {
-  const chosen = await tenInARow('round-robin', t);
-  chosen.forEach((place, index) => {
-    if (index > 0) assert.equal(place, ((chosen[index - 1] ?? 0) + 1) % 3, String(chosen));
-  });
-});
-
-void test('`least-recent` takes the one that has been idle for longest', async (t) => {
-  const chosen = await tenInARow('least-recent', t);
-  assert.deepEqual(chosen.slice(3, 6), chosen.slice(0, 3));
-  assert.equal(new Set(chosen.slice(0, 3)).size, 3);
+  const first = workers.find(({ instance }) => instance === 0)?.pid;
+  for (let index = 0; index < 9; index++)
+    assert.equal(Number((await ask(sluice, `/${index}`)).body.toString()), first);
 });
 
 void test('I1: with concurrency = 3 a worker holds three and never a fourth', async (t) => {

@@ -3,13 +3,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Sluice } from '../support/sluice.ts';
 import { ask, ownApp, running, STRICT } from './scenario.ts';
 import { metric } from './stuck.ts';
 
 const entry = ownApp('upstream.js');
-const env = { SLUICE_ALARMS_AFTER_S: '2', SLUICE_QUEUE_WAIT_MS_MAX: '600000' };
+const env = { ...bounds({ alarm_after_s: 2 }), SLUICE_QUEUE_WAIT_MS_MAX: '600000' };
 
 /** Clients that ask for this until told to end. */
 function clients(sluice: Sluice, target: string, count: number): () => Promise<void> {

@@ -1,12 +1,13 @@
 // What grows with the age of workers is told by class, with the pace, and what workers need.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { ask, ownApp, running, statusWhen } from './scenario.ts';
 
 void test('time outside the handler, memory and files that grow are told with their pace, and nothing else is', async (t) => {
   // Seconds stand for an hour: twelve instead of 3,600.
-  const env = { SLUICE_ALARMS_GROWTH_AFTER_S: '12', SLUICE_ALARMS_AFTER_S: '1' };
+  const env = bounds({ alarm_growth_after_s: 12, alarm_after_s: 1 });
   const sluice = await running(t, { entry: ownApp('routes/older.cjs'), workers: 1, env });
   let isOver = false;
   t.after(() => (isOver = true));

@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
 import { repositoryDir, type Sluice, type StartOptions } from '../support/sluice.ts';
@@ -37,7 +38,7 @@ void test('a worker whose backlog is full because it computes is not replaced', 
   const env = {
     SLUICE_WORKERS_CONCURRENCY: '1000',
     SLUICE_QUEUE_LENGTH_MAX: '2000',
-    SLUICE_WORKERS_OVERDUE_AFTER_MS: '0',
+    ...bounds({ overdue_after_ms: 0 }),
   };
   const sluice = await running(t, { entry: corners, workers: 1, env });
   await nobodyIsReplaced(sluice, 1, async () => {
@@ -81,7 +82,7 @@ void test('requests that Node does not take are refused at the gateway, even by 
 void test('raised limits of the gateway for headers are raised at the worker, too', async (t) => {
   const env = {
     SLUICE_SERVER_HEADERS_BYTES_MAX: '100000',
-    SLUICE_SERVER_REQUEST_LINE_BYTES_MAX: '50000',
+    ...bounds({ request_line_bytes_max: 50_000 }),
   };
   const sluice = await running(t, { entry: corners, workers: 1, env });
   await nobodyIsReplaced(sluice, 1, async () => {

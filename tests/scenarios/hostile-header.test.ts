@@ -5,11 +5,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { bounds } from '../support/bounds.ts';
 import type { Sluice } from '../support/sluice.ts';
 import { eventually } from '../support/eventually.ts';
 import { allReady, ask, assertRefused, ownApp, running, sent, slotsHeld, statusWhen } from './scenario.ts';
 
-const quick = { SLUICE_WORKERS_BACKOFF_MS_MIN: '1', SLUICE_WORKERS_BACKOFF_MS_MAX: '10' };
+const quick = bounds({ backoff_ms_min: 1, backoff_ms_max: 10 });
 const entry = ownApp('hostile.js');
 const workers = 4;
 

@@ -2,6 +2,7 @@
 // Part of `make quick`.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
 import { app, type Sluice, startSluice } from '../support/sluice.ts';
@@ -11,7 +12,7 @@ let sluice: Sluice;
 let corners: Sluice;
 before(async () => {
   sluice = await startSluice({ entry: app('stream.js'), workers: 2 });
-  const env = { SLUICE_RESPONSE_HEADERS_BYTES_MAX: '4000' };
+  const env = bounds({ response_headers_bytes_max: 4000 });
   corners = await startSluice({ entry: ownApp('corners.js'), workers: 1, env });
 });
 after(async () => {
@@ -195,7 +196,7 @@ void test('an informational response has no length and no header of the gateway'
   connection.close();
 });
 
-void test('a response whose headers are over response.headers_bytes_max is 502, and the worker goes on', async () => {
+void test('a response whose headers are too large is 502, and the worker goes on', async () => {
   assert.equal((await ask(corners, '/header-of?bytes=3500')).status, 200);
   const { pid } = (await corners.status()).workers[0] ?? assert.fail();
   for (let round = 0; round < 3; round++) {

@@ -4,6 +4,7 @@ import http2 from 'node:http2';
 import tls from 'node:tls';
 import { once } from 'node:events';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { app } from '../support/sluice.ts';
 import { Hold, ownApp, statusWhen } from './scenario.ts';
@@ -115,7 +116,7 @@ void test(
 );
 
 void test('a body that is too large or too slow ends its stream alone', { skip: missing }, async (t) => {
-  const env = { SLUICE_SERVER_BODY_BYTES_MAX: '100000', SLUICE_SERVER_BODY_GRACE_MS: '300' };
+  const env = { SLUICE_SERVER_BODY_BYTES_MAX: '100000', ...bounds({ body_grace_ms: 300 }) };
   const gateway = await startTls(t, { entry: app('spin.js'), env });
   const session = await connected(t, gateway);
   const post = { ':method': 'POST', ':path': '/upload' };
@@ -139,7 +140,7 @@ void test(
     const env = {
       ...hold.env,
       SLUICE_SERVER_BODY_BYTES_MAX: '1000000',
-      SLUICE_SERVER_HTTP2_BODIES_BYTES_MAX: '0',
+      ...bounds({ http2_bodies_bytes_max: 0 }),
     };
     const gateway = await startTls(t, { entry: hold.app, env });
     const [session, other] = [await connected(t, gateway), await connected(t, gateway)];
@@ -161,25 +162,29 @@ void test(
   },
 );
 
-void test('more requests than http2_streams_max wait at the client', { skip: missing }, async (t) => {
-  const hold = new Hold(t);
-  const env = { ...hold.env, SLUICE_SERVER_HTTP2_STREAMS_MAX: '2' };
-  const gateway = await startTls(t, { entry: hold.app, env });
-  const session = await connected(t, gateway);
-  await ask(session, '/settings');
-  assert.equal(session.remoteSettings.maxConcurrentStreams, 2);
-  const answers = [ask(session, '/hold/first')];
-  await hold.began('/hold/first');
-  for (let at = 0; at < 4; at++) answers.push(ask(session, `/${at}`));
-  await statusWhen(gateway.sluice, ({ queue }) => queue.length === 1, 'one in the queue');
-  hold.release('first');
-  for (const { status } of await Promise.all(answers)) assert.equal(status, 200);
-});
+void test(
+  'more requests than a connection may have under way wait at the client',
+  { skip: missing },
+  async (t) => {
+    const hold = new Hold(t);
+    const env = { ...hold.env, ...bounds({ http2_streams_max: 2 }) };
+    const gateway = await startTls(t, { entry: hold.app, env });
+    const session = await connected(t, gateway);
+    await ask(session, '/settings');
+    assert.equal(session.remoteSettings.maxConcurrentStreams, 2);
+    const answers = [ask(session, '/hold/first')];
+    await hold.began('/hold/first');
+    for (let at = 0; at < 4; at++) answers.push(ask(session, `/${at}`));
+    await statusWhen(gateway.sluice, ({ queue }) => queue.length === 1, 'one in the queue');
+    hold.release('first');
+    for (const { status } of await Promise.all(answers)) assert.equal(status, 200);
+  },
+);
 
 void test('a client that says nothing after its handshake is cut off', { skip: missing }, async (t) => {
   const gateway = await startTls(t, {
     entry: app('echo.js'),
-    env: { SLUICE_SERVER_HEADERS_TIMEOUT_MS: '300' },
+    env: bounds({ headers_timeout_ms: 300 }),
   });
   const at = { port: gateway.sluice.port, host: '127.0.0.1', servername: 'localhost' };
   const socket = tls.connect({ ...at, ca: gateway.ca, ALPNProtocols: ['h2'] });

@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { app, type Sluice } from '../support/sluice.ts';
 import { allReady, ask, assertRefused, pidOf, running, sent, statusWhen } from './scenario.ts';
@@ -127,7 +128,7 @@ void test('several workers that are stuck at once are all named', async (t) => {
 });
 
 void test('a worker that only waits for something slow is not stuck', async (t) => {
-  const env = { ...quick, SLUICE_WORKERS_BLOCKED_AFTER_MS: '1500' };
+  const env = { ...quick, ...bounds({ overdue_after_ms: 0, blocked_after_ms: 1500 }) };
   const sluice = await running(t, { entry: stuckApp, workers: 1, env });
   assert.equal((await ask(sluice, '/slow-io?ms=3000')).status, 200);
   const { workers } = await sluice.status();
@@ -138,7 +139,7 @@ void test('a worker that only waits for something slow is not stuck', async (t) 
 void test('0 switches it off', async (t) => {
   const env = {
     SLUICE_WORKERS_STUCK_AFTER_MS: '0',
-    SLUICE_WORKERS_BLOCKED_AFTER_MS: '1500',
+    ...bounds({ blocked_after_ms: 1500 }),
     SLUICE_RESPONSE_WORKER_TIMEOUT_MS: '4000',
   };
   const sluice = await running(t, { entry: stuckApp, workers: 1, env });

@@ -10,7 +10,7 @@ for (const method of ['GET', 'HEAD']) {
     await allReady(sluice, 2);
     const late = `/hold/${method}?late`;
     assert.equal((await ask(sluice, late, { method })).status, 200);
-    // With `workers.choice = first` the one that seems free is asked first each time.
+    // The one that seems free is asked first each time.
     for (const target of ['/a', '/b']) assert.equal((await ask(sluice, target)).status, 200);
     assert.notEqual(hold.pidOf('/a'), hold.pidOf(late));
     assert.ok(!hold.journal.includes(`end ${late}`), 'the first is still not ended');
@@ -60,7 +60,7 @@ void test('an upgrade that came to such a worker goes to a free one too', async 
 
 void test('a worker that never ends its response is replaced, and nothing that came to it is lost', async (t) => {
   const hold = new Hold(t);
-  const env = { ...hold.env, SLUICE_RESPONSE_ABANDONED_TIMEOUT_MS: '300' };
+  const env = { ...hold.env, SLUICE_RESPONSE_WORKER_TIMEOUT_MS: '1000' };
   const sluice = await running(t, { entry: hold.app, workers: 1, env });
   assert.equal((await ask(sluice, '/hold/never?late')).status, 200);
   assert.equal((await ask(sluice, '/next')).status, 200);

@@ -1,6 +1,7 @@
 // An app whose memory grows without end: its workers are replaced before that matters, and nobody notices.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { allReady, ownApp, pidOf, running, statusWhen } from './scenario.ts';
 import { assertNeverFewer, recycled } from './recycled.ts';
 import { metric } from './stuck.ts';
@@ -64,7 +65,7 @@ void test('a bound below what the app needs by itself is named once, and workers
   const env = {
     LEAK_MIB: '0',
     SLUICE_RECYCLE_MEMORY_BYTES_MAX: String(10 * MIB),
-    SLUICE_WORKERS_BACKOFF_MS_MIN: '200',
+    ...bounds({ backoff_ms_min: 200 }),
   };
   const sluice = await running(t, { entry: ownApp('leaky.js'), workers: 1, env });
   const load = new Load(t, sluice, { clients: 1 });

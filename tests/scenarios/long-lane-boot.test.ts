@@ -19,7 +19,7 @@ interface Priority {
   policy: number;
 }
 
-/** Of the short lane; below a shell a process may begin before the gateway has added `workers.nice`. */
+/** Of the short lane; below a shell a process may begin before the gateway has added to its nice value. */
 const isUsual = (priority: Priority | undefined): boolean =>
   priority !== undefined && priority.policy !== SCHED_IDLE && priority.nice < 10;
 

@@ -1,6 +1,7 @@
 // Code that holds up its worker is told with its request and route: runs of the main thread, each planted in an app.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { app, type Sluice, startSluice } from '../support/sluice.ts';
 import { ask, end, running, sent } from './scenario.ts';
@@ -66,7 +67,7 @@ test('a first request that holds up its worker as soon as that is ready is told 
 
 test('a synchronous wait is told with its CPU time, and not to become cheaper', async (t) => {
   if (process.platform !== 'linux') return t.skip('other systems do not tell a wait from a missing CPU');
-  const env = { SLUICE_WORKERS_OVERDUE_AFTER_MS: '0' };
+  const env = bounds({ overdue_after_ms: 0 });
   const sluice = await running(t, { entry: stuckApp, workers: 1, env });
   // Runs are told from some moments after the start on.
   const run = await eventually(
@@ -89,7 +90,7 @@ test('a synchronous wait is told with its CPU time, and not to become cheaper', 
 });
 
 test('a run for which its worker is replaced is told too, and raises its alarm', async (t) => {
-  const env = { SLUICE_WORKERS_OVERDUE_AFTER_MS: '500', SLUICE_ALARMS_AFTER_S: '1' };
+  const env = bounds({ overdue_after_ms: 500, alarm_after_s: 1 });
   const sluice = await running(t, { entry: app('long-runs.js'), workers: 1, env });
   // The worker is replaced from its answer on, and its run has not ended then.
   assert.equal((await ask(sluice, '/regex?ms=2500&after=400')).status, 200);

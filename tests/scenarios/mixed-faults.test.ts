@@ -16,6 +16,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { bounds } from '../support/bounds.ts';
 import { long, type Random, randomFrom, seed } from '../support/chance.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Sluice } from '../support/sluice.ts';
@@ -37,11 +38,9 @@ const WORKERS = 4;
 const env = {
   SLUICE_WORKERS_STUCK_AFTER_MS: '2000',
   // The delays are for loops of crashes, which this looks like.
-  SLUICE_WORKERS_BACKOFF_MS_MIN: '1',
-  SLUICE_WORKERS_BACKOFF_MS_MAX: '50',
+  ...bounds({ backoff_ms_min: 1, backoff_ms_max: 50 }),
   SLUICE_WORKERS_STOP_TIMEOUT_MS: '5000',
   SLUICE_RECYCLE_REQUESTS_MAX: '40',
-  SLUICE_RECYCLE_AGE_S_MAX: '5',
   SLUICE_DRAIN_TIMEOUT_MS: '10000',
 };
 
@@ -83,8 +82,8 @@ for (const concurrency of ['1', 'while-waiting'])
         'an idle gateway',
       );
       await allReady(sluice, WORKERS);
-      // The same pool needs the same descriptors again, but for what an upgrade hands over. Workers that are replaced for their
-      // age come and go meanwhile.
+      // A fresh pool needs the same descriptors again, but for what an upgrade hands over; the old one has kept connections.
+      assert.equal((await sluice.cli(['reload'])).code, 0);
       const idle_after = await eventually(
         () => {
           const now = usageOf(after.pid);

@@ -19,7 +19,7 @@ const ANSWERS_MIN = 25;
 const WORKERS = 3;
 
 /** What is never answered is given up soon, so that workers are there for the others. */
-const soon = { SLUICE_RESPONSE_WORKER_TIMEOUT_MS: '400', SLUICE_RESPONSE_ABANDONED_TIMEOUT_MS: '300' };
+const soon = { SLUICE_RESPONSE_WORKER_TIMEOUT_MS: '400' };
 
 const withoutPreload: StartOptions = {
   command: ['env', '-u', 'NODE_OPTIONS', 'OWN_SOCKET=1', process.execPath, app('faulty.js')],

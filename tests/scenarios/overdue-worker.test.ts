@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Sluice } from '../support/sluice.ts';
 import { allReady, ask, assertRefused, pidOf, running, sent, statusWhen } from './scenario.ts';
 import { logged, metric, stuckApp } from './stuck.ts';
 
-const env = { SLUICE_WORKERS_OVERDUE_AFTER_MS: '600', SLUICE_WORKERS_STUCK_AFTER_MS: '6000' };
+const env = { ...bounds({ overdue_after_ms: 600 }), SLUICE_WORKERS_STUCK_AFTER_MS: '6000' };
 
 /** Runs the gateway as most are run: without the privilege to raise a priority. Empty where that is so anyway. */
 const unprivileged =
@@ -84,8 +85,8 @@ void test('a large render goes on and is answered, and a lowered worker leaves a
   assert.ok(!sluice.logs.some(({ event }) => event === 'worker_stuck'));
 });
 
-void test('overdue_after_ms = 0 switches stand-ins off', async (t) => {
-  const off = { ...env, SLUICE_WORKERS_OVERDUE_AFTER_MS: '0' };
+void test('no worker is overdue where the bound is 0', async (t) => {
+  const off = { ...env, ...bounds({ overdue_after_ms: 0 }) };
   const sluice = await running(t, { entry: stuckApp, workers: 1, env: off });
   const pid = pidOf((await sluice.status()).workers[0]);
   assert.equal((await ask(sluice, '/large')).status, 200);
@@ -100,13 +101,13 @@ void test('a worker that waits in a synchronous child is not overdue', async (t)
 });
 
 void test('workers have a lower priority than the gateway from their first thread on', async (t) => {
-  const sluice = await running(t, { entry: stuckApp, workers: 1, config: '[workers]\nnice = 5\n' });
+  const sluice = await running(t, { entry: stuckApp, workers: 1 });
   const { pid, workers } = await sluice.status();
   if (process.platform !== 'linux') return t.skip('nice values are read in /proc');
   const [own = Number.NaN] = nicesOf(pid);
   const theirs = nicesOf(pidOf(workers[0]));
   assert.ok(
-    theirs.length > 1 && theirs.every((nice) => nice === Math.min(own + 5, 19)),
+    theirs.length > 1 && theirs.every((nice) => nice === Math.min(own + 2, 19)),
     `${own} and ${theirs.join(', ')}`,
   );
 });

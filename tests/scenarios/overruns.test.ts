@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { bounds } from '../support/bounds.ts';
 import { ask, gone, running } from './scenario.ts';
 
 const app = fileURLToPath(new URL('apps/overruns.mjs', import.meta.url));
 
 void test('counts of renders over their budget outlive the workers that rendered them', async (t) => {
-  const env = { SLUICE_WORKERS_BACKOFF_MS_MIN: '1', SLUICE_WORKERS_BACKOFF_MS_MAX: '50' };
+  const env = bounds({ backoff_ms_min: 1, backoff_ms_max: 50 });
   const sluice = await running(t, { entry: app, workers: 1, env });
   const pids = new Set<number>();
   const outcomes: string[] = [];

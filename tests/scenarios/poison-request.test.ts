@@ -1,6 +1,7 @@
 // A request that workers die with: it ends two of them, then it reaches none, until somebody or time lets it go.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import type { Sluice } from '../support/sluice.ts';
 import { eventually } from '../support/eventually.ts';
 import {
@@ -15,7 +16,7 @@ import {
   statusWhen,
 } from './scenario.ts';
 
-const quick = { SLUICE_WORKERS_BACKOFF_MS_MIN: '1', SLUICE_WORKERS_BACKOFF_MS_MAX: '10' };
+const quick = bounds({ backoff_ms_min: 1, backoff_ms_max: 10 });
 const entry = ownApp('poison.js');
 
 interface Listed {

@@ -71,8 +71,8 @@ void test('a reload with an error leaves what is in force', async (t) => {
   assert.notEqual(refused.code, 0);
   assert.match(refused.stdout + refused.stderr, /server\.trusted_peers/);
   assert.equal((await ask(sluice, '/')).status, 200);
-  configure(sluice, '[rate]\nclients_max = 7\n');
-  assert.match(await reload(sluice), /needs a restart to apply: rate\.clients_max/);
+  configure(sluice, '[rate]\nexempt = ["192.0.2.0/24"]\n');
+  assert.match(await reload(sluice), /needs a restart to apply: rate\.exempt/);
 });
 
 /** The serial number of the certificate that new connections see. */

@@ -1,12 +1,13 @@
 // An app that takes seconds to boot: the present version serves with all its workers until the next is ready.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { running } from './scenario.ts';
 import { Load, Versions, allOf } from './versions.ts';
 
 void test('I3: while the new version boots for seconds, the present one serves with every worker', async (t) => {
   const versions = new Versions(t, { version: 'one', works_ms: 2 });
-  const env = { ...versions.env, SLUICE_RELOAD_AT_ONCE: '2' };
+  const env = { ...versions.env, ...bounds({ reload_at_once: 2 }) };
   const sluice = await running(t, { entry: versions.app, workers: 2, env });
   await allOf(sluice, 1, 2);
   const load = new Load(t, sluice, { clients: 6 });

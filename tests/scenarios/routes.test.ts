@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { build } from 'esbuild';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { app, type Sluice } from '../support/sluice.ts';
 import { ask, ownApp, running, statusWhen } from './scenario.ts';
@@ -189,7 +190,7 @@ void test('Fastify: every route with its place; the order means nothing', async 
 void test('ten duplicate handlers in a simulated hour are an alarm that names file and line', async (t) => {
   const file = 'leak.cjs';
   // A window of growth is a second instead of a minute, an hour three.
-  const env = { HOUR_MS: '3000', SLUICE_ALARMS_AFTER_S: '1' };
+  const env = { HOUR_MS: '3000', ...bounds({ alarm_after_s: 1 }) };
   const sluice = await running(t, { entry: ownApp(`routes/${file}`), workers: 1, env });
   const growth = await statusWhen(
     sluice,

@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Sluice } from '../support/sluice.ts';
 import { allReady, ask, Hold, ownApp, running, sent, statusWhen } from './scenario.ts';
@@ -51,7 +52,7 @@ function marksOf(t: TestContext): string {
 void test('workers that are added under load boot one after the other, and the command says how far it is', async (t) => {
   const versions = new Versions(t, { version: 'one', listens_after_ms: 700 });
   // No stand-ins, which are further boots.
-  const env = { ...versions.env, SLUICE_WORKERS_OVERDUE_AFTER_MS: '0' };
+  const env = { ...versions.env, ...bounds({ overdue_after_ms: 0 }) };
   const sluice = await running(t, { entry: versions.app, workers: CPUS, env });
   await allReady(sluice, CPUS);
   const before = sluice.logs.length;

@@ -14,7 +14,6 @@ const secrets: Record<string, string> = {
   SLUICE_ACME_EAB_HMAC_KEY: SECRET,
   SLUICE_ADMIN_TOKEN: SECRET,
   SLUICE_CACHE_SHARED_URL: `redis://user:${SECRET}@127.0.0.1:1/0`,
-  SLUICE_TRACES_ENDPOINT: `http://user:${SECRET}@127.0.0.1:1/v1/traces`,
 };
 
 const env = { ...secrets, SLUICE_ACME_EAB_KEY_ID: 'account', SLUICE_CACHE_ENABLED: 'true' };

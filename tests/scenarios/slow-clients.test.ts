@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { bounds } from '../support/bounds.ts';
 import { RawConnection } from '../support/raw.ts';
 import { app, type Sluice } from '../support/sluice.ts';
 import { ask, assertRefused, bytesOf, ownApp, pidOf, running, slotsHeld, statusWhen } from './scenario.ts';
@@ -37,7 +38,7 @@ async function open(t: TestContext, sluice: Sluice, count: number, bytes: string
 }
 
 void test('I2: clients that have not finished their headers hold no slot and get 408 in the end', async (t) => {
-  const sluice = await start(t, { SLUICE_SERVER_HEADERS_TIMEOUT_MS: '2500' });
+  const sluice = await start(t, bounds({ headers_timeout_ms: 2500 }));
   const connections = await open(t, sluice, 50, 'GET / HTTP/1.1\r\nHost: app\r\nX-Slow: ');
   await holdNothing(sluice, 50);
   for (const connection of connections) {
@@ -48,8 +49,7 @@ void test('I2: clients that have not finished their headers hold no slot and get
 
 void test('I2: clients that trickle their body hold no slot and get 408 in the end', async (t) => {
   const sluice = await start(t, {
-    SLUICE_SERVER_BODY_GRACE_MS: '2500',
-    SLUICE_SERVER_BODY_RATE_BYTES_PER_S_MIN: '1000',
+    ...bounds({ body_grace_ms: 2500, body_rate_bytes_per_s_min: 1000 }),
   });
   const connections = await open(
     t,
@@ -103,7 +103,7 @@ void test('I2: a client that reads nothing for too long is let go', async (t) =>
 
 void test('I2: an upload that pauses after a fast start is ended after the grace time', async (t) => {
   const grace_ms = 1_200;
-  const sluice = await start(t, { SLUICE_SERVER_BODY_GRACE_MS: String(grace_ms) });
+  const sluice = await start(t, bounds({ body_grace_ms: grace_ms }));
   const head = bytesOf('/upload', 'Content-Length: 2000000\r\n', 'POST');
   // At 512 bytes a second this much would be half an hour's worth.
   const started = performance.now();
@@ -121,8 +121,8 @@ void test('I2: an upload that pauses after a fast start is ended after the grace
   assert.equal((await patient?.response())?.body.toString(), '50000\n');
 });
 
-void test('a client that leaves more than response.file_bytes_max unread is cut off', async (t) => {
-  const env = { SLUICE_RESPONSE_MEMORY_BYTES_MAX: '100000', SLUICE_RESPONSE_FILE_BYTES_MAX: '1000000' };
+void test('a client that leaves more than a quarter of temp.bytes_max unread is cut off', async (t) => {
+  const env = { ...bounds({ response_memory_bytes_max: 100_000 }), SLUICE_TEMP_BYTES_MAX: '4000000' };
   const sluice = await start(t, env);
   const [slow] = await open(t, sluice, 1, '');
   slow?.pause();
@@ -156,7 +156,7 @@ void test(
     const sluice = await running(t, {
       entry: ownApp('corners.js'),
       workers: 1,
-      env: { SLUICE_RESPONSE_MEMORY_BYTES_MAX: String(memory_bytes_max), SLUICE_QUEUE_WAIT_MS_MAX: '60000' },
+      env: { ...bounds({ response_memory_bytes_max: memory_bytes_max }), SLUICE_QUEUE_WAIT_MS_MAX: '60000' },
     });
     const gateway = await sluice.gatewayPid();
     const worker = pidOf((await sluice.status()).workers[0]);

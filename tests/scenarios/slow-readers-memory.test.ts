@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
 import { app, type Sluice } from '../support/sluice.ts';
@@ -48,7 +49,7 @@ void test(
       workers: 1,
       env: {
         SLUICE_MEMORY_BUFFERS_BYTES_MAX: String(bound),
-        SLUICE_RESPONSE_MEMORY_BYTES_MAX: String(bytes),
+        ...bounds({ response_memory_bytes_max: bytes }),
         SLUICE_QUEUE_WAIT_MS_MAX: '60000',
       },
     });

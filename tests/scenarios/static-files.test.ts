@@ -282,11 +282,6 @@ void test('the compressed sibling that the client accepts is sent in place of th
   assert.ok(range.body.equals(brotli.body.subarray(0, 10)));
   assert.equal((await get('br', 'only.js')).body.toString(), 'plain');
   assert.ok(isFromApp(await get('br', 'lone.js')), 'a sibling alone is no file');
-
-  const without = await site.configure('precompressed = false').start(t);
-  const response = await ask(without, '/assets/app.js', { headers: 'Accept-Encoding: br, gzip\r\n' });
-  assert.deepEqual(pick(response, 'content-encoding', 'vary'), [undefined, undefined]);
-  assert.equal(response.body.toString(), script);
 });
 
 void test('a directory that is not there is told at the start, with its key', async (t) => {

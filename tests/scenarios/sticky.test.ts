@@ -108,23 +108,6 @@ test('I3: polls of a worker that dies are answered, and their clients find a new
   });
 });
 
-test('polls are requests like any other where engine_io is off', async (t) => {
-  const sluice = await start(t, {
-    workers: 1,
-    config: '[sticky]\nengine_io = false\n[queue]\nwait_ms_max = 500\n',
-  });
-  const sid = await open(sluice);
-  const leaving = new AbortController();
-  const poll = ask(sluice, at(sid), { signal: leaving.signal }).catch(() => undefined);
-  await eventually(async () => (await sluice.status()).workers[0]?.state === 'busy', {
-    deadlineMs,
-    what: 'the poll',
-  });
-  assert.equal((await ask(sluice, '/page')).status, 503, 'it holds the only slot');
-  leaving.abort();
-  await poll;
-});
-
 test('a cookie leads back to its worker, and is Secure for HTTPS', async (t) => {
   const sluice = await start(t, {
     config:

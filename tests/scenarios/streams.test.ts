@@ -1,6 +1,7 @@
 // Upgraded connections and event streams: out of the slot at their headers, under limits of their own.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
 import { app, type Sluice } from '../support/sluice.ts';
@@ -76,7 +77,7 @@ void test('I1: an event stream leaves the slot and arrives event by event', asyn
 });
 
 void test('I6: streams over the limit of a worker are refused, and nothing of them stays', async (t) => {
-  const env = { SLUICE_STREAMS_PER_WORKER_MAX: '2' };
+  const env = bounds({ streams_per_worker_max: 2 });
   const sluice = await running(t, { entry: app('stream.js'), workers: 1, env });
   for (let round = 0; round < 2; round++) {
     const held = [await sent(sluice, '/ws', upgrade), await sent(sluice, '/events')];

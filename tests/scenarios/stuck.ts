@@ -1,6 +1,7 @@
 // What the scenarios of stuck workers share: the app, limits that a test can wait for, and their log lines. It must not
 // know any single scenario.
 import fs from 'node:fs';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Sluice } from '../support/sluice.ts';
 import { ask, assertRefused, ownApp } from './scenario.ts';
@@ -30,7 +31,7 @@ export const SLACK_MS = 3_000;
 export const quick = {
   SLUICE_WORKERS_STUCK_AFTER_MS: String(STUCK_AFTER_MS),
   SLUICE_QUARANTINE_TTL_MS: '0',
-  SLUICE_WORKERS_OVERDUE_AFTER_MS: '0',
+  ...bounds({ overdue_after_ms: 0 }),
 };
 
 /** The first log line of this event, once it is written. */

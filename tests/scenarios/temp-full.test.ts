@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
 import { app, type Sluice } from '../support/sluice.ts';
@@ -22,7 +23,7 @@ async function uploadsAreRefusedAndOthersServed(sluice: Sluice): Promise<void> {
 }
 
 void test('a body that does not fit under temp.bytes_max gets 503 and nobody else does', async (t) => {
-  const env = { SLUICE_TEMP_BYTES_MAX: '100000', SLUICE_SERVER_BODY_MEMORY_BYTES_MAX: '10000' };
+  const env = { SLUICE_TEMP_BYTES_MAX: '100000', ...bounds({ body_memory_bytes_max: 10_000 }) };
   const sluice = await running(t, { entry: app('spin.js'), workers: 1, env });
   await uploadsAreRefusedAndOthersServed(sluice);
   // What the refused ones took is given back: just less than the limit fits again.
@@ -47,7 +48,7 @@ void test(
       spawnSync('umount', ['-l', dir]);
       fs.rmdirSync(dir);
     });
-    const env = { SLUICE_TEMP_DIR: dir, SLUICE_SERVER_BODY_MEMORY_BYTES_MAX: '10000' };
+    const env = { SLUICE_TEMP_DIR: dir, ...bounds({ body_memory_bytes_max: 10_000 }) };
     const sluice = await running(t, { entry: app('spin.js'), workers: 1, env });
     await uploadsAreRefusedAndOthersServed(sluice);
     assert.equal(fs.readdirSync(dir).length, 0, 'no file is left');

@@ -5,6 +5,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { once } from 'node:events';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
 import { StartFailed, app, startSluice } from '../support/sluice.ts';
@@ -38,7 +39,7 @@ void test(
   'I6: half handshakes end with the time for headers, and nobody waits for them',
   { skip: missing },
   async (t) => {
-    const env = { SLUICE_SERVER_HEADERS_TIMEOUT_MS: '2000' };
+    const env = bounds({ headers_timeout_ms: 2000 });
     const server = await startTls(t, { entry: app('echo.js'), env });
     const { port } = server.sluice;
     const bad = await Promise.all([

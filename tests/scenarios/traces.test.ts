@@ -98,7 +98,10 @@ void test('a request is a tree of spans, with the app below the time in its work
 
 void test('a caller decides about its trace, and the ratio about all others', async (t) => {
   const collector = await startCollector(t);
-  const sluice = await traced(t, collector, app('echo.js'), { SLUICE_TRACES_SAMPLE_ONE_IN: '1000000' });
+  const sluice = await traced(t, collector, app('echo.js'), {
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '0.000001',
+  });
   const unsampled = await headersOf(
     sluice,
     '/unsampled',
@@ -217,12 +220,12 @@ void test('more spans than a stuck collector takes are dropped and counted', asy
 });
 
 void test('an endpoint that is none is told before anything starts', async () => {
-  const env = { SLUICE_TRACES_ENABLED: 'true', SLUICE_TRACES_ENDPOINT: 'collector:4317' };
+  const env = { SLUICE_TRACES_ENABLED: 'true', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'collector:4317' };
   const { code, stderr } = await runSluice(['start', app('echo.js')], { env });
   assert.equal(code, 2);
   assert.match(
     stderr,
-    /traces\.endpoint: "collector:4317" is no http or https URL.*http:\/\/127\.0\.0\.1:4318\/v1\/traces/s,
+    /OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "collector:4317" is no http or https URL.*http:\/\/127\.0\.0\.1:4318\/v1\/traces/s,
   );
 });
 

@@ -3,6 +3,7 @@
 // Part of `make quick`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { allReady, ask, assertRefused, ownApp, recordOf, running } from './scenario.ts';
 import { logged, metric } from './stuck.ts';
@@ -35,7 +36,7 @@ for (const [target, words] of [
 }
 
 void test('I5: a GET is tried once more, which is the second and last time', async (t) => {
-  const env = { SLUICE_WORKERS_BACKOFF_MS_MIN: '1', SLUICE_WORKERS_BACKOFF_MS_MAX: '10' };
+  const env = bounds({ backoff_ms_min: 1, backoff_ms_max: 10 });
   const sluice = await running(t, { entry: ownApp('throws.js'), workers: 2, env });
   assertRefused(await ask(sluice, '/throw'), 502, 'SLU-WORKER-DIED');
   assert.equal((await recordOf(sluice, '/throw'))['tries'], 2);

@@ -1,6 +1,7 @@
 // Upgrades that the app answers late, with an ordinary response, or never: they hold no slot while it does.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { RawConnection } from '../support/raw.ts';
 import { Journal } from './journal.ts';
 import {
@@ -70,7 +71,7 @@ void test('a late answer to an upgrade reaches the client, whatever it is', asyn
 
 void test('an upgrade that nobody answers has a deadline, and streams have their limit', async (t) => {
   const journal = new Journal(t);
-  const env = { SLUICE_RESPONSE_WORKER_TIMEOUT_MS: '4000', SLUICE_STREAMS_PER_WORKER_MAX: '2' };
+  const env = { SLUICE_RESPONSE_WORKER_TIMEOUT_MS: '4000', ...bounds({ streams_per_worker_max: 2 }) };
   const sluice = await running(t, {
     entry: ownApp('leaves.js'),
     workers: 1,

@@ -1,14 +1,16 @@
 // Workers are warmed with requests of the gateway's own before clients' requests come to them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { ask, running } from './scenario.ts';
 import { Load, Versions, allOf, reload } from './versions.ts';
 
 void test('a new worker has answered every path of warm_up.paths before it takes over', async (t) => {
   const versions = new Versions(t, { version: 'one' });
-  const config = '[warm_up]\npaths = ["/", "/shop?page=2", "/large", "/events"]\nrequests_max = 8\n';
-  const sluice = await running(t, { entry: versions.app, workers: 2, config, env: versions.env });
+  const config = '[warm_up]\npaths = ["/", "/shop?page=2", "/large", "/events"]\n';
+  const env = { ...versions.env, ...bounds({ warm_up_requests_max: 8 }) };
+  const sluice = await running(t, { entry: versions.app, workers: 2, config, env });
   await allOf(sluice, 1, 2);
   const load = new Load(t, sluice);
   await load.has('one', 10);
@@ -37,8 +39,9 @@ void test('a new worker has answered every path of warm_up.paths before it takes
 
 void test('warming ends once service time no longer changes', async (t) => {
   const versions = new Versions(t, { version: 'one', works_ms: 5 });
-  const config = '[warm_up]\npaths = ["/"]\nrequests_max = 1000\ntimeout_ms = 60000\n';
-  const sluice = await running(t, { entry: versions.app, workers: 1, config, env: versions.env });
+  const config = '[warm_up]\npaths = ["/"]\n';
+  const env = { ...versions.env, ...bounds({ warm_up_requests_max: 1000 }) };
+  const sluice = await running(t, { entry: versions.app, workers: 1, config, env });
   await allOf(sluice, 1, 1);
   const asked = versions.warmUps.length;
   assert.ok(asked >= 10 && asked < 500, `${asked} requests`);
@@ -46,12 +49,12 @@ void test('warming ends once service time no longer changes', async (t) => {
 
 void test('serving beats warming: a request that waits while nobody is ready goes to the worker', async (t) => {
   const versions = new Versions(t, { version: 'one', works_ms: 50 });
-  const config = '[warm_up]\npaths = ["/"]\nrequests_max = 10000\ntimeout_ms = 600000\n';
+  const config = '[warm_up]\npaths = ["/"]\n';
   const sluice = await running(t, {
     entry: versions.app,
     workers: 1,
     config,
-    env: versions.env,
+    env: { ...versions.env, ...bounds({ warm_up_requests_max: 10_000, warm_up_timeout_ms: 600_000 }) },
     waitUntilReady: false,
   });
   await eventually(() => versions.warmUps.length > 0, { what: 'the first warm-up' });
@@ -61,13 +64,14 @@ void test('serving beats warming: a request that waits while nobody is ready goe
 for (const paths of ['"/", "/slow"', '"/slow"']) {
   void test(`a version that never answers one of ${paths} takes over from nobody`, async (t) => {
     const versions = new Versions(t, { version: 'one' });
-    const config = `[warm_up]\npaths = [${paths}]\ntimeout_ms = 500\n`;
-    const sluice = await running(t, { entry: versions.app, workers: 2, config, env: versions.env });
+    const config = `[warm_up]\npaths = [${paths}]\n`;
+    const env = { ...versions.env, ...bounds({ warm_up_timeout_ms: 500 }) };
+    const sluice = await running(t, { entry: versions.app, workers: 2, config, env });
     await allOf(sluice, 1, 2);
     versions.next({ version: 'two', hangs_at: '/slow' });
     const told = await sluice.cli(['reload']);
     assert.equal(told.code, 1);
-    assert.match(told.stderr + told.stdout, /\/slow was not answered within warm_up\.timeout_ms/);
+    assert.match(told.stderr + told.stdout, /\/slow was not answered within workers\.start_timeout_ms/);
     await allOf(sluice, 1, 2);
     assert.equal((await ask(sluice, '/')).body.toString(), 'one');
   });
@@ -75,9 +79,9 @@ for (const paths of ['"/", "/slow"', '"/slow"']) {
 
 void test('a worker that hangs while it is warmed replaces no healthy one', async (t) => {
   const versions = new Versions(t, { version: 'one' });
-  const config =
-    '[warm_up]\npaths = ["/", "/slow"]\ntimeout_ms = 300\n[recycle]\nrequests_max = 3\n[workers]\nbackoff_ms_max = 200\n';
-  const sluice = await running(t, { entry: versions.app, workers: 1, config, env: versions.env });
+  const config = '[warm_up]\npaths = ["/", "/slow"]\n[recycle]\nrequests_max = 3\n';
+  const env = { ...versions.env, ...bounds({ warm_up_timeout_ms: 300, backoff_ms_max: 200 }) };
+  const sluice = await running(t, { entry: versions.app, workers: 1, config, env });
   await allOf(sluice, 1, 1);
   versions.next({ version: 'two', hangs_at: '/slow' });
   for (let index = 0; index < 6; index++) await ask(sluice, '/');

@@ -15,21 +15,18 @@ import { quick } from './upgrades.ts';
 
 interface Wanted {
   names?: string[];
-  challenge?: string;
+  /** Whether there is no port for `http-01`. */
+  tlsAlone?: boolean;
   config?: string;
   /** Whether the CA finds the gateway. */
   reachable?: boolean;
 }
 
 /** The table `[acme]` for this CA. */
-export function acme(
-  ca: FakeCa,
-  dir: string,
-  { names = ['shop.test'], challenge = 'auto', config = '' }: Wanted = {},
-) {
+export function acme(ca: FakeCa, dir: string, { names = ['shop.test'], config = '' }: Wanted = {}) {
   return [
     `[acme]\nnames = ${JSON.stringify(names)}\nterms_agreed = true\nca_file = "${ca.caFile}"`,
-    `directory = "${ca.directory}"\ndir = "${dir}"\nchallenge = "${challenge}"\n${config}`,
+    `directory = "${ca.directory}"\ndir = "${dir}"\n${config}`,
   ].join('\n');
 }
 
@@ -46,10 +43,13 @@ export function folder(t: TestContext): string {
 const redirects = new WeakMap<Sluice, number>();
 export const redirectOf = (sluice: Sluice) => redirects.get(sluice) ?? 0;
 
-/** A gateway with `http-01` at its redirect port and `tls-alpn-01` at its own. */
+/** A gateway with `http-01` at its redirect port, if it has one, and `tls-alpn-01` at its own. */
 export async function start(t: TestContext, ca: FakeCa, dir: string, wanted: Wanted = {}): Promise<Sluice> {
   const redirect = await freePort();
-  const env = { SLUICE_SERVER_REDIRECT_PORT: String(redirect), ...quick };
+  const env = {
+    ...(wanted.tlsAlone === true ? {} : { SLUICE_SERVER_REDIRECT_PORT: String(redirect) }),
+    ...quick,
+  };
   const config = acme(ca, dir, wanted);
   ca.httpPort = wanted.reachable === false ? await freePort() : redirect;
   const sluice = await startSluice({ entry: app('echo.js'), config, env, workers: 1, waitUntilReady: false });

@@ -24,7 +24,6 @@ void test('a worker that never ends an abandoned request is replaced in the end'
   const env = {
     ...hold.env,
     SLUICE_RESPONSE_WORKER_TIMEOUT_MS: '200',
-    SLUICE_RESPONSE_ABANDONED_TIMEOUT_MS: '200',
     SLUICE_WORKERS_STOP_TIMEOUT_MS: '500',
     SLUICE_QUEUE_WAIT_MS_MAX: '20000',
   };

@@ -3,6 +3,7 @@
 // SLUICE_SEED=n replays a run; SLUICE_TEST_LONG=1 runs many more.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { long, randomFrom, seed } from '../support/chance.ts';
 import { RawConnection } from '../support/raw.ts';
 import { Capture } from './capture.ts';
@@ -45,8 +46,7 @@ function mutate(text: string): string {
 let capture: Capture;
 before(async () => {
   capture = await Capture.start({
-    SLUICE_SERVER_HEADERS_TIMEOUT_MS: '300',
-    SLUICE_SERVER_BODY_GRACE_MS: '300',
+    ...bounds({ headers_timeout_ms: 300, body_grace_ms: 300 }),
   });
 });
 after(() => capture.stop());

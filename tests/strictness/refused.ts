@@ -1,5 +1,7 @@
 // Requests that must be refused: what is sent, and the error that comes back before the connection is closed.
 
+import { bounds } from '../support/bounds.ts';
+
 /** The status that each error code stands for. */
 export const statusOf = {
   'SLU-BODY-TOO-LARGE': 413,
@@ -34,9 +36,8 @@ export interface Refused {
 /** Limits that the requests below are written for. */
 export const limits: Record<string, string> = {
   SLUICE_SERVER_BODY_BYTES_MAX: '1000',
-  SLUICE_SERVER_REQUEST_LINE_BYTES_MAX: '2000',
   SLUICE_SERVER_HEADERS_BYTES_MAX: '4000',
-  SLUICE_SERVER_HEADERS_COUNT_MAX: '20',
+  ...bounds({ request_line_bytes_max: 2000, headers_count_max: 20 }),
 };
 
 const get = (lines: string, target = '/refused'): string =>

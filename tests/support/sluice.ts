@@ -292,7 +292,7 @@ export function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.Pro
   const preload = process.env['SLUICE_PRELOAD'] ?? path.join(repositoryDir, 'packages/preload/dist/index.js');
   const direct = process.env['SLUICE_BINARY'] === undefined ? {} : { SLUICE_PRELOAD: preload };
   const cache = path.join(os.tmpdir(), `slu-compiled-${process.getuid?.() ?? 0}`);
-  const own = { SLUICE_WORKERS_COMPILE_CACHE_DIR: cache };
+  const own = { CACHE_DIRECTORY: cache };
   return { ...Object.fromEntries(kept), ...direct, ...own, ...extra };
 }
 

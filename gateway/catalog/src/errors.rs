@@ -102,16 +102,16 @@ errors! {
         "A header's name has `_` where another header of the request, or one that the gateway sets, has `-`. Some servers treat both alike, which lets clients forge headers, so such requests are refused. `server.underscore_headers` changes which."
     TargetTooLong "SLU-TARGET-TOO-LONG" 414 final Client
         "The request target is too long."
-        "The request line is over `server.request_line_bytes_max`. Raise it if real links of the app are that long."
+        "The request line is over 8 KiB and over half of `server.headers_bytes_max`. Raise that key if real links of the app are that long."
     HeadersTooLarge "SLU-HEADERS-TOO-LARGE" 431 final Client
         "The request headers are too large."
         "All header lines together are over `server.headers_bytes_max`; grown cookies are the usual cause. Shrink them, or raise the limit; workers are told to take as much."
     HeadersTooMany "SLU-HEADERS-TOO-MANY" 431 final Client
         "The request has too many headers."
-        "The request has more header lines than `server.headers_count_max`."
+        "The request has more than 100 header lines."
     BodyTooLarge "SLU-BODY-TOO-LARGE" 413 final Client
         "The request body is too large."
-        "The declared or received body is over `server.body_bytes_max`, or that of a beacon to `render.vitals_path` over 4 KiB. Raise `server.body_bytes_max` if the app takes uploads of that size."
+        "The declared or received body is over `server.body_bytes_max`, or that of a beacon to `/.sluice/vitals` over 4 KiB. Raise `server.body_bytes_max` if the app takes uploads of that size."
     ExpectationUnknown "SLU-EXPECTATION-UNKNOWN" 417 final Client
         "The Expect header asks for something that is not supported."
         "Only `Expect: 100-continue` is known (RFC 9110 §10.1.1)."
@@ -129,16 +129,16 @@ errors! {
         "The client is over its limit of `rate.limits`. `Retry-After` says when its next request is let through. If real clients meet it, raise the rate or the burst; if all of them seem to be one, name the proxy in front in `server.trusted_peers`."
     VitalsRefused "SLU-VITALS-REFUSED" 400 final Client
         "This is no report that is taken here."
-        "A beacon to `render.vitals_path` is not one that `@sluice/browser` sends: another form, a measure that no page can have, or it comes from a page of another site. It was not counted. If real browsers meet this, page and gateway are of different versions."
+        "A beacon to `/.sluice/vitals` is not one that `@sluice/browser` sends: another form, a measure that no page can have, or it comes from a page of another site. It was not counted. If real browsers meet this, page and gateway are of different versions."
     VitalsLimited "SLU-VITALS-LIMITED" 429 retry Client
         "There were too many reports from this address."
-        "One address sent more than 60 beacons a minute to `render.vitals_path`; those beyond are not counted. If all clients seem to be one, name the proxy in front in `server.trusted_peers`."
+        "One address sent more than 60 beacons a minute to `/.sluice/vitals`; those beyond are not counted. If all clients seem to be one, name the proxy in front in `server.trusted_peers`."
     HeadersTimeout "SLU-HEADERS-TIMEOUT" 408 retry Client
         "The request took too long to arrive."
-        "The headers were not complete within `server.headers_timeout_ms`. No worker was held. Many of these from few addresses are an attack or a broken client."
+        "The headers were not complete within 15 s. No worker was held. Many of these from few addresses are an attack or a broken client."
     BodyTooSlow "SLU-BODY-TOO-SLOW" 408 final Client
         "The request body arrived too slowly."
-        "After `server.body_grace_ms` the body came slower than `server.body_rate_bytes_per_s_min`. No worker was held."
+        "After 10 s the body came slower than 512 bytes per second. No worker was held."
     QueueFull "SLU-QUEUE-FULL" 503 retry Gateway
         "The service is busy. Please try again shortly."
         "`queue.length_max` requests were already waiting. There are too few workers for the load, or renders have become slower: compare service time with what it was, then scale."
@@ -165,7 +165,7 @@ errors! {
         "A body did not fit: the temporary files reached `temp.bytes_max`, or their disk is full. Free space, move `temp.dir`, or raise the limit."
     StreamsFull "SLU-STREAMS-FULL" 503 retry Gateway
         "The service is busy. Please try again shortly."
-        "Every worker holds `streams.per_worker_max` upgraded connections or event streams, or the memory that requests may wait in is used up. Raise the bound or the heap (`--max-old-space-size`), or add workers."
+        "Every worker holds as many upgraded connections or event streams as it may, or the memory that requests may wait in is used up. Raise the heap (`--max-old-space-size`), or add workers."
     GatewayFailed "SLU-GATEWAY-FAILED" 500 final Gateway
         "The service failed to answer."
         "A fault in the gateway itself ended the task that carried the request to its worker. The log has the place; please report it. The worker was replaced. A static file that cannot be read to its end, or a body that cannot be compressed, ends the answer with this code too."
@@ -177,7 +177,7 @@ errors! {
         "The worker's process exited while it held this request. The request could not be retried: its method is not safe, its answer had begun, or it was the second worker. The log line `worker_exited` and `sluice status` have the exception's first line; `sluice logs --kind app --worker N` has all that the worker wrote."
     WorkerAnswerMalformed "SLU-WORKER-ANSWER-MALFORMED" 502 final Worker
         "The service failed to answer."
-        "The worker's answer is not valid HTTP: garbage, control bytes in a header, or more than `response.headers_bytes_max` or `response.headers_count_max`. Look for headers built from unchecked data."
+        "The worker's answer is not valid HTTP: garbage, control bytes in a header, or more than 64 KiB or 256 lines of headers. Look for headers built from unchecked data."
     WorkerAnswerTruncated "SLU-WORKER-ANSWER-TRUNCATED" 502 final Worker
         "The service failed to answer."
         "The worker closed the connection before its answer was complete. If headers were already sent, the client's connection was cut instead."
@@ -186,7 +186,7 @@ errors! {
         "The worker sent nothing for `response.worker_timeout_ms`. Its slot stays held until it finishes or dies. See its current request with `sluice status`."
     WorkerStuck "SLU-WORKER-STUCK" 504 final Worker
         "The server could not finish this request in time."
-        "The worker's event loop had not turned for `workers.stuck_after_ms` (an infinite loop, an endless regular expression) or for `workers.blocked_after_ms` (a synchronous wait), so the worker was killed with this request. The log's `worker_stuck` or `worker_blocked` names the place. The request is not sent again."
+        "The worker's event loop had not turned for `workers.stuck_after_ms` (an infinite loop, an endless regular expression) or 60 s (a synchronous wait). So the worker was killed with this request. The log's `worker_stuck` or `worker_blocked` names the place. The request is not sent again."
 
     StreamIdle "SLU-STREAM-IDLE" 0 final Gateway
         "The stream was idle for too long."

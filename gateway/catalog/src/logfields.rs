@@ -162,7 +162,7 @@ lines! {
         "method" string "" "as `class`" "Its method."
         "target" string "" "as `class`" "Its path, without the query."
     }
-    "worker_overdue" Gateway "A worker's event loop has not turned for `workers.overdue_after_ms` while its main thread burnt CPU. Its priority is lowered, and a stand-in is started for its place." {
+    "worker_overdue" Gateway "A worker's event loop has not turned for 1 s while its main thread burnt CPU. Its priority is lowered, and a stand-in is started for its place." {
         "worker" number "" "" "Id of the worker."
         "silent_ms" number "milliseconds" "it is heard again and its first stand-in did not come up" "How long nothing had been heard of it."
         "request_id" string "" "it held no request" "The request that it was given last."
@@ -204,7 +204,7 @@ lines! {
     }
     "worker_recycled" Gateway "A successor is started for a healthy worker, which serves until then." {
         "worker" number "" "" "Id of the worker that is replaced."
-        "reason" string "" "" "Limit that the worker reached: `requests`, `age` or `memory`."
+        "reason" string "" "" "Limit that the worker reached: `requests` or `memory`."
     }
     "reload_started" Gateway "Workers of a new generation are started beside those that they replace." {
         "generation" number "" "" "The new version of the app."

@@ -509,7 +509,7 @@ pub static TO_WORKER: &[Message] = &[
                 Kind::Other { typescript: "Readonly<Record<string, number>>", rust: "BTreeMap<String, f64>" },
                 "Shares of visitors from 0 to 1, by the entries of `render.server`; always one for `*`.",
             ),
-            field("vitals", Kind::Text, "`render.vitals_path`; empty where beacons are not taken."),
+            field("vitals", Kind::Text, "Path that browsers report to."),
         ],
     },
     Message {

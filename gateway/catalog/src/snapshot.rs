@@ -512,7 +512,7 @@ pub struct CurrentRequest {
     pub path: String,
 }
 
-/// Workers that are not started yet, because another one boots (`workers.boot_at_once`).
+/// Workers that are not started yet, because another one boots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BootsSnapshot {
     /// Number of workers that wait.

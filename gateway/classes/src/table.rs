@@ -105,7 +105,7 @@ impl Table {
         let root = tree.add_root().expect("an empty tree has room");
         let mut table = Table {
             rows: vec![Row::new("other".into(), Origin::Other)],
-            rows_max: config.classes.count_max as usize,
+            rows_max: config.bounds.classes_count_max as usize,
             free: Vec::new(),
             rules: Rules::default(),
             tree,

@@ -86,7 +86,7 @@ fn i6_a_flood_of_paths_folds_and_what_was_often_asked_for_stays() {
 #[test]
 fn i6_the_table_is_bounded_and_the_rare_make_room() {
     let mut config = Config::default();
-    config.classes.count_max = 16;
+    config.bounds.classes_count_max = 16;
     let classes = Classes::new(&config);
     for _ in 0..10 {
         name(&classes, "/often");
@@ -226,7 +226,7 @@ fn what_was_kept_is_there_again_when_it_is_asked_for() {
 #[test]
 fn totals_stay_whole_when_a_class_makes_room() {
     let mut config = Config::default();
-    config.classes.count_max = 16;
+    config.bounds.classes_count_max = 16;
     let classes = Classes::new(&config);
     for number in 0..300 {
         let class = ask(&classes, &format!("/{}/{}", word(number % 20), word(number)));

@@ -1,25 +1,24 @@
 //! `sluice dev`: the gateway as somebody wants it who develops the app. It is `sluice start` with other settings, all of which are
-//! here; what `app.mode = "development"` does besides is where it is done.
+//! here; what `Mode::Development` does besides is where it is done.
 
 use std::process::ExitCode;
+
+use sluice_catalog::config::DEVELOPMENT;
 
 use crate::args::{DevArgs, StartArgs};
 use crate::start;
 
 /// Settings that hold while the app is being developed, regardless of the file. A breakpoint may last for hours, so no
 /// time limit applies to the app; what the app answers is what it answers now, so nothing is kept.
-const PRESET: [(&str, &str); 19] = [
-    ("app.mode", "development"),
+const PRESET: [(&str, &str); 16] = [
+    (DEVELOPMENT, ""),
     ("workers.count", "1"),
     ("workers.lanes", "off"),
-    ("workers.overdue_after_ms", "0"),
     ("workers.stuck_after_ms", "0"),
-    ("workers.blocked_after_ms", "0"),
     ("workers.start_timeout_ms", "3600000"),
     ("queue.wait_ms_max", "3600000"),
     ("queue.budget_ms", "0"),
     ("response.worker_timeout_ms", "86400000"),
-    ("response.abandoned_timeout_ms", "86400000"),
     ("recycle.memory_bytes_max", "0"),
     // What needs the cache goes with it.
     ("cache.enabled", "false"),
@@ -74,12 +73,9 @@ mod tests {
     #[test]
     fn app_in_development_has_one_worker_no_cache_and_no_time_limit() {
         let config = config_of("sluice dev server.js");
-        assert_eq!(config.app.mode, Mode::Development);
+        assert_eq!(config.mode, Mode::Development);
         assert_eq!((config.workers.count, config.cache.enabled), (1, false));
-        assert_eq!(
-            (config.workers.overdue_after_ms, config.workers.stuck_after_ms, config.workers.blocked_after_ms),
-            (0, 0, 0)
-        );
+        assert_eq!((config.overdue_after_ms(), config.workers.stuck_after_ms, config.blocked_after_ms()), (0, 0, 0));
         assert_eq!(config.server.host, "127.0.0.1", "stacks are for this machine alone");
         assert_eq!(config.app.entry.as_deref(), Some("server.js"));
     }

@@ -267,11 +267,11 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
         keep_tails(&gate, &state.path).await;
     }
     gate.set_temp_files_max(settings.temp_files_max);
-    let compile_cache = compile_cache::place(&loaded, &run_dir, &journal);
+    let compile_cache = compile_cache::place(&config, &run_dir);
     let app_dir = start.cwd.clone();
     let mut app = app_of(&config, start, preload, run_dir.sockets_of(number), address.port());
     app.compile_cache.clone_from(&compile_cache);
-    app.development = (config.app.mode == Mode::Development).then_some(watch);
+    app.development = (config.mode == Mode::Development).then_some(watch);
     app.profiles = state.path.join(PROFILES_DIR);
     let own_name = if wire.is_some() { run_dir.control_socket_of(number) } else { run_dir.control_socket() };
     let control = ControlSocket::bind(&own_name).map_err(failed)?;
@@ -422,7 +422,7 @@ fn app_of(config: &Config, start: app::Resolved, preload: PathBuf, sockets: Path
 
 /// The longest head of a request that a worker has to take: what a client may send, and room for what the gateway adds.
 fn head_bytes_max(config: &Config) -> u64 {
-    config.server.request_line_bytes_max + config.server.headers_bytes_max + 8192
+    config.request_line_bytes_max() + config.server.headers_bytes_max + 8192
 }
 
 /// One instance a run directory.
@@ -444,7 +444,7 @@ fn lock(run_dir: &RunDir) -> Result<RunLock, Failure> {
 fn journal(config: &Config) -> io::Result<Journal> {
     let format = match config.log.format {
         LogFormat::Text => Format::Text,
-        LogFormat::Auto if config.app.mode == Mode::Development => Format::Brief,
+        LogFormat::Auto if config.mode == Mode::Development => Format::Brief,
         LogFormat::Auto if io::stdout().is_terminal() => Format::Text,
         LogFormat::Auto | LogFormat::Json => Format::Json,
     };

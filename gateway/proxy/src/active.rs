@@ -4,7 +4,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use sluice_catalog::config::Config;
-use sluice_traces::Configured;
 
 use crate::admit::access::Access;
 use crate::answers::refuse::Pages;
@@ -41,7 +40,7 @@ impl ActiveConfig {
         let shells = Rc::new(ShellFiles::read(&config.shell)?);
         let error_pages = Rc::new(Pages::read(&config.errors)?);
         let traces = traces(&config)?;
-        let shared_cache = crate::cache::shared_settings(&config.cache)?;
+        let shared_cache = crate::cache::shared_settings(&config)?;
         Ok(ActiveConfig {
             config,
             trust: Rc::new(trust),
@@ -68,14 +67,8 @@ impl ActiveConfig {
 }
 
 fn traces(config: &Config) -> Result<Option<sluice_traces::Settings>, Unusable> {
-    let traces = &config.traces;
-    if !traces.enabled {
+    if !config.traces.enabled {
         return Ok(None);
     }
-    let configured = Configured {
-        endpoint: traces.endpoint.as_deref(),
-        sample_one_in: Some(traces.sample_one_in).filter(|one_in| *one_in > 0),
-        service_name: traces.service_name.as_deref(),
-    };
-    Ok(Some(sluice_traces::Settings::read(&configured, |name| std::env::var(name).ok())?))
+    Ok(Some(sluice_traces::Settings::read(|name| std::env::var(name).ok())?))
 }

@@ -16,7 +16,7 @@ use crate::sleep::times;
 /// Share of the time that workers sleep while requests wait from which it is an alarm; from half of that it is none.
 const ASLEEP: f64 = 0.5;
 
-/// How long the cause of an alarm about a state must be gone until the alarm is over, where `alarms.after_s` is not less. What
+/// How long the cause of an alarm about a state must be gone until the alarm is over, where `after_ms` is not less. What
 /// raised it had to last, so that it cannot come and go.
 const STATE_GONE_MS: u64 = 5_000;
 
@@ -191,7 +191,7 @@ impl Judge {
             None => "there are too few workers for this load, or requests cost more than before. Compare `sluice status` and \
                      the CPU that is idle: where there is some, raise workers.count (`sluice scale`); where there is none, \
                      make requests cheaper or add machines. Where one class alone waits (`sluice classes`), look at \
-                     priorities in classes.routes and at queue.ageing"
+                     priorities in classes.routes"
                 .to_owned(),
         };
         Some(Sight::There(format!(

@@ -267,15 +267,15 @@ impl Gate {
 
     pub(crate) fn new_answer(&self) -> Rc<Answer> {
         let config = self.config();
-        let limits = &config.response;
-        Answer::new(&self.store, to_usize(limits.memory_bytes_max), limits.file_bytes_max)
+        let memory_bytes_max = to_usize(config.bounds.response_memory_bytes_max);
+        Answer::new(&self.store, memory_bytes_max, config.response_file_bytes_max())
     }
 
     /// One whose head is known.
     pub(crate) fn new_body(&self) -> Rc<Answer> {
         let config = self.config();
-        let limits = &config.response;
-        Answer::body(&self.store, to_usize(limits.memory_bytes_max), limits.file_bytes_max)
+        let memory_bytes_max = to_usize(config.bounds.response_memory_bytes_max);
+        Answer::body(&self.store, memory_bytes_max, config.response_file_bytes_max())
     }
 
     /// The client went away. Returns whether the request was still queued, so that no worker will ever see it.

@@ -35,7 +35,7 @@ use std::rc::Rc;
 
 use sluice_catalog::config::{Config, Mode};
 use sluice_journal::Journal;
-use sluice_scheduler::{Choice, Limits, Order, Recycling, Scheduler};
+use sluice_scheduler::{Limits, Order, Scheduler};
 
 pub use active::ActiveConfig;
 pub use cache::{SuccessorPurger, hear_other_gateways};
@@ -80,31 +80,22 @@ fn limits(config: &Config) -> Limits {
             sluice_catalog::config::Order::Fifo => Order::Fifo,
             sluice_catalog::config::Order::Shortest => Order::Shortest,
         },
-        ageing: config.queue.ageing,
+        ageing: config.bounds.ageing,
         lanes: config.workers.lanes == sluice_catalog::config::Lanes::Auto,
         may_raise: false,
-        choice: match config.workers.choice {
-            sluice_catalog::config::Choice::First => Choice::First,
-            sluice_catalog::config::Choice::RoundRobin => Choice::RoundRobin,
-            sluice_catalog::config::Choice::LeastRecent => Choice::LeastRecent,
-        },
-        boot_at_once: config.workers.boot_at_once,
         cpus: std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX)),
         start_timeout_ms: config.workers.start_timeout_ms,
         stop_timeout_ms: config.workers.stop_timeout_ms,
-        backoff_ms_min: config.workers.backoff_ms_min,
-        backoff_ms_max: config.workers.backoff_ms_max,
+        backoff_ms_min: config.bounds.backoff_ms_min,
+        backoff_ms_max: config.bounds.backoff_ms_max,
         healthy_after_ms: 10_000,
-        holds_failed: config.app.mode == Mode::Development,
+        holds_failed: config.mode == Mode::Development,
         warm_up: !config.warm_up.paths.is_empty(),
-        reload_at_once: config.reload.at_once,
-        recycle: Recycling {
-            requests_max: config.recycle.requests_max,
-            age_ms_max: config.recycle.age_s_max.saturating_mul(1000),
-        },
+        reload_at_once: config.bounds.reload_at_once,
+        recycle_requests_max: config.recycle.requests_max,
         needless_wait_ms_min: 10_000,
         needless_wait_ms_max: 640_000,
         examine_timeout_ms: 900,
-        streams_per_worker_max: u32::try_from(config.streams.per_worker_max).unwrap_or(u32::MAX),
+        streams_per_worker_max: u32::try_from(config.streams_per_worker_max()).unwrap_or(u32::MAX),
     }
 }

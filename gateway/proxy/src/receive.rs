@@ -60,11 +60,10 @@ impl From<Rejection> for Failure {
 
 pub(crate) fn head_limits(lobby: &Lobby) -> HeadLimits {
     let config = lobby.config();
-    let server = &config.server;
     HeadLimits {
-        request_line_bytes_max: to_usize(server.request_line_bytes_max),
-        headers_bytes_max: to_usize(server.headers_bytes_max),
-        headers_count_max: to_usize(server.headers_count_max),
+        request_line_bytes_max: to_usize(config.request_line_bytes_max()),
+        headers_bytes_max: to_usize(config.server.headers_bytes_max),
+        headers_count_max: to_usize(config.bounds.headers_count_max),
     }
 }
 
@@ -74,7 +73,7 @@ impl H1<'_> {
         let H1 { client, lobby, .. } = self;
         let limits = head_limits(lobby);
         let mut reader = HeadReader::new();
-        client.set_deadline(Some(Instant::now() + Duration::from_millis(lobby.config().server.headers_timeout_ms)));
+        client.set_deadline(Some(Instant::now() + Duration::from_millis(lobby.config().bounds.headers_timeout_ms)));
         let received = loop {
             match reader.request(&client.unread, &limits)? {
                 Parse::Complete { received, consumed } => {
@@ -167,7 +166,7 @@ async fn take(
     if matches!(framing, Framing::Length(len) if len > bytes_max) {
         return Err(refused(Code::BodyTooLarge, "the declared length is over the limit"));
     }
-    let mut body = Body::new(&lobby.store, to_usize(lobby.config().server.body_memory_bytes_max));
+    let mut body = Body::new(&lobby.store, to_usize(lobby.config().bounds.body_memory_bytes_max));
     if expects_continue && client.unread.is_empty() {
         write_continue(client).await?;
     }

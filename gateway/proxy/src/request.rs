@@ -49,7 +49,7 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
             Route::Ready => Some(edge::ready(gate)),
             Route::Vitals => Some(vitals::take(exchange, gate, &mut request).await?),
             Route::Redirect => Some(redirect::to_https(&request.head, gate.https_port())?),
-            Route::File(path) => files::find(&gate.files, path, &request.head).await,
+            Route::File(path) => files::find(path, &request.head).await,
             Route::Workers | Route::Own => None,
         };
         let Some(response) = found else {

@@ -1,5 +1,6 @@
 //! Where a request goes: it is one that the gateway answers by itself, or one for the workers.
 
+use sluice_catalog::config::VITALS_PATH;
 use sluice_catalog::errors::Code;
 use sluice_message::{Method, RequestHead};
 
@@ -76,7 +77,7 @@ pub(crate) async fn log_in(gate: &Gate, route: &Route, request: &mut Request) ->
 
 fn find(gate: &Gate, head: &RequestHead, is_upgrade: bool) -> Route {
     let path = head.path();
-    if head.method == Method::Post && path == gate.config().render.vitals_path {
+    if head.method == Method::Post && path == VITALS_PATH {
         return Route::Vitals;
     }
     if !matches!(head.method, Method::Get | Method::Head) {

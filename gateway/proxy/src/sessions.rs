@@ -36,7 +36,6 @@ struct InForce {
     routes: Rules,
     cookie: String,
     same_site: SameSite,
-    engine_io: bool,
 }
 
 impl InForce {
@@ -47,7 +46,6 @@ impl InForce {
             routes: Rules::of(sticky.routes.iter().filter_map(|pattern| Route::parse(pattern, "").ok())),
             cookie: sticky.cookie.clone(),
             same_site: sticky.same_site,
-            engine_io: sticky.engine_io,
         }
     }
 }
@@ -146,8 +144,7 @@ impl Sessions {
     pub(crate) fn visit(&self, asked: &Asked<'_>, serving: impl FnOnce() -> Vec<(u32, WorkerId)>) -> Visit {
         let in_force = Rc::clone(&self.in_force.borrow());
         let hides_cookie = in_force.by == Sticky::Cookie && !cookies_of(asked.head, &in_force.cookie).is_empty();
-        let of_engine_io = if in_force.engine_io { self.of_engine_io(asked) } else { None };
-        if let Some(visit) = of_engine_io {
+        if let Some(visit) = self.of_engine_io(asked) {
             return Visit { hides_cookie, ..visit };
         }
         let (path, _) = engine_io::split(&asked.head.path_and_query);

@@ -55,11 +55,11 @@ pub(crate) fn start(gate: &Rc<Gate>, worker: WorkerId) {
 async fn run(gate: &Rc<Gate>, worker: WorkerId) -> Result<(), WarmUpError> {
     let config = gate.config();
     let targets = &config.warm_up.paths;
-    let deadline = Instant::now() + Duration::from_millis(config.warm_up.timeout_ms);
+    let deadline = Instant::now() + Duration::from_millis(config.warm_up_timeout_ms());
     let window = targets.len().max(SAMPLES_MIN);
     let mut times = Vec::new();
     let mut answered = vec![false; targets.len()];
-    for (at, target) in targets.iter().enumerate().cycle().take(config.warm_up.requests_max as usize) {
+    for (at, target) in targets.iter().enumerate().cycle().take(config.bounds.warm_up_requests_max as usize) {
         match ask(gate, &config, worker, target, deadline).await {
             Asked::Late if !answered[at] => {
                 return Err(WarmUpError::Late { target: target.clone() });

@@ -7,22 +7,22 @@
 
 mod admission;
 mod ahead;
-mod choice;
 mod costs;
 mod interface;
 mod lanes;
 mod learned;
 mod limits;
+mod order;
 mod pool;
 mod predict;
 mod queue;
 mod queues;
 mod reasons;
 
-pub use choice::{Choice, Order};
 pub use costs::{ClassId, Costs, SavedCosts};
 pub use interface::{Action, Event, Home, Lane, Memory, Need, RequestId, Time, WorkerId};
-pub use limits::{Limits, Recycling};
+pub use limits::Limits;
+pub use order::Order;
 pub use pool::{ReloadProgress, WorkerState, WorkerView};
 pub use reasons::{AbandonReason, KillReason, RecycleReason, Refusal};
 

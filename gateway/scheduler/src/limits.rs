@@ -1,6 +1,6 @@
 //! What the scheduler must know from the config.
 
-use crate::choice::{Choice, Order};
+use crate::order::Order;
 
 /// What the scheduler must know from the config. All times in milliseconds.
 #[derive(Clone, Debug)]
@@ -17,8 +17,6 @@ pub struct Limits {
     pub concurrency_max: u32,
     /// Cheap requests that a worker gets ahead of time, beside what it holds; 0 for none.
     pub ahead_max: u32,
-    /// Which of the free workers gets the next request.
-    pub choice: Choice,
     /// Which of the waiting requests is given away next.
     pub order: Order,
     /// With [`Order::Shortest`]: how many times as long as in the order of arrival a request may wait before it goes
@@ -28,8 +26,6 @@ pub struct Limits {
     pub lanes: bool,
     /// Whether [`Action::Raise`](crate::Action::Raise) can be carried out: priorities can be raised again without a new process.
     pub may_raise: bool,
-    /// Workers that boot at once in places that have none; 0 for one alone while none serves, then as many as the CPUs allow.
-    pub boot_at_once: u32,
     /// CPUs that the workers share.
     pub cpus: u32,
     /// How long a worker may take from its start until it listens.
@@ -51,8 +47,9 @@ pub struct Limits {
     pub warm_up: bool,
     /// Workers of a new generation that start at once; 0 for a quarter of the pool.
     pub reload_at_once: u32,
-    /// When a healthy worker is replaced.
-    pub recycle: Recycling,
+    /// Requests after which a healthy worker is replaced; 0 for never. Each worker's own bound is up to a tenth lower, so that
+    /// workers which started together do not end together.
+    pub recycle_requests_max: u64,
     /// How long no stand-in is started for a worker that is overdue after one that turned out to have been needless; doubles
     /// each time.
     pub needless_wait_ms_min: u64,
@@ -60,14 +57,4 @@ pub struct Limits {
     pub needless_wait_ms_max: u64,
     /// How long the look into a stuck worker may take before it is killed.
     pub examine_timeout_ms: u64,
-}
-
-/// When a healthy worker is replaced. 0 is never. Each worker's own bounds are up to a tenth lower, so that workers which
-/// started together do not end together.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Recycling {
-    /// Requests that it has finished.
-    pub requests_max: u64,
-    /// Time since it listened.
-    pub age_ms_max: u64,
 }

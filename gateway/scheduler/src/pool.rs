@@ -72,8 +72,6 @@ pub(crate) struct Pool {
     places: Vec<Place>,
     workers: Workers,
     next_worker: u64,
-    /// The place that got a request last; none yet lets a turn begin with the first place.
-    last_chosen: Option<u32>,
     /// What new workers run.
     generation: u64,
     /// The last one that was asked for, whatever became of it.
@@ -113,7 +111,6 @@ impl Pool {
             places: Vec::new(),
             workers: Workers::default(),
             next_worker: 0,
-            last_chosen: None,
             generation: 1,
             generation_asked: 1,
             reload: None,

@@ -22,8 +22,6 @@ pub enum Refusal {
 pub enum RecycleReason {
     /// It has finished as many requests as allowed.
     Requests,
-    /// It is as old as allowed.
-    Age,
     /// It uses more memory than allowed.
     Memory,
     /// No new connection can reach it.

@@ -158,7 +158,6 @@ impl Supervisor {
         let reason = match reason {
             RecycleReason::Overdue => return self.tell_overdue(worker),
             RecycleReason::Requests => Recycled::Requests,
-            RecycleReason::Age => Recycled::Age,
             RecycleReason::Memory => Recycled::Memory,
             RecycleReason::Socket => Recycled::Socket,
         };
@@ -172,12 +171,12 @@ impl Supervisor {
         let text = format!(
             "worker {} uses {} MiB soon after its start, and so did the one before it: recycle.memory_bytes_max \
              ({} MiB) is below what the app needs by itself, so replacing its workers mends nothing and is done more and \
-             more seldom, every {} s in the end (workers.backoff_ms_max). Raise the bound well above what a fresh worker \
+             more seldom, every {} s in the end. Raise the bound well above what a fresh worker \
              has after some requests (`sluice status`), or set it to 0",
             worker.0,
             mib(rss_bytes),
             mib(config.recycle.memory_bytes_max),
-            config.workers.backoff_ms_max.div_ceil(1000),
+            config.bounds.backoff_ms_max.div_ceil(1000),
         );
         self.note(Level::Warn, &text);
     }

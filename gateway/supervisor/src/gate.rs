@@ -122,8 +122,6 @@ pub struct DialInForce {
     pub version: u64,
     /// Shares of visitors for whom the server renders, 0 to 1, by entry of `render.server`.
     pub server: BTreeMap<String, f64>,
-    /// Where browsers report to; empty where they do not.
-    pub vitals_path: String,
 }
 
 /// What a worker says of components and pages since it said so last.

@@ -27,7 +27,7 @@ const PERIOD_LATE: Duration = Duration::from_millis(50);
 const LATENESS_MAX: Duration = Duration::from_millis(500);
 /// A worker that has not beaten for so long is late; the first look at its main thread is taken then.
 const SILENCE_LATE: Duration = Duration::from_millis(1500);
-/// Where requests cost at most this part of `workers.overdue_after_ms`, half of it is ten times what any should take.
+/// Where requests cost at most this part of the time after which a worker is overdue, half of it is ten times what any should take.
 const CHEAP_PART: u64 = 20;
 /// No worker is overdue before, because its signs of life are a quarter of a second apart.
 const OVERDUE_MS_MIN: u64 = 500;
@@ -55,13 +55,12 @@ impl Limits {
     fn of(supervisor: &Supervisor) -> Self {
         let limit = |ms: u64| (ms > 0).then(|| Duration::from_millis(ms));
         let config = supervisor.gate.config();
-        let workers = &config.workers;
         Limits {
-            overdue: limit(overdue_after_ms(workers.overdue_after_ms, |us| {
+            overdue: limit(overdue_after_ms(config.overdue_after_ms(), |us| {
                 supervisor.gate.scheduler(|scheduler| scheduler.costs().are_at_most(us))
             })),
-            burning: limit(workers.stuck_after_ms),
-            blocked: limit(workers.blocked_after_ms),
+            burning: limit(config.workers.stuck_after_ms),
+            blocked: limit(config.blocked_after_ms()),
         }
     }
 

@@ -15,7 +15,7 @@ mod spans;
 pub use context::{Context, Parent};
 pub use export::Counts;
 pub use sampler::Sampler;
-pub use settings::{Configured, Settings, Unusable};
+pub use settings::{Settings, Unusable};
 pub use spans::Ended;
 
 use std::cell::{Cell, RefCell};

@@ -1,4 +1,4 @@
-//! Destination of spans, with OpenTelemetry's own variables for what the config leaves open.
+//! Destination of spans and which are kept, by OpenTelemetry's own variables.
 
 use hyper::Uri;
 use hyper::header::{HeaderName, HeaderValue};
@@ -60,39 +60,26 @@ pub enum Unusable {
     },
 }
 
-/// Settings of the config for traces.
-#[derive(Clone, Debug, Default)]
-pub struct Configured<'c> {
-    /// The whole URL.
-    pub endpoint: Option<&'c str>,
-    /// One of so many traces is kept that no caller has decided about.
-    pub sample_one_in: Option<u32>,
-    /// The name that the gateway's spans have.
-    pub service_name: Option<&'c str>,
-}
-
 impl Settings {
     /// `environment` gives the value of a variable; empty ones count as unset.
     ///
     /// # Errors
     /// When an endpoint, a header or a sampler is not in order.
-    pub fn read(config: &Configured<'_>, environment: impl Fn(&str) -> Option<String>) -> Result<Self, Unusable> {
+    pub fn read(environment: impl Fn(&str) -> Option<String>) -> Result<Self, Unusable> {
         let set = |name: &str| environment(name).filter(|value| !value.is_empty());
         Ok(Settings {
-            endpoint: endpoint(config.endpoint, &set)?,
+            endpoint: endpoint(&set)?,
             headers: headers(&set)?,
-            sampler: sampler(config.sample_one_in, &set)?,
-            resource: resource(config.service_name, &set),
+            sampler: sampler(&set)?,
+            resource: resource(&set),
         })
     }
 }
 
-fn endpoint(configured: Option<&str>, set: &impl Fn(&str) -> Option<String>) -> Result<Uri, Unusable> {
+fn endpoint(set: &impl Fn(&str) -> Option<String>) -> Result<Uri, Unusable> {
     const OWN: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
     const GENERAL: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
-    let (source_name, url) = if let Some(url) = configured {
-        ("traces.endpoint", url.to_owned())
-    } else if let Some(url) = set(OWN) {
+    let (source_name, url) = if let Some(url) = set(OWN) {
         (OWN, url)
     } else {
         let base = set(GENERAL).unwrap_or_else(|| ENDPOINT_DEFAULT.to_owned());
@@ -119,19 +106,16 @@ fn headers(set: &impl Fn(&str) -> Option<String>) -> Result<Vec<(HeaderName, Hea
     pairs(&list).take(HEADERS_MAX).map(parse).collect()
 }
 
-fn sampler(one_in: Option<u32>, set: &impl Fn(&str) -> Option<String>) -> Result<Sampler, Unusable> {
-    if let Some(one_in) = one_in {
-        return Ok(Sampler::ParentOr(1.0 / f64::from(one_in.max(1))));
-    }
+fn sampler(set: &impl Fn(&str) -> Option<String>) -> Result<Sampler, Unusable> {
     let Some(name) = set("OTEL_TRACES_SAMPLER") else { return Ok(Sampler::ParentOr(1.0)) };
     let argument = set("OTEL_TRACES_SAMPLER_ARG").unwrap_or_default();
     Sampler::named(&name, Some(&argument)).ok_or(Unusable::Sampler { name, argument })
 }
 
-fn resource(service_name: Option<&str>, set: &impl Fn(&str) -> Option<String>) -> Vec<KeyValue> {
+fn resource(set: &impl Fn(&str) -> Option<String>) -> Vec<KeyValue> {
     let told = set("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default();
     let mut attributes: Vec<(String, String)> = pairs(&told).take(ATTRIBUTES_MAX).collect();
-    if let Some(name) = service_name.map(str::to_owned).or_else(|| set("OTEL_SERVICE_NAME")) {
+    if let Some(name) = set("OTEL_SERVICE_NAME") {
         attributes.retain(|(key, _)| key != "service.name");
         attributes.push(("service.name".to_owned(), name));
     }
@@ -155,10 +139,8 @@ pub(crate) mod tests {
     use super::*;
     use crate::proto::Value;
 
-    pub(crate) fn read(config: &Configured<'_>, variables: &[(&str, &str)]) -> Result<Settings, Unusable> {
-        Settings::read(config, |name| {
-            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
-        })
+    pub(crate) fn read(variables: &[(&str, &str)]) -> Result<Settings, Unusable> {
+        Settings::read(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
     }
 
     fn text(settings: &Settings, key: &str) -> Option<String> {
@@ -170,56 +152,46 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn endpoint_is_the_configured_one_or_the_usual_variables() {
-        let none = Configured::default();
-        let at =
-            |config: &Configured<'_>, variables: &[(&str, &str)]| read(config, variables).unwrap().endpoint.to_string();
-        assert_eq!(at(&none, &[]), "http://127.0.0.1:4318/v1/traces");
+    fn endpoint_is_that_of_the_usual_variables() {
+        let at = |variables: &[(&str, &str)]| read(variables).unwrap().endpoint.to_string();
+        assert_eq!(at(&[]), "http://127.0.0.1:4318/v1/traces");
         let general = ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector.example/otlp/");
-        assert_eq!(at(&none, &[general]), "https://collector.example/otlp/v1/traces");
+        assert_eq!(at(&[general]), "https://collector.example/otlp/v1/traces");
         let own = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://a:1/x");
-        assert_eq!(at(&none, &[general, own]), "http://a:1/x");
-        let configured = Configured { endpoint: Some("http://b/y"), ..none };
-        assert_eq!(at(&configured, &[general, own]), "http://b/y");
+        assert_eq!(at(&[general, own]), "http://a:1/x");
         for wrong in ["collector:4317", "grpc://a", "/v1/traces", "http://"] {
-            let configured = Configured { endpoint: Some(wrong), ..Configured::default() };
-            assert!(matches!(read(&configured, &[]), Err(Unusable::Endpoint { .. })), "{wrong}");
+            let own = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", wrong);
+            assert!(matches!(read(&[own]), Err(Unusable::Endpoint { .. })), "{wrong}");
         }
     }
 
     #[test]
     fn headers_are_decoded_and_their_values_told_nobody() {
-        let settings = read(&Configured::default(), &[("OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b, x = 1")]).unwrap();
+        let settings = read(&[("OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b, x = 1")]).unwrap();
         let told: Vec<_> =
             settings.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
         assert_eq!(told, [("api-key", "a b"), ("x", "1")]);
         assert!(!format!("{settings:?}").contains("a b"));
-        let error = read(&Configured::default(), &[("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "a b=secret")])
-            .unwrap_err()
-            .to_string();
+        let error = read(&[("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "a b=secret")]).unwrap_err().to_string();
         assert!(error.contains("a b") && !error.contains("secret"), "{error}");
     }
 
     #[test]
-    fn sampler_is_the_configured_part_or_the_usual_variable() {
-        let none = Configured::default();
-        assert_eq!(read(&none, &[]).unwrap().sampler, Sampler::ParentOr(1.0));
+    fn sampler_is_that_of_the_usual_variable() {
+        assert_eq!(read(&[]).unwrap().sampler, Sampler::ParentOr(1.0));
         let variables = [("OTEL_TRACES_SAMPLER", "traceidratio"), ("OTEL_TRACES_SAMPLER_ARG", "0.5")];
-        assert_eq!(read(&none, &variables).unwrap().sampler, Sampler::Always(0.5));
-        let config = Configured { sample_one_in: Some(4), ..none };
-        assert_eq!(read(&config, &variables).unwrap().sampler, Sampler::ParentOr(0.25));
-        assert!(matches!(read(&Configured::default(), &[("OTEL_TRACES_SAMPLER", "x")]), Err(Unusable::Sampler { .. })));
+        assert_eq!(read(&variables).unwrap().sampler, Sampler::Always(0.5));
+        assert!(matches!(read(&[("OTEL_TRACES_SAMPLER", "x")]), Err(Unusable::Sampler { .. })));
     }
 
     #[test]
     fn spans_are_of_the_service_that_the_variables_name() {
-        let none = Configured::default();
         let attributes = ("OTEL_RESOURCE_ATTRIBUTES", "service.name=shop,deployment.environment.name=a%2Cb");
-        assert_eq!(text(&read(&none, &[]).unwrap(), "service.name").as_deref(), Some("sluice"));
-        let told = read(&none, &[attributes]).unwrap();
+        assert_eq!(text(&read(&[]).unwrap(), "service.name").as_deref(), Some("sluice"));
+        let told = read(&[attributes]).unwrap();
         assert_eq!(text(&told, "service.name").as_deref(), Some("shop"));
         assert_eq!(text(&told, "deployment.environment.name").as_deref(), Some("a,b"));
-        let named = read(&none, &[attributes, ("OTEL_SERVICE_NAME", "front")]).unwrap();
+        let named = read(&[attributes, ("OTEL_SERVICE_NAME", "front")]).unwrap();
         assert_eq!(text(&named, "service.name").as_deref(), Some("front"));
         assert_eq!(named.resource.len(), 2);
     }

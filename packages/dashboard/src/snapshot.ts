@@ -406,7 +406,7 @@ export interface CurrentRequest {
   readonly path: string;
 }
 
-/** Workers that are not started yet, because another one boots (`workers.boot_at_once`). */
+/** Workers that are not started yet, because another one boots. */
 export interface BootsSnapshot {
   /** Number of workers that wait. */
   readonly waiting: number;

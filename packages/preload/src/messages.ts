@@ -361,7 +361,7 @@ export type FromGateway =
       readonly type: 'render';
       /** Shares of visitors from 0 to 1, by the entries of `render.server`; always one for `*`. */
       readonly server: Readonly<Record<string, number>>;
-      /** `render.vitals_path`; empty where beacons are not taken. */
+      /** Path that browsers report to. */
       readonly vitals: string;
     }
   /** Components whose latest renders, in all workers, went over their CPU budgets. After `hello`, and within a second of a change. */

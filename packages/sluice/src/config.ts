@@ -32,8 +32,6 @@ export interface Config {
    * this section with that `by`.
    */
   sticky?: SessionsConfig | 'off' | 'cookie' | 'address';
-  /** A new version of the app in place of the present one: `sluice reload`, SIGHUP, SIGUSR2. */
-  reload?: ReloadConfig;
   /**
    * Requests of the gateway's own that a worker answers before it takes those of clients, as long as
    * others are there to take them. They carry `Sluice-Warm-Up: 1`.
@@ -47,11 +45,6 @@ export interface Config {
   recycle?: RecycleConfig;
   /** Requests that wait for a worker. */
   queue?: QueueConfig;
-  /**
-   * When an operator is told that something is wrong that lasts: in the log, in `sluice status` and in a
-   * metric. Overlaps always are.
-   */
-  alarms?: AlarmsConfig;
   /**
    * The gateway learns the cost of requests by class: host, method and path, without the varying parts
    * of the path. `sluice classes` shows it.
@@ -72,7 +65,10 @@ export interface Config {
   temp?: TempConfig;
   /** Paths that the gateway answers by itself. */
   edge?: EdgeConfig;
-  /** Files that the gateway sends itself, without a worker. */
+  /**
+   * Files that the gateway sends itself, without a worker. Clients that accept it get `name.br` or
+   * `name.gz` beside a file in its place; nothing looks whether it holds the same.
+   */
   files?: FilesConfig;
   /**
    * Pages that the browser fills with content by itself. Browsers that ask for a page get one in place
@@ -102,9 +98,10 @@ export interface Config {
   /** CPU profiles that the gateway has taken by itself. */
   profile?: ProfileConfig;
   /**
-   * Spans of requests for OpenTelemetry. Defaults come from OpenTelemetry's own variables:
-   * `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_HEADERS` (with secrets), `OTEL_SERVICE_NAME`,
-   * `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`.
+   * Spans of requests for OpenTelemetry. OpenTelemetry's own variables say the rest:
+   * `OTEL_EXPORTER_OTLP_ENDPOINT` (`http://127.0.0.1:4318` by default), `OTEL_EXPORTER_OTLP_HEADERS`
+   * (with secrets), `OTEL_SERVICE_NAME` (`sluice` by default), `OTEL_RESOURCE_ATTRIBUTES`,
+   * `OTEL_TRACES_SAMPLER`.
    */
   traces?: TracesConfig;
   /** Lines on standard output. */
@@ -162,13 +159,6 @@ export interface AppConfig {
    * @default "."
    */
   cwd?: string;
-  /**
-   * Whom the app runs for; `sluice dev` sets it. With `development`, `NODE_ENV` is `development` by
-   * default, and answers of the gateway show the app's stack. A worker then starts again when a file
-   * that it has loaded changes and not before, and no silent worker is replaced.
-   * @default "production"
-   */
-  mode?: 'production' | 'development';
 }
 
 /** `[server]` */
@@ -248,18 +238,6 @@ export interface ServerConfig {
    */
   http2?: boolean;
   /**
-   * Requests that one HTTP/2 connection may have under way at once. In requests, from 1 to 10000.
-   * @default 100
-   */
-  http2_streams_max?: number;
-  /**
-   * Request bodies of one HTTP/2 connection together, as announced, or `body_bytes_max` where nothing is
-   * announced. A body over 128 KiB waits for the requests before it; one alone may be larger. In bytes,
-   * from 0 to 1099511627776.
-   * @default 67108864
-   */
-  http2_bodies_bytes_max?: number;
-  /**
    * Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded` and `X-Request-Id` are believed.
    * From anyone else they are replaced.
    * @default []
@@ -283,47 +261,16 @@ export interface ServerConfig {
    */
   keep_alive_timeout_ms?: number | Duration;
   /**
-   * How long a request's headers as a whole may take to arrive. In milliseconds, from 100 to 600000.
-   * @default 15000
-   */
-  headers_timeout_ms?: number | Duration;
-  /**
-   * Rate below which a request's body counts as too slow, once `body_grace_ms` have passed. In bytes per
-   * second, from 0 to 1073741824.
-   * @default 512
-   */
-  body_rate_bytes_per_s_min?: number;
-  /**
-   * Time that a body may take before the gateway measures its rate. In milliseconds, from 100 to 600000.
-   * @default 10000
-   */
-  body_grace_ms?: number | Duration;
-  /**
-   * Longest request line, with its method and version. In bytes, from 64 to 1048576.
-   * @default 8192
-   */
-  request_line_bytes_max?: number;
-  /**
-   * All header lines of a request together. In bytes, from 256 to 1048576.
+   * All header lines of a request together, 100 lines at most. The request line may have half as many
+   * bytes, and at least 8192. In bytes, from 256 to 1048576.
    * @default 16384
    */
   headers_bytes_max?: number;
-  /**
-   * Header lines of a request. In headers, from 1 to 10000.
-   * @default 100
-   */
-  headers_count_max?: number;
   /**
    * Largest request body. In bytes, from 0 to 1099511627776.
    * @default 16777216
    */
   body_bytes_max?: number;
-  /**
-   * Part of a request body that is kept in memory; what goes beyond is kept in a temporary file. In
-   * bytes, from 0 to 1073741824.
-   * @default 262144
-   */
-  body_memory_bytes_max?: number;
   /**
    * How long a client may take in no bytes of its response before it is cut off. In milliseconds, from
    * 100 to 3600000.
@@ -354,11 +301,6 @@ export interface AcmeConfig {
    * @default "https://acme-v02.api.letsencrypt.org/directory"
    */
   directory?: string;
-  /**
-   * How the CA is shown that a name leads here.
-   * @default "auto"
-   */
-  challenge?: 'auto' | 'http-01' | 'tls-alpn-01';
   /**
    * File with the certificates (PEM) to trust the CA by, relative to the config file; without it, those
    * that the system trusts. For a CA of your own.
@@ -391,12 +333,6 @@ export interface RateLimitsConfig {
    */
   limits?: Record<string, string>;
   /**
-   * Clients that are remembered, each once for every limit that it meets. Beyond it, one whose allowance
-   * is soon whole again is forgotten. In clients, from 1 to 10000000.
-   * @default 100000
-   */
-  clients_max?: number;
-  /**
    * Networks (`10.0.0.0/8`, `::1`) whose requests are never limited.
    * @default []
    */
@@ -428,11 +364,6 @@ export interface AccessConfig {
    */
   basic_auth_file?: string;
   /**
-   * Text that browsers show when they ask for the password.
-   * @default "Restricted"
-   */
-  basic_auth_realm?: string;
-  /**
    * Paths that need no password, each with what lies below it. The app gets `Authorization` there as it
    * was sent.
    * @default ["/.well-known/acme-challenge"]
@@ -462,12 +393,6 @@ export interface RenderConfig {
    * @default {"*":"100%"}
    */
   server?: Record<string, string>;
-  /**
-   * Path at which the gateway takes what browsers measure: TTFB, LCP, INP, CLS, bytes. Empty switches it
-   * off.
-   * @default "/.sluice/vitals"
-   */
-  vitals_path?: string;
 }
 
 /** `[workers]` */
@@ -494,39 +419,6 @@ export interface WorkersConfig {
    */
   concurrency_max?: number;
   /**
-   * Directory in which Node.js (22.1 and later) keeps what it has compiled, for workers that start
-   * later. Without it the directory is `$CACHE_DIRECTORY/compile-cache` (systemd), else
-   * `sluice/compile-cache` in the user's caches, else one in the run directory. It must be this user's
-   * alone.
-   */
-  compile_cache_dir?: string;
-  /**
-   * Size of that directory above which the files that were written first are deleted, down to three
-   * quarters. 0 switches the cache off, as does an environment with `NODE_COMPILE_CACHE`,
-   * `NODE_DISABLE_COMPILE_CACHE` or `NODE_V8_COVERAGE`. In bytes, from 0 to 1099511627776.
-   * @default 268435456
-   */
-  compile_cache_bytes_max?: number;
-  /**
-   * Whether connections to a worker without the preload carry more than one request. Bytes that such an
-   * app sends late, or beyond the length that it announced, would then be taken for the next request's
-   * answer.
-   * @default false
-   */
-  keep_alive_without_preload?: boolean;
-  /**
-   * How much is added to the gateway's nice value for its workers, so that the gateway goes before them.
-   * Those of the lane for long requests get what the others leave (`SCHED_IDLE` on Linux, else 19). From
-   * 0 to 19.
-   * @default 2
-   */
-  nice?: number;
-  /**
-   * Which of the free workers gets the next request.
-   * @default "first"
-   */
-  choice?: 'first' | 'round-robin' | 'least-recent';
-  /**
    * Whether long requests get a worker of their own beyond `count`, and a second one under overload.
    * Such a worker has the lowest operating-system priority, so that short requests need not wait for
    * long ones. There are no lanes where `concurrency` is a number above 1, or with `queue.order =
@@ -535,16 +427,8 @@ export interface WorkersConfig {
    */
   lanes?: 'auto' | 'off';
   /**
-   * How many workers boot at once where a place has none. With 0 one worker boots alone while none
-   * serves, so that migrations and lock files of the first boot do not race. The rest follow together,
-   * or, while requests wait, as many as there are CPUs that no serving worker needs. A number applies to
-   * the first boot too. In workers, from 0 to 1024.
-   * @default 0
-   */
-  boot_at_once?: number;
-  /**
-   * How long a worker may take to listen after its process started. In milliseconds, from 100 to
-   * 3600000.
+   * How long a worker may take to listen after its process started, and then for its warm-up
+   * (`warm_up.paths`). In milliseconds, from 100 to 3600000.
    * @default 60000
    */
   start_timeout_ms?: number | Duration;
@@ -555,47 +439,22 @@ export interface WorkersConfig {
    */
   stop_timeout_ms?: number | Duration;
   /**
-   * Wait before a worker that exited is started again; doubles with each exit that follows soon without
-   * an answer given. In milliseconds, from 1 to 3600000.
-   * @default 100
-   */
-  backoff_ms_min?: number | Duration;
-  /**
-   * Longest such wait. In milliseconds, from 1 to 3600000.
-   * @default 30000
-   */
-  backoff_ms_max?: number | Duration;
-  /**
    * Whether a worker is ready only once the app has called `process.send('ready')`, besides listening.
    * Apps in another runtime cannot say it and are not waited for.
    * @default false
    */
   wait_ready?: boolean;
   /**
-   * How long a worker's event loop may not turn while its main thread burns CPU before its
-   * operating-system priority is lowered and a stand-in is started for its place. The worker continues:
-   * a slow render is answered, and its worker leaves when the stand-in serves. After a stand-in that was
-   * not needed the next one has to wait. Half of the time is enough, but never less than 500, where 99
-   * of 100 requests of every class cost at most a twentieth of it. At least 500; 0 disables it. Linux
-   * only. In milliseconds, from 0 to 3600000.
-   * @default 1000
-   */
-  overdue_after_ms?: number | Duration;
-  /**
    * How long a worker's event loop may not turn while its main thread burns CPU: an infinite loop, an
    * endless regular expression. The log then names the function and the line, and the worker is killed.
-   * Counted from the worker's last sign of life, of which there are four a second; at least 1500; 0
-   * disables it. In milliseconds, from 0 to 3600000.
+   * Counted from the worker's last sign of life, of which there are four a second. A main thread that
+   * waits instead (a synchronous child process, a lock, a disk) has 60 s, or this time if it is more.
+   * Elsewhere than on Linux the system does not distinguish the two, and all have that. At least 1500; 0
+   * disables both. On Linux a worker that computes for 1 s without a turn of its event loop gets a lower
+   * operating-system priority and a stand-in before. In milliseconds, from 0 to 3600000.
    * @default 10000
    */
   stuck_after_ms?: number | Duration;
-  /**
-   * How long it may not turn while the main thread waits: a synchronous child process, a lock, a disk.
-   * This counts for both where the system does not distinguish the two (elsewhere than on Linux). At
-   * least 1500; 0 disables it. In milliseconds, from 0 to 86400000.
-   * @default 60000
-   */
-  blocked_after_ms?: number | Duration;
 }
 
 /** `[sticky]` */
@@ -623,23 +482,6 @@ export interface SessionsConfig {
    * @default "lax"
    */
   same_site?: 'lax' | 'strict' | 'none';
-  /**
-   * Whether sessions of Engine.IO (Socket.IO's transports) are recognised by the `sid` that a worker
-   * gives out. Their requests go to that worker, whatever `by` says, and their long polls hold no slot
-   * while the app waits.
-   * @default true
-   */
-  engine_io?: boolean;
-}
-
-/** `[reload]` */
-export interface ReloadConfig {
-  /**
-   * New workers that start at once, beside those that they replace. 0 takes a quarter of the pool. In
-   * workers, from 0 to 1024.
-   * @default 0
-   */
-  at_once?: number;
 }
 
 /** `[warm_up]` */
@@ -650,24 +492,14 @@ export interface WarmUpConfig {
    * @default []
    */
   paths?: string[];
-  /**
-   * How long a worker is warmed at most. In milliseconds, from 100 to 600000.
-   * @default 10000
-   */
-  timeout_ms?: number | Duration;
-  /**
-   * Requests at most. Fewer do where service time no longer changes. In requests, from 1 to 10000.
-   * @default 50
-   */
-  requests_max?: number;
 }
 
 /** `[recycle]` */
 export interface RecycleConfig {
   /**
-   * Resident memory above which a worker is replaced; 0 disables it. To be set well above what a fresh
-   * worker needs: where even that is over it, the log says so, and workers are replaced more and more
-   * seldom (`workers.backoff_ms_max`). In bytes, from 0 to 1099511627776.
+   * Resident memory above which a worker is replaced; 0 disables it. Set it well above what a fresh
+   * worker needs. If even a fresh one is over it, the log says so, and workers are replaced more and
+   * more seldom, at last every 30 s. In bytes, from 0 to 1099511627776.
    * @default 0
    */
   memory_bytes_max?: number;
@@ -677,12 +509,6 @@ export interface RecycleConfig {
    * @default 0
    */
   requests_max?: number;
-  /**
-   * Time after which a worker is replaced, spread likewise; 0 disables it. In seconds, from 0 to
-   * 31536000.
-   * @default 0
-   */
-  age_s_max?: number | Duration;
 }
 
 /** `[queue]` */
@@ -698,15 +524,9 @@ export interface QueueConfig {
    */
   order?: 'shortest' | 'fifo';
   /**
-   * With `shortest`: how many times as long as in the order of arrival a request may wait before it goes
-   * first, whatever it costs. 0 disables that: long requests may then wait for ever. In times, from 0 to
-   * 1000.
-   * @default 3
-   */
-  ageing?: number;
-  /**
    * Longest wait. A request predicted to wait longer is refused on arrival, one that did is refused
-   * then. In milliseconds, from 1 to 3600000.
+   * then. A gateway whose workers are all busy and finish no request for as long is not ready
+   * (`edge.ready_path`). In milliseconds, from 1 to 3600000.
    * @default 10000
    */
   wait_ms_max?: number | Duration;
@@ -717,36 +537,6 @@ export interface QueueConfig {
    * @default 0
    */
   budget_ms?: number | Duration;
-}
-
-/** `[alarms]` */
-export interface AlarmsConfig {
-  /**
-   * How long the queue must hold up requests until that is an alarm, and how long the cause of other
-   * alarms must be gone until they are over. An alarm about the queue is over when its cause has been
-   * gone for 5 s. In seconds, from 1 to 3600.
-   * @default 60
-   */
-  after_s?: number | Duration;
-  /**
-   * Mean queue wait above which requests are held up, even where the queue becomes empty now and then.
-   * Below half of it they are not any more. 0 disables it: only a queue that is never empty counts then.
-   * In milliseconds, from 0 to 3600000.
-   * @default 500
-   */
-  queue_wait_ms?: number | Duration;
-  /**
-   * How much more a class may cost lately than in the long run. 0 disables the alarm. In percent, from 0
-   * to 100000.
-   * @default 100
-   */
-  cost_drift_percent?: number;
-  /**
-   * Age from which it is judged whether times, memory and open files grow with the age of workers. 0
-   * disables it. In seconds, from 0 to 2592000.
-   * @default 3600
-   */
-  growth_after_s?: number | Duration;
 }
 
 /** `[classes]` */
@@ -760,18 +550,6 @@ export interface ClassesConfig {
    * @default {}
    */
   routes?: Record<string, string>;
-  /**
-   * Classes that the gateway distinguishes, those of `routes` included. Beyond that, rare classes make
-   * room, and requests whose class finds no room count as `other`. In classes, from 16 to 1000.
-   * @default 400
-   */
-  count_max?: number;
-  /**
-   * Whether what was learned is kept in `costs.json` of the state directory (`server.state_dir`), for
-   * the next start and for an upgrade.
-   * @default true
-   */
-  save?: boolean;
 }
 
 /** `[quarantine]` */
@@ -782,60 +560,22 @@ export interface QuarantineLimitsConfig {
    * @default 600000
    */
   ttl_ms?: number | Duration;
-  /**
-   * Requests that are remembered for it. Beyond it, the one whose time is over first is forgotten. In
-   * requests, from 1 to 100000.
-   * @default 1000
-   */
-  entries_max?: number;
 }
 
 /** `[response]` */
 export interface ResponseConfig {
   /**
    * How long a worker may send nothing before the client gets 504. The worker's slot stays held. For an
-   * upgrade, which holds none, how long its answer may take. In milliseconds, from 1 to 86400000.
-   * @default 60000
-   */
-  worker_timeout_ms?: number | Duration;
-  /**
-   * Time that a worker may continue a response that nobody waits for (the client left or got 504), whose
-   * connection is closed. A worker that does not end the request then is replaced. In milliseconds, from
+   * upgrade, which holds none, how long its answer may take. A response that nobody waits for (the
+   * client left or got 504) may continue for as long; then its worker is replaced. In milliseconds, from
    * 1 to 86400000.
    * @default 60000
    */
-  abandoned_timeout_ms?: number | Duration;
-  /**
-   * Part of a response that is kept in memory for a slow client; what goes beyond is kept in a temporary
-   * file. In bytes, from 4096 to 1073741824.
-   * @default 1048576
-   */
-  memory_bytes_max?: number;
-  /**
-   * Part of a response that is kept in a temporary file; a client that has left more than that unread is
-   * cut off. In bytes, from 0 to 1099511627776.
-   * @default 1073741824
-   */
-  file_bytes_max?: number;
-  /**
-   * Status line and all header lines of a response together. In bytes, from 1024 to 16777216.
-   * @default 65536
-   */
-  headers_bytes_max?: number;
-  /**
-   * Header lines of a response. In headers, from 1 to 10000.
-   * @default 256
-   */
-  headers_count_max?: number;
+  worker_timeout_ms?: number | Duration;
 }
 
 /** `[streams]` */
 export interface StreamsConfig {
-  /**
-   * Streams that one worker may hold. In streams, from 0 to 1000000.
-   * @default 10000
-   */
-  per_worker_max?: number;
   /**
    * How long a stream may carry nothing in either direction; 0 disables the limit. In milliseconds, from
    * 0 to 604800000.
@@ -861,7 +601,8 @@ export interface TempConfig {
   /** Directory for them, relative to the config file; without it, the system's. */
   dir?: string;
   /**
-   * All temporary files together. In bytes, from 0 to 1125899906842624.
+   * All temporary files together. One response may take a quarter; a client that has left more than that
+   * unread is cut off. In bytes, from 0 to 1125899906842624.
    * @default 4294967296
    */
   bytes_max?: number;
@@ -879,12 +620,6 @@ export interface EdgeConfig {
    * @default "/.sluice/ready"
    */
   ready_path?: string;
-  /**
-   * How long requests may wait without any being answered before the gateway counts as not ready. In
-   * milliseconds, from 100 to 3600000.
-   * @default 10000
-   */
-  ready_progress_ms?: number | Duration;
 }
 
 /** `[files]` */
@@ -899,22 +634,12 @@ export interface FilesConfig {
   paths?: Record<string, string>;
   /**
    * `Cache-Control` by the beginning of the URL's path; the longest that fits decides. Files that none
-   * fits get what `immutable` says.
+   * fits get `public, max-age=31536000, immutable` where the name has a hash of the content
+   * (`app.3f2a9c1b.js`) or the path one of `/_next/static/`, `/_astro/`, `/_nuxt/` and
+   * `/_app/immutable/`, else `public, max-age=0`.
    * @default {}
    */
   cache_control?: Record<string, string>;
-  /**
-   * Which of the other files get `public, max-age=31536000, immutable`. The rest gets `public,
-   * max-age=0`.
-   * @default "hashed"
-   */
-  immutable?: 'hashed' | 'off';
-  /**
-   * Whether `name.br` or `name.gz` beside a file is sent in its place to clients that accept it. Nothing
-   * looks whether it holds the same.
-   * @default true
-   */
-  precompressed?: boolean;
 }
 
 /** `[shell]` */
@@ -959,11 +684,6 @@ export interface PageCacheConfig {
    * @default 0
    */
   bytes_max?: number;
-  /**
-   * A larger one is not kept. In bytes, from 1024 to 1073741824.
-   * @default 4194304
-   */
-  page_bytes_max?: number;
   /**
    * For how long pages with status 200 that do not say it are fresh, by the beginning of the URL's path;
    * the longest that fits decides. An example is `{ "/blog/" = "60s" }` (`s`, `m`, `h` or `d`). Such an
@@ -1056,25 +776,10 @@ export interface ComposeConfig {
    */
   paths?: string[];
   /**
-   * How deep includes may stand in includes. In levels, from 1 to 10.
-   * @default 3
-   */
-  depth_max?: number;
-  /**
-   * Includes of one page, with those that stand in its includes. In includes, from 1 to 1000.
-   * @default 64
-   */
-  includes_max?: number;
-  /**
    * How long a page waits for an include, and then for its `alt`. In milliseconds, from 1 to 60000.
    * @default 1000
    */
   include_ms_max?: number | Duration;
-  /**
-   * A larger include is left out. In bytes, from 1024 to 67108864.
-   * @default 1048576
-   */
-  include_bytes_max?: number;
 }
 
 /** `[compression]` */
@@ -1087,17 +792,6 @@ export interface CompressionConfig {
    * @default false
    */
   enabled?: boolean;
-  /**
-   * Encodings, of `zstd`, `br` and `gzip`. The order decides where a client likes several alike.
-   * @default ["zstd","br","gzip"]
-   */
-  encodings?: string[];
-  /**
-   * Size below which an answer is sent as it is. Answers of unknown size are compressed. In bytes, from
-   * 0 to 1073741824.
-   * @default 1024
-   */
-  size_min?: number;
   /**
    * Media types that are compressed: `type/subtype`, `type/*`, or `*+suffix` for all that end so.
    * `text/event-stream` never is.
@@ -1112,18 +806,6 @@ export interface CompressionConfig {
    * @default []
    */
   exclude?: string[];
-  /**
-   * Threads that compress. 0 takes a quarter of the CPUs, at least one. In threads, from 0 to 256.
-   * @default 0
-   */
-  threads?: number;
-  /**
-   * Answers that are compressed at once, each with about 1 MiB of memory. Further ones are sent as they
-   * are, as are those that come while more pieces wait than the threads get through within some
-   * milliseconds. In answers, from 1 to 100000.
-   * @default 200
-   */
-  answers_max?: number;
 }
 
 /** `[drain]` */
@@ -1161,19 +843,6 @@ export interface TracesConfig {
    * @default false
    */
   enabled?: boolean;
-  /**
-   * URL that spans are sent to, path included. Without it and without a variable,
-   * `http://127.0.0.1:4318/v1/traces`.
-   */
-  endpoint?: string;
-  /**
-   * One of so many traces is kept, of those that no caller has decided about. 0 leaves that to
-   * `OTEL_TRACES_SAMPLER`, else keeps all. In traces, from 0 to 1000000.
-   * @default 0
-   */
-  sample_one_in?: number;
-  /** Name of the service that the gateway's spans belong to. Without it and without a variable, `sluice`. */
-  service_name?: string;
 }
 
 /** `[log]` */

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
+use super::Config;
 use super::checks::is_host_name;
-use super::{AcmeChallenge, Config};
 
 /// Names in one config.
 const NAMES_MAX: usize = 100;
@@ -32,10 +32,6 @@ pub(super) fn check(config: &Config, problem: &mut impl FnMut(&'static str, Stri
     if acme.contact.as_deref().is_some_and(|contact| !is_address(contact)) {
         let written = acme.contact.as_deref().unwrap_or_default();
         problem("acme.contact", format!("must be an e-mail address like ops@shop.example, not {written:?}"));
-    }
-    if acme.challenge == AcmeChallenge::Http01 && config.server.redirect_port == 0 && !acme.names.is_empty() {
-        let text = "needs server.redirect_port with \"http-01\": the port that port 80 of the names leads to";
-        problem("acme.challenge", text.to_owned());
     }
     match (&acme.eab_key_id, &acme.eab_hmac_key) {
         (Some(_), None) => problem("acme.eab_key_id", "needs acme.eab_hmac_key beside it".to_owned()),

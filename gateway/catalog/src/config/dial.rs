@@ -10,6 +10,8 @@ use super::nearest;
 pub const DEVICES: [&str; 3] = ["mobile", "desktop", "bot"];
 /// Entry for components that no other entry is for.
 pub const EVERY_COMPONENT: &str = "*";
+/// Path at which the gateway takes what browsers measure: TTFB, LCP, INP, CLS, bytes.
+pub const VITALS_PATH: &str = "/.sluice/vitals";
 /// Entries of one dial; each worker is sent all of them.
 const ENTRIES_MAX: usize = 200;
 /// Longest name of a component.

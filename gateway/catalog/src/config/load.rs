@@ -9,14 +9,15 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::problem::{ConfigError, Location, Problem};
-use super::removed::removed;
 use super::slips::{Lines, is_service_link, named, nearest_key, short_form, suspicious, unknown};
 use super::table::{Key, key, keys};
 use super::value_error::ValueError;
-use super::{Config, SECTIONS, checks, nearest};
+use super::{Config, FixedBounds, Mode, SECTIONS, TEST_BOUNDS, checks, nearest, removed};
 
 /// Name of the file that is read when none is given.
 pub const FILE_NAME: &str = "sluice.toml";
+/// Flag by which `sluice dev` says that the app runs for its developer. It is no key.
+pub const DEVELOPMENT: &str = "development";
 
 /// Where the configuration comes from.
 #[derive(Debug)]
@@ -144,6 +145,17 @@ impl Loader {
     fn read_section(&mut self, path: &Path, lines: &Lines, (name, start): (&str, usize), value: &DeValue<'_>) {
         let place = |start| Location::File(path.to_owned(), lines.number(start));
         let Some(section) = SECTIONS.iter().find(|section| section.name == name) else {
+            if let DeValue::Table(table) = value
+                && removed::had_section(name)
+            {
+                return table.iter().for_each(|(key, _)| {
+                    let (path, place) = (format!("{name}.{}", key.get_ref()), place(key.span().start));
+                    match removed::warning(&path) {
+                        Some(warning) => self.warnings.push(format!("{place}{warning}")),
+                        None => self.problem(place, &path, unknown("key", nearest_key(key.get_ref()))),
+                    }
+                });
+            }
             let message = match value {
                 DeValue::Table(_) => unknown("section", nearest(name, SECTIONS.iter().map(|section| section.name))),
                 _ => unknown("key outside of any section", nearest_key(name)),
@@ -161,8 +173,8 @@ impl Loader {
             let start = name.span().start;
             let name: &str = name.get_ref();
             let Some(key) = section.keys.iter().find(|key| key.name == name) else {
-                if let Some(removed) = removed(&format!("{}.{name}", section.name)) {
-                    self.warnings.push(format!("{}{removed}", place(start)));
+                if let Some(warning) = removed::warning(&format!("{}.{name}", section.name)) {
+                    self.warnings.push(format!("{}{warning}", place(start)));
                     continue;
                 }
                 // The right key in the wrong section is as likely as a slip, so all keys are looked at second.
@@ -189,18 +201,26 @@ impl Loader {
             let Some(text) = env.get(&name) else { continue };
             self.set(key, Origin::Env(name), Some(text), |config| (key.set_text)(config, text));
         }
+        match env.get(TEST_BOUNDS).map(|text| FixedBounds::with(text)) {
+            Some(Ok(bounds)) => self.config.bounds = bounds,
+            Some(Err(fault)) => self.problem(Location::Env(TEST_BOUNDS.to_owned()), "", fault.to_string()),
+            None => {}
+        }
         self.warnings.extend(env.iter().filter_map(|(name, value)| suspicious(name, value)));
     }
 
     fn read_flags(&mut self, flags: Vec<(&'static str, String)>) {
         for (path, text) in flags {
-            match (key(path), removed(path)) {
-                (Some(key), _) => {
+            match key(path) {
+                Some(key) => {
                     let origin = Origin::Flag(path.to_owned());
                     self.set(key, origin, Some(&text), |config| (key.set_text)(config, &text));
                 }
-                (None, Some(removed)) => self.warnings.push(format!("{}{removed}", Location::Flag(path.to_owned()))),
-                (None, None) => self.problem(Location::Flag(path.to_owned()), path, unknown("key", nearest_key(path))),
+                None if path == DEVELOPMENT => self.config.mode = Mode::Development,
+                None => match removed::warning(path) {
+                    Some(warning) => self.warnings.push(format!("{}{warning}", Location::Flag(path.to_owned()))),
+                    None => self.problem(Location::Flag(path.to_owned()), path, unknown("key", nearest_key(path))),
+                },
             }
         }
     }

@@ -6,6 +6,7 @@
 
 mod access;
 mod acme;
+mod bounds;
 mod certificates;
 mod checks;
 mod dial;
@@ -27,11 +28,12 @@ mod words;
 use std::collections::BTreeMap;
 
 pub use access::{HashFault, PasswordHash, USERS_MAX};
+pub use bounds::{FixedBounds, TEST_BOUNDS};
 pub use certificates::Certificate;
-pub use dial::{DEVICES, Dial, DialFault, EVERY_COMPONENT, Share};
+pub use dial::{DEVICES, Dial, DialFault, EVERY_COMPONENT, Share, VITALS_PATH};
 pub(crate) use duration::PATTERN as DURATION_PATTERN;
 pub use duration::{NotADuration, TimeUnit, parse_ms, written as written_ms};
-pub use load::{FILE_NAME, Loaded, Origin, Sources, environment, find_file};
+pub use load::{DEVELOPMENT, FILE_NAME, Loaded, Origin, Sources, environment, find_file};
 pub use nearest::nearest;
 pub use problem::{ConfigError, Location, Problem};
 pub use rate::{NotARate, Rate};
@@ -42,17 +44,87 @@ pub use table::{Applies, Bounds, Key, Secrecy, Section, key, keys, secret_variab
 pub use value_error::ValueError;
 pub use values::{Column, Concurrency, Kind, Value};
 pub use words::{
-    AcmeChallenge, Choice, Immutable, Lanes, LogFields, LogFormat, LogQuery, Mode, OnReload, Order, Renderer, SameSite,
-    Sticky, Tails, TraceContext, UnderscoreHeaders,
+    Lanes, LogFields, LogFormat, LogQuery, OnReload, Order, Renderer, SameSite, Sticky, Tails, TraceContext,
+    UnderscoreHeaders,
 };
 
 use table::config;
+
+/// Whom the app runs for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Its users.
+    #[default]
+    Production,
+    /// Its developer: `sluice dev`. Answers of the gateway show the app's stack, no silent worker is replaced, and a worker
+    /// starts again when a file that it has loaded changes and not before.
+    Development,
+}
 
 impl Config {
     /// Whether clients speak TLS.
     #[must_use]
     pub fn is_tls(&self) -> bool {
         self.server.tls_cert.is_some() || !self.server.certificates.is_empty() || !self.acme.names.is_empty()
+    }
+}
+
+/// Limits that follow from a key and a bound.
+impl Config {
+    /// Longest request line, bytes, with its method and version.
+    #[must_use]
+    pub fn request_line_bytes_max(&self) -> u64 {
+        self.bounds.request_line_bytes_max.max(self.server.headers_bytes_max / 2)
+    }
+
+    /// Part of a response that a temporary file takes, bytes; a client that has left more than that unread is cut off. A few slow
+    /// clients must not fill the disk for all.
+    #[must_use]
+    pub fn response_file_bytes_max(&self) -> u64 {
+        self.temp.bytes_max / 4
+    }
+
+    /// Streams that one worker may hold.
+    #[must_use]
+    pub fn streams_per_worker_max(&self) -> u64 {
+        match self.bounds.streams_per_worker_max {
+            0 => self.server.connections_max,
+            count => count,
+        }
+    }
+
+    /// Time of one warm-up, milliseconds.
+    #[must_use]
+    pub fn warm_up_timeout_ms(&self) -> u64 {
+        match self.bounds.warm_up_timeout_ms {
+            0 => self.workers.start_timeout_ms,
+            timeout_ms => timeout_ms,
+        }
+    }
+
+    /// Mean queue wait, milliseconds, above which requests are held up; 0 disables the alarm.
+    #[must_use]
+    pub fn alarm_queue_wait_ms(&self) -> u64 {
+        match self.bounds.alarm_queue_wait_ms {
+            0 => 0,
+            wait_ms => wait_ms.max(self.queue.wait_ms_max / 20),
+        }
+    }
+
+    /// Time for which a worker's event loop may not turn while it computes before the worker gets a stand-in, milliseconds; 0
+    /// disables it, as a breakpoint is no fault.
+    #[must_use]
+    pub fn overdue_after_ms(&self) -> u64 {
+        if self.mode == Mode::Development { 0 } else { self.bounds.overdue_after_ms }
+    }
+
+    /// Time for which a worker's event loop may not turn while its main thread waits, milliseconds; 0 disables it.
+    #[must_use]
+    pub fn blocked_after_ms(&self) -> u64 {
+        match self.workers.stuck_after_ms {
+            0 => 0,
+            stuck_ms => stuck_ms.max(self.bounds.blocked_after_ms),
+        }
     }
 }
 
@@ -101,10 +173,6 @@ config! {
         /// Directory that workers start in, relative to the config file. If the command line names the app, workers
         /// start in the current directory.
         cwd: String = ".".to_owned() => reload;
-        /// Whom the app runs for; `sluice dev` sets it. With `development`, `NODE_ENV` is `development` by default, and
-        /// answers of the gateway show the app's stack. A worker then starts again when a file that it has loaded
-        /// changes and not before, and no silent worker is replaced.
-        mode: Mode = Mode::Production => restart;
     }
 
     /// The address that clients connect to, and the limits of each client.
@@ -130,8 +198,6 @@ config! {
         /// are not to be those of the certificate, `hosts`. An exact name goes before `*.example.com`, the first table before later
         /// ones. Clients that ask for no name or another one get `tls_cert`, else the first of these.
         certificates: Vec<Certificate> = Vec::new() => reload;
-        /// TLS handshakes under way at once; further ones wait in the order in which their clients began to speak.
-        handshakes_max: u32 = 256, in 1..=100_000, "handshakes" => restart;
         /// Seconds for which browsers are told to use HTTPS alone: `Strict-Transport-Security: max-age=` in answers over TLS whose
         /// app sends none of its own. 0 sends no such header.
         hsts_max_age_s: u64 = 0, in 0..=157_680_000, "seconds" => reload;
@@ -142,11 +208,6 @@ config! {
         /// Whether the port speaks HTTP/2 as well, where it speaks HTTPS. Clients choose (ALPN), and connections that are open
         /// stay as they are.
         http2: bool = true => restart;
-        /// Requests that one HTTP/2 connection may have under way at once.
-        http2_streams_max: u32 = 100, in 1..=10_000, "requests" => reload;
-        /// Request bodies of one HTTP/2 connection together, as announced, or `body_bytes_max` where nothing is announced. A
-        /// body over 128 KiB waits for the requests before it; one alone may be larger.
-        http2_bodies_bytes_max: u64 = 67_108_864, in 0..=1_099_511_627_776, "bytes" => reload;
         /// Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded` and `X-Request-Id` are believed. From anyone
         /// else they are replaced.
         trusted_peers: Vec<String> = Vec::new() => reload;
@@ -158,22 +219,11 @@ config! {
         underscore_headers: UnderscoreHeaders = UnderscoreHeaders::Distinct => reload;
         /// How long a connection may stay open between two requests.
         keep_alive_timeout_ms: u64 = 75_000, in 0..=3_600_000, "milliseconds" => reload;
-        /// How long a request's headers as a whole may take to arrive.
-        headers_timeout_ms: u64 = 15_000, in 100..=600_000, "milliseconds" => reload;
-        /// Rate below which a request's body counts as too slow, once `body_grace_ms` have passed.
-        body_rate_bytes_per_s_min: u64 = 512, in 0..=1_073_741_824, "bytes per second" => reload;
-        /// Time that a body may take before the gateway measures its rate.
-        body_grace_ms: u64 = 10_000, in 100..=600_000, "milliseconds" => reload;
-        /// Longest request line, with its method and version.
-        request_line_bytes_max: u64 = 8_192, in 64..=1_048_576, "bytes" => reload;
-        /// All header lines of a request together.
+        /// All header lines of a request together, 100 lines at most. The request line may have half as many bytes,
+        /// and at least 8192.
         headers_bytes_max: u64 = 16_384, in 256..=1_048_576, "bytes" => reload;
-        /// Header lines of a request.
-        headers_count_max: u64 = 100, in 1..=10_000, "headers" => reload;
         /// Largest request body.
         body_bytes_max: u64 = 16_777_216, in 0..=1_099_511_627_776, "bytes" => reload;
-        /// Part of a request body that is kept in memory; what goes beyond is kept in a temporary file.
-        body_memory_bytes_max: u64 = 262_144, in 0..=1_073_741_824, "bytes" => reload;
         /// How long a client may take in no bytes of its response before it is cut off.
         send_timeout_ms: u64 = 60_000, in 100..=3_600_000, "milliseconds" => reload;
     }
@@ -191,8 +241,6 @@ config! {
         contact: Option<String> = None => reload;
         /// Address of the CA's directory, by HTTPS.
         directory: String = "https://acme-v02.api.letsencrypt.org/directory".to_owned() => reload;
-        /// How the CA is shown that a name leads here.
-        challenge: AcmeChallenge = AcmeChallenge::Auto => reload;
         /// File with the certificates (PEM) to trust the CA by, relative to the config file; without it, those that the system
         /// trusts. For a CA of your own.
         ca_file: Option<String> = None => reload;
@@ -213,9 +261,6 @@ config! {
         /// second, at least 1. Of several paths that fit, the longest counts. Capitals and small letters are the same. Empty
         /// switches it off.
         limits: BTreeMap<String, String> = BTreeMap::new() => restart;
-        /// Clients that are remembered, each once for every limit that it meets. Beyond it, one whose allowance is soon
-        /// whole again is forgotten.
-        clients_max: u64 = 100_000, in 1..=10_000_000, "clients" => restart;
         /// Networks (`10.0.0.0/8`, `::1`) whose requests are never limited.
         exempt: Vec<String> = Vec::new() => restart;
     }
@@ -233,8 +278,6 @@ config! {
         basic_auth: BTreeMap<String, String> = BTreeMap::new() => reload, secret;
         /// File with further users, a line `name:hash` each, as `htpasswd -B` writes it; relative to the config file.
         basic_auth_file: Option<String> = None => reload;
-        /// Text that browsers show when they ask for the password.
-        basic_auth_realm: String = "Restricted".to_owned() => reload;
         /// Paths that need no password, each with what lies below it. The app gets `Authorization` there as it was sent.
         basic_auth_exempt: Vec<String> = vec!["/.well-known/acme-challenge".to_owned()] => reload;
     }
@@ -254,8 +297,6 @@ config! {
         /// `desktop` or `bot`). The most specific entry counts: component and device, component, device, `"*"`. `sluice dial` changes
         /// shares without a reload.
         server: BTreeMap<String, String> = BTreeMap::from([("*".to_owned(), "100%".to_owned())]) => reload;
-        /// Path at which the gateway takes what browsers measure: TTFB, LCP, INP, CLS, bytes. Empty switches it off.
-        vitals_path: String = "/.sluice/vitals".to_owned() => reload;
     }
 
     /// The processes that run the app.
@@ -271,54 +312,24 @@ config! {
         /// Maximum number of requests that one worker holds where `concurrency` is `"while-waiting"`. Memory and the event loop
         /// bind before the default does.
         concurrency_max: u32 = 10_000, in 1..=10_000, "requests" => restart;
-        /// Directory in which Node.js (22.1 and later) keeps what it has compiled, for workers that start later. Without it the
-        /// directory is `$CACHE_DIRECTORY/compile-cache` (systemd), else `sluice/compile-cache` in the user's caches, else one in
-        /// the run directory. It must be this user's alone.
-        compile_cache_dir: Option<String> = None => restart;
-        /// Size of that directory above which the files that were written first are deleted, down to three quarters. 0 switches the
-        /// cache off, as does an environment with `NODE_COMPILE_CACHE`, `NODE_DISABLE_COMPILE_CACHE` or `NODE_V8_COVERAGE`.
-        compile_cache_bytes_max: u64 = 268_435_456, in 0..=1_099_511_627_776, "bytes" => restart;
-        /// Whether connections to a worker without the preload carry more than one request. Bytes that such an app sends
-        /// late, or beyond the length that it announced, would then be taken for the next request's answer.
-        keep_alive_without_preload: bool = false => restart;
-        /// How much is added to the gateway's nice value for its workers, so that the gateway goes before them. Those of the
-        /// lane for long requests get what the others leave (`SCHED_IDLE` on Linux, else 19).
-        nice: u32 = 2, in 0..=19 => reload;
-        /// Which of the free workers gets the next request.
-        choice: Choice = Choice::First => reload;
         /// Whether long requests get a worker of their own beyond `count`, and a second one under overload. Such a worker
         /// has the lowest operating-system priority, so that short requests need not wait for long ones. There are no
         /// lanes where `concurrency` is a number above 1, or with `queue.order = "fifo"`.
         lanes: Lanes = Lanes::Auto => reload;
-        /// How many workers boot at once where a place has none. With 0 one worker boots alone while none serves, so
-        /// that migrations and lock files of the first boot do not race. The rest follow together, or, while requests
-        /// wait, as many as there are CPUs that no serving worker needs. A number applies to the first boot too.
-        boot_at_once: u32 = 0, in 0..=1_024, "workers" => reload;
-        /// How long a worker may take to listen after its process started.
+        /// How long a worker may take to listen after its process started, and then for its warm-up (`warm_up.paths`).
         start_timeout_ms: u64 = 60_000, in 100..=3_600_000, "milliseconds" => reload;
         /// How long a worker may take to leave once asked, before it is killed.
         stop_timeout_ms: u64 = 10_000, in 0..=3_600_000, "milliseconds" => reload;
-        /// Wait before a worker that exited is started again; doubles with each exit that follows soon without an answer given.
-        backoff_ms_min: u64 = 100, in 1..=3_600_000, "milliseconds" => reload;
-        /// Longest such wait.
-        backoff_ms_max: u64 = 30_000, in 1..=3_600_000, "milliseconds" => reload;
         /// Whether a worker is ready only once the app has called `process.send('ready')`, besides listening. Apps in
         /// another runtime cannot say it and are not waited for.
         wait_ready: bool = false => reload;
-        /// How long a worker's event loop may not turn while its main thread burns CPU before its operating-system
-        /// priority is lowered and a stand-in is started for its place. The worker continues: a slow render is
-        /// answered, and its worker leaves when the stand-in serves. After a stand-in that was not needed the next one
-        /// has to wait. Half of the time is enough, but never less than 500, where 99 of 100 requests of every class
-        /// cost at most a twentieth of it. At least 500; 0 disables it. Linux only.
-        overdue_after_ms: u64 = 1_000, in 0..=3_600_000, "milliseconds" => reload;
         /// How long a worker's event loop may not turn while its main thread burns CPU: an infinite loop, an endless
         /// regular expression. The log then names the function and the line, and the worker is killed. Counted from the
-        /// worker's last sign of life, of which there are four a second; at least 1500; 0 disables it.
+        /// worker's last sign of life, of which there are four a second. A main thread that waits instead (a synchronous child
+        /// process, a lock, a disk) has 60 s, or this time if it is more. Elsewhere than on Linux the system does not distinguish
+        /// the two, and all have that. At least 1500; 0 disables both. On Linux a worker that computes for 1 s without a turn of
+        /// its event loop gets a lower operating-system priority and a stand-in before.
         stuck_after_ms: u64 = 10_000, in 0..=3_600_000, "milliseconds" => reload;
-        /// How long it may not turn while the main thread waits: a synchronous child process, a lock, a disk. This
-        /// counts for both where the system does not distinguish the two (elsewhere than on Linux). At least 1500; 0
-        /// disables it.
-        blocked_after_ms: u64 = 60_000, in 0..=86_400_000, "milliseconds" => reload;
     }
 
     /// Clients that come back to the worker which keeps their session. `sticky = "cookie"` is short for this section with that `by`.
@@ -331,15 +342,6 @@ config! {
         cookie: String = "sluice".to_owned() => reload;
         /// Its `SameSite`. The cookie is `HttpOnly`, and `Secure` where the client speaks HTTPS, be it to a trusted peer.
         same_site: SameSite = SameSite::Lax => reload;
-        /// Whether sessions of Engine.IO (Socket.IO's transports) are recognised by the `sid` that a worker gives out. Their requests
-        /// go to that worker, whatever `by` says, and their long polls hold no slot while the app waits.
-        engine_io: bool = true => reload;
-    }
-
-    /// A new version of the app in place of the present one: `sluice reload`, SIGHUP, SIGUSR2.
-    reload: Reload {
-        /// New workers that start at once, beside those that they replace. 0 takes a quarter of the pool.
-        at_once: u32 = 0, in 0..=1_024, "workers" => reload;
     }
 
     /// Requests of the gateway's own that a worker answers before it takes those of clients, as long as others are there
@@ -348,23 +350,17 @@ config! {
         /// Targets that are asked for with GET, in turn, for example `["/", "/products?page=2"]`. A status of 500 and
         /// above, or a broken answer, gives up a new version.
         paths: Vec<String> = Vec::new() => reload;
-        /// How long a worker is warmed at most.
-        timeout_ms: u64 = 10_000, in 100..=600_000, "milliseconds" => reload;
-        /// Requests at most. Fewer do where service time no longer changes.
-        requests_max: u32 = 50, in 1..=10_000, "requests" => reload;
     }
 
     /// When a healthy worker is replaced, by a successor that is ready before the old one leaves. Workers are replaced
     /// one at a time: the next is begun with when the one before has finished what it held and has gone.
     recycle: Recycle {
-        /// Resident memory above which a worker is replaced; 0 disables it. To be set well above what a fresh worker needs: where
-        /// even that is over it, the log says so, and workers are replaced more and more seldom (`workers.backoff_ms_max`).
+        /// Resident memory above which a worker is replaced; 0 disables it. Set it well above what a fresh worker needs.
+        /// If even a fresh one is over it, the log says so, and workers are replaced more and more seldom, at last every 30 s.
         memory_bytes_max: u64 = 0, in 0..=1_099_511_627_776, "bytes" => reload;
         /// Requests after which a worker is replaced; 0 disables it. Each worker's own bound is up to a tenth lower, so that they
         /// do not all end together.
         requests_max: u64 = 0, in 0..=1_000_000_000, "requests" => reload;
-        /// Time after which a worker is replaced, spread likewise; 0 disables it.
-        age_s_max: u64 = 0, in 0..=31_536_000, "seconds" => reload;
     }
 
     /// Requests that wait for a worker.
@@ -373,29 +369,12 @@ config! {
         length_max: u64 = 10_000, in 0..=1_000_000, "requests" => reload;
         /// Which of the waiting requests goes next. Within a class it is always the one that came first.
         order: Order = Order::Shortest => reload;
-        /// With `shortest`: how many times as long as in the order of arrival a request may wait before it goes first,
-        /// whatever it costs. 0 disables that: long requests may then wait for ever.
-        ageing: u32 = 3, in 0..=1_000, "times" => reload;
-        /// Longest wait. A request predicted to wait longer is refused on arrival, one that did is refused then.
+        /// Longest wait. A request predicted to wait longer is refused on arrival, one that did is refused then. A gateway whose
+        /// workers are all busy and finish no request for as long is not ready (`edge.ready_path`).
         wait_ms_max: u64 = 10_000, in 1..=3_600_000, "milliseconds" => reload;
         /// Longest predicted wait of a request before it is given something cheaper than a render, in the end a 503
         /// answer. For requests whose route says nothing else; 0 means `wait_ms_max`.
         budget_ms: u64 = 0, in 0..=3_600_000, "milliseconds" => reload;
-    }
-
-    /// When an operator is told that something is wrong that lasts: in the log, in `sluice status` and in a metric. Overlaps
-    /// always are.
-    alarms: Alarms {
-        /// How long the queue must hold up requests until that is an alarm, and how long the cause of other alarms must be gone
-        /// until they are over. An alarm about the queue is over when its cause has been gone for 5 s.
-        after_s: u32 = 60, in 1..=3_600, "seconds" => reload;
-        /// Mean queue wait above which requests are held up, even where the queue becomes empty now and then. Below half of it
-        /// they are not any more. 0 disables it: only a queue that is never empty counts then.
-        queue_wait_ms: u32 = 500, in 0..=3_600_000, "milliseconds" => reload;
-        /// How much more a class may cost lately than in the long run. 0 disables the alarm.
-        cost_drift_percent: u32 = 100, in 0..=100_000, "percent" => reload;
-        /// Age from which it is judged whether times, memory and open files grow with the age of workers. 0 disables it.
-        growth_after_s: u32 = 3_600, in 0..=2_592_000, "seconds" => reload;
     }
 
     /// The gateway learns the cost of requests by class: host, method and path, without the varying parts of the path.
@@ -407,44 +386,25 @@ config! {
         /// `priority` is -100 to 100 (0 unless said), and the higher goes first. After `deadline_ms` an answer is
         /// useless. `budget_ms` is how long it may be predicted to wait.
         routes: BTreeMap<String, String> = BTreeMap::new() => reload;
-        /// Classes that the gateway distinguishes, those of `routes` included. Beyond that, rare classes make room, and
-        /// requests whose class finds no room count as `other`.
-        count_max: u32 = 400, in 16..=1_000, "classes" => restart;
-        /// Whether what was learned is kept in `costs.json` of the state directory (`server.state_dir`), for the next start and for an upgrade.
-        save: bool = true => restart;
     }
 
     /// Requests that workers die with. One that has ended two of them is answered 500 without a worker.
     quarantine: QuarantineLimits {
         /// How long such a request stays in quarantine after the last death; 0 switches quarantine off.
         ttl_ms: u64 = 600_000, in 0..=86_400_000, "milliseconds" => reload;
-        /// Requests that are remembered for it. Beyond it, the one whose time is over first is forgotten.
-        entries_max: u64 = 1_000, in 1..=100_000, "requests" => reload;
     }
 
     /// Limits of the responses that workers send.
     response: Response {
         /// How long a worker may send nothing before the client gets 504. The worker's slot stays held. For an upgrade, which
-        /// holds none, how long its answer may take.
+        /// holds none, how long its answer may take. A response that nobody waits for (the client left or got 504) may continue
+        /// for as long; then its worker is replaced.
         worker_timeout_ms: u64 = 60_000, in 1..=86_400_000, "milliseconds" => reload;
-        /// Time that a worker may continue a response that nobody waits for (the client left or got 504), whose
-        /// connection is closed. A worker that does not end the request then is replaced.
-        abandoned_timeout_ms: u64 = 60_000, in 1..=86_400_000, "milliseconds" => reload;
-        /// Part of a response that is kept in memory for a slow client; what goes beyond is kept in a temporary file.
-        memory_bytes_max: u64 = 1_048_576, in 4_096..=1_073_741_824, "bytes" => reload;
-        /// Part of a response that is kept in a temporary file; a client that has left more than that unread is cut off.
-        file_bytes_max: u64 = 1_073_741_824, in 0..=1_099_511_627_776, "bytes" => reload;
-        /// Status line and all header lines of a response together.
-        headers_bytes_max: u64 = 65_536, in 1_024..=16_777_216, "bytes" => reload;
-        /// Header lines of a response.
-        headers_count_max: u64 = 256, in 1..=10_000, "headers" => reload;
     }
 
     /// Upgraded connections (WebSocket), upgrades that the app has not answered yet, event streams, and long polls of Engine.IO; all hold
     /// no slot.
     streams: Streams {
-        /// Streams that one worker may hold.
-        per_worker_max: u64 = 10_000, in 0..=1_000_000, "streams" => reload;
         /// How long a stream may carry nothing in either direction; 0 disables the limit.
         idle_timeout_ms: u64 = 3_600_000, in 0..=604_800_000, "milliseconds" => reload;
     }
@@ -461,7 +421,7 @@ config! {
     temp: Temp {
         /// Directory for them, relative to the config file; without it, the system's.
         dir: Option<String> = None => restart;
-        /// All temporary files together.
+        /// All temporary files together. One response may take a quarter; a client that has left more than that unread is cut off.
         bytes_max: u64 = 4_294_967_296, in 0..=1_125_899_906_842_624, "bytes" => restart;
     }
 
@@ -471,24 +431,19 @@ config! {
         ping_path: String = "/.sluice/ping".to_owned() => reload;
         /// Answers 200 while work makes progress, else 503. Empty switches it off.
         ready_path: String = "/.sluice/ready".to_owned() => reload;
-        /// How long requests may wait without any being answered before the gateway counts as not ready.
-        ready_progress_ms: u64 = 10_000, in 100..=3_600_000, "milliseconds" => reload;
     }
 
-    /// Files that the gateway sends itself, without a worker.
+    /// Files that the gateway sends itself, without a worker. Clients that accept it get `name.br` or `name.gz` beside a file in
+    /// its place; nothing looks whether it holds the same.
     files: Files {
         /// Directories by the beginning of the URL's path, for example `{ "/assets/" = "dist/client/assets" }`,
         /// relative to the config file. Beginnings end with `/`; the longest that fits decides. Requests for anything
         /// but a regular file go to the app, as does every name that starts with a dot (except `.well-known`).
         paths: BTreeMap<String, String> = BTreeMap::new() => restart;
-        /// `Cache-Control` by the beginning of the URL's path; the longest that fits decides. Files that none fits get what
-        /// `immutable` says.
+        /// `Cache-Control` by the beginning of the URL's path; the longest that fits decides. Files that none fits get
+        /// `public, max-age=31536000, immutable` where the name has a hash of the content (`app.3f2a9c1b.js`) or the path one of
+        /// `/_next/static/`, `/_astro/`, `/_nuxt/` and `/_app/immutable/`, else `public, max-age=0`.
         cache_control: BTreeMap<String, String> = BTreeMap::new() => restart;
-        /// Which of the other files get `public, max-age=31536000, immutable`. The rest gets `public, max-age=0`.
-        immutable: Immutable = Immutable::Hashed => restart;
-        /// Whether `name.br` or `name.gz` beside a file is sent in its place to clients that accept it. Nothing looks
-        /// whether it holds the same.
-        precompressed: bool = true => restart;
     }
 
     /// Pages that the browser fills with content by itself. Browsers that ask for a page get one in place of a 503
@@ -520,8 +475,6 @@ config! {
         /// Memory for all of them. Pages that are asked for often stay longest. 0 takes an eighth of the memory that the process may use (the
         /// limit of its cgroup or the machine's memory, whichever is less), at most 256 MiB.
         bytes_max: u64 = 0, in 0..=1_099_511_627_776, "bytes" => restart;
-        /// A larger one is not kept.
-        page_bytes_max: u64 = 4_194_304, in 1_024..=1_073_741_824, "bytes" => reload;
         /// For how long pages with status 200 that do not say it are fresh, by the beginning of the URL's path; the
         /// longest that fits decides. An example is `{ "/blog/" = "60s" }` (`s`, `m`, `h` or `d`). Such an entry says
         /// that such pages are the same for all clients, also for those with cookies.
@@ -535,9 +488,6 @@ config! {
         /// For how long a page may be used after its freshness where rendering it anew fails or the queue is full. A
         /// page that says that itself (`stale-if-error`) or forbids it (`must-revalidate`, `s-maxage`) overrides this.
         stale_if_error_s: u64 = 60, in 0..=31_536_000, "seconds" => reload;
-        /// For how long requests for a page whose latest answer was for one client alone do not wait for each other's renders. An answer that may
-        /// be kept ends that time.
-        private_s: u64 = 120, in 0..=86_400, "seconds" => reload;
         /// Use of cached pages after a new version of the app takes over: at a reload, and for pages on disk at a
         /// start or an upgrade.
         on_reload: OnReload = OnReload::Stale => reload;
@@ -567,14 +517,8 @@ config! {
         enabled: bool = false => restart;
         /// Beginnings of paths whose pages of type `text/html` are composed as well, for apps that cannot say so.
         paths: Vec<String> = Vec::new() => restart;
-        /// How deep includes may stand in includes.
-        depth_max: u32 = 3, in 1..=10, "levels" => reload;
-        /// Includes of one page, with those that stand in its includes.
-        includes_max: u32 = 64, in 1..=1_000, "includes" => reload;
         /// How long a page waits for an include, and then for its `alt`.
         include_ms_max: u64 = 1_000, in 1..=60_000, "milliseconds" => reload;
-        /// A larger include is left out.
-        include_bytes_max: u64 = 1_048_576, in 1_024..=67_108_864, "bytes" => reload;
     }
 
     /// Compression of answers by the gateway, for clients that accept it. It runs on threads of its own.
@@ -584,10 +528,6 @@ config! {
         /// show a secret beside what the URL says can give the secret away (BREACH); name such pages in `exclude`
         /// first.
         enabled: bool = false => reload;
-        /// Encodings, of `zstd`, `br` and `gzip`. The order decides where a client likes several alike.
-        encodings: Vec<String> = ["zstd", "br", "gzip"].map(str::to_owned).to_vec() => reload;
-        /// Size below which an answer is sent as it is. Answers of unknown size are compressed.
-        size_min: u64 = 1_024, in 0..=1_073_741_824, "bytes" => reload;
         /// Media types that are compressed: `type/subtype`, `type/*`, or `*+suffix` for all that end so. `text/event-stream` never is.
         types: Vec<String> = [
             "text/*", "*+json", "*+xml", "application/json", "application/javascript", "application/xml", "application/wasm",
@@ -596,11 +536,6 @@ config! {
         /// Requests whose answers are sent as they are, written as in `classes.routes`: `["/account/*", "GET shop.example/cart"]`. Every
         /// spelling of a path that an app may take for the same one counts, in whatever case.
         exclude: Vec<String> = Vec::new() => reload;
-        /// Threads that compress. 0 takes a quarter of the CPUs, at least one.
-        threads: u32 = 0, in 0..=256, "threads" => restart;
-        /// Answers that are compressed at once, each with about 1 MiB of memory. Further ones are sent as they are, as are those that
-        /// come while more pieces wait than the threads get through within some milliseconds.
-        answers_max: u32 = 200, in 1..=100_000, "answers" => reload;
     }
 
     /// Leaving.
@@ -619,18 +554,12 @@ config! {
         tail: Tails = Tails::Sampled => reload;
     }
 
-    /// Spans of requests for OpenTelemetry. Defaults come from OpenTelemetry's own variables:
-    /// `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_HEADERS` (with secrets), `OTEL_SERVICE_NAME`,
+    /// Spans of requests for OpenTelemetry. OpenTelemetry's own variables say the rest: `OTEL_EXPORTER_OTLP_ENDPOINT`
+    /// (`http://127.0.0.1:4318` by default), `OTEL_EXPORTER_OTLP_HEADERS` (with secrets), `OTEL_SERVICE_NAME` (`sluice` by default),
     /// `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`.
     traces: Traces {
         /// Whether spans are exported, by OTLP over HTTP (protobuf). The app then gets the gateway's span for its parent.
         enabled: bool = false => reload;
-        /// URL that spans are sent to, path included. Without it and without a variable, `http://127.0.0.1:4318/v1/traces`.
-        endpoint: Option<String> = None => reload, login;
-        /// One of so many traces is kept, of those that no caller has decided about. 0 leaves that to `OTEL_TRACES_SAMPLER`, else keeps all.
-        sample_one_in: u32 = 0, in 0..=1_000_000, "traces" => reload;
-        /// Name of the service that the gateway's spans belong to. Without it and without a variable, `sluice`.
-        service_name: Option<String> = None => reload;
     }
 
     /// Lines on standard output.

@@ -22,9 +22,9 @@ mod tests {
 
     #[test]
     fn slips_of_the_keyboard_find_the_key() {
-        let keys = ["host", "port", "headers_timeout_ms", "headers_bytes_max"];
+        let keys = ["host", "port", "send_timeout_ms", "headers_bytes_max"];
         assert_eq!(nearest("prot", keys), Some("port"));
-        assert_eq!(nearest("headers_timeout", keys), Some("headers_timeout_ms"));
+        assert_eq!(nearest("send_timeout", keys), Some("send_timeout_ms"));
         assert_eq!(nearest("HOST", keys), Some("host"));
     }
 

@@ -3,9 +3,8 @@
 
 use toml::de::DeValue;
 
-use super::removed::removed;
 use super::table::{Key, keys};
-use super::{SECTIONS, nearest};
+use super::{SECTIONS, nearest, removed};
 
 pub(super) fn unknown(what: &str, near: Option<&str>) -> String {
     match near {
@@ -43,6 +42,9 @@ pub(super) fn nearest_key(name: &str) -> Option<&'static str> {
 /// A variable that looks like a misspelled key. Only a warning: the environment is not Sluice's alone, and Kubernetes
 /// invents `SLUICE_ADMIN_SERVICE_HOST` and the like from the names of services.
 pub(super) fn suspicious(name: &str, value: &str) -> Option<String> {
+    if let Some(warning) = removed::of_variable(name).and_then(removed::warning) {
+        return Some(format!("environment variable {name}: {warning}"));
+    }
     let rest = name.strip_prefix("SLUICE_")?;
     let section = SECTIONS.iter().find(|section| rest.starts_with(&format!("{}_", section.name.to_uppercase())))?;
     let known: Vec<String> = section.keys.iter().filter_map(Key::env).collect();
@@ -52,10 +54,6 @@ pub(super) fn suspicious(name: &str, value: &str) -> Option<String> {
         || is_service_link(value)
     {
         return None;
-    }
-    let (in_section, path) = (section.name.len() + 1, rest.to_lowercase());
-    if let Some(removed) = removed(&format!("{}.{}", section.name, &path[in_section..])) {
-        return Some(format!("environment variable {name}: {removed}"));
     }
     let near = nearest(name, known.iter().map(String::as_str));
     Some(format!("environment variable {name} {} It has no effect.", sentence(unknown("key", near))))

@@ -259,9 +259,13 @@ macro_rules! config {
             )+
         }
     )+) => {
-        /// Everything that can be set, with one field a section and one field a key, named as in the file.
+        /// Everything that is in force, with one field a section and one field a key, named as in the file.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Config {
+            /// Whom the app runs for; only `sluice dev` changes it.
+            pub mode: $crate::config::Mode,
+            /// What no key sets.
+            pub bounds: $crate::config::FixedBounds,
             $(
                 $(#[doc = $section_doc])+
                 pub $section: $type_name,

@@ -46,27 +46,9 @@ macro_rules! words {
 }
 
 words! {
-    /// How a CA is shown that a name leads to the gateway.
-    AcmeChallenge {
-        /// `http-01` where there is a `server.redirect_port`, and `tls-alpn-01` at the next attempt; else `tls-alpn-01`.
-        Auto = "auto",
-        /// The CA asks at port 80 of the name, which must lead to `server.redirect_port`.
-        Http01 = "http-01",
-        /// The CA asks at port 443 of the name, which must lead to `server.port` with nothing before it that ends TLS.
-        TlsAlpn01 = "tls-alpn-01",
-    }
-    /// Which of the free workers gets the next request.
-    Choice {
-        /// The lowest place in the pool: packs work onto few, hot workers.
-        First = "first",
-        /// Each in turn, skipping busy ones.
-        RoundRobin = "round-robin",
-        /// The one that has been free for longest.
-        LeastRecent = "least-recent",
-    }
     /// Which of the waiting requests goes next.
     Order {
-        /// The one whose class is expected to cost least, unless another has waited for too long (`queue.ageing`).
+        /// The one whose class is expected to cost least, unless another has waited for too long.
         Shortest = "shortest",
         /// The one that came first.
         Fifo = "fifo",
@@ -131,14 +113,6 @@ words! {
         /// They are dropped.
         Drop = "drop",
     }
-    /// Which files never change under their name.
-    Immutable {
-        /// Those with a hash of their content in the name, such as `app.3f2a9c1b.js`, and all below `/_next/static/`, `/_astro/`,
-        /// `/_nuxt/` and `/_app/immutable/`.
-        Hashed = "hashed",
-        /// None.
-        Off = "off",
-    }
     /// Which requests with `_` in a header's name are accepted.
     UnderscoreHeaders {
         /// Those whose name, with `_` read as `-`, is neither that of another header of the request nor of one that the
@@ -148,13 +122,6 @@ words! {
         Refuse = "refuse",
         /// All but those that would become the gateway's own `X-Sluice-*` or `Sluice-Warm-Up`.
         Pass = "pass",
-    }
-    /// Whom the app runs for.
-    Mode {
-        /// Its users.
-        Production = "production",
-        /// Its developer: `sluice dev`.
-        Development = "development",
     }
     /// How log lines look.
     LogFormat {

@@ -45,7 +45,7 @@ pub static LABELS: &[Label] = &[
         name: "reason",
         text: "Why a process ended: `exited`, `signalled` (by nobody here), `out_of_memory` (of V8's heap), or why it \
                was killed: `stuck`, `blocked`, `start_timeout`, `stop_timeout`, `abandoned` (of a reload that was \
-               given up). A recycled worker has the limit that it reached, `requests`, `age` or `memory`, or \
+               given up). A recycled worker has the limit that it reached, `requests` or `memory`, or \
                `overdue` where it showed no progress.",
         bound: "twelve",
     },

@@ -169,7 +169,7 @@ fn after(warm_up: Option<&WarmUpError>) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WarmUpError {
     /// Request that took too long.
-    #[error("{target} was not answered within warm_up.timeout_ms")]
+    #[error("{target} was not answered within workers.start_timeout_ms")]
     Late {
         /// The path that was asked for.
         target: String,

@@ -3,6 +3,7 @@
 mod by_path;
 mod durations;
 mod log;
+mod removed;
 mod secrets;
 
 use std::path::PathBuf;
@@ -10,8 +11,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
 use sluice_catalog::config::{
-    Choice, Concurrency, Config, ConfigError, Kind, Loaded, Location, LogFormat, Origin, REMOVED, Renderer, Sources,
-    find_file, key, keys,
+    Concurrency, Config, ConfigError, Kind, Loaded, Location, LogFormat, Order, Origin, Renderer, Sources, find_file,
+    key, keys,
 };
 
 /// A directory of its own, removed at the end.
@@ -67,7 +68,7 @@ fn nothing_given_gives_the_defaults() {
     assert_eq!(loaded.config, Config::default());
     assert_eq!(loaded.config.server.port, 3000);
     assert_eq!(loaded.config.server.host, "::");
-    assert_eq!(loaded.config.workers.choice, Choice::First);
+    assert_eq!(loaded.config.queue.order, Order::Shortest);
     assert_eq!(loaded.config.temp.bytes_max, 4_294_967_296);
     assert!(loaded.origins.values().all(|origin| *origin == Origin::Default));
     assert_eq!(loaded.origins.len(), keys().count());
@@ -83,8 +84,8 @@ fn every_type_of_value_is_read_from_the_file() {
         [server]
         port = 0x1f_90
         trusted_peers = ["10.0.0.0/8", "::1"]
-        [workers]
-        choice = "least-recent"
+        [queue]
+        order = "fifo"
         [log]
         format = "json"
         access = false
@@ -95,7 +96,7 @@ fn every_type_of_value_is_read_from_the_file() {
     assert_eq!(config.app.args, ["--color", "red"]);
     assert_eq!(config.app.env["GREETING"], "hello");
     assert_eq!(config.server.port, 8080);
-    assert_eq!(config.workers.choice, Choice::LeastRecent);
+    assert_eq!(config.queue.order, Order::Fifo);
     assert_eq!(config.log.format, LogFormat::Json);
     assert!(!config.log.access);
     assert_eq!(loaded.origins["server.port"], Origin::File(7));
@@ -120,14 +121,14 @@ fn renderer_has_a_short_form_and_a_long_one() {
 
 #[test]
 fn flags_win_over_environment_over_file_over_defaults() {
-    let file = "[server]\nport = 1\nhost = \"127.0.0.1\"\nheaders_count_max = 5\n";
+    let file = "[server]\nport = 1\nhost = \"127.0.0.1\"\nconnections_max = 5\n";
     let env = [("SLUICE_SERVER_PORT", "2"), ("SLUICE_SERVER_HOST", "127.0.0.2")];
     let loaded = load(file, &env, &[("server.port", "3")]).unwrap();
     let server = &loaded.config.server;
-    assert_eq!((server.port, server.host.as_str(), server.headers_count_max), (3, "127.0.0.2", 5));
+    assert_eq!((server.port, server.host.as_str(), server.connections_max), (3, "127.0.0.2", 5));
     assert_eq!(loaded.origins["server.port"], Origin::Flag("server.port".to_owned()));
     assert_eq!(loaded.origins["server.host"], Origin::Env("SLUICE_SERVER_HOST".to_owned()));
-    assert_eq!(loaded.origins["server.headers_count_max"], Origin::File(4));
+    assert_eq!(loaded.origins["server.connections_max"], Origin::File(4));
     assert_eq!(loaded.origins["server.headers_bytes_max"], Origin::Default);
 }
 
@@ -183,15 +184,14 @@ fn an_unknown_key_names_the_nearest_one_and_its_line() {
 
 #[test]
 fn everything_wrong_is_told_at_once_in_the_order_of_the_file() {
-    let found =
-        problems("[server]\nport = 65536\nprot = 1\n[queue]\nwait_ms_max = \"ten\"\n[workers]\nchoice = \"frist\"\n");
+    let found = problems("[server]\nport = 65536\nprot = 1\n[queue]\nwait_ms_max = \"ten\"\norder = \"fist\"\n");
     assert_eq!(
         found,
         [
             "2: server.port must be between 0 and 65535, not 65536",
             "3: server.prot is an unknown key; did you mean server.port?",
             "5: queue.wait_ms_max must be a whole number of milliseconds, or a whole number with a unit (ms, s, m, h or d), like \"500ms\" or \"3s\", not \"ten\"",
-            "7: workers.choice must be one of first, round-robin, least-recent, not \"frist\"; did you mean \"first\"?",
+            "6: queue.order must be one of shortest, fifo, not \"fist\"; did you mean \"fifo\"?",
         ]
     );
 }
@@ -223,34 +223,6 @@ fn problems_of_environment_and_flags_say_where_they_stand() {
         "environment variable WEB_CONCURRENCY: workers.count must be a whole number, not \"auto\"\n\
          command line: server.port must be between 0 and 65535, not 99999"
     );
-}
-
-#[test]
-fn a_removed_key_is_a_warning_that_says_what_to_do_wherever_it_stands() {
-    for &(path, instead) in REMOVED {
-        let (section, name) = path.split_once('.').unwrap();
-        let says = format!("{path} is a key of an earlier version and has no effect: {instead}.");
-        let variable = format!("SLUICE_{section}_{name}").to_uppercase();
-        let in_file = load(&format!("\n[{section}]\n{name} = 7\n[queue]\nlength_max = 9\n"), &[], &[]).unwrap();
-        assert_eq!(in_file.config.queue.length_max, 9);
-        let in_env = load("", &[(&variable, "7")], &[]).unwrap();
-        let in_flag = load("", &[], &[(path, "7")]).unwrap();
-        for (loaded, place) in [
-            (in_file, "sluice.toml:3: ".to_owned()),
-            (in_env, format!("environment variable {variable}: ")),
-            (in_flag, "command line: ".to_owned()),
-        ] {
-            let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
-            assert!(warning.ends_with(&format!("{place}{says}")), "{warning}");
-        }
-    }
-}
-
-#[test]
-fn a_config_that_asks_for_several_threads_is_told_that_one_serves_all_connections() {
-    let loaded = load("[server]\nfronts = 2\n", &[], &[]).unwrap();
-    let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
-    assert!(warning.contains("sluice.toml:2: server.fronts ") && warning.contains("one thread serves"), "{warning}");
 }
 
 #[test]
@@ -329,7 +301,6 @@ fn keys_that_must_fit_each_other_are_checked() {
         ("[rate.limits]\n\"login\" = \"5/s\"\n", "rate.limits"),
         ("[rate.limits]\n\"/login/\" = \"5/s\"\n", "rate.limits"),
         ("[rate]\nexempt = [\"office\"]\n", "rate.exempt"),
-        ("[workers]\nbackoff_ms_min = 40_000\n", "workers.backoff_ms_min"),
         ("[edge]\nping_path = \"ping\"\n", "edge.ping_path"),
         ("[edge]\nping_path = \"/x\"\nready_path = \"/x\"\n", "edge.ready_path"),
         ("[admin]\naddress = \"7584\"\n", "admin.address"),

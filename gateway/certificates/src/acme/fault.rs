@@ -34,7 +34,7 @@ pub(crate) enum Fault {
     #[error("{}", refused(problem, *asked))]
     Refused { problem: Box<Problem>, asked: Option<Asked> },
     /// The CA offers no challenge that this gateway can answer.
-    #[error("the CA offers none of the challenges of acme.challenge, but {0}. Choose another with acme.challenge")]
+    #[error("the CA offers neither http-01 (which needs server.redirect_port) nor tls-alpn-01, but {0}")]
     NoChallenge(String),
     /// The CA does not come to an end.
     #[error("the CA took longer than {} s", super::order::ORDER_TIMEOUT.as_secs())]
@@ -130,7 +130,9 @@ fn advice(kind: &str, asked: Option<Asked>) -> String {
             format!("Another server answers for the name: let {way}, with every A and AAAA record of the name")
         }
         ("tls", Some(way)) => {
-            format!("Something before this gateway ends TLS: let {way}, or set acme.challenge to \"http-01\"")
+            format!(
+                "Something before this gateway ends TLS: let {way}, or set server.redirect_port for the challenge http-01"
+            )
         }
         ("caa", _) => {
             "A CAA record of the domain allows other CAs alone: add this one, or change acme.directory".to_owned()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::alphabet::URL_SAFE;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use sluice_catalog::config::{AcmeChallenge, Config};
+use sluice_catalog::config::Config;
 
 /// Base64 as CAs write keys, with or without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -75,10 +75,9 @@ impl Settings {
             }
             _ => None,
         };
-        let methods = match acme.challenge {
-            AcmeChallenge::Http01 => vec![Method::Http],
-            AcmeChallenge::Auto if config.server.redirect_port > 0 => vec![Method::Http, Method::TlsAlpn],
-            AcmeChallenge::TlsAlpn01 | AcmeChallenge::Auto => vec![Method::TlsAlpn],
+        let methods = match config.server.redirect_port {
+            0 => vec![Method::TlsAlpn],
+            _ => vec![Method::Http, Method::TlsAlpn],
         };
         Ok(Some(Self {
             names: acme.names.iter().map(|name| name.to_ascii_lowercase()).collect(),
@@ -143,8 +142,6 @@ mod tests {
         assert_eq!(methods(&config), [Method::TlsAlpn]);
         config.server.redirect_port = 80;
         assert_eq!(methods(&config), [Method::Http, Method::TlsAlpn]);
-        config.acme.challenge = AcmeChallenge::TlsAlpn01;
-        assert_eq!(methods(&config), [Method::TlsAlpn]);
         assert_eq!(Settings::read(&config, 443).unwrap().unwrap().names, ["shop.example"]);
     }
 

@@ -126,7 +126,7 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
         writeln!(out, "reload        {}", reload_text(reload))?;
     }
     if let Some(BootsSnapshot { waiting, awaited }) = snapshot.boots {
-        writeln!(out, "boots         {waiting} start when worker {awaited} is ready  (workers.boot_at_once)")?;
+        writeln!(out, "boots         {waiting} start when worker {awaited} is ready")?;
     }
     write_runs(out, &snapshot.runs)?;
     if let Some(react) = &snapshot.react {

@@ -195,7 +195,7 @@ fn workers_that_wait_for_a_boot_are_told() {
     assert!(!table(&snapshot).contains("boots"));
     snapshot.boots = Some(BootsSnapshot { waiting: 3, awaited: 7 });
     let text = table(&snapshot);
-    assert!(text.contains("boots         3 start when worker 7 is ready  (workers.boot_at_once)\n"), "{text}");
+    assert!(text.contains("boots         3 start when worker 7 is ready\n"), "{text}");
 }
 
 #[test]

@@ -34,8 +34,7 @@ impl Teller {
             return;
         }
         self.0 = Some((awaited, now));
-        let text =
-            format!("worker {awaited} boots first; {waiting} more start when it is ready (workers.boot_at_once)");
+        let text = format!("worker {awaited} boots first; {waiting} more start when it is ready");
         journal.emit(Event::Note { level: Level::Info, text: &text });
     }
 }

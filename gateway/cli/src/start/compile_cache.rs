@@ -12,11 +12,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
-use sluice_catalog::config::{Config, Loaded};
-use sluice_journal::{Event, Journal, Level};
+use sluice_catalog::config::Config;
 
 use super::operator::Gateway;
-use crate::run_dir::{RunDir, RunDirError, private_dir};
+use crate::run_dir::{RunDir, private_dir};
 
 /// Interval of checks of the size, besides those at the start and at a reload.
 const PRUNE_EVERY: Duration = Duration::from_secs(3_600);
@@ -26,30 +25,16 @@ const FILES_MAX: usize = 200_000;
 /// Variables by which a user says what becomes of the cache, or that exact coverage is wanted.
 const USERS: [&str; 3] = ["NODE_COMPILE_CACHE", "NODE_DISABLE_COMPILE_CACHE", "NODE_V8_COVERAGE"];
 
-/// The directory for workers that start; `None` without a cache. The log says why the one that the config names cannot be used.
-pub fn place(loaded: &Loaded, run_dir: &RunDir, journal: &Journal) -> Option<PathBuf> {
-    locate(loaded, run_dir).unwrap_or_else(|reason| {
-        let text = format!("workers start without a compile cache (workers.compile_cache_dir): {reason}");
-        journal.emit(Event::Note { level: Level::Warn, text: &text });
-        None
-    })
-}
-
-fn locate(loaded: &Loaded, run_dir: &RunDir) -> Result<Option<PathBuf>, RunDirError> {
-    let config = &loaded.config;
+/// The directory for workers that start; `None` without a cache.
+pub fn place(config: &Config, run_dir: &RunDir) -> Option<PathBuf> {
     let is_users = |name: &&str| config.app.env.contains_key(*name) || env::var_os(name).is_some();
-    if config.workers.compile_cache_bytes_max == 0 || USERS.iter().any(is_users) {
-        return Ok(None);
-    }
-    if let Some(written) = &config.workers.compile_cache_dir {
-        let dir = loaded.resolve("workers.compile_cache_dir", written);
-        let dir = std::path::absolute(&dir).unwrap_or(dir);
-        return private_dir(&dir).map(|()| Some(dir));
+    if USERS.iter().any(is_users) {
+        return None;
     }
     let variable = |name: &str| env::var_os(name);
     // A home that cannot be written is no fault: many containers have none.
     let places = default_place(variable).into_iter().chain([run_dir.path().join("compile-cache")]);
-    Ok(places.into_iter().find(|dir| private_dir(dir).is_ok()))
+    places.into_iter().find(|dir| private_dir(dir).is_ok())
 }
 
 /// systemd's `CacheDirectory=`, else the user's caches.
@@ -81,7 +66,7 @@ pub fn start(gateway: &Rc<Gateway>, dir: Option<PathBuf>) {
 }
 
 fn bound(config: &Config) -> u64 {
-    config.workers.compile_cache_bytes_max
+    config.bounds.compile_cache_bytes_max
 }
 
 /// Deletes the files that were written first until three quarters of the bound are left, if it is exceeded. What a worker
@@ -115,7 +100,7 @@ struct Cached {
     written: SystemTime,
 }
 
-/// The files of Node.js, which has a directory for each of its versions. Others may lie there where the config names the place.
+/// The files of Node.js, which has a directory for each of its versions.
 fn files(dir: &Path) -> io::Result<Vec<Cached>> {
     let mut files = Vec::new();
     for version in entries(dir)?.filter(is_version) {

@@ -18,17 +18,13 @@ const SAVE_EVERY: Duration = Duration::from_secs(60);
 /// Largest file of an earlier run that is read; our own are far smaller.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// Continues from what an earlier gateway left, if it did and the config wants it, and keeps what is learned from now
-/// on.
+/// Continues from what an earlier gateway left, if it did, and keeps what is learned from now on.
 pub fn start(gateway: &Rc<Gateway>) {
     restore(gateway);
     gateway.tasks.spawn("costs", keep_saving(Rc::clone(gateway)));
 }
 
 fn restore(gateway: &Gateway) {
-    if !gateway.gate.config().classes.save {
-        return;
-    }
     let path = path(gateway);
     let restored = match read(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return,
@@ -40,11 +36,9 @@ fn restore(gateway: &Gateway) {
     }
 }
 
-/// Keeps what is known now, if the config wants it. Returns when it is written; a power cut may lose it.
+/// Keeps what is known now. Returns when it is written; a power cut may lose it.
 pub fn save(gateway: &Gateway) {
-    if gateway.gate.config().classes.save {
-        tell(gateway, &write_whole(&path(gateway), gateway.gate.saved_costs().as_bytes()));
-    }
+    tell(gateway, &write_whole(&path(gateway), gateway.gate.saved_costs().as_bytes()));
 }
 
 /// Saves it every minute, for as long as this gateway is the one that serves.
@@ -52,7 +46,7 @@ async fn keep_saving(gateway: Rc<Gateway>) {
     let mut was_saved = true;
     loop {
         tokio::time::sleep(SAVE_EVERY).await;
-        if !gateway.gate.config().classes.save || !gateway.in_charge.get() || gateway.gate.is_draining() {
+        if !gateway.in_charge.get() || gateway.gate.is_draining() {
             continue;
         }
         let (path, text) = (path(&gateway), gateway.gate.saved_costs());

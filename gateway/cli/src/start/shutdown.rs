@@ -77,7 +77,7 @@ pub async fn wait_for_reason(
     let (reason, signal) = tokio::select! {
         heard = asked_to_leave(&mut signals, gateway) => (heard.name, heard.signal),
         () = gateway.stop_requested.notified() => ("sluice stop", Number::SIGTERM),
-        () = terminal_closed(), if gateway.gate.config().app.mode == Mode::Development => {
+        () = terminal_closed(), if gateway.gate.config().mode == Mode::Development => {
             ("the end of its terminal", Number::SIGTERM)
         }
         () = gateway.tasks.lost() => ("a fault in the gateway", Number::SIGTERM),

@@ -5,8 +5,6 @@
 pub enum Recycled {
     /// Requests.
     Requests,
-    /// Time.
-    Age,
     /// Memory.
     Memory,
     /// Its socket has lost its name.
@@ -17,14 +15,13 @@ pub enum Recycled {
 
 impl Recycled {
     /// Every reason.
-    pub const ALL: [Self; 5] = [Self::Requests, Self::Age, Self::Memory, Self::Socket, Self::Overdue];
+    pub const ALL: [Self; 4] = [Self::Requests, Self::Memory, Self::Socket, Self::Overdue];
 
     /// The name in logs and metrics.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Requests => "requests",
-            Self::Age => "age",
             Self::Memory => "memory",
             Self::Socket => "socket",
             Self::Overdue => "overdue",

@@ -65,7 +65,7 @@ impl Rates {
         }
         limits.sort_by_key(|limit| std::cmp::Reverse(limit.path.len()));
         let exempt = Networks::parse("rate.exempt", &config.rate.exempt)?;
-        Ok(Some(Rates { limits, exempt, table: Table::new(to_usize(config.rate.clients_max)) }))
+        Ok(Some(Rates { limits, exempt, table: Table::new(to_usize(config.bounds.rate_clients_max)) }))
     }
 
     /// Counts a request. If it comes too early: after how many seconds, at least 1, the client's next one comes in time.

@@ -49,7 +49,7 @@ pub fn readiness(gate: &Gate) -> Readiness {
 }
 
 fn is_stalled(gate: &Gate) -> bool {
-    let limit = Duration::from_millis(gate.config().edge.ready_progress_ms);
+    let limit = Duration::from_millis(gate.config().queue.wait_ms_max);
     let busy_since = gate.oldest_exchange().unwrap_or_else(Instant::now);
     let moved = gate.last_progress().map_or(busy_since, |progress| progress.max(busy_since));
     moved.elapsed() > limit

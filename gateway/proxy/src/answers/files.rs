@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use sluice_catalog::config::{self, Immutable};
+use sluice_catalog::config;
 use sluice_message::{Accepted, Coding, Fields, Method, RequestHead, ResponseHead};
 
 use super::conditions::{Conditions, Verdict};
@@ -37,8 +37,6 @@ pub(crate) struct Files {
     /// Longest prefix first, as below.
     dirs: Vec<(String, Arc<Path>)>,
     cache_control: Vec<(String, Arc<str>)>,
-    immutable: Immutable,
-    precompressed: bool,
 }
 
 impl Files {
@@ -56,7 +54,7 @@ impl Files {
             settings.cache_control.iter().map(|(prefix, value)| (prefix.clone(), Arc::from(value.as_str()))).collect();
         dirs.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
         cache_control.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
-        Ok(Files { dirs, cache_control, immutable: settings.immutable, precompressed: settings.precompressed })
+        Ok(Files { dirs, cache_control })
     }
 
     /// Where the file of this URL path would be, if it may be sent; nothing is looked up yet.
@@ -64,10 +62,9 @@ impl Files {
         let (prefix, dir) = self.dirs.iter().find(|(prefix, _)| path.starts_with(prefix))?;
         let relative = path::relative(&path[prefix.len()..])?;
         let value = self.cache_control.iter().find(|(prefix, _)| path.starts_with(prefix)).map(|(_, value)| value);
-        let is_immutable = self.immutable == Immutable::Hashed && hashed::is_immutable(path);
         let cache_control = match value {
             Some(value) => CacheControl::Written(Arc::clone(value)),
-            None if is_immutable => CacheControl::Default(CACHE_CONTROL_IMMUTABLE),
+            None if hashed::is_immutable(path) => CacheControl::Default(CACHE_CONTROL_IMMUTABLE),
             None => CacheControl::Default(CACHE_CONTROL_DEFAULT),
         };
         Some(FilePath { dir: Arc::clone(dir), relative, cache_control })
@@ -131,11 +128,10 @@ impl FilePart {
 }
 
 /// The answer that carries the file; `None` where there is none that may be sent, for whatever reason.
-pub(crate) async fn find(files: &Files, path: FilePath, head: &RequestHead) -> Option<Response> {
+pub(crate) async fn find(path: FilePath, head: &RequestHead) -> Option<Response> {
     let is_head = head.method == Method::Head;
     let conditions = Conditions::of(&head.fields, is_head);
-    let offered: &[Coding] = if files.precompressed { &SIBLINGS } else { &[] };
-    let accepted = Accepted::of(head.fields.get_all("accept-encoding"), offered);
+    let accepted = Accepted::of(head.fields.get_all("accept-encoding"), &SIBLINGS);
     let FilePath { dir, relative, cache_control } = path;
     let content_type = content_type(&relative);
     let found = blocking(move || {
@@ -150,7 +146,7 @@ pub(crate) async fn find(files: &Files, path: FilePath, head: &RequestHead) -> O
         Ok((Opened { modified, ..opened }, verdict, first))
     });
     let (opened, verdict, first) = found.await.ok()?;
-    let fields = fields(&opened, verdict, &content_type, cache_control.as_str(), files.precompressed);
+    let fields = fields(&opened, verdict, &content_type, cache_control.as_str());
     let body = match verdict.bytes(opened.len) {
         Some((next, end)) => ResponseBody::File(FilePart { file: Arc::new(opened.file), next, end, first }),
         None => ResponseBody::Empty,
@@ -167,7 +163,7 @@ fn read_piece(file: &File, from: u64, end: u64, mut piece: Vec<u8>) -> io::Resul
     if read == 0 && from < end { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(piece) }
 }
 
-fn fields(opened: &Opened, verdict: Verdict, content_type: &str, cache_control: &str, is_negotiated: bool) -> Fields {
+fn fields(opened: &Opened, verdict: Verdict, content_type: &str, cache_control: &str) -> Fields {
     let mut fields = Fields::default();
     match verdict {
         Verdict::Whole | Verdict::Part(..) => {
@@ -191,10 +187,8 @@ fn fields(opened: &Opened, verdict: Verdict, content_type: &str, cache_control: 
         }
         fields.push("Cache-Control", cache_control);
     }
-    if is_negotiated {
-        // Also where no such file lies there now: one may tomorrow, and caches remember this answer.
-        fields.push("Vary", "Accept-Encoding");
-    }
+    // Also where no such file lies there now: one may tomorrow, and caches remember this answer.
+    fields.push("Vary", "Accept-Encoding");
     fields
 }
 

@@ -205,8 +205,9 @@ impl Fetch {
     ) {
         let gate = &self.gate;
         let limits = gate.config();
-        let bytes_max = limits.cache.page_bytes_max;
-        let body = Fill::new(&gate.store, to_usize(limits.response.memory_bytes_max), limits.response.file_bytes_max);
+        let bytes_max = limits.bounds.page_bytes_max;
+        let memory_bytes_max = to_usize(limits.bounds.response_memory_bytes_max);
+        let body = Fill::new(&gate.store, memory_bytes_max, limits.response_file_bytes_max());
         let may_get_tags = answer.parts().may_grow;
         let head = reply::cleaned(head, gate.moment());
         let shared = Shared::new(head, size, policy, (tags, may_get_tags), body);

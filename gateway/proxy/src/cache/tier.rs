@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_cache::Page;
-use sluice_catalog::config::PageCache;
+use sluice_catalog::config::Config;
 use sluice_catalog::snapshot::{Purge, SharedCacheSnapshot};
 use sluice_journal::{Event as Happening, Level};
 use sluice_message::Fields;
@@ -27,7 +27,8 @@ pub(crate) type Started = (Tier, Receiver<Heard>);
 ///
 /// # Errors
 /// When the URL names no server, or the password cannot be read.
-pub(crate) fn settings(config: &PageCache) -> Result<Option<Settings>, Unusable> {
+pub(crate) fn settings(config: &Config) -> Result<Option<Settings>, Unusable> {
+    let (config, bounds) = (&config.cache, &config.bounds);
     let Some(url) = config.shared_url.as_ref().filter(|_| config.enabled) else { return Ok(None) };
     let password = config.shared_password_file.as_ref().map(|file| {
         let text = std::fs::read_to_string(file);
@@ -39,7 +40,7 @@ pub(crate) fn settings(config: &PageCache) -> Result<Option<Settings>, Unusable>
         address: Address::parse(url, password)?,
         prefix: config.shared_prefix.clone(),
         time_max: Duration::from_millis(config.shared_timeout_ms),
-        page_bytes_max: to_usize(config.page_bytes_max),
+        page_bytes_max: to_usize(bounds.page_bytes_max),
     }))
 }
 

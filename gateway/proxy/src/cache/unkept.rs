@@ -34,7 +34,7 @@ impl Why {
     fn text(self) -> String {
         match self {
             Why::Refused(refused) => refused.as_str().to_owned(),
-            Why::TooLarge => "it is larger than cache.page_bytes_max".to_owned(),
+            Why::TooLarge => "it is larger than 4 MiB".to_owned(),
             Why::NoRoom => "memory.buffers_bytes_max and temp.bytes_max left no room while it was rendered".to_owned(),
             Why::Endless => "it is an event stream, or nothing says where it ends".to_owned(),
             Why::Worse => "it is an error, and the page from before may still be used".to_owned(),

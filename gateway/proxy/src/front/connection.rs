@@ -62,7 +62,7 @@ async fn next_request(
 ) -> bool {
     let mut idle_ms = {
         let config = lobby.config();
-        if is_first { config.server.headers_timeout_ms } else { config.server.keep_alive_timeout_ms }
+        if is_first { config.bounds.headers_timeout_ms } else { config.server.keep_alive_timeout_ms }
     };
     lobby.connections.rests(handle.key);
     while client.unread.is_empty() {

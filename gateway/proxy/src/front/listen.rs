@@ -113,7 +113,7 @@ fn canonical(address: SocketAddr) -> SocketAddr {
 }
 
 async fn serve_tls(stream: TcpStream, origin: Origin, gate: Rc<Gate>, handle: Handle) {
-    let deadline = Duration::from_millis(gate.config().server.headers_timeout_ms);
+    let deadline = Duration::from_millis(gate.config().bounds.headers_timeout_ms);
     let accepted = async { gate.tls()?.accept(stream).await };
     let Ok(Some(stream)) = tokio::time::timeout(deadline, accepted).await else {
         return gate.lobby.connections.remove(handle.key);

@@ -51,7 +51,7 @@ impl Tls {
         let protocols = if config.server.http2 { &[HTTP2, HTTP1, ACME][..] } else { &[HTTP1, ACME] };
         tls.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
         tls.ticketer = Arc::clone(&tickets) as _;
-        let handshakes = Handshakes::start(config.server.handshakes_max)?;
+        let handshakes = Handshakes::start(config.bounds.handshakes_max)?;
         Ok(Tls { acceptor: TlsAcceptor::from(Arc::new(tls)), served, tickets, handshakes })
     }
 

@@ -91,7 +91,7 @@ impl Gate {
     }
 
     fn growth_after_ms(&self) -> u64 {
-        u64::from(self.config().alarms.growth_after_s) * 1000
+        u64::from(self.config().bounds.alarm_growth_after_s) * 1000
     }
 }
 
@@ -164,12 +164,12 @@ fn text_of(grown: &[Grown], routes_per_hour: Option<u64>) -> String {
     text.push_str(match grown.first().map(|grown| grown.figure) {
         Some(Figure::Files) => ". Something is opened and never closed: `ls -l /proc/PID/fd` shows what",
         Some(Figure::Resident | Figure::Heap) => {
-            ". `sluice heap` shows what holds memory; recycle.memory_bytes_max or recycle.age_s_max replaces workers in time \
+            ". `sluice heap` shows what holds memory; recycle.memory_bytes_max or recycle.requests_max replaces workers in time \
              until that is mended"
         }
         _ => {
             ". `sluice profile` of an old worker and of a new one, and `sluice hotspots --compare` of both, show which lines; \
-             recycle.age_s_max replaces workers in time until that is mended"
+             recycle.requests_max replaces workers in time until that is mended"
         }
     });
     text

@@ -60,11 +60,10 @@ impl Alarms {
 }
 
 fn limits(config: &Config) -> Limits {
-    let alarms = &config.alarms;
     Limits {
-        after_ms: u64::from(alarms.after_s) * 1000,
-        queue_wait_ms: alarms.queue_wait_ms.into(),
-        cost_drift_percent: alarms.cost_drift_percent.into(),
+        after_ms: u64::from(config.bounds.alarm_after_s) * 1000,
+        queue_wait_ms: config.alarm_queue_wait_ms(),
+        cost_drift_percent: config.bounds.alarm_cost_drift_percent.into(),
     }
 }
 

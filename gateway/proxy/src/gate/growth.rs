@@ -38,7 +38,7 @@ impl Gate {
     }
 
     fn routes_window_ms(&self) -> u64 {
-        u64::from(self.config().alarms.after_s) * 1000
+        u64::from(self.config().bounds.alarm_after_s) * 1000
     }
 }
 

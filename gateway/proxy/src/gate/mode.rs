@@ -73,7 +73,7 @@ impl Gate {
         let since = mode.since.get().unwrap_or(now);
         mode.since.set(Some(since));
         let config = self.config();
-        if now.saturating_duration_since(since) < Duration::from_secs(config.alarms.after_s.into()) {
+        if now.saturating_duration_since(since) < Duration::from_secs(config.bounds.alarm_after_s.into()) {
             return;
         }
         mode.is_told.set(true);

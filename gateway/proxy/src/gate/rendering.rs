@@ -30,7 +30,7 @@ pub(super) struct Rendering {
 impl Rendering {
     pub(super) fn new(config: &config::Render) -> Self {
         let dial = of_config(config);
-        let in_force = DialInForce { version: 1, server: ratios(&dial), vitals_path: config.vitals_path.clone() };
+        let in_force = DialInForce { version: 1, server: ratios(&dial) };
         Rendering {
             dial: RefCell::new(dial),
             is_turned: Cell::new(false),
@@ -41,12 +41,12 @@ impl Rendering {
     }
 
     /// Puts a dial in force. Whether its shares are others than before.
-    fn set(&self, dial: Dial, vitals_path: String) -> bool {
+    fn set(&self, dial: Dial) -> bool {
         let server = ratios(&dial);
         let mut in_force = self.in_force.borrow_mut();
         let is_changed = *self.dial.borrow() != dial;
-        if is_changed || in_force.vitals_path != vitals_path {
-            *in_force = Rc::new(DialInForce { version: in_force.version + 1, server, vitals_path });
+        if is_changed {
+            *in_force = Rc::new(DialInForce { version: in_force.version + 1, server });
         }
         *self.dial.borrow_mut() = dial;
         is_changed
@@ -71,7 +71,7 @@ impl Gate {
     /// The config's dial comes into force, whatever it was turned to before.
     pub(super) fn set_rendering(&self, config: &config::Render) {
         self.rendering.is_turned.set(false);
-        if self.rendering.set(of_config(config), config.vitals_path.clone()) {
+        if self.rendering.set(of_config(config)) {
             self.tell_shares();
         }
     }
@@ -84,7 +84,7 @@ impl Gate {
         let dial = if replaces { Dial::read(entries)? } else { self.rendering.dial.borrow().with(entries)? };
         let config = self.config();
         self.rendering.is_turned.set(dial != of_config(&config.render));
-        if self.rendering.set(dial, config.render.vitals_path.clone()) {
+        if self.rendering.set(dial) {
             self.tell_shares();
         }
         Ok(self.dial_snapshot())

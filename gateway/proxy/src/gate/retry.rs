@@ -45,10 +45,14 @@ pub(crate) struct Retries {
     expired: Cell<Option<Instant>>,
 }
 
+fn quarantine_limits(config: &Config) -> (Duration, usize) {
+    (Duration::from_millis(config.quarantine.ttl_ms), to_usize(config.bounds.quarantine_entries_max))
+}
+
 impl Retries {
     pub(super) fn new(config: &Config) -> Self {
-        let limits = &config.quarantine;
-        let table = Quarantine::new(Duration::from_millis(limits.ttl_ms), to_usize(limits.entries_max));
+        let (ttl, entries_max) = quarantine_limits(config);
+        let table = Quarantine::new(ttl, entries_max);
         Retries {
             keys: Keys::default(),
             table: RefCell::new(table),
@@ -60,9 +64,8 @@ impl Retries {
     }
 
     pub(super) fn set_limits(&self, config: &Config) {
-        let limits = &config.quarantine;
-        let ttl = Duration::from_millis(limits.ttl_ms);
-        self.table.borrow_mut().set_limits(ttl, to_usize(limits.entries_max));
+        let (ttl, entries_max) = quarantine_limits(config);
+        self.table.borrow_mut().set_limits(ttl, entries_max);
     }
 
     /// Lets go of what is over, now and then, so that looking costs nothing again.

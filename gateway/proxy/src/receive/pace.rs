@@ -18,11 +18,11 @@ pub(crate) struct Pace {
 impl Pace {
     pub(crate) fn start(lobby: &Lobby) -> Self {
         let config = lobby.config();
-        let server = &config.server;
+        let bounds = &config.bounds;
         Pace {
             started: Instant::now(),
-            grace: Duration::from_millis(server.body_grace_ms),
-            rate_bytes_per_s: server.body_rate_bytes_per_s_min.max(1),
+            grace: Duration::from_millis(bounds.body_grace_ms),
+            rate_bytes_per_s: bounds.body_rate_bytes_per_s_min.max(1),
             received_bytes: 0,
             last_received: Instant::now(),
         }

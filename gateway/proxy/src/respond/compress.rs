@@ -18,7 +18,7 @@ pub(crate) use body::Compressed;
 pub(crate) use kept::KeptBody;
 use policy::{Policy, Verdict};
 
-/// Threads of all CPUs where the config says nothing else: one of so many.
+/// CPUs for each thread that compresses: the workers need the others.
 const CPUS_PER_THREAD: usize = 4;
 
 /// The threads that compress, and what the config says of their work.
@@ -30,8 +30,8 @@ pub(crate) struct Compression {
 impl Compression {
     pub(crate) fn new(config: &Config) -> Self {
         let limits = Limits {
-            threads: threads(config),
-            nice: i32::try_from(config.workers.nice).unwrap_or(0),
+            threads: threads(),
+            nice: i32::try_from(config.bounds.worker_nice).unwrap_or(0),
             bodies_max: bodies_max(config),
         };
         Compression { pool: Pool::new(limits), in_force: RefCell::new(Rc::new(Policy::read(config))) }
@@ -94,14 +94,11 @@ impl Compression {
     }
 }
 
-fn threads(config: &Config) -> usize {
-    let cpus = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    match config.compression.threads {
-        0 => (cpus() / CPUS_PER_THREAD).max(1),
-        threads => to_usize(u64::from(threads)),
-    }
+fn threads() -> usize {
+    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    (cpus / CPUS_PER_THREAD).max(1)
 }
 
 fn bodies_max(config: &Config) -> usize {
-    to_usize(u64::from(config.compression.answers_max))
+    to_usize(u64::from(config.bounds.compression_answers_max))
 }

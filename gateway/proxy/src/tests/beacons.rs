@@ -7,7 +7,7 @@ use sluice_supervisor::{Gate as _, RenderedTold};
 use sluice_vitals::{Rendered, Spent};
 
 use super::client::Client;
-use super::world::{World, play, play_with};
+use super::world::{World, play};
 
 const PATH: &str = "/.sluice/vitals";
 
@@ -148,22 +148,6 @@ fn i6_a_flood_of_made_up_settings_is_limited_and_takes_one_row() {
         assert_eq!(send(&mut client, "", &beacon("s50", "/", "1")).await, "HTTP/1.1 204 No Content");
         assert_eq!(reports(&world, "s50"), 1);
     });
-}
-
-#[test]
-fn without_a_path_beacons_are_for_the_app_like_any_request() {
-    play_with(
-        |config| config.render.vitals_path.clear(),
-        async |world| {
-            let worker = world.worker().await;
-            let mut client = world.client();
-            client.post(PATH, &beacon("s1", "/", "1")).await;
-            worker.call().await.answer("mine").await;
-            assert_eq!(client.answer().await, "HTTP/1.1 200 OK, mine");
-            assert_eq!(world.gate.effects_snapshot(), None);
-            assert_eq!(world.gate.dial().vitals_path, "");
-        },
-    );
 }
 
 #[test]

@@ -178,7 +178,7 @@ fn simulate(seed: u64) {
     play_with(
         |config| {
             config.cache.enabled = true;
-            config.cache.private_s = [0, 1, 120][usize::try_from(seed % 3).unwrap_or(0)];
+            config.bounds.private_s = [0, 1, 120][usize::try_from(seed % 3).unwrap_or(0)];
             config.cache.stale_if_error_s = 0;
             // Most have cookies, and no word that the page is for all: the operator says so.
             config.cache.ttl = [("/".to_owned(), "1s".to_owned())].into_iter().collect();

@@ -244,7 +244,7 @@ fn a_render_that_breaks_off_is_broken_for_all_and_not_kept() {
 fn where_there_is_no_room_on_the_disk_a_page_is_sent_to_who_reads_it_and_not_kept() {
     let set = |config: &mut Config| {
         on(config);
-        config.response.memory_bytes_max = 64 * 1024;
+        config.bounds.response_memory_bytes_max = 64 * 1024;
         config.temp.bytes_max = 1;
     };
     play_with(set, async |world| {

@@ -245,8 +245,8 @@ fn page_is_sent_as_it_is_written_up_to_an_include_that_is_waited_for() {
 fn i6_depth_and_count_of_includes_are_bounded_also_where_a_page_includes_itself() {
     let limits = |config: &mut Config| {
         with_cache(config);
-        config.compose.depth_max = 2;
-        config.compose.includes_max = 3;
+        config.bounds.include_depth_max = 2;
+        config.bounds.includes_max = 3;
     };
     play_with(limits, async |world| {
         let worker = world.worker().await;
@@ -277,7 +277,7 @@ fn i6_depth_and_count_of_includes_are_bounded_also_where_a_page_includes_itself(
 fn i6_include_that_is_too_large_is_left_out() {
     let limits = |config: &mut Config| {
         on(config);
-        config.compose.include_bytes_max = 2_000;
+        config.bounds.include_bytes_max = 2_000;
     };
     play_with(limits, async |world| {
         let worker = world.worker().await;

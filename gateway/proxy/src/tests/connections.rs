@@ -57,7 +57,7 @@ fn a_connection_that_rests_makes_room_for_another_and_one_that_works_does_not() 
 
 #[test]
 fn a_body_in_a_file_reaches_the_worker_whole_and_leaves_nothing() {
-    let set = |config: &mut Config| config.server.body_memory_bytes_max = 1000;
+    let set = |config: &mut Config| config.bounds.body_memory_bytes_max = 1000;
     play_with(set, async |world| {
         let (worker, mut client) = (world.worker().await, world.client());
         let body = "0123456789".repeat(1000);

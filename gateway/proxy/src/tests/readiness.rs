@@ -9,7 +9,7 @@ const BUSY: &str = "every worker is busy and none has finished a request for too
 /// One request a worker, and ten seconds without progress are too long.
 fn strict(config: &mut Config) {
     config.workers.concurrency = Concurrency::Fixed(1);
-    config.edge.ready_progress_ms = 10_000;
+    config.queue.wait_ms_max = 10_000;
 }
 
 /// The status of the readiness path, and its reason.

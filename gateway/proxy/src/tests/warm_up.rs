@@ -8,7 +8,7 @@ use super::world::{World, play_with};
 /// Two requests for each worker.
 fn twice(config: &mut Config) {
     config.warm_up.paths = vec!["/warm".to_owned()];
-    config.warm_up.requests_max = 2;
+    config.bounds.warm_up_requests_max = 2;
 }
 
 /// A CA is to be asked for the certificate, and no file has one.

@@ -404,10 +404,10 @@ impl Driver {
 
 fn head_limits(gate: &Gate) -> HeadLimits {
     let config = gate.config();
-    let limits = &config.response;
+    let bounds = &config.bounds;
     HeadLimits {
         request_line_bytes_max: 8192,
-        headers_bytes_max: to_usize(limits.headers_bytes_max),
-        headers_count_max: to_usize(limits.headers_count_max),
+        headers_bytes_max: to_usize(bounds.response_headers_bytes_max),
+        headers_count_max: to_usize(bounds.response_headers_count_max),
     }
 }

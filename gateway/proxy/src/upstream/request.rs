@@ -95,7 +95,7 @@ impl WorkerRequest {
         let us = |ms: u64| ms.saturating_mul(1000);
         let patience = Patience {
             silence_us: us(limits.response.worker_timeout_ms),
-            abandoned_us: us(limits.response.abandoned_timeout_ms),
+            abandoned_us: us(limits.response.worker_timeout_ms),
         };
         let request = Rc::new(WorkerRequest {
             request,

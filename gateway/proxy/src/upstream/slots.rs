@@ -137,8 +137,8 @@ impl Slots {
 
     /// Keeps a connection for another request.
     pub(super) fn keep(&self, wire: Wire, era: u32, carried: &Rc<WorkerRequest>) {
-        let may_keep = self.marks || self.gate.upgrade().is_some_and(|gate| gate.config().workers.keep_alive_without_preload);
-        if may_keep && !self.is_raw.get() && !self.is_closed.get() && era == self.era.get() {
+        // Without marks, bytes that an app sends late would be taken for the next request's answer.
+        if self.marks && !self.is_raw.get() && !self.is_closed.get() && era == self.era.get() {
             self.idle.borrow_mut().push(Idle { wire, carried: Rc::clone(carried) });
         }
     }

@@ -23,9 +23,6 @@ const ASIDE_US_MIN: u64 = 2_000_000;
 impl Pool {
     /// How many workers may boot at once now. Returns the number of workers.
     pub(super) fn boots_max(&self, now: Time, limits: &Limits, demand: Demand) -> u32 {
-        if limits.boot_at_once > 0 {
-            return limits.boot_at_once;
-        }
         let serving = self.count(|w| w.state == WorkerState::Ready || w.state == WorkerState::Warming);
         match demand {
             _ if serving == 0 => 1,

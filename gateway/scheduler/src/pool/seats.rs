@@ -6,9 +6,8 @@
 
 use super::worker::Worker;
 use super::{Ask, Pool, WorkerState};
-use crate::choice::Choice;
 use crate::lanes::Offer;
-use crate::{Lane, Limits, Time, WorkerId};
+use crate::{Lane, Limits, WorkerId};
 
 /// A worker, in millionths: polls of seconds take a few hundred of them each.
 pub(crate) const WHOLE: u32 = 1_000_000;
@@ -157,17 +156,12 @@ impl Pool {
                 && (w.is_free() || !is_awaited(id))
         };
         let rank = |w: &Worker| {
-            let turn = match limits.choice {
-                Choice::First => (false, Time(0)),
-                Choice::RoundRobin => (Some(w.instance) <= self.last_chosen, Time(0)),
-                Choice::LeastRecent => (false, w.idle_since),
-            };
             let held = w.held.len() - w.parked();
             let is_packed = packs && w.parts().saturating_add(ask.part) <= SHORT_PARTS_MAX;
             // Those that wait are spread, as is the memory that they take.
             let has_streams = w.streams >= limits.streams_per_worker_max;
             let waiting = (has_streams, (w.parked() + w.streams as usize) / WAITING_ALIKE, w.parked() > 0);
-            (packs && !is_packed, waiting, if is_packed { usize::MAX - held } else { held }, turn, w.instance)
+            (packs && !is_packed, waiting, if is_packed { usize::MAX - held } else { held }, w.instance)
         };
         let seats = self.workers.with_seats(limits);
         let open = seats.iter().filter_map(|id| self.workers.get(id).map(|w| (id, w)));

@@ -79,7 +79,6 @@ impl Pool {
 
     pub(crate) fn assign(&mut self, now: Time, worker: WorkerId, given: Given, held_max: u32) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
-        self.last_chosen = Some(w.instance);
         self.given = Some(now);
         w.is_reserved = false;
         let Given { request, arrived, need, side, ask, stay_us, cheap_us, handed } = given;

@@ -276,15 +276,13 @@ impl Worker {
 
     /// From when on it has had enough, and of what; `None` when only more requests or memory can bring that about.
     pub fn recycle_due(&self, id: WorkerId, limits: &Limits) -> Option<(Time, RecycleReason)> {
-        let bounds = limits.recycle;
-        if bounds.requests_max > 0 && self.finished >= lowered(bounds.requests_max, id) {
+        let requests_max = limits.recycle_requests_max;
+        if requests_max > 0 && self.finished >= lowered(requests_max, id) {
             return Some((Time(0), RecycleReason::Requests));
         }
-        let old = self.listened.filter(|_| bounds.age_ms_max > 0);
-        let old = old.map(|listened| (listened.plus_ms(lowered(bounds.age_ms_max, id)), RecycleReason::Age));
         let large = self.overweight_due.map(|due| (due, RecycleReason::Memory));
         let unreachable = self.unreachable_since.map(|since| (since, RecycleReason::Socket));
-        [unreachable, large, old].into_iter().flatten().min_by_key(|(at, _)| *at)
+        [unreachable, large].into_iter().flatten().min_by_key(|(at, _)| *at)
     }
 }
 

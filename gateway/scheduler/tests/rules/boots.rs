@@ -154,14 +154,3 @@ fn a_boot_that_takes_much_longer_than_those_before_keeps_nobody() {
     assert_eq!(stage.pass_ms(3_999), []);
     assert_eq!(stage.pass_ms(1), [start(4, 1)]);
 }
-
-#[test]
-fn a_configured_number_boots_at_once_whatever_happens() {
-    let mut stage = Stage::new(Limits { boot_at_once: 2, ..LIMITS });
-    assert_eq!(stage.step(Event::Scaled { workers: 4 }), [start(1, 0), start(2, 1)]);
-    assert_eq!(stage.listen(2), [start(3, 2)]);
-    stage.listen(1);
-    let mut stage = Stage::ready(Limits { boot_at_once: 1, ..LIMITS }, 1);
-    assert_eq!(stage.step(Event::Scaled { workers: 3 }), [start(2, 1)], "without load, too");
-    assert_eq!(stage.listen(2), [start(3, 2)]);
-}

@@ -1,16 +1,16 @@
 //! Which of the free workers gets the next request.
 
-use sluice_scheduler::{Choice, Event, Limits, WorkerId};
+use sluice_scheduler::{Event, Limits, WorkerId};
 
 use crate::stage::{LIMITS, Stage, dispatch};
 
-fn stage(choice: Choice, concurrency: u32) -> Stage {
-    Stage::ready(Limits { choice, concurrency, ..LIMITS }, 3)
+fn stage(concurrency: u32) -> Stage {
+    Stage::ready(Limits { concurrency, ..LIMITS }, 3)
 }
 
 #[test]
 fn first_takes_the_lowest_free_place() {
-    let mut stage = stage(Choice::First, 1);
+    let mut stage = stage(1);
     assert_eq!([stage.arrive_at_worker(), stage.arrive_at_worker(), stage.arrive_at_worker()], [1, 2, 3]);
     stage.finish(2, 2);
     stage.finish(3, 3);
@@ -21,7 +21,7 @@ fn first_takes_the_lowest_free_place() {
 
 #[test]
 fn first_keeps_one_worker_hot_under_light_load() {
-    let mut stage = stage(Choice::First, 1);
+    let mut stage = stage(1);
     for request in 1..=10 {
         assert_eq!(stage.arrive_at_worker(), 1);
         stage.finish(1, request);
@@ -29,54 +29,15 @@ fn first_keeps_one_worker_hot_under_light_load() {
 }
 
 #[test]
-fn round_robin_begins_with_the_first_place_and_goes_round() {
-    let mut stage = stage(Choice::RoundRobin, 1);
-    let mut order = Vec::new();
-    for request in 1..=7 {
-        let worker = stage.arrive_at_worker();
-        stage.finish(worker, request);
-        order.push(worker);
-    }
-    assert_eq!(order, [1, 2, 3, 1, 2, 3, 1]);
-}
-
-#[test]
-fn round_robin_skips_the_busy() {
-    let mut stage = stage(Choice::RoundRobin, 1);
-    assert_eq!([stage.arrive_at_worker(), stage.arrive_at_worker(), stage.arrive_at_worker()], [1, 2, 3]);
-    stage.finish(2, 2);
-    stage.finish(3, 3);
-    assert_eq!(stage.arrive_at_worker(), 2, "1 is next and busy");
-    assert_eq!(stage.arrive_at_worker(), 3);
-}
-
-#[test]
-fn least_recent_takes_the_one_that_has_been_idle_for_longest() {
-    let mut stage = stage(Choice::LeastRecent, 1);
-    for _ in 0..3 {
-        stage.arrive_at_worker();
-    }
-    for (worker, request) in [(2, 2), (3, 3), (1, 1)] {
-        stage.pass_ms(1);
-        stage.finish(worker, request);
-    }
-    assert_eq!([stage.arrive_at_worker(), stage.arrive_at_worker(), stage.arrive_at_worker()], [2, 3, 1]);
-}
-
-#[test]
 fn with_more_slots_the_least_occupied_worker_comes_first() {
-    for choice in [Choice::First, Choice::RoundRobin, Choice::LeastRecent] {
-        let mut stage = stage(choice, 2);
-        let mut given: Vec<u64> = (0..6).map(|_| stage.arrive_at_worker()).collect();
-        given[..3].sort_unstable();
-        given[3..].sort_unstable();
-        assert_eq!(given, [1, 2, 3, 1, 2, 3], "{choice:?}");
-    }
+    let mut stage = stage(2);
+    let given: Vec<u64> = (0..6).map(|_| stage.arrive_at_worker()).collect();
+    assert_eq!(given, [1, 2, 3, 1, 2, 3]);
 }
 
 #[test]
 fn i1_no_worker_is_given_more_than_its_slots() {
-    let mut stage = stage(Choice::First, 2);
+    let mut stage = stage(2);
     for _ in 0..6 {
         stage.arrive_at_worker();
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sluice_scheduler::{Action, Event, Limits, RecycleReason, Recycling, WorkerId};
+use sluice_scheduler::{Action, Event, Limits, RecycleReason, WorkerId};
 
 use crate::stage::{LIMITS, Stage, reloaded, start, start_of, stop};
 
@@ -10,8 +10,8 @@ fn recycling(worker: u64, reason: RecycleReason) -> Action {
     Action::Recycling { worker: WorkerId(worker), reason }
 }
 
-fn limits(requests_max: u64, age_ms_max: u64) -> Limits {
-    Limits { recycle: Recycling { requests_max, age_ms_max }, ..LIMITS }
+fn limits(recycle_requests_max: u64) -> Limits {
+    Limits { recycle_requests_max, ..LIMITS }
 }
 
 fn overweight(worker: u64) -> Event {
@@ -72,7 +72,7 @@ fn the_next_worker_is_recycled_when_the_one_before_has_finished_what_it_held_and
 
 #[test]
 fn a_worker_that_has_finished_as_many_requests_as_allowed_is_replaced() {
-    let mut stage = Stage::ready(limits(10, 0), 1);
+    let mut stage = Stage::ready(limits(10), 1);
     for request in 1.. {
         stage.arrive();
         let actions = stage.finish(1, request);
@@ -85,20 +85,24 @@ fn a_worker_that_has_finished_as_many_requests_as_allowed_is_replaced() {
 }
 
 #[test]
-fn workers_that_started_together_do_not_grow_old_together() {
-    let mut stage = Stage::ready(limits(0, 100_000), 8);
-    let mut ends = BTreeSet::new();
-    for worker in 9..17 {
-        let due = stage.scheduler.next_deadline().expect("another grows old");
-        assert!((90_000_000..=100_000_000).contains(&due.0), "{due:?}");
-        assert_eq!(stage.pass_ms(due.since_us(stage.now) / 1_000 - 1), []);
-        let actions = stage.pass_ms(1);
-        let [Action::Recycling { worker: old, reason: RecycleReason::Age }, Action::Start { .. }] = actions[..] else {
-            panic!("{actions:?}")
+fn workers_that_started_together_do_not_wear_out_together() {
+    let mut stage = Stage::ready(limits(1_000), 1);
+    let (mut ends, mut request) = (BTreeSet::new(), 0);
+    for worker in 1..=8 {
+        let before = request;
+        let actions = loop {
+            request += 1;
+            stage.arrive();
+            let actions = stage.finish(worker, request);
+            if !actions.is_empty() {
+                break actions;
+            }
         };
-        assert_eq!(stage.listen(worker), [stop(old.0)]);
-        stage.exit(old.0);
-        ends.insert(stage.now);
+        assert_eq!(actions, [recycling(worker, RecycleReason::Requests), start(worker + 1, 0)]);
+        assert!((900..=1_000).contains(&(request - before)), "{} requests", request - before);
+        ends.insert(request - before);
+        assert_eq!(stage.listen(worker + 1), [stop(worker)]);
+        stage.exit(worker);
     }
     assert!(ends.len() >= 6, "{ends:?}");
 }
@@ -143,7 +147,7 @@ fn none_is_recycled_during_a_reload_which_replaces_it_anyway() {
 
 #[test]
 fn warm_up_requests_do_not_wear_a_worker_out() {
-    let mut stage = Stage::new(Limits { warm_up: true, ..limits(1, 0) });
+    let mut stage = Stage::new(Limits { warm_up: true, ..limits(1) });
     stage.step(Event::Scaled { workers: 1 });
     stage.listen(1);
     for request in 1..=5 {
@@ -182,8 +186,11 @@ fn fresh_workers_that_are_too_large_are_replaced_more_and_more_seldom_and_that_i
 #[test]
 fn other_limits_hold_from_the_next_step() {
     let mut stage = Stage::ready(LIMITS, 1);
-    stage.pass_ms(50_000);
-    stage.scheduler.set_limits(limits(0, 40_000));
+    for request in 1..=5 {
+        stage.arrive();
+        stage.finish(1, request);
+    }
+    stage.scheduler.set_limits(limits(3));
     assert!(stage.scheduler.next_deadline().is_some_and(|at| at <= stage.now));
-    assert_eq!(stage.pass_ms(0)[0], recycling(1, RecycleReason::Age));
+    assert_eq!(stage.pass_ms(0)[0], recycling(1, RecycleReason::Requests));
 }

@@ -1,8 +1,8 @@
 //! A scheduler on a clock that the test sets, and the few words in which the stories are told.
 
 use sluice_scheduler::{
-    AbandonReason, Action, Choice, ClassId, Event, KillReason, Lane, Limits, Need, Order, Recycling, RequestId,
-    Scheduler, Time, WorkerId, WorkerState,
+    AbandonReason, Action, ClassId, Event, KillReason, Lane, Limits, Need, Order, RequestId, Scheduler, Time, WorkerId,
+    WorkerState,
 };
 
 pub const LIMITS: Limits = Limits {
@@ -15,8 +15,6 @@ pub const LIMITS: Limits = Limits {
     ageing: 3,
     lanes: false,
     may_raise: false,
-    choice: Choice::First,
-    boot_at_once: 0,
     cpus: 4,
     start_timeout_ms: 1_000,
     stop_timeout_ms: 500,
@@ -27,7 +25,7 @@ pub const LIMITS: Limits = Limits {
     streams_per_worker_max: 2,
     warm_up: false,
     reload_at_once: 0,
-    recycle: Recycling { requests_max: 0, age_ms_max: 0 },
+    recycle_requests_max: 0,
     needless_wait_ms_min: 2_000,
     needless_wait_ms_max: 16_000,
     examine_timeout_ms: 900,

@@ -1,6 +1,6 @@
 //! Limits of a gateway as installed, in strict mode, with shorter times where processes start and end. Examples use them, too.
 
-use sluice_scheduler::{Choice, Limits, Order, Recycling};
+use sluice_scheduler::{Limits, Order};
 
 pub const LIMITS: Limits = Limits {
     queue_length_max: 1_000,
@@ -12,8 +12,6 @@ pub const LIMITS: Limits = Limits {
     ageing: 3,
     lanes: true,
     may_raise: false,
-    choice: Choice::First,
-    boot_at_once: 0,
     cpus: 4,
     start_timeout_ms: 60_000,
     stop_timeout_ms: 1_000,
@@ -24,7 +22,7 @@ pub const LIMITS: Limits = Limits {
     streams_per_worker_max: 0,
     warm_up: false,
     reload_at_once: 0,
-    recycle: Recycling { requests_max: 0, age_ms_max: 0 },
+    recycle_requests_max: 0,
     needless_wait_ms_min: 1_000,
     needless_wait_ms_max: 1_000,
     examine_timeout_ms: 900,

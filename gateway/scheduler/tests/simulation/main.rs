@@ -149,7 +149,6 @@ fn random_days_keep_i1_i3_i4_i5_i6() {
         "successor failed",
         "successor promoted",
         "recycled: Requests",
-        "recycled: Age",
         "recycled: Memory",
         "recycled: Overdue",
         "granted one more",

@@ -1,6 +1,6 @@
 //! What kind of day a seed stands for: the limits in force and how the world misbehaves.
 
-use sluice_scheduler::{Choice, ClassId, Limits, Need, Order, Recycling};
+use sluice_scheduler::{ClassId, Limits, Need, Order};
 
 use crate::rng::Rng;
 
@@ -59,8 +59,8 @@ pub struct Plan {
     pub reconfigurations: u64,
 }
 
-pub fn recycling(rng: &mut Rng) -> Recycling {
-    Recycling { requests_max: rng.pick(&[0, 0, 1, 7, 30]), age_ms_max: rng.pick(&[0, 0, 0, 100, 400]) }
+pub fn recycle_requests_max(rng: &mut Rng) -> u64 {
+    rng.pick(&[0, 0, 1, 7, 30])
 }
 
 /// One kind, or short and long ones, some of which are known and some of which have priorities and deadlines.
@@ -88,8 +88,6 @@ impl Plan {
             ageing: rng.pick(&[0, 3]),
             lanes: rng.percent(85),
             may_raise: rng.percent(30),
-            choice: rng.pick(&[Choice::First, Choice::RoundRobin, Choice::LeastRecent]),
-            boot_at_once: rng.pick(&[0, 0, 0, 1, 2, 10]),
             cpus: rng.pick(&[1, 2, 4]),
             start_timeout_ms: rng.between(5, 200),
             stop_timeout_ms: rng.pick(&[0, 1, 20, 100, 200]),
@@ -100,7 +98,7 @@ impl Plan {
             streams_per_worker_max: rng.count(0, 3),
             warm_up: rng.percent(50),
             reload_at_once: rng.pick(&[0, 0, 1, 2, 6]),
-            recycle: recycling(rng),
+            recycle_requests_max: recycle_requests_max(rng),
             needless_wait_ms_min: rng.between(1, 40),
             needless_wait_ms_max: rng.pick(&[40, 100, 400]),
             examine_timeout_ms: rng.pick(&[1, 20, 100]),
@@ -126,7 +124,7 @@ impl Plan {
             broken_percent: rng.pick(&[0, 20, 50]),
             retried_percent: rng.pick(&[0, 50, 100]),
             warm_ups_max: rng.between(0, 4),
-            reloads: rng.pick(&[0, 2, 4, 8]),
+            reloads: rng.pick(&[0, 4, 8, 8]),
             reconfigurations: rng.pick(&[0, 0, 1, 4]),
             limits,
             kinds: kinds(rng),

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use sluice_scheduler::{Action, Event, Home, Need, Order, RequestId, Scheduler, Time, WorkerId};
 
 use crate::model::Model;
-use crate::plan::{Plan, recycling};
+use crate::plan::{Plan, recycle_requests_max};
 use crate::rng::Rng;
 
 /// Steps after which a day that has not ended never will.
@@ -405,7 +405,7 @@ impl World {
         limits.order = self.rng.pick(&[limits.order, limits.order, Order::Fifo, Order::Shortest]);
         limits.lanes &= self.rng.percent(50);
         limits.reload_at_once = self.rng.pick(&[0, 1, 3]);
-        limits.recycle = recycling(&mut self.rng);
+        limits.recycle_requests_max = recycle_requests_max(&mut self.rng);
         limits.stop_timeout_ms = self.rng.pick(&[1, 20, 200]);
         self.scheduler.set_limits(limits.clone());
         self.model.set_limits(limits);

@@ -1,6 +1,7 @@
 //! What a worker is told of rendering, and what it says of it. It must not know what comes of either.
 
 use serde_json::json;
+use sluice_catalog::config::VITALS_PATH;
 use sluice_vitals::{Rendered, Spent};
 use tokio::time::Instant;
 
@@ -15,11 +16,11 @@ const RENDERED_MAX: usize = 1000;
 /// Tells the worker the dial, unless it knows the one in force. A worker that does not take the line is told with its next beat.
 pub(super) fn tell_dial(supervisor: &Supervisor, process: &Process) {
     let dial = supervisor.gate.dial();
-    let DialInForce { version, server, vitals_path } = &*dial;
+    let DialInForce { version, server } = &*dial;
     if process.dial_told.get() == *version {
         return;
     }
-    if process.say(&json!({ "type": "render", "server": server, "vitals": vitals_path }).to_string()) {
+    if process.say(&json!({ "type": "render", "server": server, "vitals": VITALS_PATH }).to_string()) {
         process.dial_told.set(*version);
     }
 }

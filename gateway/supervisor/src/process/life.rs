@@ -54,7 +54,7 @@ pub(crate) async fn run(
         }
     };
     let pid = child.id().unwrap_or(0);
-    let added_nice = supervisor.gate.config().workers.nice;
+    let added_nice = supervisor.gate.config().bounds.worker_nice;
     // At once, so that the threads to come have it too. It fails only where the process has gone already. Those of both lanes
     // start alike: with what the others leave, an app would take its time to boot just when its requests already wait.
     let usual = priority::of_lane(Lane::Short, added_nice);

@@ -29,6 +29,9 @@ const WRONG: Rate = Rate { count: 6, period_s: 60, burst: 10 };
 /// bcrypt reads no more of a password; a longer one would be as good as its beginning.
 const PASSWORD_BYTES_MAX: usize = 72;
 
+/// Browsers no longer show the realm.
+const CHALLENGE: &str = "Basic realm=\"Restricted\", charset=\"UTF-8\"";
+
 /// The users, and what is known of those who tried to be one.
 pub(crate) struct Login {
     users: Users,
@@ -47,7 +50,7 @@ impl Login {
         Login {
             users,
             exempt: settings.basic_auth_exempt.clone(),
-            challenge: format!("Basic realm=\"{}\", charset=\"UTF-8\"", settings.basic_auth_realm).into(),
+            challenge: CHALLENGE.into(),
             verified: RefCell::new(Verified::new()),
             wrong: RefCell::new(Table::new(ADDRESSES_MAX)),
             pace: Pace::of(WRONG),

@@ -14,8 +14,7 @@ fn login() -> Login {
     // As `htpasswd -B` writes it.
     let bob = PasswordHash::parse(&hash(&"x".repeat(72)).as_str().replacen("$2b$", "$2y$", 1)).unwrap();
     let users = [("anna", hash("secret")), ("bob", bob)];
-    let settings = config::Access { basic_auth_realm: "Staging".to_owned(), ..config::Access::default() };
-    Login::new(&settings, users.into_iter().map(|(name, hash)| (name.to_owned(), hash)).collect())
+    Login::new(&config::Access::default(), users.into_iter().map(|(name, hash)| (name.to_owned(), hash)).collect())
 }
 
 fn head(path: &str, pair: Option<&str>) -> RequestHead {
@@ -43,7 +42,7 @@ async fn user_is_let_through_and_the_password_taken_off() {
     assert!(ask(&login, "192.0.2.1", Some(&format!("bob:{}", "x".repeat(72)))).await.is_ok());
     let nobody = ask(&login, "192.0.2.1", None).await.unwrap_err();
     assert_eq!((nobody.code, nobody.detail), (Code::LoginRequired, ""));
-    assert_eq!(nobody.challenge.as_deref(), Some("Basic realm=\"Staging\", charset=\"UTF-8\""));
+    assert_eq!(nobody.challenge.as_deref(), Some("Basic realm=\"Restricted\", charset=\"UTF-8\""));
     // A longer password would be as good as its beginning.
     for pair in ["anna:Secret", "anna:", "ANNA:secret", "carl:secret", ":", &format!("bob:{}", "x".repeat(73))] {
         let refused = ask(&login, "192.0.2.1", Some(pair)).await.unwrap_err();

@@ -12,7 +12,7 @@ fn rates(limits: &[(&str, &str)], exempt: &[&str], clients_max: u64) -> Rates {
     let mut config = Config::default();
     config.rate.limits = limits.iter().map(|(path, rate)| ((*path).to_owned(), (*rate).to_owned())).collect();
     config.rate.exempt = exempt.iter().map(|network| (*network).to_owned()).collect();
-    config.rate.clients_max = clients_max;
+    config.bounds.rate_clients_max = clients_max;
     Rates::parse(&config).unwrap().unwrap()
 }
 

@@ -18,7 +18,6 @@ fn longest_prefix_decides_the_directory_and_the_caching() {
     let files = Files::new(&config::Files {
         paths: map(&[("/", &public), ("/assets/", &assets)]),
         cache_control: map(&[("/assets/", "immutable"), ("/assets/sw.js", "no-cache"), ("/robots.txt", "no-store")]),
-        ..config::Files::default()
     })
     .unwrap();
     let find = |path: &str| {

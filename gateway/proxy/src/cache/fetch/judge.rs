@@ -49,7 +49,7 @@ pub(super) fn judge(
     let policy = storable(answered).map_err(Why::Refused)?;
     let ResponseBody::Fill(answer, size) = &response.body else { return Err(Why::Endless) };
     let tags = tags(&response.head.fields, &answer.parts()).ok_or(Why::Refused(Refused::Tags))?;
-    if matches!(size, Size::Known(bytes) if *bytes > gate.config().cache.page_bytes_max) {
+    if matches!(size, Size::Known(bytes) if *bytes > gate.config().bounds.page_bytes_max) {
         return Err(Why::TooLarge);
     }
     let is_endless = |answer: &Answer| answer.is_stream.get() || answer.is_until_close.get();

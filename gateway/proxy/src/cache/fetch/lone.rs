@@ -38,7 +38,7 @@ impl Fetch {
     }
 
     pub(super) fn private_time(&self) -> Duration {
-        Duration::from_secs(self.gate.config().cache.private_s)
+        Duration::from_secs(self.gate.config().bounds.private_s)
     }
 
     /// Others who ask for the page wait for nobody, for so long. Where one of them has brought a page meanwhile, they have that.

@@ -54,7 +54,7 @@ pub(crate) async fn serve(stream: ClientStream, origin: Origin, gate: Rc<Gate>, 
     lobby.connections.rests(handle.key);
     let meter = Meter::new(stream, lobby.store.memory.unsent_bytes_max());
     let shared = Shared::new(lobby);
-    let patience = Duration::from_millis(lobby.config().server.headers_timeout_ms);
+    let patience = Duration::from_millis(lobby.config().bounds.headers_timeout_ms);
     let handshake = builder(lobby, &shared).handshake(Metered(Rc::clone(&meter)));
     if let Ok(Ok(connection)) = tokio::time::timeout(patience, handshake).await {
         let driver = Driver {
@@ -90,11 +90,11 @@ pub(crate) async fn serve(stream: ClientStream, origin: Origin, gate: Rc<Gate>, 
 
 fn builder(lobby: &Lobby, shared: &Shared) -> h2::server::Builder {
     let config = lobby.config();
-    let server = &config.server;
-    let streams_max = server.http2_streams_max;
+    let streams_max = config.bounds.http2_streams_max;
     // The gateway judges the fields by itself, and says what is wrong; this is for what is out of all proportion.
-    let list_bytes =
-        server.request_line_bytes_max + server.headers_bytes_max + FIELD_BYTES * (server.headers_count_max + 4);
+    let list_bytes = config.request_line_bytes_max()
+        + config.server.headers_bytes_max
+        + FIELD_BYTES * (config.bounds.headers_count_max + 4);
     let window = STREAM_WINDOW_BYTES.saturating_mul(streams_max).min((1 << 31) - 1);
     let mut builder = h2::server::Builder::new();
     builder
@@ -129,7 +129,7 @@ struct Driver<'c> {
 
 impl Driver<'_> {
     async fn run(mut self) {
-        let streams_max = self.lobby.config().server.http2_streams_max as usize;
+        let streams_max = self.lobby.config().bounds.http2_streams_max as usize;
         let mut is_idle = true;
         loop {
             if self.shared.is_flooded() || self.meter.is_flooded() {
@@ -229,8 +229,7 @@ impl Driver<'_> {
 
     fn deadline(&self, is_idle: bool) -> Option<Instant> {
         let config = self.lobby.config();
-        let server = &config.server;
-        let idle_ms = if self.is_used { server.keep_alive_timeout_ms } else { server.headers_timeout_ms };
+        let idle_ms = if self.is_used { config.server.keep_alive_timeout_ms } else { config.bounds.headers_timeout_ms };
         let idle = match self.leaving_since {
             _ if !is_idle => None,
             Some(leaving_since) => Some(self.idle_since.max(leaving_since) + LAST_WORDS),

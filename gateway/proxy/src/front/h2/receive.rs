@@ -58,7 +58,7 @@ impl H2<'_> {
         if self.asks_for == AsksFor::WebSocket || self.receive.is_end_stream() {
             return Ok(Body::empty(self.declared_bytes.is_some()));
         }
-        let memory_bytes_max = to_usize(self.lobby.config().server.body_memory_bytes_max);
+        let memory_bytes_max = to_usize(self.lobby.config().bounds.body_memory_bytes_max);
         if self.declared_bytes.is_some_and(|bytes| bytes > bytes_max) {
             return Err(refused(Code::BodyTooLarge, "the declared length is over the limit"));
         }

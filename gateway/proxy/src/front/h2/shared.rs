@@ -50,7 +50,7 @@ struct Resets {
 impl Shared {
     pub(super) fn new(lobby: &Lobby) -> Rc<Self> {
         let config = lobby.config();
-        let bodies_bytes_max = config.server.http2_bodies_bytes_max.max(config.server.body_bytes_max);
+        let bodies_bytes_max = config.bounds.http2_bodies_bytes_max.max(config.server.body_bytes_max);
         let blocks_max = u32::try_from(bodies_bytes_max.div_ceil(BLOCK_BYTES)).unwrap_or(u32::MAX).max(1);
         let memory = Rc::clone(&lobby.store.memory);
         Rc::new(Shared {

@@ -115,8 +115,8 @@ impl Parent {
 
     /// Whether the page may have one more, here.
     fn has_room(&self) -> bool {
-        let limits = &self.gate.config().compose;
-        let has_room = self.depth < limits.depth_max && self.page.includes.get() < limits.includes_max;
+        let bounds = &self.gate.config().bounds;
+        let has_room = self.depth < bounds.include_depth_max && self.page.includes.get() < bounds.includes_max;
         self.page.includes.update(|includes| includes + u32::from(has_room));
         has_room
     }
@@ -146,14 +146,14 @@ impl Parent {
     async fn bring(&self, place: &Place, reference: &str) -> Result<Body, IncludeEnd> {
         let target = target::of_reference(reference, &self.head).ok_or(IncludeEnd::Refused)?;
         self.asked.update(|asked| asked + 1);
-        let limits = self.gate.config().compose.clone();
+        let config = self.gate.config();
         let wanted = Wanted::new(
             format!("{}-{}", self.id, self.asked.get()).into(),
             (&self.page, self.depth + 1),
             self.is_logged_in,
             Bounds {
-                until: Instant::now() + Duration::from_millis(limits.include_ms_max),
-                bytes_max: to_usize(limits.include_bytes_max),
+                until: Instant::now() + Duration::from_millis(config.compose.include_ms_max),
+                bytes_max: to_usize(config.bounds.include_bytes_max),
             },
             &self.gate.store.memory,
         );

@@ -19,10 +19,12 @@ pub(super) enum Verdict {
     Compress(Coding),
 }
 
+/// Encodings that answers are compressed in; the order decides where a client likes several alike.
+const CODINGS: [Coding; 3] = [Coding::Zstd, Coding::Brotli, Coding::Gzip];
+
 /// What the config says.
 pub(super) struct Policy {
     pub(super) is_enabled: bool,
-    codings: Vec<Coding>,
     size_min: u64,
     types: Vec<Pattern>,
     /// None where nothing is excluded, as with most configs.
@@ -45,8 +47,7 @@ impl Policy {
         let compression = &config.compression;
         Policy {
             is_enabled: compression.enabled,
-            codings: compression.encodings.iter().filter_map(|token| Coding::of_token(token)).collect(),
-            size_min: compression.size_min,
+            size_min: config.bounds.compression_size_min,
             types: compression.types.iter().map(|pattern| Pattern::read(&pattern.to_ascii_lowercase())).collect(),
             exclude: (!compression.exclude.is_empty()).then(|| {
                 Rules::of(compression.exclude.iter().filter_map(|route| Route::parse(route, "").ok()).map(folded))
@@ -55,7 +56,7 @@ impl Policy {
     }
 
     pub(super) fn verdict(&self, request: &RequestHead, head: &ResponseHead, size: Size) -> Verdict {
-        if !self.is_enabled || self.codings.is_empty() {
+        if !self.is_enabled {
             return Verdict::Never;
         }
         if head.status == 304 {
@@ -64,7 +65,7 @@ impl Policy {
         if !self.may_compress(head, size) || self.excludes(request) {
             return Verdict::Never;
         }
-        let accepted = Accepted::of(request.fields.get_all("accept-encoding"), &self.codings);
+        let accepted = Accepted::of(request.fields.get_all("accept-encoding"), &CODINGS);
         accepted.best().map_or(Verdict::Varies, Verdict::Compress)
     }
 

@@ -35,16 +35,17 @@ fn verdict(policy: &Policy, status: u16, fields: &[(&str, &str)]) -> Verdict {
 fn nothing_is_compressed_unless_the_config_says_so() {
     assert_eq!(verdict(&Policy::read(&Config::default()), 200, &[HTML]), Verdict::Never);
     assert_eq!(verdict(&policy(|_| {}), 200, &[HTML]), GZIP);
-    assert_eq!(verdict(&policy(|compression| compression.encodings.clear()), 200, &[HTML]), Verdict::Never);
 }
 
 #[test]
-fn clients_get_what_they_accept_and_the_config_offers() {
-    let policy = policy(|compression| compression.encodings = vec!["gzip".to_owned(), "zstd".to_owned()]);
+fn clients_get_what_they_like_best() {
+    let policy = policy(|_| {});
     let of = |accepts: &[(&str, &str)]| policy.verdict(&request("/", accepts), &head(200, &[HTML]), Size::Unknown);
-    assert_eq!(of(&[("Accept-Encoding", "zstd, gzip, br")]), GZIP);
+    assert_eq!(of(&[("Accept-Encoding", "gzip, br, zstd")]), Verdict::Compress(Coding::Zstd));
+    assert_eq!(of(&[("Accept-Encoding", "gzip, br")]), Verdict::Compress(Coding::Brotli));
+    assert_eq!(of(&[("Accept-Encoding", "gzip, br;q=0.5")]), GZIP);
     assert_eq!(of(&[("Accept-Encoding", "gzip;q=0.5"), ("accept-encoding", "zstd")]), Verdict::Compress(Coding::Zstd));
-    assert_eq!(of(&[("Accept-Encoding", "br")]), Verdict::Varies);
+    assert_eq!(of(&[("Accept-Encoding", "deflate")]), Verdict::Varies);
     assert_eq!(of(&[]), Verdict::Varies);
 }
 

@@ -16,17 +16,13 @@ impl Workers {
         promise!(self.places.not_before <= now, "{worker:?} is recycled during the back-off");
         let Some(w) = self.live.get(&worker) else { return Err(format!("{worker:?} is gone and was recycled")) };
         promise!(w.serves() && w.post == Post::Holder, "{worker:?} is recycled and not healthy: {w:?}");
-        let bounds = self.limits.recycle;
+        let requests_max = self.limits.recycle_requests_max;
         let enough = match reason {
             RecycleReason::Memory => w.overweight.is_some_and(|(early, _)| early <= now),
             RecycleReason::Overdue => w.overdue || w.lowered,
             // Nobody deletes sockets on these days; see `rules/recycle.rs`.
             RecycleReason::Socket => false,
-            RecycleReason::Requests => bounds.requests_max > 0 && w.finished * 10 >= bounds.requests_max * 9,
-            RecycleReason::Age => {
-                let age_us = w.listened.map_or(0, |listened| now.since_us(listened));
-                bounds.age_ms_max > 0 && age_us >= bounds.age_ms_max * 900
-            }
+            RecycleReason::Requests => requests_max > 0 && w.finished * 10 >= requests_max * 9,
         };
         promise!(enough, "{worker:?} has not had enough ({reason:?}): {w:?}");
         let older = self.recyclings().find(|(w2, (_, must))| *must <= now && w2.started < w.started);
@@ -58,14 +54,12 @@ impl Workers {
     /// Workers that may be recycled, each with the earliest and the latest time.
     fn recyclings(&self) -> impl Iterator<Item = (&Worker, (Time, Time))> {
         let never = Time(u64::MAX);
-        let bounds = self.limits.recycle;
+        let requests_max = self.limits.recycle_requests_max;
         self.live.values().filter(|w| w.serves() && w.post == Post::Holder).filter_map(move |w| {
-            let has_finished = |percent| bounds.requests_max > 0 && w.finished * 100 >= bounds.requests_max * percent;
-            let aged = |per_mille| w.listened.map_or(never, |at| Time(at.0 + bounds.age_ms_max * per_mille));
-            let (early, late) = if bounds.age_ms_max > 0 { (aged(900), aged(1000)) } else { (never, never) };
+            let has_finished = |percent| requests_max > 0 && w.finished * 100 >= requests_max * percent;
             let (large_early, large_late) = w.overweight.unwrap_or((never, never));
-            let early = if has_finished(90) { Time(0) } else { early.min(large_early) };
-            let late = if has_finished(100) { Time(0) } else { late.min(large_late) };
+            let early = if has_finished(90) { Time(0) } else { large_early };
+            let late = if has_finished(100) { Time(0) } else { large_late };
             (early < never).then_some((w, (early, late)))
         })
     }
