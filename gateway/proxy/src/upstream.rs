@@ -29,7 +29,7 @@ use tokio::sync::Notify;
 
 use crate::gate::{Orphan, Pass};
 use crate::receive::body::Body;
-use crate::record::Account;
+use crate::record::account::Account;
 use crate::respond::answer::Answer;
 use crate::sessions::POLL;
 use crate::signal::Signal;

@@ -68,7 +68,7 @@ pub fn take_pages_over(gate: &Gate, from: Option<&Path>) {
         Ok(taking) => drop(tokio::task::spawn_local(taking)),
         Err(error) => {
             let text = format!("upgrade: no cached pages are taken over: {}: {error}", from.display());
-            gate.journal.emit(Event::Note { level: Level::Warn, text: &text });
+            gate.observer.emit(Event::Note { level: Level::Warn, text: &text });
         }
     }
 }

@@ -343,7 +343,7 @@ impl Gate {
 
     fn note_pages(&self, level: Level, what: &str) {
         let text = format!("upgrade: pages: {what}");
-        self.journal.emit(Happening::Note { level, text: &text });
+        self.observer.emit(Happening::Note { level, text: &text });
     }
 }
 

@@ -10,7 +10,6 @@ use super::words::{Answered, Question, ToCore};
 use crate::front::exchange::Exchange;
 use crate::front::road::judge;
 use crate::gate::Gate;
-use crate::record::ended;
 use crate::request::passage::Request;
 use crate::request::serve_request;
 use crate::respond::Sent;
@@ -29,7 +28,7 @@ pub async fn hear(gate: Rc<Gate>, lost: impl Fn(&str)) {
                 ToCore::Closed(key) => close(&gate, key),
                 ToCore::Fault(place) => {
                     let text = format!("a connection was lost to a fault in the gateway, at {place}");
-                    gate.journal.emit(Event::Note { level: Level::Error, text: &text });
+                    gate.observer.emit(Event::Note { level: Level::Error, text: &text });
                 }
                 ToCore::Ended(place) => {
                     let keys = gate.fronts().map(|fronts| fronts.lose(front)).unwrap_or_default();
@@ -73,7 +72,7 @@ fn note(gate: &Gate, front: usize, answered: Answered) {
     request.take_head(asked, &origin, gate);
     (request.id, request.received, request.cached) = (id.into(), Some(received), Some(CacheUse::Hit));
     let sent = Sent { outcome: Outcome::Answered, status: 200, error: None, bytes_out };
-    ended::record_at(gate, ended, request, &sent);
+    gate.record(ended, request, &sent);
 }
 
 fn serve(gate: &Rc<Gate>, front: usize, question: Question) {

@@ -144,7 +144,7 @@ impl Gate {
         let lease = Lease::new(worker, request, &self.lost.0);
         let Some(slots) = self.slots_of(worker) else { return Some((lease, job)) };
         job.answer.worker.set(Some(worker));
-        self.followers.given(worker, request, &job.class.name);
+        self.observer.followers.given(worker, request, &job.class.name);
         job.answer.times.update(|times| Times { dispatched: Some(at), ..times });
         let exchange = Rc::new(InFlight::new(&job, at));
         if ahead == Ahead::Handed {

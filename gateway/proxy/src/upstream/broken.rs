@@ -156,7 +156,7 @@ impl Slots {
             return;
         }
         let text = format!("{why} by worker {}, which is replaced", self.worker.0);
-        gate.journal.emit(Happening::Note { level: Level::Warn, text: &text });
+        gate.observer.emit(Happening::Note { level: Level::Warn, text: &text });
         self.ends_for(Cause::Gateway);
         gate.give_up_worker(self.worker);
         while !self.closed.get() {

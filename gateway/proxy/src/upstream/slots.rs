@@ -91,7 +91,7 @@ impl Slots {
             && let Some(gate) = self.gate.upgrade()
         {
             // Counted where requests really go out, apart from the scheduler's own account. It is a bug if it happens.
-            gate.journal.emit(Happening::OverlapSeen { worker: self.worker.0, count: 1 });
+            gate.observer.emit(Happening::OverlapSeen { worker: self.worker.0, count: 1 });
         }
         let slot = Rc::new(Slot::default());
         slots.push(Rc::clone(&slot));
@@ -293,6 +293,6 @@ impl Slots {
 
     pub(super) fn note(&self, gate: &Gate, job: &Job, what: &str) {
         let text = format!("request {} at worker {} {what}", job.request_id, self.worker.0);
-        gate.journal.emit(Happening::Note { level: Level::Warn, text: &text });
+        gate.observer.emit(Happening::Note { level: Level::Warn, text: &text });
     }
 }

@@ -26,7 +26,9 @@ fn gate(set: impl FnOnce(&mut Config)) -> Rc<Gate> {
     config.cache.on_reload = OnReload::Keep;
     set(&mut config);
     let journal = Journal::new(Options::default(), std::io::sink()).unwrap();
-    crate::gate(ActiveConfig::read(Rc::new(config)).unwrap(), journal).unwrap()
+    let config = Rc::new(config);
+    let observer = sluice_observe::Observer::new(&config, journal);
+    crate::gate(ActiveConfig::read(config).unwrap(), observer).unwrap()
 }
 
 fn policy(gate: &Gate) -> Policy {
