@@ -25,7 +25,8 @@ use crate::upstream::InFlight;
 
 /// How long a report may take after the response, if the worker's event loop turns: hooks and late ends take their time.
 const WAIT: Duration = Duration::from_secs(1);
-/// Longest wait of a record for its worker's report. A worker that renders for seconds can report nothing meanwhile, also not what it finished before.
+/// Longest wait of a record for its worker's report. A worker that renders for seconds can report nothing meanwhile, also not
+/// what it finished before.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 /// What a request can have cost at most: an hour. More is a lie or a mistake.
 const CPU_US_MAX: u64 = 3_600_000_000;
