@@ -14,7 +14,6 @@ mod host;
 mod http;
 mod live;
 mod metrics;
-mod minute;
 mod packed;
 pub mod protocol;
 

@@ -10,21 +10,17 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame as BodyFrame};
-use nix::sys::resource::{UsageWho, getrusage};
 use serde::Serialize;
-use sluice_catalog::dashboard::{Columns, Costs, Frame, Hello, Point};
-use sluice_catalog::snapshot::LatelySnapshot;
-use sluice_history::{History, Now, Requests};
-use sluice_journal::{Journal, Moment};
+use sluice_catalog::dashboard::{Columns, Costs, Frame, Hello};
+use sluice_observe::{Observer, unix_ms};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::Operator;
-use crate::minute::Minute;
 use crate::protocol::{Seen, Watched};
 
 /// Dashboards that may be open at once.
@@ -37,21 +33,17 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Seconds between two reports of what classes cost.
 const COSTS_EVERY: u64 = 5;
 
-/// The gateway's latest seconds, and the dashboards that look at it.
+/// The dashboards that look at the gateway.
 pub struct Live {
-    journal: Journal,
+    observer: Rc<Observer>,
     state: RefCell<State>,
 }
 
+#[derive(Default)]
 struct State {
-    history: History,
-    moment: Moment,
-    read: Instant,
     ticks: u64,
     /// The latest mark that was told.
     marked: u64,
-    point: Point,
-    minute: Minute,
     viewers: Vec<Viewer>,
     is_closed: bool,
 }
@@ -70,21 +62,10 @@ pub(crate) struct Events {
 }
 
 impl Live {
-    /// An empty history that begins now.
+    /// No dashboards yet, of what this observer knows.
     #[must_use]
-    pub fn new(journal: Journal) -> Self {
-        let state = State {
-            history: History::new(unix_ms()),
-            moment: Moment::default(),
-            read: Instant::now(),
-            ticks: 0,
-            marked: 0,
-            point: Point::default(),
-            minute: Minute::default(),
-            viewers: Vec::new(),
-            is_closed: false,
-        };
-        Self { journal, state: RefCell::new(state) }
+    pub fn new(observer: Rc<Observer>) -> Self {
+        Self { observer, state: RefCell::default() }
     }
 
     /// Keeps the history and tells viewers, for as long as it is polled.
@@ -100,27 +81,20 @@ impl Live {
 
     fn tick(&self, operator: &dyn Operator) {
         let status = operator.snapshot();
+        self.observer.past.record(&status);
         let mut state = self.state.borrow_mut();
         let state = &mut *state;
-        self.journal.take_moment(&mut state.moment);
-        let now = Instant::now();
-        let elapsed = now.saturating_duration_since(std::mem::replace(&mut state.read, now));
-        let now = Now { unix_ms: unix_ms(), elapsed_ms: millis(elapsed), gateway_cpu_ms: cpu_ms() };
-        let Moment { answered, refused, failed, queue_wait, service_time } = &state.moment;
-        let (answered, refused, failed) = (*answered, *refused, *failed);
-        state.point =
-            state.history.record(now, &status, &Requests { answered, refused, failed, queue_wait, service_time });
-        state.minute.add(elapsed, &status, &state.point);
         state.ticks += 1;
         if state.viewers.is_empty() {
             return;
         }
-        let marks = self.journal.marks_since(state.marked);
+        let marks = self.observer.journal().marks_since(state.marked);
         state.marked = marks.last().map_or(state.marked, |mark| mark.id);
-        let frame = Frame { now_ms: now.unix_ms, status, point: state.point.clone(), marks };
-        let mut events = vec![event("frame", &state.seen(), &frame)];
+        let frame = Frame { now_ms: unix_ms(), status, point: self.observer.past.point(), marks };
+        let seen = self.seen(state);
+        let mut events = vec![event("frame", &seen, &frame)];
         if state.ticks.is_multiple_of(COSTS_EVERY) {
-            events.push(event("costs", &state.seen(), &costs(operator)));
+            events.push(event("costs", &seen, &costs(operator)));
         }
         state.tell(&events);
     }
@@ -140,11 +114,11 @@ impl Live {
         if state.is_closed || state.viewers.len() >= VIEWERS_MAX {
             return None;
         }
-        let epoch = state.history.epoch();
+        let epoch = self.observer.past.epoch();
         let seen = last_event.and_then(Seen::parse).filter(|seen| seen.epoch == epoch);
-        let missed = seen.as_ref().and_then(|seen| state.history.since(seen.at_ms));
+        let missed = seen.as_ref().and_then(|seen| self.observer.past.since(seen.at_ms));
         // Those that the others have not been told yet come with the next event.
-        let mut marks = self.journal.marks_since(seen.as_ref().map_or(0, |seen| seen.mark));
+        let mut marks = self.observer.journal().marks_since(seen.as_ref().map_or(0, |seen| seen.mark));
         if state.viewers.is_empty() {
             state.marked = marks.last().map_or(state.marked, |mark| mark.id.max(state.marked));
         }
@@ -156,8 +130,8 @@ impl Live {
             marks,
             token_file: token_file.map(str::to_owned),
         };
-        let frame = Frame { now_ms: unix_ms(), status, point: state.point.clone(), marks: Vec::new() };
-        let now = state.seen();
+        let frame = Frame { now_ms: unix_ms(), status, point: self.observer.past.point(), marks: Vec::new() };
+        let now = self.seen(state);
         let first =
             [event("hello", &now, &hello), event("frame", &now, &frame), event("costs", &now, &costs(operator))].into();
         let (events, rest) = mpsc::channel(EVENTS_MAX);
@@ -167,7 +141,7 @@ impl Live {
 
     /// Spans of about this length.
     pub(crate) fn columns(&self, span_s: u32) -> Columns {
-        self.state.borrow().history.columns(span_s)
+        self.observer.past.columns(span_s)
     }
 
     /// Ends what every viewer gets, and lets nobody in any more.
@@ -177,22 +151,20 @@ impl Live {
         state.viewers.clear();
     }
 
-    /// The last minute by outcome and error, for the snapshot.
-    #[must_use]
-    pub fn lately(&self) -> LatelySnapshot {
-        self.state.borrow().minute.lately()
-    }
-
     /// Everything that `sluice top` draws, from the points and marks on that it has not seen.
     pub(crate) fn watch(&self, operator: &dyn Operator, seen: &Seen) -> Watched {
         let status = operator.snapshot();
-        let state = self.state.borrow();
-        let epoch = state.history.epoch();
+        let past = &self.observer.past;
+        let epoch = past.epoch();
         let is_known = seen.epoch == epoch;
         let at_ms = if is_known { seen.at_ms } else { 0 };
-        let points = state.history.since(at_ms).unwrap_or_else(|| state.history.latest());
-        let marks = self.journal.marks_since(if is_known { seen.mark } else { 0 });
+        let points = past.since(at_ms).unwrap_or_else(|| past.latest());
+        let marks = self.observer.journal().marks_since(if is_known { seen.mark } else { 0 });
         Watched { epoch, now_ms: unix_ms(), status, points, marks, costs: costs(operator) }
+    }
+
+    fn seen(&self, state: &State) -> Seen {
+        Seen { epoch: self.observer.past.epoch(), at_ms: self.observer.past.at_ms(), mark: state.marked }
     }
 }
 
@@ -201,10 +173,6 @@ fn costs(operator: &dyn Operator) -> Costs {
 }
 
 impl State {
-    fn seen(&self) -> Seen {
-        Seen { epoch: self.history.epoch(), at_ms: self.point.at_ms, mark: self.marked }
-    }
-
     fn tell(&mut self, events: &[Bytes]) {
         let now = Instant::now();
         self.viewers.retain(|viewer| {
@@ -259,24 +227,6 @@ impl Body for Events {
         }
         self.rest.poll_recv(context).map(|event| event.map(|event| Ok(BodyFrame::data(event))))
     }
-}
-
-fn unix_ms() -> u64 {
-    millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// CPU time that this process has used, milliseconds.
-#[allow(clippy::cast_precision_loss)] // Far below 2^53.
-fn cpu_ms() -> f64 {
-    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return 0.0 };
-    [usage.user_time(), usage.system_time()]
-        .iter()
-        .map(|time| time.tv_sec() as f64 * 1e3 + time.tv_usec() as f64 / 1e3)
-        .sum()
 }
 
 #[cfg(test)]

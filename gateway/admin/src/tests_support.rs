@@ -16,6 +16,7 @@ use sluice_catalog::snapshot::{
     WorkerState,
 };
 use sluice_journal::{Journal, Options};
+use sluice_observe::Observer;
 
 use tokio::sync::mpsc;
 
@@ -29,16 +30,19 @@ pub(crate) struct TestOperator {
     pub(crate) purged: RefCell<Vec<(Purge, bool)>>,
     pub(crate) ready: Cell<bool>,
     pub(crate) live: Live,
+    observer: Rc<Observer>,
 }
 
 impl TestOperator {
     pub(crate) fn shared() -> Rc<Self> {
+        let observer = Observer::new(&Rc::default(), journal());
         Rc::new(Self {
             stopped: Cell::new(0),
             scaled: RefCell::default(),
             purged: RefCell::default(),
             ready: Cell::new(true),
-            live: Live::new(journal()),
+            live: Live::new(Rc::clone(&observer)),
+            observer,
         })
     }
 }
@@ -90,7 +94,7 @@ impl Operator for TestOperator {
             workers_wanted: Some(2),
             worker_memory_bytes_max: None,
             machine: None,
-            lately: self.live.lately(),
+            lately: self.observer.past.lately(),
             queue: QueueSnapshot { length: 2, length_max: 10, oldest_wait_ms: 3.0, predicted_wait_ms: Some(4.0) },
             requests: RequestsSnapshot::default(),
             queue_wait_ms: Percentiles::default(),

@@ -14,7 +14,6 @@ mod mend;
 mod operator;
 mod purges;
 mod reload;
-mod rendering;
 mod retire;
 mod scaling;
 mod service;
@@ -42,6 +41,7 @@ use sluice_catalog::config::{Concurrency, Config, Loaded, LogFormat, LogQuery, M
 use sluice_catalog::errors::Code;
 use sluice_catalog::profiles::{PROFILES_DIR, TAILS_DIR};
 use sluice_journal::{Event, Format, Journal, Level, Options, Query, Tasks, tasks};
+use sluice_observe::Observer;
 use sluice_proxy::front::listen::{self, Then};
 use sluice_proxy::gate::Gate;
 use sluice_proxy::{ActiveConfig, Unusable};
@@ -239,9 +239,9 @@ fn open_state(config: &Config, arg: &RunDirArg, run_dir: &RunDir, number: u32, j
 
 /// Keeps profiles of slow requests. Without a directory for them the gateway does all the rest.
 async fn keep_tails(gate: &Gate, state_dir: &Path) {
-    if let Err(error) = gate.keep_tails_in(state_dir.join(TAILS_DIR)).await {
+    if let Err(error) = gate.observer.tails.keep_in(state_dir.join(TAILS_DIR)).await {
         let text = format!("no slow request is profiled (profile.tail): {error}");
-        gate.journal.emit(Event::Note { level: Level::Warn, text: &text });
+        gate.observer.emit(Event::Note { level: Level::Warn, text: &text });
     }
 }
 
@@ -259,7 +259,8 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     log_warnings(&journal, &loaded);
     let state = open_state(&config, &arg, &run_dir, number, &journal);
     let tasks = Tasks::new(journal.clone());
-    let gate = sluice_proxy::gate(settings.used.clone(), journal.clone()).map_err(|error| unusable(&loaded, &error))?;
+    let observer = Observer::new(settings.used.config(), journal.clone());
+    let gate = sluice_proxy::gate(settings.used.clone(), observer).map_err(|error| unusable(&loaded, &error))?;
     gate.set_port(address.port());
     gate.keep_pages_on_disk(run_dir.path(), wire.is_some());
     // The gateway before this one keeps them until it has handed over.

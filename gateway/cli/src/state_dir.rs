@@ -11,7 +11,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use sluice_catalog::config::Config;
-use sluice_supervisor::write_whole;
+use sluice_observe::write_whole;
 
 use crate::args::RunDirArg;
 use crate::run_dir::{RunDir, RunDirError, private_dir};

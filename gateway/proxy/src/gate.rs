@@ -3,25 +3,19 @@
 //! Everything runs on one thread, so a decision is one borrow of the scheduler and never a lock. The gate carries out
 //! what the scheduler decides; it decides nothing itself. What an operator asks of it is in `view`.
 
-mod age;
 mod ahead;
-mod alarms;
 mod connections;
 mod costs;
 mod crashes;
 mod dispatch;
-mod followed;
-mod growth;
-mod mode;
+mod look;
+mod news;
 mod own_calls;
 mod quarantined;
 mod rendering;
 mod requests;
 mod retry;
-mod runs;
-mod spending;
 mod submit;
-mod tails;
 #[cfg(test)]
 pub(crate) mod tests;
 mod view;
@@ -38,7 +32,8 @@ use sluice_catalog::config::Concurrency;
 use sluice_catalog::errors::Code;
 use sluice_catalog::refusals::WarmUpError;
 use sluice_dispatch::Cause;
-use sluice_journal::{Event as Happening, Journal, Level};
+use sluice_journal::{Event as Happening, Level};
+use sluice_observe::Observer;
 use sluice_scheduler::{Action, Event, RequestId, Scheduler, Time, WorkerId};
 use sluice_supervisor::Host;
 use tokio::sync::Notify;
@@ -53,7 +48,7 @@ use crate::front::tls::{Renewals, Tls};
 use crate::ids::WorkerMap;
 pub(crate) use crate::ids::to_usize;
 use crate::receive::spool::TempStore;
-use crate::record::ANSWERED_MAX;
+use crate::record::account::ANSWERED_MAX;
 use crate::respond::answer::{Answer, Times};
 use crate::respond::compose::rules::Composer;
 use crate::respond::compress::Compression;
@@ -63,24 +58,14 @@ use crate::upstream::token::Tokens;
 use crate::upstream::{Lease, Lost, Slots, StreamLease, Wire, WorkerRequest};
 use sluice_classes::Classes;
 use sluice_supervisor::PartsPurger;
-use sluice_traces::Traces;
-use sluice_trends::{Ages, GrowingRoutes, Runs, Spending};
 
 use crate::cache::Cache;
 use ahead::HandedAhead;
-use alarms::Alarms;
-use connections::Refusals;
-pub use followed::Followed;
-use followed::Followers;
 pub(crate) use quarantined::Pass;
 use requests::Requests;
-use retry::Retries;
 pub(crate) use retry::Orphan;
-pub(crate) use runs::Alarming;
+use retry::Retries;
 use tokio::time::Instant;
-
-/// How often the operator is told of the same trouble.
-const NOTE_PERIOD: Duration = Duration::from_secs(10);
 
 /// The shared state of the gateway.
 pub struct Gate {
@@ -88,10 +73,8 @@ pub struct Gate {
     me: Weak<Gate>,
     active: RefCell<ActiveConfig>,
     tls: Option<Tls>,
-    /// Where events are told.
-    pub journal: Journal,
-    /// Names of the headers that the access log has.
-    pub(crate) logged_headers: Vec<Rc<str>>,
+    /// The observer: it is told of all that an operator may want to know.
+    pub observer: Rc<Observer>,
     pub(crate) store: Rc<TempStore>,
     pub(crate) classes: Classes,
     pub(crate) sessions: Sessions,
@@ -106,37 +89,20 @@ pub struct Gate {
     pub(crate) tokens: Tokens,
     /// Who asks a CA for certificates.
     pub(crate) renewals: Renewals,
-    /// Where the spans of requests go.
-    pub traces: Traces,
-    /// Workers that report what requests cost, with when each was last known to have done so for all that had ended.
-    pub(crate) reporters: RefCell<WorkerMap<Instant>>,
     /// Why the latest warm-up failed, and whose it was.
     warm_up_failure: RefCell<Option<(WorkerId, WarmUpError)>>,
     /// How the app ended that is being developed, for the page about it.
     pub(crate) last_words: RefCell<Option<LastWords>>,
     port: Cell<u16>,
     rates: Option<RefCell<Rates>>,
-    alarms: Alarms,
-    runs: RefCell<Runs>,
-    routes: RefCell<GrowingRoutes>,
-    ages: RefCell<Ages>,
-    spending: RefCell<Spending>,
-    /// Long runs since the latest look for alarms.
-    unjudged: RefCell<Vec<Alarming>>,
-    mode: mode::Mode,
     rendering: rendering::Rendering,
     ahead: HandedAhead,
-    followers: Followers,
-    tails: tails::TailProfiles,
     deaths: Retries,
-    crashes: RefCell<crashes::Crashes>,
     scheduler: RefCell<Scheduler>,
     may_raise: Cell<bool>,
     /// Workers may get further requests while theirs wait; whoever grants that is woken when the queue waits.
     looks_for_waits: bool,
     own_calls: RefCell<own_calls::OwnCalls>,
-    /// Requests refused although a worker ran nothing, as far as told.
-    idle_refusals: Cell<u64>,
     queue_waits: Notify,
     /// What the scheduler is still to be told, and when it happened.
     events: RefCell<VecDeque<(Instant, Event)>>,
@@ -154,8 +120,6 @@ pub struct Gate {
     slots: RefCell<WorkerMap<Rc<Slots>>>,
     next_request: Cell<u64>,
     service: Service,
-    refusals: Refusals,
-    temp_noted: Cell<Option<Instant>>,
 }
 
 /// How far the service is, and with what.
@@ -169,7 +133,11 @@ struct Service {
 }
 
 impl Gate {
-    pub(crate) fn new(active: ActiveConfig, journal: Journal, scheduler: Scheduler) -> Result<Rc<Self>, Unusable> {
+    pub(crate) fn new(
+        active: ActiveConfig,
+        observer: Rc<Observer>,
+        scheduler: Scheduler,
+    ) -> Result<Rc<Self>, Unusable> {
         let config = Rc::clone(&active.config);
         let rates = Rates::parse(&config)?.map(RefCell::new);
         let files = Files::new(&config.files)?;
@@ -181,17 +149,15 @@ impl Gate {
         let store = TempStore::new(crate::temp_dir(&config), config.temp.bytes_max, buffers_bytes_max);
         let classes = Classes::new(&config);
         let sessions = Sessions::new(&config);
-        journal.reserve_classes(classes.route_names().iter().map(String::as_str));
+        observer.journal().reserve_classes(classes.route_names().iter().map(String::as_str));
         Ok(Rc::new_cyclic(|me| Gate {
             me: Weak::clone(me),
             tls,
             lobby: Lobby::new(Rc::clone(&config), Rc::clone(&store)),
             deaths: Retries::new(&config),
-            crashes: RefCell::default(),
             classes,
             sessions,
-            journal,
-            logged_headers: config.log.headers.iter().map(|name| Rc::from(name.as_str())).collect(),
+            observer,
             store,
             files,
             cache: Cache::new(&config.cache, tier),
@@ -201,28 +167,16 @@ impl Gate {
             compression: Compression::new(&config),
             tokens: Tokens::default(),
             renewals: Renewals::default(),
-            traces: Traces::default(),
-            reporters: RefCell::default(),
             warm_up_failure: RefCell::default(),
             last_words: RefCell::default(),
             port: Cell::new(config.server.port),
             rates,
-            alarms: Alarms::default(),
-            runs: RefCell::default(),
-            routes: RefCell::default(),
-            ages: RefCell::default(),
-            spending: RefCell::default(),
-            unjudged: RefCell::default(),
-            mode: mode::Mode::default(),
             rendering: rendering::Rendering::new(&config.render),
             ahead: HandedAhead::default(),
-            followers: Followers::default(),
-            tails: tails::TailProfiles::default(),
             scheduler: RefCell::new(scheduler),
             may_raise: Cell::new(false),
             looks_for_waits: config.workers.concurrency == Concurrency::WhileWaiting,
             own_calls: RefCell::default(),
-            idle_refusals: Cell::new(0),
             queue_waits: Notify::new(),
             active: RefCell::new(active),
             events: RefCell::default(),
@@ -236,8 +190,6 @@ impl Gate {
             slots: RefCell::default(),
             next_request: Cell::default(),
             service: Service::default(),
-            refusals: Refusals::default(),
-            temp_noted: Cell::default(),
         }))
     }
 
@@ -345,7 +297,7 @@ impl Gate {
             request.answer.times.set(Times::default());
             request.answer.worker.set(None);
         } else if let Some(request) = self.requests.remove(request.request) {
-            request.account.write(self, None);
+            request.account.give(&self.observer);
         }
         is_wanted
     }
@@ -387,25 +339,13 @@ impl Gate {
             "a slot of worker {} was lost to a fault in the gateway, at {place}; the worker is replaced",
             worker.0
         );
-        self.journal.emit(Happening::Note { level: Level::Error, text: &text });
+        self.observer.emit(Happening::Note { level: Level::Error, text: &text });
         if let Some(exchange) = self.requests.held(request) {
             exchange.answer.fail(Code::GatewayFailed);
             self.requests.answered(request, Instant::now());
         }
         self.ends(worker, Cause::Gateway);
         self.give_up_worker(worker);
-    }
-
-    /// A temporary file could not be written or read: the operator has to know, but not once a request.
-    fn note_temp_failure(&self, now: Instant) {
-        let Some(error) = self.store.take_failure() else { return };
-        if self.temp_noted.get().is_none_or(|noted| now.duration_since(noted) >= NOTE_PERIOD) {
-            self.temp_noted.set(Some(now));
-            let text = format!(
-                "temporary file: {error}; large bodies are refused and slow clients of large responses cut off until that is mended (temp.dir, temp.bytes_max)"
-            );
-            self.journal.emit(Happening::Note { level: Level::Error, text: &text });
-        }
     }
 
     // Time.
@@ -426,30 +366,8 @@ impl Gate {
         if self.wants_looks() {
             self.queue_waits.notify_one();
         }
-        self.note_idle_refusals();
-        self.note_temp_failure(now);
-        self.note_refused_connections(now);
-        self.sample_sleep();
-        self.look_for_alarms(now);
+        self.show(now);
         self.look_for_shells(now);
-        self.expire_tails();
-        self.note_lost_traces(now);
-    }
-
-    /// It is a bug if it happens, and nobody else would notice.
-    fn note_idle_refusals(&self) {
-        let total = self.scheduler.borrow().idle_refusals_total();
-        if self.idle_refusals.replace(total) < total {
-            let text = format!("{total} requests were refused although a worker ran nothing; please report it");
-            self.journal.emit(Happening::Note { level: Level::Error, text: &text });
-        }
-    }
-
-    /// Spans that did not arrive: the operator has to know, but a collector that is away is no error of the service.
-    fn note_lost_traces(&self, now: Instant) {
-        if let Some(text) = self.traces.counts().take_failure(now) {
-            self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
-        }
     }
 
     /// Looks at each request that a worker has or has answered.

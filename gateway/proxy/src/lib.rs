@@ -2,13 +2,12 @@
 //!
 //! The modules are named after the steps and read in this order: [`front`] with the main road, `receive`, `route`, [`answers`]
 //! that need no worker, `cache`, `admit`, [`gate`] (queue and dispatch), `upstream`, `respond`, `record`. What decides is in
-//! `sluice_scheduler`; what is said about it goes to `sluice_journal`.
+//! `sluice_scheduler`; what is said about it goes to `sluice_observe`.
 
 #![forbid(unsafe_code)]
 
 mod active;
 mod admit;
-mod alarms;
 pub mod answers;
 mod cache;
 pub mod front;
@@ -21,9 +20,7 @@ mod respond;
 mod route;
 mod sessions;
 mod signal;
-mod sleep;
 mod socket;
-mod tail;
 #[cfg(test)]
 mod tests;
 mod unusable;
@@ -34,7 +31,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use sluice_catalog::config::{Config, Mode};
-use sluice_journal::Journal;
+use sluice_observe::Observer;
 use sluice_scheduler::{Limits, Order, Scheduler};
 
 pub use active::ActiveConfig;
@@ -47,11 +44,11 @@ pub use unusable::Unusable;
 ///
 /// # Errors
 /// When a value is well formed but means nothing, or names a directory that does not exist: says which.
-pub fn gate(active: ActiveConfig, journal: Journal) -> Result<Rc<Gate>, Unusable> {
+pub fn gate(active: ActiveConfig, observer: Rc<Observer>) -> Result<Rc<Gate>, Unusable> {
     let scheduler = Scheduler::new(limits(active.config()));
     let traces = active.traces.clone();
-    let gate = Gate::new(active, journal, scheduler)?;
-    gate.traces.apply(traces);
+    let gate = Gate::new(active, observer, scheduler)?;
+    gate.observer.traces.apply(traces);
     Ok(gate)
 }
 

@@ -1,164 +1,63 @@
-//! What is told of a request when it has ended, and the worker's report of its CPU time, which comes a little later.
+//! The record of a request, from its end for its client and its worker's report, which comes a little later, to the observer.
 //!
-//! Nobody waits for the report: a finished record stays with the request's exchange for as long as its report may come, and
-//! so does a report for a second. What a request has cost goes to its class ([`Gate::reported`]); workers that never report
-//! (they run without the preload) are measured by their service time, which is all that is seen of them from outside.
+//! Nobody waits for the report: what is known stays with the request's exchange until both are there, or the report can no
+//! longer come. The observer gets one record with all of it. What a request has cost goes to its class at once
+//! ([`Gate::take_report`]); workers that never report (they run without the preload) are measured by their service time,
+//! which is all that is seen of them from outside.
 
-pub(crate) mod ended;
-mod headers;
-mod traces;
+pub(crate) mod account;
+mod client;
 
-use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_journal::{AccessRecord, Event, LoggedHeader, Outcome};
-use sluice_message::{Method, Scheme};
+use sluice_journal::Outcome;
+use sluice_observe::{ALARMING_US, RequestRecord, Run, RunCounts, Work};
 use sluice_scheduler::{RequestId, WorkerId};
-use sluice_supervisor::Reported;
-use sluice_traces::Context;
+use sluice_supervisor::{LongRun, Reported};
 use tokio::time::Instant;
 
 use crate::gate::Gate;
+use crate::request::passage::Request;
+use crate::request::ticket::Ticket;
+use crate::respond::Sent;
 use crate::upstream::WorkerRequest;
 
-/// How long a report may take after the response, if the worker's event loop turns: hooks and late ends take their time. And how
-/// long it waits for its record.
+/// How long a report may take after the response, if the worker's event loop turns: hooks and late ends take their time.
 const WAIT: Duration = Duration::from_secs(1);
-/// How long it may take at most. A worker that renders for seconds can report nothing meanwhile, also not what it finished before.
+/// Longest wait of a record for its worker's report. A worker that renders for seconds can report nothing meanwhile, also not
+/// what it finished before.
 const WAIT_MAX: Duration = Duration::from_secs(30);
-/// Answered requests that wait for their worker's report; further ones go without.
-pub(crate) const ANSWERED_MAX: usize = 20_000;
 /// What a request can have cost at most: an hour. More is a lie or a mistake.
 const CPU_US_MAX: u64 = 3_600_000_000;
 
-/// One request's record: an [`AccessRecord`], and the words that it borrows.
-pub(crate) struct Record {
-    pub(crate) request_id: Rc<str>,
-    pub(crate) method: Option<Method>,
-    pub(crate) target: String,
-    pub(crate) host: String,
-    pub(crate) class: Rc<str>,
-    /// Those that the log is to have.
-    pub(crate) headers: Vec<LoggedHeader>,
-    pub(crate) scheme: Scheme,
-    /// Its trace, where that is kept.
-    pub(crate) traced: Option<Context>,
-    /// CPU time that workers used for it and died with, microseconds.
-    pub(crate) untold_cpu_us: u64,
-    /// Without those, and without the CPU time.
-    pub(crate) rest: AccessRecord<'static>,
-}
-
-/// What a worker says of a request: its own CPU time where that is known, and when it said so.
-#[derive(Clone, Copy, Debug)]
-struct Report {
-    cpu_us: Option<u64>,
-    at: Instant,
-}
-
-/// The log line of a request that a worker got.
-enum LogLine {
-    /// Its client is still served.
-    Open,
-    /// It is known but for its CPU time, since then.
-    Waits(Box<Record>, Instant),
-    /// It is written, or there is none: the gateway's own requests have no client.
-    Written,
-}
-
-/// What is to come of a request that a worker got: its cost and its log line.
-pub(crate) struct Account {
-    line: RefCell<LogLine>,
-    report: Cell<Option<Report>>,
-    /// When the worker had answered.
-    finished: Cell<Option<Instant>>,
-    /// Its class has its cost, or will not get it.
-    is_measured: Cell<bool>,
-    /// Its worker will not report it any more.
-    is_silent: Cell<bool>,
-}
-
-impl Account {
-    /// `is_own`: it is the gateway's own, and says nothing of its class. It is there because the worker is cold.
-    pub(crate) fn new(is_own: bool) -> Self {
-        Account {
-            line: RefCell::new(if is_own { LogLine::Written } else { LogLine::Open }),
-            report: Cell::new(None),
-            finished: Cell::new(None),
-            is_measured: Cell::new(is_own),
-            is_silent: Cell::new(false),
-        }
-    }
-
-    /// The worker has answered.
-    pub(crate) fn finish(&self, now: Instant) {
-        self.finished.set(Some(self.finished.get().unwrap_or(now)));
-    }
-
-    /// When it had.
-    pub(crate) fn finished_at(&self) -> Option<Instant> {
-        self.finished.get()
-    }
-
-    /// Whether it has.
-    pub(crate) fn is_finished(&self) -> bool {
-        self.finished.get().is_some()
-    }
-
-    /// Its worker is gone: what it may still say is for the log alone.
-    pub(crate) fn close(&self) {
-        self.is_measured.set(true);
-    }
-
-    /// Whether nothing is to come any more.
-    pub(crate) fn is_settled(&self) -> bool {
-        let has_ended = self.report.get().is_some() || self.is_silent.get();
-        has_ended && self.is_measured.get() && matches!(*self.line.borrow(), LogLine::Written)
-    }
-
-    /// Writes the line that waits, if any.
-    pub(crate) fn write(&self, gate: &Gate, cpu_us: Option<u64>) {
-        let mut line = self.line.borrow_mut();
-        if let LogLine::Waits(record, _) = &*line {
-            emit(gate, record, cpu_us);
-            *line = LogLine::Written;
-        }
-    }
-}
-
 impl Gate {
-    /// The request has ended for its client.
-    pub(crate) fn record(&self, request: RequestId, ended: Instant, record: Record) {
+    /// A client's request has ended: gives its record away, or keeps it until its worker has reported it.
+    pub(crate) fn record(&self, ended: Instant, request: Request, sent: &Sent) {
+        let (ticket, record) = client::record_of(self, ended, request, sent);
+        let request = ticket.map_or(RequestId(0), Ticket::end);
         let exchange = self.requests.exchange(request);
         // Where no worker got it, or its worker has died, nobody is left who could report it.
-        let is_reportable = record.rest.worker.is_some() && record.rest.outcome != Outcome::WorkerDied;
+        let line = record.line.as_ref().map(|line| &line.rest);
+        let is_reportable = line.is_some_and(|line| line.worker.is_some() && line.outcome != Outcome::WorkerDied);
         let Some(exchange) = exchange.filter(|_| is_reportable) else {
-            emit(self, &record, None);
+            self.observer.ended(&record);
             return self.record_nothing(request);
         };
-        let report = exchange.account.report.get();
-        let line = match report.filter(|report| ended.saturating_duration_since(report.at) < WAIT) {
-            Some(report) => {
-                emit(self, &record, report.cpu_us);
-                LogLine::Written
-            }
-            None => LogLine::Waits(Box::new(record), ended),
-        };
-        exchange.account.line.replace(line);
+        exchange.account.client_ended(&self.observer, record, ended);
         self.requests.settle(request);
     }
 
     /// There is no client any more who could end the request.
     pub(crate) fn record_nothing(&self, request: RequestId) {
         if let Some(exchange) = self.requests.exchange(request) {
-            exchange.account.line.replace(LogLine::Written);
+            exchange.account.client_left(&self.observer, || record_of(&exchange));
             self.requests.settle(request);
         }
     }
 
     /// The worker has reported the request.
-    pub(crate) fn take_report(&self, request: RequestId, exchange: &WorkerRequest, reported: &Reported<'_>) {
+    pub(crate) fn take_report(&self, worker: WorkerId, exchange: &WorkerRequest, reported: &Reported<'_>) {
         let (account, cpu_us) = (&exchange.account, reported.cpu_us.map(|us| us.min(CPU_US_MAX)));
         if !account.is_measured.replace(true) {
             if let Some(route) = reported.route {
@@ -172,10 +71,42 @@ impl Gate {
                 None => self.estimate_cost(&exchange.class),
             }
         }
-        self.note_took(exchange, cpu_us, reported);
-        account.report.set(Some(Report { cpu_us, at: Instant::now() }));
-        account.write(self, cpu_us);
-        self.requests.settle(request);
+        account.is_reported.set(true);
+        let mut runs = RunCounts::default();
+        runs.iter_mut().zip(reported.runs).for_each(|(count, reported)| *count = *reported);
+        // Those that alarm were told at once.
+        let longest = reported.longest.filter(|run| run.us < ALARMING_US);
+        let work = self.work(worker, exchange);
+        let runs = Some(runs);
+        self.worked(
+            exchange,
+            Work { cpu_us, handler_us: reported.handler_us, runs, longest: longest.as_ref().map(run_of), ..work },
+        );
+        self.requests.settle(exchange.request);
+    }
+
+    /// What is known of the worker's part without its report.
+    fn work(&self, worker: WorkerId, exchange: &WorkerRequest) -> Work {
+        let ended = exchange.account.finished_at().unwrap_or_else(Instant::now);
+        let service = ended.saturating_duration_since(exchange.started.get());
+        let service_us = u64::try_from(service.as_micros()).unwrap_or(u64::MAX);
+        Work {
+            worker: worker.0,
+            generation: self.scheduler(|scheduler| scheduler.generation_of(worker)),
+            class: exchange.class.id,
+            service_us: (!exchange.answer.is_stream.get()).then_some(service_us),
+            cpu_us: None,
+            handler_us: None,
+            runs: None,
+            longest: None,
+        }
+    }
+
+    fn worked(&self, exchange: &WorkerRequest, work: Work) {
+        // The gateway's own requests are in no statistics.
+        if !exchange.is_own {
+            exchange.account.worked(&self.observer, work, || record_of(exchange));
+        }
     }
 
     /// Lets go of what has waited for a report for long enough, or is one too many. Returns whether the class is to get the
@@ -184,67 +115,56 @@ impl Gate {
         let Some(worker) = exchange.answer.worker.get() else { return false };
         let account = &exchange.account;
         let may_come = |since| !is_too_many && self.may_report(worker, since, now);
-        let is_late = matches!(&*account.line.borrow(), LogLine::Waits(_, ended) if !may_come(*ended));
-        if is_late {
-            account.write(self, None);
-        }
-        let Some(finished) = account.finished.get() else { return false };
-        let is_missed = !account.is_measured.get() && !may_come(finished);
-        account.is_measured.set(account.is_measured.get() || is_missed);
         let reports = self.reports(worker);
-        account.is_silent.set(account.is_measured.get() && (!reports || is_too_many));
-        is_missed && !reports
+        let is_missed = !account.is_measured.get() && account.finished_at().is_some_and(|finished| !may_come(finished));
+        account.is_measured.set(account.is_measured.get() || is_missed);
+        if is_missed && !reports {
+            return true;
+        }
+        if account.waits_since().is_some_and(|ended| !may_come(ended)) {
+            account.give(&self.observer);
+        }
+        if account.is_finished() {
+            account.is_silent.set(account.is_measured.get() && (!reports || is_too_many));
+        }
+        false
     }
 
     /// The cost of a request whose worker never reports.
     pub(crate) fn measure_by_service(&self, exchange: &WorkerRequest) {
-        let finished = exchange.account.finished.get().unwrap_or(exchange.given.get());
+        let Some(worker) = exchange.answer.worker.get() else { return };
+        let finished = exchange.account.finished_at().unwrap_or(exchange.given.get());
         let service_us = finished.saturating_duration_since(exchange.given.get()).as_micros();
-        self.note_took(exchange, None, &Reported::default());
+        self.worked(exchange, self.work(worker, exchange));
         self.take_cost(&exchange.class, u64::try_from(service_us).unwrap_or(u64::MAX));
     }
 
     /// Whether the worker is one that reports, and is there.
     pub(crate) fn reports(&self, worker: WorkerId) -> bool {
-        self.reporters.borrow().contains_key(&worker)
+        self.requests.heard_of(worker).is_some()
     }
 
     /// Whether it may still report a request that it answered then.
     fn may_report(&self, worker: WorkerId, answered: Instant, now: Instant) -> bool {
         let waited = now.saturating_duration_since(answered);
-        let is_silent = || self.reporters.borrow().get(&worker).is_some_and(|heard| *heard < answered + WAIT);
+        let is_silent = || self.requests.heard_of(worker).is_some_and(|heard| heard < answered + WAIT);
         waited < WAIT || waited < WAIT_MAX && is_silent()
     }
 
     /// Tells the records that still wait for a worker's report; nothing follows.
     pub fn flush_records(&self) {
-        self.requests.sweep(|exchange, _, _| exchange.account.write(self, None));
+        self.requests.sweep(|exchange, _, _| exchange.account.give(&self.observer));
     }
 }
 
-/// Writes the request's line, and exports its spans where its trace is kept.
-fn emit(gate: &Gate, record: &Record, cpu_us: Option<u64>) {
-    #[allow(clippy::cast_precision_loss)] // CPU times are far below 2^53 µs.
-    let cpu_ms = with_untold(cpu_us, record.untold_cpu_us).map(|us| us as f64 / 1000.0);
-    let told = AccessRecord {
-        request_id: &record.request_id,
-        method: record.method.as_ref().map_or("", Method::as_str),
-        target: &record.target,
-        host: &record.host,
-        class: &record.class,
-        cpu_ms,
-        headers: &record.headers,
-        is_traced: record.traced.is_some(),
-        ..record.rest
-    };
-    if let Some(context) = record.traced {
-        gate.traces.end(|| traces::ended(context, record.scheme, &told));
-    }
-    gate.journal.emit(Event::Access(told));
+/// A record with neither the client's part nor the worker's.
+fn record_of(exchange: &WorkerRequest) -> RequestRecord {
+    let (request_id, ..) = exchange.name();
+    RequestRecord { request_id: request_id.into(), class: Rc::clone(&exchange.class.name), line: None, work: None }
 }
 
-/// CPU time of a request, with what workers that died with it had used.
-fn with_untold(reported_us: Option<u64>, untold_us: u64) -> Option<u64> {
-    let is_known = reported_us.is_some() || untold_us > 0;
-    is_known.then(|| reported_us.unwrap_or(0).saturating_add(untold_us))
+/// The observer's words for what a worker says of a run.
+pub(crate) fn run_of(run: &LongRun) -> Run {
+    let LongRun { us, collected_us, cpu_us, queued_us, ago_ms, .. } = *run;
+    Run { us, collected_us, cpu_us, queued_us, ago_ms }
 }

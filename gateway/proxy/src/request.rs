@@ -14,7 +14,6 @@ use crate::front::exchange::Exchange;
 use crate::front::own::Own;
 use crate::gate::Gate;
 use crate::receive::body::Body;
-use crate::record::ended;
 use crate::respond::compose::{self, rules};
 use crate::respond::{Sent, respond};
 use crate::route::{Asker, Route, log_in, route};
@@ -80,7 +79,9 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
     if let Some(waiting) = waiting {
         request.settle(&waiting);
     }
-    ended::record(gate, exchange.is_own(), request, &sent);
+    if !exchange.is_own() {
+        gate.record(Instant::now(), request, &sent);
+    }
     sent
 }
 

@@ -15,6 +15,7 @@ use std::time::Duration;
 use serde_json::json;
 use sluice_catalog::snapshot::{ComponentCacheSnapshot, Purge};
 use sluice_journal::{Event, Level};
+use sluice_observe::Profiled;
 use sluice_scheduler::Event::{HoldsOne, Overweight, Weighed};
 use sluice_scheduler::{Memory, RequestId, WorkerId};
 use sluice_sockets::lines::{BoundedLine, Lines};
@@ -27,7 +28,7 @@ use crate::main_server::Found;
 use crate::process::Process;
 use crate::process::known::{Renders, THREW_TIMEOUT, Threw};
 use crate::writer::Writer;
-use crate::{ProcessView, Supervisor, Tailed, sample};
+use crate::{ProcessView, Supervisor, sample};
 
 use line::{Kind, Leaving, Line, Wanted};
 pub(crate) use line::{Requested, Taken};
@@ -211,7 +212,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
         Kind::Tailed => {
             let Line { id, file, file_bytes, used_us, service_us, overhead_us, .. } = said;
             let request = RequestId(id);
-            let told = Tailed { request, file, bytes: file_bytes, used_us, service_us, overhead_us };
+            let told = Profiled { request, file, bytes: file_bytes, used_us, service_us, overhead_us };
             supervisor.gate.has_profiled(process.worker, told);
         }
         Kind::Profiled => {

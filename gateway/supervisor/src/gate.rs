@@ -9,6 +9,7 @@ use std::time::Duration;
 use sluice_catalog::config::Config;
 use sluice_catalog::refusals::WarmUpError;
 use sluice_catalog::snapshot::Purge;
+use sluice_observe::Profiled;
 use sluice_scheduler::{Action, Event, RequestId, Scheduler, WorkerId};
 use sluice_vitals::{Rendered, Spent};
 use tokio::sync::{Notify, oneshot};
@@ -197,7 +198,7 @@ pub trait Gate {
     /// The request's response has ended for good.
     fn reported(&self, worker: WorkerId, request: RequestId, reported: &Reported<'_>);
     /// The worker has profiled a request.
-    fn has_profiled(&self, worker: WorkerId, told: Tailed);
+    fn has_profiled(&self, worker: WorkerId, told: Profiled);
     /// The worker has reported all that had ended for it by now.
     fn has_reported_all(&self, worker: WorkerId, now: Instant);
     /// The app has the upgrade or the event stream to itself, and goes on to other requests.
@@ -240,21 +241,4 @@ impl dyn Gate {
         self.read_scheduler(&mut |scheduler| found = read.take().map(|read| read(scheduler)));
         found.expect("the gate shows the scheduler before it returns")
     }
-}
-
-/// What a worker says of a request that it has profiled.
-#[derive(Clone, Debug)]
-pub struct Tailed {
-    /// The request.
-    pub request: RequestId,
-    /// Its profile; empty where it was not worth keeping.
-    pub file: String,
-    /// Its size.
-    pub bytes: u64,
-    /// CPU time of the process from its begin to its end, in microseconds.
-    pub used_us: u64,
-    /// From its begin to its end, in microseconds.
-    pub service_us: u64,
-    /// What the profile took of the worker before and after it, in microseconds.
-    pub overhead_us: u64,
 }

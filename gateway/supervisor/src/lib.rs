@@ -50,15 +50,12 @@ use sluice_scheduler::{KillReason, WorkerId};
 use tokio::sync::{mpsc, oneshot};
 
 pub use app::{App, Start};
-pub use gate::{
-    Crash, DialInForce, Gate, Held, Host, LongRun, RenderedTold, Reported, RoutesGrown, RunsTold, Tailed, Vitals,
-};
+pub use gate::{Crash, DialInForce, Gate, Held, Host, LongRun, RenderedTold, Reported, RoutesGrown, RunsTold, Vitals};
 pub use guardian::{program as own_program, run as run_guardian};
 pub use parts::PartsPurger;
 pub use process::known::Renders;
 pub use process::turns::LoopDelays;
 pub use reload::{Abandoned, ReloadEnd};
-pub use stuck::{make_room, write_whole};
 
 use auxiliary::Auxiliaries;
 use control::overruns::Overruns;

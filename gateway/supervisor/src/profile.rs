@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::json;
 use sluice_catalog::profiles::{Kind, Taken, Wish};
 use sluice_catalog::refusals::ProfileError;
+use sluice_observe::make_private_dir;
 use sluice_scheduler::Event::Paused;
 use sluice_scheduler::WorkerId;
 use tokio::sync::oneshot;
@@ -21,7 +22,6 @@ use crate::Supervisor;
 use crate::control::Taken as Said;
 use crate::process::Process;
 use crate::process::known::{Answer, Excuse};
-use crate::stuck;
 
 /// How long a worker may take to answer beyond its profile's own time: a slow render, and writing the profile.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -234,11 +234,7 @@ impl TakenDir {
         let dir = Self { path, is_kept: Cell::new(false) };
         let made = spawn_blocking({
             let (profiles, path) = (profiles.to_owned(), dir.path.clone());
-            move || {
-                stuck::make_private_dir(&profiles)
-                    .and_then(|()| clear(&profiles))
-                    .and_then(|()| stuck::make_private_dir(&path))
-            }
+            move || make_private_dir(&profiles).and_then(|()| clear(&profiles)).and_then(|()| make_private_dir(&path))
         });
         let made = made.await.unwrap_or_else(|error| Err(io::Error::other(error)));
         made.map_err(|source| ProfileError::File { file: dir.path.clone(), source })?;

@@ -1,14 +1,13 @@
 //! What is done with a worker that is stuck or blocked before it is killed: the look into it, the log line that names the
 //! place, and the file of its profile.
 
-use std::fs;
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::rc::Rc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use sluice_journal::{Event, HeldRequest, Level, StuckPlace};
+use sluice_observe::{make_room, write_whole};
 use sluice_scheduler::Event::Examined;
 
 use crate::forensics::{self, Examination, Frame, Patience, Subject};
@@ -26,12 +25,7 @@ const PATIENCE: Patience = Patience {
     mapping: Duration::from_secs(3),
 };
 
-/// Profiles of each kind that are kept in the state directory.
-const PROFILES_MAX: usize = 20;
-/// Heap snapshots that are kept in the state directory: each is as large as its heap.
-const SNAPSHOTS_MAX: usize = 3;
 const EXTENSION: &str = "cpuprofile";
-const LARGE_EXTENSION: &str = "heapsnapshot";
 
 /// Frames that the log shows.
 const FRAMES_MAX: usize = 8;
@@ -117,97 +111,15 @@ fn named(frames: &[Frame]) -> Option<&Frame> {
     own.or(frames.first())
 }
 
-/// Makes the directory of this profile, and room for it there: of those of its kind, the oldest ones go. Profiles that somebody takes
-/// never evict those of stuck workers. Blocks.
-///
-/// # Errors
-/// What the file system says.
-pub fn make_room(file: &Path) -> io::Result<()> {
-    let dir = file.parent().unwrap_or(file);
-    make_private_dir(dir)?;
-    let mut kept: Vec<(SystemTime, PathBuf)> = fs::read_dir(dir)?
-        .flatten()
-        .filter(|entry| kind(&entry.path()) == kind(file))
-        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
-        .filter(|(_, path)| path != file)
-        .collect();
-    kept.sort();
-    let is_large = file.extension().is_some_and(|extension| extension == LARGE_EXTENSION);
-    let surplus = (kept.len() + 1).saturating_sub(if is_large { SNAPSHOTS_MAX } else { PROFILES_MAX });
-    for (_, path) in kept.iter().take(surplus) {
-        fs::remove_file(path)?;
-    }
-    Ok(())
-}
-
-/// The extension, and the name up to its first number: `stuck-12.cpuprofile` is of another kind than `profile-20261123.cpuprofile`.
-fn kind(file: &Path) -> Option<(String, String)> {
-    let name = file.file_stem()?.to_str()?;
-    let is_digit = |character: char| character.is_ascii_digit();
-    let word = name.split(is_digit).next().unwrap_or_default();
-    Some((word.to_owned(), file.extension()?.to_str()?.to_owned()))
-}
-
-/// Makes a directory that nobody else can look into, if it is not there. Blocks.
-pub(crate) fn make_private_dir(dir: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().mode(0o700).recursive(true).create(dir)
-}
-
 /// Writes the profile where nobody else can read it. Blocks.
 fn keep(file: &Path, json: &[u8]) -> io::Result<()> {
     make_room(file)?;
     write_whole(file, json)
 }
 
-/// Writes a file that nobody else can read. Whoever waits for it finds it whole, or what was there before. Blocks.
-///
-/// # Errors
-/// What the file system says; then nothing of it is left.
-pub fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let part = file.with_extension(format!("{}.part", std::process::id()));
-    let written = fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&part)
-        .and_then(|mut open| open.write_all(bytes))
-        .and_then(|()| fs::rename(&part, file));
-    if written.is_err() {
-        let _ = fs::remove_file(&part);
-    }
-    written
-}
-
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
     use super::*;
-
-    #[test]
-    fn profiles_are_private_and_the_oldest_make_room() {
-        let dir = tempfile::tempdir().unwrap();
-        let profiles = dir.path().join("profiles");
-        for worker in 0..30_u64 {
-            let file = profiles.join(format!("stuck-{worker}.{EXTENSION}"));
-            keep(&file, b"{}").unwrap();
-            let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1000 + worker);
-            fs::File::options().write(true).open(&file).unwrap().set_modified(at).unwrap();
-            assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-        }
-        let mut names: Vec<String> =
-            fs::read_dir(&profiles).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        let mut expected: Vec<String> = (10..30).map(|worker| format!("stuck-{worker}.{EXTENSION}")).collect();
-        expected.sort();
-        assert_eq!(names, expected);
-        for number in 0..2 * PROFILES_MAX {
-            keep(&profiles.join(format!("profile-20261123T0945{number:02}Z-1.{EXTENSION}")), b"{}").unwrap();
-        }
-        assert!(profiles.join(format!("stuck-10.{EXTENSION}")).exists(), "others have evicted it");
-        assert_eq!(fs::read_dir(&profiles).unwrap().count(), 2 * PROFILES_MAX);
-    }
 
     #[test]
     fn place_that_is_named_is_in_the_app_where_it_can_be() {

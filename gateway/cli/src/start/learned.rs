@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_supervisor::write_whole;
+use sluice_observe::write_whole;
 
 use super::operator::Gateway;
 

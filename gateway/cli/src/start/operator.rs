@@ -17,7 +17,7 @@ use sluice_catalog::snapshot::{
     Purge, QuarantinedRequest, QueueSnapshot, ReactSnapshot, ReportSnapshot, RequestsSnapshot, SharedCacheSnapshot,
     Snapshot, UnkeptSnapshot, WorkerSnapshot, WorkerState,
 };
-use sluice_journal::{Alarm, CacheUse, Event, IncludeEnd, Journal, Level, Page, Tasks};
+use sluice_journal::{CacheUse, Event, IncludeEnd, Journal, Level, Page, Tasks};
 use sluice_message::Coding;
 use sluice_proxy::answers::edge;
 use sluice_proxy::gate::Gate;
@@ -31,7 +31,7 @@ use super::flames::Flames;
 use super::reload::Reloads;
 use super::scaling::Scaling;
 use super::upgrade::Wanted;
-use super::{boots, learned, rendering};
+use super::{boots, learned};
 
 /// Largest number of workers, as for `workers.count`.
 const WORKERS_MAX: u32 = 1024;
@@ -148,9 +148,9 @@ impl Gateway {
         upgrades: mpsc::Sender<Wanted>,
         whereabouts: Whereabouts,
     ) -> Rc<Self> {
-        let live = Live::new(gate.journal.clone());
+        let live = Live::new(Rc::clone(&gate.observer));
         Rc::new(Gateway {
-            journal: gate.journal.clone(),
+            journal: gate.observer.journal().clone(),
             gate,
             supervisor,
             tasks,
@@ -291,7 +291,7 @@ impl Gateway {
                 Lane::Short => snapshot::Lane::Short,
                 Lane::Long => snapshot::Lane::Long,
             }),
-            runs: self.gate.runs_of(view.worker),
+            runs: self.gate.observer.runs.of_worker(view.worker.0),
         }
     }
 
@@ -324,6 +324,7 @@ impl Gateway {
 impl Operator for Gateway {
     fn snapshot(&self) -> Snapshot {
         let gate = &self.gate;
+        let observer = &gate.observer;
         let views: Vec<WorkerView> = gate.scheduler(|scheduler| scheduler.workers().collect());
         let mut workers: Vec<_> = views.iter().map(|view| self.worker(view)).collect();
         for (instance, _) in self.supervisor.backing_off() {
@@ -359,7 +360,7 @@ impl Operator for Gateway {
             workers,
             worker_memory_bytes_max: Some(gate.config().recycle.memory_bytes_max).filter(|max| *max > 0),
             machine: self.machine.get(),
-            lately: self.live.lately(),
+            lately: observer.past.lately(),
             queue: QueueSnapshot {
                 length: length as u64,
                 length_max: gate.config().queue.length_max,
@@ -385,16 +386,16 @@ impl Operator for Gateway {
             connections: gate.connection_count() as u64,
             streams: gate.stream_count(),
             quarantined: gate.quarantined_count(),
-            alarms: gate.alarms(),
-            crashes: gate.crashes(),
+            alarms: observer.alarms.snapshots(),
+            crashes: observer.crashes.latest(),
             certificates: gate.certificate_snapshots(),
-            growing: gate.growing(),
-            concurrency: gate.concurrency(),
-            runs: gate.runs(),
-            tails: gate.tails(),
+            growing: observer.growth.snapshot(),
+            concurrency: observer.mode.snapshot(),
+            runs: observer.runs.snapshot(),
+            tails: observer.tails.kept(),
             component_cache: self.supervisor.component_cache(),
             dial: gate.dial_snapshot(),
-            effects: gate.effects_snapshot(),
+            effects: observer.effects.snapshot(),
             page_cache: Some(gate.cache_snapshot()).filter(|cache| cache.enabled),
             react: self
                 .supervisor
@@ -444,7 +445,7 @@ impl Operator for Gateway {
     }
 
     fn report(&self, generation: Option<u64>, ago_ms: Option<u64>) -> ReportSnapshot {
-        self.gate.report(generation, ago_ms)
+        self.gate.observer.spending.report(generation, ago_ms)
     }
 
     fn classes(&self) -> ClassesSnapshot {
@@ -505,7 +506,7 @@ impl Operator for Gateway {
                 match of {
                     FlameOf::Workers(wish) => flames.of_workers(take_profiles(&supervisor, &gate, &wish).await?).await,
                     FlameOf::Tail(number) => {
-                        let kept = gate.tails().into_iter().find(|tail| tail.id == number);
+                        let kept = gate.observer.tails.kept().into_iter().find(|tail| tail.id == number);
                         flames.of_tail(kept.ok_or(FlameError::NoTail(number))?).await
                     }
                 }
@@ -536,13 +537,7 @@ impl Operator for Gateway {
     }
 
     fn write_metrics(&self, page: &mut Page) {
-        let spans = self.gate.traces.counts();
-        page.metric(&metrics::TRACE_SPANS_TOTAL);
-        for (export, count) in
-            [("exported", spans.exported()), ("dropped", spans.dropped()), ("failed", spans.failed())]
-        {
-            page.sample(&[("export", export)], count);
-        }
+        self.gate.observer.write_metrics(page);
         page.metric(&metrics::CONNECTIONS_TOTAL).sample(&[], self.gate.connections_total());
         page.metric(&metrics::STREAMS_TOTAL).sample(&[], self.gate.streams_total());
         let compression = self.gate.compression_counts();
@@ -557,14 +552,9 @@ impl Operator for Gateway {
         page.metric(&metrics::MEMORY_BUFFERS_BYTES).sample(&[], self.gate.buffers_bytes());
         page.metric(&metrics::TEMP_BYTES).sample(&[], self.gate.temp_bytes());
         self.write_cache_metrics(page);
-        self.gate.read_effects(|effects| rendering::write_metrics(page, effects));
         page.metric(&metrics::REQUESTS_RETRIED_TOTAL).sample(&[], self.gate.retried_total());
         page.metric(&metrics::QUARANTINED_REQUESTS).sample(&[], self.gate.quarantined_count());
         page.metric(&metrics::QUARANTINE_REFUSED_TOTAL).sample(&[], self.gate.quarantine_refused_total());
-        page.metric(&metrics::ALARMS);
-        for alarm in Alarm::ALL {
-            page.sample(&[("alarm", alarm.as_str())], self.gate.alarms_count(alarm));
-        }
         page.metric(&metrics::CERTIFICATE_EXPIRY_SECONDS);
         for (name, left_s) in self.gate.certificate_ends() {
             page.sample(&[("certificate", &name)], left_s);

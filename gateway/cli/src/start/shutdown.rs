@@ -187,7 +187,7 @@ pub async fn last_words(gateway: &Gateway) {
     gate.cut_connections();
     wait_until(CUT_WAIT, || gate.connection_count() == 0).await;
     gate.flush_records();
-    let lost = gate.traces.close(TRACES_WAIT).await;
+    let lost = gate.observer.traces.close(TRACES_WAIT).await;
     if lost > 0 {
         let text = format!(
             "traces: the spans of {lost} requests were not exported: the collector had not taken them when the gateway left"

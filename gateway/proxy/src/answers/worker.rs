@@ -105,7 +105,7 @@ async fn submit(
     let may_be_profiled = own.is_none() && request.class.need.home == Home::Any && request.upgrade.is_none();
     // It would keep a worker from others until those that wait in it have ended.
     let may_be_profiled = may_be_profiled && gate.scheduler(sluice_scheduler::Scheduler::has_empty_worker);
-    let profile = if may_be_profiled { gate.profiles(at, &request.class, number) } else { None };
+    let profile = if may_be_profiled { gate.observer.tails.order(at, &request.class.name, number) } else { None };
     // A profile holds one request and nothing else.
     request.class.need.alone |= profile.is_some();
     let outbound = Outbound { profile, ..outbound(gate, request, &body) };

@@ -121,7 +121,7 @@ impl Gate {
     fn note_disk(&self, level: Level, what: &str) {
         let config = self.config();
         let text = format!("cache.disk_dir {}: {what}", config.cache.disk_dir.as_deref().unwrap_or_default());
-        self.journal.emit(Happening::Note { level, text: &text });
+        self.observer.emit(Happening::Note { level, text: &text });
     }
 
     pub(super) fn disk_snapshot(&self) -> Option<DiskCacheSnapshot> {

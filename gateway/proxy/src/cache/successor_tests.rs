@@ -5,6 +5,7 @@ use sluice_cache::{Answered, Policy, Rule, storable};
 use sluice_catalog::config::Config;
 use sluice_journal::{Journal, Options};
 use sluice_message::{Fields, Method, RequestHead, ResponseHead, Scheme};
+use sluice_observe::Observer;
 use tokio::task::LocalSet;
 use tokio::time::timeout;
 
@@ -25,7 +26,9 @@ fn gate() -> Rc<Gate> {
     config.cache.enabled = true;
     config.cache.bytes_max = 64 << 20;
     let journal = Journal::new(Options::default(), std::io::sink()).unwrap();
-    crate::gate(ActiveConfig::read(Rc::new(config)).unwrap(), journal).unwrap()
+    let config = Rc::new(config);
+    let observer = Observer::new(&config, journal);
+    crate::gate(ActiveConfig::read(config).unwrap(), observer).unwrap()
 }
 
 fn policy(gate: &Gate) -> Policy {

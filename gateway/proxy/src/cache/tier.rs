@@ -162,5 +162,5 @@ fn take(gate: &Gate, second: &SecondTier, heard: Heard) {
 fn note(gate: &Gate, level: Level, what: &str) {
     let address = gate.cache.tier.as_ref().map_or("", |tier| tier.tier.address());
     let text = format!("shared cache {address}: {what}");
-    gate.journal.emit(Happening::Note { level, text: &text });
+    gate.observer.emit(Happening::Note { level, text: &text });
 }

@@ -49,7 +49,7 @@ pub async fn accept(listener: TcpListener, gate: Rc<Gate>, stop: impl Future<Out
                 if noted.is_none_or(|at: Instant| at.elapsed() >= Duration::from_secs(10)) {
                     noted = Some(Instant::now());
                     let text = format!("cannot accept connections: {error}");
-                    gate.journal.emit(Event::Note { level: Level::Error, text: &text });
+                    gate.observer.emit(Event::Note { level: Level::Error, text: &text });
                 }
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }

@@ -1,25 +1,14 @@
-//! Which connections are taken in, and what the operator is told of those that are not.
+//! Which connections are taken in.
 
-use std::cell::Cell;
 use std::net::IpAddr;
 
-use sluice_journal::{Event as Happening, Level};
 use tokio::time::Instant;
 
-use super::{Gate, NOTE_PERIOD, to_usize};
+use super::{Gate, to_usize};
 use crate::front::handles::{Bounds, Full, Handle};
 
 /// The part of all connections that one address may have unless the config says otherwise.
 const SHARE_OF_ADDRESS: u64 = 4;
-
-/// Connections that were refused since the last note.
-#[derive(Default)]
-pub(super) struct Refusals {
-    count: Cell<u64>,
-    /// The last that was refused because of its address.
-    address: Cell<Option<IpAddr>>,
-    noted: Cell<Option<Instant>>,
-}
 
 impl Gate {
     /// Takes a connection in, or says how many were refused since the operator was told of it.
@@ -28,13 +17,10 @@ impl Gate {
             all: to_usize(self.config().server.connections_max),
             of_address: self.connections_of_address_max(address),
         };
-        self.lobby.connections.admit(address, bounds, Instant::now()).map_err(|full| {
-            self.refusals.count.set(self.refusals.count.get() + 1);
-            if full == Full::Address {
-                self.refusals.address.set(Some(address));
-            }
-            self.refusals.count.get()
-        })
+        self.lobby
+            .connections
+            .admit(address, bounds, Instant::now())
+            .map_err(|full| self.observer.trouble.refused_connection(Some(address).filter(|_| full == Full::Address)))
     }
 
     /// Cuts what is open: the gateway has waited for as long as it may.
@@ -60,24 +46,5 @@ impl Gate {
             0 => Some(to_usize((config.server.connections_max / SHARE_OF_ADDRESS).max(1))),
             max => Some(to_usize(max)),
         }
-    }
-
-    pub(super) fn note_refused_connections(&self, now: Instant) {
-        let refused = self.refusals.count.get();
-        let is_due = self.refusals.noted.get().is_none_or(|noted| now.duration_since(noted) >= NOTE_PERIOD);
-        if refused == 0 || !is_due {
-            return;
-        }
-        self.refusals.noted.set(Some(now));
-        self.refusals.count.set(0);
-        let text = match self.refusals.address.take() {
-            Some(address) => format!(
-                "{refused} connections were refused: {address} has server.connections_per_address_max open. Name it in server.trusted_peers if it is a proxy"
-            ),
-            None => {
-                format!("{refused} connections were refused: server.connections_max are open, and none of them is idle")
-            }
-        };
-        self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
     }
 }

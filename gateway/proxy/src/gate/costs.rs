@@ -29,11 +29,19 @@ impl Gate {
             match change {
                 Change::Forget(class) => {
                     scheduler.forget_class(class);
-                    self.ages.borrow_mut().forget_class(class.0.into());
+                    self.observer.growth.forget_class(class);
                 }
                 Change::Seed(class, saved) => scheduler.restore_class(class, &saved),
             }
         }
+    }
+
+    /// A request's own CPU time is known: others of its class are profiled where it is unusual.
+    pub(crate) fn watch_tail(&self, class: &Class, cpu_us: u64) {
+        let scheduler = self.scheduler.borrow();
+        let costs = scheduler.costs();
+        let usual_us = || costs.quantile_us(class.id, 0.99).filter(|_| costs.is_known(class.id));
+        self.observer.tails.watch(&class.name, cpu_us, usual_us);
     }
 
     /// What a request of the class has cost.

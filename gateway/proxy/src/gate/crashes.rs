@@ -1,34 +1,18 @@
-//! Workers that end unexpectedly, as an operator sees them, and the CPU time that they took with them.
+//! What a worker held when it ended, and the CPU time that it took with it.
 //!
 //! What a worker used for requests that it never reported is those requests' all the same: a class whose requests end workers
 //! would otherwise stand among those that cost nothing.
 
-use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_catalog::snapshot::CrashSnapshot;
 use sluice_dispatch::Cause;
 use sluice_scheduler::WorkerId;
-use sluice_supervisor::{Crash, Held};
+use sluice_supervisor::Held;
 use tokio::time::Instant;
 
-use super::tails::now_unix_ms;
 use super::Gate;
 use crate::upstream::WorkerRequest;
-
-/// Crashes that are remembered.
-const CRASHES_MAX: usize = 5;
-
-/// What is known of crashes.
-#[derive(Debug, Default)]
-pub(super) struct Crashes {
-    latest: VecDeque<CrashSnapshot>,
-    total: u64,
-    /// What is told of the latest, where there was one since the latest look for alarms.
-    pub(super) unjudged: Option<String>,
-}
 
 impl Gate {
     /// What the worker holds, as others may be told of it.
@@ -46,30 +30,6 @@ impl Gate {
             }
         });
         told.collect()
-    }
-
-    pub(super) fn note_crash(&self, worker: WorkerId, crash: &Crash<'_>) {
-        let Crash { status, exception, held, request } = *crash;
-        let mut crashes = self.crashes.borrow_mut();
-        crashes.total += 1;
-        crashes.unjudged = Some(text(worker, crash, crashes.total));
-        crashes.latest.push_front(CrashSnapshot {
-            at_unix_ms: now_unix_ms(),
-            worker: worker.0,
-            status: status.to_owned(),
-            exception: exception.map(str::to_owned),
-            held: held as u64,
-            request: request.map(|held| held.request_id.clone()),
-            method: request.map(|held| held.method.clone()),
-            path: request.map(|held| held.path.clone()),
-            class: request.map(|held| held.class.to_string()),
-        });
-        crashes.latest.truncate(CRASHES_MAX);
-    }
-
-    /// The latest crashes, the latest first.
-    pub fn crashes(&self) -> Vec<CrashSnapshot> {
-        self.crashes.borrow().latest.iter().cloned().collect()
     }
 
     /// Charges what the worker has used and told of no request to those that it holds: to the one in which it got stuck, else
@@ -98,8 +58,8 @@ impl Gate {
             let had = now.saturating_duration_since(exchange.started.get());
             let cpu_us = u64::try_from((cpu / count).min(had).as_micros()).unwrap_or(u64::MAX);
             exchange.answer.untold_cpu_us.update(|us| us.saturating_add(cpu_us));
-            // Its client may have gone before, and then its line waits for a report that cannot come.
-            exchange.account.write(self, Some(cpu_us));
+            // Its client may have gone before, and then its record waits for a report that cannot come.
+            exchange.account.give_untold(&self.observer, cpu_us);
             if is_certain {
                 self.take_cost(&exchange.class, cpu_us);
             } else {
@@ -107,25 +67,4 @@ impl Gate {
             }
         }
     }
-}
-
-fn text(worker: WorkerId, crash: &Crash<'_>, total: u64) -> String {
-    let mut text = format!("worker {} ended unexpectedly ({})", worker.0, crash.status);
-    // Writing to a String cannot fail.
-    if let Some(exception) = crash.exception {
-        let _ = write!(text, ": {exception}");
-    }
-    let _ = match crash.request {
-        Some(held) => {
-            write!(text, "; with request {}, {} {} of class {}", held.request_id, held.method, held.path, held.class)
-        }
-        None if crash.held > 1 => write!(text, "; with one of the {} requests that it held", crash.held),
-        None => Ok(()),
-    };
-    let _ = write!(
-        text,
-        ". `sluice logs --kind app --worker {}` shows its last words. Unexpected ends so far: {total}",
-        worker.0
-    );
-    text
 }

@@ -151,7 +151,7 @@ impl Gate {
         let Some(slots) = self.slots_of(worker) else { return Some(lease) };
         let answer = &request.answer;
         answer.worker.set(Some(worker));
-        self.followers.given(worker, request.request, &request.class.name);
+        self.observer.followers.given(worker, request.request, &request.class.name);
         answer.times.update(|times| Times { dispatched: Some(at), ..times });
         request.given.set(at);
         request.started.set(at);

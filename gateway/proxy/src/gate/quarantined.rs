@@ -79,7 +79,7 @@ impl Gate {
     }
 
     pub(super) fn tell_quarantined(&self, job: &WorkerRequest, print: Fingerprint) {
-        let target: String = self.journal.shown(job.target()).chars().take(200).collect();
+        let target: String = self.observer.shown(job.target()).chars().take(200).collect();
         let told_by = self.deaths.table.borrow().told_by(print);
         let told_by = if told_by.is_empty() { String::new() } else { format!(", told by {}", told_by.join(", ")) };
         let text = format!(
@@ -89,7 +89,7 @@ impl Gate {
             self.config().quarantine.ttl_ms / 1000,
             quarantine::id(print)
         );
-        self.journal.emit(Happening::Quarantined { request_id: job.id(), text: &text });
+        self.observer.emit(Happening::Quarantined { request_id: job.id(), text: &text });
     }
 
     /// Requests that are refused from now on, but were let into the queue before.

@@ -1,4 +1,4 @@
-//! How much of pages workers render, and what they and browsers report of it. It must not know how a share is drawn.
+//! How much of pages workers render, and which browsers may report of it. It must not know how a share is drawn.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -6,25 +6,24 @@ use std::net::IpAddr;
 use std::rc::Rc;
 
 use sluice_catalog::config::{self, Dial, DialFault};
-use sluice_catalog::snapshot::{DialSnapshot, EffectsSnapshot};
+use sluice_catalog::snapshot::DialSnapshot;
 use sluice_classes::Traits;
 use sluice_journal::Event as Happening;
 use sluice_message::{Method, RequestHead};
-use sluice_supervisor::{DialInForce, RenderedTold};
-use sluice_vitals::{Beacon, Effects};
+use sluice_supervisor::DialInForce;
+use sluice_vitals::Beacon;
 
 use super::Gate;
 use crate::admit::beacons::Beacons;
 use crate::answers::vitals::page_path;
 
-/// The dial, and its effects.
+/// The dial, and who may report its effects.
 pub(super) struct Rendering {
     dial: RefCell<Dial>,
     /// `sluice dial` has changed it since the config came into force.
     is_turned: Cell<bool>,
     in_force: RefCell<Rc<DialInForce>>,
     beacons: RefCell<Beacons>,
-    effects: RefCell<Effects>,
 }
 
 impl Rendering {
@@ -36,7 +35,6 @@ impl Rendering {
             is_turned: Cell::new(false),
             in_force: RefCell::new(Rc::new(in_force)),
             beacons: RefCell::default(),
-            effects: RefCell::default(),
         }
     }
 
@@ -93,22 +91,12 @@ impl Gate {
     fn tell_shares(&self) {
         let DialSnapshot { server, .. } = self.dial_snapshot();
         let shares: Vec<_> = server.iter().map(|(name, share)| format!("{name} = {share}")).collect();
-        self.journal.emit(Happening::DialChanged { shares: &shares.join(", ") });
+        self.observer.emit(Happening::DialChanged { shares: &shares.join(", ") });
     }
 
     /// The dial as operators see it.
     pub fn dial_snapshot(&self) -> DialSnapshot {
         DialSnapshot { server: self.rendering.dial.borrow().texts(), turned: self.rendering.is_turned.get() }
-    }
-
-    /// What was reported, as operators see it.
-    pub fn effects_snapshot(&self) -> Option<EffectsSnapshot> {
-        self.rendering.effects.borrow_mut().snapshot(self.epoch.elapsed())
-    }
-
-    /// Shows what was reported to whoever writes metrics.
-    pub fn read_effects<T>(&self, read: impl FnOnce(&Effects) -> T) -> T {
-        read(&self.rendering.effects.borrow())
     }
 
     /// Counts a beacon of this client. If it is over its limit: after how many seconds it may send the next.
@@ -122,13 +110,6 @@ impl Gate {
         let class = page_path(beacon, head).and_then(|target| {
             self.classes.known(&Traits { method: &Method::Get, host: &head.authority, target, body_bytes: 0 })
         });
-        self.rendering.effects.borrow_mut().measured(beacon, class.as_deref(), self.epoch.elapsed());
-    }
-
-    pub(super) fn take_rendered(&self, told: &RenderedTold<'_>) {
-        let (mut effects, now) = (self.rendering.effects.borrow_mut(), self.epoch.elapsed());
-        told.components.iter().for_each(|rendered| effects.rendered(rendered, now));
-        told.settings.iter().for_each(|spent| effects.spent(spent, now));
-        told.variants.iter().for_each(|variant| effects.varied(variant, now));
+        self.observer.effects.measured(beacon, class.as_deref());
     }
 }

@@ -7,16 +7,33 @@ use std::rc::Rc;
 use sluice_scheduler::{RequestId, WorkerId};
 use tokio::time::Instant;
 
-use crate::ids::RequestMap;
+use crate::ids::{RequestMap, WorkerMap};
 use crate::upstream::WorkerRequest;
 
 /// All of them.
 #[derive(Default)]
 pub(crate) struct Requests {
     all: RefCell<RequestMap<Rc<WorkerRequest>>>,
+    /// Workers that report what requests cost, with when each was last known to have done so for all that had ended.
+    reporters: RefCell<WorkerMap<Instant>>,
 }
 
 impl Requests {
+    /// The worker has reported all that had ended for it by now.
+    pub(super) fn heard(&self, worker: WorkerId, now: Instant) {
+        self.reporters.borrow_mut().insert(worker, now);
+    }
+
+    /// When it had last; `None` where it does not report, or is gone.
+    pub(crate) fn heard_of(&self, worker: WorkerId) -> Option<Instant> {
+        self.reporters.borrow().get(&worker).copied()
+    }
+
+    /// The worker is gone: it reports no more.
+    pub(super) fn gone(&self, worker: WorkerId) {
+        self.reporters.borrow_mut().remove(&worker);
+    }
+
     /// The request waits for a worker, for the first time or again; or a worker is warmed with it.
     pub(super) fn add(&self, request: &Rc<WorkerRequest>) {
         self.all.borrow_mut().insert(request.request, Rc::clone(request));

@@ -6,7 +6,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_catalog::config::Config;
-use sluice_journal::{AccessRecord, Journal, Options, Outcome};
+use sluice_journal::{Journal, Options, Outcome};
+use sluice_observe::Observer;
 use sluice_scheduler::{Action, Event, RequestId, WorkerId};
 use sluice_supervisor::Gate as _;
 
@@ -16,7 +17,9 @@ use sluice_message::Method;
 use super::{Gate, Pass};
 use crate::active::ActiveConfig;
 use crate::receive::body::Body;
-use crate::record::Record;
+use crate::request::passage::Request;
+use crate::request::ticket::Ticket;
+use crate::respond::Sent;
 use crate::respond::answer::Answer;
 use crate::upstream::{Asked, Lease, WorkerRequest};
 use sluice_classes::{Class, Traits};
@@ -39,7 +42,9 @@ pub(crate) fn one_ready_worker_at(socket: std::path::PathBuf, marks: bool) -> (R
 
 pub(crate) fn one_ready_worker_with(config: Config, socket: std::path::PathBuf, marks: bool) -> (Rc<Gate>, WorkerId) {
     let journal = Journal::to_stdout(Options { access: false, ..Options::default() }).unwrap();
-    let gate = crate::gate(ActiveConfig::read(Rc::new(config)).unwrap(), journal).unwrap();
+    let config = Rc::new(config);
+    let observer = Observer::new(&config, journal);
+    let gate = crate::gate(ActiveConfig::read(config).unwrap(), observer).unwrap();
     let asked_for = Rc::new(Cell::new(None));
     let started = Rc::clone(&asked_for);
     gate.set_host(Rc::new(move |action| {
@@ -53,48 +58,12 @@ pub(crate) fn one_ready_worker_with(config: Config, socket: std::path::PathBuf, 
     (gate, worker)
 }
 
-fn record(worker: WorkerId, outcome: Outcome) -> Record {
-    let rest = AccessRecord {
-        time_unix_ms: 0,
-        request_id: "",
-        method: "",
-        target: "",
-        host: "",
-        class: "",
-        worker: Some(worker.0),
-        tries: 1,
-        step: None,
-        session: None,
-        cache: None,
-        includes: None,
-        headers: &[],
-        status: 200,
-        error: None,
-        bytes_in: 0,
-        bytes_out: 0,
-        receive_ms: 0.0,
-        queue_ms: None,
-        unserved_ms: None,
-        service_ms: None,
-        total_ms: 0.0,
-        cpu_ms: None,
-        outcome,
-        peer: std::net::Ipv4Addr::LOCALHOST.into(),
-        trace_id: None,
-        is_traced: false,
-    };
-    Record {
-        request_id: "r".into(),
-        method: Some(Method::Get),
-        target: "/page".to_owned(),
-        host: "app".to_owned(),
-        class: "".into(),
-        headers: Vec::new(),
-        scheme: sluice_message::Scheme::Http,
-        traced: None,
-        untold_cpu_us: 0,
-        rest,
-    }
+/// The request ends for its client.
+fn end(gate: &Rc<Gate>, request: RequestId, outcome: Outcome) {
+    let answer = Rc::clone(&gate.requests.exchange(request).expect("a worker has it").answer);
+    let mut passed = Request::new(std::net::Ipv4Addr::LOCALHOST.into());
+    passed.ticket = Some(Ticket::new(gate, request, &answer));
+    gate.record(Instant::now(), passed, &Sent { outcome, status: 200, error: None, bytes_out: 0 });
 }
 
 /// A request that the worker has, as the gate sees it: no task carries it out.
@@ -224,11 +193,15 @@ async fn the_record_of_an_answer_that_its_worker_died_with_waits_for_no_report()
         .run_until(async {
             let (gate, worker) = one_ready_worker_at("/nowhere.sock".into(), true);
             let request = held(&gate, worker, Class::default());
-            gate.record(request, Instant::now(), record(worker, Outcome::Answered));
-            assert_eq!(gate.journal.outcomes().get("answered"), None, "the worker is still to say what it cost");
+            end(&gate, request, Outcome::Answered);
+            assert_eq!(
+                gate.observer.journal().outcomes().get("answered"),
+                None,
+                "the worker is still to say what it cost"
+            );
             let request = held(&gate, worker, Class::default());
-            gate.record(request, Instant::now(), record(worker, Outcome::WorkerDied));
-            assert_eq!(gate.journal.outcomes().get("worker_died"), Some(&1));
+            end(&gate, request, Outcome::WorkerDied);
+            assert_eq!(gate.observer.journal().outcomes().get("worker_died"), Some(&1));
         })
         .await;
 }
@@ -265,7 +238,7 @@ async fn a_cost_that_is_not_the_requests_own_teaches_nothing_and_is_in_no_log_li
             let id = gate.classify(&asked).id;
             let report = |cpu_us| {
                 let request = held(&gate, worker, gate.classify(&asked));
-                gate.record(request, Instant::now(), record(worker, Outcome::Answered));
+                end(&gate, request, Outcome::Answered);
                 gate.reported(worker, request, &sluice_supervisor::Reported { cpu_us, ..Default::default() });
             };
             let mean_us = || gate.scheduler(|scheduler| scheduler.costs().class_mean_us(id));
@@ -277,9 +250,13 @@ async fn a_cost_that_is_not_the_requests_own_teaches_nothing_and_is_in_no_log_li
             assert_eq!(mean_us(), Some(3_000));
             assert_eq!(took_us(), 6_000, "estimated, for the class's part of all CPU time");
             assert_eq!(gate.scheduler(|scheduler| scheduler.costs().records(id)), 1);
-            assert_eq!(gate.journal.outcomes().get("answered"), Some(&3), "nobody waits for a cost that is not told");
+            assert_eq!(
+                gate.observer.journal().outcomes().get("answered"),
+                Some(&3),
+                "nobody waits for a cost that is not told"
+            );
             let mut page = sluice_journal::Page::default();
-            gate.journal.write_metrics(&mut page);
+            gate.observer.journal().write_metrics(&mut page);
             let text = page.into_text();
             assert!(text.contains("sluice_request_cpu_seconds_count 1"), "{text}");
         })
@@ -292,10 +269,10 @@ fn waiting_for_a_report() -> (Rc<Gate>, WorkerId, RequestId, impl Fn(&Rc<Gate>, 
     let now = Instant::now();
     gate.has_reported_all(worker, now);
     let request = held(&gate, worker, Class::default());
-    gate.record(request, Instant::now(), record(worker, Outcome::Answered));
+    end(&gate, request, Outcome::Answered);
     let emitted = move |gate: &Rc<Gate>, after_ms| {
         gate.sweep(now + Duration::from_millis(after_ms));
-        gate.journal.outcomes().get("answered").copied().unwrap_or(0)
+        gate.observer.journal().outcomes().get("answered").copied().unwrap_or(0)
     };
     (gate, worker, request, emitted)
 }
@@ -331,6 +308,33 @@ async fn a_report_is_waited_for_until_its_worker_was_heard_without_it() {
 }
 
 #[tokio::test]
+async fn a_report_waits_for_its_client_and_they_are_one_record() {
+    let local = tokio::task::LocalSet::new();
+    local
+        .run_until(async {
+            let (gate, worker) = one_ready_worker_at("/nowhere.sock".into(), true);
+            let request = held(&gate, worker, Class::default());
+            let spent = || gate.observer.spending.report(None, None).after.map_or(0, |after| after.all.requests);
+            let report = sluice_supervisor::Reported { cpu_us: Some(3_000), ..Default::default() };
+            gate.reported(worker, request, &report);
+            gate.sweep(Instant::now() + Duration::from_secs(120));
+            assert_eq!(spent(), 0, "its client still reads");
+            end(&gate, request, Outcome::Answered);
+            assert_eq!((gate.observer.journal().outcomes().get("answered"), spent()), (Some(&1), 1));
+            let mut page = sluice_journal::Page::default();
+            gate.observer.journal().write_metrics(&mut page);
+            let text = page.into_text();
+            assert!(text.contains("sluice_request_cpu_seconds_count 1"), "however late the client ends: {text}");
+
+            let request = held(&gate, worker, Class::default());
+            gate.record_nothing(request);
+            gate.reported(worker, request, &report);
+            assert_eq!((gate.observer.journal().outcomes().get("answered"), spent()), (Some(&1), 2), "nobody's line");
+        })
+        .await;
+}
+
+#[tokio::test]
 async fn only_a_worker_that_never_reports_is_measured_by_its_service_time() {
     let local = tokio::task::LocalSet::new();
     local
@@ -345,7 +349,11 @@ async fn only_a_worker_that_never_reports_is_measured_by_its_service_time() {
                 let id = class.id;
                 let (request, _answer) = submit_of(&gate, Method::Get, class);
                 gate.requests.answered(request, Instant::now());
+                end(&gate, request, Outcome::Answered);
                 gate.sweep(Instant::now() + Duration::from_secs(40));
+                assert_eq!(gate.observer.journal().outcomes()["answered"], 1, "one record of both");
+                let spent = gate.observer.spending.report(None, None).after.map_or(0, |after| after.all.requests);
+                assert_eq!(spent, u64::from(!reports));
                 let is_measured = gate.scheduler(|scheduler| scheduler.costs().class_mean_us(id)).is_some();
                 assert_eq!(is_measured, !reports);
             }

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_catalog::config::Config;
+use sluice_catalog::refusals::ProfileError;
 use sluice_catalog::snapshot::CurrentRequest;
 use sluice_compression::Counts;
 use sluice_journal::Event as Happening;
+use sluice_observe::Followed;
 use sluice_scheduler::{Lane, Limits, Scheduler, Time, WorkerId, WorkerState, WorkerView};
 use tokio::time::Instant;
 
@@ -97,7 +99,8 @@ impl Gate {
             tls.serve(Arc::clone(certificates));
         }
         self.lobby.set_config(Rc::clone(&config));
-        self.traces.apply(active.traces.clone());
+        self.observer.traces.apply(active.traces.clone());
+        self.observer.set_config(Rc::clone(&config));
         *self.active.borrow_mut() = active;
         self.set_limits(&config);
         self.deaths.set_limits(&config);
@@ -106,7 +109,7 @@ impl Gate {
         self.compression.set_config(&config);
         self.cache.set_config(&config.cache);
         self.set_rendering(&config.render);
-        self.journal.reserve_classes(self.classes.route_names().iter().map(String::as_str));
+        self.observer.journal().reserve_classes(self.classes.route_names().iter().map(String::as_str));
         self.tell_costs();
     }
 
@@ -139,7 +142,7 @@ impl Gate {
     /// From now on readiness says no, while everything is still served.
     pub fn leave_soon(&self, reason: &str) {
         if !self.service.leaving.replace(true) {
-            self.journal.emit(Happening::Draining { reason });
+            self.observer.emit(Happening::Draining { reason });
         }
     }
 
@@ -160,9 +163,9 @@ impl Gate {
     /// request, not before: a client may be sending on an idle one just now. [`Gate::close_idle`] ends the waiting.
     pub fn hand_over(&self, reason: &str) {
         self.lobby.set_handed_over(true);
-        self.hand_tails_over();
+        self.observer.tails.hand_over();
         if self.lobby.drain() {
-            self.journal.emit(Happening::Draining { reason });
+            self.observer.emit(Happening::Draining { reason });
         }
     }
 
@@ -249,6 +252,19 @@ impl Gate {
         let oldest = self.scheduler.borrow().oldest_arrival();
         #[allow(clippy::cast_precision_loss)] // Waits are far below 2^53 µs.
         oldest.map_or(0.0, |arrived| self.now().since_us(arrived) as f64 / 1000.0)
+    }
+
+    /// Follows the requests of a class, or of all classes with this path, until what it returns is dropped.
+    ///
+    /// # Errors
+    /// Where there is no such class.
+    pub fn follow_route(&self, route: &str) -> Result<Rc<Followed>, ProfileError> {
+        let classes = self.classes.list();
+        let held = self.requests.all_held();
+        let held = held.iter().filter_map(|exchange| {
+            Some((exchange.answer.worker.get()?, exchange.request, Rc::clone(&exchange.class.name)))
+        });
+        self.observer.followers.follow(route, classes.iter().map(|class| &*class.name), held)
     }
 
     /// What the worker holds and has begun.

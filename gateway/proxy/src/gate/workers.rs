@@ -9,6 +9,7 @@ use sluice_catalog::refusals::WarmUpError;
 use sluice_catalog::snapshot::Purge;
 use sluice_dispatch::{Cause, Event as Told, Phase};
 use sluice_journal::{Event as Happening, Level};
+use sluice_observe::Profiled;
 use sluice_scheduler::{Event, RequestId, Scheduler, WorkerId};
 use sluice_supervisor::{
     Crash, DialInForce, Held, Host, PartsPurger, RenderedTold, Reported, RoutesGrown, RunsTold, Vitals,
@@ -30,7 +31,7 @@ impl sluice_supervisor::Gate for Gate {
     }
 
     fn rendered(&self, told: &RenderedTold<'_>) {
-        self.take_rendered(told);
+        self.observer.effects.rendered(&told.components, &told.settings, &told.variants);
     }
 
     fn read_scheduler(&self, read: &mut dyn FnMut(&Scheduler)) {
@@ -98,12 +99,8 @@ impl sluice_supervisor::Gate for Gate {
         for request in self.requests.of(worker) {
             request.worker_is_gone(&unseen, cause);
         }
-        self.reporters.borrow_mut().remove(&worker);
-        self.forget_sleep_of(worker);
-        self.runs.borrow_mut().gone(worker.0);
-        self.routes.borrow_mut().gone(worker.0);
-        self.ages.borrow_mut().gone(worker.0);
-        self.spending.borrow_mut().gone(worker.0);
+        self.requests.gone(worker);
+        self.observer.exited(worker);
         self.sessions.exited(worker);
         self.own_calls.borrow_mut().gone(worker);
         self.tell(Event::Exited { worker });
@@ -122,12 +119,11 @@ impl sluice_supervisor::Gate for Gate {
     }
 
     fn was_awake(&self, worker: WorkerId, elapsed: Duration, awake: Duration) {
-        self.mode.sleep.borrow_mut().beat(worker, elapsed, awake);
+        self.observer.mode.was_awake(worker, elapsed, awake);
     }
 
     fn beats(&self, worker: WorkerId, vitals: Vitals) {
         self.take_vitals(worker, vitals);
-        self.note_held(worker, vitals);
     }
 
     fn writes_raw(&self, worker: WorkerId, dropped_bytes: u64) {
@@ -143,7 +139,7 @@ impl sluice_supervisor::Gate for Gate {
              of its connections carries one request",
             worker.0
         );
-        self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
+        self.observer.emit(Happening::Note { level: Level::Warn, text: &text });
     }
 
     fn runs(&self, worker: WorkerId, told: &RunsTold<'_>) {
@@ -160,19 +156,18 @@ impl sluice_supervisor::Gate for Gate {
         let is_its = |exchange: &Rc<WorkerRequest>| exchange.answer.worker.get() == Some(worker);
         if let Some(exchange) = exchange.filter(is_its) {
             exchange.tell(Told::Reported);
-            self.take_runs_of(worker, &exchange, reported);
-            self.take_report(request, &exchange, reported);
+            self.take_report(worker, &exchange, reported);
         }
     }
 
-    fn has_profiled(&self, worker: WorkerId, told: sluice_supervisor::Tailed) {
-        Gate::has_profiled(self, worker.0, told);
+    fn has_profiled(&self, worker: WorkerId, told: Profiled) {
+        self.note_profile(worker, told);
     }
 
     fn has_reported_all(&self, worker: WorkerId, now: Instant) {
         // Its last words may be read after its exit.
         if self.scheduler.borrow().worker_state(worker).is_some() {
-            self.reporters.borrow_mut().insert(worker, now);
+            self.requests.heard(worker, now);
         }
     }
 
@@ -323,7 +318,7 @@ impl Gate {
 
     fn note_warm_up_failure(&self, worker: WorkerId, why: WarmUpError) {
         let text = format!("the warm-up of worker {} failed: {why}", worker.0);
-        self.journal.emit(Happening::Note { level: Level::Warn, text: &text });
+        self.observer.emit(Happening::Note { level: Level::Warn, text: &text });
         *self.warm_up_failure.borrow_mut() = Some((worker, why));
     }
 

@@ -128,7 +128,7 @@ impl Request {
         }
         self.peer = gate.trust().client(origin.peer, &self.head.fields);
         let parent = trace::parent(gate.config().server.trace_context, origin.is_trusted, &self.head.fields);
-        self.trace = if origin.is_own() { None } else { trace::of(parent, &gate.traces) };
+        self.trace = if origin.is_own() { None } else { trace::of(parent, &gate.observer.traces) };
     }
 
     pub(crate) fn classify(&mut self, gate: &Gate) {

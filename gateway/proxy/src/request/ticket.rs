@@ -47,7 +47,7 @@ impl Drop for Ticket {
             answer.abandon();
             gate.record_nothing(number);
             let text = format!("a connection was lost to a fault in the gateway, at {}", tasks::place());
-            gate.journal.emit(Happening::Note { level: Level::Error, text: &text });
+            gate.observer.emit(Happening::Note { level: Level::Error, text: &text });
         });
     }
 }

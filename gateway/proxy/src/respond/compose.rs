@@ -114,6 +114,6 @@ fn tell_encoded(gate: &Gate, request: &Request) {
              have the app compress only what has Accept-Encoding, and set compression.enabled",
             request.head.path()
         );
-        gate.journal.emit(sluice_journal::Event::Note { level: Level::Warn, text: &text });
+        gate.observer.emit(sluice_journal::Event::Note { level: Level::Warn, text: &text });
     }
 }

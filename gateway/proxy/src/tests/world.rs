@@ -10,6 +10,7 @@ use std::time::Duration;
 use sluice_catalog::config::{Config, Lanes};
 use sluice_journal::{Filter, Journal, Options, Subscription};
 use sluice_message::Scheme;
+use sluice_observe::Observer;
 use sluice_scheduler::{Action, WorkerId, WorkerState};
 use sluice_supervisor::Gate as _;
 use tokio::sync::Notify;
@@ -79,7 +80,9 @@ impl World {
     fn new(config: Config) -> Self {
         let journal = Journal::new(Options::default(), std::io::sink()).unwrap();
         let log = RefCell::new(journal.subscribe(Filter::default(), 0));
-        let gate = crate::gate(ActiveConfig::read(Rc::new(config)).unwrap(), journal).unwrap();
+        let config = Rc::new(config);
+        let observer = Observer::new(&config, journal);
+        let gate = crate::gate(ActiveConfig::read(config).unwrap(), observer).unwrap();
         let asked = Rc::<Asked>::default();
         let (told, ticking) = (Rc::clone(&asked), Rc::clone(&gate));
         gate.set_host(Rc::new(move |action| match action {

@@ -398,7 +398,7 @@ impl Driver {
             }
             Note::NotEnded => format!("request {id} is not ended by worker {worker}, which is replaced"),
         };
-        gate.journal.emit(Happening::Note { level: Level::Warn, text: &text });
+        gate.observer.emit(Happening::Note { level: Level::Warn, text: &text });
     }
 }
 

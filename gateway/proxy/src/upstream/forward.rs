@@ -7,12 +7,12 @@ use std::rc::Rc;
 
 use sluice_http1::{Framing, write_decimal, write_request_start};
 use sluice_message::{Fields, Forwardable, RequestHead, Scheme, starts_with};
+use sluice_observe::ProfileOrder;
 use sluice_scheduler::RequestId;
 
 use crate::receive::trace::{self, Trace};
 use crate::receive::trust::Trust;
 use crate::respond::compose::rules::CAPABILITY;
-use crate::tail::Wanted;
 use crate::upstream::token::Token;
 
 /// What is known of the connection a request came on, and how it is written; made once for all its requests.
@@ -108,7 +108,7 @@ pub(crate) struct Outbound<'r> {
     /// The trace whose context the app gets, if it gets any.
     pub(crate) trace: Option<Trace>,
     /// It is profiled.
-    pub(crate) profile: Option<Wanted>,
+    pub(crate) profile: Option<ProfileOrder>,
     /// Its answer may be composed: the app gets to know that, and nothing of what the client can decompress.
     pub(crate) is_composed: bool,
 }
@@ -149,7 +149,7 @@ pub(crate) fn worker_head(outbound: &Outbound<'_>, origin: &Origin, request: Req
     }
     write_line(&mut out, &["X-Request-Id: ", request_id]);
     write_label(&mut out, request, token);
-    if let Some(Wanted { number, from_us }) = profile {
+    if let Some(ProfileOrder { number, from_us }) = profile {
         out.extend_from_slice(b";profile=");
         write_decimal(&mut out, from_us);
         out.push(b',');

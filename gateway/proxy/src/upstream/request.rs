@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::seat::Seat;
 use crate::gate::{Gate, Orphan, Pass};
 use crate::receive::body::Body;
-use crate::record::Account;
+use crate::record::account::Account;
 use crate::respond::answer::Answer;
 use crate::sessions::POLL;
 use crate::signal::Signal;

@@ -79,7 +79,7 @@ impl Slots {
             && let Some(gate) = self.gate.upgrade()
         {
             // Counted where requests really go out, apart from the scheduler's own account. It is a bug if it happens.
-            gate.journal.emit(Happening::OverlapSeen { worker: self.worker.0, count: 1 });
+            gate.observer.emit(Happening::OverlapSeen { worker: self.worker.0, count: 1 });
         }
         self.hold(&request);
         // An app may count what was written to an upgrade's connection.

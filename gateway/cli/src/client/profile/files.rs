@@ -8,8 +8,8 @@ use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::profiles::PROFILES_DIR;
+use sluice_observe::{make_room, write_whole};
 use sluice_profiles::ReadError;
-use sluice_supervisor::{make_room, write_whole};
 
 /// Reason why files of a profile cannot be read or written.
 #[derive(Debug, thiserror::Error)]

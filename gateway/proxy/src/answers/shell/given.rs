@@ -126,7 +126,7 @@ impl Gate {
             "shell.pages: the app gave no shell for {target}: {why}. It is asked again in {} s",
             pause.as_secs()
         );
-        self.journal.emit(Event::Note { level: Level::Warn, text: &text });
+        self.observer.emit(Event::Note { level: Level::Warn, text: &text });
     }
 }
 

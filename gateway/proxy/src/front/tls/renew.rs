@@ -69,7 +69,7 @@ fn start(gate: &Gate) -> Option<mpsc::Receiver<Told>> {
                 "no certificate is asked for (acme.names): {error}. Raise the limit on processes (pids.max of the cgroup, \
                  ulimit -u), and start again"
             );
-            gate.journal.emit(Event::Note { level: Level::Error, text: &text });
+            gate.observer.emit(Event::Note { level: Level::Error, text: &text });
             None
         }
     }
@@ -98,7 +98,7 @@ fn tell(gate: &Gate, told: &Told) {
             (if has_one { Level::Warn } else { Level::Error }, text.replace(". the present", ". The present"))
         }
     };
-    gate.journal.emit(Event::Note { level, text: &text });
+    gate.observer.emit(Event::Note { level, text: &text });
 }
 
 impl Gate {

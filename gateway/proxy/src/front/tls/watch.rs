@@ -38,11 +38,11 @@ pub async fn run(gate: Rc<Gate>) {
                 broken = Broken::default();
                 gate.serve_certificates(Arc::new(certificates));
                 let text = "the files of certificates have changed: new connections get what they hold now";
-                gate.journal.emit(Event::Note { level: Level::Info, text });
+                gate.observer.emit(Event::Note { level: Level::Info, text });
             }
             Err(error) if broken.is_to_be_told(seen) => {
                 let text = format!("certificates stay as they are: {} {error}", error.key());
-                gate.journal.emit(Event::Note { level: Level::Error, text: &text });
+                gate.observer.emit(Event::Note { level: Level::Error, text: &text });
             }
             Ok(None) | Err(_) => {}
         }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use sluice_journal::Alarm;
 
-use crate::gate::Alarming;
+use crate::runs::AlarmingRun;
 use crate::sleep::times;
 
 /// Share of the time that workers sleep while requests wait from which it is an alarm; from half of that it is none.
@@ -50,7 +50,7 @@ pub(crate) struct Reading {
     /// Share of the time that workers sleep while others wait, where each holds as many requests as it may while they wait.
     pub(crate) asleep_when_full: Option<f64>,
     /// Runs of main threads that were far too long.
-    pub(crate) long_runs: Vec<Alarming>,
+    pub(crate) long_runs: Vec<AlarmingRun>,
     /// What is told of route tables that keep growing.
     pub(crate) growing_routes: Option<String>,
     /// What is told of what grows with the age of workers: of classes, and of what workers need.
@@ -248,7 +248,7 @@ fn gone_ms_max(alarm: Alarm, limits: &Limits) -> u64 {
     }
 }
 
-fn see_long_run(run: &Alarming) -> (Key, Sight) {
+fn see_long_run(run: &AlarmingRun) -> (Key, Sight) {
     ((Alarm::LongRun, run.class.clone()), Sight::There(run.text.clone()))
 }
 
@@ -274,5 +274,5 @@ fn see_drifts(limits: &Limits, reading: &Reading) -> impl Iterator<Item = (Key, 
 }
 
 #[cfg(test)]
-#[path = "alarms_tests.rs"]
+#[path = "judge_tests.rs"]
 mod tests;

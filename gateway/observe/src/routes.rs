@@ -1,44 +1,54 @@
-//! Route tables that grow while workers serve, on their way from the workers to the operator.
+//! Route tables that grow while workers serve, and how an operator is told of them.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_scheduler::WorkerId;
-use sluice_supervisor::RoutesGrown;
-use sluice_trends::{Adder, RouteGrowth};
+use sluice_trends::{Adder, GrowingRoutes, RouteGrowth};
 use tokio::time::Instant;
 
-use super::Gate;
+use crate::context::Context;
 
-impl Gate {
-    pub(super) fn take_routes(&self, worker: WorkerId, told: &RoutesGrown<'_>) {
-        // Its last words may be read after its exit.
-        if self.scheduler.borrow().worker_state(worker).is_none() {
-            return;
-        }
+/// See the module's text.
+pub struct RouteTables {
+    context: Rc<Context>,
+    routes: RefCell<GrowingRoutes>,
+}
+
+impl RouteTables {
+    pub(crate) fn new(context: &Rc<Context>) -> Self {
+        RouteTables { context: Rc::clone(context), routes: RefCell::default() }
+    }
+
+    /// A worker's tables have so many entries, and so many more than when it had served for a second. `places` are the code that
+    /// has added most: file, line, entries.
+    pub fn grown(&self, worker: u64, size: u64, added: u64, places: &[(&str, u64, u64)]) {
         let place = |(file, line, added): &(&str, u64, u64)| Adder { file: path_of(file), line: *line, added: *added };
-        let told = RouteGrowth {
-            worker: worker.0,
-            size: told.size,
-            added: told.added,
-            places: told.places.iter().map(place).collect(),
-            ..RouteGrowth::default()
-        };
-        self.routes.borrow_mut().told(self.alarm_ms(Instant::now()), self.routes_window_ms(), told);
+        let places = places.iter().map(place).collect();
+        let told = RouteGrowth { worker, size, added, places, ..RouteGrowth::default() };
+        self.routes.borrow_mut().told(self.context.ms(Instant::now()), self.window_ms(), told);
+    }
+
+    pub(crate) fn gone(&self, worker: u64) {
+        self.routes.borrow_mut().gone(worker);
     }
 
     /// What is told of the worker whose tables keep growing.
-    pub(super) fn growing_routes(&self, now: Instant) -> Option<String> {
-        let growth = self.routes.borrow().growing(self.alarm_ms(now), self.routes_window_ms())?;
-        Some(text_of(&growth))
+    pub(crate) fn text(&self, now: Instant) -> Option<String> {
+        Some(text_of(&self.growing(now)?))
     }
 
     /// How fast the tables of the worker grow that grow most.
-    pub(super) fn routes_per_hour(&self, now: Instant) -> Option<u64> {
-        Some(self.routes.borrow().growing(self.alarm_ms(now), self.routes_window_ms())?.per_hour)
+    pub(crate) fn per_hour(&self, now: Instant) -> Option<u64> {
+        Some(self.growing(now)?.per_hour)
     }
 
-    fn routes_window_ms(&self) -> u64 {
-        u64::from(self.config().bounds.alarm_after_s) * 1000
+    fn growing(&self, now: Instant) -> Option<RouteGrowth> {
+        self.routes.borrow().growing(self.context.ms(now), self.window_ms())
+    }
+
+    fn window_ms(&self) -> u64 {
+        u64::from(self.context.config().bounds.alarm_after_s) * 1000
     }
 }
 

@@ -44,11 +44,11 @@ struct Armed {
 
 /// A profile that a worker is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub struct ProfileOrder {
     /// Names its file. No other profile in the directory has it, whichever gateway asked for that one.
-    pub(crate) number: u64,
+    pub number: u64,
     /// It is worth keeping from so many microseconds of CPU on.
-    pub(crate) from_us: u64,
+    pub from_us: u64,
 }
 
 /// The one request that is profiled now.
@@ -97,7 +97,7 @@ impl Tails {
     }
 
     /// Whether this request of the class is to be profiled, and how.
-    pub(crate) fn take(&mut self, now: Instant, mode: Mode, class: &str, request: RequestId) -> Option<Wanted> {
+    pub(crate) fn take(&mut self, now: Instant, mode: Mode, class: &str, request: RequestId) -> Option<ProfileOrder> {
         if mode == Mode::Off || self.armed.is_empty() {
             return None;
         }
@@ -114,7 +114,7 @@ impl Tails {
         self.latest_number += 1;
         let number = self.latest_number;
         self.under_way = Some(UnderWay { request, since: now, number, usual_us });
-        Some(Wanted { number, from_us: worth_us(usual_us).max(SLOW_US_MIN) })
+        Some(ProfileOrder { number, from_us: worth_us(usual_us).max(SLOW_US_MIN) })
     }
 
     /// The profile of this request is over. Gives its number and what its class usually costs, microseconds; `None` where nobody
@@ -206,7 +206,7 @@ mod tests {
         tails.cost("a", 26_000, usual);
         assert_eq!(tails.take(now, Mode::Off, "a", REQUEST), None);
         assert_eq!(tails.take(now, Mode::On, "b", REQUEST), None);
-        assert_eq!(tails.take(now, Mode::On, "a", REQUEST), Some(Wanted { number: 1, from_us: 25_000 }));
+        assert_eq!(tails.take(now, Mode::On, "a", REQUEST), Some(ProfileOrder { number: 1, from_us: 25_000 }));
         assert_eq!(tails.take(now, Mode::On, "a", RequestId(8)), None, "one is under way");
         assert_eq!(tails.over(now, Mode::On, RequestId(8), Duration::ZERO), None);
         assert_eq!(tails.over(now, Mode::On, REQUEST, Duration::ZERO), Some((1, 20_000)));

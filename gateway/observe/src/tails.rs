@@ -1,30 +1,58 @@
-//! Profiles of requests that take unusually long: asked for by [`crate::tail`], written by the worker, listed in a file beside them.
+//! Profiles of requests that take unusually long: chosen by [`choice`], written by the worker, listed in a file beside them.
+
+mod choice;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::rc::Rc;
+use std::time::Duration;
 
+use sluice_catalog::config;
 use sluice_catalog::profiles::{TAILS_INDEX, Tail};
-use sluice_journal::{Event as Happening, Level};
+use sluice_journal::Level;
 use sluice_scheduler::RequestId;
-use sluice_supervisor::{Tailed, make_room, write_whole};
 use tokio::task::{spawn_blocking, spawn_local};
 use tokio::time::Instant;
 
-use super::Gate;
-use crate::tail::{Tails, Wanted};
-use sluice_classes::Class;
+use crate::context::{Context, in_ms, unix_ms};
+use crate::files::{make_room, write_whole};
+use crate::record::RequestName;
+pub use choice::ProfileOrder;
+use choice::Tails;
 
 /// What of a request's target is kept.
 const TARGET_CHARS_MAX: usize = 200;
 const EXTENSION: &str = "cpuprofile";
 
-/// Where they are, and what is known of them. Without a directory no request is profiled.
+/// What a worker says of a request that it has profiled.
+#[derive(Clone, Debug)]
+pub struct Profiled {
+    /// The request.
+    pub request: RequestId,
+    /// Its profile; empty where it was not worth keeping.
+    pub file: String,
+    /// Its size.
+    pub bytes: u64,
+    /// CPU time of the process from its begin to its end, in microseconds.
+    pub used_us: u64,
+    /// From its begin to its end, in microseconds.
+    pub service_us: u64,
+    /// What the profile took of the worker before and after it, in microseconds.
+    pub overhead_us: u64,
+}
+
+/// Where they are, and what is known of them. Without a directory no request is profiled. Clones are cheap and keep the same.
+#[derive(Clone)]
+pub struct TailProfiles {
+    context: Rc<Context>,
+    state: Rc<State>,
+}
+
 #[derive(Default)]
-pub(super) struct TailProfiles {
+struct State {
     dir: RefCell<Option<PathBuf>>,
     /// Another gateway keeps the directory.
     is_handed_over: Cell<bool>,
@@ -36,113 +64,115 @@ pub(super) struct TailProfiles {
     is_written: Cell<bool>,
 }
 
-impl Gate {
+impl TailProfiles {
+    pub(crate) fn new(context: &Rc<Context>) -> Self {
+        TailProfiles { context: Rc::clone(context), state: Rc::default() }
+    }
+
     /// Keeps profiles of the tail in this directory from now on, and goes on from what is there. No other gateway is to keep it.
     ///
     /// # Errors
     /// What the file system says; then no request is profiled.
-    pub async fn keep_tails_in(&self, dir: PathBuf) -> io::Result<()> {
+    pub async fn keep_in(&self, dir: PathBuf) -> io::Result<()> {
         let found = spawn_blocking({
             let dir = dir.clone();
             move || found_in(&dir)
         });
         let kept = found.await.map_err(io::Error::other).flatten()?;
-        self.tails.tails.borrow_mut().restore(kept);
-        *self.tails.dir.borrow_mut() = Some(dir.clone());
+        self.state.tails.borrow_mut().restore(kept);
+        *self.state.dir.borrow_mut() = Some(dir.clone());
         // The list that is there may be broken, or name files by where they were before.
-        self.write_tails(dir, Vec::new());
+        self.write(dir, Vec::new());
         Ok(())
     }
 
     /// Another gateway keeps the directory from now on.
-    pub(super) fn hand_tails_over(&self) {
-        self.tails.is_handed_over.set(true);
+    pub fn hand_over(&self) {
+        self.state.is_handed_over.set(true);
     }
 
-    /// A request's own CPU time is known.
-    pub(crate) fn watch_tail(&self, class: &Class, cpu_us: u64) {
-        let scheduler = self.scheduler.borrow();
-        let costs = scheduler.costs();
-        let usual_us = || costs.quantile_us(class.id, 0.99).filter(|_| costs.is_known(class.id));
-        self.tails.tails.borrow_mut().cost(&class.name, cpu_us, usual_us);
+    /// A request's own CPU time is known. `usual_us` gives what 99 of 100 of its class take at most, where that is known.
+    pub fn watch(&self, class: &str, cpu_us: u64, usual_us: impl FnOnce() -> Option<u64>) {
+        self.state.tails.borrow_mut().cost(class, cpu_us, usual_us);
     }
 
     /// Whether the request is to be profiled, and how.
-    pub(crate) fn profiles(&self, at: Instant, class: &Class, request: RequestId) -> Option<Wanted> {
-        self.tails.dir.borrow().as_ref().filter(|_| !self.tails.is_handed_over.get())?;
-        let mode = self.active.borrow().config.profile.tail;
-        self.tails.tails.borrow_mut().take(at, mode, &class.name, request)
+    #[must_use]
+    pub fn order(&self, at: Instant, class: &str, request: RequestId) -> Option<ProfileOrder> {
+        self.state.dir.borrow().as_ref().filter(|_| !self.state.is_handed_over.get())?;
+        self.state.tails.borrow_mut().take(at, self.mode(), class, request)
     }
 
     /// The worker has profiled it.
-    pub(super) fn has_profiled(&self, worker: u64, told: Tailed) {
-        let Tailed { request, file, bytes, used_us, service_us, overhead_us } = told;
-        let Some(dir) = self.tails.dir.borrow().clone() else { return };
-        let mode = self.active.borrow().config.profile.tail;
-        let over =
-            self.tails.tails.borrow_mut().over(Instant::now(), mode, request, Duration::from_micros(overhead_us));
+    pub fn profiled(&self, worker: u64, told: Profiled, name: impl FnOnce() -> Option<RequestName>) {
+        let Profiled { request, file, bytes, used_us, service_us, overhead_us } = told;
+        let Some(dir) = self.state.dir.borrow().clone() else { return };
+        let overhead = Duration::from_micros(overhead_us);
+        let over = self.state.tails.borrow_mut().over(Instant::now(), self.mode(), request, overhead);
         if file.is_empty() {
             return;
         }
-        let exchange = self.requests.exchange(request).filter(|_| !self.tails.is_handed_over.get());
+        let name = if self.state.is_handed_over.get() { None } else { name() };
         // A worker names files, and is not to name others'.
         let over = over.filter(|(number, _)| Path::new(&file) == dir.join(format!("{number}.{EXTENSION}")));
-        let (Some((number, usual_us)), Some(exchange)) = (over, exchange) else {
+        let (Some((number, usual_us)), Some(name)) = (over, name) else {
             return self.remove_unlisted(&dir, file);
         };
-        let (request_id, method, target) = exchange.name();
+        let RequestName { request_id, method, target, class } = name;
         let target = format!("{method} {target}");
-        let gone = self.tails.tails.borrow_mut().keep(Tail {
+        let gone = self.state.tails.borrow_mut().keep(Tail {
             id: number,
-            class: exchange.class.name.to_string(),
+            class: class.to_string(),
             target: target.chars().take(TARGET_CHARS_MAX).collect(),
             request_id,
             worker,
-            at_unix_ms: now_unix_ms(),
+            at_unix_ms: unix_ms(),
             service_ms: in_ms(service_us),
             cpu_ms: in_ms(used_us),
             usual_ms: in_ms(usual_us),
             bytes,
             file,
         });
-        self.write_tails(dir, gone);
+        self.write(dir, gone);
+    }
+
+    fn mode(&self) -> config::Tails {
+        self.context.config().profile.tail
     }
 
     /// Nobody waits for it any more.
     fn remove_unlisted(&self, dir: &Path, file: String) {
         let is_ours =
             Path::new(&file).parent() == Some(dir) && Path::new(&file).extension() == Some(OsStr::new(EXTENSION));
-        let is_listed = self.tails.tails.borrow().kept().iter().any(|tail| tail.file == file);
+        let is_listed = self.state.tails.borrow().kept().iter().any(|tail| tail.file == file);
         if is_ours && !is_listed {
             drop(spawn_blocking(move || std::fs::remove_file(file)));
         }
     }
 
     /// Called with every tick: those that are too old go, though no other comes.
-    pub(super) fn expire_tails(&self) {
-        let dir = || self.tails.dir.borrow().clone().filter(|_| !self.tails.is_handed_over.get());
-        let gone = self.tails.tails.borrow_mut().expire(now_unix_ms());
+    pub(crate) fn expire(&self) {
+        let dir = || self.state.dir.borrow().clone().filter(|_| !self.state.is_handed_over.get());
+        let gone = self.state.tails.borrow_mut().expire(unix_ms());
         if let Some(dir) = (!gone.is_empty()).then(dir).flatten() {
-            self.write_tails(dir, gone);
+            self.write(dir, gone);
         }
     }
 
     /// Writes the list, and takes these files away.
-    fn write_tails(&self, dir: PathBuf, gone: Vec<String>) {
-        let profiles = &self.tails;
-        profiles.gone.borrow_mut().extend(gone);
-        profiles.is_stale.set(true);
-        if profiles.is_written.replace(true) {
+    fn write(&self, dir: PathBuf, gone: Vec<String>) {
+        self.state.gone.borrow_mut().extend(gone);
+        self.state.is_stale.set(true);
+        if self.state.is_written.replace(true) {
             return;
         }
-        let gate = self.rc();
+        let TailProfiles { context, state } = self.clone();
         // One list after the other, so that the latest is what stays.
         spawn_local(async move {
-            let profiles = &gate.tails;
-            while profiles.is_stale.replace(false) {
-                let (index, gone) = (dir.join(TAILS_INDEX), profiles.gone.take());
+            while state.is_stale.replace(false) {
+                let (index, gone) = (dir.join(TAILS_INDEX), state.gone.take());
                 // These types have string keys and plain values.
-                let kept = serde_json::to_vec(profiles.tails.borrow().kept()).unwrap_or_default();
+                let kept = serde_json::to_vec(state.tails.borrow().kept()).unwrap_or_default();
                 let written = spawn_blocking(move || {
                     for file in gone {
                         let _ = std::fs::remove_file(file);
@@ -150,17 +180,17 @@ impl Gate {
                     write_whole(&index, &kept)
                 });
                 if let Err(error) = written.await.map_err(io::Error::other).flatten() {
-                    let text = format!("the list of profiles of the tail cannot be written: {error}");
-                    gate.journal.emit(Happening::Note { level: Level::Warn, text: &text });
+                    context.note(Level::Warn, &format!("the list of profiles of the tail cannot be written: {error}"));
                 }
             }
-            profiles.is_written.set(false);
+            state.is_written.set(false);
         });
     }
 
     /// Profiles of requests that took unusually long.
-    pub fn tails(&self) -> Vec<Tail> {
-        self.tails.tails.borrow().kept().to_vec()
+    #[must_use]
+    pub fn kept(&self) -> Vec<Tail> {
+        self.state.tails.borrow().kept().to_vec()
     }
 }
 
@@ -184,17 +214,6 @@ fn found_in(dir: &Path) -> io::Result<Vec<Tail>> {
         }
     }
     Ok(kept)
-}
-
-/// Milliseconds since 1970.
-pub(super) fn now_unix_ms() -> u64 {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
-}
-
-#[allow(clippy::cast_precision_loss)] // Times of requests are far below 2^53 µs.
-fn in_ms(us: u64) -> f64 {
-    us as f64 / 1000.0
 }
 
 #[cfg(test)]

@@ -6,8 +6,6 @@ use std::rc::{Rc, Weak};
 use sluice_catalog::refusals::ProfileError;
 use sluice_scheduler::{RequestId, WorkerId};
 
-use super::Gate;
-
 /// Requests that are noted while one profile is taken.
 const NOTED_MAX: usize = 200_000;
 
@@ -21,15 +19,39 @@ pub struct Followed {
 
 /// All that are followed now, which is nearly always nobody.
 #[derive(Default)]
-pub(super) struct Followers(RefCell<Vec<Weak<Followed>>>);
+pub struct Followers(RefCell<Vec<Weak<Followed>>>);
 
 impl Followers {
     /// The worker gets a request of this class.
-    pub(super) fn given(&self, worker: WorkerId, request: RequestId, class: &str) {
+    pub fn given(&self, worker: WorkerId, request: RequestId, class: &str) {
         let followers = self.0.borrow();
         for followed in followers.iter().filter_map(Weak::upgrade) {
             followed.note(worker, request, class);
         }
+    }
+
+    /// Follows the requests of a class, or of all classes with this path, until what it returns is dropped. `classes` are the
+    /// names of all, and `held` are the requests that workers have now.
+    ///
+    /// # Errors
+    /// Where there is no such class.
+    pub fn follow<'c>(
+        &self,
+        route: &str,
+        mut classes: impl Iterator<Item = &'c str>,
+        held: impl Iterator<Item = (WorkerId, RequestId, Rc<str>)>,
+    ) -> Result<Rc<Followed>, ProfileError> {
+        if !classes.any(|class| is_of(class, route)) {
+            return Err(ProfileError::NoRoute(route.to_owned()));
+        }
+        let followed = Rc::new(Followed::new(route));
+        for (worker, request, class) in held {
+            followed.note(worker, request, &class);
+        }
+        let mut followers = self.0.borrow_mut();
+        followers.retain(|other| other.strong_count() > 0);
+        followers.push(Rc::downgrade(&followed));
+        Ok(followed)
     }
 }
 
@@ -61,28 +83,6 @@ impl Followed {
     pub fn requests_of(&self, worker: u64) -> Vec<u64> {
         let noted = self.noted.borrow();
         noted.iter().filter(|(of, _)| of.0 == worker).map(|(_, request)| request.0).collect()
-    }
-}
-
-impl Gate {
-    /// Follows the requests of a class, or of all classes with this path, until what it returns is dropped.
-    ///
-    /// # Errors
-    /// Where there is no such class.
-    pub fn follow_route(&self, route: &str) -> Result<Rc<Followed>, ProfileError> {
-        if !self.classes.list().iter().any(|class| is_of(&class.name, route)) {
-            return Err(ProfileError::NoRoute(route.to_owned()));
-        }
-        let followed = Rc::new(Followed::new(route));
-        for exchange in self.requests.all_held() {
-            if let Some(worker) = exchange.answer.worker.get() {
-                followed.note(worker, exchange.request, &exchange.class.name);
-            }
-        }
-        let mut followers = self.followers.0.borrow_mut();
-        followers.retain(|other| other.strong_count() > 0);
-        followers.push(Rc::downgrade(&followed));
-        Ok(followed)
     }
 }
 

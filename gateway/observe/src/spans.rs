@@ -5,7 +5,7 @@ use sluice_message::{Scheme, path_of};
 use sluice_traces::{Context, Ended};
 
 /// What the spans of an ended request say.
-pub(super) fn ended(context: Context, scheme: Scheme, record: &AccessRecord<'_>) -> Ended {
+pub(crate) fn ended(context: Context, scheme: Scheme, record: &AccessRecord<'_>) -> Ended {
     Ended {
         context,
         time_unix_ms: record.time_unix_ms,

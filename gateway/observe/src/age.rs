@@ -1,64 +1,88 @@
-//! What grows with the age of workers, on its way from requests and workers to the operator.
+//! What grows with the age of workers, and how an operator is told of it.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_catalog::snapshot::GrowthSnapshot;
-use sluice_scheduler::WorkerId;
-use sluice_supervisor::{Reported, Vitals};
-use sluice_trends::{Ended, Figure, Grown, Lived, Needs, Took};
+use sluice_scheduler::ClassId;
+use sluice_trends::{Ages, Figure, Grown, Lived, Needs, Took};
 use tokio::time::Instant;
 
-use super::Gate;
-use crate::upstream::WorkerRequest;
+use crate::context::Context;
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-impl Gate {
-    /// A worker says what it needs.
-    pub(super) fn take_vitals(&self, worker: WorkerId, vitals: Vitals) {
-        let view = self.scheduler.borrow().workers().find(|view| view.worker == worker);
-        let Some(view) = view else { return };
-        let now_ms = self.alarm_ms(Instant::now());
-        let age_ms = u64::try_from(self.age(view.started).as_millis()).unwrap_or(u64::MAX);
-        let mut ages = self.ages.borrow_mut();
+/// What a worker says every second.
+#[derive(Clone, Copy, Debug)]
+pub struct Beat {
+    /// The worker.
+    pub worker: u64,
+    /// Its place in the pool, which its replacement keeps.
+    pub place: u32,
+    /// Its version of the app.
+    pub generation: u64,
+    /// Time since its start.
+    pub age: Duration,
+    /// Its listening process.
+    pub pid: u32,
+    /// Resident memory, bytes.
+    pub rss_bytes: u64,
+    /// JavaScript heap in use, bytes.
+    pub heap_used_bytes: u64,
+}
+
+/// See the module's text. Bounded by the number of classes and places.
+pub struct Growth {
+    context: Rc<Context>,
+    ages: RefCell<Ages>,
+    names: RefCell<HashMap<ClassId, Rc<str>>>,
+}
+
+impl Growth {
+    pub(crate) fn new(context: &Rc<Context>) -> Self {
+        Growth { context: Rc::clone(context), ages: RefCell::default(), names: RefCell::default() }
+    }
+
+    pub(crate) fn beats(&self, beat: &Beat) {
+        let now_ms = self.context.ms(Instant::now());
+        let age_ms = u64::try_from(beat.age.as_millis()).unwrap_or(u64::MAX);
         let started_ms = now_ms.saturating_sub(age_ms);
-        let lived = Lived { worker: worker.0, place: view.instance, generation: view.generation, started_ms };
-        if ages.wants(&lived, now_ms, self.growth_after_ms()) {
-            let Vitals { pid, rss_bytes, heap_used_bytes } = vitals;
-            ages.needs(worker.0, now_ms, &Needs { rss_bytes, heap_used_bytes, files: files_of(pid) });
+        let Beat { worker, place, generation, pid, rss_bytes, heap_used_bytes, .. } = *beat;
+        let mut ages = self.ages.borrow_mut();
+        if ages.wants(&Lived { worker, place, generation, started_ms }, now_ms, self.after_ms()) {
+            ages.needs(worker, now_ms, &Needs { rss_bytes, heap_used_bytes, files: files_of(pid) });
         }
     }
 
-    /// What a request took that has left its worker.
-    pub(crate) fn note_took(&self, exchange: &WorkerRequest, cpu_us: Option<u64>, reported: &Reported<'_>) {
-        let Some(worker) = exchange.answer.worker.get() else { return };
-        // A stream lasts for as long as its client likes.
-        if exchange.is_own || exchange.answer.is_stream.get() {
-            return;
+    /// A request of this class has left its worker.
+    pub(crate) fn request(&self, worker: u64, class: ClassId, name: &Rc<str>, took: &Took) {
+        let mut names = self.names.borrow_mut();
+        if names.get(&class).is_none_or(|known| !Rc::ptr_eq(known, name)) {
+            names.insert(class, Rc::clone(name));
         }
-        let now = Instant::now();
-        let ended = exchange.account.finished_at().unwrap_or(now);
-        let service = ended.saturating_duration_since(exchange.started.get());
-        let service_us = u64::try_from(service.as_micros()).unwrap_or(u64::MAX);
-        let ended = Ended { cpu_us, service_us, runs: reported.runs };
-        self.note_spent(worker, &exchange.class.name, &ended);
-        let took = Took { service_us, cpu_us, handler_us: reported.handler_us };
-        self.ages.borrow_mut().request(worker.0, self.alarm_ms(now), exchange.class.id.0.into(), &took);
+        self.ages.borrow_mut().request(worker, self.context.ms(Instant::now()), class.0.into(), took);
+    }
+
+    pub(crate) fn gone(&self, worker: u64) {
+        self.ages.borrow_mut().gone(worker);
+    }
+
+    /// Another class gets this number.
+    pub fn forget_class(&self, class: ClassId) {
+        self.names.borrow_mut().remove(&class);
+        self.ages.borrow_mut().forget_class(class.0.into());
     }
 
     /// What grows with the age of workers, for `sluice status --json`.
-    pub fn growing(&self) -> Vec<GrowthSnapshot> {
-        let now_ms = self.alarm_ms(Instant::now());
+    pub fn snapshot(&self) -> Vec<GrowthSnapshot> {
+        let now_ms = self.context.ms(Instant::now());
         let mut ages = self.ages.borrow_mut();
-        let classes = self.classes.list();
         let snapshot = |grown: &Grown| GrowthSnapshot {
             what: grown.figure.as_str().to_owned(),
-            class: grown.class.and_then(|class| {
-                let listed = classes.iter().find(|listed| u32::from(listed.id.0) == class)?;
-                Some(listed.name.to_string())
-            }),
+            class: grown.class.and_then(|class| self.name(class)).map(|name| name.to_string()),
             unit: unit(grown.figure).to_owned(),
             from: grown.from,
             to: grown.to,
@@ -66,32 +90,37 @@ impl Gate {
             over_s: Duration::from_millis(grown.for_ms).as_secs(),
             since_generation: grown.since_generation,
         };
-        ages.grown(now_ms, self.growth_after_ms()).iter().map(snapshot).collect()
+        ages.grown(now_ms, self.after_ms()).iter().map(snapshot).collect()
     }
 
-    /// What is told of it: one text for each class, and one for what workers need.
-    pub(super) fn growing_with_age(&self, now: Instant) -> Vec<(Option<Rc<str>>, String)> {
+    /// What is told of it: one text for each class, and one for what workers need. `routes_per_hour` says how fast route tables
+    /// grow, if they do.
+    pub(crate) fn texts(
+        &self,
+        now: Instant,
+        routes_per_hour: impl FnOnce() -> Option<u64>,
+    ) -> Vec<(Option<Rc<str>>, String)> {
         let mut ages = self.ages.borrow_mut();
-        let grown = ages.grown(self.alarm_ms(now), self.growth_after_ms());
+        let grown = ages.grown(self.context.ms(now), self.after_ms());
         if grown.is_empty() {
             return Vec::new();
         }
-        let routes = self.routes_per_hour(now);
-        let classes = self.classes.list();
+        let routes = routes_per_hour();
         grown
             .chunk_by(|one, next| one.class == next.class)
             .filter_map(|grown| match grown.first()?.class {
                 None => Some((None, text_of(grown, None))),
-                Some(class) => {
-                    let listed = classes.iter().find(|listed| u32::from(listed.id.0) == class)?;
-                    Some((Some(Rc::clone(&listed.name)), text_of(grown, routes)))
-                }
+                Some(class) => Some((Some(self.name(class)?), text_of(grown, routes))),
             })
             .collect()
     }
 
-    fn growth_after_ms(&self) -> u64 {
-        u64::from(self.config().bounds.alarm_growth_after_s) * 1000
+    fn name(&self, class: u32) -> Option<Rc<str>> {
+        self.names.borrow().get(&ClassId(u16::try_from(class).ok()?)).map(Rc::clone)
+    }
+
+    fn after_ms(&self) -> u64 {
+        u64::from(self.context.config().bounds.alarm_growth_after_s) * 1000
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use sluice_catalog::dashboard::Point;
-use sluice_catalog::snapshot::{LatelySnapshot, Snapshot};
+use sluice_catalog::snapshot::LatelySnapshot;
 
 /// Readings, about one a second, that the minute spans.
 const READINGS: usize = 60;
@@ -28,8 +28,8 @@ struct Reading {
 }
 
 impl Minute {
-    pub(crate) fn add(&mut self, elapsed: Duration, status: &Snapshot, point: &Point) {
-        let (outcomes, errors) = (status.requests.outcomes.clone(), status.requests.errors.clone());
+    pub(crate) fn add(&mut self, elapsed: Duration, outcomes: &Counts, errors: &Counts, point: &Point) {
+        let (outcomes, errors) = (outcomes.clone(), errors.clone());
         if self.readings.is_empty() {
             // What there was before the first reading counts from the start on.
             let (outcomes, errors) = (Counts::new(), Counts::new());
@@ -76,16 +76,14 @@ fn more(now: &Counts, before: &Counts) -> Counts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Operator as _;
-    use crate::tests_support::TestOperator;
 
     #[test]
     fn minute_has_what_grew_in_it_and_forgets_what_is_older() {
-        let mut status = TestOperator::shared().snapshot();
+        let (mut outcomes, errors) = (Counts::new(), Counts::new());
         let mut minute = Minute::default();
         let mut second = |minute: &mut Minute, name: &str, count: u64| {
-            status.requests.outcomes.insert(name.to_owned(), count);
-            minute.add(Duration::from_secs(1), &status, &Point { cpu: 1.5, ..Point::default() });
+            outcomes.insert(name.to_owned(), count);
+            minute.add(Duration::from_secs(1), &outcomes, &errors, &Point { cpu: 1.5, ..Point::default() });
         };
         second(&mut minute, "shed", 7);
         assert_eq!(minute.lately().outcomes, Counts::from([("shed".to_owned(), 7)]), "since the start");

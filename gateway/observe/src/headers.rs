@@ -2,10 +2,9 @@
 
 use std::rc::Rc;
 
-use sluice_journal::{HIDDEN, LoggedHeader};
+use sluice_catalog::config::Config;
+use sluice_journal::{HIDDEN, Journal, LoggedHeader};
 use sluice_message::Fields;
-
-use crate::gate::Gate;
 
 /// The most of a value that is kept until the line is written; the line has less.
 const VALUE_BYTES_MAX: usize = 1024;
@@ -24,17 +23,26 @@ const SECRET: [&str; 9] = [
 /// Headers whose values are URLs, with query strings of their own.
 const URLS: [&str; 3] = ["referer", "x-original-url", "x-rewrite-url"];
 
-/// The headers that `log.headers` names, where the request has them. One that stands there several times is joined, as HTTP has it.
-pub(super) fn logged(gate: &Gate, fields: &Fields) -> Vec<LoggedHeader> {
-    let names = gate.logged_headers.iter().filter(|name| fields.contains(name));
-    let value = |name: &str| {
-        if SECRET.contains(&name) {
-            return HIDDEN.to_owned();
-        }
-        let value = joined(fields.get_all(name));
-        if URLS.contains(&name) { gate.journal.shown(&value).into_owned() } else { value }
-    };
-    names.map(|name| LoggedHeader { name: Rc::clone(name), value: value(name) }).collect()
+/// The headers that `log.headers` names.
+pub(crate) struct LoggedHeaders(Vec<Rc<str>>);
+
+impl LoggedHeaders {
+    pub(crate) fn new(config: &Config) -> Self {
+        LoggedHeaders(config.log.headers.iter().map(|name| Rc::from(name.as_str())).collect())
+    }
+
+    /// Those that the request has. One that stands there several times is joined, as HTTP has it.
+    pub(crate) fn of(&self, journal: &Journal, fields: &Fields) -> Vec<LoggedHeader> {
+        let names = self.0.iter().filter(|name| fields.contains(name));
+        let value = |name: &str| {
+            if SECRET.contains(&name) {
+                return HIDDEN.to_owned();
+            }
+            let value = joined(fields.get_all(name));
+            if URLS.contains(&name) { journal.shown(&value).into_owned() } else { value }
+        };
+        names.map(|name| LoggedHeader { name: Rc::clone(name), value: value(name) }).collect()
+    }
 }
 
 fn joined<'f>(values: impl Iterator<Item = &'f [u8]>) -> String {

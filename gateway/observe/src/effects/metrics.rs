@@ -4,7 +4,7 @@ use sluice_catalog::metrics::{self, BUCKETS_SECONDS};
 use sluice_journal::{Bucket, Page};
 use sluice_vitals::{CLS_BOUNDS, Device, Effects, Histogram, Measure};
 
-pub fn write_metrics(page: &mut Page, effects: &Effects) {
+pub(super) fn write(page: &mut Page, effects: &Effects) {
     page.metric(&metrics::COMPONENT_RENDERS_TOTAL);
     for (component, outcome, count) in effects.renders() {
         page.sample(&[("component", component), ("outcome", outcome)], count);

@@ -1,11 +1,10 @@
-//! The record of a request that has ended.
+//! The record of a request as its client has seen it. It must not know what the worker reports.
 
 use sluice_catalog::errors::Code;
 use sluice_journal::{AccessRecord, Outcome};
-use sluice_scheduler::RequestId;
+use sluice_observe::{Line, RequestRecord};
 use tokio::time::Instant;
 
-use super::{Record, headers};
 use crate::gate::Gate;
 use crate::receive::trace::Trace;
 use crate::request::passage::Request;
@@ -13,12 +12,8 @@ use crate::request::ticket::Ticket;
 use crate::respond::Sent;
 use crate::respond::answer::Times;
 
-/// Tells what became of the request. The gateway's own are in no log.
-pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
-    if is_own {
-        return;
-    }
-    let ended = Instant::now();
+/// What is known of a request when it has ended for its client, and its place.
+pub(super) fn record_of(gate: &Gate, ended: Instant, request: Request, sent: &Sent) -> (Option<Ticket>, RequestRecord) {
     let received = request.received.unwrap_or(ended);
     let Request { ticket, head, class, .. } = request;
     let answer = ticket.as_ref().map(|ticket| &*ticket.answer);
@@ -65,22 +60,18 @@ pub(crate) fn record(gate: &Gate, is_own: bool, request: Request, sent: &Sent) {
         outcome => (sent.error, outcome),
     };
     let rest = AccessRecord { error, outcome, ..rest };
-    let headers = headers::logged(gate, &head.fields);
-    let untold_cpu_us = answer.map_or(0, |answer| answer.untold_cpu_us.get());
-    let record = Record {
-        headers,
-        request_id: request.id,
+    let line = Line {
+        headers: gate.observer.logged_headers(&head.fields),
         method: Some(head.method),
         target: head.path_and_query,
         host: head.authority,
-        class: class.name,
         scheme: head.scheme,
         traced: request.trace.and_then(Trace::kept),
-        untold_cpu_us,
+        untold_cpu_us: answer.map_or(0, |answer| answer.untold_cpu_us.get()),
         rest,
     };
-    let number = ticket.map_or(RequestId(0), Ticket::end);
-    gate.record(number, ended, record);
+    let record = RequestRecord { request_id: request.id, class: class.name, line: Some(line), work: None };
+    (ticket, record)
 }
 
 /// How long a request has waited for a worker and was in one, or how long it took until no worker was to get it.

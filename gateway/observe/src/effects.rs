@@ -1,0 +1,53 @@
+//! What workers and browsers report of rendering. It must not know how a share of visitors is drawn.
+
+mod metrics;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use sluice_catalog::snapshot::EffectsSnapshot;
+use sluice_journal::Page;
+use sluice_vitals::{Beacon, Effects, Rendered, Spent};
+use tokio::time::Instant;
+
+use crate::context::Context;
+
+/// See the module's text.
+pub struct RenderEffects {
+    context: Rc<Context>,
+    effects: RefCell<Effects>,
+}
+
+impl RenderEffects {
+    pub(crate) fn new(context: &Rc<Context>) -> Self {
+        RenderEffects { context: Rc::clone(context), effects: RefCell::default() }
+    }
+
+    /// A worker has rendered components, made pages with settings of the dial, and used variants of pages.
+    pub fn rendered(&self, components: &[Rendered<'_>], settings: &[Spent<'_>], variants: &[&str]) {
+        let (mut effects, now) = (self.effects.borrow_mut(), self.context.since_start(Instant::now()));
+        for rendered in components {
+            effects.rendered(rendered, now);
+        }
+        for spent in settings {
+            effects.spent(spent, now);
+        }
+        for variant in variants {
+            effects.varied(variant, now);
+        }
+    }
+
+    /// A browser has measured a page of this class.
+    pub fn measured(&self, beacon: &Beacon, class: Option<&str>) {
+        self.effects.borrow_mut().measured(beacon, class, self.context.since_start(Instant::now()));
+    }
+
+    /// What was reported, as operators see it.
+    pub fn snapshot(&self) -> Option<EffectsSnapshot> {
+        self.effects.borrow_mut().snapshot(self.context.since_start(Instant::now()))
+    }
+
+    pub(crate) fn write_metrics(&self, page: &mut Page) {
+        metrics::write(page, &self.effects.borrow());
+    }
+}

@@ -1,0 +1,274 @@
+//! What an operator is told of the gateway: log lines and metrics, trends, alarms, profiles of slow requests, traces.
+//!
+//! Two kinds of input meet in the [`Observer`]: one [`RequestRecord`] for each request that has ended, and what workers
+//! say of themselves. It gives back what an operator asks, and which request is to be profiled; nothing else that it
+//! knows decides about requests. It must not know how requests are served, and cannot: whoever serves them depends on it.
+
+#![forbid(unsafe_code)]
+
+mod age;
+mod alarms;
+mod context;
+mod crashes;
+mod effects;
+mod files;
+mod followed;
+mod headers;
+mod minute;
+mod mode;
+mod past;
+mod record;
+mod routes;
+mod runs;
+mod sleep;
+mod spans;
+mod spending;
+mod tails;
+mod trouble;
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use sluice_catalog::config::Config;
+use sluice_catalog::metrics;
+use sluice_journal::{AccessRecord, Event, Journal, Level, LoggedHeader, Page};
+use sluice_message::{Fields, Method};
+use sluice_scheduler::WorkerId;
+use sluice_traces::Traces;
+use sluice_trends::{Ended, Took};
+use tokio::time::Instant;
+
+pub use age::{Beat, Growth};
+pub use alarms::Alarms;
+pub use crashes::Crashes;
+pub use effects::RenderEffects;
+pub use files::{make_private_dir, make_room, write_whole};
+pub use followed::{Followed, Followers};
+pub use mode::{Mode, ShortLane};
+pub use past::Past;
+pub use record::{Line, RequestName, RequestRecord, Run, RunCounts, Work};
+pub use routes::RouteTables;
+pub use runs::{ALARMING_US, MainThreads};
+pub use sluice_trends::Totals as RunTotals;
+pub use spending::Spendings;
+pub use tails::{ProfileOrder, Profiled, TailProfiles};
+pub use trouble::Trouble;
+
+use alarms::{QueueReading, Reading};
+pub use context::unix_ms;
+use context::{Context, in_ms};
+use headers::LoggedHeaders;
+
+/// See the module's text.
+pub struct Observer {
+    context: Rc<Context>,
+    headers: LoggedHeaders,
+    /// Where the spans of requests go.
+    pub traces: Traces,
+    /// What is wrong and lasts.
+    pub alarms: Alarms,
+    /// Workers that ended unexpectedly.
+    pub crashes: Crashes,
+    /// What workers and browsers report of rendering.
+    pub effects: RenderEffects,
+    /// Requests of routes whose workers are profiled.
+    pub followers: Followers,
+    /// What grows with the age of workers.
+    pub growth: Growth,
+    /// Whether `workers.concurrency` fits the app.
+    pub mode: Mode,
+    /// The latest hours and the last minute.
+    pub past: Past,
+    /// Route tables that grow.
+    pub routes: RouteTables,
+    /// Uninterrupted runs of workers' main threads.
+    pub runs: MainThreads,
+    /// What requests took, by version of the app.
+    pub spending: Spendings,
+    /// Profiles of requests that took unusually long.
+    pub tails: TailProfiles,
+    /// Trouble that repeats.
+    pub trouble: Trouble,
+}
+
+/// What only the gateway itself can say when alarms are judged, once a second.
+#[derive(Debug, Default)]
+pub struct Look {
+    /// Classes with what they cost lately, as a multiple of what they cost in the long run.
+    pub drifts: Vec<(Rc<str>, f64)>,
+    /// Workers for short requests.
+    pub lane: ShortLane,
+    /// What is told of certificates that are about to expire, and of names that get none.
+    pub certificates: Option<String>,
+    /// What is told of requests that are in quarantine.
+    pub quarantine: Option<String>,
+}
+
+impl Observer {
+    /// An observer that tells this journal.
+    #[must_use]
+    pub fn new(config: &Rc<Config>, journal: Journal) -> Rc<Self> {
+        let context = Context::new(Rc::clone(config), journal);
+        Rc::new(Observer {
+            headers: LoggedHeaders::new(config),
+            traces: Traces::default(),
+            alarms: Alarms::new(&context),
+            crashes: Crashes::default(),
+            effects: RenderEffects::new(&context),
+            followers: Followers::default(),
+            growth: Growth::new(&context),
+            mode: Mode::new(&context),
+            past: Past::new(&context),
+            routes: RouteTables::new(&context),
+            runs: MainThreads::new(&context),
+            spending: Spendings::default(),
+            tails: TailProfiles::new(&context),
+            trouble: Trouble::new(&context),
+            context,
+        })
+    }
+
+    /// Judges by another config from now on.
+    pub fn set_config(&self, config: Rc<Config>) {
+        self.context.set_config(config);
+    }
+
+    /// The journal, for whoever reads it.
+    pub fn journal(&self) -> &Journal {
+        &self.context.journal
+    }
+
+    /// Writes an event's line and moves its metrics. Never blocks.
+    pub fn emit(&self, event: Event<'_>) {
+        self.context.journal.emit(event);
+    }
+
+    /// A target or URL as log lines show it.
+    #[must_use]
+    pub fn shown<'t>(&self, target: &'t str) -> Cow<'t, str> {
+        self.context.journal.shown(target)
+    }
+
+    /// The headers of a request that its log line is to have.
+    pub fn logged_headers(&self, fields: &Fields) -> Vec<LoggedHeader> {
+        self.headers.of(&self.context.journal, fields)
+    }
+
+    /// A request has ended: writes its line, exports its spans where its trace is kept, and adds up what it took.
+    pub fn ended(&self, record: &RequestRecord) {
+        if let Some(work) = &record.work {
+            self.add(record, work);
+        }
+        let Some(line) = &record.line else { return };
+        let cpu_us = with_untold(record.work.and_then(|work| work.cpu_us), line.untold_cpu_us);
+        let told = AccessRecord {
+            request_id: &record.request_id,
+            method: line.method.as_ref().map_or("", Method::as_str),
+            target: &line.target,
+            host: &line.host,
+            class: &record.class,
+            cpu_ms: cpu_us.map(in_ms),
+            headers: &line.headers,
+            is_traced: line.traced.is_some(),
+            ..line.rest
+        };
+        if let Some(context) = line.traced {
+            self.traces.end(|| spans::ended(context, line.scheme, &told));
+        }
+        self.context.journal.emit(Event::Access(told));
+    }
+
+    fn add(&self, record: &RequestRecord, work: &Work) {
+        let Work { worker, generation, class, service_us, cpu_us, handler_us, runs, longest } = *work;
+        if let Some(runs) = &runs {
+            self.runs.ended(runs);
+        }
+        if let Some(run) = &longest {
+            self.runs.remember(worker, run, Some((record.request_id.to_string(), record.class.to_string())));
+        }
+        let Some(service_us) = service_us else { return };
+        if let Some(generation) = generation {
+            let runs = runs.unwrap_or_default();
+            self.spending.request(generation, &record.class, &Ended { cpu_us, service_us, runs: &runs });
+        }
+        self.growth.request(worker, class, &record.class, &Took { service_us, cpu_us, handler_us });
+    }
+
+    /// A worker beats.
+    pub fn beats(&self, beat: &Beat) {
+        self.growth.beats(beat);
+        self.spending.held(beat.generation, beat.worker, beat.rss_bytes);
+    }
+
+    /// A worker's process is gone.
+    pub fn exited(&self, worker: WorkerId) {
+        self.mode.gone(worker);
+        self.runs.gone(worker.0);
+        self.routes.gone(worker.0);
+        self.growth.gone(worker.0);
+        self.spending.gone(worker.0);
+    }
+
+    /// Called often. `workers` are those that take short requests, each with whether it holds one; `look` is asked once a second.
+    pub fn tick(
+        &self,
+        now: Instant,
+        queue_length: usize,
+        workers: impl Iterator<Item = (WorkerId, bool)>,
+        look: impl FnOnce() -> Look,
+    ) {
+        self.trouble.tell_refused_connections(now);
+        self.mode.sample(queue_length > 0, workers);
+        if let Some(queue) = self.alarms.due(now, queue_length) {
+            self.judge(now, &queue, look());
+        }
+        self.tails.expire();
+        // A collector that is away is no error of the service.
+        if let Some(text) = self.traces.counts().take_failure(now) {
+            self.context.note(Level::Warn, &text);
+        }
+    }
+
+    /// Writes the metrics that events do not move.
+    pub fn write_metrics(&self, page: &mut Page) {
+        let spans = self.traces.counts();
+        page.metric(&metrics::TRACE_SPANS_TOTAL);
+        for (export, count) in
+            [("exported", spans.exported()), ("dropped", spans.dropped()), ("failed", spans.failed())]
+        {
+            page.sample(&[("export", export)], count);
+        }
+        self.effects.write_metrics(page);
+        self.alarms.write_metrics(page);
+    }
+
+    fn judge(&self, now: Instant, queue: &QueueReading, look: Look) {
+        let Look { drifts, lane, certificates, quarantine } = look;
+        self.mode.look(now, lane);
+        let reading = Reading {
+            queue_length_min: queue.length_min,
+            wait_mean_ms: queue.wait_mean_ms,
+            wait_lately_ms: queue.wait_lately_ms,
+            overlaps_total: self.context.journal.overlaps_total(),
+            drifts,
+            asleep: self.mode.asleep_while_queued(),
+            asleep_when_full: self.mode.asleep_when_full(),
+            long_runs: self.runs.take_unjudged(),
+            growing_routes: self.routes.text(now),
+            growing: self.growth.texts(now, || self.routes.per_hour(now)),
+            certificates,
+            crash: self.crashes.take_unjudged(),
+            quarantine,
+        };
+        self.alarms.judge(now, &reading);
+    }
+}
+
+/// CPU time of a request, with what workers that died with it had used.
+fn with_untold(reported_us: Option<u64>, untold_us: u64) -> Option<u64> {
+    let is_known = reported_us.is_some() || untold_us > 0;
+    is_known.then(|| reported_us.unwrap_or(0).saturating_add(untold_us))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! Whether `workers.concurrency` fits the app, by what workers do while they hold requests: gathered here, judged by
+//! [`crate::sleep`], and told once in the log.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use sluice_catalog::config::Concurrency;
+use sluice_catalog::snapshot::ConcurrencySnapshot;
+use sluice_scheduler::WorkerId;
+use tokio::time::Instant;
+
+use crate::context::Context;
+use crate::sleep::{Sleep, advice, gain, is_worth_it};
+
+/// Workers whose sleep says something, as of the latest look for alarms.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ShortLane {
+    /// How many there are.
+    pub workers: u32,
+    /// Each of them holds as many requests as its memory allows.
+    pub is_full: bool,
+}
+
+/// What is known of the workers' sleep, and whether the log was told.
+pub struct Mode {
+    context: Rc<Context>,
+    sleep: RefCell<Sleep>,
+    cpus: u32,
+    lane: Cell<ShortLane>,
+    /// Since when workers hold requests.
+    since: Cell<Option<Instant>>,
+    is_told: Cell<bool>,
+}
+
+impl Mode {
+    pub(crate) fn new(context: &Rc<Context>) -> Self {
+        let cpus = std::thread::available_parallelism().ok().and_then(|count| u32::try_from(count.get()).ok());
+        Mode {
+            context: Rc::clone(context),
+            sleep: RefCell::default(),
+            cpus: cpus.unwrap_or(1),
+            lane: Cell::default(),
+            since: Cell::new(None),
+            is_told: Cell::new(false),
+        }
+    }
+
+    /// The worker's main thread was awake for so much of the time since its last beat.
+    pub fn was_awake(&self, worker: WorkerId, elapsed: Duration, awake: Duration) {
+        self.sleep.borrow_mut().beat(worker, elapsed, awake);
+    }
+
+    /// Called with every tick; `workers` are those that take requests, each with whether it holds one.
+    pub(crate) fn sample(&self, is_queued: bool, workers: impl Iterator<Item = (WorkerId, bool)>) {
+        self.sleep.borrow_mut().tick(is_queued, workers);
+    }
+
+    pub(crate) fn gone(&self, worker: WorkerId) {
+        self.sleep.borrow_mut().forget(worker);
+    }
+
+    /// Called once a second, before all other questions.
+    pub(crate) fn look(&self, now: Instant, lane: ShortLane) {
+        self.lane.set(lane);
+        self.sleep.borrow_mut().decay();
+        self.tell(now);
+    }
+
+    /// The share of the time that workers sleep with what they hold while others wait, and how many times as many requests they
+    /// could serve instead. `None` where the mode lets them.
+    pub(crate) fn asleep_while_queued(&self) -> Option<(f64, f64)> {
+        let is_fixed = self.concurrency() != Concurrency::WhileWaiting;
+        let asleep = self.sleep.borrow().share_while_queued().filter(|_| is_fixed)?;
+        let gain = self.gain(asleep);
+        is_worth_it(gain).then_some((asleep, gain))
+    }
+
+    /// The share of the time that workers sleep while others wait, where the mode gives them further requests meanwhile and none has
+    /// memory for more.
+    pub(crate) fn asleep_when_full(&self) -> Option<f64> {
+        let is_full = self.concurrency() == Concurrency::WhileWaiting && self.lane.get().is_full;
+        self.sleep.borrow().share_while_queued().filter(|_| is_full)
+    }
+
+    /// Says once which mode fits, when workers have held requests for as long as an alarm takes.
+    fn tell(&self, now: Instant) {
+        let Some(asleep) = self.sleep.borrow().share().filter(|_| !self.is_told.get()) else { return };
+        let since = self.since.get().unwrap_or(now);
+        self.since.set(Some(since));
+        let config = self.context.config();
+        if now.saturating_duration_since(since) < Duration::from_secs(config.bounds.alarm_after_s.into()) {
+            return;
+        }
+        self.is_told.set(true);
+        let (level, text) = advice(config.workers.concurrency, asleep, self.gain(asleep));
+        self.context.note(level, &text);
+    }
+
+    fn gain(&self, asleep: f64) -> f64 {
+        gain(asleep, self.lane.get().workers, self.cpus)
+    }
+
+    fn concurrency(&self) -> Concurrency {
+        self.context.config().workers.concurrency
+    }
+
+    /// The mode in force, and which one fits.
+    pub fn snapshot(&self) -> ConcurrencySnapshot {
+        let concurrency = self.concurrency();
+        let asleep = self.sleep.borrow().share();
+        ConcurrencySnapshot {
+            mode: match concurrency {
+                Concurrency::Fixed(count) => count.to_string(),
+                Concurrency::WhileWaiting => "while-waiting".to_owned(),
+            },
+            asleep,
+            advice: asleep.map(|asleep| advice(concurrency, asleep, self.gain(asleep)).1),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Uninterrupted runs of workers' main threads, and how an operator is told of those that are far too long.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use sluice_catalog::snapshot::RunsSnapshot;
+use sluice_journal::{Event, HeldRequest, RunTime};
+use sluice_trends::{LongRun, Runs, Totals};
+
+use crate::context::{Context, in_ms, unix_ms};
+use crate::record::{RequestName, Run, RunCounts};
+
+/// Runs from here on are told of at once, microseconds.
+pub const ALARMING_US: u64 = 1_000_000;
+/// Longest run that is believed, microseconds: a day.
+const RUN_US_MAX: u64 = 86_400_000_000;
+/// Long runs between two looks for alarms that are judged; more say nothing more.
+const UNJUDGED_MAX: usize = 100;
+
+/// A run that is to be judged.
+#[derive(Clone, Debug)]
+pub(crate) struct AlarmingRun {
+    pub(crate) class: Option<Rc<str>>,
+    pub(crate) text: String,
+}
+
+/// See the module's text.
+pub struct MainThreads {
+    context: Rc<Context>,
+    runs: RefCell<Runs>,
+    /// Long runs since the latest look for alarms.
+    unjudged: RefCell<Vec<AlarmingRun>>,
+}
+
+impl MainThreads {
+    pub(crate) fn new(context: &Rc<Context>) -> Self {
+        MainThreads { context: Rc::clone(context), runs: RefCell::default(), unjudged: RefCell::default() }
+    }
+
+    /// A worker has counted its runs since it serves.
+    pub fn counted(&self, worker: u64, totals: Totals) {
+        self.runs.borrow_mut().told(worker, totals);
+    }
+
+    /// A worker's main thread has run for long. `is_last_in_line` says that the gateway gives the worker only the CPU time that
+    /// others leave.
+    pub fn ran_long(&self, worker: u64, run: &Run, request: Option<&RequestName>, is_last_in_line: bool) {
+        let us = run.us.min(RUN_US_MAX);
+        let spent = RunTime::of(us, run.cpu_us, run.queued_us);
+        self.remember(worker, run, request.map(|of| (of.request_id.clone(), of.class.to_string())));
+        if us < ALARMING_US {
+            return;
+        }
+        let class = request.map(|of| Rc::clone(&of.class));
+        let held =
+            request.map(|RequestName { request_id, method, target, .. }| HeldRequest { request_id, method, target });
+        let (ms, collected_ms, cpu_ms) = (in_ms(us), in_ms(run.collected_us), run.cpu_us.map(in_ms));
+        self.context.journal.emit(Event::LongRun {
+            worker,
+            ms,
+            collected_ms,
+            cpu_ms,
+            queued_ms: run.queued_us.map(in_ms),
+            spent,
+            request: held,
+            class: class.as_deref(),
+        });
+        let mut unjudged = self.unjudged.borrow_mut();
+        if unjudged.len() < UNJUDGED_MAX {
+            let of = request.map_or_else(
+                || "of no request, or of one of several".to_owned(),
+                |RequestName { request_id, method, target, .. }| {
+                    format!("of request {request_id}, {method} {}", self.context.journal.shown(target))
+                },
+            );
+            let cpu = cpu_ms.map_or_else(String::new, |cpu_ms| format!(", {cpu_ms:.0} ms on a CPU"));
+            let text = format!(
+                "the main thread of worker {worker} ran for {ms:.0} ms without a break, {collected_ms:.0} ms of it in the garbage \
+                 collector{cpu}: a run {of}. Nothing else of that worker ran meanwhile. {}",
+                advice(spent, is_last_in_line)
+            );
+            unjudged.push(AlarmingRun { class, text });
+        }
+    }
+
+    /// A request has left the app with so many runs of each class but the first.
+    pub(crate) fn ended(&self, runs: &RunCounts) {
+        self.runs.borrow_mut().ended(runs);
+    }
+
+    /// Remembers the run of a request, with the request's id and class.
+    pub(crate) fn remember(&self, worker: u64, run: &Run, request: Option<(String, String)>) {
+        let us = run.us.min(RUN_US_MAX);
+        self.runs.borrow_mut().remember(LongRun {
+            us,
+            collected_us: run.collected_us,
+            cpu_us: run.cpu_us,
+            spent: RunTime::of(us, run.cpu_us, run.queued_us).map(RunTime::as_str),
+            at_unix_ms: unix_ms().saturating_sub(run.ago_ms),
+            worker,
+            request,
+        });
+    }
+
+    pub(crate) fn gone(&self, worker: u64) {
+        self.runs.borrow_mut().gone(worker);
+    }
+
+    pub(crate) fn take_unjudged(&self) -> Vec<AlarmingRun> {
+        self.unjudged.take()
+    }
+
+    /// Uninterrupted runs of all workers' main threads.
+    pub fn snapshot(&self) -> RunsSnapshot {
+        self.runs.borrow().snapshot(unix_ms())
+    }
+
+    /// Those of one worker.
+    pub fn of_worker(&self, worker: u64) -> Option<RunsSnapshot> {
+        self.runs.borrow().worker(worker)
+    }
+}
+
+/// What an operator may do about a long run.
+fn advice(spent: Option<RunTime>, is_last_in_line: bool) -> &'static str {
+    match spent {
+        Some(RunTime::Starved) if is_last_in_line => {
+            "Starved: others had the CPU. The gateway gives workers for long requests, and those that are overdue, only what the \
+             others leave. The code may be fine: use fewer workers (workers.count), or more CPUs"
+        }
+        Some(RunTime::Starved) => {
+            "Starved: others had the CPU, so the machine has more to do than CPUs, or the container's CPU limit is reached. The \
+             code may be fine: use fewer workers (workers.count), more CPUs, or look for other processes that take them"
+        }
+        Some(RunTime::Waiting) => {
+            "It slept in a synchronous call for most of that time: a file, a child process, a lock. Use the asynchronous call"
+        }
+        Some(RunTime::Computing) | None => {
+            "`sluice profile` shows the code: make it faster, split it up, or move it to a worker thread"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_that_had_no_cpu_is_not_told_to_become_cheaper() {
+        for is_last_in_line in [false, true] {
+            let starved = advice(Some(RunTime::Starved), is_last_in_line);
+            assert!(starved.starts_with("Starved: ") && !starved.contains("faster"), "{starved}");
+            assert!(advice(Some(RunTime::Computing), is_last_in_line).contains("make it faster"));
+        }
+        assert!(advice(Some(RunTime::Waiting), false).contains("asynchronous"));
+    }
+}

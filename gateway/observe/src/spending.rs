@@ -1,0 +1,35 @@
+//! What requests took, for the report of before and after.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use sluice_catalog::snapshot::ReportSnapshot;
+use sluice_trends::{Ended, Since, Spending};
+
+use crate::context::unix_ms;
+
+/// What all requests took, by class and version of the app.
+#[derive(Default)]
+pub struct Spendings(RefCell<Spending>);
+
+impl Spendings {
+    /// A request of this class has left a worker of this version of the app.
+    pub(crate) fn request(&self, generation: u64, class: &Rc<str>, ended: &Ended<'_>) {
+        self.0.borrow_mut().request(unix_ms(), generation, class, ended);
+    }
+
+    /// A worker has held so much memory since it said so last.
+    pub(crate) fn held(&self, generation: u64, worker: u64, rss_bytes: u64) {
+        self.0.borrow_mut().held(unix_ms(), generation, worker, rss_bytes);
+    }
+
+    pub(crate) fn gone(&self, worker: u64) {
+        self.0.borrow_mut().gone(worker);
+    }
+
+    /// What requests took since this version of the app, or so long ago; since the latest version unless either is said.
+    pub fn report(&self, generation: Option<u64>, ago_ms: Option<u64>) -> ReportSnapshot {
+        let ago = ago_ms.map(|ago_ms| Since::Time(unix_ms().saturating_sub(ago_ms)));
+        self.0.borrow().report(generation.map(Since::Generation).or(ago))
+    }
+}

@@ -1,0 +1,96 @@
+//! Trouble that repeats: the operator has to know of it, but not once a request.
+
+use std::cell::Cell;
+use std::fmt::Display;
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use sluice_journal::Level;
+use tokio::time::Instant;
+
+use crate::context::Context;
+
+/// How often the operator is told of the same trouble.
+const NOTE_PERIOD: Duration = Duration::from_secs(10);
+
+/// See the module's text.
+pub struct Trouble {
+    context: Rc<Context>,
+    /// Connections that were refused since the last note, the last that was refused because of its address, and that note.
+    refused: Cell<u64>,
+    refused_address: Cell<Option<IpAddr>>,
+    refused_noted: Cell<Option<Instant>>,
+    temp_noted: Cell<Option<Instant>>,
+    /// Requests refused although a worker ran nothing, as far as told.
+    idle_refusals: Cell<u64>,
+}
+
+impl Trouble {
+    pub(crate) fn new(context: &Rc<Context>) -> Self {
+        Trouble {
+            context: Rc::clone(context),
+            refused: Cell::new(0),
+            refused_address: Cell::new(None),
+            refused_noted: Cell::new(None),
+            temp_noted: Cell::new(None),
+            idle_refusals: Cell::new(0),
+        }
+    }
+
+    /// A connection was refused: because its address has too many, or because there are too many of all. Returns how many
+    /// were refused since the operator was told of it.
+    pub fn refused_connection(&self, of_address: Option<IpAddr>) -> u64 {
+        self.refused.set(self.refused.get() + 1);
+        if of_address.is_some() {
+            self.refused_address.set(of_address);
+        }
+        self.refused.get()
+    }
+
+    /// A temporary file could not be written or read.
+    pub fn temp_failed(&self, now: Instant, error: &dyn Display) {
+        if !is_due(&self.temp_noted, now) {
+            return;
+        }
+        let text = format!(
+            "temporary file: {error}; large bodies are refused and slow clients of large responses cut off until that is mended (temp.dir, temp.bytes_max)"
+        );
+        self.context.note(Level::Error, &text);
+    }
+
+    /// So many requests were refused although a worker ran nothing. It is a bug if it happens, and nobody else would notice.
+    pub fn idle_refusals(&self, total: u64) {
+        if self.idle_refusals.replace(total) < total {
+            let text = format!("{total} requests were refused although a worker ran nothing; please report it");
+            self.context.note(Level::Error, &text);
+        }
+    }
+
+    /// Called with every tick.
+    pub(crate) fn tell_refused_connections(&self, now: Instant) {
+        let refused = self.refused.get();
+        if refused == 0 || !is_due(&self.refused_noted, now) {
+            return;
+        }
+        self.refused.set(0);
+        let text = match self.refused_address.take() {
+            Some(address) => format!(
+                "{refused} connections were refused: {address} has server.connections_per_address_max open. Name it in server.trusted_peers if it is a proxy"
+            ),
+            None => {
+                format!("{refused} connections were refused: server.connections_max are open, and none of them is idle")
+            }
+        };
+        self.context.note(Level::Warn, &text);
+    }
+}
+
+/// Whether the operator may be told again, who then is.
+fn is_due(noted: &Cell<Option<Instant>>, now: Instant) -> bool {
+    let is_due = noted.get().is_none_or(|noted| now.duration_since(noted) >= NOTE_PERIOD);
+    if is_due {
+        noted.set(Some(now));
+    }
+    is_due
+}

@@ -1,0 +1,50 @@
+//! What the gate shows its observer with every tick, and what it says when alarms are judged.
+
+use sluice_observe::{Look, ShortLane};
+use sluice_scheduler::{Lane, WorkerState, WorkerView};
+use tokio::time::Instant;
+
+use super::Gate;
+use crate::respond::answer::Answer;
+
+impl Gate {
+    /// A request that has waited begins in a worker.
+    pub(super) fn tell_dispatched(&self, now: Instant, answer: &Answer) {
+        // What was with another worker before has not waited all of its time.
+        if let Some(arrival) = answer.arrival.get().filter(|_| !answer.was_retried.get()) {
+            self.observer.alarms.waited(now.saturating_duration_since(arrival.at));
+        }
+    }
+
+    /// Called with every tick.
+    pub(super) fn show(&self, now: Instant) {
+        let scheduler = self.scheduler.borrow();
+        self.observer.trouble.idle_refusals(scheduler.idle_refusals_total());
+        if let Some(error) = self.store.take_failure() {
+            self.observer.trouble.temp_failed(now, &error);
+        }
+        let occupied = scheduler.workers().filter(is_short).map(|view| (view.worker, view.in_service > 0));
+        self.observer.tick(now, scheduler.queue_length(), occupied, || self.look());
+    }
+
+    fn look(&self) -> Look {
+        let scheduler = self.scheduler.borrow();
+        let workers = scheduler.workers().filter(|view| view.lane == Lane::Short).count();
+        let mut are_full = scheduler.workers().filter(is_short).map(|view| view.is_full).peekable();
+        let lane = ShortLane {
+            workers: u32::try_from(workers).unwrap_or(u32::MAX),
+            is_full: are_full.peek().is_some() && are_full.all(|is_full| is_full),
+        };
+        Look {
+            drifts: self.class_drifts(),
+            lane,
+            certificates: self.certificates_in_need(),
+            quarantine: self.quarantine_text(),
+        }
+    }
+}
+
+/// Workers of the long lane have what the others leave of the CPUs: that they do not run is no sleep.
+fn is_short(view: &WorkerView) -> bool {
+    view.state == WorkerState::Ready && view.lane == Lane::Short
+}

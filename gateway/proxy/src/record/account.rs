@@ -1,0 +1,136 @@
+//! The two parts of a request's record, until both are known or nothing more is to come.
+
+use std::cell::{Cell, RefCell};
+
+use sluice_observe::{Observer, RequestRecord, Work};
+use tokio::time::Instant;
+
+/// Answered requests that wait for their worker's report; further ones go without.
+pub(crate) const ANSWERED_MAX: usize = 20_000;
+
+/// The client's side of the record of a request that a worker got.
+enum ClientSide {
+    /// The client is still served.
+    Open,
+    /// It is known, since then.
+    Ended(Box<RequestRecord>, Instant),
+    /// There is no client, or the record was given away before the report came: what is reported is a record of its own.
+    Missing,
+}
+
+/// What is to come of a request that a worker got: its cost and its record.
+pub(crate) struct Account {
+    client: RefCell<ClientSide>,
+    /// What the worker did for it, until the client's side is known.
+    work: Cell<Option<Work>>,
+    /// When the worker had answered.
+    finished: Cell<Option<Instant>>,
+    /// The worker has reported it.
+    pub(super) is_reported: Cell<bool>,
+    /// Its class has its cost, or will not get it.
+    pub(super) is_measured: Cell<bool>,
+    /// Its worker will not report it any more.
+    pub(super) is_silent: Cell<bool>,
+}
+
+impl Account {
+    /// `is_own`: it is the gateway's own, and says nothing of its class. It is there because the worker is cold.
+    pub(crate) fn new(is_own: bool) -> Self {
+        Account {
+            client: RefCell::new(if is_own { ClientSide::Missing } else { ClientSide::Open }),
+            work: Cell::new(None),
+            finished: Cell::new(None),
+            is_reported: Cell::new(false),
+            is_measured: Cell::new(is_own),
+            is_silent: Cell::new(false),
+        }
+    }
+
+    /// The worker has answered.
+    pub(crate) fn finish(&self, now: Instant) {
+        self.finished.set(Some(self.finished.get().unwrap_or(now)));
+    }
+
+    /// When it had.
+    pub(crate) fn finished_at(&self) -> Option<Instant> {
+        self.finished.get()
+    }
+
+    /// Whether it has.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished.get().is_some()
+    }
+
+    /// Its worker is gone: what it may still say is for the log alone.
+    pub(crate) fn close(&self) {
+        self.is_measured.set(true);
+    }
+
+    /// Whether nothing is to come any more.
+    pub(crate) fn is_settled(&self) -> bool {
+        let has_ended = self.is_reported.get() || self.is_silent.get();
+        has_ended && self.is_measured.get() && matches!(*self.client.borrow(), ClientSide::Missing)
+    }
+
+    /// The client's part is known: gives the record away, or keeps it until the worker's part is known too.
+    pub(super) fn client_ended(&self, observer: &Observer, mut record: RequestRecord, ended: Instant) {
+        record.work = self.work.take();
+        let client = if record.work.is_some() {
+            observer.ended(&record);
+            ClientSide::Missing
+        } else {
+            ClientSide::Ended(Box::new(record), ended)
+        };
+        self.client.replace(client);
+    }
+
+    /// There is no client any more who could end the request. `record` makes one with neither part.
+    pub(super) fn client_left(&self, observer: &Observer, record: impl FnOnce() -> RequestRecord) {
+        self.client.replace(ClientSide::Missing);
+        if let Some(work) = self.work.take() {
+            observer.ended(&RequestRecord { work: Some(work), ..record() });
+        }
+    }
+
+    /// The worker's part is known: gives the record away, or keeps it until the client's part is known too. `record` makes one
+    /// with neither.
+    pub(super) fn worked(&self, observer: &Observer, work: Work, record: impl FnOnce() -> RequestRecord) {
+        let mut client = self.client.borrow_mut();
+        match &mut *client {
+            ClientSide::Open => self.work.set(Some(work)),
+            ClientSide::Ended(record, _) => {
+                record.work = Some(work);
+                observer.ended(record);
+                *client = ClientSide::Missing;
+            }
+            ClientSide::Missing => observer.ended(&RequestRecord { work: Some(work), ..record() }),
+        }
+    }
+
+    /// Since when the client's part waits for the worker's.
+    pub(super) fn waits_since(&self) -> Option<Instant> {
+        match &*self.client.borrow() {
+            ClientSide::Ended(_, ended) => Some(*ended),
+            ClientSide::Open | ClientSide::Missing => None,
+        }
+    }
+
+    /// Gives the record away that waits for a report, if one does; none is to come.
+    pub(crate) fn give(&self, observer: &Observer) {
+        let mut client = self.client.borrow_mut();
+        if let ClientSide::Ended(record, _) = &*client {
+            observer.ended(record);
+            *client = ClientSide::Missing;
+        }
+    }
+
+    /// The same where the worker died with the request, of which it has used so much CPU time.
+    pub(crate) fn give_untold(&self, observer: &Observer, cpu_us: u64) {
+        if let ClientSide::Ended(record, _) = &mut *self.client.borrow_mut()
+            && let Some(line) = &mut record.line
+        {
+            line.untold_cpu_us = line.untold_cpu_us.saturating_add(cpu_us);
+        }
+        self.give(observer);
+    }
+}
