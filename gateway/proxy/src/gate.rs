@@ -62,6 +62,7 @@ use crate::sessions::Sessions;
 use crate::unusable::Unusable;
 use crate::upstream::token::Tokens;
 use crate::upstream::{Job, Lease, Lost, Patience, Slots, StreamLease};
+pub(crate) use costs::LIGHT_WEIGHT;
 use sluice_classes::Classes;
 use sluice_supervisor::PartsPurger;
 use sluice_traces::Traces;
@@ -343,7 +344,7 @@ impl Gate {
         if is_wanted {
             self.requests.queue(job);
         } else if let Some(exchange) = self.requests.remove(job.request) {
-            exchange.account.write(self, None);
+            exchange.account.write(self, None, 1);
         }
         is_wanted
     }

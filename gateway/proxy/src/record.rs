@@ -19,7 +19,7 @@ use sluice_supervisor::Reported;
 use sluice_traces::Context;
 use tokio::time::Instant;
 
-use crate::gate::Gate;
+use crate::gate::{Gate, LIGHT_WEIGHT};
 use crate::upstream::InFlight;
 
 /// How long a report may take after the response, if the worker's event loop turns: hooks and late ends take their time. And how
@@ -54,6 +54,8 @@ pub(crate) struct Record {
 #[derive(Clone, Copy, Debug)]
 struct Report {
     cpu_us: Option<u64>,
+    /// Requests for which that stands.
+    weight: u32,
     at: Instant,
 }
 
@@ -118,10 +120,10 @@ impl Account {
     }
 
     /// Writes the line that waits, if any.
-    pub(crate) fn write(&self, gate: &Gate, cpu_us: Option<u64>) {
+    pub(crate) fn write(&self, gate: &Gate, cpu_us: Option<u64>, weight: u32) {
         let mut line = self.line.borrow_mut();
         if let LogLine::Waits(record, _) = &*line {
-            emit(gate, record, cpu_us);
+            emit(gate, record, cpu_us, weight);
             *line = LogLine::Written;
         }
     }
@@ -134,13 +136,13 @@ impl Gate {
         // Where no worker got it, or its worker has died, nobody is left who could report it.
         let is_reportable = record.rest.worker.is_some() && record.rest.outcome != Outcome::WorkerDied;
         let Some(exchange) = exchange.filter(|_| is_reportable) else {
-            emit(self, &record, None);
+            emit(self, &record, None, 1);
             return self.record_nothing(request);
         };
         let report = exchange.account.report.get();
         let line = match report.filter(|report| ended.saturating_duration_since(report.at) < WAIT) {
             Some(report) => {
-                emit(self, &record, report.cpu_us);
+                emit(self, &record, report.cpu_us, report.weight);
                 LogLine::Written
             }
             None => LogLine::Waits(Box::new(record), ended),
@@ -160,11 +162,13 @@ impl Gate {
     /// The worker has reported the request.
     pub(crate) fn take_report(&self, request: RequestId, exchange: &InFlight, reported: &Reported<'_>) {
         let (account, cpu_us) = (&exchange.account, reported.cpu_us.map(|us| us.min(CPU_US_MAX)));
+        let weight = reported.weight.unwrap_or(1).min(LIGHT_WEIGHT);
         if !account.is_measured.replace(true) {
             if let Some(route) = reported.route {
                 self.classes.tell_route(exchange.target(), route);
             }
             match cpu_us {
+                Some(cpu_us) if weight == 0 => self.doubt_cost(&exchange.class, cpu_us),
                 Some(cpu_us) => {
                     self.watch_tail(&exchange.class, cpu_us);
                     self.take_cost(&exchange.class, cpu_us);
@@ -172,9 +176,9 @@ impl Gate {
                 None => self.estimate_cost(&exchange.class),
             }
         }
-        self.note_took(exchange, cpu_us, reported);
-        account.report.set(Some(Report { cpu_us, at: Instant::now() }));
-        account.write(self, cpu_us);
+        self.note_took(exchange, cpu_us.filter(|_| weight > 0), reported);
+        account.report.set(Some(Report { cpu_us, weight, at: Instant::now() }));
+        account.write(self, cpu_us, weight);
         self.requests.settle(request);
     }
 
@@ -186,7 +190,7 @@ impl Gate {
         let may_come = |since| !is_too_many && self.may_report(worker, since, now);
         let is_late = matches!(&*account.line.borrow(), LogLine::Waits(_, ended) if !may_come(*ended));
         if is_late {
-            account.write(self, None);
+            account.write(self, None, 1);
         }
         let Some(finished) = account.finished.get() else { return false };
         let is_missed = !account.is_measured.get() && !may_come(finished);
@@ -218,12 +222,12 @@ impl Gate {
 
     /// Tells the records that still wait for a worker's report; nothing follows.
     pub fn flush_records(&self) {
-        self.requests.sweep(|exchange, _, _| exchange.account.write(self, None));
+        self.requests.sweep(|exchange, _, _| exchange.account.write(self, None, 1));
     }
 }
 
 /// Writes the request's line, and exports its spans where its trace is kept.
-fn emit(gate: &Gate, record: &Record, cpu_us: Option<u64>) {
+fn emit(gate: &Gate, record: &Record, cpu_us: Option<u64>, cpu_weight: u32) {
     #[allow(clippy::cast_precision_loss)] // CPU times are far below 2^53 µs.
     let cpu_ms = with_untold(cpu_us, record.untold_cpu_us).map(|us| us as f64 / 1000.0);
     let told = AccessRecord {
@@ -233,6 +237,7 @@ fn emit(gate: &Gate, record: &Record, cpu_us: Option<u64>) {
         host: &record.host,
         class: &record.class,
         cpu_ms,
+        cpu_weight,
         headers: &record.headers,
         is_traced: record.traced.is_some(),
         ..record.rest

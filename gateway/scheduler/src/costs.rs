@@ -39,6 +39,12 @@ const RESTORED_RECORDS_MAX: u32 = 30;
 /// The quantile that stands for nearly all of a class, and how often it is looked at.
 const HIGH: f64 = 0.99;
 const HIGH_EVERY_RECORDS: u32 = 10;
+/// Cost that nearly all requests of a light class stay below.
+const LIGHT_US_MAX: u64 = 1_500;
+/// Reports before which no class is light.
+const LIGHT_RECORDS_MIN: u32 = 60;
+/// Reports after which a class can be light again, since a request of it took long.
+const DOUBTED_RECORDS: u32 = 60;
 /// Arrivals after which the cut is looked for again.
 const LOOK_EVERY_ARRIVALS: u32 = 16;
 /// Arrivals are halved when there were as many since the last time and it is as long ago, so that neither a burst nor a
@@ -90,6 +96,8 @@ struct Row {
     wait: Low,
     /// What nearly all of the latest cost at most; looked at now and then.
     high_us: u64,
+    /// Reports before which the class is not light again.
+    doubted: u32,
     sketch: Sketch,
 }
 
@@ -130,6 +138,7 @@ impl Costs {
         row.sketch.record(cost_us);
         row.expected_us = row.expect(prior_us);
         row.look_for_high();
+        row.doubted = row.doubted.saturating_sub(1);
         if self.arrivals_since_look >= LOOK_EVERY_ARRIVALS {
             self.arrivals_since_look = 0;
             self.look(now);
@@ -193,6 +202,21 @@ impl Costs {
     #[must_use]
     pub fn high_us(&self, class: ClassId) -> Option<u64> {
         self.get(class).filter(|row| row.is_known()).map(|row| row.high_us)
+    }
+
+    /// Whether so little is spent on requests of this class, as is known for certain, that a sample of reports tells enough.
+    #[must_use]
+    pub fn is_light(&self, class: ClassId) -> bool {
+        let is_light =
+            |row: &Row| row.records() >= LIGHT_RECORDS_MIN && row.doubted == 0 && row.high_us <= LIGHT_US_MAX;
+        self.get(class).is_some_and(is_light)
+    }
+
+    /// A request of this class took long without a report that teaches: the class may have changed, so it is not light for
+    /// the next reports.
+    pub fn doubt(&mut self, class: ClassId) {
+        let at = self.row(class);
+        self.rows[at].doubted = DOUBTED_RECORDS;
     }
 
     /// What costs at least that is long. `None` while the traffic is of a kind.

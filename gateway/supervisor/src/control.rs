@@ -180,8 +180,13 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
                 let cpu_us = (!done.shared).then_some(done.cpu_us);
                 process.unreported.borrow_mut().told(cpu_us.unwrap_or(0));
                 let longest = done.longest.as_ref().map(long_run);
-                let reported = Reported { cpu_us, route, runs: &done.runs, longest, handler_us: done.handler_us };
+                let weight = done.weight.map(|weight| u32::try_from(weight).unwrap_or(u32::MAX));
+                let reported =
+                    Reported { cpu_us, weight, route, runs: &done.runs, longest, handler_us: done.handler_us };
                 supervisor.gate.reported(process.worker, RequestId(done.id), &reported);
+            }
+            for id in said.ended {
+                supervisor.gate.reported(process.worker, RequestId(id), &Reported::default());
             }
         }
         Kind::Idle => supervisor.gate.idle(process.worker),

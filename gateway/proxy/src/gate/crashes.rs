@@ -98,7 +98,7 @@ impl Gate {
             let cpu_us = u64::try_from((cpu / count).min(had).as_micros()).unwrap_or(u64::MAX);
             exchange.answer.untold_cpu_us.update(|us| us.saturating_add(cpu_us));
             // Its client may have gone before, and then its line waits for a report that cannot come.
-            exchange.account.write(self, Some(cpu_us));
+            exchange.account.write(self, Some(cpu_us), 1);
             if is_certain {
                 self.take_cost(&exchange.class, cpu_us);
             } else {

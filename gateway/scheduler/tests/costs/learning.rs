@@ -163,3 +163,19 @@ fn i8_any_cost_is_taken() {
         assert!(costs.expected_us(CLASS) > 0 && costs.mean_us().is_some());
     }
 }
+
+#[test]
+fn a_class_is_light_once_nearly_all_of_many_reports_were_and_until_it_is_doubted() {
+    let mut costs = Costs::default();
+    record(&mut costs, CLASS, 59, 150);
+    assert!(!costs.is_light(CLASS), "too few reports");
+    record(&mut costs, CLASS, 1, 150);
+    assert!(costs.is_light(CLASS) && !costs.is_light(NEW));
+    costs.doubt(CLASS);
+    record(&mut costs, CLASS, 59, 150);
+    assert!(!costs.is_light(CLASS), "a request took long without a report that teaches");
+    record(&mut costs, CLASS, 1, 150);
+    assert!(costs.is_light(CLASS));
+    record(&mut costs, CLASS, 20, 9_000);
+    assert!(!costs.is_light(CLASS), "more than one of a hundred takes long");
+}
