@@ -11,7 +11,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Abandoned } from './abandoned.js';
-import { answersOn, leaveToApp } from './answers.js';
+import { answersOn, forgetToken, leaveToApp } from './answers.js';
 import type { Settings } from './env.js';
 import { type Entrant, Gate } from './gate.js';
 import { type Handed, isHanded } from './handed.js';
@@ -408,6 +408,7 @@ export class Requests {
     if (end !== undefined) this.#ends.delete(ticket);
     // On Node 20 the requests of a kept connection survive several collections, and so would what they refer to.
     if (left === 'end' && ticket.response !== undefined) {
+      forgetToken(ticket.response);
       forgetTicket(ticket.response);
       this.#cpu.forget(ticket.response);
     }
