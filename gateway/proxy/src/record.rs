@@ -172,6 +172,7 @@ impl Gate {
                 Some(cpu_us) => {
                     self.watch_tail(&exchange.class, cpu_us);
                     self.take_cost(&exchange.class, cpu_us);
+                    self.repeat_cost(&exchange.class, cpu_us, weight - 1);
                 }
                 None => self.estimate_cost(&exchange.class),
             }

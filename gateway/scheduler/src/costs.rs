@@ -204,6 +204,18 @@ impl Costs {
         self.get(class).filter(|row| row.is_known()).map(|row| row.high_us)
     }
 
+    /// The latest request of this class that was recorded stands for so many further ones. They count where a drift is looked for, whose
+    /// means are over times and not over reports.
+    pub fn repeat(&mut self, class: ClassId, cost_us: u64, times: u32) {
+        #[allow(clippy::cast_precision_loss)] // Far below 2^53.
+        let cost = cost_us.clamp(1, COST_US_MAX) as f64;
+        let at = self.row(class);
+        for _ in 0..times {
+            self.rows[at].short.record(cost);
+            self.rows[at].long.record(cost);
+        }
+    }
+
     /// Whether so little is spent on requests of this class, as is known for certain, that a sample of reports tells enough.
     #[must_use]
     pub fn is_light(&self, class: ClassId) -> bool {
@@ -260,7 +272,7 @@ impl Costs {
     /// How many times its long-term mean the class costs lately. `None` before there is a long term.
     #[must_use]
     pub fn drift(&self, class: ClassId) -> Option<f64> {
-        let row = self.get(class).filter(|row| row.records() >= DRIFT_RECORDS_MIN)?;
+        let row = self.get(class).filter(|row| row.long.count() >= DRIFT_RECORDS_MIN)?;
         Some(row.short.get()? / row.long.get()?)
     }
 

@@ -64,6 +64,13 @@ impl Gate {
         is_light.then(|| if fastrand::u32(..LIGHT_WEIGHT) == 0 { LIGHT_WEIGHT } else { 0 })
     }
 
+    /// The cost stands for so many further requests.
+    pub(crate) fn repeat_cost(&self, class: &Class, cost_us: u64, times: u32) {
+        if times > 0 {
+            self.scheduler.borrow_mut().repeat_cost(class.id, cost_us, times);
+        }
+    }
+
     /// A request took so long that was not to be measured. It teaches nothing, as those beside it that took little do not
     /// either, but all of its class are measured for a while.
     pub(crate) fn doubt_cost(&self, class: &Class, cost_us: u64) {

@@ -179,3 +179,16 @@ fn a_class_is_light_once_nearly_all_of_many_reports_were_and_until_it_is_doubted
     record(&mut costs, CLASS, 20, 9_000);
     assert!(!costs.is_light(CLASS), "more than one of a hundred takes long");
 }
+
+#[test]
+fn a_drift_is_over_the_requests_that_a_sample_stands_for() {
+    let mut costs = Costs::default();
+    for _ in 0..70 {
+        record(&mut costs, CLASS, 1, 150);
+        costs.repeat(CLASS, 150, 15);
+    }
+    assert!(costs.drift(CLASS).is_some_and(|drift| (drift - 1.0).abs() < 0.01), "70 reports of 1,120 requests");
+    assert_eq!(costs.records(CLASS), 70);
+    record(&mut costs, CLASS, 300, 15_000);
+    assert!(costs.drift(CLASS).is_some_and(|drift| drift > 2.0), "{:?}", costs.drift(CLASS));
+}
