@@ -125,6 +125,9 @@ function asker(socket: net.Socket, target: string, side: Side): () => Promise<vo
     text = '';
     answered();
   });
+  socket.once('end', () => {
+    throw new Error('the worker has closed the connection');
+  });
   return () => {
     id += 1;
     const weight = side === 'sampled' ? `;weight=${Math.random() < 1 / SAMPLE ? SAMPLE : 0}` : '';

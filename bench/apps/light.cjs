@@ -2,10 +2,19 @@
 const http = require('node:http');
 
 const [kind] = process.argv.slice(2);
-if (kind === 'express') {
+const server = kind === 'express' ? http.createServer(items()) : http.createServer(hello);
+// The connection rests while others have their turn.
+server.keepAliveTimeout = 0;
+server.listen(process.env.LIGHT_PATH);
+
+function hello(_request, response) {
+  response.end('hello');
+}
+
+function items() {
   const app = require('express')();
   app.get('/api/items/:id', (request, response) => {
     response.json({ id: request.params.id, name: 'A thing', price: 12.5, tags: ['new', 'small'], stock: 41 });
   });
-  app.listen(process.env.LIGHT_PATH);
-} else http.createServer((_request, response) => response.end('hello')).listen(process.env.LIGHT_PATH);
+  return app;
+}
