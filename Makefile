@@ -211,9 +211,9 @@ bench-serve: build
 	bench/install-peers.sh
 	$(TSX) bench/serve.ts $(ARGS)
 
-## bench-NAME: one of render5ms overload slow-clients slow-readers memory overlap answers storefront own-cpu attribution tail-profiles hotspots dashboard everything-on breathe scale shared-cache composed; ARGS=--quick for a short one
-.PHONY: bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-waiting
-bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-waiting: bench-%: build
+## bench-NAME: one of render5ms overload slow-clients slow-readers memory overlap answers storefront own-cpu attribution tail-profiles hotspots dashboard everything-on preload breathe scale shared-cache composed; ARGS=--quick for a short one
+.PHONY: bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-preload bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-waiting
+bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-preload bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-waiting: bench-%: build
 	$(TSX) bench/$*.ts $(ARGS)
 
 ## bench-faults: failures per kill, reload and loop, against nginx + HAProxy, Passenger, PM2, node:cluster; 25 minutes; ARGS="--mode kills" for one bar

@@ -125,7 +125,7 @@ lines! {
         "unserved_ms" number "milliseconds" "a worker got it, or it was not for one" "From the whole request until it was refused or its client left, where no worker took it."
         "service_ms" number "milliseconds" "no worker got it" "Service time: in the worker, until its answer was complete or left the slot as a stream."
         "total_ms" number "milliseconds" "" "From the first byte to the end."
-        "cpu_ms" number "milliseconds" "the worker did not report it, or does not know it: others shared the worker" "The request's own CPU time in the worker."
+        "cpu_ms" number "milliseconds" "the worker did not report it, or did not measure it: others shared the worker, or the class is light and the request was not in the sample" "The request's own CPU time in the worker."
         "outcome" string "" "" "How the request ended and who ended it; the words are below."
         "peer" string "" "" "The client's address, or what a trusted peer said it was."
         "trace_id" string "" "the app was given no `traceparent`" "The trace id of the `traceparent` that the app gets (`server.trace_context`)."

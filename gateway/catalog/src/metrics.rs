@@ -164,7 +164,7 @@ metrics! {
     SERVICE_TIME_SECONDS "sluice_service_time_seconds" Histogram Seconds []
         "Time in a worker, until its answer was complete."
     REQUEST_CPU_SECONDS "sluice_request_cpu_seconds" Histogram Seconds []
-        "CPU time that one request used in a worker, for requests whose own time the worker knows."
+        "CPU time that one request used in a worker, for requests whose own time the worker measured. A request of a light class counts for as many as its sample stands for."
     CLASS_CPU_SECONDS_TOTAL "sluice_class_cpu_seconds_total" Counter Seconds ["class"]
         "CPU time of the same requests, by class. With `sluice_requests_total` it is what a request costs."
     CLASS_QUEUE_WAIT_SECONDS "sluice_class_queue_wait_seconds" Histogram Seconds ["class"]

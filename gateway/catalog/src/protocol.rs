@@ -110,6 +110,13 @@ pub static RECORDS: &[Message] = &[
             field("shared", Kind::Flag, "CPU time of others is in it: what the request used itself is not known.")
                 .or_absent(),
             field(
+                "weight",
+                Kind::Whole,
+                "Requests of its class for which its CPU time stands, as the label said; 1 where it is absent. 0: the CPU time was \
+                 not to be measured, and is told because the request took 5 ms or longer.",
+            )
+            .or_absent(),
+            field(
                 "left",
                 Kind::Word("Leaving", &["end", "stream", "upgrade", "wait", "abandoned"]),
                 "Its response ended; it became an event stream or a raw connection; the app waits with its answer; or \
@@ -256,7 +263,15 @@ pub static TO_GATEWAY: &[Message] = &[
         name: "done",
         text: "Requests that the app has let go, with their CPU time. Frees a slot whose response broke; of a stream, an \
                upgrade or a long poll, the slot.",
-        fields: &[field("requests", Kind::Record("Done"), "").many()],
+        fields: &[
+            field("requests", Kind::Record("Done"), "").many(),
+            field(
+                "ended",
+                Kind::Whole,
+                "Requests whose responses have ended and of which nothing else is told: their CPU time was not to be measured.",
+            )
+            .many_or_absent(),
+        ],
     },
     Message {
         name: "busy",

@@ -70,6 +70,7 @@ fn emit(journal: &Journal, record: &Record) {
         service_ms: Some(12.251),
         total_ms: 13.912,
         cpu_ms: Some(11.755),
+        cpu_weight: 1,
         outcome: Outcome::Answered,
         peer: IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9)),
         trace_id: Some(0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c),

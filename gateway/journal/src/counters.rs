@@ -171,8 +171,8 @@ impl Counters {
         }
         let place = self.class_place(record.class);
         if let Some(cpu_ms) = record.cpu_ms {
-            self.cpu.record(cpu_ms, record);
-            self.classes[place].cpu_ms += cpu_ms;
+            self.cpu.record_times(record.cpu_weight, cpu_ms, record);
+            self.classes[place].cpu_ms += cpu_ms * f64::from(record.cpu_weight);
         }
         if let Some(queue_ms) = record.queue_ms {
             self.classes[place].queue_wait.record(queue_ms);

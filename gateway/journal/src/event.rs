@@ -309,6 +309,8 @@ pub struct AccessRecord<'a> {
     pub total_ms: f64,
     /// CPU time that the worker reports for it.
     pub cpu_ms: Option<f64>,
+    /// Requests of its class for which that stands in metrics: of those that take little, only a sample is measured.
+    pub cpu_weight: u32,
     /// How it ended.
     pub outcome: Outcome,
     /// The client's address, or what a trusted peer said it was.
@@ -359,6 +361,7 @@ pub(crate) mod tests_support {
             service_ms: Some(12.25),
             total_ms: 13.9,
             cpu_ms: Some(11.75),
+            cpu_weight: 1,
             outcome: Outcome::Answered,
             peer: std::net::IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 9)),
             trace_id: Some(0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c),

@@ -168,6 +168,7 @@ impl Observer {
             host: &line.host,
             class: &record.class,
             cpu_ms: cpu_us.map(in_ms),
+            cpu_weight: record.work.map_or(1, |work| work.cpu_weight),
             headers: &line.headers,
             is_traced: line.traced.is_some(),
             ..line.rest
@@ -179,7 +180,8 @@ impl Observer {
     }
 
     fn add(&self, record: &RequestRecord, work: &Work) {
-        let Work { worker, generation, class, service_us, cpu_us, handler_us, runs, longest } = *work;
+        let Work { worker, generation, class, service_us, cpu_us, cpu_weight, handler_us, runs, longest } = *work;
+        let cpu_us = cpu_us.filter(|_| cpu_weight > 0);
         if let Some(runs) = &runs {
             self.runs.ended(runs);
         }

@@ -59,6 +59,8 @@ pub struct Work {
     pub service_us: Option<u64>,
     /// Its own CPU time, microseconds, where that is known.
     pub cpu_us: Option<u64>,
+    /// Number of requests of its class for which that stands. 0 if it was not in the sample of a light class, and took long.
+    pub cpu_weight: u32,
     /// Time in the handler of its route, microseconds, where that is known.
     pub handler_us: Option<u64>,
     /// Its uninterrupted runs; `None` where its worker reports nothing.

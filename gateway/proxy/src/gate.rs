@@ -56,6 +56,7 @@ use crate::sessions::Sessions;
 use crate::unusable::Unusable;
 use crate::upstream::token::Tokens;
 use crate::upstream::{Lease, Lost, Slots, StreamLease, Wire, WorkerRequest};
+pub(crate) use costs::LIGHT_WEIGHT;
 use sluice_classes::Classes;
 use sluice_supervisor::PartsPurger;
 

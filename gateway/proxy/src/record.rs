@@ -17,7 +17,7 @@ use sluice_scheduler::{RequestId, WorkerId};
 use sluice_supervisor::{LongRun, Reported};
 use tokio::time::Instant;
 
-use crate::gate::Gate;
+use crate::gate::{Gate, LIGHT_WEIGHT};
 use crate::request::passage::Request;
 use crate::request::ticket::Ticket;
 use crate::respond::Sent;
@@ -59,14 +59,17 @@ impl Gate {
     /// The worker has reported the request.
     pub(crate) fn take_report(&self, worker: WorkerId, exchange: &WorkerRequest, reported: &Reported<'_>) {
         let (account, cpu_us) = (&exchange.account, reported.cpu_us.map(|us| us.min(CPU_US_MAX)));
+        let cpu_weight = reported.weight.unwrap_or(1).min(LIGHT_WEIGHT);
         if !account.is_measured.replace(true) {
             if let Some(route) = reported.route {
                 self.classes.tell_route(exchange.target(), route);
             }
             match cpu_us {
+                Some(cpu_us) if cpu_weight == 0 => self.doubt_cost(&exchange.class, cpu_us),
                 Some(cpu_us) => {
                     self.watch_tail(&exchange.class, cpu_us);
                     self.take_cost(&exchange.class, cpu_us);
+                    self.repeat_cost(&exchange.class, cpu_us, cpu_weight - 1);
                 }
                 None => self.estimate_cost(&exchange.class),
             }
@@ -80,7 +83,7 @@ impl Gate {
         let runs = Some(runs);
         self.worked(
             exchange,
-            Work { cpu_us, handler_us: reported.handler_us, runs, longest: longest.as_ref().map(run_of), ..work },
+            Work { cpu_us, cpu_weight, handler_us: reported.handler_us, runs, longest: longest.as_ref().map(run_of), ..work },
         );
         self.requests.settle(exchange.request);
     }
@@ -96,6 +99,7 @@ impl Gate {
             class: exchange.class.id,
             service_us: (!exchange.answer.is_stream.get()).then_some(service_us),
             cpu_us: None,
+            cpu_weight: 1,
             handler_us: None,
             runs: None,
             longest: None,

@@ -39,6 +39,12 @@ const RESTORED_RECORDS_MAX: u32 = 30;
 /// The quantile that stands for nearly all of a class, and how often it is looked at.
 const HIGH: f64 = 0.99;
 const HIGH_EVERY_RECORDS: u32 = 10;
+/// Cost that nearly all requests of a light class stay below.
+const LIGHT_US_MAX: u64 = 1_500;
+/// Reports before which no class is light.
+const LIGHT_RECORDS_MIN: u32 = 60;
+/// Reports after which a class can be light again, since a request of it took long.
+const DOUBTED_RECORDS: u32 = 60;
 /// Arrivals after which the cut is looked for again.
 const LOOK_EVERY_ARRIVALS: u32 = 16;
 /// Arrivals are halved when there were as many since the last time and it is as long ago, so that neither a burst nor a
@@ -90,6 +96,8 @@ struct Row {
     wait: Low,
     /// What nearly all of the latest cost at most; looked at now and then.
     high_us: u64,
+    /// Reports before which the class is not light again.
+    doubted: u32,
     sketch: Sketch,
 }
 
@@ -130,6 +138,7 @@ impl Costs {
         row.sketch.record(cost_us);
         row.expected_us = row.expect(prior_us);
         row.look_for_high();
+        row.doubted = row.doubted.saturating_sub(1);
         if self.arrivals_since_look >= LOOK_EVERY_ARRIVALS {
             self.arrivals_since_look = 0;
             self.look(now);
@@ -195,6 +204,33 @@ impl Costs {
         self.get(class).filter(|row| row.is_known()).map(|row| row.high_us)
     }
 
+    /// The latest request of this class that was recorded stands for so many further ones. They count where a drift is looked for, whose
+    /// means are over times and not over reports.
+    pub fn repeat(&mut self, class: ClassId, cost_us: u64, times: u32) {
+        #[allow(clippy::cast_precision_loss)] // Far below 2^53.
+        let cost = cost_us.clamp(1, COST_US_MAX) as f64;
+        let at = self.row(class);
+        for _ in 0..times {
+            self.rows[at].short.record(cost);
+            self.rows[at].long.record(cost);
+        }
+    }
+
+    /// Whether so little is spent on requests of this class, as is known for certain, that a sample of reports tells enough.
+    #[must_use]
+    pub fn is_light(&self, class: ClassId) -> bool {
+        let is_light =
+            |row: &Row| row.records() >= LIGHT_RECORDS_MIN && row.doubted == 0 && row.high_us <= LIGHT_US_MAX;
+        self.get(class).is_some_and(is_light)
+    }
+
+    /// A request of this class took long without a report that teaches: the class may have changed, so it is not light for
+    /// the next reports.
+    pub fn doubt(&mut self, class: ClassId) {
+        let at = self.row(class);
+        self.rows[at].doubted = DOUBTED_RECORDS;
+    }
+
     /// What costs at least that is long. `None` while the traffic is of a kind.
     #[must_use]
     pub fn cut_us(&self) -> Option<u64> {
@@ -236,7 +272,7 @@ impl Costs {
     /// How many times its long-term mean the class costs lately. `None` before there is a long term.
     #[must_use]
     pub fn drift(&self, class: ClassId) -> Option<f64> {
-        let row = self.get(class).filter(|row| row.records() >= DRIFT_RECORDS_MIN)?;
+        let row = self.get(class).filter(|row| row.long.count() >= DRIFT_RECORDS_MIN)?;
         Some(row.short.get()? / row.long.get()?)
     }
 

@@ -34,6 +34,16 @@ impl Scheduler {
         self.note_emptied();
     }
 
+    /// A report of the class stands for further requests; see [`Costs::repeat`].
+    pub fn repeat_cost(&mut self, class: ClassId, cost_us: u64, times: u32) {
+        self.costs.repeat(class, cost_us, times);
+    }
+
+    /// A request of the class took long without a report that teaches; see [`Costs::doubt`].
+    pub fn doubt_class(&mut self, class: ClassId) {
+        self.costs.doubt(class);
+    }
+
     /// The class goes on from what was learned of it elsewhere; see [`Costs::restore`].
     pub fn restore_class(&mut self, class: ClassId, saved: &SavedCosts) {
         self.costs.restore(class, saved);

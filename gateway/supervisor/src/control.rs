@@ -148,21 +148,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
             supervisor.auxiliaries.add(&address, Target { worker, socket: said.socket.into(), takes_preface });
         }
         Kind::AuxClosed => supervisor.auxiliaries.remove(process.worker, said.socket.as_ref()),
-        Kind::Done => {
-            for done in said.requests {
-                match done.left {
-                    Leaving::Upgrade | Leaving::Stream => supervisor.gate.app_took(process.worker, RequestId(done.id)),
-                    Leaving::Wait => supervisor.gate.waits_on(process.worker, RequestId(done.id)),
-                    Leaving::End | Leaving::Abandoned | Leaving::Unknown => {}
-                }
-                let route = done.route.as_deref().filter(|route| route.len() <= ROUTE_BYTES_MAX);
-                let cpu_us = (!done.shared).then_some(done.cpu_us);
-                process.unreported.borrow_mut().told(cpu_us.unwrap_or(0));
-                let longest = done.longest.as_ref().map(long_run);
-                let reported = Reported { cpu_us, route, runs: &done.runs, longest, handler_us: done.handler_us };
-                supervisor.gate.reported(process.worker, RequestId(done.id), &reported);
-            }
-        }
+        Kind::Done => hear_done(supervisor, process, &said),
         Kind::Idle => supervisor.gate.idle(process.worker),
         Kind::AsksItself => hear_own_call(supervisor, process, &said),
         Kind::Busy => supervisor.gate.busy(process.worker, RequestId(said.id), RequestId(said.by)),
@@ -228,6 +214,27 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
         Kind::Send if said.message == "ready" => supervisor.said_ready(process),
         // Nothing else that an app says means anything, `hello` was heard, and the last is of a version that knows more.
         Kind::Send | Kind::Hello | Kind::Unknown => {}
+    }
+}
+
+/// Requests that the app has let go.
+fn hear_done(supervisor: &Supervisor, process: &Process, said: &Line) {
+    for done in &said.requests {
+        match done.left {
+            Leaving::Upgrade | Leaving::Stream => supervisor.gate.app_took(process.worker, RequestId(done.id)),
+            Leaving::Wait => supervisor.gate.waits_on(process.worker, RequestId(done.id)),
+            Leaving::End | Leaving::Abandoned | Leaving::Unknown => {}
+        }
+        let route = done.route.as_deref().filter(|route| route.len() <= ROUTE_BYTES_MAX);
+        let cpu_us = (!done.shared).then_some(done.cpu_us);
+        process.unreported.borrow_mut().told(cpu_us.unwrap_or(0));
+        let longest = done.longest.as_ref().map(long_run);
+        let weight = done.weight.map(|weight| u32::try_from(weight).unwrap_or(u32::MAX));
+        let reported = Reported { cpu_us, weight, route, runs: &done.runs, longest, handler_us: done.handler_us };
+        supervisor.gate.reported(process.worker, RequestId(done.id), &reported);
+    }
+    for id in &said.ended {
+        supervisor.gate.reported(process.worker, RequestId(*id), &Reported::default());
     }
 }
 

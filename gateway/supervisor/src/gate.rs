@@ -22,6 +22,9 @@ use crate::parts::PartsPurger;
 pub struct Reported<'a> {
     /// The request's own CPU time, microseconds, where that is known: others may have shared the worker.
     pub cpu_us: Option<u64>,
+    /// Requests of its class for which that time stands; one where the worker does not say. Of a light class only a sample is
+    /// measured. 0: the request was not in the sample and took long.
+    pub weight: Option<u32>,
     /// The template of the app's router, if that is news.
     pub route: Option<&'a str>,
     /// Its uninterrupted runs of 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer.

@@ -27,7 +27,7 @@ interface Response extends ServerResponse {
   readonly _contentLength: unknown;
   readonly _hasBody: boolean;
   readonly _headerSent: boolean;
-  [tokenKey]?: string;
+  [tokenKey]?: string | undefined;
   /** Bytes of the body that went out or were cut. */
   [sentKey]?: number;
 }
@@ -163,6 +163,11 @@ export function answersOn(socket: Socket, response: ServerResponse, label: strin
     line.requests_total += 1;
     line.response = response;
   }
+}
+
+/** The response is closed. The token is a part of the label, which goes with it. */
+export function forgetToken(response: ServerResponse): void {
+  (response as Response)[tokenKey] = undefined;
 }
 
 /** The value after `token=`: 16 hexadecimal digits. */

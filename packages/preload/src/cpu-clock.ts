@@ -1,13 +1,15 @@
 /**
  * The CPU time used so far. The kernel is asked at most once in 100 µs, because in a process with threads its answer takes
- * 4 µs, and requests begin and end together. In between, the main thread is taken to run, as the reader of the clock does.
- * The next answer puts right what was wrong in that. It must not know of requests.
+ * 4 µs, and requests begin and end together. In between, the main thread is taken to run for as long as its event loop was not
+ * idle. The next answer puts right what was wrong in that. It must not know of requests.
  */
 import { readFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
-import { now_ms } from './timers.js';
+import { active_us, now_ms } from './timers.js';
 
 const ASK_EVERY_US = 100;
+/** The same where the main thread is told apart, in activity of the event loop: it is read with each callback. */
+const ASK_EVERY_ACTIVE_US = 400;
 // Taken before the app can replace them.
 const readProcess = process.cpuUsage.bind(process);
 /** CPU time of the main thread, which Node 20 does not tell. */
@@ -16,8 +18,9 @@ const { threadCpuUsage: readThread } = process as { readonly threadCpuUsage?: ()
 /** Microseconds, which never go back. */
 export class CpuClock {
   readonly #hasMain: boolean;
-  /** The kernel's latest answer. */
+  /** The kernel's latest answer, and for how long the event loop had been active by then. */
   #askedAt_us = Number.NEGATIVE_INFINITY;
+  #askedActive_us = 0;
   #process_us = 0;
   /** Threads that work for the app. */
   #threads = 0;
@@ -44,28 +47,46 @@ export class CpuClock {
   }
 
   read(): void {
-    const at_us = now_ms() * 1000;
-    const since_us = at_us - this.#askedAt_us;
-    const isFresh = since_us < ASK_EVERY_US;
-    if (!isFresh) this.#ask(at_us);
-    const ran_us = isFresh ? since_us : 0;
+    const at_ms = now_ms();
+    const ran_us = this.#ranSince(at_ms);
     this.process_us = Math.max(this.process_us, this.#process_us + ran_us);
     if (this.#hasMain) this.main_us = Math.max(this.main_us, this.#main_us + ran_us);
   }
 
+  /** How long the main thread may have run since the kernel's answer; asks anew where that was long ago. */
+  #ranSince(at_ms: number): number {
+    const ran_us = active_us(at_ms) - this.#askedActive_us;
+    const isFresh = this.#hasMain
+      ? ran_us < ASK_EVERY_ACTIVE_US && this.#askedAt_us > 0
+      : at_ms * 1000 - this.#askedAt_us < ASK_EVERY_US;
+    if (isFresh) return Math.max(ran_us, 0);
+    this.#ask(at_ms * 1000);
+    return 0;
+  }
+
+  /** CPU time of the process when the event loop had been active for so long, without a question to the kernel. */
+  guess(at_active_us: number): number {
+    return this.#process_us + Math.max(at_active_us - this.#askedActive_us, 0);
+  }
+
   /**
-   * Asks for the CPU time. Linux tells a thread's time as it was at the last tick of its clock, up to 4 ms ago, unless the
-   * process was asked for its own before. On Node 20 the main thread used what the process used, but no more than passed.
-   * The rest is of V8's helper threads, which collect while the main thread is blocked.
+   * Linux tells a thread's CPU time as it was at the last tick of its clock, up to 4 ms ago, but for one whose process was
+   * asked for its own just before. On Node 20 the main thread used what the process used, but no more than its event loop was
+   * active: the rest is of V8's helper threads.
    */
   #ask(at_us: number): void {
-    const process_us = total(readProcess());
+    const [process_us, activeNow_us] = [total(readProcess()), active_us(at_us / 1000)];
     if (this.#hasMain) {
       if (readThread !== undefined) this.#main_us = total(readThread.call(process));
-      else this.#main_us += this.#mainNews_us(process_us - this.#process_us, at_us - this.#askedAt_us);
+      else
+        this.#main_us += this.#mainNews_us(
+          process_us - this.#process_us,
+          activeNow_us - this.#askedActive_us,
+        );
     }
     this.#process_us = process_us;
     this.#askedAt_us = at_us;
+    this.#askedActive_us = activeNow_us;
   }
 
   #mainNews_us(process_us: number, passed_us: number): number {

@@ -9,7 +9,7 @@ import { nextTurn } from './timers.js';
 const ticketKey = Symbol('sluice.ticket');
 
 interface TicketedResponse extends ServerResponse {
-  [ticketKey]?: Ticket;
+  [ticketKey]?: Ticket | undefined;
   /** The header block as Node is about to send it; a private field that every supported version has. */
   readonly _header?: unknown;
   /** Private too; it has been there as long. */
@@ -20,6 +20,11 @@ interface TicketedResponse extends ServerResponse {
 export function leaveWithResponse(response: TicketedResponse, ticket: Ticket): void {
   response[ticketKey] = ticket;
   response.on('close', onResponseClosed);
+}
+
+/** The request has left, and its response is closed: whoever goes on to refer to the response keeps nothing of the preload with it. */
+export function forgetTicket(response: TicketedResponse): void {
+  response[ticketKey] = undefined;
 }
 
 /** Follows the end of the response as well as the loss of its connection. */

@@ -20,6 +20,8 @@ export interface Done {
   readonly cpu_us: number;
   /** CPU time of others is in it: what the request used itself is not known. */
   readonly shared?: boolean;
+  /** Requests of its class for which its CPU time stands, as the label said; 1 where it is absent. 0: the CPU time was not to be measured, and is told because the request took 5 ms or longer. */
+  readonly weight?: number;
   /** Its response ended; it became an event stream or a raw connection; the app waits with its answer; or it never had it. The head of a stream may be sent with the first event; the app has a raw connection in its hands. */
   readonly left: Leaving;
   /** The template of the app's router, where this worker has not named it before. */
@@ -147,6 +149,8 @@ export type ToGateway =
   | {
       readonly type: 'done';
       readonly requests: readonly Done[];
+      /** Requests whose responses have ended and of which nothing else is told: their CPU time was not to be measured. */
+      readonly ended?: readonly number[];
     }
   /** The app was not given request `id`, because it has not ended request `by`, whose last byte was read. Request `id` goes back to the queue. */
   | {

@@ -4,12 +4,13 @@
  *
  * A window opens when a request comes while another is inside. It first waits until those that were inside before have
  * left (`opening`), so that everything that runs then has a context. Requests that come next are measured (`open`), for
- * 200 ms and twice as long as the opening took; the window lasts until they have left (`draining`). Then nothing is measured for several
- * times as long as the window lasted. Until 500 requests have been measured, that is 4 times, which is a fifth of the time, and 5 s at
- * most. From then on it is 9 times, which is a tenth, and 30 s at most.
+ * 200 ms and twice as long as the opening took; the window lasts until they have left (`draining`). Then nothing is
+ * measured for several times as long as the window lasted: 4 times until 200 requests have been measured, which is a
+ * fifth of the time, and 5 s at most; 9 times from then on, which is a tenth, and 30 s at most. A window in which nearly all
+ * requests were of light classes has told next to nothing, so the longest pause follows.
  *
- * A new worker measures for 5 s at first or until 500 requests have been measured, and without a pause until there are 100. While nothing
- * is known of what requests cost, long ones stand before short ones.
+ * A new worker measures for 5 s at first or until 200 requests have been measured, and without a pause until there are 100:
+ * while nothing is known of what requests cost, long ones stand before short ones.
  */
 
 export type Phase = 'off' | 'opening' | 'open' | 'draining';
@@ -27,11 +28,13 @@ const DRAINING_MS_MAX = 5_000;
 /** Time without a window, as a multiple of the window before: a fifth of the time is measured first, a tenth later. */
 const PAUSE_FACTOR_FIRST = 4;
 const PAUSE_FACTOR = 9;
-const FIRST_REQUESTS = 500;
+const FIRST_REQUESTS = 200;
 /** The first as long as few are measured. */
 const PAUSE_MS_MAX_FIRST = 5_000;
 /** The longest pause between two windows in which CPU time of requests is distinguished. */
 const PAUSE_MS_MAX = 30_000;
+/** Of so many measured requests, one at least has to be of a class that is not light, or the window was for little. */
+const LIGHT_PER_OTHER = 16;
 
 export class Windows {
   readonly #open_ms_min: number;
@@ -45,6 +48,9 @@ export class Windows {
   /** Measured requests that are inside, and all of them so far. */
   #measured = 0;
   #measured_total = 0;
+  /** Measured requests of this window: of light classes, and others. */
+  #light = 0;
+  #others = 0;
 
   constructor(open_ms_min = OPEN_MS_MIN, open_ms_min_new = OPEN_MS_MIN_NEW) {
     this.#open_ms_min = open_ms_min;
@@ -56,7 +62,7 @@ export class Windows {
   }
 
   /** A request comes while so many others are inside. True when it is to be measured. */
-  enter(now_ms: number, inside: number): boolean {
+  enter(now_ms: number, inside: number, isLight = false): boolean {
     if (this.#phase === 'off') {
       if (inside === 0 || now_ms < this.#pausedUntil_ms) return false;
       this.#phase = 'opening';
@@ -67,6 +73,8 @@ export class Windows {
     this.look(now_ms);
     if (this.#phase !== 'open') return false;
     this.#measured += 1;
+    if (isLight) this.#light += 1;
+    else this.#others += 1;
     return true;
   }
 
@@ -115,6 +123,8 @@ export class Windows {
     this.#phase = 'off';
     this.#measured = 0;
     this.#pausedUntil_ms = now_ms + this.#pause_ms(now_ms - this.#began_ms);
+    this.#light = 0;
+    this.#others = 0;
   }
 
   get #isNew(): boolean {
@@ -122,6 +132,7 @@ export class Windows {
   }
 
   #pause_ms(window_ms: number): number {
+    if (this.#light > LIGHT_PER_OTHER * this.#others) return PAUSE_MS_MAX;
     if (this.#isNew) return 0;
     if (this.#measured_total >= FIRST_REQUESTS) return Math.min(PAUSE_FACTOR * window_ms, PAUSE_MS_MAX);
     return Math.min(PAUSE_FACTOR_FIRST * window_ms, PAUSE_MS_MAX_FIRST);

@@ -1,31 +1,38 @@
 /**
  * CPU time that is each request's own. A request that was alone in its worker used what the process used meanwhile. Those
  * that share the worker are measured now and then (`own-cpu-windows.ts`), by whose continuation runs (`own-cpu-runs.ts`);
- * of the others it is not known. It must not know what becomes of a figure.
+ * of the others it is not known. Nor is it of most requests of light classes: the gateway knows enough of them, and asking the
+ * kernel takes a noticeable part of what they take. It must not know what becomes of a figure.
  */
 import type { ServerResponse } from 'node:http';
 import { CpuClock } from './cpu-clock.js';
 import { type Account, Runs, type Shares, type TellRun } from './own-cpu-runs.js';
 import { type Phase, Windows } from './own-cpu-windows.js';
 import { type RunOwner, RunWatch } from './run-watch.js';
-import { every, nextTurn, now_ms } from './timers.js';
+import { active_us, every, nextTurn, now_ms } from './timers.js';
 
 /** Part of the CPU time that may be nobody's; above it, the figures of requests that share the worker are not reported. */
 const LOST_SHARE_MAX = 0.2;
 const LOOK_EVERY_MS = 250;
+/** A request that was not to be measured is, where the event loop was active for so long meanwhile. */
+const LONG_US_MIN = 5_000;
 
 const stayKey = Symbol('sluice.stay');
 
 interface StayedResponse extends ServerResponse {
-  [stayKey]?: Stay;
+  [stayKey]?: Stay | undefined;
 }
 
 /** A request's stay with the app. */
 export interface Stay extends Account, RunOwner {
+  /** Requests of its class for which its CPU time stands; 0 where it is not to be measured. Undefined for one. */
+  readonly weight: number | undefined;
   /** CPU microseconds of the process when it came, and how many more when it left. */
   readonly cpu_us_before: number;
   process_us: number;
-  /** True if its response has ended: it only waits for a turn of the loop. */
+  /** Where it is not to be measured, for how long the event loop had been active; the two above are guessed and 0. */
+  readonly active_us_before: number;
+  /** Its response has ended: it only waits for a turn of the loop. */
   isEnding: boolean;
   /** Another request was inside at some time. */
   isShared: boolean;
@@ -37,8 +44,10 @@ export interface Stay extends Account, RunOwner {
 
 export interface Cost {
   readonly cpu_us: number;
-  /** The CPU time of others is in it. */
+  /** The CPU time of others is in it, or it is not the CPU time at all. */
   readonly isShared: boolean;
+  /** Requests of its class for which it stands, where not for itself alone. */
+  readonly weight?: number | undefined;
 }
 
 export class OwnCpu {
@@ -78,14 +87,16 @@ export class OwnCpu {
     this.#follow();
   }
 
-  enter(entered_ms: number, label = ''): Stay {
-    const cpu_us_before = cpuUs();
-    const others = this.#others(cpu_us_before);
+  enter(entered_ms: number, label = '', weight?: number): Stay {
+    const others = this.#others();
+    const active_us_before = weight === 0 ? active_us(entered_ms) : 0;
     const stay: Stay = {
       label,
+      weight,
       runs: undefined,
       longest: undefined,
-      cpu_us_before,
+      cpu_us_before: weight === 0 ? clock.guess(active_us_before) : cpuUs(),
+      active_us_before,
       process_us: 0,
       isEnding: false,
       isShared: others > 0,
@@ -108,18 +119,18 @@ export class OwnCpu {
     return stay;
   }
 
-  /** Returns the number of requests that share the worker with a newcomer. One that was alone and has ended does not. */
-  #others(cpu_us: number): number {
+  /** How many share the worker with a newcomer. One that was alone and has ended does not. */
+  #others(): number {
     const sole = this.#sole;
     if (sole?.isEnding !== true) return this.#inside;
-    sole.process_us = cpu_us - sole.cpu_us_before;
+    sole.process_us = this.process_us(sole);
     this.#sole = undefined;
     return 0;
   }
 
   #enterWindow(stay: Stay, entered_ms: number, others: number): void {
     if (!this.#measuresShared) return;
-    const isMeasured = this.#windows.enter(entered_ms, others);
+    const isMeasured = this.#windows.enter(entered_ms, others, stay.weight === 0);
     this.#follow();
     if (this.#phase === 'off') return;
     stay.window = this.#window;
@@ -143,7 +154,12 @@ export class OwnCpu {
     if (this.#runs.isOn) this.#runs.writes(stay);
   }
 
-  /** Notes the end of its response. It leaves a turn later, unless the app's hooks still run. */
+  /** Nothing more is asked of the request with this response. */
+  forget(response: ServerResponse): void {
+    (response as StayedResponse)[stayKey] = undefined;
+  }
+
+  /** Its response has ended. It leaves a turn later, unless the app's hooks still run. */
   ends(stay: Stay): void {
     stay.isEnding = true;
   }
@@ -156,9 +172,10 @@ export class OwnCpu {
     return this.#runs.offload();
   }
 
-  /** CPU microseconds of the process since the request came. */
-  process_us(stay: Stay): number {
-    return cpuUs() - stay.cpu_us_before;
+  /** CPU microseconds of the process since the request came, or 0 where it is not to be measured and took little. */
+  process_us({ weight, cpu_us_before, active_us_before }: Stay): number {
+    if (weight === 0 && active_us(now_ms()) - active_us_before < LONG_US_MIN) return 0;
+    return cpuUs() - cpu_us_before;
   }
 
   /** True when `cost` is to be asked a turn later: what the collector took of its time is not known before. */
@@ -179,9 +196,14 @@ export class OwnCpu {
   }
 
   cost(stay: Stay): Cost {
-    if (!stay.isShared) return { cpu_us: stay.process_us, isShared: false };
+    if (!stay.isShared) {
+      const { weight, process_us } = stay;
+      // A long one is told even so, unless others had the CPU meanwhile.
+      if (weight === 0 && process_us < LONG_US_MIN) return UNMEASURED;
+      return { cpu_us: Math.round(process_us), isShared: false, weight };
+    }
     if (!stay.isMeasured || this.#runs.lostShare > LOST_SHARE_MAX) {
-      return { cpu_us: stay.process_us, isShared: true };
+      return stay.weight === 0 ? UNMEASURED : { cpu_us: stay.process_us, isShared: true };
     }
     return { cpu_us: this.#runs.cost_us(stay), isShared: false };
   }
@@ -213,6 +235,9 @@ export class OwnCpu {
     if (this.#phase === 'off') this.#runs.stop();
   }
 }
+
+/** The gateway knows its class. */
+export const UNMEASURED: Cost = { cpu_us: 0, isShared: true, weight: 0 };
 
 const clock = new CpuClock();
 

@@ -86,6 +86,17 @@ export function idOf(label: string): number | undefined {
   return at > 3 ? id : undefined;
 }
 
+/**
+ * Requests of its class for which this one's CPU time stands, where the class is light: 0 where it is not to be measured, as
+ * its class is known by others. Undefined where each request is measured.
+ */
+export function weightOf(label: string): number | undefined {
+  const at = label.indexOf(';weight=');
+  if (at < 0) return undefined;
+  const digit = label.charCodeAt(at + 8) - ZERO;
+  return digit === 0 ? 0 : Number.parseInt(label.slice(at + 8), 10);
+}
+
 /** Whether the gateway knows this request for a long poll, which the app answers when there is something to tell. */
 export function waits(label: string): boolean {
   return label.includes(';waits=1') && field(label, 'waits') === '1';

@@ -9,7 +9,7 @@ import { ComponentCache } from './component-cache.js';
 import type { Control } from './control.js';
 import type { Done, Leaving } from './messages.js';
 import { idOf } from './peer.js';
-import { type Cost, cpuUs, OwnCpu } from './own-cpu.js';
+import { type Cost, cpuUs, OwnCpu, UNMEASURED } from './own-cpu.js';
 import { ReactRenders } from './react-renders.js';
 import { handled_us } from './handler-clock.js';
 import { RouteTables } from './route-tables.js';
@@ -42,6 +42,8 @@ export class Report {
   readonly #routes = new Routes();
   readonly #tables: RouteTables;
   #batch: Done[] = [];
+  /** Ended requests of light classes of which nothing else is told. */
+  #ended: number[] = [];
   #batchTimer: NodeJS.Timeout | undefined;
   readonly #renders: ReactRenders;
   readonly #componentCache = new ComponentCache();
@@ -84,17 +86,23 @@ export class Report {
     setInterval(fire, period_ms).unref();
   }
 
-  done(label: string, { cpu_us, isShared }: Cost, left: Leaving, stay?: Told): void {
+  done(label: string, cost: Cost, left: Leaving, stay?: Told): void {
     const id = idOf(label);
     if (id === undefined) return;
     this.#done_total += 1;
+    if (cost === UNMEASURED && left === 'end' && stay?.owner.runs === undefined) this.#ended.push(id);
+    else this.#batch.push(this.#draft(id, cost, left, stay));
+    if (this.#batch.length + this.#ended.length >= BATCH_REQUESTS_MAX) this.flush();
+    else this.#batchTimer ??= setTimeout(() => this.flush(), BATCH_MS).unref();
+  }
+
+  #draft(id: number, { cpu_us, isShared, weight }: Cost, left: Leaving, stay: Told | undefined): Done {
     const done: Draft = { id, cpu_us, left };
     if (left !== 'end' && left !== 'abandoned') this.#streamed += 1;
     if (isShared) done.shared = true;
+    else if (weight !== undefined) done.weight = weight;
     if (stay !== undefined) this.#tell(done, stay);
-    this.#batch.push(done);
-    if (this.#batch.length >= BATCH_REQUESTS_MAX) this.flush();
-    else this.#batchTimer ??= setTimeout(() => this.flush(), BATCH_MS).unref();
+    return done;
   }
 
   #tell(done: Draft, { request, owner: { runs, longest } }: Told): void {
@@ -141,9 +149,11 @@ export class Report {
     this.#batchTimer = undefined;
     // First, as it names requests that the batch ends.
     if (this.#cpu.watch.isUrgent) this.#tellRuns();
-    if (this.#batch.length === 0) return;
-    this.#control.send({ type: 'done', requests: this.#batch });
+    const [requests, ended] = [this.#batch, this.#ended];
+    if (requests.length + ended.length === 0) return;
+    this.#control.send({ type: 'done', requests, ...(ended.length > 0 && { ended }) });
     this.#batch = [];
+    this.#ended = [];
   }
 
   #tellRenders(): void {

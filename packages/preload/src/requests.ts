@@ -10,14 +10,14 @@ import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Abandoned } from './abandoned.js';
-import { answersOn, leaveToApp } from './answers.js';
+import { answersOn, forgetToken, leaveToApp } from './answers.js';
 import type { Settings } from './env.js';
 import { type Entrant, Gate } from './gate.js';
 import { type Handed, isHanded } from './handed.js';
 import { type Hooks, warn } from './hooks.js';
-import { leaveAtFirstWrite, leaveWithResponse } from './leaving.js';
+import { forgetTicket, leaveAtFirstWrite, leaveWithResponse } from './leaving.js';
 import type { Leaving } from './messages.js';
-import { idOf, setPeer, takeLabel, waits } from './peer.js';
+import { idOf, setPeer, takeLabel, waits, weightOf } from './peer.js';
 import type { OwnCpu } from './own-cpu.js';
 import type { PageTags } from './page-tags.js';
 import type { Account } from './own-cpu-runs.js';
@@ -324,7 +324,8 @@ export class Requests {
       request,
       socket,
       entered_ms,
-      cpu: this.#cpu.enter(entered_ms, label),
+      // Hooks are told of the CPU time.
+      cpu: this.#cpu.enter(entered_ms, label, this.#hooks.hasAfter ? undefined : weightOf(label)),
       response,
       left: false,
       isAbandoned: false,
@@ -404,6 +405,12 @@ export class Requests {
     if (isUrgent) this.#report.flush();
     this.moves += 1;
     if (end !== undefined) this.#ends.delete(ticket);
+    // On Node 20 the requests of a kept connection survive several collections, and so would what they refer to.
+    if (left === 'end' && ticket.response !== undefined) {
+      forgetToken(ticket.response);
+      forgetTicket(ticket.response);
+      this.#cpu.forget(ticket.response);
+    }
     this.#inApp.delete(ticket);
     this.#report.holds(this.#inApp.size);
     this.#follower?.left(idOf(ticket.label) ?? 0);

@@ -2,8 +2,9 @@
  * Uninterrupted runs of the main thread, every one of them: from the event loop's call into JavaScript until the callbacks, ticks and
  * microtasks of that call are done. Nothing else of the worker runs meanwhile.
  *
- * A hook tells where runs begin. Nobody asks where one ends. It lasted until the next began, less the time for which the event loop waited
- * between them, which libuv counts. So promises need no hook, which would be dear at each of them.
+ * A hook tells where runs begin. Where one ends is not asked: it lasted until the next began, less the time for which the event
+ * loop waited between them, which libuv counts. So neither promises nor the ends of callbacks need a hook, which would be dear at
+ * each of them.
  *
  * A run belongs to the request that it was handed to, or whose answer it wrote. Of several such requests, the one that took most of it
  * has it; without one, the only request inside. While the CPU time of requests is measured, contexts tell more.
@@ -65,7 +66,7 @@ export interface RunNews {
   readonly long: readonly EndedRun[];
 }
 
-/** Node's word for the resource of a server's parser. */
+/** Node's word for the resource of a parser: a server's has its socket, a client's its request. */
 const PARSER = 'HTTPINCOMINGMESSAGE';
 /** The preload's own work: no request's. */
 const NOBODY: RunOwner = { label: '', runs: undefined, longest: undefined };
@@ -77,12 +78,7 @@ const { nodeTiming } = performance;
 const nextTick = process.nextTick.bind(process);
 
 export class RunWatch {
-  readonly #hook = createHook(
-    hookOf(
-      () => this.#before(),
-      () => this.#after(),
-    ),
-  );
+  readonly #hook = createHook(hookOf(() => this.#before()));
   readonly #collector = new PerformanceObserver((list) => {
     this.#take(list.getEntries());
   });
@@ -99,9 +95,7 @@ export class RunWatch {
   #idleBefore_ms = 0;
   /** Resource whose callback began this run. */
   #resource: object | undefined;
-  /** Callbacks that run now, one within another. */
-  #depth = 0;
-  /** Owner of the run, if known, and the time since when it is. */
+  /** Whose run it is, as far as is known, and since when another's. */
   #owner: RunOwner | undefined;
   #ownedSince_ms = 0;
   /** Owner before the present one that took most of this run, if there are several. */
@@ -161,13 +155,9 @@ export class RunWatch {
     this.#ownedSince_ms = at_ms;
   }
 
-  /**
-   * Marks this run as the preload's own. Called by its timers, which nothing runs around: so nothing that got lost stays lost.
-   * Anywhere else it would have all runs until the next timer taken for parts of this one.
-   */
+  /** This run is the preload's own. Called by its timers. */
   disown(): void {
     if (!this.#isOn) return;
-    this.#depth = 1;
     this.touch(NOBODY);
     this.#look();
   }
@@ -210,23 +200,20 @@ export class RunWatch {
   }
 
   #before(): void {
-    this.#depth += 1;
-    if (this.#depth > 1) return;
     const resource = resourceNow();
     if (resource !== undefined && !beginsAnew(resource)) return;
-    if (resource === this.#resource && this.#goesOn(resource)) return;
+    if (this.#goesOn(resource)) return;
     this.#resource = resource;
     this.#turn();
   }
 
-  /** The parser of requests calls up to three times for what it has read, and only after the last do microtasks get their turn. */
+  /**
+   * The parser of requests calls up to three times for what it has read, and only after the last do microtasks get their turn. That of
+   * responses calls within the callback of the socket that read them.
+   */
   #goesOn(resource: object | undefined): boolean {
     if (resource === undefined || !('type' in resource) || resource.type !== PARSER) return false;
-    return nodeTiming.idleTime === this.#idleBefore_ms;
-  }
-
-  #after(): void {
-    if (this.#depth > 0) this.#depth -= 1;
+    return 'req' in resource || (resource === this.#resource && nodeTiming.idleTime === this.#idleBefore_ms);
   }
 
   /** A run begins, so the one before it has ended. */
@@ -339,7 +326,7 @@ function resourceNow(): object | undefined {
 }
 
 /** Newer Nodes can leave out promises, of which nothing is asked here; those that cannot ignore the word. */
-function hookOf(before: () => void, after: () => void): HookCallbacks {
-  const callbacks: HookCallbacks & { trackPromises: boolean } = { before, after, trackPromises: false };
+function hookOf(before: () => void): HookCallbacks {
+  const callbacks: HookCallbacks & { trackPromises: boolean } = { before, trackPromises: false };
   return callbacks;
 }

@@ -54,8 +54,8 @@ void test('a window lasts until its requests have left, and the pause after it f
 void test('later on nine times as long', () => {
   const windows = new Windows(200, 200);
   opened(windows, 0);
-  for (let count = 0; count < 500; count += 1) windows.enter(100, 1);
-  for (let count = 0; count < 500; count += 1) windows.leave(250, false, true);
+  for (let count = 0; count < 200; count += 1) windows.enter(100, 1);
+  for (let count = 0; count < 200; count += 1) windows.leave(250, false, true);
   assert.equal(windows.phase, 'off');
   windows.enter(2_499, 5);
   assert.equal(windows.phase, 'off');
@@ -97,7 +97,7 @@ void test('a new worker measures for five seconds, and without a pause until it 
 void test('a new worker with many requests has measured enough of them sooner', () => {
   const windows = new Windows();
   opened(windows, 0);
-  for (let request = 1; request < 500; request += 1) {
+  for (let request = 1; request < 200; request += 1) {
     assert.equal(windows.enter(request, 1), true);
     windows.leave(request, false, true);
   }
@@ -112,9 +112,26 @@ void test('a new worker with many requests has measured enough of them sooner', 
 void test('a window that is held open stays so, however many it has measured', () => {
   const windows = new Windows();
   windows.hold(0, true);
-  for (let request = 1; request <= 500; request += 1) {
+  for (let request = 1; request <= 200; request += 1) {
     windows.enter(request, 1);
     windows.leave(request, false, true);
   }
   assert.equal(windows.phase, 'open');
+});
+
+void test('a window in which nearly all requests were of light classes is followed by the longest pause', () => {
+  for (const [light, pause_ms] of [
+    [160, 1_600],
+    [161, 30_000],
+  ] as const) {
+    const windows = new Windows(200, 200);
+    opened(windows, 0);
+    for (let count = 0; count < light + 10; count += 1) windows.enter(100, 1, count >= 10);
+    for (let count = 0; count < light + 10; count += 1) windows.leave(400, false, true);
+    assert.equal(windows.phase, 'off');
+    windows.enter(400 + pause_ms - 1, 1);
+    assert.equal(windows.phase, 'off', String(light));
+    windows.enter(400 + pause_ms, 1);
+    assert.equal(windows.phase, 'opening', String(light));
+  }
 });

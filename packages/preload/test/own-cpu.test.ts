@@ -8,7 +8,7 @@ import { test, type TestContext } from 'node:test';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import v8 from 'node:v8';
 import vm from 'node:vm';
-import { type Cost, cpuUs, OwnCpu } from '../src/own-cpu.js';
+import { type Cost, cpuUs, OwnCpu, UNMEASURED } from '../src/own-cpu.js';
 import { Windows } from '../src/own-cpu-windows.js';
 
 /** Uses so much CPU time. */
@@ -320,4 +320,43 @@ void test('the collector’s pauses are not theirs whom they hit', async () => {
   assert.ok(heap.length > 0 && !light.isShared && !heavy.isShared);
   // A part of what all use together is everybody's, in proportion to their own: half as much again at most.
   assert.ok(light.cpu_us / 1000 < 12 + pause_ms, `${light.cpu_us} µs with three pauses of ${pause_ms} ms`);
+});
+
+/** A request alone, with this weight in its label. */
+async function weighted(cpu: OwnCpu, weight: number, work: () => Promise<void> | void): Promise<Cost> {
+  const stay = cpu.enter(performance.now(), 'id=1', weight);
+  await work();
+  cpu.ends(stay);
+  await turn();
+  cpu.leave(stay);
+  return cpu.cost(stay);
+}
+
+void test('a request outside the sample of its light class is not measured', async () => {
+  const cpu = new OwnCpu();
+  assert.equal(await weighted(cpu, 0, () => burn(1)), UNMEASURED);
+  const measured = await weighted(cpu, 16, () => burn(3));
+  assert.equal(measured.weight, 16);
+  about(measured, 3, 'the one in the sample');
+});
+
+void test('a request outside the sample that takes long is measured all the same, its waits left out', async () => {
+  await onceOfThree(async () => {
+    const cpu = new OwnCpu();
+    cpuUs();
+    burn(5);
+    const cost = await weighted(cpu, 0, async () => {
+      burn(10);
+      await pause(30);
+      burn(10);
+    });
+    assert.equal(cost.weight, 0);
+    about(cost, 20, 'the long one');
+  });
+});
+
+void test('two that share the worker outside the sample are not measured, however long they take', async () => {
+  const cpu = new OwnCpu(false);
+  const costs = await Promise.all([0, 0].map((weight) => weighted(cpu, weight, waiting(10))));
+  assert.deepEqual(costs, [UNMEASURED, UNMEASURED]);
 });

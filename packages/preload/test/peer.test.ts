@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { weightOf } from '../src/peer.js';
 import { FakeGateway } from './fake-gateway.js';
 
 test('the app sees the addresses of client and gateway, and no private header', async () => {
@@ -60,4 +61,9 @@ test('an app that emits its own request event again is not held up by its own ga
   } finally {
     await gateway.stop();
   }
+});
+
+test('a label says for how many requests the CPU time stands', () => {
+  const weights = ['id=1;token=0', 'id=1;weight=0;proto=http', 'id=1;weight=16'].map(weightOf);
+  assert.deepEqual(weights, [undefined, 0, 16]);
 });

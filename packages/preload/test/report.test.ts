@@ -4,7 +4,8 @@ import { mock, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Control } from '../src/control.js';
 import type { ToGateway } from '../src/messages.js';
-import { Report } from '../src/report.js';
+import { UNMEASURED } from '../src/own-cpu.js';
+import { Report, type Told } from '../src/report.js';
 
 test('neither a turn nor a beat is told before the requests that have ended', () => {
   mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
@@ -27,6 +28,32 @@ test('neither a turn nor a beat is told before the requests that have ended', ()
   } finally {
     mock.timers.reset();
   }
+});
+
+test('of an unmeasured request nothing but its number is told, unless it had long runs or became a stream', () => {
+  const told: ToGateway[] = [];
+  const control = { send: (line: ToGateway) => told.push(line) > 0 };
+  const report = new Report(control as unknown as Control, false);
+  const stay = (runs?: number[]) =>
+    ({ request: {}, owner: { label: '', runs, longest: undefined } }) as unknown as Told;
+  report.done('id=1', UNMEASURED, 'end', stay());
+  report.done('id=2', UNMEASURED, 'end', stay([1, 0, 0, 0]));
+  report.done('id=3', UNMEASURED, 'stream', stay());
+  report.done('id=4', { cpu_us: 90, isShared: false, weight: 16 }, 'end', stay());
+  report.done('id=5', UNMEASURED, 'end', stay());
+  report.flush();
+  report.flush();
+  assert.deepEqual(told, [
+    {
+      type: 'done',
+      requests: [
+        { id: 2, cpu_us: 0, left: 'end', shared: true, runs: [1, 0, 0, 0] },
+        { id: 3, cpu_us: 0, left: 'stream', shared: true },
+        { id: 4, cpu_us: 90, left: 'end', weight: 16 },
+      ],
+      ended: [1, 5],
+    },
+  ]);
 });
 
 test('runs before the first timer of the preload are counted apart, and each is of its request', () => {

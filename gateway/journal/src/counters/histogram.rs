@@ -17,11 +17,19 @@ pub(super) struct Histogram {
 
 impl Histogram {
     pub(super) fn record(&mut self, value_ms: f64, request: &AccessRecord<'_>) {
+        self.record_times(1, value_ms, request);
+    }
+
+    /// Records it for several requests, or for none.
+    pub(super) fn record_times(&mut self, times: u32, value_ms: f64, request: &AccessRecord<'_>) {
+        if times == 0 {
+            return;
+        }
         let whole_us = microseconds(value_ms);
         let value = seconds(whole_us);
         let place = BUCKETS_SECONDS.iter().position(|bound| value <= *bound).unwrap_or(BUCKETS_SECONDS.len());
-        self.buckets[place] += 1;
-        self.sum_us = self.sum_us.saturating_add(whole_us);
+        self.buckets[place] += u64::from(times);
+        self.sum_us = self.sum_us.saturating_add(whole_us.saturating_mul(times.into()));
         if let Some(trace_id) = request.trace_id.filter(|_| request.is_traced) {
             self.exemplars[place] = Some(Exemplar { trace_id, value, at_unix_ms: request.time_unix_ms });
         }

@@ -135,3 +135,15 @@ fn i6_times_by_class_have_a_set_for_each_class_with_a_place_and_no_other() {
     assert!(samples.contains(&"sluice_class_service_time_seconds_sum{class=\"GET /0\"} 0.03"));
     assert!(samples.contains(&"sluice_class_service_time_seconds_count{class=\"other\"} 4950"));
 }
+
+#[test]
+fn a_measured_request_counts_for_those_that_its_cpu_time_stands_for() {
+    let mut counters = Counters::new();
+    for (cpu_ms, cpu_weight) in [(Some(0.5), 16), (Some(9.0), 0), (None, 1), (Some(2.0), 1)] {
+        counters.count(&Event::Access(AccessRecord { class: "GET /light", cpu_ms, cpu_weight, ..record() }));
+    }
+    let text = page(&counters);
+    assert!(text.contains("sluice_request_cpu_seconds_count 17\n"), "{text}");
+    assert!(text.contains("sluice_request_cpu_seconds_sum 0.01\n"), "{text}");
+    assert!(text.contains("sluice_class_cpu_seconds_total{class=\"GET /light\"} 0.01\n"), "{text}");
+}

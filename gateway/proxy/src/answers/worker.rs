@@ -108,7 +108,9 @@ async fn submit(
     let profile = if may_be_profiled { gate.observer.tails.order(at, &request.class.name, number) } else { None };
     // A profile holds one request and nothing else.
     request.class.need.alone |= profile.is_some();
-    let outbound = Outbound { profile, ..outbound(gate, request, &body) };
+    let is_measured = own.is_some() || profile.is_some() || request.upgrade.is_some();
+    let weight = if is_measured { None } else { gate.sample(&request.class) };
+    let outbound = Outbound { profile, weight, ..outbound(gate, request, &body) };
     let head = worker_head(&outbound, origin, number, token);
     let asked = AskedOfWorker {
         request: number,
@@ -151,6 +153,7 @@ fn outbound<'r>(gate: &Gate, request: &'r Request, body: &Body) -> Outbound<'r> 
         request_id: id,
         trace: *trace,
         profile: None,
+        weight: None,
         is_composed: gate.composer.is_on() && upgrade.is_none(),
     }
 }

@@ -10,6 +10,9 @@ use super::Gate;
 use sluice_classes::saved::{self, SavedError};
 use sluice_classes::{Change, Class, Listed, Traits};
 
+/// Requests of a light class for one whose CPU time is measured.
+pub(crate) const LIGHT_WEIGHT: u32 = 16;
+
 impl Gate {
     /// The request's class.
     pub(crate) fn classify(&self, asked: &Traits<'_>) -> Class {
@@ -60,6 +63,28 @@ impl Gate {
         if let Some(mean_us) = mean_us {
             self.classes.estimated(class, mean_us);
         }
+    }
+
+    /// Requests of its class for which the CPU time of this one is to stand, where the class is light: one in
+    /// [`LIGHT_WEIGHT`] is measured, chosen by chance before it begins, so that means and quantiles stay right. 0 for the others.
+    pub(crate) fn sample(&self, class: &Class) -> Option<u32> {
+        let is_light = self.scheduler.borrow().costs().is_light(class.id);
+        is_light.then(|| if fastrand::u32(..LIGHT_WEIGHT) == 0 { LIGHT_WEIGHT } else { 0 })
+    }
+
+    /// The cost stands for so many further requests.
+    pub(crate) fn repeat_cost(&self, class: &Class, cost_us: u64, times: u32) {
+        if times > 0 {
+            self.scheduler.borrow_mut().repeat_cost(class.id, cost_us, times);
+        }
+    }
+
+    /// A request took so long that was not to be measured. It teaches nothing, as those beside it that took little do not
+    /// either, but all of its class are measured for a while.
+    pub(crate) fn doubt_cost(&self, class: &Class, cost_us: u64) {
+        self.estimate_cost(class);
+        self.scheduler.borrow_mut().doubt_class(class.id);
+        self.watch_tail(class, cost_us);
     }
 
     /// What is worth keeping of all this until the next start, as one file's text.

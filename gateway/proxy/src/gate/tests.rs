@@ -263,6 +263,46 @@ async fn a_cost_that_is_not_the_requests_own_teaches_nothing_and_is_in_no_log_li
         .await;
 }
 
+#[tokio::test]
+async fn of_a_light_class_one_request_in_16_is_measured_until_one_outside_the_sample_took_long() {
+    let local = tokio::task::LocalSet::new();
+    local
+        .run_until(async {
+            let (gate, worker) = one_ready_worker_at("/nowhere.sock".into(), true);
+            let asked = Traits { method: &Method::Get, host: "app", target: "/", body_bytes: 0 };
+            let report = |reported: sluice_supervisor::Reported<'_>| {
+                let request = held(&gate, worker, gate.classify(&asked));
+                end(&gate, request, Outcome::Answered);
+                gate.reported(worker, request, &reported);
+            };
+            let measured =
+                |cpu_us, weight| sluice_supervisor::Reported { cpu_us: Some(cpu_us), weight, ..Default::default() };
+            let class = gate.classify(&asked);
+            assert_eq!(gate.sample(&class), None, "nothing is known of it");
+            (0..60).for_each(|_| report(measured(150, None)));
+            let weights: Vec<_> = (0..8_000).map(|_| gate.sample(&class)).collect();
+            let sampled = weights.iter().filter(|weight| **weight == Some(16)).count();
+            assert!((350..650).contains(&sampled), "{sampled} of 8,000");
+            assert!(weights.iter().all(|weight| matches!(weight, Some(0 | 16))));
+
+            let records = || gate.scheduler(|scheduler| scheduler.costs().records(class.id));
+            let took_us = || gate.classes.list()[0].totals.cpu_us;
+            let before = (records(), took_us());
+            report(sluice_supervisor::Reported::default());
+            assert_eq!((records(), took_us()), (before.0, before.1 + 150), "counted with the class's mean");
+            report(measured(80_000, Some(0)));
+            assert_eq!((records(), took_us()), (before.0, before.1 + 300), "it teaches nothing");
+            assert_eq!(gate.sample(&class), None, "all are measured for a while");
+            report(measured(160, Some(1_000)));
+            assert_eq!(records(), before.0 + 1);
+            let mut page = sluice_journal::Page::default();
+            gate.observer.journal().write_metrics(&mut page);
+            let text = page.into_text();
+            assert!(text.contains("sluice_request_cpu_seconds_count 76"), "a worker's word has a bound: {text}");
+        })
+        .await;
+}
+
 /// A gate with a record that waits for its report, and how many records have been emitted so much later.
 fn waiting_for_a_report() -> (Rc<Gate>, WorkerId, RequestId, impl Fn(&Rc<Gate>, u64) -> u64) {
     let (gate, worker) = one_ready_worker_at("/nowhere.sock".into(), true);

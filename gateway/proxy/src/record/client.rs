@@ -45,6 +45,7 @@ pub(super) fn record_of(gate: &Gate, ended: Instant, request: Request, sent: &Se
         service_ms: waits.service_ms,
         total_ms: ms(ended, request.started),
         cpu_ms: None,
+        cpu_weight: 1,
         outcome: sent.outcome,
         peer: request.peer,
         trace_id: request.trace.map(Trace::id),

@@ -17,7 +17,7 @@ pub(super) const MARK: &str = "{mark}";
 
 /// What a preload says of a light request.
 const REPORTED: Reported<'static> =
-    Reported { cpu_us: Some(1000), route: None, runs: &[], longest: None, handler_us: None };
+    Reported { cpu_us: Some(1000), weight: None, route: None, runs: &[], longest: None, handler_us: None };
 
 pub(super) struct Worker {
     gate: Rc<Gate>,

@@ -109,13 +109,15 @@ pub(crate) struct Outbound<'r> {
     pub(crate) trace: Option<Trace>,
     /// It is profiled.
     pub(crate) profile: Option<ProfileOrder>,
+    /// Requests of its class for which its CPU time stands, where only a sample is measured; 0 where it is not in that.
+    pub(crate) weight: Option<u32>,
     /// Its answer may be composed: the app gets to know that, and nothing of what the client can decompress.
     pub(crate) is_composed: bool,
 }
 
 /// The head for the worker, complete with its empty line.
 pub(crate) fn worker_head(outbound: &Outbound<'_>, origin: &Origin, request: RequestId, token: Token) -> Vec<u8> {
-    let Outbound { head, framing, upgrade, request_id, trace, profile, is_composed } = *outbound;
+    let Outbound { head, framing, upgrade, request_id, trace, profile, weight, is_composed } = *outbound;
     let mut out = Vec::with_capacity(1024);
     write_request_start(&mut out, head, framing, upgrade, |name, _| {
         if trace::is_field(name) {
@@ -154,6 +156,10 @@ pub(crate) fn worker_head(outbound: &Outbound<'_>, origin: &Origin, request: Req
         write_decimal(&mut out, from_us);
         out.push(b',');
         write_decimal(&mut out, number);
+    }
+    if let Some(weight) = weight {
+        out.extend_from_slice(b";weight=");
+        write_decimal(&mut out, weight.into());
     }
     write_line(&mut out, &[&origin.private, "\r\n"]);
     out

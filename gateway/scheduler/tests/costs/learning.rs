@@ -163,3 +163,32 @@ fn i8_any_cost_is_taken() {
         assert!(costs.expected_us(CLASS) > 0 && costs.mean_us().is_some());
     }
 }
+
+#[test]
+fn a_class_is_light_once_nearly_all_of_many_reports_were_and_until_it_is_doubted() {
+    let mut costs = Costs::default();
+    record(&mut costs, CLASS, 59, 150);
+    assert!(!costs.is_light(CLASS), "too few reports");
+    record(&mut costs, CLASS, 1, 150);
+    assert!(costs.is_light(CLASS) && !costs.is_light(NEW));
+    costs.doubt(CLASS);
+    record(&mut costs, CLASS, 59, 150);
+    assert!(!costs.is_light(CLASS), "a request took long without a report that teaches");
+    record(&mut costs, CLASS, 1, 150);
+    assert!(costs.is_light(CLASS));
+    record(&mut costs, CLASS, 20, 9_000);
+    assert!(!costs.is_light(CLASS), "more than one of a hundred takes long");
+}
+
+#[test]
+fn a_drift_is_over_the_requests_that_a_sample_stands_for() {
+    let mut costs = Costs::default();
+    for _ in 0..70 {
+        record(&mut costs, CLASS, 1, 150);
+        costs.repeat(CLASS, 150, 15);
+    }
+    assert!(costs.drift(CLASS).is_some_and(|drift| (drift - 1.0).abs() < 0.01), "70 reports of 1,120 requests");
+    assert_eq!(costs.records(CLASS), 70);
+    record(&mut costs, CLASS, 300, 15_000);
+    assert!(costs.drift(CLASS).is_some_and(|drift| drift > 2.0), "{:?}", costs.drift(CLASS));
+}

@@ -30,6 +30,8 @@ pub(crate) struct Line {
     /// Connections there begin with the addresses of their clients.
     pub(crate) preface: bool,
     pub(crate) requests: Vec<Done>,
+    /// Requests whose responses have ended and of which nothing else is told: their CPU time was not to be measured.
+    pub(crate) ended: Vec<u64>,
     pub(crate) id: u64,
     pub(crate) by: u64,
     /// Whether it has closed.
@@ -195,6 +197,8 @@ pub(crate) struct Done {
     pub(crate) cpu_us: u64,
     /// CPU time of others is in it: what the request used itself is not known.
     pub(crate) shared: bool,
+    /// Requests of its class for which its CPU time stands, as the label said; 1 where it is absent. 0: the CPU time was not to be measured, and is told because the request took 5 ms or longer.
+    pub(crate) weight: Option<u64>,
     /// Its response ended; it became an event stream or a raw connection; the app waits with its answer; or it never had it. The head of a stream may be sent with the first event; the app has a raw connection in its hands.
     pub(crate) left: Leaving,
     /// The template of the app's router, where this worker has not named it before.
