@@ -64,8 +64,9 @@ pub enum Settling {
     GivenUp,
 }
 
-/// See the module's text.
+/// The machine. See the module's text.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // Facts of which none excludes another; what excludes is in the phase.
 pub struct Exchange {
     phase: Phase,
     kind: Kind,

@@ -83,7 +83,14 @@ impl Gate {
         let runs = Some(runs);
         self.worked(
             exchange,
-            Work { cpu_us, cpu_weight, handler_us: reported.handler_us, runs, longest: longest.as_ref().map(run_of), ..work },
+            Work {
+                cpu_us,
+                cpu_weight,
+                handler_us: reported.handler_us,
+                runs,
+                longest: longest.as_ref().map(run_of),
+                ..work
+            },
         );
         self.requests.settle(exchange.request);
     }

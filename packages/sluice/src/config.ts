@@ -207,12 +207,6 @@ export interface ServerConfig {
    */
   certificates?: { cert: string; key: string; hosts?: string[] }[];
   /**
-   * TLS handshakes under way at once; further ones wait in the order in which their clients began to
-   * speak. In handshakes, from 1 to 100000.
-   * @default 256
-   */
-  handshakes_max?: number;
-  /**
    * Seconds for which browsers are told to use HTTPS alone: `Strict-Transport-Security: max-age=` in
    * answers over TLS whose app sends none of its own. 0 sends no such header. In seconds, from 0 to
    * 157680000.
@@ -715,12 +709,6 @@ export interface PageCacheConfig {
    * @default 60
    */
   stale_if_error_s?: number | Duration;
-  /**
-   * For how long requests for a page whose latest answer was for one client alone do not wait for each
-   * other's renders. An answer that may be kept ends that time. In seconds, from 0 to 86400.
-   * @default 120
-   */
-  private_s?: number | Duration;
   /**
    * Use of cached pages after a new version of the app takes over: at a reload, and for pages on disk at
    * a start or an upgrade.

@@ -41,7 +41,10 @@ pub const REMOVED: &[(&str, &str)] = &[
     ("server.body_grace_ms", "the rate of a body is measured after 10 s"),
     ("server.body_memory_bytes_max", "256 KiB of a body are in memory; memory.buffers_bytes_max bounds all of them"),
     ("server.body_rate_bytes_per_s_min", "the slowest rate of a body is 512 bytes per second"),
-    ("server.fronts", "one thread serves all connections; where one core is not enough, run several gateways behind a balancer"),
+    (
+        "server.fronts",
+        "one thread serves all connections; where one core is not enough, run several gateways behind a balancer",
+    ),
     ("server.handshakes_max", "256 TLS handshakes are under way at once"),
     ("server.headers_count_max", "a request may have 100 header lines"),
     ("server.headers_timeout_ms", "the headers of a request may take 15 s"),

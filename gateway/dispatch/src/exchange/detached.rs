@@ -11,7 +11,6 @@ impl Exchange {
             Event::Wrote { is_whole, is_one_piece } => self.wrote(is_whole, is_one_piece, actions),
             Event::Heard => self.heard(now),
             Event::HeadCame { is_until_close } => self.is_until_close = is_until_close,
-            Event::StreamCame => {}
             Event::Switched => {
                 self.end();
                 actions.push(Action::SwitchOver);
@@ -56,7 +55,8 @@ impl Exchange {
                 self.half_close(actions);
             }
             Event::TimedOut => self.stream_times_out(now, actions),
-            Event::Taken
+            Event::StreamCame
+            | Event::Taken
             | Event::Waits
             | Event::Assigned { .. }
             | Event::Begun

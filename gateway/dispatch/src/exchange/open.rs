@@ -74,11 +74,7 @@ impl Exchange {
             }
             Event::TimedOut => self.time_out(now, actions),
             Event::Begun | Event::Dying | Event::Unwanted => self.note(now, event),
-            Event::Assigned { .. }
-            | Event::Connected
-            | Event::ConnectFailed
-            | Event::StillOpen
-            | Event::Judged(_) => {}
+            Event::Assigned { .. } | Event::Connected | Event::ConnectFailed | Event::StillOpen | Event::Judged(_) => {}
         }
     }
 

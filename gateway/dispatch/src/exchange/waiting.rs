@@ -90,10 +90,7 @@ impl Exchange {
             Event::Withdrawn => self.withdrawn(now, actions),
             Event::Busy { by, is_open } => self.busy(now, by, is_open, actions),
             Event::TimedOut => self.lose_patience(now, actions),
-            Event::ClientHalfClosed { .. }
-            | Event::Unwanted
-            | Event::Begun
-            | Event::Dying => self.note(now, event),
+            Event::ClientHalfClosed { .. } | Event::Unwanted | Event::Begun | Event::Dying => self.note(now, event),
             // Words about a request that the worker has not got are about an earlier try.
             Event::Reported
             | Event::Taken

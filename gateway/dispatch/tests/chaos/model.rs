@@ -6,6 +6,7 @@ use sluice_scheduler::{RequestId, Time};
 
 /// What is known of the request by watching it from outside.
 #[derive(Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // Facts of which none excludes another.
 struct Watch {
     /// A slot was given, and not given back.
     has_slot: bool,
@@ -79,7 +80,13 @@ impl Model {
             16 => Event::Taken,
             17 => Event::Waits,
             18 => Event::Busy { by: RequestId(7), is_open: bit(&mut next)? },
-            19 => if bit(&mut next)? { Event::StillOpen } else { Event::Withdrawn },
+            19 => {
+                if bit(&mut next)? {
+                    Event::StillOpen
+                } else {
+                    Event::Withdrawn
+                }
+            }
             20 => Event::Dying,
             21 => {
                 // The number of a request that the app has answered is not in the pipe.
@@ -193,7 +200,9 @@ impl Watch {
                 self.was_sent = true;
             }
             Event::Heard if is_open || phase == Phase::Orphaned => self.was_heard = true,
-            Event::Completed { .. } | Event::Reported | Event::Withdrawn | Event::Busy { .. } => self.may_compute = false,
+            Event::Completed { .. } | Event::Reported | Event::Withdrawn | Event::Busy { .. } => {
+                self.may_compute = false;
+            }
             Event::Closed { is_reset } => {
                 let is_unread = is_reset && !self.was_heard;
                 // The end of a body that only the connection's end ends, or bytes that nobody has read.

@@ -17,8 +17,8 @@ use crate::request::passage::{Failure, Request};
 use crate::request::ticket::Ticket;
 use crate::respond::answer::{Answer, End, Next, Times};
 use crate::sessions::Asked;
-use crate::upstream::{Asked as AskedOfWorker, Seat, WorkerRequest};
 use crate::upstream::forward::{Origin, Outbound, worker_head};
+use crate::upstream::{Asked as AskedOfWorker, Seat, WorkerRequest};
 
 /// The worker's answer, with what the gateway adds to its head for this client.
 pub(crate) async fn ask(

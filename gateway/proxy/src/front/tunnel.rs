@@ -31,12 +31,7 @@ pub(super) trait Sink {
 
 /// Carries bytes between a client and a worker, which has sent the first of them already. Returns whether the client has all that the worker
 /// sent, and knows its end.
-pub(super) async fn run(
-    mut source: impl Source,
-    mut sink: impl Sink,
-    upgraded: Upgraded,
-    answer: &Answer,
-) -> bool {
+pub(super) async fn run(mut source: impl Source, mut sink: impl Sink, upgraded: Upgraded, answer: &Answer) -> bool {
     let Upgraded { stream: mut worker, first, counted: _counted } = upgraded;
     let note_moved = || answer.last_moved.set(Instant::now());
     note_moved();

@@ -7,8 +7,8 @@ use sluice_dispatch::Cause;
 use sluice_scheduler::{Action, Event, KillReason, RequestId, WorkerId, WorkerState, WorkerView};
 use tokio::time::Instant;
 
-use super::retry::Orphan;
 use super::Gate;
+use super::retry::Orphan;
 use crate::respond::answer::Times;
 use crate::upstream::{Lease, WorkerRequest};
 use crate::warm_up;

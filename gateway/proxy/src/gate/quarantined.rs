@@ -95,9 +95,8 @@ impl Gate {
     /// Requests that are refused from now on, but were let into the queue before.
     pub(super) async fn refuse_queued(&self, route: u64) {
         let is_like = |job: &WorkerRequest| self.deaths.keys.route(job.method.as_str(), job.target()) == route;
-        let beginning = |job: &Rc<WorkerRequest>| {
-            is_like(job).then(|| (job.request, job.body.borrow().beginning(BODY_BYTES_MAX)))
-        };
+        let beginning =
+            |job: &Rc<WorkerRequest>| is_like(job).then(|| (job.request, job.body.borrow().beginning(BODY_BYTES_MAX)));
         let alike = self.requests.all_queued(beginning);
         for (request, beginning) in alike {
             let Ok(beginning) = beginning.read().await else { continue };

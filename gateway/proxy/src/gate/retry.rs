@@ -146,13 +146,7 @@ impl Gate {
     }
 
     /// Returns what is done with such a request if it is in quarantine now, and the workers that are counted to have died with it.
-    async fn count_death(
-        &self,
-        job: &WorkerRequest,
-        seen: Seen,
-        cause: Cause,
-        orphan: Orphan,
-    ) -> (Option<Mode>, u32) {
+    async fn count_death(&self, job: &WorkerRequest, seen: Seen, cause: Cause, orphan: Orphan) -> (Option<Mode>, u32) {
         let target = job.target();
         let counts = seen.sent && !seen.unread && cause != Cause::Gateway;
         if !counts && !self.deaths.concerns(&job.method, target) {

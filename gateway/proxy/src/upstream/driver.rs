@@ -384,7 +384,9 @@ impl Driver {
         let text = match note {
             Note::Malformed => {
                 let detail = self.detail;
-                format!("request {id} at worker {worker} was answered with {detail}; the client got 502 if it had nothing yet")
+                format!(
+                    "request {id} at worker {worker} was answered with {detail}; the client got 502 if it had nothing yet"
+                )
             }
             Note::Foreign => format!(
                 "request {id} at worker {worker} met bytes that are not its answer on a connection that an earlier request has used; \

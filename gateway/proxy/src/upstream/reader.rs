@@ -190,12 +190,7 @@ impl Reader {
         }
     }
 
-    fn whole(
-        &mut self,
-        unread: &BytesMut,
-        trailers: Trailers,
-        request: &WorkerRequest,
-    ) -> Result<Progress, Broken> {
+    fn whole(&mut self, unread: &BytesMut, trailers: Trailers, request: &WorkerRequest) -> Result<Progress, Broken> {
         if !unread.is_empty() && request.answer.is_untouched() {
             return Err(Broken::Malformed("more bytes than the response announced"));
         }

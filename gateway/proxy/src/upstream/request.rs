@@ -84,7 +84,8 @@ pub(crate) struct WorkerRequest {
 
 impl WorkerRequest {
     pub(crate) fn new(gate: &Gate, asked: Asked) -> Rc<Self> {
-        let Asked { request, token, head, body, method, is_upgrade, request_id, class, answer, is_own, pass, seat } = asked;
+        let Asked { request, token, head, body, method, is_upgrade, request_id, class, answer, is_own, pass, seat } =
+            asked;
         let kind = match () {
             () if is_own => Kind::Own,
             () if is_upgrade => Kind::Upgrade,

@@ -73,7 +73,14 @@ impl Slots {
     }
 
     /// Gives a request to a free slot. The scheduler has made sure that there is one.
-    pub(crate) fn give(self: &Rc<Self>, at: Instant, lease: Lease, request: Rc<WorkerRequest>, is_ahead: bool, slots_max: u32) {
+    pub(crate) fn give(
+        self: &Rc<Self>,
+        at: Instant,
+        lease: Lease,
+        request: Rc<WorkerRequest>,
+        is_ahead: bool,
+        slots_max: u32,
+    ) {
         self.note_given();
         if self.held.borrow().len() >= self.connections_max(slots_max)
             && let Some(gate) = self.gate.upgrade()

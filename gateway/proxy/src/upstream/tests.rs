@@ -143,7 +143,7 @@ fn submit_with(gate: &Rc<Gate>, word: &str, end: &[u8]) -> (RequestId, Rc<Answer
         pass: Some(Pass::default()),
         seat: None,
     };
-    gate.submit(tokio::time::Instant::now(), &WorkerRequest::new(&gate, asked));
+    gate.submit(tokio::time::Instant::now(), &WorkerRequest::new(gate, asked));
     (request, answer)
 }
 

@@ -77,12 +77,7 @@ impl Writer {
     }
 
     /// Writes as much as the worker takes.
-    pub(super) fn poll(
-        &mut self,
-        cx: &mut Context<'_>,
-        wire: &mut Wire,
-        request: &WorkerRequest,
-    ) -> Poll<Written> {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, wire: &mut Wire, request: &WorkerRequest) -> Poll<Written> {
         loop {
             let bytes = self.piece.as_deref().unwrap_or(&request.head);
             if self.at < bytes.len() {
