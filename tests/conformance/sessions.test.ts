@@ -174,10 +174,9 @@ void describe('Socket.IO with two workers and no setting', () => {
   });
 });
 
-void describe('Socket.IO with two workers, known by no sid', () => {
-  // Polls hold their slots then, so that several of them need several.
+void describe('Socket.IO with two workers, sticky by cookie or address', () => {
   const config = (by: string): string =>
-    `[workers]\nconcurrency = 50\n[sticky]\nby = "${by}"\nengine_io = false\n[server]\ntrusted_peers = ["127.0.0.1"]\n`;
+    `[workers]\nconcurrency = 50\n[sticky]\nby = "${by}"\n[server]\ntrusted_peers = ["127.0.0.1"]\n`;
 
   void it('serves clients by cookie', async (t) => {
     const sluice = await withTwo(t, { ...entry('chat.js'), config: config('cookie') });

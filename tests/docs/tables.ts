@@ -211,7 +211,7 @@ export function timerRows(): string[][] {
 }
 
 function timers(): string {
-  const intro = `Times that a request at a worker waits for, from \`${TIMERS}\`. Two more are settings: \`response.worker_timeout_ms\` and \`response.abandoned_timeout_ms\`.`;
+  const intro = `Times that a request at a worker waits for, from \`${TIMERS}\`. One more is a setting: \`response.worker_timeout_ms\`, for a silent worker, and again for one whose answer nobody waits for.`;
   return `${NOTICE}\n\n# Timers of an exchange\n\n${intro}\n\n${table(['waits for', 'at most', 'then', 'reason'], timerRows())}\n`;
 }
 

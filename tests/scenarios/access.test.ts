@@ -104,7 +104,7 @@ void test('users are let in with their passwords, which the app, the log and the
   fs.writeFileSync(path.join(dir, 'files/app.js'), 'file');
   const config = [
     `[files]\npaths = { "/assets/" = "${path.join(dir, 'files')}" }`,
-    `[access]\nbasic_auth_file = "${path.join(dir, 'users')}"\nbasic_auth_realm = "Staging"`,
+    `[access]\nbasic_auth_file = "${path.join(dir, 'users')}"`,
     'basic_auth_exempt = ["/.well-known/acme-challenge", "/hook"]',
     `[access.basic_auth]\nanna = "${await hash('Grüße:x')}"\n`,
   ].join('\n');
@@ -113,7 +113,7 @@ void test('users are let in with their passwords, which the app, the log and the
   for (const target of ['/', '/assets/app.js', '/assets/missing.js']) {
     const refused = await ask(sluice, target);
     assertRefused(refused, 401, 'SLU-LOGIN-REQUIRED');
-    assert.equal(refused.headers.get('www-authenticate'), 'Basic realm="Staging", charset="UTF-8"');
+    assert.equal(refused.headers.get('www-authenticate'), 'Basic realm="Restricted", charset="UTF-8"');
     assert.equal(refused.headers.get('cache-control'), 'no-store');
   }
   for (const pair of ['anna:Grüße:X', 'anna:', 'carl:x', 'of bob:bob']) {

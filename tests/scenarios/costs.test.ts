@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
+import { bounds } from '../support/bounds.ts';
 import type { Sluice } from '../support/sluice.ts';
 import { ask, ownApp, running, STRICT } from './scenario.ts';
 
@@ -96,7 +97,8 @@ void test('no report is lost while a worker renders for more than a second', asy
   const sluice = await running(t, {
     entry: ownApp('costly.js'),
     workers: 1,
-    config: '[workers]\noverdue_after_ms = 0\n[queue]\nwait_ms_max = 60000\n',
+    config: '[queue]\nwait_ms_max = 60000\n',
+    env: bounds({ overdue_after_ms: 0 }),
   });
   const renders = Array.from({ length: 3 }, () => ask(sluice, '/render', { deadlineMs: 60_000 }));
   await Promise.all(renders);

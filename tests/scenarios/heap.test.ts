@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
+import { bounds } from '../support/bounds.ts';
 import { app, type Sluice } from '../support/sluice.ts';
 import { allReady, ask, ownApp, running, statusWhen, STRICT } from './scenario.ts';
 
@@ -61,9 +62,9 @@ void test('the function that allocates what stays is named, and so is the one th
 
 void test('a worker that stands still for a snapshot is paused, is not judged, and serves again', async (t) => {
   // A snapshot on a busy machine takes longer than requests wait as installed.
-  const config =
-    '[workers]\nstuck_after_ms = 1500\nblocked_after_ms = 1500\noverdue_after_ms = 500\n[queue]\nwait_ms_max = 110000\n';
-  const sluice = await running(t, { entry: ownApp('allocates.cjs'), workers: 1, config });
+  const config = '[workers]\nstuck_after_ms = 1500\n[queue]\nwait_ms_max = 110000\n';
+  const env = bounds({ blocked_after_ms: 1500, overdue_after_ms: 500 });
+  const sluice = await running(t, { entry: ownApp('allocates.cjs'), workers: 1, config, env });
   for (let count = 0; count < 8; count += 1) await ask(sluice, '/keep?n=50000');
   const snapshot = sluice.cli(['heap', '--snapshot', '--out', path.join(sluice.dir, 'shop')]);
   await statusWhen(

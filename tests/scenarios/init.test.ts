@@ -148,10 +148,10 @@ void test('without a framework, names with a hash are sent for ever unless the c
   });
   folder.write(
     'sluice.toml',
-    `[app]\nentry = "server.js"\n[files]\nimmutable = "off"\npaths = { "/s/" = "public" }\ncache_control = { "/s/index" = "no-cache" }\n`,
+    `[app]\nentry = "server.js"\n[files]\npaths = { "/s/" = "public" }\ncache_control = { "/s/index" = "no-cache" }\n`,
   );
   await served(await folder.start(t), {
-    '/s/app.3f2a9c1b.js': ASKS_AGAIN,
+    '/s/app.3f2a9c1b.js': IMMUTABLE,
     '/s/index-BxY12_ab.css': 'no-cache',
   });
 });

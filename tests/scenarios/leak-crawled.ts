@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { randomFrom, seed } from '../support/chance.ts';
 import { Crawl, TARGETS } from './leak-crawl.ts';
+import { bounds } from '../support/bounds.ts';
 import { type Sluice, startSluice } from '../support/sluice.ts';
 import { end, nothingLeftOf, ownApp } from './scenario.ts';
 import { reload } from './versions.ts';
@@ -18,7 +19,7 @@ export async function crawled(
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-leaks-'));
   const failing = path.join(dir, 'failing');
   // Small memory, so that much is found on disk alone; pages stay as they are over upgrades and kills.
-  const cache = `[cache]\nenabled = true\nprivate_s = 1\nbytes_max = 200000\non_reload = "keep"\ndisk_dir = "${dir}/pages"\n`;
+  const cache = `[cache]\nenabled = true\nbytes_max = 200000\non_reload = "keep"\ndisk_dir = "${dir}/pages"\n`;
   const start = (): Promise<Sluice> =>
     startSluice({
       entry: ownApp('pages.js'),
@@ -30,6 +31,7 @@ export async function crawled(
         DIED_FILE: path.join(dir, 'died'),
         SLUICE_LOG_ACCESS: 'false',
         SLUICE_DRAIN_TIMEOUT_MS: '3000',
+        ...bounds({ private_s: 1 }),
       },
     });
   let sluice = await start();

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { RawConnection, type RawResponse } from '../support/raw.ts';
+import { bounds } from '../support/bounds.ts';
 import { StartFailed, type Sluice, app, runSluice, startSluice } from '../support/sluice.ts';
 import type { Snapshot } from '../support/snapshot.ts';
 import { ask, assertRefused, bytesOf, recordOf, running, statusWhen } from './scenario.ts';
@@ -152,9 +153,13 @@ void test('no spelling of a path dodges its limit, and ping and readiness have n
 });
 
 void test('I6: more clients than the table holds are all served, and one that is over its limit stays so', async (t) => {
-  const config =
-    '[server]\ntrusted_peers = ["127.0.0.1"]\n[rate]\nclients_max = 4\n[rate.limits]\n"/" = "1/h burst 3"\n';
-  const sluice = await running(t, { entry: app('trivial.js'), workers: 1, config });
+  const config = '[server]\ntrusted_peers = ["127.0.0.1"]\n[rate.limits]\n"/" = "1/h burst 3"\n';
+  const sluice = await running(t, {
+    entry: app('trivial.js'),
+    workers: 1,
+    config,
+    env: bounds({ rate_clients_max: 4 }),
+  });
   for (let time = 0; time < 3; time += 1)
     assert.equal((await ask(sluice, '/', from('192.0.2.1'))).status, 200);
   for (let client = 0; client < 50; client += 1) {

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import type { RawResponse } from '../support/raw.ts';
+import { bounds } from '../support/bounds.ts';
 import type { Sluice } from '../support/sluice.ts';
 import { ask, assertRefused, ownApp, recordOf, running, sent, statusWhen } from './scenario.ts';
 import { reload } from './versions.ts';
@@ -22,8 +23,8 @@ async function shop(t: TestContext, config: string) {
   const sluice = await running(t, {
     entry: ownApp('shells.js'),
     workers: 1,
-    config: `[queue]\nlength_max = 0\n[workers]\nconcurrency = 1\n[reload]\nat_once = 1\n${config.replace('FILE', html)}`,
-    env: { VERSION_FILE: version, RELEASE_FILE: release },
+    config: `[queue]\nlength_max = 0\n[workers]\nconcurrency = 1\n${config.replace('FILE', html)}`,
+    env: { VERSION_FILE: version, RELEASE_FILE: release, ...bounds({ reload_at_once: 1 }) },
   });
   /** Asks for this while the only worker is held and the queue has no room. */
   const whileFull = async <T>(what: () => Promise<T>): Promise<T> => {

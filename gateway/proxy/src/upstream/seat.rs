@@ -45,11 +45,10 @@ impl Seat {
         }
         *place = Some(driver);
         drop(place);
-        let waker = self.waker.take();
-        // In the turn of another task: its bytes leave now, and what comes wakes this task.
-        if let Some(waker) = waker {
-            self.poll_driver(&mut Context::from_waker(&waker));
-            self.waker.replace(Some(waker));
+        // In the turn of another task: its bytes leave when this one has its turn, together with those of other requests. Written at
+        // once, they wake a worker for each, and the gateway's loop after each answer.
+        if let Some(waker) = &*self.waker.borrow() {
+            waker.wake_by_ref();
         }
     }
 
