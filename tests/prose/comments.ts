@@ -11,7 +11,6 @@ const LATER: readonly string[] = [
   'gateway/catalog/src/config/',
   'gateway/journal/',
   'gateway/proxy/',
-  'gateway/scheduler/',
   'gateway/supervisor/',
 ];
 
