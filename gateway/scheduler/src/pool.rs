@@ -63,7 +63,7 @@ pub(crate) enum Demand {
     None,
     /// Some requests wait.
     Waiting,
-    /// So many requests wait, or for so long, that nothing else should take the CPU.
+    /// The number of waiting requests, or their wait, is so high that nothing else should take the CPU.
     Pressing,
 }
 

@@ -1,6 +1,6 @@
 //! Service times of classes, and the pace at which requests of each side go to workers: the basis of predicted waits.
 //!
-//! Where a worker holds one request, service time counts and not CPU time: the request holds its slot while it waits,
+//! Where a worker holds one request, service time counts and not CPU time. The request holds its slot while it waits,
 //! and longer than its cost in a worker of low priority.
 
 use std::collections::BTreeMap;

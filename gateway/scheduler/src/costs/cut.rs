@@ -1,7 +1,7 @@
 //! The cut: the cost at which short requests end and long ones begin. It lies between the two classes where lanes would
 //! most reduce the mean slowdown (wait over cost).
 //!
-//! The formula is that of an M/G/1 queue with two priorities of which the upper pre-empts: a request of the short lane
+//! The formula is that of an M/G/1 queue with two priorities of which the upper pre-empts. A request of the short lane
 //! waits only for short ones, one of the long lane for all.
 //!
 //! Finding two clusters in the histogram of costs (Otsu's method) would be simpler, but puts the cut at the wrong place

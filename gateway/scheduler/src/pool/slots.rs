@@ -13,7 +13,7 @@ pub(crate) struct Given {
     pub need: Need,
     /// Side of the queue that it came from.
     pub side: Lane,
-    /// Its demand on the worker.
+    /// Demand of the request on the worker.
     pub ask: Ask,
     /// Known time that requests of its class stay, microseconds; 0 while unknown.
     pub stay_us: u64,
