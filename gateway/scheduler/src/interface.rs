@@ -175,7 +175,7 @@ pub enum Event {
         /// The worker.
         worker: WorkerId,
     },
-    /// The worker is about to be paused for an inspection, or runs again: it gets no requests until then.
+    /// The worker is about to be paused for an inspection, or runs again. It gets no requests in between.
     Paused {
         /// The worker.
         worker: WorkerId,

@@ -48,7 +48,7 @@ impl Abandoned {
         }
     }
 
-    /// Returns the reason, and the end of the worker's stderr. Waits up to [`LAST_WORDS_MAX`] for the output of a dead
+    /// Returns the reason, and the end of the worker's stderr. Waits up to 2 s for the output of a dead
     /// worker.
     pub async fn tell(&self) -> (GivenUp, String) {
         if let Some(process) = &self.process
