@@ -82,8 +82,8 @@ impl Pool {
         self.longest_boot_us = Some(self.longest_boot_us.map_or(took_us, |longest| longest.max(took_us)));
     }
 
-    /// Whether the first start has failed for good: nothing ever listened, no place is on its first try any more, and
-    /// either two tries have ended or one has timed out.
+    /// Whether the first start has failed for good: nothing ever listened, and no place is on its first try any more.
+    /// Either two tries must have ended, or one must have timed out.
     pub(super) fn has_failed_to_start(&self, was_timeout: bool) -> bool {
         if self.ever_listened || self.reload.is_some() {
             return false;
