@@ -1,17 +1,17 @@
-//! Who may join the queue, by its length and by how long the wait will be.
+//! Admission to the queue, by the queue's length and by the predicted wait.
 
 use crate::lanes::Offer;
 use crate::pool::{Demand, SHORT_PARTS_MAX, WHOLE};
 use crate::queue::Waiting;
 use crate::{Action, ClassId, Home, Lane, Need, Order, Refusal, RequestId, Scheduler, Time};
 
-/// How many times its own cost a request may wait before it can be overdue: below that, waiting is no hardship.
+/// Multiple of its own cost that a request may wait before it can be overdue: a shorter wait is no hardship.
 const AGEING_COSTS: u64 = 4;
-/// Time of a worker that requests are taken to need at most, as a multiple of their CPU time: in a worker that others wait in, the rest
-/// of their service time is waiting.
+/// Upper bound of the worker time of a request, as a multiple of its CPU time. In a worker where other requests wait,
+/// the rest of the service time is waiting.
 const WORK_COSTS: u64 = 2;
 
-/// Requests that wait, and how long a worker will take for them.
+/// Requests that wait, and the worker time that they will take, in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Backlog {
     requests: usize,
@@ -57,7 +57,8 @@ impl Scheduler {
         actions.push(Action::Refuse { request, reason, retry_after_s: self.retry_after_s(wait_ms) });
     }
 
-    /// Whether a worker has a seat for it that nobody in front can have, because those wait for memory.
+    /// Whether a worker has a seat for the request that no request ahead of it can use, because all of those wait for
+    /// memory.
     fn passes_all(&self, need: Need, offer: &Offer) -> bool {
         need.home == Home::Any
             && !need.alone
@@ -66,7 +67,7 @@ impl Scheduler {
             && self.place(self.side(need), need, None, offer).is_some()
     }
 
-    /// Whether such a request could begin now. Where nobody else waits, refusing it is a mistake.
+    /// Whether the request could start now. Refusing it is a mistake if no other request waits.
     fn has_seat_for(&self, need: Need, offer: &Offer) -> bool {
         let may_begin = need.home == Home::Any && !need.alone && self.queue.is_empty();
         may_begin && self.place(self.side(need), need, None, offer).is_some()
@@ -82,28 +83,29 @@ impl Scheduler {
         self.queue.push(request, Waiting { arrived: now, need, overdue, latest_start }, &self.costs);
     }
 
-    /// When a request must have a worker if its deadline is to be met. A free worker gets it all the same, or a class that
-    /// is wrongly thought to cost too much would stay so.
+    /// Latest time at which a request must get a worker to meet its deadline. A free worker takes it even later;
+    /// otherwise, a class whose cost is overestimated would stay so.
     pub(crate) fn latest_start(&self, arrived: Time, need: Need) -> Option<Time> {
         let deadline = arrived.plus_ms(u64::from(need.deadline_ms?));
         Some(Time(deadline.0.saturating_sub(self.expected_service_us(need.class)).max(arrived.0 + 1)))
     }
 
-    /// How long a worker is likely to take for a request of this class, in microseconds: its CPU time, or more where it waits
-    /// meanwhile or gets the CPU late.
+    /// Expected service time of a request of this class, in microseconds: its CPU time, or more if it waits for I/O or
+    /// gets the CPU late.
     #[must_use]
     pub fn expected_service_us(&self, class: ClassId) -> u64 {
         self.costs.expected_us(class).max(self.predictor.service_us_of(class).unwrap_or(0))
     }
 
-    /// Whether it counts as long only because too little is known of its class, and none of it waits that would tell.
+    /// Whether the request counts as long only because little is known of its class, and no other request of the class
+    /// waits that would provide a report.
     fn is_on_trial(&self, need: Need) -> bool {
         let is_taken_for_long = self.side(need) == Lane::Long && !self.costs.is_known(need.class);
         is_taken_for_long && !self.queue.has_strand(need)
     }
 
-    /// When a request of this class that arrives now has waited for too long: a multiple of what it would have waited in
-    /// the order of arrival.
+    /// Time at which a request of this class that arrives now becomes overdue: after a multiple of its wait in the
+    /// order of arrival.
     fn overdue_at(&self, now: Time, need: Need, offer: &Offer) -> Time {
         if self.limits.ageing == 0 || self.limits.order == Order::Fifo {
             return Time(u64::MAX);
@@ -117,13 +119,13 @@ impl Scheduler {
         Time(now.0.saturating_add(fifo_us.saturating_mul(u64::from(self.limits.ageing))).saturating_add(floor_us))
     }
 
-    /// The work of all that wait, shared by all that serve.
+    /// Work of all waiting requests, divided by the slots that serve, in microseconds.
     fn in_order_us(&self, offer: &Offer) -> u64 {
         let work_us = self.queue.before(i8::MIN).map(|((_, class, _), requests)| self.work_of_us(class, requests));
         work_us.sum::<u64>() / u64::from(self.servers(offer).max(1))
     }
 
-    /// What waits on this side before a request of this priority.
+    /// Backlog of this side that goes before a request of this priority.
     pub(crate) fn before(&self, side: Lane, priority: i8) -> Backlog {
         let mut backlog = Backlog::default();
         for ((_, class, is_any), requests) in self.queue.before(priority) {
@@ -136,7 +138,8 @@ impl Scheduler {
         backlog
     }
 
-    /// Mean time that what runs takes of its worker, microseconds: about what a request finds left of it in all workers together.
+    /// Mean work of the running requests, microseconds: about the remaining work that a new request finds in all
+    /// workers together.
     fn running_us(&self) -> Option<u64> {
         let works = self.pool.running_classes().map(|class| self.work_us(class));
         let (count, sum_us) = works.fold((0, 0_u64), |(count, sum_us), us| (count + 1, sum_us.saturating_add(us)));
@@ -148,8 +151,9 @@ impl Scheduler {
         self.work_us(class).saturating_mul(requests as u64)
     }
 
-    /// Time of a worker that a request of this class takes from the others, microseconds. Where workers share, that is CPU time, and a
-    /// class of which little is known is expected to cost what requests cost on average: how long others waited says nothing of it.
+    /// Worker time that a request of this class takes from other requests, microseconds. Where workers share, this is
+    /// CPU time. A class with few reports then has the average cost of all requests, because how long others waited
+    /// says nothing of it.
     pub(crate) fn work_us(&self, class: ClassId) -> u64 {
         let cost_us = self.costs.expected_us(class);
         let of_class_us = self.predictor.unhindered_us_of(class);
@@ -172,12 +176,12 @@ impl Scheduler {
         self.limits.concurrency_max > self.limits.concurrency
     }
 
-    /// Where such a request waits. Sessions are for workers of the short lane.
+    /// Side of the queue on which the request waits. Requests with a session are on the short side.
     pub(crate) fn side(&self, need: Need) -> Lane {
         if need.home == Home::Any { self.side_of(need.class) } else { Lane::Short }
     }
 
-    /// What a request of this class counts as.
+    /// Side that requests of this class belong to.
     pub(crate) fn side_of(&self, class: ClassId) -> Lane {
         if self.limits.order == Order::Shortest && self.costs.is_long(class) { Lane::Long } else { Lane::Short }
     }
@@ -187,7 +191,7 @@ impl Scheduler {
         self.limits.order == Order::Shortest && self.costs.cut_us().is_some()
     }
 
-    /// A quarter of the queue is kept from each side for the other.
+    /// Whether the queue has no room for the request. Each side leaves a quarter of the queue to the other.
     fn is_full(&self, need: Need) -> bool {
         let max = self.limits.queue_length_max;
         if let Home::At(worker) = need.home {
@@ -198,7 +202,8 @@ impl Scheduler {
         self.queue.len() >= max || self.queue.len_of(side) >= side_max
     }
 
-    /// Far from refusing anybody, and clearly more than chance: a tenth of the queue's length, or a twentieth of its time.
+    /// Pressure on the pool. It is pressing from a tenth of the queue's length or a twentieth of its longest wait: far
+    /// below refusals, but clearly more than chance.
     pub(crate) fn demand(&self, now: Time) -> Demand {
         let Some((_, oldest)) = self.queue.oldest() else { return Demand::None };
         let is_long = self.queue.len() > self.limits.queue_length_max / 10;
@@ -230,7 +235,8 @@ impl Scheduler {
         (!waits || self.has_lanes(offer)) && self.place(side, need, None, offer).is_some()
     }
 
-    /// Slots that serve as long as lanes are not in force, or for one of them: one of each worker where others are for what waits.
+    /// Slots that serve: all while lanes are not in force, else those of one lane. Only one per worker counts where the
+    /// other slots are for requests that wait for I/O.
     fn servers(&self, offer: &Offer) -> u32 {
         let is_shared = self.may_share_while_waiting();
         match offer.short_ready {
@@ -273,9 +279,10 @@ impl Scheduler {
         Some(us / 1000)
     }
 
-    /// What such a request would wait if it arrived now, in milliseconds: what has to go before it, by the pace at which that
-    /// goes. `None` while that cannot be known, because no worker is ready or too few requests have been finished, and for
-    /// one that is let in to get its class known.
+    /// Predicted wait of such a request if it arrived now, in milliseconds: the backlog before it, at the present pace.
+    ///
+    /// `None` while no worker is ready, too few requests have finished, or the request is admitted to measure its
+    /// class.
     #[must_use]
     pub fn predicted_wait_ms_of(&self, need: Need) -> Option<u64> {
         let need = self.with_home(need);
@@ -283,7 +290,7 @@ impl Scheduler {
         wait_ms.filter(|_| !self.is_on_trial(need))
     }
 
-    /// The same for a request of any class without a priority: the longer of what short and long ones would wait.
+    /// Predicted wait of a request of any class without a priority, in milliseconds: the longer one of the two sides.
     #[must_use]
     pub fn predicted_wait_ms(&self) -> Option<u64> {
         let offer = self.offer();
@@ -291,13 +298,14 @@ impl Scheduler {
         if self.has_two_sides() { short.max(self.predict_side_ms(Lane::Long, Need::default(), &offer)) } else { short }
     }
 
-    /// Whether a request that arrived now would go to a worker at once, if it is short.
+    /// Whether a short request that arrived now would go to a worker at once.
     #[must_use]
     pub fn has_free_slot(&self) -> bool {
         self.side_goes_at_once(Lane::Short, Need::default(), &self.offer())
     }
 
-    /// Half the predicted wait is a fair time to try again: by then half the queue has gone. 1 s at least, 60 s at most.
+    /// Time after which a refused client should retry, in seconds: half the predicted wait, when half the queue has
+    /// gone. From 1 to 60.
     pub(crate) fn retry_after_s(&self, wait_ms: Option<u64>) -> u32 {
         let wait_ms = wait_ms.unwrap_or(self.limits.queue_wait_ms_max);
         u32::try_from((wait_ms / 2000).clamp(1, 60)).unwrap_or(60)

@@ -1,18 +1,19 @@
-//! Requests that are handed to a worker ahead of time: while it still has another, so that it need not wait for the gateway
-//! between the two. Only what is known to be cheap goes to a worker that has only what is cheap, and no request waits for
-//! it longer than it would have in the queue: as soon as another worker could have the request, or the worker turns out to
-//! be slower than expected, it is taken back. `docs/decisions/0045-handed-ahead.md` says how that is certain.
+//! Requests that are handed ahead: a worker gets them while it still has another, so that it starts them without a gap.
+//!
+//! Only cheap requests are handed ahead, and only to workers that hold only cheap ones. A handed request never waits
+//! longer than it would in the queue. The scheduler takes it back as soon as another worker could have it, or if its
+//! worker is slower than expected. `docs/decisions/0045-handed-ahead.md` gives the proof.
 
 use crate::queue::Head;
 use crate::{Action, ClassId, Lane, RequestId, Scheduler, Time, WorkerId};
 
 /// CPU time, at the 99th percentile, and mean service time up to which a class is cheap, in microseconds.
 pub(crate) const CHEAP_US: u64 = 2_000;
-/// How long a request may wait for the worker that it was handed to while another is free. Clocks are coarse, by a millisecond.
+/// Longest wait of a handed request while another worker is free, microseconds. Clocks are coarse, by a millisecond.
 pub(crate) const LATE_US: u64 = 1_000;
 
 impl Scheduler {
-    /// Mean service time of this class, if its requests are known to keep a worker for a moment only.
+    /// Mean service time of this class, microseconds. `None` unless its requests are known to be cheap.
     pub(crate) fn cheap_us(&self, class: ClassId) -> Option<u64> {
         self.costs.high_us(class).filter(|us| *us <= CHEAP_US)?;
         self.predictor.service_us_of(class).filter(|us| *us <= CHEAP_US)
@@ -22,8 +23,8 @@ impl Scheduler {
         self.cheap_us(class).is_some()
     }
 
-    /// Hands the next ones of the queue to workers that are about to be free, as long as all is cheap and no more than
-    /// [`CHEAP_US`] stands before any of them.
+    /// Hands the first requests of the queue to workers that are about to be free. All of them must be cheap, with at
+    /// most [`CHEAP_US`] of work before each.
     pub(crate) fn hand_ahead(&mut self, now: Time, actions: &mut Vec<Action>) {
         while let Some((head, side, worker)) = self.next_ahead(now) {
             let request = head.request;
@@ -49,8 +50,8 @@ impl Scheduler {
         self.pool.worker_ahead(now, &self.limits, is_awaited).map(|worker| (head, side, worker))
     }
 
-    /// Whether the worker of the short lane that this request is to get is first for one that was handed to another and has
-    /// not begun: in the queue that would stand before it. It is taken back, and the worker waits for the answer to that.
+    /// Whether the request must let a handed one go first that has not begun, because the queue would have put that one
+    /// before it. The scheduler then takes the handed one back, and the worker in the short lane waits for the answer.
     pub(crate) fn yields_to_handed(&mut self, request: RequestId, worker: WorkerId, actions: &mut Vec<Action>) -> bool {
         if !self.pool.has_handed() || !self.pool.is_short(worker) {
             return false;
@@ -60,7 +61,7 @@ impl Scheduler {
         self.pool.is_asked_back()
     }
 
-    /// Takes back what would not be begun for too long where it is.
+    /// Takes back handed requests that would begin too late where they are.
     pub(crate) fn take_back_handed(&mut self, now: Time, actions: &mut Vec<Action>) {
         if self.pool.has_handed() {
             let is_free = self.offer().short_free > 0;
@@ -68,8 +69,8 @@ impl Scheduler {
         }
     }
 
-    /// When [`Event::Tick`](crate::Event::Tick) is due, much sooner than anything else is, for a request that was handed to a
-    /// worker while another is free.
+    /// Time at which [`Event::Tick`](crate::Event::Tick) is due for a request that was handed to a worker while another
+    /// is free. It comes much sooner than any other deadline.
     #[must_use]
     pub fn take_back_due(&self) -> Option<Time> {
         if !self.pool.has_handed() || self.offer().short_free == 0 {

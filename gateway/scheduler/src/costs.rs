@@ -1,9 +1,11 @@
-//! What requests cost, by class: CPU microseconds in a worker, learned from what workers report.
+//! Costs of requests by class: CPU microseconds in a worker, learned from the workers' reports.
 //!
-//! A class that is new or rare is guessed from what all requests cost, and less so with each of its own reports. A class
-//! that is known is expected to cost its decaying mean. [`Costs::cut_us`] says where short ends and long begins, if the
-//! traffic is of two kinds at all. Nothing here allocates for a report of a class that was seen before. It must not know
-//! what a class is: rows have numbers, and whoever gives the numbers may give one to another class ([`Costs::forget`]).
+//! The cost of a new or rare class is guessed from the mean over all requests, and less so with each of its own
+//! reports. A known class is expected to cost its decaying mean. [`Costs::cut_us`] is the cost from which requests are
+//! long, if the traffic has short and long ones. A report of a class that was seen before allocates nothing.
+//!
+//! This module must not know what a class is: rows have numbers, and the caller may give a number to another class
+//! ([`Costs::forget`]).
 
 mod cut;
 mod low;
@@ -16,48 +18,49 @@ use cut::{Cut, Load};
 use low::Low;
 use sketch::Sketch;
 
-/// Rows that are kept; numbers beyond count as [`ClassId::OTHER`]. Whoever gives the numbers has a lower bound.
+/// Maximum number of rows; higher numbers count as [`ClassId::OTHER`]. The caller's own bound is lower.
 const CLASSES_MAX: usize = 1024;
 /// Reports after which a class is known.
 const KNOWN_RECORDS: u32 = 12;
-/// Reports that the decaying mean of a class looks back on: enough to be within some percent, and few enough to follow a
-/// new version of the app, or a cold worker that has warmed up, within seconds of real traffic.
+/// Reports in the decaying mean of a class. Enough for an error of some percent, and few enough to follow a new version
+/// of the app, or a worker that warms up, within seconds of real traffic.
 const MEMORY_RECORDS: u32 = 100;
-/// Those of the two means that tell a drift: far enough apart to see one, and long enough not to see one in chance.
+/// Reports in each of the two means that reveal a drift. They differ enough to show one, and are too long to show one
+/// by chance.
 const DRIFT_SHORT_RECORDS: u32 = 300;
 const DRIFT_LONG_RECORDS: u32 = 3_000;
-/// Reports before which a drift is not looked for.
+/// Reports before which no drift is reported.
 const DRIFT_RECORDS_MIN: u32 = 1_000;
 /// Reports that the mean over all classes looks back on.
 const OVERALL_RECORDS: u32 = 1_000;
-/// What the guess weighs against a class's own reports, in reports.
+/// Weight of the guess against a class's own reports, in reports.
 const PRIOR_RECORDS: f64 = 2.0;
-/// The guess while nothing is known at all.
+/// Guessed cost before the first report, microseconds.
 const PRIOR_US: f64 = 10_000.0;
-/// Reports that a restored row counts for at most, so that what it costs now soon weighs more than what it cost then.
+/// Maximum number of reports that a restored row counts for, so that present costs soon outweigh former ones.
 const RESTORED_RECORDS_MAX: u32 = 30;
-/// The quantile that stands for nearly all of a class, and how often it is looked at.
+/// Quantile that stands for nearly all requests of a class, and the number of reports between two computations of it.
 const HIGH: f64 = 0.99;
 const HIGH_EVERY_RECORDS: u32 = 10;
-/// Cost that nearly all requests of a light class stay below.
+/// Cost that nearly all requests of a light class stay below, microseconds.
 const LIGHT_US_MAX: u64 = 1_500;
 /// Reports before which no class is light.
 const LIGHT_RECORDS_MIN: u32 = 60;
-/// Reports after which a class can be light again, since a request of it took long.
+/// Reports after which a class can be light again, counted from a request of it that took long.
 const DOUBTED_RECORDS: u32 = 60;
-/// Arrivals after which the cut is looked for again.
+/// Arrivals after which the cut is computed again.
 const LOOK_EVERY_ARRIVALS: u32 = 16;
-/// Arrivals are halved when there were as many since the last time and it is as long ago, so that neither a burst nor a
-/// quiet night decides alone what the traffic is.
+/// Minimum arrivals and time between two halvings of the arrival counts. Both must have passed, so that neither a burst
+/// nor a quiet night alone decides what the traffic is.
 const HALVE_ARRIVALS: u32 = 4_000;
 const HALVE_AFTER_US: u64 = 60_000_000;
-/// So long ago, few arrivals are enough.
+/// Longer time after which [`HALVE_SELDOM_ARRIVALS`] are enough for a halving.
 const HALVE_SELDOM_AFTER_US: u64 = 1_200_000_000;
 const HALVE_SELDOM_ARRIVALS: u32 = 200;
-/// What a request can cost at most; what is over is a slip of a clock.
+/// Maximum cost of a request, microseconds; a higher value is an error of a clock.
 const COST_US_MAX: u64 = 1 << 40;
 
-/// A class of requests that are expected to cost alike, as a row of somebody's bounded table.
+/// A class of requests that are expected to cost alike, as a row of the caller's bounded table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClassId(pub u16);
 
@@ -66,10 +69,10 @@ impl ClassId {
     pub const OTHER: ClassId = ClassId(0);
 }
 
-/// What is kept of a row across restarts; see [`Costs::export`].
+/// Learned costs of a class, saved across restarts; see [`Costs::export`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SavedCosts {
-    /// Reports so far.
+    /// Number of reports.
     pub records: u32,
     /// Decaying mean, µs.
     pub mean_us: f64,
@@ -83,25 +86,25 @@ pub struct SavedCosts {
 
 #[derive(Clone, Debug, Default)]
 struct Row {
-    /// Of costs, µs, and of their squares.
+    /// Decaying means of the costs, µs, and of their squares.
     mean: Mean<MEMORY_RECORDS>,
     square: Mean<MEMORY_RECORDS>,
-    /// The two that tell a drift.
+    /// Short-term and long-term mean, whose ratio is the drift.
     short: Mean<DRIFT_SHORT_RECORDS>,
     long: Mean<DRIFT_LONG_RECORDS>,
-    /// Decaying; see [`HALVE_ARRIVALS`].
+    /// Decaying number of arrivals; see [`HALVE_ARRIVALS`].
     arrivals: f64,
     expected_us: u64,
-    /// What service times are above that where nobody shares the worker.
+    /// Service time above [`Row::expected_us`] in a worker that the request does not share.
     wait: Low,
-    /// What nearly all of the latest cost at most; looked at now and then.
+    /// Cost that nearly all of the latest requests stay below, µs; computed from time to time.
     high_us: u64,
-    /// Reports before which the class is not light again.
+    /// Reports left before the class can be light again.
     doubted: u32,
     sketch: Sketch,
 }
 
-/// The table. See the module's text.
+/// Table of costs by class. See the module's text.
 #[derive(Debug, Default)]
 pub struct Costs {
     rows: Vec<Row>,
@@ -114,7 +117,7 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// A request of this class has arrived, whatever becomes of it.
+    /// Counts a request of this class that has arrived, even if it is refused later.
     pub fn arrived(&mut self, _now: Time, class: ClassId) {
         let at = self.row(class);
         self.rows[at].arrivals += 1.0;
@@ -123,7 +126,7 @@ impl Costs {
         self.arrivals_since_look = self.arrivals_since_look.saturating_add(1);
     }
 
-    /// A request of this class took so much CPU time in its worker. Only here does the cut change.
+    /// Records the CPU time of a request of this class, in microseconds. Only this method changes the cut.
     pub fn record(&mut self, now: Time, class: ClassId, cost_us: u64) {
         #[allow(clippy::cast_precision_loss)] // Far below 2^53.
         let cost = cost_us.clamp(1, COST_US_MAX) as f64;
@@ -145,27 +148,27 @@ impl Costs {
         }
     }
 
-    /// A request of this class took so long in a worker that it shared with nobody.
+    /// Records the service time of a request that did not share its worker, in microseconds.
     pub fn served_alone(&mut self, class: ClassId, service_us: u64) {
         let wait_us = service_us.saturating_sub(self.expected_us(class));
         let at = self.row(class);
         self.rows[at].wait.record(wait_us);
     }
 
-    /// A request of this class waited for so long at least, in a worker that it shared.
+    /// Records a lower bound of the wait of a request in a shared worker, in microseconds.
     pub fn waited(&mut self, class: ClassId, waited_us: u64) {
         let at = self.row(class);
         self.rows[at].wait.record(waited_us);
     }
 
-    /// How long requests of this class wait for something else than the CPU: what nine of ten take at least. `None` while too few
-    /// had a worker to themselves or were seen to wait in a shared one.
+    /// Time that requests of this class wait for something else than the CPU, microseconds: the lower bound for nine of
+    /// ten. `None` until enough of them had a worker to themselves or were seen to wait in a shared one.
     #[must_use]
     pub fn wait_us(&self, class: ClassId) -> Option<u64> {
         self.get(class)?.wait.get_us()
     }
 
-    /// What a request of this class is expected to cost.
+    /// Expected cost of a request of this class, microseconds.
     #[must_use]
     pub fn expected_us(&self, class: ClassId) -> u64 {
         match self.get(class) {
@@ -174,37 +177,37 @@ impl Costs {
         }
     }
 
-    /// Whether the class has had enough reports to go by them alone.
+    /// Whether the class has enough reports to be judged by them alone.
     #[must_use]
     pub fn is_known(&self, class: ClassId) -> bool {
         self.get(class).is_some_and(Row::is_known)
     }
 
-    /// Reports of the class so far.
+    /// Number of reports of the class.
     #[must_use]
     pub fn records(&self, class: ClassId) -> u32 {
         self.get(class).map_or(0, Row::records)
     }
 
-    /// The decaying mean of the class's own reports.
+    /// Decaying mean of the class's own reports, microseconds.
     #[must_use]
     pub fn class_mean_us(&self, class: ClassId) -> Option<u64> {
         self.get(class)?.mean.get().map(whole)
     }
 
-    /// What the part `q` of the class's latest reports stayed below, within a tenth.
+    /// Cost that the part `q` of the class's latest reports stayed below, microseconds, within a tenth.
     #[must_use]
     pub fn quantile_us(&self, class: ClassId, q: f64) -> Option<u64> {
         self.get(class)?.sketch.quantile_us(q)
     }
 
-    /// What nearly all of the class's latest reports stayed below: 99 of a hundred. `None` while too little is known.
+    /// Cost that 99 % of the class's latest reports stayed below, microseconds. `None` while the class is not known.
     #[must_use]
     pub fn high_us(&self, class: ClassId) -> Option<u64> {
         self.get(class).filter(|row| row.is_known()).map(|row| row.high_us)
     }
 
-    /// The latest request of this class that was recorded stands for so many further ones. They count where a drift is looked for, whose
+    /// Counts the latest recorded request of this class as `times` further ones. They count only for the drift, whose
     /// means are over times and not over reports.
     pub fn repeat(&mut self, class: ClassId, cost_us: u64, times: u32) {
         #[allow(clippy::cast_precision_loss)] // Far below 2^53.
@@ -216,7 +219,7 @@ impl Costs {
         }
     }
 
-    /// Whether so little is spent on requests of this class, as is known for certain, that a sample of reports tells enough.
+    /// Whether requests of this class are certainly so cheap that a sample of reports is enough.
     #[must_use]
     pub fn is_light(&self, class: ClassId) -> bool {
         let is_light =
@@ -224,21 +227,21 @@ impl Costs {
         self.get(class).is_some_and(is_light)
     }
 
-    /// A request of this class took long without a report that teaches: the class may have changed, so it is not light for
-    /// the next reports.
+    /// Marks a class as not light for its next reports, because a request of it took long without a usable report: the
+    /// class may have changed.
     pub fn doubt(&mut self, class: ClassId) {
         let at = self.row(class);
         self.rows[at].doubted = DOUBTED_RECORDS;
     }
 
-    /// What costs at least that is long. `None` while the traffic is of a kind.
+    /// Cost from which requests are long, microseconds. `None` while all requests cost about the same.
     #[must_use]
     pub fn cut_us(&self) -> Option<u64> {
         self.cut.cut_us()
     }
 
-    /// Whether requests of this class are long. While there is a cut, those of a class that is not known yet are, for the
-    /// lanes: they must not hold up what is known to be short.
+    /// Whether requests of this class are long. While there is a cut, those of an unknown class count as long for the
+    /// lanes: they must not hold up requests that are known to be short.
     #[must_use]
     pub fn is_long(&self, class: ClassId) -> bool {
         let Some(cut_us) = self.cut_us() else { return false };
@@ -254,7 +257,7 @@ impl Costs {
         self.mean.get().map(whole)
     }
 
-    /// Whether requests cost no more than that, save one of a hundred of each class that is known. Not while none is.
+    /// Whether 99 % of the requests of each known class cost at most `us` microseconds. False while no class is known.
     #[must_use]
     pub fn are_at_most(&self, us: u64) -> bool {
         let mut known = self.rows.iter().filter(|row| row.is_known()).peekable();
@@ -262,21 +265,21 @@ impl Costs {
         known.peek().is_some() && known.all(is_at_most)
     }
 
-    /// The class's part of the arrivals of the latest minutes.
+    /// The class's share of the arrivals of the latest minutes, from 0 to 1.
     #[must_use]
     pub fn share_of_arrivals(&self, class: ClassId) -> f64 {
         let arrivals = self.get(class).map_or(0.0, |row| row.arrivals);
         if self.arrivals > 0.0 { arrivals / self.arrivals } else { 0.0 }
     }
 
-    /// How many times its long-term mean the class costs lately. `None` before there is a long term.
+    /// Ratio of the class's recent mean cost to its long-term mean. `None` before there is a long-term mean.
     #[must_use]
     pub fn drift(&self, class: ClassId) -> Option<f64> {
         let row = self.get(class).filter(|row| row.long.count() >= DRIFT_RECORDS_MIN)?;
         Some(row.short.get()? / row.long.get()?)
     }
 
-    /// The number belongs to another class from now on.
+    /// Clears the row, whose number belongs to another class from now on.
     pub fn forget(&mut self, class: ClassId) {
         if let Some(row) = self.rows.get_mut(usize::from(class.0)) {
             self.arrivals -= row.arrivals;
@@ -284,7 +287,7 @@ impl Costs {
         }
     }
 
-    /// What is worth keeping of a class. `None` where there is nothing.
+    /// Learned costs of a class, for saving. `None` if it has no report.
     #[must_use]
     pub fn export(&self, class: ClassId) -> Option<SavedCosts> {
         let row = self.get(class)?;
@@ -297,8 +300,8 @@ impl Costs {
         })
     }
 
-    /// Goes on from what was exported, perhaps long ago and from another version of the app: it counts as few reports.
-    /// What cannot be is ignored, and so is a class that has reports of its own.
+    /// Restores exported costs, which may be old and from another version of the app: they count as few reports.
+    /// Ignores invalid values, and classes that have reports of their own.
     pub fn restore(&mut self, class: ClassId, saved: &SavedCosts) {
         #[allow(clippy::cast_precision_loss)] // A power of two.
         let max = COST_US_MAX as f64;
@@ -326,8 +329,8 @@ impl Costs {
         self.mean.record(saved.mean_us);
     }
 
-    /// The guess for a class of which nothing is known: what requests cost on average. It is right on average, so it
-    /// neither lets every new class in front of those that are known to be short nor puts it behind the long ones.
+    /// Guessed cost of an unknown class, microseconds: the mean over all requests. It is right on average, so new
+    /// classes neither overtake the known short ones nor queue behind the long ones.
     fn prior_us(&self) -> f64 {
         self.mean.get().unwrap_or(PRIOR_US)
     }
@@ -375,15 +378,15 @@ impl Row {
         self.records() >= KNOWN_RECORDS
     }
 
-    /// Looking costs more than all else about a report, so not each one is looked at.
+    /// Computes the high quantile on every tenth report only, because that costs more than the rest of a report.
     fn look_for_high(&mut self) {
         if self.records().is_multiple_of(HIGH_EVERY_RECORDS) {
             self.high_us = self.sketch.quantile_us(HIGH).unwrap_or(u64::MAX);
         }
     }
 
-    /// Between the guess and the class's own mean, in proportion and not in sum, so that being ten times too high and ten
-    /// times too low are corrected alike.
+    /// Geometric mean of the guess and the class's own mean, weighted by reports. It corrects a guess that is ten times
+    /// too high like one that is ten times too low.
     fn expect(&self, prior_us: f64) -> u64 {
         let mean_us = self.mean.get().unwrap_or(prior_us);
         if self.is_known() {

@@ -1,44 +1,48 @@
-//! Lanes: how many workers the long one has, and which worker a request may have.
+//! Lanes: the number of workers in the long lane, and the worker that a request may have.
 //!
-//! Short requests have the short lane. Long ones have the long lane, whose workers get the CPU time that the others leave,
-//! and beyond it workers of the short lane, but never the last free one. Where short requests need most of their lane by
-//! themselves, a long one there would make them wait, and a single long-lane worker would leave cores idle in between:
-//! then the long lane gets a second one and the short lane is left to what it is for.
+//! Short requests use the short lane. Long ones use the long lane, whose workers get the CPU time that the others
+//! leave, and after it workers of the short lane, but never the last free one.
+//!
+//! Where short requests need most of their lane, a long one there would make them wait, and a single long-lane worker
+//! would leave cores idle. Then the long lane gets a second worker, and the short lane takes short requests only.
 //! `docs/decisions/0020-order-and-lanes.md` has the figures behind each rule.
 
 use crate::pool::{Among, Ask, BRIEF_US, SHORT_PARTS_MAX, Seek, WHOLE};
 use crate::queue::Head;
 use crate::{Action, ClassId, Lane, Need, Order, Scheduler, Time, WorkerId};
 
-/// How long a worker of the long lane is kept when nothing asks for it any more.
+/// Time that a worker of the long lane is kept after it was last needed, milliseconds.
 const KEPT_MS: u64 = 300_000;
-/// Over how long the use of the short lane's workers is averaged, in microseconds.
+/// Time over which the use of the short lane's workers is averaged, microseconds.
 const AVERAGED_OVER_US: f64 = 2_000_000.0;
-/// Added to that need, because it varies.
+/// Margin added to the average need of short requests, because it varies.
 const NEED_MARGIN: f64 = 0.25;
-/// CPU time that long requests wait for, in microseconds and for each worker of the short lane, before the long lane gets a second
-/// one: to start it takes about as much, just when they lag behind.
+/// Waiting CPU time of long requests per worker of the short lane from which the long lane gets a second worker,
+/// microseconds. Starting one takes about as much, while the long requests lag behind.
 const WAITING_FOR_SECOND_US: u64 = 400_000;
-/// Where short requests need the whole lane, a long one that has waited for too long may have one of its workers when none has
-/// been given any for so many times its cost, and long ones hold less of a worker there on average: they may wait for something else than
-/// the CPU, too. In an overload all long ones have waited for too long, and would make everybody wait for the sake of what they
-/// can not have.
+/// Time between two turns of overdue long requests on the short lane, where short ones need all of it, as a multiple of
+/// the request's cost.
+///
+/// Long requests must also hold less than [`TAKEN_MAX`] workers there on average, because they may also wait for
+/// something else than the CPU. In an overload all long requests are overdue, and would make all others wait without
+/// being served in time themselves.
 const TURN_COSTS: u64 = 10;
-/// Where long requests hold more workers of the short lane than this on average, none gets a turn there.
+/// Average number of short-lane workers held by long requests above which no long request gets a turn there.
 const TAKEN_MAX: f64 = 0.1;
-/// Requests of a class that workers may hold for longer than [`BRIEF_US`] before the class is no longer brief: its upstream is slow.
+/// Requests of a class held for longer than [`BRIEF_US`] above which the class is no longer brief: its upstream is
+/// slow.
 const LATE_MAX: u32 = 8;
-/// From the gateway to a worker and back, which is no wait of the app.
+/// Time from the gateway to a worker and back, which is no wait of the app, microseconds.
 const ROUND_TRIP_US: u64 = 1_000;
-/// Long-lane workers that there may be: as many as it takes to use two cores in turn.
+/// Maximum number of long-lane workers: enough to use two cores in turn.
 pub(crate) const LONG_WORKERS_MAX: u32 = 2;
 
-/// What the workers look like to a request that wants one.
+/// Capacity that the workers offer to a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offer {
     /// Workers that have room for some request.
     pub seats: u32,
-    /// Workers of each lane that take requests, how many requests these may hold, and which of them have a free slot.
+    /// Workers of each lane that take requests, the requests that these may hold, and the workers with a free slot.
     pub short_ready: u32,
     pub long_ready: u32,
     pub short_slots: u32,
@@ -50,7 +54,7 @@ pub(crate) struct Offer {
     pub short_open: u32,
     /// Millionths of the short lane's workers that short requests take.
     pub short_parts: u32,
-    /// Workers of the long lane that would take requests, but stand still: a long render is what they are for.
+    /// Workers of the long lane that would take requests, but are blocked: long renders are their purpose.
     pub long_overdue: u32,
     /// Workers of the long lane that are being started, and those that hold a request.
     pub long_starting: u32,
@@ -58,7 +62,7 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    /// Each number put together with that of another offer.
+    /// Combines each number with that of another offer.
     pub(crate) fn with(self, other: &Offer, put: fn(u32, u32) -> u32) -> Offer {
         Offer {
             seats: put(self.seats, other.seats),
@@ -78,7 +82,7 @@ impl Offer {
     }
 }
 
-/// That a request has waited for too long, and what it is expected to cost.
+/// An overdue request: the present time and its expected cost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Overdue {
     pub now: Time,
@@ -87,35 +91,36 @@ pub(crate) struct Overdue {
 
 #[derive(Debug, Default)]
 pub(crate) struct Lanes {
-    /// Until when the first and the second worker of the long lane are kept.
+    /// Times until which the first and the second worker of the long lane are kept.
     kept_until: [Option<Time>; LONG_WORKERS_MAX as usize],
-    /// Short requests that hold a worker or wait for one, on average.
+    /// Average number of short requests that hold a worker or wait for one.
     need: f64,
-    /// Workers of the short lane that long requests hold, on average.
+    /// Average number of short-lane workers that long requests hold.
     taken: f64,
-    /// How many both are, and since when that is averaged.
+    /// Latest values of both, and the time up to which they are averaged.
     short_now: f64,
     long_now: u32,
     averaged: Time,
-    /// When a long request was given to a worker last.
+    /// Time at which a long request was last given to a worker.
     long_given: Time,
 }
 
-/// What a step has left.
+/// State of the queue and the pool at the end of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation {
-    /// Lanes are wanted: there are short and long requests.
+    /// Whether there are short and long requests, so that lanes are wanted.
     pub is_mixed: bool,
     pub short_waiting: usize,
     pub long_waiting: usize,
-    /// The CPU time that the long ones will take, in microseconds, if all cost what the next of them is expected to.
+    /// CPU time that the waiting long requests will take, in microseconds, if all cost what the next one is expected
+    /// to.
     pub long_waiting_us: u64,
     /// Workers that the short lane is to have.
     pub short_wanted: u32,
 }
 
 impl Lanes {
-    /// Notes how a step has ended. Returns how many workers the long lane is to have.
+    /// Records how a step has ended. Returns the number of workers that the long lane should have.
     pub(crate) fn note(&mut self, now: Time, offer: &Offer, left: &Situation) -> u32 {
         self.average(now, offer, left);
         let is_needed = left.is_mixed && left.short_wanted > 0;
@@ -150,17 +155,17 @@ impl Lanes {
         self.long_now = offer.short_with_long;
     }
 
-    /// A long request was given to a worker.
+    /// Records that a long request was given to a worker.
     pub(crate) fn gave_long(&mut self, now: Time) {
         self.long_given = now;
     }
 
-    /// When a worker of the long lane may be let go.
+    /// Time at which a worker of the long lane may be stopped.
     pub(crate) fn next_deadline(&self) -> Option<Time> {
         self.kept_until.iter().copied().flatten().min()
     }
 
-    /// Workers that short requests need for themselves.
+    /// Number of workers that short requests need for themselves.
     fn needed(&self) -> f64 {
         (self.need + NEED_MARGIN).ceil()
     }
@@ -169,7 +174,7 @@ impl Lanes {
         self.needed() >= 2.0
     }
 
-    /// The seats that a request of this side may have, the best first. Both lanes have workers that take requests.
+    /// Seats that a request of this side may have, best first. Both lanes must have workers that take requests.
     fn seeks(&self, side: Lane, overdue: Option<Overdue>, offer: &Offer) -> [Option<Seek>; 4] {
         if side == Lane::Short {
             // Nobody is put beside a long one that may be about to compute, unless there is no other worker at all.
@@ -204,23 +209,24 @@ impl Lanes {
 }
 
 impl Scheduler {
-    /// Whether the config leaves room for lanes. In a worker that holds several whatever they do, long and short ones would get
-    /// in each other's way whatever its priority.
+    /// Whether the config permits lanes. In a worker that always holds several requests, long and short ones would
+    /// delay each other whatever its priority.
     fn may_have_lanes(&self) -> bool {
         self.limits.lanes && self.limits.order == Order::Shortest && self.limits.concurrency <= 1
     }
 
-    /// Whether there are long and short requests, to be kept apart.
+    /// Whether lanes are wanted and the traffic has long and short requests.
     pub(crate) fn is_mixed(&self) -> bool {
         self.may_have_lanes() && self.costs.cut_us().is_some()
     }
 
-    /// Whether lanes are in force: both of them have somebody.
+    /// Whether lanes are in force: both have workers.
     pub(crate) fn has_lanes(&self, offer: &Offer) -> bool {
         self.is_mixed() && offer.short_ready > 0 && offer.long_ready + offer.long_overdue > 0
     }
 
-    /// The worker that such a request of this side may have: the first of its side now, or one that comes behind all.
+    /// Worker that such a request of this side may have. `first` is the side's first request now; without it, the
+    /// request is behind all others.
     pub(crate) fn place(
         &self,
         side: Lane,
@@ -247,20 +253,20 @@ impl Scheduler {
         seat(Seek::in_lane(lane, Among::All))
     }
 
-    /// What a request asks of its worker.
+    /// Share, cost and urgency with which a request asks for a seat.
     pub(crate) fn ask(&self, need: Need) -> Ask {
         let (part, cost_us) = (self.part_of(need.class), self.costs.expected_us(need.class));
         Ask { part, cost_us, is_passing: self.is_passing(need), is_overdue: false }
     }
 
-    /// Whether a request is no burden to those that wait: it is known to stay for a moment only, or one of them waits for it.
+    /// Whether a request is no burden to those that wait: it is known to be brief, or one of them waits for it.
     pub(crate) fn is_passing(&self, need: Need) -> bool {
         let is_brief = || self.predictor.service_us_of(need.class).is_some_and(|us| us <= BRIEF_US);
         need.inner || self.costs.is_known(need.class) && self.pool.late_of(need.class) <= LATE_MAX && is_brief()
     }
 
-    /// The part of a worker that a request of this class takes, in millionths: that in which it computes. All of it where no
-    /// worker may hold several, and as long as too little is known.
+    /// Part of a worker that a request of this class takes, in millionths: the share of its time in which it computes.
+    /// All of it where no worker may hold several requests, or while too little is known.
     #[must_use]
     pub fn part_of(&self, class: ClassId) -> u32 {
         if self.limits.concurrency_max <= self.limits.concurrency || !self.costs.is_known(class) {
@@ -272,7 +278,7 @@ impl Scheduler {
         u32::try_from(part).ok().filter(|part| *part <= SHORT_PARTS_MAX).unwrap_or(WHOLE)
     }
 
-    /// Gives the long lane the workers that it needs now.
+    /// Sets the number of long-lane workers that are needed now.
     pub(crate) fn size_long_lane(&mut self, now: Time, actions: &mut Vec<Action>) {
         let is_mixed = self.is_mixed();
         if self.stopping || !is_mixed && self.lanes.next_deadline().is_none() {
@@ -295,7 +301,7 @@ impl Scheduler {
         }
     }
 
-    /// Where the config leaves no room for lanes any more, nobody wants to pay for their workers, unless they alone serve.
+    /// Removes the long lane when the config no longer permits lanes, unless only its workers serve.
     pub(crate) fn close_long_lane(&mut self) {
         let is_needless = self.lanes.next_deadline().is_some() && !self.may_have_lanes();
         if is_needless && self.pool.keeps_short() {

@@ -1,10 +1,11 @@
-//! What is learned of costs meets the queue: those that wait go by what is known of their class now.
+//! Updates of learned costs, and their effect on the queue: waiting requests are ordered by the present costs of their
+//! class.
 
 use crate::queue::Rating;
 use crate::{ClassId, Costs, SavedCosts, Scheduler, Time};
 
 impl Scheduler {
-    /// Returns whether anything counts as something else now.
+    /// Records a measured cost. Returns whether the rating of any class has changed.
     pub(crate) fn measure(&mut self, now: Time, class: ClassId, cost_us: u64) -> bool {
         let before = (self.costs.cut_us(), Rating::of(class, &self.costs));
         self.costs.record(now, class, cost_us);
@@ -20,13 +21,14 @@ impl Scheduler {
         true
     }
 
-    /// What each class costs.
+    /// Learned costs of each class.
     #[must_use]
     pub fn costs(&self) -> &Costs {
         &self.costs
     }
 
-    /// The number belongs to another class from now on, or to other requests of it. Those that wait go by what is known now.
+    /// Forgets a class, whose number belongs to another class or to other requests from now on. Waiting requests are
+    /// rated again.
     pub fn forget_class(&mut self, class: ClassId) {
         self.costs.forget(class);
         self.predictor.forget(class);
@@ -34,24 +36,24 @@ impl Scheduler {
         self.note_emptied();
     }
 
-    /// A report of the class stands for further requests; see [`Costs::repeat`].
+    /// Counts a report of the class for `times` further requests; see [`Costs::repeat`].
     pub fn repeat_cost(&mut self, class: ClassId, cost_us: u64, times: u32) {
         self.costs.repeat(class, cost_us, times);
     }
 
-    /// A request of the class took long without a report that teaches; see [`Costs::doubt`].
+    /// Marks a class of which a request took long without a usable report; see [`Costs::doubt`].
     pub fn doubt_class(&mut self, class: ClassId) {
         self.costs.doubt(class);
     }
 
-    /// The class goes on from what was learned of it elsewhere; see [`Costs::restore`].
+    /// Restores the learned costs of a class; see [`Costs::restore`].
     pub fn restore_class(&mut self, class: ClassId, saved: &SavedCosts) {
         self.costs.restore(class, saved);
         self.queue.rate_again(class, &self.costs);
         self.note_emptied();
     }
 
-    /// What each class costs, to be changed while nobody waits: those that do are not put in another order by it.
+    /// Learned costs of each class, for changes while no request waits: waiting requests are not reordered.
     pub fn costs_mut(&mut self) -> &mut Costs {
         &mut self.costs
     }

@@ -1,9 +1,9 @@
-//! The queue, the choice of worker and the worker's life cycle, as one pure machine.
+//! The queue, the choice of worker and the worker's life cycle, as one pure state machine.
 //!
-//! Events and a clock go in, actions come out (I9). Nothing in here knows of sockets, processes, tasks or the time of
-//! day, so one seed replays a simulated day, and a decision taken in production can be taken again in a test.
+//! Events and a clock go in, actions come out (I9). The crate knows no sockets, processes, tasks or time of day. So one
+//! seed replays a simulated day, and a test can repeat a decision taken in production.
 //!
-//! Reading order: [`Event`] and [`Action`] are the whole interface, [`Scheduler::step`] is the only door.
+//! Reading order: [`Event`] and [`Action`] are the whole interface, [`Scheduler::step`] is the only entry point.
 
 mod admission;
 mod ahead;
@@ -32,7 +32,7 @@ use predict::Predictor;
 use queue::Waiting;
 use queues::Queues;
 
-/// The machine. See the module's text.
+/// The scheduler. See the module's text.
 #[derive(Debug)]
 pub struct Scheduler {
     limits: Limits,
@@ -41,14 +41,14 @@ pub struct Scheduler {
     predictor: Predictor,
     lanes: Lanes,
     costs: Costs,
-    /// A worker is kept for a request that is to be alone.
+    /// Whether a worker is reserved for a request that needs one to itself.
     reserves: bool,
     stopping: bool,
     idle_refusals_total: u64,
 }
 
 impl Scheduler {
-    /// An empty machine; the first [`Event::Scaled`] starts the workers.
+    /// Creates a scheduler without workers; the first [`Event::Scaled`] starts them.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Scheduler {
@@ -64,7 +64,7 @@ impl Scheduler {
         }
     }
 
-    /// Takes one event and appends what is to be done to `actions`. `now` must not run backwards.
+    /// Handles one event and appends the resulting actions to `actions`. `now` must not run backwards.
     pub fn step(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
         let limits = &self.limits;
         match event {
@@ -137,7 +137,7 @@ impl Scheduler {
         }
     }
 
-    /// The events after which every worker is looked at.
+    /// Handles the rarer events, after which the pool checks every worker.
     fn take_rarer(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
         let limits = &self.limits;
         match event {
@@ -186,7 +186,7 @@ impl Scheduler {
         }
     }
 
-    /// Other limits, from a reload of the config. What is due by them is due at the next step.
+    /// Replaces the limits after a reload of the config. They apply from the next step on.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
         self.queue.set_order(self.limits.order, self.limits.ageing > 0, &self.costs);
@@ -195,7 +195,7 @@ impl Scheduler {
         self.pool.unsettle();
     }
 
-    /// When [`Event::Tick`] is due at the latest, if nothing else happens before.
+    /// Latest time at which [`Event::Tick`] is due if no other event comes before.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
         let queue = self.queue.oldest().map(|(_, arrived)| arrived.plus_ms(self.limits.queue_wait_ms_max));
@@ -208,7 +208,7 @@ impl Scheduler {
         self.pool.settle(now, &self.limits, self.demand(now), actions);
     }
 
-    /// A request that no app has seen, or that may be tried again, waits where it stood.
+    /// Returns a request that no app has seen, or that may be retried, to its old place in the queue.
     fn put_back(&mut self, now: Time, request: RequestId, known: Option<(Time, Need)>, actions: &mut Vec<Action>) {
         let Some((arrived, need)) = known else { return };
         self.expire(now, actions);
@@ -225,21 +225,22 @@ impl Scheduler {
         }
     }
 
-    /// What workers were handed and nothing stands before any more, begins; such a worker may have room for others then.
+    /// Begins handed requests that have no request of their worker before them any more. Such a worker may then have
+    /// room for others.
     fn begin_handed(&mut self, now: Time, actions: &mut Vec<Action>) {
         if self.pool.has_handed() {
             self.pool.begin_handed(now, self.limits.concurrency, actions);
         }
     }
 
-    /// Takes a request out of the queue, for whatever reason.
+    /// Removes the request from the queue.
     fn leave_queue(&mut self, request: RequestId) -> Option<Waiting> {
         let waiting = self.queue.remove(request)?;
         self.note_emptied();
         Some(waiting)
     }
 
-    /// Until somebody waits again is no part of any pace, whether the last of a side went or became one of the other.
+    /// Ends the pace measurement of each empty side: time without waiting requests is no part of it.
     fn note_emptied(&mut self) {
         for side in [Lane::Short, Lane::Long] {
             if self.queue.len_of(side) == 0 {
@@ -278,7 +279,8 @@ impl Scheduler {
         self.hand_ahead(now, actions);
     }
 
-    /// Keeps a worker for those that are to be alone, while any waits: one that holds several nearly always holds something.
+    /// Reserves a worker while a request waits that needs one to itself, because a worker that may hold several
+    /// requests is rarely empty.
     fn reserve(&mut self, is_wanted: bool) {
         self.reserves = is_wanted;
         self.pool.reserve(is_wanted);
@@ -293,7 +295,8 @@ impl Scheduler {
         }
     }
 
-    /// The request leaves the queue for the worker, ahead of time where `handed` says when. False if it did not wait.
+    /// Moves the request from the queue to the worker; `handed` is the time of a hand-over ahead of time. Returns false
+    /// if the request did not wait.
     fn give(&mut self, now: Time, request: RequestId, side: Lane, worker: WorkerId, handed: Option<Time>) -> bool {
         let held_max = self.limits.concurrency.max(self.limits.concurrency_max);
         let Some(waiting) = self.queue.remove(request) else { return false };
@@ -319,7 +322,7 @@ impl Scheduler {
         self.limits.concurrency.max(self.limits.concurrency_max) > 1
     }
 
-    /// The first request that may have a worker, and that worker.
+    /// First request that may have a worker, and that worker.
     fn next(&self, now: Time) -> Option<(RequestId, Lane, WorkerId)> {
         if self.queue.is_empty() {
             return None;
@@ -336,7 +339,7 @@ impl Scheduler {
         at_home.or(shared.map(|(head, side, worker)| (head.request, side, worker)))
     }
 
-    /// The same of those that may have any worker.
+    /// First request of the shared queue that may have a worker, its side, and that worker.
     fn next_shared(&self, now: Time) -> Option<(queue::Head, Lane, WorkerId)> {
         let offer = self.offer();
         if offer.seats == 0 && !self.queue.has_alone() {
@@ -367,7 +370,7 @@ impl Scheduler {
         })
     }
 
-    /// What the workers have to offer.
+    /// Capacity that the workers offer to the next request.
     pub(crate) fn offer(&self) -> Offer {
         self.pool.offer(&self.limits)
     }
@@ -378,7 +381,7 @@ impl Scheduler {
         self.pool.stop_all(now, actions);
     }
 
-    /// No worker will come any more, so nothing is left to wait for.
+    /// Refuses all waiting requests, because no worker will come any more.
     fn refuse_all(&mut self, reason: Refusal, actions: &mut Vec<Action>) {
         while let Some((request, _)) = self.queue.oldest() {
             self.leave_queue(request);
@@ -386,77 +389,78 @@ impl Scheduler {
         }
     }
 
-    /// Requests that wait.
+    /// Number of requests that wait.
     #[must_use]
     pub fn queue_length(&self) -> usize {
         self.queue.len()
     }
 
-    /// When the request that waits longest arrived.
+    /// Arrival time of the request that waits longest.
     #[must_use]
     pub fn oldest_arrival(&self) -> Option<Time> {
         self.queue.oldest().map(|(_, arrived)| arrived)
     }
 
-    /// Every worker that has not exited.
+    /// Views of all workers that have not exited.
     pub fn workers(&self) -> impl Iterator<Item = WorkerView> + '_ {
         self.pool.views()
     }
 
-    /// The state of one worker.
+    /// State of one worker; `None` if it has exited.
     #[must_use]
     pub fn worker_state(&self, worker: WorkerId) -> Option<WorkerState> {
         self.pool.state(worker)
     }
 
-    /// The version of the app that this worker runs.
+    /// Generation of one worker; `None` if it has exited.
     #[must_use]
     pub fn generation_of(&self, worker: WorkerId) -> Option<u64> {
         self.pool.generation_of(worker)
     }
 
-    /// Whether [`Event::WarmingWith`] may be said of this worker now: it is to be warmed and has a free slot.
+    /// Whether the caller may send [`Event::WarmingWith`] for this worker now: it is being warmed and has a free slot.
     #[must_use]
     pub fn is_warming(&self, worker: WorkerId) -> bool {
         self.pool.is_warming(worker, self.limits.concurrency)
     }
 
-    /// Workers that the long lane is to have beside those that were asked for.
+    /// Number of workers that the long lane should have in addition to the configured ones.
     #[must_use]
     pub fn long_wanted(&self) -> u32 {
         self.pool.long_wanted()
     }
 
-    /// The version of the app that new workers run: the one that took a place over last.
+    /// Generation that new workers run: the one that took a place over last.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.pool.generation()
     }
 
-    /// How far the reload under way is.
+    /// Progress of the reload under way.
     #[must_use]
     pub fn reload_progress(&self) -> Option<ReloadProgress> {
         self.pool.reload_progress()
     }
 
-    /// Places whose worker starts when others have booted, by number.
+    /// Numbers of the places whose workers start after others have booted.
     pub fn waiting_places(&self) -> impl Iterator<Item = u32> + '_ {
         self.pool.waiting_places()
     }
 
-    /// The worker whose boot those places wait for.
+    /// Worker whose boot those places wait for.
     #[must_use]
     pub fn awaited(&self) -> Option<WorkerId> {
         self.pool.awaited()
     }
 
-    /// For how long the worker's boot is to leave the CPU to the workers that serve, in microseconds; `None` for no such boot.
+    /// Time for which the worker's boot leaves the CPU to serving workers, in microseconds; `None` if it does not.
     #[must_use]
     pub fn aside_us(&self, worker: WorkerId) -> Option<u64> {
         self.pool.aside_us_of(worker)
     }
 
-    /// Whether workers should be looked at although nobody waits: one has a request for longer than this, microseconds, or parked ones.
+    /// Whether the caller should check the workers' main threads even if no request waits: a worker holds parked
+    /// requests, or one for longer than `after_us` microseconds.
     #[must_use]
     pub fn wants_looks(&self, now: Time, after_us: u64) -> bool {
         self.pool.wants_looks(now, after_us, &self.limits)
@@ -468,13 +472,13 @@ impl Scheduler {
         self.pool.empty_worker().is_some()
     }
 
-    /// Requests that workers hold, those among them that were handed and have not begun.
+    /// Requests that workers hold, including handed ones that have not begun.
     #[must_use]
     pub fn in_service(&self) -> usize {
         self.pool.in_service()
     }
 
-    /// Workers that may take requests, those among them that have to turn their event loop first.
+    /// Workers that may take requests, including those whose event loop is blocked now.
     #[must_use]
     pub fn ready_count(&self) -> u32 {
         self.pool.ready_count()
@@ -486,14 +490,14 @@ impl Scheduler {
         self.stopping && self.pool.is_empty()
     }
 
-    /// Requests that were refused at their arrival although a worker ran nothing and could have taken them; always 0, by the rules of
-    /// admission.
+    /// Requests that were refused on arrival although a worker was idle and could have taken them; always 0, by the
+    /// rules of admission.
     #[must_use]
     pub fn idle_refusals_total(&self) -> u64 {
         self.idle_refusals_total
     }
 
-    /// Times a worker was found to hold more than its share; always 0 unless the caller reports events that never were.
+    /// Times that a worker held more than its share; always 0 unless the caller reports events that never happened.
     #[must_use]
     pub fn overlaps_total(&self) -> u64 {
         self.pool.overlaps_total()

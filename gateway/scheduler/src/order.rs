@@ -1,11 +1,11 @@
-//! Which of the waiting requests goes next.
+//! Order of the waiting requests.
 
-/// The rule by which the next of the waiting requests is found. Within a class it is always the one that came first.
+/// Rule that selects the next waiting request. Within a class it is always the one that arrived first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// The one that came first of all.
+    /// The request that arrived first.
     Fifo,
-    /// The one whose class costs least, unless another has waited for too long.
+    /// The request whose class costs least, unless another has waited for too long.
     #[default]
     Shortest,
 }

@@ -1,12 +1,16 @@
-//! The pool of workers: its places, who is in them, and what a step brings about.
+//! The pool of workers: its places, their workers, and the effects of each step.
 //!
-//! The pool has places (`instance`, from 0). A place has at most one worker; when that dies the place starts another,
-//! at once if the dead one was healthy, else after a growing delay. While its worker is to be replaced, by a reload or
-//! by recycling, a place has a successor too, which takes the place over in the step in which it can take requests.
-//! A worker that is in no place any more is on its way out.
+//! The pool has places (`instance`, from 0). A place has at most one worker. When that dies, the place starts another:
+//! at once if the dead one was healthy, else after a growing delay. During its worker's replacement, by a reload or by
+//! recycling, a place has a successor too. The successor takes the place over in the step in which it can take
+//! requests. A worker that is in no place any more is about to exit.
 //!
-//! `life` has what happens to one worker, `boots` how many start at once, `replace` what is decided about successors,
-//! `overdue` when one is started for a worker that stands still, `slots` what workers hold, `seats` who has room for more.
+//! - `life`: events of one worker
+//! - `boots`: number of workers that start at once
+//! - `replace`: decisions about successors
+//! - `overdue`: stand-ins for blocked workers
+//! - `slots`: requests that workers hold
+//! - `seats`: workers that have room for more
 
 mod boots;
 mod handed;
@@ -33,73 +37,74 @@ use workers::Workers;
 
 use crate::{Action, ClassId, Lane, Limits, Time, WorkerId};
 
-/// A place in the pool. It keeps its lane for ever.
+/// A place in the pool. Its lane never changes.
 #[derive(Debug, Default)]
 struct Place {
     lane: Lane,
-    /// How many places of its lane came before.
+    /// Number of earlier places in its lane.
     rank: u32,
     worker: Option<WorkerId>,
-    /// Takes the place over when it can take requests.
+    /// Worker that takes the place over when it can take requests.
     successor: Option<WorkerId>,
     failures: u32,
     not_before: Time,
-    /// Workers in a row that were over their memory bound soon after they listened; outlasts a successor.
+    /// Workers in a row that exceeded their memory bound soon after they listened; a takeover does not reset it.
     bloated: u32,
-    /// Its start waits for another worker's boot.
+    /// Whether its start waits for another worker's boot.
     is_held_back: bool,
-    /// It has had a worker since it was wanted.
+    /// Whether it has had a worker since it was wanted.
     is_old: bool,
 }
 
-/// How much the queue asks of the pool.
+/// Pressure of the queue on the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Demand {
-    /// Nobody waits.
+    /// No request waits.
     None,
-    /// Somebody does.
+    /// Some requests wait.
     Waiting,
-    /// So many, or for so long, that nothing else should take the CPU.
+    /// The number of waiting requests, or their wait, is so high that nothing else should take the CPU.
     Pressing,
 }
 
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools)] // Each is a fact by itself.
 pub(crate) struct Pool {
-    /// Workers that the short lane is to have, and the long one.
+    /// Number of workers that the short lane should have, and the long one.
     wanted: u32,
     long_wanted: u32,
     places: Vec<Place>,
     workers: Workers,
     next_worker: u64,
-    /// What new workers run.
+    /// Generation that new workers run.
     generation: u64,
-    /// The last one that was asked for, whatever became of it.
+    /// Latest generation that was asked for, even if it was abandoned.
     generation_asked: u64,
     reload: Option<Reload>,
-    /// How the starting of successors goes.
+    /// Back-off for successors that failed to start.
     successors: Patience,
     needless: Needless,
     ever_listened: bool,
-    /// From the start to the listening server, of all that have listened.
+    /// Longest time from the start to the listening server, of all workers that have listened.
     longest_boot_us: Option<u64>,
-    /// A place is held back.
+    /// Whether a place waits for another worker's boot.
     starts_wait: bool,
-    /// When a worker got a request last.
+    /// Time at which a worker last got a request.
     given: Option<Time>,
     gave_up: bool,
     stopping: bool,
     overlaps_total: u64,
-    /// Requests that workers hold for longer than brief ones stay, by class; none of others.
+    /// Requests that workers hold for longer than brief ones stay, by class, without zeros.
     late: BTreeMap<ClassId, u32>,
-    /// Workers that were handed what they have not begun, perhaps with others that had been.
+    /// Workers that hold handed requests, or held some until recently.
     handing: BTreeSet<WorkerId>,
-    /// When all workers have to be looked at again. Most requests bring that no nearer, which keeps a decision cheap.
+    /// Time at which all workers must be checked again. Most requests do not bring it nearer, which keeps a decision
+    /// cheap.
     deadline: Option<Time>,
     ready_count: u32,
-    /// The generation in whose time it was said that the memory bound is too low; with another the bound may be another.
+    /// Generation in which [`Action::Bloated`] was sent; another one may have another memory bound.
     bloat_told: Option<u64>,
-    /// Of the short lane's that are ready, the ones whose event loop turns.
+    /// Ready workers of the short lane whose event loop turns.
     short_taking: u32,
 }
 
@@ -137,7 +142,7 @@ impl Pool {
         self.add_places(Lane::Short, wanted);
     }
 
-    /// The long lane is to have so many workers.
+    /// Sets the number of workers that the long lane should have.
     pub(crate) fn scale_long(&mut self, wanted: u32) {
         self.long_wanted = wanted;
         self.add_places(Lane::Long, wanted);
@@ -151,7 +156,7 @@ impl Pool {
         self.wanted
     }
 
-    /// New places come last, so that every worker's place keeps its number.
+    /// Adds places at the end, so that every worker's place keeps its number.
     fn add_places(&mut self, lane: Lane, wanted: u32) {
         let has = u32::try_from(self.places.iter().filter(|place| place.lane == lane).count()).unwrap_or(u32::MAX);
         self.places.extend((has..wanted).map(|rank| Place { lane, rank, ..Place::default() }));
@@ -165,12 +170,12 @@ impl Pool {
         place.rank < wanted
     }
 
-    /// The next [`Pool::settle`] has to look at every worker.
+    /// Makes the next [`Pool::settle`] check every worker.
     pub(crate) fn unsettle(&mut self) {
         self.deadline = Some(Time(0));
     }
 
-    /// Does what time, the queue and the wanted size ask for: takes over, warms, starts, stops, kills.
+    /// Adapts the pool to the time, the queue and the wanted size: takes over, warms, starts, stops, kills.
     pub(crate) fn settle(&mut self, now: Time, limits: &Limits, demand: Demand, actions: &mut Vec<Action>) {
         if self.deadline.is_none_or(|deadline| deadline > now) {
             return;
@@ -192,7 +197,7 @@ impl Pool {
         self.note_settled(now, limits);
     }
 
-    /// What is known from looking at all workers; to be taken again when the limits change.
+    /// Caches figures about all workers; to be called again when the limits change.
     pub(crate) fn note_settled(&mut self, now: Time, limits: &Limits) {
         self.ready_count = self.count(|w| w.state == WorkerState::Ready);
         self.short_taking = self.count(Worker::takes_short_requests);
@@ -239,7 +244,7 @@ impl Pool {
         }
     }
 
-    /// A place without a worker starts one when its back-off is over and no more boot than may.
+    /// Starts workers in wanted places without one whose back-off is over, within the limit of simultaneous boots.
     fn fill_places(&mut self, now: Time, limits: &Limits, demand: Demand, actions: &mut Vec<Action>) {
         self.starts_wait = false;
         let mut room = self.boots_max(now, limits, demand).saturating_sub(self.boots(now));
@@ -264,12 +269,12 @@ impl Pool {
         }
     }
 
-    /// Whether a place waits for another worker's boot.
+    /// Whether a place waits for another worker's boot, and the pool may still start workers.
     pub(crate) fn starts_wait(&self) -> bool {
         self.starts_wait && !self.is_closed()
     }
 
-    /// A successor of a generation that has not proved itself fills no place.
+    /// Whether the place needs a worker. A successor of a generation on trial does not fill it.
     fn is_vacant(&self, place: &Place) -> bool {
         place.worker.is_none() && (place.successor.is_none() || self.is_on_trial())
     }
@@ -287,7 +292,7 @@ impl Pool {
         (0_u32..).zip(&self.places).filter(|(_, place)| self.is_wanted(place))
     }
 
-    /// Nothing is started any more.
+    /// Whether no worker is started any more.
     fn is_closed(&self) -> bool {
         self.stopping || self.gave_up
     }

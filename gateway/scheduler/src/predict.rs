@@ -1,7 +1,7 @@
-//! Service times of classes, and the pace at which requests of each side go to workers: what the wait of a request is predicted from.
+//! Service times of classes, and the pace at which requests of each side go to workers: the basis of predicted waits.
 //!
-//! Service time rather than CPU time where a worker holds one request: it holds its slot while it waits, and one of low priority holds
-//! it for longer than its request costs.
+//! Where a worker holds one request, service time counts and not CPU time. The request holds its slot while it waits,
+//! and longer than its cost in a worker of low priority.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use sluice_sketch::Mean;
 use crate::pool::Served;
 use crate::{ClassId, Lane, Time};
 
-/// The mean of service times, in microseconds. The last fifty or so samples decide it.
+/// Decaying mean of service times, microseconds. About the last fifty samples decide it.
 type Pacing = Mean<32>;
 
-/// Samples of a side before which nothing is predicted for it: a single slow one must not turn anybody away.
+/// Samples of a side before which it has no prediction: a single slow one must not cause refusals.
 const SAMPLES_MIN: u32 = 8;
 
 #[allow(clippy::cast_precision_loss)] // A service time of 2^53 µs is 285 years.
@@ -26,14 +26,14 @@ fn get_us(mean: &Pacing) -> Option<u64> {
     mean.get().map(|mean| mean as u64)
 }
 
-/// What is known of one side of the queue.
+/// Pace of one side of the queue.
 #[derive(Debug, Default)]
 struct Pace {
-    /// Requests of it that have finished, up to [`SAMPLES_MIN`].
+    /// Finished requests of the side, up to [`SAMPLES_MIN`].
     finished: u32,
-    /// Between two that were given to workers while others of this side waited.
+    /// Mean time between two dispatches while others of this side waited, microseconds.
     interval: Pacing,
-    /// When the last was given away, if others of its side were left waiting.
+    /// Time of the last dispatch, if others of its side still waited.
     since: Option<Time>,
 }
 
@@ -41,18 +41,18 @@ struct Pace {
 #[derive(Debug, Default)]
 struct Service {
     all: Pacing,
-    /// In workers that get the CPU when they ask for it.
+    /// Service time in workers that get the CPU when they need it.
     unhindered: Pacing,
 }
 
-/// What is known of all.
+/// Service times of all classes, and the pace of both sides.
 #[derive(Debug, Default)]
 pub(crate) struct Predictor {
-    /// Of all classes, in workers that get the CPU when they ask for it.
+    /// Service time over all classes, in workers that get the CPU when they need it.
     service: Pacing,
     short: Pace,
     long: Pace,
-    /// As many as there are classes, which are forgotten with them.
+    /// Service times by class; the caller forgets a class here too.
     classes: BTreeMap<ClassId, Service>,
 }
 
@@ -87,22 +87,22 @@ impl Predictor {
         self.classes.remove(&class);
     }
 
-    /// Mean service time of this class.
+    /// Mean service time of this class, microseconds.
     pub(crate) fn service_us_of(&self, class: ClassId) -> Option<u64> {
         self.classes.get(&class).and_then(|service| get_us(&service.all))
     }
 
-    /// Mean service time of all classes together.
+    /// Mean service time of all classes together, microseconds.
     pub(crate) fn service_us(&self) -> Option<u64> {
         get_us(&self.service)
     }
 
-    /// The same in workers of the short lane. `None` for a class that has had none of them.
+    /// Mean service time of this class in workers of the short lane, microseconds. `None` if none has finished there.
     pub(crate) fn unhindered_us_of(&self, class: ClassId) -> Option<u64> {
         self.classes.get(&class).and_then(|service| get_us(&service.unhindered))
     }
 
-    /// One of this side was given to a worker, and so many of it wait on.
+    /// Records a dispatch from this side, with `left` requests that still wait.
     pub(crate) fn dispatched(&mut self, now: Time, side: Lane, left: usize) {
         let pace = self.pace_mut(side);
         if let Some(since) = pace.since {
@@ -111,19 +111,21 @@ impl Predictor {
         pace.since = (left > 0).then_some(now);
     }
 
-    /// None of this side waits any more, whatever became of the last.
+    /// Records that no request of this side waits any more.
     pub(crate) fn emptied(&mut self, side: Lane) {
         self.pace_mut(side).since = None;
     }
 
-    /// Whether enough is known of this side to turn requests away for it.
+    /// Whether there are enough samples of this side to refuse requests by its prediction.
     pub(crate) fn knows(&self, side: Lane) -> bool {
         self.pace(side).finished >= SAMPLES_MIN
     }
 
-    /// How long so many requests of this side, which are so much work, take to be given away: by the pace at which those before them
-    /// went, which is what the other side leaves. At least the pace of all slots and at most that of one, because a pace that was
-    /// measured once must not keep away those by whom it would be measured again.
+    /// Time until so many requests of this side, with so much work, are dispatched, microseconds: by the recent pace,
+    /// which is what the other side leaves.
+    ///
+    /// At least the pace of all slots and at most that of one: an outdated pace must not refuse the requests that would
+    /// measure it again.
     pub(crate) fn paced_us(&self, side: Lane, requests: usize, work_us: u64, slots: u32) -> u64 {
         let least_us = work_us / u64::from(slots.max(1));
         let paced_us = get_us(&self.pace(side).interval).map(|us| us.saturating_mul(requests as u64));

@@ -1,9 +1,9 @@
-//! Requests that wait: the order in which they go, and when each has waited for too long.
+//! Requests that wait: their order, and the time at which each becomes overdue.
 //!
-//! Requests of one class (and one priority and deadline, where a route sets these) form a strand in the order of arrival.
-//! Strands are kept sorted by what their first request is worth, on two sides, the long and the short. A client may leave
-//! from the middle, and a request that no worker has seen returns to where it stood. Where all go in the order of arrival
-//! there are no strands.
+//! Requests of one class (and one priority and deadline, where a route sets these) form a strand in the order of
+//! arrival. Strands are sorted by the rank of their first request, on two sides, the long and the short. A client may
+//! leave from the middle, and a request that no worker has seen returns to its old place. In the order of arrival there
+//! are no strands.
 
 mod strand;
 
@@ -22,13 +22,13 @@ use strand::Strand;
 pub(crate) struct Waiting {
     pub arrived: Time,
     pub need: Need,
-    /// From then on it goes before those that have not waited for too long.
+    /// Time from which it goes before requests that are not overdue.
     pub overdue: Time,
-    /// When it must have a worker if its deadline is to be met; `None` without a deadline.
+    /// Latest time at which it must get a worker to meet its deadline; `None` without a deadline.
     pub latest_start: Option<Time>,
 }
 
-/// By what a strand comes before another: priority, cost, deadline, arrival.
+/// Sort key of a strand: priority, cost, deadline, arrival.
 type Key = (Reverse<i8>, u32, Time, RequestId);
 
 #[derive(Debug)]
@@ -36,13 +36,13 @@ struct Ranked {
     strand: Strand,
     side: Lane,
     cost: u32,
-    /// As they stand in the side's trees.
+    /// Key and overdue time under which the side's trees hold the strand.
     key: Key,
     overdue: Time,
 }
 
-/// The next request of a side, and by what it comes before the other's: the overdue first, the one whose time came first
-/// before the others, then by the strand's key.
+/// The next request of a side, with its rank against the other side's. Overdue requests go first, by the time from
+/// which they are overdue; the others go by their strand's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Head {
     rank: (bool, Time, Key),
@@ -56,7 +56,7 @@ impl Head {
     }
 }
 
-/// Requests that are expected to take a worker for equally long: priority, class, and whether every worker may have them.
+/// Requests with the same expected service time: priority, class, and whether every worker may have them.
 pub(crate) type Kind = (i8, ClassId, bool);
 
 fn kind(need: Need) -> Kind {
@@ -75,19 +75,19 @@ struct Side {
 pub(crate) struct Queue {
     order: Order,
     waiting: BTreeMap<RequestId, Waiting>,
-    /// How many they are of each kind.
+    /// Number of requests of each kind.
     kinds: BTreeMap<Kind, usize>,
-    /// How many of them want a worker to themselves.
+    /// Number of requests that need a worker to themselves.
     alone: usize,
     strands: BTreeMap<Need, Ranked>,
     short: Side,
     long: Side,
     latest_starts: BTreeSet<(Time, RequestId)>,
-    /// An empty strand, kept for its memory: below saturation every request makes a strand and leaves none.
+    /// An empty strand, kept for its memory: below saturation every request creates a strand and empties it.
     spare: Strand,
 }
 
-/// What a class counts as and where it stands among the others.
+/// Side and rank of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rating {
     side: Lane,
@@ -100,7 +100,7 @@ impl Rating {
         Rating { side, cost: bucket(costs.expected_us(class)) }
     }
 
-    /// Requests with a home stay out of the long lane, whatever they cost.
+    /// Rating of a request. Requests with a home stay out of the long lane, whatever they cost.
     fn of_need(need: Need, costs: &Costs) -> Rating {
         let rating = Rating::of(need.class, costs);
         if need.home == Home::Any { rating } else { Rating { side: Lane::Short, ..rating } }
@@ -112,7 +112,7 @@ fn key(need: Need, cost: u32, arrived: Time, first: RequestId) -> Key {
     (Reverse(need.priority), cost, deadline, first)
 }
 
-/// Costs that differ by less than half are taken for equal, so that what is of a kind goes in the order of arrival.
+/// Cost bucket. Costs that differ by less than half are equal, so that similar requests go in the order of arrival.
 fn bucket(cost_us: u64) -> u32 {
     u32::try_from(scale::bucket::<2>(cost_us.max(1))).unwrap_or(u32::MAX)
 }
@@ -158,8 +158,8 @@ impl Queue {
         self.put_strand(need, Ranked { strand, side, cost, key, overdue: waiting.overdue });
     }
 
-    /// Changes a strand where it stands, and moves only what has to move. One that stays or becomes empty is not for this. Returns
-    /// false where there is no such strand.
+    /// Changes a strand in place, and moves only what must move. A strand that is or becomes empty must not be changed
+    /// this way. Returns false if there is no such strand.
     fn change_strand(&mut self, need: Need, change: impl FnOnce(&mut Strand)) -> bool {
         let Some(ranked) = self.strands.get_mut(&need) else { return false };
         let side = match ranked.side {
@@ -185,7 +185,7 @@ impl Queue {
         true
     }
 
-    /// Takes a strand out of the order, to be changed and put again.
+    /// Removes a strand from the order, to be changed and inserted again.
     fn take_strand(&mut self, need: Need) -> Option<Ranked> {
         let ranked = self.strands.remove(&need)?;
         let side = self.side_mut(ranked.side);
@@ -231,12 +231,12 @@ impl Queue {
         Some(waiting)
     }
 
-    /// The next request of this side. In the order of arrival there is only the short side.
+    /// Next request of this side. In the order of arrival there is only the short side.
     pub(crate) fn head(&self, side: Lane, now: Time) -> Option<Head> {
         self.first_of(side, now, |_| true)
     }
 
-    /// The next one of which this is true.
+    /// Next request for which `may` is true.
     pub(crate) fn first_of(&self, side: Lane, now: Time, may: impl Fn(&Need) -> bool) -> Option<Head> {
         if self.order == Order::Fifo {
             let (first, waiting) =
@@ -259,12 +259,12 @@ impl Queue {
         })
     }
 
-    /// Whether any wants a worker to itself.
+    /// Whether any request needs a worker to itself.
     pub(crate) fn has_alone(&self) -> bool {
         self.alone > 0
     }
 
-    /// A class counts as something else than before.
+    /// Sorts the strands of a class again after a change of its rating.
     pub(crate) fn rate_again(&mut self, class: ClassId, costs: &Costs) {
         let from = Need { class, priority: i8::MIN, ..Need::default() };
         let last = Home::At(WorkerId(u64::MAX));
@@ -276,7 +276,7 @@ impl Queue {
         }
     }
 
-    /// What counts as long is something else than before.
+    /// Sorts all strands again whose rating has changed, after a change of the cut.
     pub(crate) fn rate_all_again(&mut self, costs: &Costs) {
         let has_changed = |(need, ranked): &(&Need, &Ranked)| {
             Rating::of_need(**need, costs) != Rating { side: ranked.side, cost: ranked.cost }
@@ -293,7 +293,8 @@ impl Queue {
         self.put_strand(need, ranked);
     }
 
-    /// Another order, for those that wait too. What waited in the order of arrival keeps it, unless nothing ages.
+    /// Changes the order, also of waiting requests. Those that waited in the order of arrival keep it, unless nothing
+    /// ages.
     pub(crate) fn set_order(&mut self, order: Order, ages: bool, costs: &Costs) {
         if self.order == order {
             return;
@@ -313,12 +314,12 @@ impl Queue {
         }
     }
 
-    /// The request that arrived first, and when.
+    /// Request that arrived first, and its arrival time.
     pub(crate) fn oldest(&self) -> Option<(RequestId, Time)> {
         self.waiting.first_key_value().map(|(request, waiting)| (*request, waiting.arrived))
     }
 
-    /// The request whose deadline can no longer be met first, and from when on.
+    /// Request whose deadline will be missed first, and the latest start for it.
     pub(crate) fn first_late(&self) -> Option<(RequestId, Time)> {
         self.latest_starts.first().map(|(at, request)| (*request, *at))
     }
@@ -339,7 +340,7 @@ impl Queue {
         }
     }
 
-    /// How many of each kind go before one of this priority, as long as none of them has waited for too long.
+    /// Number of requests of each kind that go before one of this priority, while none of them is overdue.
     pub(crate) fn before(&self, priority: i8) -> impl Iterator<Item = (Kind, usize)> + '_ {
         let lowest = if self.order == Order::Fifo { i8::MIN } else { priority };
         self.kinds.range((lowest, ClassId(0), false)..).map(|(kind, requests)| (*kind, *requests))

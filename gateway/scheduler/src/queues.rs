@@ -1,7 +1,8 @@
-//! The queue that all workers share, and a queue of its own for each worker that a session's requests wait for.
+//! The queue that all workers share, and a queue for each worker that a session's requests wait for.
 //!
-//! A request that waits for one worker stands in front of nobody who may have another. When its worker serves no more, it
-//! goes on in the shared queue. What such a request may take of the queue and how long it will wait is said here too.
+//! A request that waits for one worker never delays a request that may have another. When its worker serves no more, it
+//! moves to the shared queue. This module also sets the share of the queue that such requests may take, and predicts
+//! their wait.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use crate::{ClassId, Costs, Home, Lane, Need, Order, RequestId, Scheduler, Time,
 pub(crate) struct Queues {
     order: Order,
     shared: Queue,
-    /// Only of workers that somebody waits for. All of their requests are on the short side.
+    /// Queues by worker, only of workers that requests wait for. All of their requests are on the short side.
     homes: BTreeMap<WorkerId, Queue>,
 }
 
@@ -39,7 +40,7 @@ impl Queues {
         Some(waiting)
     }
 
-    /// Who waits for a worker that keeps no sessions any more may have any other.
+    /// Moves requests to the shared queue whose worker keeps no sessions any more.
     pub(crate) fn leave_homes(&mut self, keeps: impl Fn(WorkerId) -> bool, costs: &Costs) {
         let lost: Vec<WorkerId> = self.homes.keys().copied().filter(|worker| !keeps(*worker)).collect();
         for mut queue in lost.iter().filter_map(|worker| self.homes.remove(worker)) {
@@ -51,22 +52,22 @@ impl Queues {
         }
     }
 
-    /// The next request of each worker that is waited for.
+    /// Next request of each worker that is waited for.
     pub(crate) fn homes(&self, now: Time) -> impl Iterator<Item = (WorkerId, Head)> + '_ {
         self.homes.iter().filter_map(move |(worker, queue)| Some((*worker, queue.head(Lane::Short, now)?)))
     }
 
-    /// The next request of those that wait for this worker alone.
+    /// Next request of those that wait for this worker alone.
     pub(crate) fn head_at(&self, worker: WorkerId, now: Time) -> Option<Head> {
         self.homes.get(&worker)?.head(Lane::Short, now)
     }
 
-    /// How many of each kind wait for this worker alone.
+    /// Number of requests of each kind that wait for this worker alone.
     fn kinds_at(&self, worker: WorkerId) -> impl Iterator<Item = (Kind, usize)> + '_ {
         self.homes.get(&worker).into_iter().flat_map(|queue| queue.before(i8::MIN))
     }
 
-    /// Requests that wait for this worker alone.
+    /// Number of requests that wait for this worker alone.
     pub(crate) fn len_at(&self, worker: WorkerId) -> usize {
         self.homes.get(&worker).map_or(0, Queue::len)
     }
@@ -79,7 +80,7 @@ impl Queues {
         std::iter::once(&mut self.shared).chain(self.homes.values_mut())
     }
 
-    /// What a request that waits asks for.
+    /// Requirements of a request that waits.
     pub(crate) fn need(&self, request: RequestId) -> Option<Need> {
         self.all().find_map(|queue| queue.need(request))
     }
@@ -119,12 +120,12 @@ impl Queues {
         self.shared.head(side, now)
     }
 
-    /// All that are to be alone are here.
+    /// Whether any request needs a worker to itself. All of those are in the shared queue.
     pub(crate) fn has_alone(&self) -> bool {
         self.shared.has_alone()
     }
 
-    /// The next one of which this is true.
+    /// Next request of the shared queue for which `may` is true.
     pub(crate) fn first_of(&self, side: Lane, now: Time, may: impl Fn(&Need) -> bool) -> Option<Head> {
         self.shared.first_of(side, now, may)
     }
@@ -143,8 +144,8 @@ impl Queues {
 }
 
 impl Scheduler {
-    /// The need as the pool can meet it: a worker that does not serve is nobody's home. Whom a worker may die with gets an empty one,
-    /// whose sessions nobody has.
+    /// The need as the pool can meet it: a worker that does not serve is no home. A request that a worker may die with
+    /// gets an empty one, which has no sessions.
     pub(crate) fn with_home(&self, need: Need) -> Need {
         match need.home {
             _ if need.alone => Need { home: Home::Any, ..need },
@@ -153,13 +154,14 @@ impl Scheduler {
         }
     }
 
-    /// Requests that may wait for one worker: its part of the queue, so that a crowd at one of them shuts nobody else out.
+    /// Maximum number of requests that may wait for one worker: its share of the queue, so that a crowd at one worker
+    /// blocks no others.
     pub(crate) fn share_of_home(&self) -> usize {
         (self.limits.queue_length_max / self.pool.ready_count().max(1) as usize).max(1)
     }
 
-    /// How long a request will wait for this worker, in microseconds: behind those that wait for the same, and behind its part
-    /// of those that may have any.
+    /// Predicted wait of a request for this worker, in microseconds: behind those that wait for the same one, and
+    /// behind its share of those that may have any.
     pub(crate) fn at_home_us(&self, worker: WorkerId, Need { class, priority, .. }: Need) -> Option<u64> {
         let servers = self.pool.slots_of(worker, self.limits.concurrency).min(self.limits.concurrency);
         let of_any_us = self.before(Lane::Short, priority).work_us / u64::from(self.pool.ready_count().max(1));

@@ -1,70 +1,70 @@
-//! Why a request was refused, and why a worker was replaced, given up or killed.
+//! Reasons for refused requests, and for replaced workers, abandoned generations and kills.
 
 use crate::WorkerId;
 
-/// Why a request was refused.
+/// Reason for the refusal of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The queue has reached its length.
     Full,
-    /// It would wait longer than allowed.
+    /// The request would wait longer than allowed.
     Predicted,
-    /// It has waited as long as allowed.
+    /// The request has waited as long as allowed.
     Deadline,
-    /// The gateway is leaving.
+    /// The gateway is shutting down.
     Stopping,
-    /// The app has ended while it is being developed, and nothing is started before its files change.
+    /// An app under development has exited, and nothing is started before its files change.
     Down,
 }
 
-/// Why a healthy worker is replaced.
+/// Reason for the replacement of a healthy worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecycleReason {
-    /// It has finished as many requests as allowed.
+    /// The worker has finished as many requests as allowed.
     Requests,
-    /// It uses more memory than allowed.
+    /// The worker uses more memory than allowed.
     Memory,
-    /// No new connection can reach it.
+    /// No new connection can reach the worker.
     Socket,
-    /// Its event loop stands still, or its priority was lowered and cannot be raised again.
+    /// The event loop is blocked, or the worker's priority was lowered and cannot be raised again.
     Overdue,
 }
 
-/// Why a generation was given up.
+/// Reason for abandoning a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AbandonReason {
-    /// One of its workers exited, could not be started at all, closed its server or broke before it took requests.
+    /// A worker of the generation exited, could not be started, closed its server or failed before it took requests.
     Exited {
-        /// Which.
+        /// The worker.
         worker: WorkerId,
     },
-    /// One of its workers did not listen in time.
+    /// A worker of the generation did not listen in time.
     StartTimeout {
-        /// Which.
+        /// The worker.
         worker: WorkerId,
     },
     /// A warm-up request failed, or left the worker stuck.
     WarmUpFailed {
-        /// At which.
+        /// The worker that was being warmed.
         worker: WorkerId,
     },
     /// Another reload was asked for.
     Superseded,
-    /// The gateway leaves.
+    /// The gateway is shutting down.
     Stopping,
 }
 
-/// Why a worker was killed.
+/// Reason for killing a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KillReason {
-    /// Its event loop has not turned for too long.
+    /// The event loop has not turned for too long.
     Stuck,
-    /// It belongs to a generation that was given up.
+    /// The worker belongs to an abandoned generation.
     Abandoned,
-    /// It did not listen in time.
+    /// The worker did not listen in time.
     StartTimeout,
-    /// It did not leave in time.
+    /// The worker did not exit in time.
     StopTimeout,
-    /// Its app's files have changed while it is being developed.
+    /// The files of an app under development have changed.
     Changed,
 }

@@ -14,11 +14,11 @@ use crate::process::{Process, life};
 use crate::reload::{Abandoned, ReloadEnd};
 use crate::{Supervisor, priority, stuck};
 
-/// How long an app in development may take to end when its files have changed.
+/// Time that an app in development may take to exit after its files have changed.
 const CHANGED_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Supervisor {
-    /// Carries out what the scheduler decides about processes.
+    /// Carries out an action of the scheduler on a process.
     pub(crate) fn carry_out(self: &Rc<Self>, action: Action) {
         match action {
             Action::Start { worker, instance, generation, lane } => self.begin(worker, instance, generation, lane),
@@ -141,7 +141,8 @@ impl Supervisor {
         }
     }
 
-    /// Ends an app in development as a supervisor of development does: it may put its things away, and is not waited for long.
+    /// Ends an app in development as a development supervisor does: the app may clean up, but gets only
+    /// [`CHANGED_TIMEOUT`].
     fn end_changed(&self, worker: WorkerId) {
         let Some(process) = self.processes.borrow().get(&worker).cloned() else { return };
         process.was_killed.set(Some(KillReason::Changed));

@@ -1,4 +1,4 @@
-//! What a worker runs: the command line and the environment of its process.
+//! The command line and the environment of a worker's process.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use tokio::process::Command;
 
 use crate::changes;
 
-/// How the app is started.
+/// Way in which the app is started.
 #[derive(Clone, Debug)]
 pub enum Start {
     /// A script that Node.js runs; the process is the worker itself.
@@ -27,47 +27,48 @@ pub enum Start {
         /// The script's arguments.
         args: Vec<String>,
     },
-    /// Any command that leads to a Node.js server somewhere below it.
+    /// A command that starts a Node.js server as a descendant.
     Command(Vec<String>),
 }
 
-/// The app and what its workers need to know.
+/// The app, with the settings of its workers.
 #[derive(Clone, Debug)]
 pub struct App {
-    /// How it is started.
+    /// Way in which it is started.
     pub start: Start,
-    /// The directory it is started in.
+    /// Working directory.
     pub cwd: PathBuf,
-    /// Variables on top of the gateway's own.
+    /// Environment variables in addition to the gateway's own.
     pub env: BTreeMap<String, String>,
     /// The preload's entry file.
     pub preload: PathBuf,
-    /// The directory of this gateway's sockets to its workers; only this user can enter it.
+    /// Directory of this gateway's sockets to its workers; only this user can enter it.
     pub sockets: PathBuf,
-    /// The gateway's port, which the app believes to be its own.
+    /// The gateway's port, which the app takes for its own.
     pub port: u16,
-    /// The port of the app's main server, as the config names it; 0 where it does not.
+    /// Port of the app's main server from the config; 0 if not set.
     pub main_port: u16,
-    /// The largest head that a worker can be sent, in bytes.
+    /// Maximum size of a request head for a worker, in bytes.
     pub head_bytes_max: u64,
-    /// How many workers the gateway starts with, for what shares the CPUs with them.
+    /// Number of workers at the gateway's start, for programs that share the CPUs with them.
     pub workers: u32,
-    /// Memory that the gateway and its workers may use, bytes: the limit of the cgroup or the machine's. Where that is not known, nothing
-    /// bounds what waits but the heaps.
+    /// Memory that the gateway and its workers may use, bytes: the limit of the cgroup or the machine. If unknown, only
+    /// the heaps limit waiting requests.
     pub memory_bytes: Option<u64>,
-    /// Requests a worker may hold.
+    /// Requests that a worker may hold.
     pub concurrency: u32,
-    /// It may hold more than one only while those that it has wait.
+    /// Whether a worker may hold more than one request only while its requests wait.
     pub is_while_waiting: bool,
     /// Whether `@sluice/react` renders in place of react-dom.
     pub renders_fast: bool,
-    /// The gateway keeps pages, and wants to know the tags of their parts.
+    /// Whether the gateway stores pages and needs the tags of their parts.
     pub keeps_pages: bool,
-    /// Where Node.js keeps what it has compiled.
+    /// Directory of Node.js's compile cache.
     pub compile_cache: Option<PathBuf>,
-    /// The app is being developed: it starts again when a file that it has loaded changes, or one of these.
+    /// Further files to watch while the app is developed; `None` in production. The app restarts when one of them
+    /// changes, or a file that it has loaded.
     pub development: Option<Vec<PathBuf>>,
-    /// Where profiles are kept, which outlive the gateway.
+    /// Directory of profiles, which outlive the gateway.
     pub profiles: PathBuf,
 }
 
@@ -81,7 +82,7 @@ impl App {
         self.sockets.join(CONTROL_SOCKET)
     }
 
-    /// What is executed, for messages.
+    /// Program that is executed, for messages.
     pub(crate) fn program(&self) -> &str {
         match &self.start {
             Start::Script { node, .. } => node,
@@ -89,7 +90,7 @@ impl App {
         }
     }
 
-    /// The Node.js that runs it, as far as that is known.
+    /// Node.js binary that runs the app; `node` for a command, whose binary is unknown.
     pub(crate) fn node(&self) -> &str {
         match &self.start {
             Start::Script { node, .. } => node,
@@ -97,12 +98,12 @@ impl App {
         }
     }
 
-    /// Node.js refuses heads that the gateway takes, unless it is told otherwise.
+    /// Node.js option for the largest head, because Node.js refuses by default heads that the gateway accepts.
     fn head_limit(&self) -> String {
         format!("--max-http-header-size={}", self.head_bytes_max)
     }
 
-    /// What is required before everything else, where the preload brings it along.
+    /// Path of the module that is required first, if the preload has it.
     fn early(&self) -> Option<String> {
         let path = self.preload.parent()?.join("cjs/early.js");
         path.is_file().then(|| path.to_str().map(str::to_owned)).flatten()
@@ -206,8 +207,8 @@ impl App {
     }
 }
 
-/// The `PATH` of a command: first the programs of packages in the app's directory and in those above it, as npm has it for its
-/// scripts. A relative entry would mean another directory to the child than to the gateway, and is kept as it is.
+/// The `PATH` of a command: the programs of packages in the app's directory and above come first, as in npm scripts. A
+/// relative entry would mean another directory to the child than to the gateway, and stays unchanged.
 fn path_of_command(cwd: &Path, own: Option<OsString>) -> OsString {
     let mut path = OsString::new();
     for dir in cwd.ancestors().filter(|dir| !dir.ends_with("node_modules")) {
@@ -223,12 +224,12 @@ fn path_of_command(cwd: &Path, own: Option<OsString>) -> OsString {
     path
 }
 
-/// As `NODE_OPTIONS` wants a path that may hold spaces.
+/// A `--require` option for `NODE_OPTIONS`, quoted because the path may contain spaces.
 fn require_option(path: &str) -> String {
     format!("\"--require={}\"", path.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// What of a path a URL has escaped.
+/// Characters of a path that a URL escapes.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// A path as a `file:` URL, so that spaces and the like survive `NODE_OPTIONS`.

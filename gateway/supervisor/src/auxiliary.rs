@@ -1,7 +1,7 @@
-//! Further addresses that an app listens on, such as a metrics port.
+//! Additional addresses that an app listens on, such as a metrics port.
 //!
-//! Every worker would want the same address, and only one could have it. So each worker listens on a private socket, the
-//! gateway listens on the address, and passes each connection as raw bytes to one worker after the other. These
+//! Every worker would want the same address, and only one could have it. So each worker listens on a private socket.
+//! The gateway listens on the address, and passes each connection as raw bytes to one worker after the other. These
 //! connections take no slot.
 
 use std::cell::{Cell, RefCell};
@@ -20,19 +20,20 @@ use tokio::task::AbortHandle;
 
 use crate::preface;
 
-/// Further addresses that an app may have open.
+/// Additional addresses that an app may open.
 const ADDRESSES_MAX: usize = 32;
-/// Connections that one address may have open.
+/// Open connections of one address.
 const CONNECTIONS_MAX: usize = 512;
-/// Workers that a connection is offered to.
+/// Workers that a connection is offered to before it is closed.
 const TRIES_MAX: usize = 8;
-/// How long an address that could not be bound is left alone.
+/// Time between two attempts to bind an address.
 const BIND_PERIOD: Duration = Duration::from_secs(2);
 
-/// Where the app wanted to listen.
+/// Address on which the app wanted to listen.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Address {
-    /// No host means loopback: an app that does not name one must not open a second door to the world by accident.
+    /// A port. Without a host it means loopback: an app that names no host must not be exposed to the network by
+    /// accident.
     Port {
         host: String,
         port: u16,
@@ -59,12 +60,12 @@ impl std::fmt::Display for Address {
     }
 }
 
-/// Where a worker listens behind an address.
+/// Socket of a worker behind an address.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) worker: WorkerId,
     pub(crate) socket: PathBuf,
-    /// It wants to be told first whose connection it gets.
+    /// Whether the worker wants the client's addresses before the connection's data.
     pub(crate) takes_preface: bool,
 }
 
@@ -78,7 +79,7 @@ struct Relay {
 }
 
 impl Relay {
-    /// The next in turn, of those that are there now: a worker may have come while another was tried.
+    /// Next worker in turn that was not tried. A worker may have appeared during an earlier attempt.
     fn untried(&self, tried: &[PathBuf]) -> Option<Target> {
         let targets = self.targets.borrow();
         let first = self.next.replace(self.next.get().wrapping_add(1));
@@ -92,16 +93,16 @@ impl Relay {
     }
 }
 
-/// All further addresses.
+/// All additional addresses.
 pub(crate) struct Auxiliaries {
     tasks: Tasks,
     relays: RefCell<HashMap<Address, Rc<Relay>>>,
-    /// The operator knows that there are too many.
+    /// Whether the operator was told that there are too many.
     is_full_noted: Cell<bool>,
     held: Rc<Held>,
 }
 
-/// Whether the addresses are another gateway's for now, and who waits for them.
+/// Whether another gateway still has the addresses, and the tasks that wait for them.
 #[derive(Default)]
 struct Held {
     is_held: Cell<bool>,
@@ -122,7 +123,7 @@ impl Auxiliaries {
         self.held.opened.notify_waiters();
     }
 
-    /// Lets go of every address; they are free when this returns.
+    /// Releases every address; all are free when this returns.
     pub(crate) async fn release(&self) {
         let tasks: Vec<_> = self.relays.borrow().values().filter_map(|relay| relay.close()).collect();
         // An aborted task closes its socket when it is looked at the next time.
@@ -131,7 +132,7 @@ impl Auxiliaries {
         }
     }
 
-    /// A worker listens behind this address.
+    /// Adds a worker's socket behind this address.
     pub(crate) fn add(&self, address: &Address, target: Target) {
         let mut relays = self.relays.borrow_mut();
         if !relays.contains_key(address) && relays.len() >= ADDRESSES_MAX {
@@ -165,17 +166,17 @@ impl Auxiliaries {
         }
     }
 
-    /// A worker closed this one server.
+    /// Removes one socket that a worker has closed.
     pub(crate) fn remove(&self, worker: WorkerId, socket: &Path) {
         self.retain(|target, path| target != worker || path != socket);
     }
 
-    /// A worker has gone.
+    /// Removes all sockets of a worker that has exited.
     pub(crate) fn forget(&self, worker: WorkerId) {
         self.retain(|target, _| target != worker);
     }
 
-    /// The address stays bound while no worker is behind it: the next worker of the app will want it again.
+    /// Removes sockets but keeps their addresses bound, because the next worker of the app will want them again.
     fn retain(&self, keep: impl Fn(WorkerId, &Path) -> bool) {
         for relay in self.relays.borrow().values() {
             relay.targets.borrow_mut().retain(|target| keep(target.worker, &target.socket));
@@ -183,7 +184,7 @@ impl Auxiliaries {
     }
 }
 
-/// The task that serves a relay knows it, so without this neither would ever go.
+/// Stops the tasks of the relays. Each task refers to its relay, so neither would be freed otherwise.
 impl Drop for Auxiliaries {
     fn drop(&mut self) {
         for relay in self.relays.borrow().values() {
@@ -192,7 +193,7 @@ impl Drop for Auxiliaries {
     }
 }
 
-/// Binds the address, trying again while another process has it, and accepts connections on it from then on.
+/// Binds the address, retrying while another process has it, and then accepts connections on it.
 async fn serve(address: Address, relay: Rc<Relay>, held: Rc<Held>, journal: Journal) {
     let mut is_noted = false;
     loop {
@@ -220,7 +221,7 @@ async fn serve(address: Address, relay: Rc<Relay>, held: Rc<Held>, journal: Jour
     }
 }
 
-/// A path is free again when nobody listens there any more; what stays behind would keep the next one from binding it.
+/// Removes the path of a unix socket when the listener ends; a remaining file would prevent the next bind.
 struct Unlink<'a>(&'a Address);
 
 impl Drop for Unlink<'_> {
@@ -295,7 +296,7 @@ fn pass_on(mut stream: impl AsyncRead + AsyncWrite + Unpin + 'static, preface: S
     });
 }
 
-/// A connection that counts for as long as its task lives, however that ends.
+/// A counted connection. The count ends with its task, however that ends.
 struct Open(Rc<Relay>);
 
 impl Open {
@@ -311,7 +312,7 @@ impl Drop for Open {
     }
 }
 
-/// None where the worker is going, and has had nothing of the client.
+/// Connects to the worker; `None` if the worker is leaving and has received no byte of the client.
 async fn reach(target: &Target, preface: &str) -> Option<UnixStream> {
     let mut worker = UnixStream::connect(&target.socket).await.ok()?;
     if target.takes_preface {

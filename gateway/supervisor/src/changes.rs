@@ -1,9 +1,11 @@
-//! Starts an app in development again when a file that it has loaded changes.
+//! Restarts an app in development when a file that it has loaded changes.
 //!
-//! The preload of each worker writes the paths of the app's modules into a file beside the worker's socket, in the moment in which
-//! they are loaded, so that the list is complete even where the app throws in its first line. The files are looked at by their times:
-//! that works in containers and on mounted folders, where notifications of the kernel do not arrive. The list outlives
-//! workers, because one that fails early has loaded less than the one before. It must not know what a module is.
+//! The preload of each worker writes the paths of the app's modules to a file beside the worker's socket at the moment
+//! of loading. So the list is complete even if the app throws in its first line.
+//!
+//! The gateway compares modification times, which works in containers and on mounted folders, where the kernel sends no
+//! notifications. The list outlives workers, because one that fails early has loaded less than the one before. It must
+//! not know what a module is.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
@@ -17,19 +19,19 @@ use sluice_scheduler::Event;
 
 use crate::{Start, Supervisor};
 
-/// How often files are looked at.
+/// Time between two checks of the files.
 const PERIOD: Duration = Duration::from_millis(200);
-/// More files than an app has of its own; what is over is not watched.
+/// Maximum number of watched files, more than an app has of its own; further ones are not watched.
 const FILES_MAX: usize = 10_000;
-/// Where the preload names what was loaded, beside the worker's socket.
+/// Extension of the file beside the worker's socket in which the preload lists loaded modules.
 const SUFFIX: &str = "sock.loaded";
 
-/// The file in which a worker's preload names the modules that it has loaded.
+/// Path of the file in which a worker's preload lists loaded modules.
 pub(crate) fn list_beside(socket: &Path) -> PathBuf {
     socket.with_extension(SUFFIX)
 }
 
-/// Watches for as long as the gateway runs.
+/// Watches the files until the gateway exits.
 pub(crate) async fn run(supervisor: Rc<Supervisor>, further: Vec<PathBuf>) {
     let mut files = Files::default();
     let mut lists: HashMap<PathBuf, List> = HashMap::new();
@@ -63,21 +65,21 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>, further: Vec<PathBuf>) {
     }
 }
 
-/// The lists of all workers, also of those that have ended since they were read.
+/// Lists of all workers, including those that have exited since.
 fn lists_in(sockets: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(sockets) else { return Vec::new() };
     let paths = entries.flatten().map(|entry| entry.path());
     paths.filter(|path| path.extension().is_some_and(|extension| extension == "loaded")).collect()
 }
 
-/// How far a worker's list has been read.
+/// Progress of reading a worker's list.
 #[derive(Default)]
 struct List {
     read_bytes: u64,
 }
 
 impl List {
-    /// Hands over the paths that have come since. A line that is still being written waits for the next time.
+    /// Passes new paths to `take`. A line that is still being written waits for the next call.
     fn read(&mut self, list: &Path, mut take: impl FnMut(PathBuf, Seen)) {
         let mut text = String::new();
         let read = File::open(list).and_then(|mut file| {
@@ -94,7 +96,7 @@ impl List {
     }
 }
 
-/// What a line says: when the file was last changed, in nanoseconds, its size in bytes, and its path.
+/// Parses a line: modification time in nanoseconds, size in bytes, and path.
 fn loaded(line: &str) -> Option<(PathBuf, Seen)> {
     let mut words = line.splitn(3, ' ');
     let changed = SystemTime::UNIX_EPOCH + Duration::from_nanos(words.next()?.parse().ok()?);
@@ -102,14 +104,15 @@ fn loaded(line: &str) -> Option<(PathBuf, Seen)> {
     Some((PathBuf::from(words.next()?), Some((changed, bytes))))
 }
 
-/// What a file was like when it was last looked at; `None` where there is none.
+/// Modification time and size of a file at the last check; `None` if there is none.
 type Seen = Option<(SystemTime, u64)>;
 
-/// The files that are watched.
+/// The watched files.
 #[derive(Default)]
 struct Files {
     known: BTreeMap<PathBuf, Seen>,
-    /// Those that have changed, until a look finds no further change: editors and compilers write several files, and some twice.
+    /// Files that have changed, until a check finds no further change: editors and compilers write several files, and
+    /// some twice.
     changed: BTreeSet<PathBuf>,
 }
 
@@ -119,19 +122,19 @@ impl Files {
         self.add_seen(path, seen);
     }
 
-    /// The file as whoever loaded it saw it.
+    /// Adds the file with the time and size that the preload saw.
     fn add_seen(&mut self, path: PathBuf, seen: Seen) {
         if self.known.len() < FILES_MAX {
             self.known.entry(path).or_insert(seen);
         }
     }
 
-    /// The file, or all files below the directory.
+    /// Adds the file, or all files below the directory.
     fn add_all(&mut self, path: &Path) {
         walk(path, FILES_MAX, &mut |file| self.add(file));
     }
 
-    /// Files below a watched directory that were not there before have changed.
+    /// Marks files that are new below a watched directory as changed.
     fn find_new(&mut self, dir: &Path) {
         walk(dir, FILES_MAX, &mut |file| {
             if self.known.len() < FILES_MAX {
@@ -140,7 +143,7 @@ impl Files {
         });
     }
 
-    /// A file that has changed, once nothing changes any more.
+    /// Returns a changed file as soon as no further file changes.
     fn look(&mut self) -> Option<PathBuf> {
         let mut is_quiet = true;
         for (path, known) in &mut self.known {
@@ -162,7 +165,7 @@ impl Files {
     }
 }
 
-/// Hands over the file, or the files below the directory, without what packages and tools keep there.
+/// Passes the file, or the files below the directory, to `take`, without those that packages and tools keep there.
 fn walk(path: &Path, files_max: usize, take: &mut impl FnMut(PathBuf)) {
     let mut open = vec![path.to_owned()];
     let mut count = 0;

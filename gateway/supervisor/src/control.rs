@@ -1,6 +1,6 @@
-//! The socket on which the preloads in the workers report: JSON lines, one connection a worker.
+//! Control socket of the preloads in the workers: JSON lines, one connection per worker.
 //!
-//! Workers are input (I8): lines are bounded, what is not understood is ignored, and a worker speaks only for itself.
+//! Workers are input (I8): lines are bounded, unknown ones are ignored, and a worker speaks only for itself.
 
 mod line;
 pub(crate) mod overruns;
@@ -33,27 +33,27 @@ use crate::{ProcessView, Supervisor, sample};
 use line::{Kind, Leaving, Line, Wanted};
 pub(crate) use line::{Requested, Taken};
 
-/// The longest line of a worker on the control channel; a longer one is skipped.
+/// Longest line of a worker on the control channel, bytes; a longer one is skipped.
 const LINE_BYTES_MAX: usize = 1024 * 1024;
-/// Purges of one line that are listened to.
+/// Purges accepted in one line.
 const PURGES_MAX: usize = 100;
-/// Time between two attempts to tell a worker that reads nothing how its purges went.
+/// Time between two attempts to report finished purges to a worker that does not read.
 const PURGED_PAUSE: Duration = Duration::from_millis(100);
-/// Longest URL or tag of a purge that is listened to.
+/// Longest accepted URL or tag of a purge, bytes.
 const PURGE_BYTES_MAX: usize = 4096;
-/// Longest template of a route that is listened to.
+/// Longest accepted route template, bytes.
 const ROUTE_BYTES_MAX: usize = 256;
-/// Long runs of one line that are listened to.
+/// Long runs accepted in one line.
 const LONG_RUNS_MAX: usize = 10;
 
-/// Places of one line about routes that are listened to.
+/// Places accepted in one line about routes.
 const PLACES_MAX: usize = 3;
-/// Longest first line of an exception that is listened to.
+/// Longest accepted first line of an exception, characters.
 const EXCEPTION_CHARS_MAX: usize = 300;
-/// Longest path of a file of the app that is listened to.
+/// Longest accepted path of a file of the app, characters.
 const FILE_CHARS_MAX: usize = 500;
 
-/// Binds the socket and serves it from now on.
+/// Binds the socket and serves it.
 ///
 /// # Errors
 /// When it cannot be bound.
@@ -217,7 +217,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
     }
 }
 
-/// Requests that the app has let go.
+/// Handles requests that the app has finished or released.
 fn hear_done(supervisor: &Supervisor, process: &Process, said: &Line) {
     for done in &said.requests {
         match done.left {
@@ -238,7 +238,7 @@ fn hear_done(supervisor: &Supervisor, process: &Process, said: &Line) {
     }
 }
 
-/// An exception that nothing caught. The first of several is what the others follow from.
+/// Records an uncaught exception. Of several, the first one counts, because the others follow from it.
 fn hear_thrown(process: &Process, said: &Line) {
     process.unreported.borrow_mut().used(said.cpu_us_total);
     let mut threw = process.threw.borrow_mut();
@@ -248,7 +248,7 @@ fn hear_thrown(process: &Process, said: &Line) {
     }
 }
 
-/// The app has asked for purges; it is told when all of them are done.
+/// Carries out purges for the app, and reports to it when all are done.
 fn purge(supervisor: &Supervisor, process: &Rc<Process>, serial: u64, wanted: &[Wanted]) {
     let wanted = wanted.iter().take(PURGES_MAX);
     let purges: Vec<_> =
@@ -270,7 +270,7 @@ fn purge(supervisor: &Supervisor, process: &Rc<Process>, serial: u64, wanted: &[
     });
 }
 
-/// None where it names nothing, or something too long.
+/// Purge that the app asked for; `None` if it names nothing, or a name is too long.
 fn meant(wanted: &Wanted) -> Option<Purge> {
     let fine = |text: &Option<String>| text.clone().filter(|text| (1..=PURGE_BYTES_MAX).contains(&text.len()));
     match (fine(&wanted.url), fine(&wanted.prefix), fine(&wanted.tag)) {
@@ -295,7 +295,8 @@ fn long_run(said: &line::LongRun) -> LongRun {
     }
 }
 
-/// What exceeds the announced length would be read as the start of another answer, so the preload cuts it.
+/// Reports an answer that exceeded its Content-Length. The preload cuts it, because the excess would be read as the
+/// start of another answer.
 fn tell_overlong(supervisor: &Supervisor, process: &Process, said: &Line) {
     let Line { request, method, target, bytes, more, .. } = said;
     let (request, target) = (excerpt(request, 128), excerpt(target, 256));
@@ -313,8 +314,9 @@ fn excerpt(text: &str, chars_max: usize) -> &str {
     text.char_indices().nth(chars_max).map_or(text, |(end, _)| &text[..end])
 }
 
-/// For how long the main thread was awake since the beat before. The event loop's word counts what waits for a CPU after it was
-/// woken as idle, and the kernel's a child that is waited for; it was asleep as far as both say so.
+/// Reports the time for which the main thread was awake since the last beat. The event loop counts waiting for a CPU
+/// after a wake-up as idle, and the kernel counts waiting for a child as sleep. So the thread slept only as long as
+/// both say.
 fn tell_sleep(supervisor: &Supervisor, process: &Process, elu: f64) {
     let now = Instant::now();
     let sample = process.listener_pid.get().and_then(sample::main_thread).filter(|sample| sample.is_exact);
@@ -328,14 +330,15 @@ fn tell_sleep(supervisor: &Supervisor, process: &Process, elu: f64) {
     supervisor.gate.was_awake(process.worker, elapsed, turned.max(wanted.unwrap_or_default()));
 }
 
-/// The app's connection to the gateway itself.
+/// Reports a connection of the app to the gateway itself.
 fn hear_own_call(supervisor: &Supervisor, process: &Process, said: &Line) {
     if let Some(port) = said.port {
         supervisor.gate.asks_itself(process.worker, port, said.closed);
     }
 }
 
-/// Requests that only wait are bounded by what the worker has left: of its heap, and of its share of the machine's or cgroup's memory.
+/// Reports memory, which limits parked requests: the worker's heap, and its share of the memory of the machine or
+/// cgroup.
 fn hear_memory(supervisor: &Supervisor, process: &Process, said: &Line) {
     let worker = process.worker;
     let weigh = |memory, used_bytes, limit_bytes| {

@@ -1,4 +1,4 @@
-//! How a worker's process ended, in a word for metrics and a sentence for the operator.
+//! End of a worker's process, as a label for metrics and a sentence for the operator.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -9,22 +9,22 @@ use sluice_catalog::errors::Code;
 use sluice_journal::ExitReason;
 use sluice_scheduler::KillReason;
 
-/// What V8 says of a heap that is full: one line that begins and holds these.
+/// Texts in V8's message about a full heap: one line starts with the first and contains one of the others.
 const FATAL: &str = "FATAL ERROR:";
 const FULL: [&str; 2] = ["JavaScript heap out of memory", "Allocation failed"];
 
-/// What is known of a process besides its status.
+/// Facts about a process besides its exit status.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Known<'k> {
-    /// The gateway has killed it.
+    /// Reason for which the gateway has killed it.
     pub(crate) killed: Option<KillReason>,
-    /// The gateway has killed what was left after the process that served had ended by itself.
+    /// Whether the gateway has killed the remaining processes after the serving one had exited by itself.
     pub(crate) rest_was_killed: bool,
-    /// It was killed because it waited, not because it burnt CPU.
+    /// Whether it was killed because it waited, not because it used CPU.
     pub(crate) was_blocked: bool,
-    /// A shell or npm stands above the app, and tells of signals by a code.
+    /// Whether a shell or npm runs above the app, and reports signals as exit codes.
     pub(crate) is_command: bool,
-    /// The heap in use, as last reported.
+    /// Heap in use, as last reported, bytes.
     pub(crate) heap_used_bytes: Option<u64>,
     /// The end of its stderr.
     pub(crate) stderr_tail: &'k str,
@@ -32,7 +32,7 @@ pub(crate) struct Known<'k> {
 
 pub(crate) struct Ending {
     pub(crate) reason: ExitReason,
-    /// A signal has ended it that neither asks a process to leave nor came from the gateway.
+    /// Whether a signal has ended it that neither asks a process to exit nor came from the gateway.
     pub(crate) is_violent: bool,
     pub(crate) status: String,
 }
@@ -119,7 +119,7 @@ mod tests {
     const TAIL: &str = "<--- Last few GCs --->\n\nFATAL ERROR: Ineffective mark-compacts near heap limit Allocation \
                         failed - JavaScript heap out of memory\n----- Native stack trace -----\n 1: 0xb8";
 
-    /// A process that was ended by a signal, or with a code.
+    /// Reason and text for a process that ended by a signal or with a code.
     fn ended(raw: i32, known: &Known<'_>) -> (ExitReason, String) {
         let Ending { reason, status, .. } = describe(&Ok(ExitStatus::from_raw(raw)), known);
         (reason, status)

@@ -1,5 +1,5 @@
-//! The gate as the supervisor knows it: what gives requests to workers, is told what happens to them, and says what is to be
-//! done with their processes. Its other side is in `sluice_proxy`, of which the supervisor knows nothing.
+//! The gate as the supervisor sees it: it gives requests to workers, receives reports about them, and decides about
+//! their processes. The other side is in `sluice_proxy`, which the supervisor does not know.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,28 +17,28 @@ use tokio::time::Instant;
 
 use crate::parts::PartsPurger;
 
-/// What a worker says of a request that the app has let go.
+/// A worker's report about a request that the app has finished or released.
 #[derive(Clone, Debug, Default)]
 pub struct Reported<'a> {
-    /// The request's own CPU time, microseconds, where that is known: others may have shared the worker.
+    /// CPU time of the request itself, microseconds, if known: other requests may have shared the worker.
     pub cpu_us: Option<u64>,
-    /// Requests of its class for which that time stands; one where the worker does not say. Of a light class only a sample is
-    /// measured. 0: the request was not in the sample and took long.
+    /// Number of requests of its class that the CPU time stands for; one if the worker does not say. Only a sample of a
+    /// light class is measured. 0 means that the request took long outside the sample.
     pub weight: Option<u32>,
-    /// The template of the app's router, if that is news.
+    /// Template of the app's router, if not reported before.
     pub route: Option<&'a str>,
-    /// Its uninterrupted runs of 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer.
+    /// Number of its uninterrupted runs of 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer.
     pub runs: &'a [u64],
-    /// The longest of them, from 10 ms.
+    /// Longest of its runs, if at least 10 ms.
     pub longest: Option<LongRun>,
-    /// Time in the handler of its route, microseconds, of some requests.
+    /// Time in the handler of its route, microseconds, reported for some requests.
     pub handler_us: Option<u64>,
 }
 
-/// What a worker needs, as it says every second.
+/// A worker's use of memory, reported every second.
 #[derive(Clone, Copy, Debug)]
 pub struct Vitals {
-    /// Its listening process.
+    /// Process that listens.
     pub pid: u32,
     /// Resident memory, bytes.
     pub rss_bytes: u64,
@@ -49,191 +49,193 @@ pub struct Vitals {
 /// An uninterrupted run of a worker's main thread.
 #[derive(Clone, Copy, Debug)]
 pub struct LongRun {
-    /// How long it was, microseconds.
+    /// Duration, microseconds.
     pub us: u64,
-    /// How much of that the garbage collector took, microseconds.
+    /// Time that the garbage collector took of it, microseconds.
     pub collected_us: u64,
-    /// CPU time of the main thread meanwhile, microseconds, where that is known.
+    /// CPU time of the main thread during it, microseconds, if known.
     pub cpu_us: Option<u64>,
-    /// How long the main thread could have run and got no CPU, microseconds, where the system tells.
+    /// Time that the main thread was ready to run but got no CPU, microseconds, if the system reports it.
     pub queued_us: Option<u64>,
-    /// How long ago it ended, milliseconds.
+    /// Time since its end, milliseconds.
     pub ago_ms: u64,
-    /// The request whose run it was, where that is known.
+    /// Request that the run belonged to, if known.
     pub request: Option<RequestId>,
 }
 
 /// A request that a worker holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// Its number.
+    /// Number of the request.
     pub request: RequestId,
-    /// `X-Request-Id`.
+    /// Value of `X-Request-Id`.
     pub request_id: String,
-    /// Its method.
+    /// Method of the request.
     pub method: String,
-    /// Its path, without the query, which may hold secrets.
+    /// Path of the request, without the query, which may contain secrets.
     pub path: String,
-    /// Its class.
+    /// Class of the request.
     pub class: Rc<str>,
 }
 
 /// The unexpected end of a worker that served.
 #[derive(Clone, Copy, Debug)]
 pub struct Crash<'a> {
-    /// How its process ended, in words.
+    /// End of its process, in words.
     pub status: &'a str,
     /// First line of the exception that ended it.
     pub exception: Option<&'a str>,
-    /// How many requests it held.
+    /// Number of requests that it held.
     pub held: usize,
-    /// The one that it ended with, where that is known.
+    /// Request that ended it, if known.
     pub request: Option<&'a Held>,
 }
 
-/// What a worker says of the runs of its main thread.
+/// A worker's report about the runs of its main thread.
 #[derive(Clone, Debug)]
 pub struct RunsTold<'a> {
-    /// Runs by duration since it serves.
+    /// Number of runs by duration since it began to serve.
     pub counts: &'a [u64],
-    /// Time in them, microseconds.
+    /// Time in these runs, microseconds.
     pub time_us: &'a [u64],
-    /// For how long it has watched, microseconds.
+    /// Time over which it has observed runs, microseconds.
     pub observed_us: u64,
-    /// Pauses of the garbage collector.
+    /// Number of pauses of the garbage collector.
     pub collections: u64,
-    /// Time in them, microseconds.
+    /// Time in these pauses, microseconds.
     pub collected_us: u64,
-    /// Long runs since it said so last.
+    /// Long runs since the last report.
     pub long: Vec<LongRun>,
 }
 
-/// What a worker says of the tables of its app's routers.
+/// A worker's report about the tables of its app's routers.
 #[derive(Clone, Debug)]
 pub struct RoutesGrown<'a> {
-    /// Entries of all tables.
+    /// Number of entries in all tables.
     pub size: u64,
-    /// How many of them are more than when the worker had served for a second.
+    /// Increase since the worker had served for one second.
     pub added: u64,
-    /// Code that has added most: file, line, entries.
+    /// Code that has added most entries: file, line, entries.
     pub places: Vec<(&'a str, u64, u64)>,
 }
 
-/// What workers are told of rendering.
+/// Settings of rendering that are sent to workers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DialInForce {
-    /// Counts changes, from 1.
+    /// Number of changes, from 1.
     pub version: u64,
     /// Shares of visitors for whom the server renders, 0 to 1, by entry of `render.server`.
     pub server: BTreeMap<String, f64>,
 }
 
-/// What a worker says of components and pages since it said so last.
+/// A worker's report about components and pages since its last one.
 #[derive(Clone, Debug)]
 pub struct RenderedTold<'a> {
-    /// By component and outcome.
+    /// Renders by component and outcome.
     pub components: Vec<Rendered<'a>>,
-    /// By setting of the dial.
+    /// Pages by setting of the dial.
     pub settings: Vec<Spent<'a>>,
-    /// Variants that pages had.
+    /// Variants on pages.
     pub variants: Vec<&'a str>,
 }
 
-/// Who carries out actions on processes.
+/// Function that carries out actions on processes.
 pub type Host = Rc<dyn Fn(Action)>;
 
-/// See the module's text. No method calls back into the supervisor before it returns, but for the actions that
-/// [`Gate::set_host`] names somebody for.
+/// Interface to the gate. See the module's text. No method calls back into the supervisor before it returns, except for
+/// actions through the host from [`Gate::set_host`].
 pub trait Gate {
     /// The config in force.
     fn config(&self) -> Rc<Config>;
-    /// How much of pages workers are to render.
+    /// Share of pages that workers should render.
     fn dial(&self) -> Rc<DialInForce>;
-    /// Shows the scheduler's state; `read` must not call the gate.
+    /// Passes the scheduler's state to `read`, which must not call the gate.
     fn read_scheduler(&self, read: &mut dyn FnMut(&Scheduler));
-    /// Names who carries out the actions on processes; before this nothing is started. The actions of a step are carried
-    /// out after it, so the host may call the gate.
+    /// Sets the function that carries out actions on processes; nothing is started before. The actions of a step are
+    /// carried out after it, so the host may call the gate.
     fn set_host(&self, host: Host);
-    /// Names who has workers purge the parts of pages that they keep.
+    /// Sets the function that makes workers purge their cached parts of pages.
     fn set_parts_purger(&self, purger: PartsPurger);
-    /// Whether priorities of workers can be raised again; no, unless this is said.
+    /// Sets whether priorities of workers can be raised again; false by default.
     fn set_may_raise(&self, may_raise: bool);
 
     // What happened to a worker.
 
-    /// What concerns nobody but the scheduler.
+    /// Passes an event that concerns only the scheduler.
     fn tell(&self, event: Event);
-    /// The worker's server listens on this socket. `marks` says whether heads of its answers carry tokens.
+    /// Reports that the worker's server listens on this socket. `marks` says whether heads of its answers carry tokens.
     fn listening(&self, worker: WorkerId, socket: PathBuf, marks: bool);
-    /// The worker's preload has opened this pipe, so that it may get requests ahead of time.
+    /// Reports that the worker's preload has opened this pipe, so that it may get requests ahead of time.
     fn takes_ahead(&self, worker: WorkerId, pipe: &Path);
-    /// The worker's main thread is in a loop that lets others in: until then, what it is given counts up the byte in this file.
+    /// Reports that the worker's main thread is in a loop that lets others in until then. Each request given to it
+    /// increments the byte in this file.
     fn breathes(&self, worker: WorkerId, counter: &Path, until: Instant);
-    /// The worker cannot go on: it dies without having been asked to leave. Nothing more goes to it (I4), and it is replaced.
+    /// Reports that the worker is dying without having been asked to exit. It gets nothing more (I4) and is replaced.
     fn faulted(&self, worker: WorkerId);
-    /// The app, which is being developed, has ended by itself: how, and the end of its stderr.
+    /// Reports that an app in development has exited by itself, with its status and the end of its stderr.
     fn app_is_down(&self, status: &str, stderr_tail: &str);
-    /// The worker's process is gone.
+    /// Reports that the worker's process has exited.
     fn exited(&self, worker: WorkerId);
-    /// The worker has used so much CPU time of which no request was told. Said just before [`Gate::exited`], while the requests
-    /// that it held are known.
+    /// Reports CPU time of the worker that no report attributed to a request. Called directly before [`Gate::exited`],
+    /// while the requests that it held are known.
     fn left_untold(&self, worker: WorkerId, cpu: Duration);
-    /// The worker, which served, has ended unexpectedly.
+    /// Reports the unexpected end of a worker that served.
     fn crashed(&self, worker: WorkerId, crash: &Crash<'_>);
-    /// The worker's main thread was awake for so much of the time since it said so last.
+    /// Reports the time for which the worker's main thread was awake since the last such report.
     fn was_awake(&self, worker: WorkerId, elapsed: Duration, awake: Duration);
-    /// The worker beats.
+    /// Reports a beat of the worker.
     fn beats(&self, worker: WorkerId, vitals: Vitals);
-    /// The app writes to connections itself, past its responses; so many bytes of that were dropped.
+    /// Reports that the app writes to connections itself, past its responses, and how many bytes of that were dropped.
     fn writes_raw(&self, worker: WorkerId, dropped_bytes: u64);
 
-    /// The worker has counted the uninterrupted runs of its main thread.
+    /// Reports the worker's counts of uninterrupted runs.
     fn runs(&self, worker: WorkerId, told: &RunsTold<'_>);
 
-    /// The tables of the app's routers have grown or shrunk.
+    /// Reports that the tables of the app's routers have grown or shrunk.
     fn routes_grown(&self, worker: WorkerId, told: &RoutesGrown<'_>);
 
-    /// The worker has rendered components and pages.
+    /// Reports rendered components and pages.
     fn rendered(&self, told: &RenderedTold<'_>);
 
     // What a worker says of requests.
 
-    /// The request's response has ended for good.
+    /// Reports that the request's response has ended for good.
     fn reported(&self, worker: WorkerId, request: RequestId, reported: &Reported<'_>);
-    /// The worker has profiled a request.
+    /// Reports that the worker has profiled a request.
     fn has_profiled(&self, worker: WorkerId, told: Profiled);
-    /// The worker has reported all that had ended for it by now.
+    /// Reports that the worker has reported all requests that had ended by now.
     fn has_reported_all(&self, worker: WorkerId, now: Instant);
-    /// The app has the upgrade or the event stream to itself, and goes on to other requests.
+    /// Reports that the app alone handles the upgrade or event stream from now on, and takes other requests.
     fn app_took(&self, worker: WorkerId, request: RequestId);
-    /// The app waits with the answer to a long poll: it leaves its slot.
+    /// Reports that the app delays the answer of a long poll, so that the request leaves its slot.
     fn waits_on(&self, worker: WorkerId, request: RequestId);
-    /// The app has not seen the request, because it has not ended the other.
+    /// Reports that the app has not seen the request, because it has not finished the other one (`by`).
     fn busy(&self, worker: WorkerId, request: RequestId, by: RequestId);
-    /// The app has connected to the gateway from this local port, or has closed that connection.
+    /// Reports that the app has connected to the gateway from this local port, or has closed that connection.
     fn asks_itself(&self, worker: WorkerId, port: u16, is_over: bool);
-    /// The app holds no request at all, so whatever it broke off has ended.
+    /// Reports that the app holds no request, so all requests that it broke off have ended.
     fn idle(&self, worker: WorkerId);
 
     // What the supervisor asks.
 
-    /// Woken when requests wait for a worker; where further ones are granted to workers that wait themselves.
+    /// Notification that requests wait for a worker, where waiting workers may get further ones.
     fn queue_waits(&self) -> &Notify;
-    /// Whether main threads of workers are to be looked at: somebody waits, or a worker holds what may only wait.
+    /// Whether the supervisor should check main threads of workers: a request waits, or a worker holds requests that
+    /// may only wait.
     fn wants_looks(&self) -> bool;
-    /// Whether the gateway is on its way out.
+    /// Whether the gateway is shutting down.
     fn is_leaving(&self) -> bool;
-    /// Requests that this worker has finished.
+    /// Number of requests that this worker has finished.
     fn requests_total(&self, worker: WorkerId) -> u64;
-    /// The request that the worker was given last of those it holds: request id, method, target.
+    /// Latest request given to the worker that it still holds: request id, method, target.
     fn latest_request(&self, worker: WorkerId) -> Option<(String, String, String)>;
-    /// Requests that the worker holds, in the order in which it began them. The gateway's own are left out.
+    /// Requests that the worker holds, in the order in which it began them, without the gateway's own.
     fn held(&self, worker: WorkerId) -> Vec<Held>;
-    /// When the worker was given the latest of the requests that it holds.
+    /// Time at which the worker got the latest of the requests that it holds.
     fn latest_given(&self, worker: WorkerId) -> Option<Instant>;
-    /// Purges pages for an app. The receiver gets how many variants of pages that were.
+    /// Purges pages for an app. The receiver gets the number of purged variants of pages.
     fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64>;
-    /// Why the warm-up of this worker failed, if it was the latest that did.
+    /// Error of this worker's warm-up, if it was the latest that failed.
     fn warm_up_failure(&self, worker: WorkerId) -> Option<WarmUpError>;
 }
 

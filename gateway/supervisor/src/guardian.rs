@@ -1,7 +1,7 @@
-//! The process that outlives a killed gateway for a moment: it kills the workers' process groups, so that none is left.
+//! The guardian: a process that outlives a killed gateway for a moment and kills the workers' process groups.
 //!
-//! The gateway tells it each group over a pipe. When the pipe ends without a goodbye for a group, the gateway is dead,
-//! however it died, and the group is killed.
+//! The gateway sends it each group through a pipe. If the pipe ends without a goodbye for a group, the gateway has
+//! died, for whatever reason, and the guardian kills the group.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -17,12 +17,12 @@ use sluice_journal::{Event, Journal, Level, Tasks};
 use tokio::process::{Child, Command};
 use tokio::time::Instant;
 
-/// Pause before another is started after one that lived shorter than this; it doubles up to the maximum.
+/// Pause before another guardian is started if one lived shorter than this; it doubles up to the maximum.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 /// The longest pause before another guardian is started.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// The gateway's end.
+/// The gateway's end of the pipe.
 pub(crate) struct Guardian {
     pipe: RefCell<PipeWriter>,
     watched: RefCell<BTreeSet<u32>>,
@@ -30,7 +30,7 @@ pub(crate) struct Guardian {
 }
 
 impl Guardian {
-    /// Starts the process, and another whenever one has ended.
+    /// Starts the process, and another one whenever it has ended.
     ///
     /// # Errors
     /// When this very program cannot be started again.
@@ -52,13 +52,13 @@ impl Guardian {
         self.say('-', group);
     }
 
-    /// A few bytes into a pipe that is read at once. A guardian that has just died is being replaced, and its successor is
-    /// told everything.
+    /// Writes a few bytes to a pipe that is read at once. Errors are ignored: a guardian that has died is being
+    /// replaced, and its successor gets all groups.
     fn say(&self, sign: char, group: u32) {
         let _ = writeln!(self.pipe.borrow_mut(), "{sign}{group}");
     }
 
-    /// Starts another guardian, which is told everything.
+    /// Starts another guardian, and sends it all groups.
     fn replace(&self) -> io::Result<Child> {
         let (child, mut pipe) = spawn()?;
         for group in self.watched.borrow().iter() {
@@ -73,7 +73,7 @@ impl Guardian {
     }
 }
 
-/// Waits for the end of each guardian and replaces it at once; one that ends soon after its start after a pause.
+/// Waits for the end of each guardian and replaces it: at once, or after a pause if it ended soon after its start.
 async fn keep(guardian: Weak<Guardian>, mut child: Child) {
     let mut pause = PAUSE_MIN;
     let mut started = Instant::now();
@@ -106,7 +106,7 @@ async fn keep(guardian: Weak<Guardian>, mut child: Child) {
     }
 }
 
-/// This very program again, in another role.
+/// Starts this program again as a guardian.
 fn spawn() -> io::Result<(Child, PipeWriter)> {
     let (reader, writer) = io::pipe()?;
     let child = Command::new(program()?)
@@ -119,7 +119,7 @@ fn spawn() -> io::Result<(Child, PipeWriter)> {
     Ok((child, writer))
 }
 
-/// The file that this program was started from may have been replaced by another version; the kernel still has it.
+/// Path of the running program. Its file may have been replaced by another version, but the kernel still has it.
 ///
 /// # Errors
 /// What the operating system says.
@@ -134,7 +134,7 @@ pub fn program() -> io::Result<PathBuf> {
     }
 }
 
-/// The guardian process's whole life.
+/// Main function of the guardian process.
 pub fn run() {
     // It ends with the pipe and with nothing else; blocked, a signal waits for ever.
     let _ = SigSet::all().thread_block();

@@ -1,7 +1,7 @@
 //! Starts, watches and stops the workers' processes, and talks to the preloads in them.
 //!
-//! When to start or stop is decided by `sluice_scheduler`; this crate carries it out and reports what happened. It must
-//! not know requests, beyond passing on what a worker reports of them.
+//! `sluice_scheduler` decides when to start or stop; this crate carries it out and reports the results. It must not
+//! know requests, beyond passing on a worker's reports about them.
 
 #![forbid(unsafe_code)]
 
@@ -64,21 +64,22 @@ use main_server::MainServer;
 use process::Process;
 use tokio::time::Instant;
 
-/// For how long a worker's word counts that its main thread is in a loop that lets others in. Such a loop says so every 50 ms.
+/// Time for which a worker's report counts that its main thread is in a loop that lets others in. Such a loop reports
+/// every 50 ms.
 const BREATHES: Duration = Duration::from_millis(120);
 
-/// What the operator sees of a worker's process.
+/// A worker's process as the operator sees it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProcessView {
-    /// The process that the gateway started.
+    /// Id of the process that the gateway started.
     pub pid: Option<u32>,
-    /// Resident memory, as the worker last reported it, in bytes.
+    /// Resident memory, as last reported, in bytes.
     pub rss_bytes: Option<u64>,
-    /// CPU time since its start, as the worker last reported it, in milliseconds.
+    /// CPU time since its start, as last reported, in milliseconds.
     pub cpu_ms_total: Option<f64>,
     /// CPU time over the last seconds, in cores.
     pub cpu: Option<f64>,
-    /// When it gave its last sign of life.
+    /// Time of its last sign of life.
     pub heard: Option<Instant>,
     /// JavaScript heap in use, in bytes.
     pub heap_used_bytes: Option<u64>,
@@ -86,21 +87,21 @@ pub struct ProcessView {
     pub event_loop_utilization: Option<f64>,
     /// The longest delay of its event loop within the last minute.
     pub event_loop_delay_max: Option<Duration>,
-    /// Garbage collection's part of the CPU time, where requests shared the worker and that was measured, 0 to 1.
+    /// Share of the CPU time that garbage collection took, 0 to 1, if requests shared the worker and it was measured.
     pub gc_share: Option<f64>,
-    /// The part of the same that is no request's.
+    /// Share of the same CPU time that no request used, 0 to 1.
     pub lost_share: Option<f64>,
 }
 
-/// What a supervisor tells of its own accord.
+/// Notifications from a supervisor.
 pub struct Told {
-    /// No worker ever listened, and there is no point in going on.
+    /// Resolves if no worker ever listened and the supervisor has given up.
     pub gave_up: oneshot::Receiver<()>,
-    /// Each reload that is over. As many as were asked for.
+    /// Ends of reloads, one for each that was asked for.
     pub reloads: mpsc::UnboundedReceiver<ReloadEnd>,
 }
 
-/// What a reload may change of what workers run; fields as in [`App`].
+/// Settings of workers that a reload may change; fields as in [`App`].
 #[allow(missing_docs, reason = "those of `App` say it")]
 pub struct Version {
     pub start: Start,
@@ -108,13 +109,13 @@ pub struct Version {
     pub env: BTreeMap<String, String>,
     pub main_port: u16,
     pub renders_fast: bool,
-    /// As of [`App`].
+    /// Same as in [`App`].
     pub head_bytes_max: u64,
 }
 
-/// The one supervisor of a gateway.
+/// The supervisor; a gateway has one.
 pub struct Supervisor {
-    /// By generation: the one in force, and the one that is to follow.
+    /// Apps by generation: the one in force, and the one that is to follow.
     apps: RefCell<BTreeMap<u64, Rc<App>>>,
     sockets: PathBuf,
     profiles: PathBuf,
@@ -122,7 +123,7 @@ pub struct Supervisor {
     journal: Journal,
     tasks: Tasks,
     guardian: Rc<Guardian>,
-    /// Priorities that were lowered can be raised again.
+    /// Whether lowered priorities can be raised again.
     may_raise: bool,
     processes: RefCell<HashMap<WorkerId, Rc<Process>>>,
     restarts: RefCell<HashMap<u32, u64>>,
@@ -132,23 +133,23 @@ pub struct Supervisor {
     main_server: MainServer,
     gave_up: RefCell<Option<oneshot::Sender<()>>>,
     reloads: mpsc::UnboundedSender<ReloadEnd>,
-    /// Whose start failed last and why, with what the app wrote to stderr.
+    /// Worker whose start failed last, the error, and its output on stderr.
     last_failure: RefCell<Option<(WorkerId, Code, String)>>,
     /// React renders of all workers since the start.
     react: RefCell<Renders>,
-    /// Component caches of all workers since the start; what they hold is in each process.
+    /// Component caches of all workers since the start; their present contents are in each process.
     component_cache: Cell<ComponentCacheSnapshot>,
-    /// It was told why the latest generation does not render as the configuration says.
+    /// Whether the operator was told why the latest generation does not render as configured.
     react_off_told: Cell<bool>,
-    /// Components that go over their CPU budgets.
+    /// Components that exceed their CPU budgets.
     overruns: RefCell<Overruns>,
 }
 
-/// Part of the memory, in eighths, that is for workers: the rest is the gateway's and the system's.
+/// Part of the memory that workers may use, in eighths: the gateway and the system need the rest.
 const FOR_WORKERS: u64 = 7;
 
 impl Supervisor {
-    /// Resident memory that one worker may use while all use as much, bytes; `u64::MAX` where nobody knows.
+    /// Resident memory that one worker may use if all use the same, bytes; `u64::MAX` if the total is unknown.
     pub(crate) fn resident_bytes_max(&self) -> u64 {
         let memory_bytes = self.apps.borrow().values().find_map(|app| app.memory_bytes);
         let workers = self.gate.scheduler(sluice_scheduler::Scheduler::ready_count).max(1);
@@ -159,7 +160,8 @@ impl Supervisor {
         }
     }
 
-    /// Starts the guardian and the control socket; workers follow as the gate asks for them. `app` is that of generation 1.
+    /// Starts the guardian and the control socket; workers follow as the gate asks for them. `app` is that of
+    /// generation 1.
     ///
     /// # Errors
     /// When the guardian cannot be started or the control socket cannot be bound.
@@ -207,7 +209,7 @@ impl Supervisor {
         Ok((supervisor, Told { gave_up, reloads }))
     }
 
-    /// What workers of this generation are to run. Of those before, only the one in force is kept.
+    /// Adds the app of a new generation. Of earlier ones, only the one in force is kept.
     pub fn add_generation(&self, generation: u64, version: Version) {
         let in_force = self.gate.scheduler(sluice_scheduler::Scheduler::generation);
         let mut apps = self.apps.borrow_mut();
@@ -219,14 +221,14 @@ impl Supervisor {
         apps.retain(|known, _| *known == generation || *known == in_force);
     }
 
-    /// The app of this generation, or of the latest one before it that is known.
+    /// App of this generation, or of the latest known one before it.
     fn app(&self, generation: u64) -> Option<Rc<App>> {
         let apps = self.apps.borrow();
         let app = apps.range(..=generation).next_back().or_else(|| apps.iter().next());
         app.map(|(_, app)| Rc::clone(app))
     }
 
-    /// What is known of a worker's process.
+    /// View of a worker's process; empty if there is none.
     pub fn view(&self, worker: WorkerId) -> ProcessView {
         self.processes.borrow().get(&worker).map(|process| process.view()).unwrap_or_default()
     }
@@ -236,12 +238,12 @@ impl Supervisor {
         self.loop_delays.get()
     }
 
-    /// How often the place has been started again.
+    /// Number of times that the place was restarted.
     pub fn restarts(&self, instance: u32) -> u64 {
         self.restarts.borrow().get(&instance).copied().unwrap_or(0)
     }
 
-    /// Places that wait before their next start, with the seconds that are left.
+    /// Places that wait before their next start, with the remaining seconds.
     pub fn backing_off(&self) -> Vec<(u32, f64)> {
         let now = Instant::now();
         let waiting = self.backing_off.borrow();
@@ -252,7 +254,7 @@ impl Supervisor {
             .collect()
     }
 
-    /// Kills every worker at once; for a gateway that has no time left.
+    /// Kills every worker at once, for a gateway that has no time left.
     pub fn kill_all(&self) {
         for process in self.processes.borrow().values().filter(|process| !process.has_exited.get()) {
             if process.was_killed.get().is_none() {
@@ -262,40 +264,40 @@ impl Supervisor {
         }
     }
 
-    /// Why the latest start that failed did so: its code, and the last lines that the app wrote to stderr.
+    /// Error of the latest failed start, and the last lines that the app wrote to stderr.
     pub fn last_failure(&self) -> Option<(Code, String)> {
         self.last_failure.borrow().as_ref().map(|(_, code, text)| (*code, text.clone()))
     }
 
-    /// Binds no further address of the app from now on: another gateway has them.
+    /// Stops binding additional addresses of the app, because another gateway has them.
     pub fn hold_auxiliaries(&self) {
         self.auxiliaries.hold();
     }
 
-    /// Stops listening on every further address of the app, for a gateway that takes over. Open connections stay.
+    /// Stops listening on every additional address of the app, for a gateway that takes over. Open connections stay.
     pub async fn release_auxiliaries(&self) {
         self.auxiliaries.hold();
         self.auxiliaries.release().await;
     }
 
-    /// Binds the further addresses of the app: whoever had them has let go.
+    /// Binds the additional addresses of the app, after another gateway has released them.
     pub fn open_auxiliaries(&self) {
         self.auxiliaries.open();
     }
 
-    /// Whether any worker's process is left.
+    /// Whether any worker's process still exists.
     pub fn has_processes(&self) -> bool {
         !self.processes.borrow().is_empty()
     }
 
-    /// Has all workers purge parts of pages.
+    /// Makes all workers purge parts of pages.
     fn purge_parts(&self, purge: &Purge) -> Vec<oneshot::Receiver<()>> {
         let processes: Vec<_> = self.processes.borrow().values().cloned().collect();
         let hearing = processes.iter().filter(|process| process.control.borrow().is_some());
         hearing.map(|process| process.parts.purge(purge, |line| process.say(line))).collect()
     }
 
-    /// The worker that a new control connection may speak for: one that has none yet.
+    /// Worker that a new control connection may speak for, if that has none yet.
     fn speaker(&self, worker: WorkerId) -> Option<Rc<Process>> {
         let process = self.processes.borrow().get(&worker).cloned()?;
         if process.control.borrow().is_some() {
@@ -308,7 +310,7 @@ impl Supervisor {
         Some(process)
     }
 
-    /// The worker's server listens: it takes requests, unless the app is still to say that it is ready.
+    /// Handles a listening server: the worker takes requests, unless the app must still report that it is ready.
     fn listening(&self, process: &Process) {
         process.listens.set(true);
         if process.waits_for_word.get() {
@@ -327,7 +329,7 @@ impl Supervisor {
         }
     }
 
-    /// The worker's main thread is in a loop that lets others in.
+    /// Handles a report that the worker's main thread is in a loop that lets others in.
     fn breathes(&self, process: &Process, now: Instant) {
         let until = now + BREATHES;
         process.breathes_until.set(Some(until));
@@ -335,7 +337,7 @@ impl Supervisor {
         self.gate.breathes(process.worker, &pipe::counter_beside(&self.socket(process.worker)), until);
     }
 
-    /// The app has closed its server. Unasked, that is how many apps begin to leave after an error.
+    /// Handles a server that the app has closed. Many apps begin to exit after an error this way.
     fn closing(&self, process: &Process) {
         if !process.is_asked_to_leave.get() {
             let text = format!(
@@ -347,14 +349,14 @@ impl Supervisor {
         self.gate.tell(sluice_scheduler::Event::Closing { worker: process.worker });
     }
 
-    /// The app has said `ready`.
+    /// Handles `ready` from the app.
     fn said_ready(&self, process: &Process) {
         if process.waits_for_word.replace(false) && process.listens.get() {
             self.listening(process);
         }
     }
 
-    /// The worker's event loop turns.
+    /// Handles a sign of life: the worker's event loop turns.
     fn is_heard(&self, process: &Process, now: Instant) {
         process.last_heard.set(Some(now));
         process.track.set(None);

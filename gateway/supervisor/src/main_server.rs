@@ -1,7 +1,7 @@
-//! Which of the app's servers is its main one: what workers are told to look for, and what they found.
+//! The app's main server: the settings with which workers look for it, and the server that they found.
 //!
-//! A worker has to guess where the app does not listen on `PORT`, and a good guess takes time. So the first worker waits a
-//! while, and those that follow know what it found. It must not know how a preload decides.
+//! A worker must guess if the app does not listen on `PORT`, and a good guess takes time. So the first worker waits a
+//! while, and later ones know its result. It must not know how a preload decides.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
@@ -15,35 +15,36 @@ use crate::auxiliary::Address;
 use crate::control::Requested;
 use crate::{App, Supervisor};
 
-/// How long a server elsewhere waits for one on `PORT`, where nothing is known of the app, in milliseconds.
+/// Time that a server elsewhere waits for one on `PORT` while nothing is known of the app, in milliseconds.
 const WAIT_MS: u64 = 3000;
-/// The same where the main server of a worker before had no port of its own, so that only waiting finds it again.
+/// The same time if an earlier worker's main server had no port of its own, so that only waiting finds it again.
 const WAIT_AGAIN_MS: u64 = 250;
-/// Further servers that are named in a note.
+/// Maximum number of other servers named in a message.
 const OTHERS_MAX: usize = 5;
 
-/// What a preload says of the main server.
+/// A preload's report about the main server.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) requested: Requested,
-    /// It is an HTTPS server.
+    /// Whether it is an HTTPS server.
     pub(crate) tls: bool,
-    /// How long it waited for another, 0 where the app had nothing left to open; none where it was meant.
+    /// Time that it waited for another server, milliseconds; 0 if the app had nothing left to open, `None` if it was
+    /// the intended one.
     pub(crate) waited_ms: Option<u64>,
     pub(crate) others: Vec<Requested>,
 }
 
-/// Where the main server of a worker was.
+/// Address of the main server of an earlier worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Seen {
     #[default]
     Nowhere,
     At(u16),
-    /// On port 0 or a path.
+    /// The server is on port 0 or a path.
     Elsewhere,
 }
 
-/// What is known of the app's main server, and told of it.
+/// Knowledge about the app's main server, and the messages already written about it.
 #[derive(Debug, Default)]
 pub(crate) struct MainServer {
     seen: Cell<Seen>,
@@ -59,7 +60,8 @@ impl MainServer {
     }
 }
 
-/// The port that is meant besides `PORT` (0 for none), and how long others wait for it; none for ever.
+/// Port to look for besides `PORT` (0 for none), and time that other servers wait for it in milliseconds, `None` for no
+/// limit.
 fn plan(named: u16, public: u16, seen: Seen, start_timeout_ms: u64) -> (u16, Option<u64>) {
     let wait_ms = WAIT_MS.min(start_timeout_ms / 4);
     match seen {
@@ -73,14 +75,14 @@ fn plan(named: u16, public: u16, seen: Seen, start_timeout_ms: u64) -> (u16, Opt
 }
 
 impl Supervisor {
-    /// What starts a worker, with all that it is told.
+    /// Command that starts a worker, with all its settings.
     pub(crate) fn command(&self, app: &App, worker: WorkerId, instance: u32, socket: &Path) -> Command {
         let mut command = app.command(worker, instance, socket);
         self.main_server.tell(&mut command, app, self.gate.config().workers.start_timeout_ms);
         command
     }
 
-    /// Remembers for the workers to come, and says what is not as everybody would expect; once, as all say the same.
+    /// Remembers the server for later workers, and reports surprises once, because all workers report the same.
     pub(crate) fn found_main(&self, app: &App, found: &Found) {
         let main = &self.main_server;
         main.seen.set(match found.requested.port {
@@ -102,7 +104,7 @@ impl Supervisor {
     }
 }
 
-/// What an operator should know of a server that was taken because nothing better came.
+/// Message for the operator about a server that was chosen because no better one came.
 fn choice(port: u16, found: &Found) -> Option<(Level, String)> {
     let waited_ms = found.waited_ms?;
     let mut text = format!("the app's server on {} is taken to be its main server, as none ", name(&found.requested));

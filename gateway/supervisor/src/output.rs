@@ -10,17 +10,17 @@ use tokio::time::timeout;
 
 use records::Records;
 
-/// How long a record waits for lines that continue it. Node.js writes a stack at once, and lines of the log wait as long
-/// until they are written.
+/// Time that a record waits for lines that continue it. Node.js writes a stack at once, and lines of the log wait as
+/// long until they are written.
 const CONTINUED_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// A longer line is cut into several.
+/// Maximum length of a line, bytes; a longer one is split.
 const LINE_BYTES_MAX: usize = 16 * 1024;
 /// Last lines of a worker's stderr that are kept for the report of its death.
 const TAIL_LINES_MAX: usize = 60;
 
-/// Reads to the end, and hands over records: lines with those that continue them. `is_kept` sees each line first and says
-/// whether it is for the log. Bytes that are not UTF-8 are replaced.
+/// Reads to the end, and passes records on: lines with those that continue them. `is_kept` sees each line first and
+/// decides whether it belongs into the log. Bytes that are not UTF-8 are replaced.
 pub(crate) async fn read_records(
     mut pipe: impl AsyncRead + Unpin,
     mut is_kept: impl FnMut(&str) -> bool,
@@ -54,7 +54,7 @@ pub(crate) async fn read_records(
     records.end(take);
 }
 
-/// Whole lines out of what is read, without their line feeds.
+/// Splits input into complete lines, without their line feeds.
 #[derive(Default)]
 struct Lines {
     pending: Vec<u8>,
@@ -83,7 +83,7 @@ impl Lines {
     }
 }
 
-/// The last lines, for telling why a start failed.
+/// The last lines of output, for the report of a failed start.
 #[derive(Default)]
 pub(crate) struct Tail {
     lines: VecDeque<String>,

@@ -1,5 +1,5 @@
-//! What a worker is told to purge of the parts of pages that it keeps itself: one line at a time, the next one when that is answered. It must not know
-//! how lines get there.
+//! Purges of the parts of pages that a worker caches itself: one line at a time, the next one after the answer. It must
+//! not know how lines are sent.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -9,25 +9,25 @@ use serde_json::json;
 use sluice_catalog::snapshot::Purge;
 use tokio::sync::oneshot;
 
-/// Tags that wait until a worker has purged those before; more of them are a purge of everything.
+/// Maximum number of tags that wait for the previous purge; beyond it, the worker purges everything.
 const TAGS_MAX: usize = 10_000;
-/// Tags of one line, in bytes.
+/// Maximum size of the tags in one line, in bytes.
 const LINE_BYTES_MAX: usize = 32 * 1024;
 
-/// Has workers purge the parts of pages that they keep. Each receiver is done when a worker has done so, or is gone.
+/// Function that makes workers purge parts of pages. Each receiver resolves when its worker has done so or has exited.
 pub type PartsPurger = Rc<dyn Fn(&Purge) -> Vec<oneshot::Receiver<()>>>;
 
-/// What a worker is still to purge of its parts.
+/// Pending purges of a worker's parts.
 #[derive(Default)]
 pub(crate) struct Parts {
     serial: Cell<u64>,
-    /// Who waits for the line that it was told.
+    /// Senders that wait for the answer to the line under way.
     told: RefCell<Vec<oneshot::Sender<()>>>,
     is_told: Cell<bool>,
     next: RefCell<Next>,
 }
 
-/// What comes after that.
+/// Purges after the line under way.
 #[derive(Default)]
 struct Next {
     tags: BTreeSet<String>,
@@ -36,7 +36,7 @@ struct Next {
 }
 
 impl Parts {
-    /// Has the worker purge parts of pages; `say` says a line to it, if it takes one.
+    /// Makes the worker purge parts of pages. `say` sends a line to it and returns whether the worker takes one.
     pub(crate) fn purge(&self, purge: &Purge, say: impl Fn(&str) -> bool) -> oneshot::Receiver<()> {
         let (sender, receiver) = oneshot::channel();
         {
@@ -51,7 +51,7 @@ impl Parts {
         receiver
     }
 
-    /// Tells the worker what is next, unless it has not answered what was before. One that could not be told is told later.
+    /// Sends the next purge to the worker, unless the previous one is unanswered. A failed line is sent again later.
     pub(crate) fn tell(&self, say: impl Fn(&str) -> bool) {
         let mut next = self.next.borrow_mut();
         if self.is_told.get() || next.waiting.is_empty() {
@@ -80,7 +80,7 @@ impl Parts {
         }
     }
 
-    /// The worker has purged what the line of this number said.
+    /// Handles the worker's answer to the line of this number.
     pub(crate) fn heard(&self, serial: u64, say: impl Fn(&str) -> bool) {
         if self.serial.get() == serial && self.is_told.replace(false) {
             for sender in self.told.take() {
@@ -90,7 +90,7 @@ impl Parts {
         }
     }
 
-    /// Nobody speaks for the worker any more: whoever waits for it waits no longer.
+    /// Releases all waiting callers, because the worker's connection has ended.
     pub(crate) fn forget(&self) {
         self.told.take();
         self.next.take();

@@ -1,8 +1,8 @@
-//! What a worker is told of a connection to a further address before the client's first byte: whose it is.
+//! The preface of a connection to an additional address: the client's addresses, before its first byte.
 //!
-//! One line of the PROXY protocol, version 1. The worker acknowledges it with one byte, and only then gets what the client
-//! sent. So nothing of the client can be read together with the line, and a connection that a dying worker did not take
-//! can go to another.
+//! One line of the PROXY protocol, version 1. The worker acknowledges it with one byte, and only then gets the client's
+//! data. So no client data can be read together with the line, and a connection that a dying worker did not take can go
+//! to another.
 
 use std::io;
 use std::net::SocketAddr;

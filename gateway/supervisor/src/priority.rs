@@ -1,28 +1,29 @@
 //! Operating-system priorities of workers. It must not know why a worker gets one.
 //!
-//! Everybody may lower the priority of what is theirs; raising it again takes a privilege.
+//! Every user may lower the priority of their own processes; raising it again takes a privilege.
 
 use std::io;
 
 use rustix::process::{Pid, getpriority_process, setpriority_process};
 use sluice_scheduler::Lane;
 
-/// What a process gets of the cores that it shares.
+/// A process's share of the CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Priority {
-    /// By this nice value, -20 to 19.
+    /// A nice value, -20 to 19.
     Nice(i32),
-    /// What the others leave, given up at once when one of them wakes. On Linux `SCHED_IDLE` (sched(7)), which differs
-    /// from nice 19 in just that; elsewhere nice 19.
+    /// CPU time that others leave, given up at once when one of them wakes. On Linux `SCHED_IDLE` (sched(7)), which
+    /// differs from nice 19 in only that; elsewhere nice 19.
     Leftover,
 }
 
 const LOWEST: i32 = 19;
-/// Above the usual, for who cannot be raised again but has to answer an inspector within a second on a machine that is
-/// full: a tenth of what the others get, where [`LOWEST`] is a sixtieth.
+/// Nice value added for a worker that cannot be raised again. It must answer an inspector within a second on a busy
+/// machine: it gets a tenth of the others' CPU time, against a sixtieth with [`LOWEST`].
 const LOWERED: i32 = 10;
 
-/// Threads come while they are listed; those of a worker come from its main thread, which is set first.
+/// Maximum number of passes over the threads, because new ones appear meanwhile. Those of a worker come from its main
+/// thread, which is set first.
 #[cfg(target_os = "linux")]
 const ROUNDS_MAX: usize = 3;
 
@@ -66,12 +67,12 @@ pub(crate) fn set(pid: u32, priority: Priority) -> io::Result<()> {
     set_one(pid, priority)
 }
 
-/// The gateway's own, with which its workers start.
+/// The gateway's own priority, with which its workers start.
 pub(crate) fn usual() -> Priority {
     Priority::Nice(usual_nice())
 }
 
-/// For the workers of a lane, of which those for short requests have `added` to the gateway's nice value.
+/// Priority of a lane's workers; `added` is added to the gateway's nice value for the short lane.
 pub(crate) fn of_lane(lane: Lane, added: u32) -> Priority {
     match lane {
         Lane::Short => Priority::Nice((usual_nice() + i32::try_from(added).unwrap_or(0)).min(LOWEST)),
@@ -79,7 +80,7 @@ pub(crate) fn of_lane(lane: Lane, added: u32) -> Priority {
     }
 }
 
-/// For a worker that has this priority and is not to hold up the others.
+/// Priority of a worker that has `priority` and should not hold up the others.
 pub(crate) fn lowered(priority: Priority, may_raise: bool) -> Priority {
     match priority {
         Priority::Nice(_) if !may_raise => aside(priority),
@@ -87,7 +88,7 @@ pub(crate) fn lowered(priority: Priority, may_raise: bool) -> Priority {
     }
 }
 
-/// For a worker that boots aside: it gets what is left, and a tenth of what the others get where nothing is.
+/// Priority of a worker that boots aside: idle CPU time, or a tenth of the others' CPU time if there is none.
 pub(crate) fn aside(priority: Priority) -> Priority {
     match priority {
         Priority::Nice(nice) => Priority::Nice((usual_nice() + LOWERED).min(LOWEST).max(nice)),
@@ -99,8 +100,8 @@ fn usual_nice() -> i32 {
     getpriority_process(None).unwrap_or(0)
 }
 
-/// Whether a priority that was lowered can be raised again, which takes a privilege (`CAP_SYS_NICE`) or a resource limit
-/// (`RLIMIT_NICE`). Tried with a thread that ends at once.
+/// Whether a lowered priority can be raised again, which takes a privilege (`CAP_SYS_NICE`) or a resource limit
+/// (`RLIMIT_NICE`). Tried with a short-lived thread.
 #[cfg(target_os = "linux")]
 pub(crate) fn may_raise() -> bool {
     let tried = std::thread::Builder::new().spawn(|| {
@@ -110,7 +111,8 @@ pub(crate) fn may_raise() -> bool {
     tried.is_ok_and(|tried| tried.join().unwrap_or(false))
 }
 
-/// Whether a priority that was lowered can be raised again. Priorities are those of whole processes here, so it is not tried.
+/// Whether a lowered priority can be raised again. Not tried here, because this system has priorities of whole
+/// processes only.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn may_raise() -> bool {
     rustix::process::geteuid().is_root()
@@ -159,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// Nice value and scheduling policy.
+    /// Nice value and scheduling policy of a thread.
     fn priority_of(path: &str) -> Option<(i32, i32)> {
         let stat = std::fs::read_to_string(path).ok()?;
         // Fields 19 and 41 of proc(5); the state, after the name, is field 3.

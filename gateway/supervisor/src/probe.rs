@@ -1,9 +1,9 @@
 //! Notices that an app without the preload listens: one in Deno, Bun, Python, or a native server.
 //!
-//! Such an app gets the path of its socket in `SLUICE_SOCKET` and reports nothing, so the gateway tries to connect. Where
-//! a preload is at work it must not guess: the preload's word alone makes that worker ready. The file beside the socket
-//! that preloads claim their role with (`packages/preload/src/claim.ts`) exists before any of them listens there, so a
-//! socket without a claim is not a preload's.
+//! Such an app gets the path of its socket in `SLUICE_SOCKET` and reports nothing, so the gateway tries to connect. With a
+//! preload it must not guess: only the preload's report makes that worker ready. Preloads claim their role with a file
+//! beside the socket (`packages/preload/src/claim.ts`) before any of them listens there, so a socket without a claim is
+//! not a preload's.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -19,12 +19,12 @@ use crate::process::{Process, to_pid};
 
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// The file whose creation gives a process the role of the worker.
+/// Path of the file whose creation gives a process the role of the worker.
 pub(crate) fn claim_file(socket: &Path) -> PathBuf {
     socket.with_extension("sock.claim")
 }
 
-/// Tries until something listens, a preload has the role, or the process is on its way out.
+/// Retries until a server listens, a preload has the role, or the process is about to exit.
 pub(crate) async fn watch(supervisor: Rc<Supervisor>, process: Rc<Process>) {
     let socket = supervisor.socket(process.worker);
     let claim = claim_file(&socket);
@@ -57,8 +57,8 @@ pub(crate) async fn watch(supervisor: Rc<Supervisor>, process: Rc<Process>) {
     }
 }
 
-/// The process that listens, by the kernel's word. One outside of the worker's group is not the worker's: nobody may have
-/// it signalled.
+/// Process that listens, as the kernel reports it. A process outside of the worker's group does not count, because the
+/// gateway must not signal it.
 fn listener(stream: &UnixStream, process: &Process) -> Option<u32> {
     let pid = stream.peer_cred().ok()?.pid()?;
     let is_ours = pid > 1 && getpgid(Some(Pid::from_raw(pid))).ok()? == to_pid(process.pid);

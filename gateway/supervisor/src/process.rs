@@ -1,4 +1,4 @@
-//! One worker's process: what is known of it, and the signals that it gets. It must not know the supervisor.
+//! One worker's process: its state, and the signals that it gets. It must not know the supervisor.
 
 mod cpu;
 pub(crate) mod known;
@@ -27,17 +27,17 @@ use known::{Answer, Asked, Excuse, Renders, Threw, Track, Trouble, Unreported};
 use tokio::time::Instant;
 use turns::Turns;
 
-/// How long npm or a shell may outlive the process that served below it.
+/// Time that npm or a shell may outlive the process that served below it.
 const FOLLOW_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// How long a worker whose main thread is blocked may continue before it is ended: what it ran is told when that is
-/// over.
+/// Time that a worker whose main thread is blocked may continue before it is ended. Its preload reports the run when
+/// that is over.
 const LAST_WORD_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What a worker has reported holds for so long; four reports a second come.
+/// Time for which a worker's report holds; four reports a second come.
 const REPORTS_WITHIN: Duration = Duration::from_secs(1);
 
-/// How often is looked whether a worker's last stream has ended.
+/// Time between two checks whether a worker's last stream has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 pub(crate) struct Process {
@@ -45,95 +45,96 @@ pub(crate) struct Process {
     pub(crate) app: Rc<App>,
     pub(crate) pid: u32,
     pub(crate) started: Instant,
-    /// What it has from when it listens, unless it is lowered.
+    /// Priority from the time it listens, unless it is lowered.
     pub(crate) priority: Priority,
-    /// The process that listens, where that is not the one that was started.
+    /// Id of the process that listens, if that is not the one that was started.
     pub(crate) listener_pid: Cell<Option<u32>>,
-    /// Heads of its answers carry the tokens of their requests, by the word of its preload.
+    /// Whether heads of its answers carry the tokens of their requests, as reported by its preload.
     pub(crate) marks: Cell<bool>,
-    /// It may get requests ahead of time, by the same word.
+    /// Whether it may get requests ahead of time, as reported by its preload.
     pub(crate) takes_ahead: Cell<bool>,
-    /// Its server listens.
+    /// Whether its server listens.
     pub(crate) listens: Cell<bool>,
-    /// It is not ready before the app has said so.
+    /// Whether it is not ready before the app reports so.
     pub(crate) waits_for_word: Cell<bool>,
     pub(crate) is_ready: Cell<bool>,
-    /// Its process id may be another's by now.
+    /// Whether it has exited, so that its process id may belong to another.
     pub(crate) has_exited: Cell<bool>,
     pub(crate) is_asked_to_leave: Cell<bool>,
-    /// Its control connection has ended without its being asked to leave: it is dying, whatever it is told now.
+    /// Whether its control connection has ended without a request to exit: it is dying, whatever it is sent now.
     pub(crate) is_dying: Cell<bool>,
     pub(crate) was_killed: Cell<Option<KillReason>>,
-    /// The gateway has killed what was left of it after the process that served had ended by itself.
+    /// Whether the gateway has killed the remaining processes after the serving one had exited by itself.
     pub(crate) rest_was_killed: Cell<bool>,
-    /// When its last beat came, and what its main thread had wanted of the CPU until then, where the kernel tells.
+    /// Time of its last beat, and CPU time that its main thread had wanted until then, microseconds, if the kernel
+    /// reports it.
     pub(crate) beaten: Cell<Option<(Instant, Option<u64>)>>,
-    /// What the preload last said of it.
+    /// Latest report of the preload about its resources.
     pub(crate) vitals: Cell<ProcessView>,
-    /// How its event loop turned.
+    /// Record of its event loop's delays.
     pub(crate) turns: RefCell<Turns>,
     pub(crate) overlaps_total: Cell<u64>,
-    /// Its memory was told to be over the limit.
+    /// Whether its memory was reported to exceed the limit.
     pub(crate) is_overweight: Cell<bool>,
-    /// How often in a row its socket was looked for and not found.
+    /// Number of consecutive checks that did not find its socket.
     pub(crate) lost_looks: Cell<u32>,
-    /// When it last said anything, once it beats.
+    /// Time of its last report; `None` before its first beat.
     pub(crate) last_heard: Cell<Option<Instant>>,
     pub(crate) cpu: Cell<CpuLately>,
-    /// The samples of its main thread since then.
+    /// Samples of its main thread since its last report.
     pub(crate) track: Cell<Option<Track>>,
-    /// It was told to be overdue, after so long without a word, and has said nothing since.
+    /// Length of its silence when it was reported as overdue; `None` if it was not, or has reported since.
     pub(crate) overdue: Cell<Option<Duration>>,
-    /// It has its priority again, before its time is over.
+    /// Whether it got its priority back before its time was over.
     pub(crate) is_spared: Cell<bool>,
-    /// Why it is examined.
+    /// Reason for its examination.
     pub(crate) trouble: Cell<Option<Trouble>>,
-    /// It is looked into, and killed afterwards.
+    /// Whether it is being examined, and killed afterwards.
     pub(crate) is_examined: Cell<bool>,
-    /// What its stderr has said of its inspector.
+    /// State of its inspector, from its stderr.
     pub(crate) inspector: watch::Receiver<Inspector>,
-    /// The way to the preload, once it has said hello.
+    /// Connection to the preload, after its hello.
     pub(crate) control: RefCell<Option<Writer>>,
-    /// The end of what it wrote to stderr.
+    /// End of its stderr.
     pub(crate) tail: Rc<RefCell<Tail>>,
-    /// How it ended, in words, once all that it wrote has been read.
+    /// End of the process in words, after all its output was read.
     pub(crate) ended_as: RefCell<Option<String>>,
-    /// The app listens to 'message'.
+    /// Whether the app listens to 'message'.
     pub(crate) hears_messages: Cell<bool>,
-    /// What its preload was asked of its main thread.
+    /// Latest question to its preload about its main thread, and the answer.
     pub(crate) asked: Cell<Asked>,
-    /// Until when its main thread is in a loop that lets others in, as far as is known.
+    /// Time until which its main thread is in a loop that lets others in; `None` while no such loop was reported.
     pub(crate) breathes_until: Cell<Option<Instant>>,
-    /// It has been granted a request since it said so.
+    /// Whether it has been granted a request since it last reported that loop.
     pub(crate) is_breath_taken: Cell<bool>,
-    /// What it has last said of its React renders.
+    /// Latest report about its React renders.
     pub(crate) react: RefCell<Renders>,
-    /// What it has last said of its component cache.
+    /// Latest report about its component cache.
     pub(crate) component_cache: Cell<ComponentCacheSnapshot>,
-    /// The version of the dial that it was told last.
+    /// Version of the dial that it was last sent.
     pub(crate) dial_told: Cell<u64>,
-    /// The version of the counts of overruns that it was told last.
+    /// Version of the counts of overruns that it was last sent.
     pub(crate) overruns_told: Cell<u64>,
-    /// How many lines about overruns it has sent.
+    /// Number of lines about overruns that it has sent.
     pub(crate) overruns_heard: Cell<u64>,
-    /// What it is still to purge of the parts of pages that it keeps.
+    /// Pending purges of the parts of pages that it caches.
     pub(crate) parts: Parts,
-    /// Whoever waits for a profile of it, by the number of what was asked.
+    /// Number of the profile that it was asked for, and the sender that waits for the answer.
     pub(crate) profiled: RefCell<Option<(u64, oneshot::Sender<Answer>)>>,
-    /// How many profiles it was asked for.
+    /// Number of profiles that it was asked for.
     pub(crate) profile_number: Cell<u64>,
-    /// It may stand still, because it was asked for what takes long.
+    /// Excuse for being blocked, because it was asked for something that takes long.
     pub(crate) excuse: Cell<Option<Excuse>>,
-    /// The latest exception that nothing in the app caught.
+    /// Latest exception that nothing in the app caught.
     pub(crate) threw: RefCell<Option<Threw>>,
-    /// CPU time of which no request was told.
+    /// CPU time that no report attributed to a request.
     pub(crate) unreported: RefCell<Unreported>,
-    /// All that the preload has said is read. Told once, where there was a preload.
+    /// Notified once when all that the preload has sent is read, if there was a preload.
     pub(crate) is_heard_out: Notify,
 }
 
 impl Process {
-    /// A process that has just been started.
+    /// Creates the record of a process at its start.
     pub(crate) fn new(
         worker: WorkerId,
         app: Rc<App>,
@@ -207,7 +208,8 @@ impl Process {
         }
     }
 
-    /// CPU time lately, in cores. A worker whose main thread stands still reports none, and is judged by looks at that thread.
+    /// Recent CPU use, in cores. A worker whose main thread is blocked reports none, and is judged by samples of that
+    /// thread.
     fn cores(&self) -> Option<f64> {
         let is_silent = self.last_heard.get().is_some_and(|heard| heard.elapsed() >= REPORTS_WITHIN);
         match self.track.get() {
@@ -216,21 +218,24 @@ impl Process {
         }
     }
 
-    /// Looks how much CPU time it has used. For the last moment before it is killed: afterwards nobody can tell.
+    /// Records the CPU time that it has used. Called directly before it is killed, because the figure is lost
+    /// afterwards.
     pub(crate) fn note_used(&self) {
         if let Some(total_us) = sample::process_cpu_us(self.listener_pid.get().unwrap_or(self.pid)) {
             self.unreported.borrow_mut().used(total_us);
         }
     }
 
-    /// Its inspector is open, and the gateway has not opened it.
+    /// Whether its inspector is open, and the gateway has not opened it.
     pub(crate) fn is_inspected(&self) -> bool {
         matches!(&*self.inspector.borrow(), Inspector::Listening(_))
     }
 
-    /// The `'shutdown'` message, then SIGTERM: at once, or after `grace` if the app listens to messages and so may be
-    /// leaving already. A worker that is replaced and still has streams gets that time as well, unless they end sooner. One whose main
-    /// thread stands still has a moment to say what ran for so long.
+    /// Sends the `'shutdown'` message, then SIGTERM: at once, or after `grace` if the app listens to messages and so
+    /// may be exiting already.
+    ///
+    /// A worker that is replaced and still has streams gets that time as well, unless they end sooner. A worker whose
+    /// main thread is blocked gets a moment to report the run.
     pub(crate) fn ask_to_leave(self: &Rc<Self>, grace: Duration, has_streams: impl Fn() -> bool + 'static) {
         self.is_asked_to_leave.set(!self.is_dying.get());
         // A worker that does not read gets its signal all the same.
@@ -257,8 +262,8 @@ impl Process {
         });
     }
 
-    /// The process that serves is gone, so its id may be another's by now. What stood above it, npm or a shell, has a moment
-    /// to follow.
+    /// Ends the remaining processes after the one that served has exited, whose id may belong to another by now. Its
+    /// parents, npm or a shell, get a moment to exit by themselves.
     pub(crate) fn end_the_rest(self: &Rc<Self>, reason: Option<KillReason>) {
         let process = Rc::clone(self);
         tokio::task::spawn_local(async move {
@@ -276,8 +281,8 @@ impl Process {
         });
     }
 
-    /// SIGTERM to the process that serves. Between it and the gateway may stand npm and a shell; they leave when it does. The
-    /// primary of a `node:cluster` does not, and would start another.
+    /// Sends SIGTERM to the process that serves. The npm and shell processes between it and the gateway exit with it.
+    /// The primary of a `node:cluster` would not, and would start another.
     fn terminate(self: &Rc<Self>) {
         if self.has_exited.get() {
             return;
@@ -294,7 +299,8 @@ impl Process {
         }
     }
 
-    /// Asks what stands above the process that served, once that has gone and it has had a moment to follow.
+    /// Sends SIGTERM to the parents of the process that served, after it has exited and they have had a moment to
+    /// follow.
     async fn terminate_the_rest(&self, served: u32) {
         while !self.has_exited.get() && kill(to_pid(served), None).is_ok() {
             tokio::time::sleep(LOOK_EVERY).await;
@@ -305,7 +311,7 @@ impl Process {
         }
     }
 
-    /// Gives the process that serves this priority, with all its threads.
+    /// Sets the priority of the process that serves, with all its threads.
     pub(crate) fn set_priority(&self, priority: Priority) -> io::Result<()> {
         if self.has_exited.get() {
             return Ok(());

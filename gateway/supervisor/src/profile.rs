@@ -1,5 +1,5 @@
-//! Profiles of workers that do their work. The preload takes them inside the worker, so that no inspector is opened and
-//! the worker serves on; what it answers is input like everything else that workers say.
+//! Profiles of workers in service. The preload takes them inside the worker, so that no inspector is opened and the
+//! worker continues to serve. Its answers are untrusted input, like everything from workers.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -23,22 +23,22 @@ use crate::control::Taken as Said;
 use crate::process::Process;
 use crate::process::known::{Answer, Excuse};
 
-/// How long a worker may take to answer beyond its profile's own time: a slow render, and writing the profile.
+/// Time that a worker may take to answer beyond its profile's own time: for a slow render, and for writing the profile.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a heap snapshot may block a worker.
+/// Longest time for which a heap snapshot may block a worker.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(600);
-/// How long a worker may take to end what it holds before a heap snapshot blocks it.
+/// Longest wait for a worker to finish its requests before a heap snapshot blocks it.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Longest sentence of a worker about what was in the way.
+/// Longest error message of a worker, characters.
 const ERROR_CHARS_MAX: usize = 500;
-/// How long a directory of profiles is kept that nobody took away: whoever asked for it was killed.
+/// Age at which an unclaimed directory of profiles is deleted: the command that asked for it was killed.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(3600);
 const DIR_PREFIX: &str = "taken-";
 
 impl Supervisor {
-    /// Has workers write profiles into a directory of their own. A worker that fails has its error in the list, unless all do.
-    /// Dropped before it is done, it leaves nothing.
+    /// Makes workers write profiles into a new directory. A worker that fails has its error in the list, unless all
+    /// fail. Dropping the future early leaves no files.
     ///
     /// # Errors
     /// If no worker takes one, or all are gone before theirs is there.
@@ -136,7 +136,7 @@ impl Supervisor {
     }
 }
 
-/// A worker that was asked. Dropped before it has answered, it is told that nobody waits.
+/// A worker that was asked for a profile. Dropping it before the answer cancels the profile.
 struct Asking<'a> {
     supervisor: &'a Supervisor,
     process: &'a Rc<Process>,
@@ -145,7 +145,7 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Lets the worker end what it holds, and gives it nothing more.
+    /// Stops giving requests to the worker and waits until it has finished those that it holds.
     async fn pause(&self) {
         let worker = self.process.worker;
         self.is_paused.set(true);
@@ -182,7 +182,7 @@ impl Drop for Asking<'_> {
 }
 
 impl Process {
-    /// It may stand still for so long from now on.
+    /// Excuses the worker for being blocked for up to this time.
     fn excuse(&self, longest: Duration) {
         if let Some(heard) = self.last_heard.get()
             && let Some(excuse) = Excuse::new(heard, self.excuse.get(), Instant::now(), longest)
@@ -191,7 +191,7 @@ impl Process {
         }
     }
 
-    /// Says a line to the preload. False where it takes none.
+    /// Sends a line to the preload. Returns false if it takes none.
     pub(crate) fn say(&self, line: &str) -> bool {
         self.control.borrow().as_ref().is_some_and(|control| control.say(line))
     }
@@ -208,7 +208,7 @@ impl Process {
         Ok((number, answer))
     }
 
-    /// The worker has answered. What was asked before may have been given up.
+    /// Handles the worker's answer. The profile may have been cancelled.
     pub(crate) fn heard_profile(&self, number: u64, taken: Option<Said>, error: &str) {
         let mut profiled = self.profiled.borrow_mut();
         if let Some((_, sender)) = profiled.take_if(|(expected, _)| *expected == number) {
@@ -221,7 +221,7 @@ impl Process {
     }
 }
 
-/// The directory that the workers write into. It goes again, unless whoever asked takes it over.
+/// Directory into which the workers write. It is deleted on drop, unless the caller takes it over.
 struct TakenDir {
     path: PathBuf,
     is_kept: Cell<bool>,
@@ -252,7 +252,7 @@ impl Drop for TakenDir {
     }
 }
 
-/// Takes away what was forgotten here. Blocks.
+/// Deletes abandoned directories. Blocks.
 fn clear(profiles: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(profiles)?.flatten() {
         let is_taken = entry.file_name().to_string_lossy().starts_with(DIR_PREFIX);

@@ -1,6 +1,6 @@
-//! React renders, as workers tell of them: counted for the gateway's whole life, whichever workers have died since.
+//! React renders reported by workers, counted over the gateway's whole life, including workers that have exited.
 //!
-//! Workers are input (I8): reasons are bounded in number and length, and a count that falls counts as nothing new.
+//! Workers are input (I8): reasons are bounded in number and length, and a count that falls adds nothing.
 
 use sluice_catalog::snapshot::ComponentCacheSnapshot;
 use sluice_journal::Level;
@@ -9,16 +9,16 @@ use crate::Supervisor;
 use crate::process::Process;
 use crate::process::known::Renders;
 
-/// Reasons that are counted by name; what comes later counts as [`OTHER`].
+/// Reasons that are counted by name; later ones count as [`OTHER`].
 const REASONS_MAX: usize = 32;
-/// Longest reason that is kept.
+/// Longest reason that is kept, characters.
 const REASON_CHARS_MAX: usize = 80;
 const OTHER: &str = "other";
-/// Longest sentence of a worker about why it does not use the renderer.
+/// Longest explanation of a worker for not using the renderer, characters.
 const WHY_CHARS_MAX: usize = 500;
 
 impl Renders {
-    /// Adds what a worker has done since it was last heard.
+    /// Adds a worker's renders since its last report.
     fn add(&mut self, now: &Renders, before: &Renders) {
         self.renders += now.renders.saturating_sub(before.renders);
         for (reason, count) in &now.reasons {
@@ -42,7 +42,7 @@ impl Supervisor {
         (*renders != Renders::default()).then(|| renders.clone())
     }
 
-    /// What a worker has counted since its start.
+    /// Handles a worker's counts since its start.
     pub(crate) fn heard_renders(&self, process: &Process, now: Renders) {
         let before = process.react.borrow();
         self.react.borrow_mut().add(&now, &before);
@@ -50,8 +50,8 @@ impl Supervisor {
         *process.react.borrow_mut() = now;
     }
 
-    /// Component caches of all workers: what they did since the start, and what those that run hold. `None` while nobody looked
-    /// into one.
+    /// Component caches of all workers: activity since the start, and contents of those that run. `None` while no cache
+    /// was used.
     pub fn component_cache(&self) -> Option<ComponentCacheSnapshot> {
         let mut all = self.component_cache.get();
         if all == ComponentCacheSnapshot::default() {
@@ -66,13 +66,14 @@ impl Supervisor {
         Some(all)
     }
 
-    /// What a worker's component cache has done since its start, and holds.
+    /// Handles a worker's report about its component cache: activity since its start, and contents.
     pub(crate) fn heard_component_cache(&self, process: &Process, now: ComponentCacheSnapshot) {
         let before = process.component_cache.replace(now);
         self.component_cache.set(with_done(self.component_cache.get(), now, before));
     }
 
-    /// A worker does not use the renderer that the configuration asks for. All of a generation would say the same.
+    /// Reports that a worker does not use the configured renderer, once, because all of a generation would report the
+    /// same.
     pub(crate) fn heard_react_off(&self, process: &Process, why: &str) {
         if self.react_off_told.replace(true) {
             return;
@@ -83,7 +84,7 @@ impl Supervisor {
     }
 }
 
-/// Adds what one cache has done since it was last heard.
+/// Adds the activity of one cache since its last report.
 fn with_done(
     all: ComponentCacheSnapshot,
     now: ComponentCacheSnapshot,

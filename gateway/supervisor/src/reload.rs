@@ -1,4 +1,4 @@
-//! How a reload ended, with what the worker that it failed at has to say.
+//! The end of a reload, with the output of the worker that made it fail.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,25 +10,25 @@ use tokio::time::Instant;
 use crate::Supervisor;
 use crate::process::Process;
 
-/// How often is looked whether a dead worker's output has been read to its end.
+/// Time between two checks whether a dead worker's output was read to its end.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// How long those last words are waited for.
+/// Longest wait for that output.
 const LAST_WORDS_MAX: Duration = Duration::from_secs(2);
 
 /// A reload that is over.
 pub struct ReloadEnd {
-    /// The generation that it was for.
+    /// Generation of the reload.
     pub generation: u64,
-    /// Why it was given up, if it was.
+    /// Reason for which it was abandoned, if it was.
     pub abandoned: Option<Abandoned>,
 }
 
-/// Why a generation was given up.
+/// Reason for which a generation was abandoned.
 pub struct Abandoned {
-    /// As the scheduler says it.
+    /// The scheduler's reason.
     pub reason: AbandonReason,
-    /// Whose process could not even be started, and why.
+    /// Error if the worker's process could not be started.
     never_ran: Option<String>,
     process: Option<Rc<Process>>,
     warm_up: Option<WarmUpError>,
@@ -48,7 +48,8 @@ impl Abandoned {
         }
     }
 
-    /// Why, and the end of what the worker wrote to stderr. Waits a moment for a dead worker's last words.
+    /// Returns the reason, and the end of the worker's stderr. Waits up to 2 s for the output of a dead
+    /// worker.
     pub async fn tell(&self) -> (GivenUp, String) {
         if let Some(process) = &self.process
             && let AbandonReason::Exited { .. } = self.reason

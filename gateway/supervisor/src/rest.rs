@@ -1,5 +1,5 @@
-//! Whether a worker's main thread rests with all that it holds, and how busy it is: by single looks, so that it is known while
-//! requests come and go all the time. It must not know what follows from it.
+//! Whether a worker's main thread sleeps with all its requests, and its load. Judged by single checks, so that it is
+//! known even while requests come and go continuously. It must not know the consequences.
 
 use std::time::Duration;
 
@@ -9,32 +9,36 @@ use crate::sample::Sample;
 
 /// Time over which the load is averaged.
 const AVERAGED_OVER: Duration = Duration::from_millis(50);
-/// Two looks closer than this say nothing of the load.
+/// Time between two checks below which they say nothing about the load.
 const APART_MIN: Duration = Duration::from_millis(2);
 
-/// What looks at one worker's main thread have found.
+/// State of a worker's main thread, from checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rest {
-    /// CPU time of the thread when it was seen asleep, and the fewest requests that it held since, with no CPU time used.
+    /// CPU time of the thread when it was seen asleep, and the lowest number of requests that it held since without
+    /// using CPU.
     slept: Option<(u64, usize)>,
-    /// Share of time in which it wanted the CPU, 0 to 1, with the look that it reaches to and what had been wanted by then.
+    /// Share of time in which it wanted the CPU, 0 to 1, with the check up to which it is averaged and the CPU time
+    /// wanted by then.
     load: f64,
     since: Option<(Instant, u64)>,
 }
 
-/// What one look says.
+/// Result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// It runs, or would if it were let.
+    /// The thread runs, or is ready to.
     Awake,
-    /// It sleeps, and so waits with all that has reached it.
+    /// The thread sleeps, so all requests that have reached it wait.
     Asleep,
-    /// It sleeps and has not picked up its latest request: a synchronous child blocks it, or its server is in another thread.
+    /// The thread sleeps and has not picked up its latest request: a synchronous child blocks it, or its server is in
+    /// another thread.
     Blocked,
 }
 
 impl Rest {
-    /// Takes in a look. `rests`: the thread sleeps, and not for its own threads. `is_there`: what it was given last must have reached it.
+    /// Records a check. `rests`: the thread sleeps, and not for its own threads. `is_there`: its latest request must
+    /// have reached it.
     pub(crate) fn look(&mut self, now: Instant, sample: Sample, rests: bool, held: usize, is_there: bool) -> Found {
         self.weigh(now, sample.wanted_us);
         if !rests {

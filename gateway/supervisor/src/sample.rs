@@ -1,11 +1,11 @@
-//! Samples of a process' main thread, by the kernel: what all who judge a worker go by. They tell a thread that burns CPU from one
-//! that waits. Linux only: elsewhere nothing is known. It must not know what follows from them.
+//! Samples of a process's main thread, from the kernel, by which workers are judged. They distinguish a thread that
+//! uses CPU from one that waits. Linux only: elsewhere there are none. It must not know the consequences.
 
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-/// Of the time between two samples, what a thread that burns CPU has at least wanted.
+/// Minimum share of the time between two samples that a busy thread has wanted the CPU, percent.
 const BURNING_PERCENT: u128 = 50;
 
 /// The main thread at one moment.
@@ -13,39 +13,39 @@ const BURNING_PERCENT: u128 = 50;
 pub(crate) struct Sample {
     /// `R` runs, `S` sleeps, `D` waits for a disk, `T` is stopped, `Z` has exited; see proc(5).
     pub(crate) state: char,
-    /// CPU time used since its start, user and system.
+    /// CPU time used since its start, user and system, microseconds.
     pub(crate) cpu_us: u64,
-    /// That, and the time it could have run and no CPU was free: it slept for the rest.
+    /// CPU time used, and time that it was ready to run while no CPU was free, microseconds: it slept for the rest.
     pub(crate) wanted_us: u64,
-    /// Where it sleeps, if it does.
+    /// Reason for its sleep, if it sleeps.
     pub(crate) sleeps: Option<Sleep>,
-    /// The times are those of the scheduler and not counted in ticks.
+    /// Whether the times are the kernel scheduler's, and not counted in ticks.
     pub(crate) is_exact: bool,
 }
 
-/// What a thread sleeps for.
+/// Reason for a thread's sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sleep {
-    /// Until another thread of its process wakes it, which collects garbage for it, say.
+    /// Another thread of its process must wake it, for example one that collects garbage for it.
     AtLock,
-    /// For what comes from outside, as Node does in epoll.
+    /// An event from outside must wake it, as Node waits in epoll.
     Elsewhere,
-    /// That may not be read; or the thread is just about to sleep or to wake, and waits for a CPU.
+    /// The reason may not be read; or the thread is about to sleep or to wake, and waits for a CPU.
     Untold,
 }
 
-/// What a main thread does that no longer turns its event loop.
+/// Activity of a main thread that no longer turns its event loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It runs, or would if it were let: JavaScript, a regular expression, garbage collection.
+    /// The thread runs, or is ready to: JavaScript, a regular expression, garbage collection.
     Burns,
-    /// It waits for something: a synchronous child, a lock, a disk.
+    /// The thread waits: for a synchronous child, a lock, a disk.
     Blocked,
-    /// This system does not tell.
+    /// The system does not report the activity.
     Unknown,
 }
 
-/// Judges by two samples. On a machine with more to do than CPUs a tight loop gets a small share, so that what it queued for
+/// Judges by two samples. On an overloaded machine a tight loop gets a small share, so the time that it was queued
 /// counts as well.
 pub(crate) fn verdict(earlier: Option<Sample>, later: Option<Sample>, elapsed: Duration) -> Verdict {
     let (Some(earlier), Some(later)) = (earlier, later) else { return Verdict::Unknown };
@@ -56,7 +56,7 @@ pub(crate) fn verdict(earlier: Option<Sample>, later: Option<Sample>, elapsed: D
     if u128::from(wanted_us) * 100 >= elapsed.as_micros() * BURNING_PERCENT { Verdict::Burns } else { Verdict::Blocked }
 }
 
-/// Looks at the main thread of a process. None if there is no such process or the system does not tell.
+/// Takes a sample of a process's main thread. `None` if there is no such process or the system does not report it.
 #[cfg(target_os = "linux")]
 pub(crate) fn main_thread(pid: u32) -> Option<Sample> {
     let (state, cpu_ticks) = parse_stat(&read(pid, "stat")?)?;
@@ -66,26 +66,26 @@ pub(crate) fn main_thread(pid: u32) -> Option<Sample> {
     Some(Sample { state, cpu_us, wanted_us: cpu_us + queued_us, sleeps, is_exact: exact.is_some() })
 }
 
-/// Looks at the main thread of a process. None if there is no such process or the system does not tell.
+/// Takes a sample of a process's main thread. `None` if there is no such process or the system does not report it.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn main_thread(_pid: u32) -> Option<Sample> {
     None
 }
 
-/// CPU time that all threads of a process have used, microseconds. None where the system does not tell.
+/// CPU time used by all threads of a process, microseconds. `None` if the system does not report it.
 #[cfg(target_os = "linux")]
 pub(crate) fn process_cpu_us(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     parse_stat(&stat).map(|(_, ticks)| ticks_to_us(ticks))
 }
 
-/// CPU time that all threads of a process have used, microseconds. None where the system does not tell.
+/// CPU time used by all threads of a process, microseconds. `None` if the system does not report it.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn process_cpu_us(_pid: u32) -> Option<u64> {
     None
 }
 
-/// What the main thread of a process does, in the kernel's words.
+/// Description of the main thread's activity, in the kernel's terms.
 pub(crate) fn describe(pid: u32) -> String {
     let stat = read(pid, "stat").and_then(|stat| parse_stat(&stat));
     let Some((state, _)) = stat else { return "unknown".to_owned() };
@@ -115,12 +115,12 @@ fn words(state: char, waits_in: Option<&str>, syscall: Option<u32>) -> String {
     text
 }
 
-/// A file of the main thread in proc(5).
+/// Content of the main thread's file of this name in proc(5).
 fn read(pid: u32, name: &str) -> Option<String> {
     std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/{name}")).ok()
 }
 
-/// The process has exited, even if nobody has collected it yet. False where the system does not tell.
+/// Whether the process has exited, even if its parent has not collected it yet. False if the system does not report it.
 #[cfg(target_os = "linux")]
 pub(crate) fn has_exited(pid: u32) -> bool {
     match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
@@ -134,7 +134,8 @@ pub(crate) fn has_exited(_pid: u32) -> bool {
     false
 }
 
-/// Whether the process has a handler for the signal; without one, it would die of it. None where the system does not tell.
+/// Whether the process has a handler for the signal; without one, the signal would end it. `None` if the system does
+/// not report it.
 #[cfg(target_os = "linux")]
 pub(crate) fn catches(pid: u32, signal: Signal) -> Option<bool> {
     parse_catches(&std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?, signal)
@@ -174,7 +175,8 @@ fn parse_schedstat(text: &str) -> Option<(u64, u64)> {
     (cpu_ns > 0).then_some((cpu_ns / 1000, queued_ns / 1000))
 }
 
-/// By the function of the kernel that it sleeps in: `futex_do_wait`, `futex_wait_queue` and so on for a lock.
+/// Kind of sleep, by the kernel function in which the thread sleeps: `futex_do_wait`, `futex_wait_queue` and so on for
+/// a lock.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 fn sleep_of(waits_in: &str) -> Sleep {
     match waits_in.trim() {

@@ -1,5 +1,5 @@
-//! Looks whether the sockets between gateway and workers still have their names. The gateway's own is bound again; a worker's
-//! cannot be, so the worker is replaced. Until then connections that are open go on.
+//! Checks whether the sockets between gateway and workers still have their names. The gateway's own is bound again. A
+//! worker's cannot be, so the worker is replaced; its open connections continue until then.
 
 use std::fs;
 use std::io;
@@ -10,11 +10,13 @@ use sluice_scheduler::Event::Unreachable;
 
 use crate::{Supervisor, control};
 
-/// Looks that must find a worker's socket missing: an app that passes its role on to another server has none for a moment.
+/// Consecutive checks that must find a worker's socket missing: while an app passes its role to another server, it has
+/// none for a moment.
 const LOOKS: u32 = 3;
 
 impl Supervisor {
-    /// To be called now and then. Returns the names that were lost since the last call.
+    /// Checks the sockets and repairs them; to be called regularly. Returns the names that were lost since the last
+    /// call.
     ///
     /// # Errors
     /// When the directory cannot be made, or the socket not be bound.

@@ -1,5 +1,5 @@
-//! What is done with a worker that is stuck or blocked before it is killed: the look into it, the log line that names the
-//! place, and the file of its profile.
+//! Examination of a stuck or blocked worker before it is killed: the look into it, the log line that names the place,
+//! and the file of its profile.
 
 use std::io;
 use std::path::Path;
@@ -15,8 +15,8 @@ use crate::process::Process;
 use crate::process::known::{Trouble, TroubleKind};
 use crate::{Supervisor, priority, sample};
 
-/// The look has to end before the scheduler stops waiting for it. No step has a bound below that: on a busy machine
-/// each may be the slow one, and the stack, which comes first, is worth more than the rest.
+/// Time limits of the examination. It must end before the scheduler stops waiting for it. No single step has a lower
+/// limit: on a busy machine each may be the slow one, and the stack, which comes first, is the most valuable.
 const PATIENCE: Patience = Patience {
     address: Duration::from_millis(870),
     step: Duration::from_millis(870),
@@ -32,7 +32,7 @@ const FRAMES_MAX: usize = 8;
 /// Functions of the profile that the log shows.
 const HOTTEST_MAX: usize = 3;
 
-/// Looks into the worker, tells of it, and lets the scheduler go on.
+/// Examines the worker, logs the result, and lets the scheduler continue.
 pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
     let worker = process.worker;
     let Some(Trouble { silent, kind }) = process.trouble.get() else {
@@ -105,13 +105,13 @@ fn tell(
     });
 }
 
-/// The innermost frame in the app's own code, which is where somebody can mend it; else the innermost of all.
+/// Innermost frame in the app's own code, where a developer can fix it; else the innermost of all.
 fn named(frames: &[Frame]) -> Option<&Frame> {
     let own = frames.iter().find(|frame| frame.line > 0 && !frame.file.starts_with("node:"));
     own.or(frames.first())
 }
 
-/// Writes the profile where nobody else can read it. Blocks.
+/// Writes the profile, readable only by this user. Blocks.
 fn keep(file: &Path, json: &[u8]) -> io::Result<()> {
     make_room(file)?;
     write_whole(file, json)

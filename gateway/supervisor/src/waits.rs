@@ -1,10 +1,13 @@
-//! Finds workers that only wait while requests are queued, for `workers.concurrency = "while-waiting"`: what they hold is with a
-//! database or another server, and their main thread sleeps. How that is seen is in [`crate::looks`]; apps need not say anything.
+//! Finds workers that only wait while requests are queued, for `workers.concurrency = "while-waiting"`: their requests
+//! wait for a database or another server, and their main thread sleeps. [`crate::looks`] checks that; apps need not
+//! report anything.
 //!
-//! A worker whose main thread is in a loop that lets others in (`packages/breathe`) says so itself, and gets one for each time.
+//! A worker whose main thread is in a loop that lets others in (`packages/breathe`) reports this itself, and gets one
+//! request for each report.
 //!
-//! It tells the gate; who gets a request is the scheduler's decision. Requests that have waited for a while are parked by the same looks
-//! ([`crate::rest`]). While nothing is queued and no worker has a request for longer than a moment, it does nothing at all.
+//! It notifies the gate; the scheduler decides who gets a request. The same checks park requests that have waited for a
+//! while ([`crate::rest`]). While nothing is queued and no worker has a request for longer than a moment, it does
+//! nothing at all.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -19,67 +22,70 @@ use crate::looks::Looked;
 use crate::rest::{Found, Rest};
 use crate::sample::{Sample, Sleep};
 
-/// Between two looks at all workers. A thread that has not run between them and sleeps at both waits.
+/// Time between two checks of all workers. A thread that has not run between them and sleeps at both waits.
 const PERIOD: Duration = Duration::from_millis(1);
-/// The same when all of them hold several.
+/// Time between two checks if all workers hold several requests.
 const PERIOD_SHARED: Duration = Duration::from_millis(5);
-/// The same when nobody waits.
+/// Time between two checks if no request waits.
 const PERIOD_CALM: Duration = Duration::from_millis(10);
-/// A request that was given to a worker so long ago has reached it.
+/// Time after which a request has certainly reached its worker.
 const UNDER_WAY_MAX: Duration = Duration::from_millis(3);
-/// Looking takes at most this part of the gateway's time.
+/// Divisor of the gateway's time: checks take at most one part in this many.
 const SHARE: u32 = 10;
-/// Over how long a worker is judged that holds several: some of them compute while others wait, so that it seldom sleeps for
-/// long. It has time for more if it slept for so many thousandths. The kernel's figures are up to 4 ms old, so the sooner, the more.
+/// Periods over which a worker with several requests is judged, with the minimum sleep in thousandths from which it has
+/// time for more. Some of its requests compute while others wait, so it rarely sleeps for long. The kernel's figures
+/// are up to 4 ms old, so shorter periods need more sleep.
 const ASLEEP_MIN: [(Duration, u32); 3] =
     [(Duration::from_millis(40), 150), (Duration::from_millis(200), 50), (Duration::from_secs(1), 15)];
-/// It holds too many if it slept for no more.
+/// Period and sleep in thousandths up to which it holds too many.
 const ASLEEP_LITTLE: (Duration, u32) = (Duration::from_millis(200), 5);
-/// It is judged anew after the first, or after the second where there were few looks by then.
+/// Periods after which judging starts anew: the first, or the second if there were few checks by then.
 const LONGEST: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(5));
-/// Without having been found asleep at any of so many looks it holds too many; found so at fewer than this it has no time.
+/// Number of checks after which the share of sleep counts. A worker never found asleep holds too many; one found asleep
+/// fewer times than [`LOOKS_ASLEEP_MIN`] has no time.
 const LOOKS_MIN: u32 = 100;
 const LOOKS_ASLEEP_MIN: u32 = 2;
 
-/// Change of a load that is told, thousandths.
+/// Smallest change of a load that is reported, thousandths.
 const LOAD_STEP: u32 = 10;
 
-/// What was seen of a worker's main thread.
+/// History of a worker's main thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Seen {
-    /// CPU time at the last look, if it slept.
+    /// CPU time at the last check, if it slept.
     asleep_at_us: Option<u64>,
     held: usize,
-    /// Where its thread sleeps has been read once.
+    /// Whether the reason for its sleep has been read once.
     is_told: bool,
-    /// CPU time when it was granted a request, and what it held; until it has run since, it has not picked that up.
+    /// CPU time when it was granted a request, and number of requests then. Until it has run since, it has not picked
+    /// that up.
     granted: Option<(u64, usize)>,
-    /// If it was about to run: since which look with the same figures, and what it had wanted of the CPU.
+    /// Time of the first check with the same figures if it was about to run, and the CPU time that it had wanted.
     runnable: Option<(Instant, u64)>,
-    /// Since when it is judged, what it had wanted of the CPU then, and whether anybody waited for a worker since.
+    /// Start of the present judgement, the CPU time wanted by then, and whether any request waited since.
     judged: Option<(Instant, u64)>,
     was_queued: bool,
-    /// How many looks there were since then, and how many of them found it asleep.
+    /// Number of checks since then, and number of those that found it asleep.
     looks: u32,
     looks_asleep: u32,
-    /// How often in a row it had too many.
+    /// Number of consecutive judgements that it holds too many.
     crowded: u32,
-    /// Of single looks.
+    /// State from single checks.
     rest: Rest,
-    /// The load that the scheduler was told last.
+    /// Load last reported to the scheduler.
     load_told: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
-    /// It may have so many requests more.
+    /// The worker may hold this many more requests.
     More(u32),
-    /// It has so many too many, or room that nobody needs.
+    /// The worker holds this many too many, or has this much unneeded room.
     Fewer(u32),
 }
 
 impl Seen {
-    /// Takes in a look; true when all that it holds waits. `is_there`: what it was given last must have reached it.
+    /// Records a check. Returns true if all that it holds waits. `is_there`: its latest request must have reached it.
     fn look(&mut self, sample: Sample, held: usize, is_there: bool) -> bool {
         let was = *self;
         let Sample { cpu_us, sleeps, .. } = sample;
@@ -94,7 +100,8 @@ impl Seen {
         waits
     }
 
-    /// It sleeps, and not for its own threads. Where that can be read, it is not thought to when it is not told.
+    /// Whether it sleeps, and not for its own threads. If the reason could be read before, an unreadable one does not
+    /// count as sleep.
     fn rests(&self, sample: Sample) -> bool {
         match sample.sleeps {
             Some(Sleep::Elsewhere) => true,
@@ -103,18 +110,20 @@ impl Seen {
         }
     }
 
-    /// A thread that blocks, in a synchronous child for instance, sleeps as well.
+    /// Whether it has run since it was granted a request. A thread blocked by, for example, a synchronous child sleeps
+    /// as well.
     fn has_run_since_grant(&self, cpu_us: u64) -> bool {
         self.granted.is_none_or(|(granted_at_us, _)| cpu_us > granted_at_us)
     }
 
-    /// What it was granted has come, and it sleeps on: it blocks, or its server is in another thread.
+    /// Whether it is blocked, or its server is in another thread: its granted request has come, and it still sleeps.
     fn blocks(&self, Sample { state, cpu_us, .. }: Sample, held: usize, is_there: bool) -> bool {
         let is_untouched = |(granted_at_us, before)| cpu_us <= granted_at_us && held > before;
         is_there && state == 'S' && self.granted.is_some_and(is_untouched)
     }
 
-    /// What it has wanted of the CPU until now. The kernel tells how long a thread was without one only once it has one.
+    /// CPU time that it has wanted until now, microseconds. The kernel reports time without a CPU only after the thread
+    /// gets one.
     fn wanted_us(&mut self, now: Instant, Sample { state, wanted_us, .. }: Sample) -> u64 {
         let before = self.runnable.filter(|(_, before_us)| *before_us == wanted_us);
         let since = before.map_or(now, |(since, _)| since);
@@ -123,13 +132,13 @@ impl Seen {
         wanted_us.saturating_add(u64::try_from(pending.as_micros()).unwrap_or(u64::MAX))
     }
 
-    /// For how long it slept at most, to go by the looks: for twice their share. What a host takes from a virtual machine, and
-    /// interrupts on many kernels, is in none of a thread's times, and would seem sleep.
+    /// Upper bound of its sleep, from twice the share of checks that found it asleep. CPU time stolen by a virtual
+    /// machine's host, and interrupts on many kernels, are in none of a thread's times and would look like sleep.
     fn asleep_max(&self, elapsed: Duration) -> Duration {
         elapsed * (2 * self.looks_asleep) / self.looks.max(1)
     }
 
-    /// Takes in the same look for a worker that holds several.
+    /// Records the same check for a worker that holds several requests.
     fn judge(&mut self, now: Instant, sample: Sample, is_queued: bool) -> Option<Verdict> {
         self.was_queued |= is_queued;
         let wanted_now_us = self.wanted_us(now, sample);
@@ -174,7 +183,7 @@ impl Seen {
     }
 }
 
-/// Looks for as long as the gateway runs.
+/// Checks the workers until the gateway exits.
 pub(crate) async fn run(supervisor: Rc<Supervisor>) {
     let mut seen: HashMap<WorkerId, Seen> = HashMap::new();
     loop {
@@ -195,7 +204,7 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
     }
 }
 
-/// Returns when to look again.
+/// Checks all workers. Returns the time until the next check.
 fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration {
     let held_max = supervisor.gate.config().workers.held_max() as usize;
     let is_looked_at = |view: &WorkerView| {

@@ -1,9 +1,11 @@
 //! Notices workers whose event loop does not turn: while it does, a line comes over the control connection four times a
 //! second.
 //!
-//! It tells the gate; what becomes of the worker is the scheduler's decision. `overdue` finds those that may yet go on,
-//! this file those that will not; both judge by the same samples of the main thread. Workers that have never beaten (another
-//! runtime, one that still starts) and those that were asked to leave are not watched: others wait for these.
+//! It notifies the gate; the scheduler decides about the worker. `overdue` finds workers that may recover, this file
+//! those that will not; both use the same samples of the main thread.
+//!
+//! Workers that have never beaten (another runtime, one that still starts) and those that were asked to exit are not
+//! watched: other timeouts apply to them.
 
 mod overdue;
 
@@ -19,25 +21,26 @@ use crate::process::Process;
 use crate::process::known::{Look, Track, Trouble, TroubleKind};
 use crate::sample::{Verdict, verdict};
 
-/// How often all workers are looked at.
+/// Time between two checks of all workers.
 const PERIOD: Duration = Duration::from_millis(100);
-/// How often while one of them is late, so that it is judged on time.
+/// Time between two checks while a worker is late, so that it is judged on time.
 const PERIOD_LATE: Duration = Duration::from_millis(50);
-/// If this watch itself is later than that, the machine slept or the gateway had no CPU, and silence proves nothing.
+/// Delay of this watch from which silence proves nothing: the machine slept or the gateway had no CPU.
 const LATENESS_MAX: Duration = Duration::from_millis(500);
-/// A worker that has not beaten for so long is late; the first look at its main thread is taken then.
+/// Silence after which a worker is late; its main thread is sampled for the first time then.
 const SILENCE_LATE: Duration = Duration::from_millis(1500);
-/// Where requests cost at most this part of the time after which a worker is overdue, half of it is ten times what any should take.
+/// Divisor of the limit for overdue workers that gives the cost of cheap requests. If all cost at most that, half the
+/// limit is ten times their cost, and is enough.
 const CHEAP_PART: u64 = 20;
-/// No worker is overdue before, because its signs of life are a quarter of a second apart.
+/// Minimum limit for overdue workers, because signs of life are a quarter of a second apart, milliseconds.
 const OVERDUE_MS_MIN: u64 = 500;
-/// Two looks that are closer together tell nothing.
+/// Time between two samples below which they say nothing.
 const WINDOW_MIN: Duration = Duration::from_millis(200);
-/// Only over so long is a thread said to wait. A look that led to nothing gives way to a new one after so long as well, or
-/// later where the limit is long.
+/// Time over which a thread must wait to count as waiting. A sample without a result is replaced after the same time,
+/// or later if the limit is long.
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// How long the event loop may stand still; `None` for any time.
+/// Time limits of a blocked event loop; `None` disables one.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     overdue: Option<Duration>,
@@ -68,21 +71,22 @@ impl Limits {
         self.overdue.is_none() && self.burning.is_none() && self.blocked.is_none()
     }
 
-    /// From when on a worker is late.
+    /// Silence from which a worker is late.
     fn late(self) -> Duration {
         let shortest = [self.overdue, self.burning, self.blocked].into_iter().flatten().min();
         // The first look has to come well before the judgement.
         shortest.map_or(SILENCE_LATE, |limit| (limit * 3 / 4).min(SILENCE_LATE))
     }
 
-    /// How long a thread has to burn CPU at least. One that has waited for long and then works for a moment before its
-    /// event loop turns again is not stuck.
+    /// Minimum time for which a thread must use CPU to count as stuck. A thread that has waited for long and then works
+    /// for a moment before its event loop turns again is not stuck.
     fn burning_window(self) -> Duration {
         self.burning.map_or(WINDOW, |limit| limit.saturating_sub(self.late() + PERIOD)).max(WINDOW_MIN)
     }
 }
 
-/// The limit in force, from the configured one and whether requests cost at most so many microseconds.
+/// Limit in force, milliseconds, from the configured one and a function that says whether requests cost at most so many
+/// microseconds.
 fn overdue_after_ms(configured_ms: u64, cost_at_most: impl Fn(u64) -> bool) -> u64 {
     if configured_ms > OVERDUE_MS_MIN && cost_at_most(configured_ms * 1000 / CHEAP_PART) {
         (configured_ms / 2).max(OVERDUE_MS_MIN)
@@ -91,7 +95,7 @@ fn overdue_after_ms(configured_ms: u64, cost_at_most: impl Fn(u64) -> bool) -> u
     }
 }
 
-/// Watches for as long as the gateway runs.
+/// Watches the workers until the gateway exits.
 pub(crate) async fn run(supervisor: Rc<Supervisor>) {
     let mut period = PERIOD;
     let mut ticked = Instant::now();
@@ -152,8 +156,8 @@ fn look_at(supervisor: &Supervisor, process: &Process, limits: Limits, subject: 
     }
 }
 
-/// Gives one that was lowered and has starved since its priority again while there is time to come to an end: on a machine that
-/// is full, it would not get there, and be taken for a loop.
+/// Gives a lowered worker that has starved since its usual priority again, while there is time to finish. On an
+/// overloaded machine it would otherwise not finish, and be mistaken for a loop.
 fn spare(process: &Process, silent: Duration, track: &Track, latest: &Look) {
     if overdue::has_hardly_run(track.first.sample, latest.sample, silent) {
         process.is_spared.set(true);
@@ -173,9 +177,9 @@ fn is_watched(process: &Process) -> bool {
 #[derive(Clone, Copy)]
 struct Silence {
     silent: Duration,
-    /// Somebody has opened the inspector and may look at a breakpoint, at which the main thread waits.
+    /// Whether its inspector was opened by someone else, so that its main thread may wait at a breakpoint.
     is_debugged: bool,
-    /// It is of the long lane and gets the CPU time that the others leave, which may be none.
+    /// Whether it is of the long lane and gets only the CPU time that the others leave, which may be none.
     has_leftovers: bool,
     now: Instant,
 }
@@ -223,15 +227,15 @@ mod tests {
         Sample { state: 'S', cpu_us, wanted_us: cpu_us, sleeps: Some(Sleep::Elsewhere), is_exact: true }
     }
 
-    /// The same for a worker of which this is the first look, if there was none.
+    /// The same for a worker of which this is the first sample, if there was none.
     fn judge(limits: Limits, subject: Silence, track: &mut Option<Track>, sample: Option<Sample>) -> Option<Trouble> {
         let latest = Look { at: subject.now, sample };
         let known = track.get_or_insert(Track { first: latest, recent: latest, since: latest });
         super::judge(limits, subject, known, latest)
     }
 
-    /// When a worker that has beaten last at 0 is judged, looked at every 50 ms, and how. `burns` says whether its main
-    /// thread runs in the millisecond; there is none to look at where `known` says so.
+    /// Time and kind of the judgement of a worker that last beat at 0 and is checked every 50 ms. `burns` says whether
+    /// its main thread runs in the millisecond; there is no sample if `known` is false.
     fn judged(
         limits: Limits,
         is_debugged: bool,

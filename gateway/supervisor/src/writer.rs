@@ -1,4 +1,5 @@
-//! Lines to a preload, which never wait: a socket takes a line whole, later, or not at all. It must not know what lines mean.
+//! Lines to a preload. Sending never waits: the socket takes a line at once, later, or not at all. It must not know the
+//! meaning of lines.
 
 use std::cell::RefCell;
 
@@ -7,7 +8,7 @@ use tokio::net::unix::OwnedWriteHalf;
 /// The writing half of a worker's control connection.
 pub(crate) struct Writer {
     half: OwnedWriteHalf,
-    /// Rest of a line that the socket took a part of. Nothing may come before it: two lines would be lost.
+    /// Rest of a line that the socket has taken in part. It must go first, or two lines would be lost.
     rest: RefCell<Vec<u8>>,
 }
 
@@ -16,7 +17,7 @@ impl Writer {
         Self { half, rest: RefCell::default() }
     }
 
-    /// Writes a line. False where the socket takes nothing of it, as its reader has not read what was written before.
+    /// Writes a line. Returns false if the socket takes nothing of it, because its reader is behind.
     pub(crate) fn say(&self, line: &str) -> bool {
         if !self.finish() {
             return false;
@@ -29,7 +30,7 @@ impl Writer {
         taken > 0
     }
 
-    /// Writes the rest of the line before. True if nothing is left of it.
+    /// Writes the rest of the previous line. Returns true if nothing is left of it.
     pub(crate) fn finish(&self) -> bool {
         let mut rest = self.rest.borrow_mut();
         if !rest.is_empty() {

@@ -1,40 +1,42 @@
-//! Where short ends and long begins. Among all places between two classes, the cut is where two lanes would do most for
-//! the mean slowdown (wait over cost), by the formula for a queue with two priorities of which the upper pre-empts
-//! (M/G/1): a request of the short lane waits only for its like, one of the long lane for everything.
+//! The cut: the cost at which short requests end and long ones begin. It lies between the two classes where lanes would
+//! most reduce the mean slowdown (wait over cost).
 //!
-//! Looking for two heaps in the histogram of costs (Otsu's method) would be simpler and finds the wrong place where long
-//! requests are few: with renders of a second among pages of 2 and of 8 ms it parts 2 from 8, as only heaps count there
-//! and not what they do to each other.
+//! The formula is that of an M/G/1 queue with two priorities of which the upper pre-empts. A request of the short lane
+//! waits only for short ones, one of the long lane for all.
+//!
+//! Finding two clusters in the histogram of costs (Otsu's method) would be simpler, but puts the cut at the wrong place
+//! where long requests are few. With renders of a second among pages of 2 and of 8 ms it separates 2 from 8, because it
+//! ignores how clusters delay each other.
 
-/// The load at which lanes are weighed, as a part of capacity. What comes out hardly depends on it.
+/// Load at which lanes are rated, as a part of capacity. The result hardly depends on it.
 const LOAD: f64 = 0.75;
-/// Nobody feels a wait that is many times less than this, however cheap the request was.
+/// Wait below which users notice nothing, however cheap the request was, microseconds.
 const FELT_US: f64 = 1_000.0;
-/// Classes with fewer arrivals together say nothing about traffic.
+/// Total arrivals below which there is no cut.
 const ARRIVALS_MIN: f64 = 40.0;
-/// Bounds of what makes a cut, and of what keeps one that is there.
+/// Bounds for making a cut, and for keeping the present one.
 const TO_MAKE: Bar = Bar { ratio_min: 3.0, share_min: 0.02, slowdown_max: 0.8 };
 const TO_KEEP: Bar = Bar { ratio_min: 2.4, share_min: 0.01, slowdown_max: 0.9 };
-/// Another place has to be so much better than the present one.
+/// Slowdown that another cut must stay below, as a part of the present cut's.
 const MOVE_BELOW: f64 = 0.95;
-/// Quarters of an octave, from 1 µs.
+/// Number of bins, each a quarter of an octave, from 1 µs.
 const BINS: usize = 160;
 
-/// What a class adds to the traffic.
+/// Load that a class adds to the traffic.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     pub(super) arrivals: f64,
     pub(super) mean_us: f64,
-    /// µs².
+    /// Mean of the squared costs, µs².
     pub(super) mean_square: f64,
 }
 
 struct Bar {
-    /// How many times the short mean the long one is.
+    /// Minimum ratio of the long mean to the short mean.
     ratio_min: f64,
-    /// Of the arrivals or of the CPU time, on either side.
+    /// Minimum share of the arrivals or of the CPU time, on either side.
     share_min: f64,
-    /// Mean slowdown with lanes, as a part of that without.
+    /// Maximum mean slowdown with lanes, as a part of the slowdown without.
     slowdown_max: f64,
 }
 
@@ -47,11 +49,11 @@ pub(super) struct Cut {
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     arrivals: f64,
-    /// Arrivals times mean.
+    /// Arrivals times mean cost.
     work: f64,
-    /// Arrivals times mean square.
+    /// Arrivals times mean squared cost.
     squares: f64,
-    /// Arrivals over mean: what one µs of waiting adds to the slowdown.
+    /// Arrivals over mean cost: the slowdown that one µs of waiting adds.
     felt: f64,
     lowest_us: f64,
     highest_us: f64,
@@ -63,7 +65,7 @@ impl Cut {
         self.cut_us.map(|cut_us| cut_us.ceil() as u64)
     }
 
-    /// Weighs every place against the present one.
+    /// Compares every possible cut with the present one.
     pub(super) fn look(&mut self, loads: impl Iterator<Item = Load>) {
         let mut bins = [Sums::default(); BINS];
         let mut all = Sums::default();
@@ -146,13 +148,14 @@ impl Bar {
     }
 }
 
-/// Sum over all requests of wait over cost, first come first served: Pollaczek and Khinchine.
+/// Sum over all requests of wait over cost, first come first served (Pollaczek–Khinchine formula).
 fn slowdown_alone(all: &Sums) -> f64 {
     let per_us = LOAD / all.work;
     all.felt * per_us * all.squares / (2.0 * (1.0 - LOAD))
 }
 
-/// The same with the short ones in front, pre-empting the long ones (Cobham; pre-emptive resume).
+/// Sum over all requests of wait over cost, with short requests that pre-empt the long ones (Cobham; pre-emptive
+/// resume).
 fn slowdown(short: &Sums, long: &Sums) -> f64 {
     let per_us = LOAD / (short.work + long.work);
     let load_short = short.work * per_us;

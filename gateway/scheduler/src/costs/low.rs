@@ -1,13 +1,13 @@
-//! What samples seldom fall below.
+//! Estimate of a low quantile of samples.
 
-/// Samples before which nothing is said.
+/// Samples before which there is no estimate.
 const SAMPLES_MIN: u32 = 8;
-/// How far a lower and a higher sample move it.
+/// Factors by which a lower and a higher sample move the estimate.
 const LOW_FALLS: f64 = 0.3;
 const LOW_RISES: f64 = 0.03;
 
-/// About the lowest tenth of what comes: it falls fast and rises slowly, so that what is now and then much less, an error perhaps,
-/// does not decide, nor what is often more.
+/// Estimate of about the lowest tenth of the samples. It falls fast and rises slowly, so that neither rare low samples,
+/// perhaps errors, nor frequent high ones decide.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Low {
     us: f64,

@@ -1,10 +1,10 @@
-//! A histogram of costs on a logarithmic scale, four buckets an octave: quantiles within a tenth in 200 bytes. What was
-//! long ago fades, as all counts are halved when there are enough. It must not know classes.
+//! A histogram of costs on a logarithmic scale, four buckets an octave: quantiles within a tenth in 200 bytes. Old
+//! samples fade, as all counts are halved when there are enough. It must not know classes.
 
 use sluice_sketch::scale;
 
 const PER_OCTAVE: u64 = 4;
-/// Costs up to that share the first bucket.
+/// Upper bound of the first bucket, microseconds.
 const LOWEST_US: u64 = 15;
 const FIRST: usize = scale::bucket::<PER_OCTAVE>(LOWEST_US);
 const OCTAVES: usize = 26;
@@ -56,7 +56,7 @@ impl Sketch {
         held.filter_map(|(at, count)| Some((u8::try_from(at).ok()?, *count))).collect()
     }
 
-    /// What is out of bounds is left out. Counts are scaled down to a few records.
+    /// Restores a sketch from saved counts, scaled down to a few records. Ignores buckets that are out of bounds.
     pub(super) fn restored(buckets: &[(u8, u16)]) -> Self {
         let mut sketch = Sketch::default();
         for (at, count) in buckets {

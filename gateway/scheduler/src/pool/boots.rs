@@ -1,27 +1,31 @@
-//! How many workers boot at once in places that have none.
+//! Limit of simultaneous boots in places without a worker.
 //!
 //! Many apps migrate their database, write a lock file or build a cache at their first boot, and two that do so at once
-//! break each other. So a worker boots alone while none serves. The rest follow together, or, while requests come, as many as
-//! there are CPUs that no serving worker needs, and at least one. A boot that takes much longer than those before
-//! keeps nobody else from starting. A worker that is added while requests come boots aside: at a lower priority, for a while. Successors have bounds of their own: see `replace` and `overdue`.
+//! break each other. So a worker boots alone while none serves. The rest follow together, or, while requests come, as
+//! many as there are CPUs that no serving worker needs, and at least one. A boot that takes much longer than those
+//! before does not delay others.
+//!
+//! A worker that is added while requests come boots aside: at a lower priority, for a while. Successors have limits of
+//! their own: see `replace` and `overdue`.
 
 use super::{Demand, Place, Pool, WorkerState};
 use crate::{Limits, Time, WorkerId};
 
-/// How many times as long as the longest boot before a boot may take, not aside, until others start beside it.
+/// Duration after which a normal boot no longer delays others, as a multiple of the longest boot so far.
 const PATIENCE: u64 = 2;
-/// The least such time, for apps that boot in no time.
+/// Minimum of that duration, for apps that boot quickly, microseconds.
 const PATIENCE_US_MIN: u64 = 1_000_000;
-/// How long after its latest request an app counts as in use. Between two clicks of one visitor it may boot what it likes.
+/// Time after its latest request for which an app counts as in use, microseconds. Between two clicks of one visitor it
+/// may boot any number of workers.
 const IN_USE_US: u64 = 5_000_000;
-/// How many times as long as the longest boot before a boot may take aside. On a machine that has no CPU left it would
-/// else last until the worker is killed for being late.
+/// Maximum duration of a boot aside, as a multiple of the longest boot so far. On a machine without free CPU it would
+/// otherwise last until the worker is killed for being late.
 const ASIDE: u64 = 4;
-/// The least such time, for apps that boot in no time.
+/// Minimum of that duration, for apps that boot quickly, microseconds.
 const ASIDE_US_MIN: u64 = 2_000_000;
 
 impl Pool {
-    /// How many workers may boot at once now. Returns the number of workers.
+    /// Maximum number of workers that may boot at once now.
     pub(super) fn boots_max(&self, now: Time, limits: &Limits, demand: Demand) -> u32 {
         let serving = self.count(|w| w.state == WorkerState::Ready || w.state == WorkerState::Warming);
         match demand {
@@ -31,13 +35,13 @@ impl Pool {
         }
     }
 
-    /// Whether requests come, even if none of them waits at this moment.
+    /// Whether requests come, even if none waits now.
     pub(crate) fn is_in_use(&self, now: Time) -> bool {
         let is_given = self.given.is_some_and(|given| now.since_us(given) < IN_USE_US);
         is_given || self.workers.values().any(|w| !w.held.is_empty())
     }
 
-    /// For how long a boot that begins now is to leave the CPU to the workers that serve.
+    /// Time for which a boot that begins now leaves the CPU to the serving workers, microseconds; 0 if it need not.
     pub(super) fn aside_us(&self, now: Time) -> u64 {
         if !self.is_in_use(now) || self.ready_count == 0 {
             return 0;
@@ -45,7 +49,7 @@ impl Pool {
         self.longest_boot_us.map_or(ASIDE_US_MIN, |us| us.saturating_mul(ASIDE).max(ASIDE_US_MIN))
     }
 
-    /// For how long the worker boots aside, in microseconds.
+    /// Time for which the worker boots aside, in microseconds; `None` if it does not.
     pub(crate) fn aside_us_of(&self, worker: WorkerId) -> Option<u64> {
         self.workers.get(&worker).map(|w| w.aside_us).filter(|us| *us > 0)
     }
@@ -56,7 +60,7 @@ impl Pool {
         u32::try_from(boots.count()).unwrap_or(u32::MAX)
     }
 
-    /// Until when the place's worker may keep others from booting; `None` if it does not boot.
+    /// Time until which the place's worker may delay other boots; `None` if it does not boot.
     fn boot_ends(&self, place: &Place) -> Option<Time> {
         let w = place.worker.and_then(|id| self.workers.get(&id)).filter(|w| w.listened.is_none())?;
         // What a killed one has locked, it gives back when it is gone.
@@ -67,7 +71,7 @@ impl Pool {
         Some(patience_us.map_or(Time(u64::MAX), |us| Time(w.started.0.saturating_add(us).saturating_add(w.aside_us))))
     }
 
-    /// When the first boot stops keeping others from starting by time alone.
+    /// Time at which the first boot stops delaying others, if that is a matter of time alone.
     pub(super) fn boot_patience_ends(&self, now: Time) -> Option<Time> {
         let ends = self.places.iter().filter_map(|place| self.boot_ends(place));
         ends.filter(|end| *end > now && *end < Time(u64::MAX)).min()
@@ -78,8 +82,8 @@ impl Pool {
         self.longest_boot_us = Some(self.longest_boot_us.map_or(took_us, |longest| longest.max(took_us)));
     }
 
-    /// The first start has failed for good: nothing ever listened, nobody is on the first try any more, and either two tries
-    /// have ended or one had all the time that there is.
+    /// Whether the first start has failed for good: nothing ever listened, and no place is on its first try any more.
+    /// Either two tries must have ended, or one must have timed out.
     pub(super) fn has_failed_to_start(&self, was_timeout: bool) -> bool {
         if self.ever_listened || self.reload.is_some() {
             return false;
@@ -95,7 +99,7 @@ impl Pool {
         self.wanted_places().filter(|(_, place)| place.is_held_back && self.starts_wait()).map(|(instance, _)| instance)
     }
 
-    /// A worker whose boot others wait for: the one that has booted for longest.
+    /// Worker whose boot others wait for: the one that has booted for longest.
     pub(crate) fn awaited(&self) -> Option<WorkerId> {
         self.waiting_places().next()?;
         let booting = self.places.iter().filter(|place| self.boot_ends(place).is_some());

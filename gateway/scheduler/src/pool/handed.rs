@@ -1,4 +1,4 @@
-//! What workers were handed ahead of time: who gets it, when it begins, and when it is asked back.
+//! Requests handed ahead: the choice of worker, their begin, and their return.
 
 use super::Pool;
 use super::worker::{Held, Worker};
@@ -6,28 +6,28 @@ use crate::ahead::{CHEAP_US, LATE_US};
 use crate::{Action, Lane, Limits, RequestId, Time, WorkerId};
 
 impl Worker {
-    /// Slots that are taken: requests that the app has, as far as is known, and that are not parked.
+    /// Number of slots taken: by requests that the app has, according to reports, and that are not parked.
     pub fn begun(&self) -> usize {
         self.running().count()
     }
 
-    /// Requests that it has or was handed, but for those that only wait.
+    /// Requests that it has or was handed, without parked ones.
     fn unparked(&self) -> impl Iterator<Item = &Held> {
         self.held.iter().filter(|held| !held.is_parked)
     }
 
-    /// Those that were handed to it and have not begun.
+    /// Handed requests that have not begun.
     pub fn handed(&self) -> impl Iterator<Item = &Held> {
         self.held.iter().filter(|held| held.handed.is_some())
     }
 
-    /// From when on what it was handed first should have another worker, if one is free.
+    /// Time from which its first handed request should have another worker, if one is free.
     pub fn handed_late(&self) -> Time {
         let first = self.handed().filter_map(|held| held.handed).min();
         first.map_or(Time(u64::MAX), |handed| Time(handed.0.saturating_add(LATE_US)))
     }
 
-    /// What it has is expected to take a moment only, and has not taken longer so far.
+    /// Whether it takes a request ahead now: all that it has is cheap together, and nothing has taken longer than expected.
     fn takes_ahead_now(&self, now: Time, limits: &Limits) -> bool {
         let is_prompt = |held: &Held| !held.need.alone && now.since_us(held.dispatched) <= CHEAP_US;
         let expected_us = |held: &Held| held.cheap_us.filter(|_| is_prompt(held));
@@ -56,7 +56,7 @@ impl Pool {
         }
     }
 
-    /// The worker that is likely to be free next, of those that take requests ahead of time.
+    /// Worker that is likely to be free next, of those that take requests ahead of time.
     pub(crate) fn worker_ahead(
         &self,
         now: Time,
@@ -68,7 +68,7 @@ impl Pool {
         takers.min_by_key(|(_, w)| (w.unparked().count(), began(w), w.instance)).map(|(id, _)| *id)
     }
 
-    /// Where nothing stands before them any more, they begin.
+    /// Begins handed requests that have no other request before them any more.
     pub(crate) fn begin_handed(&mut self, now: Time, concurrency: u32, actions: &mut Vec<Action>) {
         self.handing.retain(|worker| {
             let Some(w) = self.workers.get_mut(worker) else { return false };
@@ -83,7 +83,8 @@ impl Pool {
         });
     }
 
-    /// All that the worker holds waits on something else than the CPU, so it has begun all that it was handed.
+    /// Begins all requests that were handed to the worker, because all that it holds waits for something else than the
+    /// CPU.
     pub(crate) fn begin_all(&mut self, now: Time, worker: WorkerId, actions: &mut Vec<Action>) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         while let Some(request) = w.begin_next(now) {
@@ -91,7 +92,7 @@ impl Pool {
         }
     }
 
-    /// The app has this one.
+    /// Records that the app has this request.
     pub(crate) fn has_begun(&mut self, now: Time, worker: WorkerId, request: RequestId, actions: &mut Vec<Action>) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         let held = w.held.iter_mut().find(|held| held.request == request && held.handed.is_some());
@@ -101,17 +102,19 @@ impl Pool {
         }
     }
 
-    /// Asks all workers for what has not begun, because a dearer request of this priority is about to get a worker.
+    /// Asks all workers to return requests that have not begun, because a costlier request of this priority is about to
+    /// get a worker.
     pub(crate) fn ask_back_for(&mut self, priority: i8, actions: &mut Vec<Action>) {
         self.ask_back(|w| w.handed().any(|held| held.need.priority >= priority), actions);
     }
 
-    /// Asks workers that do not serve any more, and where another is free, those that have not begun it in time.
+    /// Asks workers that serve no more for their handed requests and, if another worker is free, also those that have
+    /// not begun them in time.
     pub(crate) fn ask_back_late(&mut self, now: Time, is_free: bool, actions: &mut Vec<Action>) {
         self.ask_back(|w| !w.takes_requests() || is_free && w.handed_late() <= now, actions);
     }
 
-    /// Each is asked once.
+    /// Asks each matching worker once.
     fn ask_back(&mut self, which: impl Fn(&Worker) -> bool, actions: &mut Vec<Action>) {
         for worker in &self.handing {
             let Some(w) = self.workers.get_mut(worker) else { continue };
@@ -138,7 +141,7 @@ impl Pool {
         self.handing_workers().map(|w| w.handed().count()).sum()
     }
 
-    /// When the first of those that are not asked for yet should have another worker.
+    /// Time at which the first handed request that is not asked for yet should have another worker.
     pub(crate) fn first_late(&self) -> Option<Time> {
         let late = self.handing_workers().filter(|w| !w.is_asked_back).map(Worker::handed_late).min();
         late.filter(|late| *late < Time(u64::MAX))

@@ -1,10 +1,10 @@
-//! What happens to one worker: it listens, gets warm, closes, faults, sticks, exits.
+//! Events in the life of one worker: it listens, gets warm, closes, faults, gets stuck, exits.
 
 use super::worker::{Warmth, Worker, backoff_ms};
 use super::{Place, Pool, WorkerState};
 use crate::{AbandonReason, Action, KillReason, Limits, Time, WorkerId};
 
-/// When a place starts its next worker that waits for a change of the app's files: no time leads there.
+/// Start time of a place that waits for a change of the app's files: time alone never starts its worker.
 pub(super) const HELD: Time = Time(u64::MAX);
 
 impl Pool {
@@ -24,7 +24,7 @@ impl Pool {
         }
     }
 
-    /// The worker is warm, or its warm-up failed, which only a generation on trial has to answer for.
+    /// Marks the worker as warm, also after a failed warm-up. Only a generation on trial fails with its warm-up.
     pub(crate) fn warmed(&mut self, now: Time, worker: WorkerId, failed: bool, limits: &Limits, out: &mut Vec<Action>) {
         let on_trial = self.is_on_trial() && self.is_successor(worker);
         let Some(w) = self.workers.get_mut(&worker) else { return };
@@ -39,7 +39,7 @@ impl Pool {
         }
     }
 
-    /// Asks for the warm-up of those that listen now and are not needed at once.
+    /// Asks for the warm-up of listening workers that are not needed at once.
     pub(super) fn begin_warm_ups(&mut self, actions: &mut Vec<Action>) {
         for (id, w) in self.workers.iter_mut() {
             if w.state == WorkerState::Warming && w.warmth == Warmth::Cold {
@@ -49,7 +49,7 @@ impl Pool {
         }
     }
 
-    /// Serving beats warming: whoever listens and has a free slot serves.
+    /// Makes listening workers with a free slot ready without a warm-up, because serving goes first.
     pub(super) fn rush(&mut self, now: Time, concurrency: u32) {
         let may = |(id, w): &(&WorkerId, &Worker)| self.may_rush(**id, w, concurrency);
         let rushed: Vec<_> = self.workers.iter().filter(may).map(|(id, _)| *id).collect();
@@ -58,15 +58,15 @@ impl Pool {
         }
     }
 
-    /// Not one of a generation that has not proved itself. One whose slot a warm-up request has could take nothing yet, and
-    /// would only keep the long lane from taking it meanwhile.
+    /// Whether the worker may skip its warm-up: not as a successor of a generation on trial, and only with a free slot.
+    /// One whose slot a warm-up request holds could take nothing yet, and would only keep the long lane from serving.
     pub(super) fn may_rush(&self, id: WorkerId, w: &Worker, concurrency: u32) -> bool {
         w.state == WorkerState::Warming
             && w.has_free_slot(concurrency)
             && !(self.is_on_trial() && self.is_successor(id))
     }
 
-    /// From now on the worker takes requests, and where it is a successor, the other one does not.
+    /// Lets the worker take requests from now on. If it is a successor, it takes its place over.
     pub(super) fn make_ready(&mut self, now: Time, worker: WorkerId) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         w.enter(WorkerState::Ready, now);
@@ -77,8 +77,8 @@ impl Pool {
         }
     }
 
-    /// From now on the worker gets nothing; it is stopped when it holds nothing. How long that takes nobody knows, and it may
-    /// wait for a request that it will never answer, so its place goes to another meanwhile.
+    /// Stops giving requests to the worker, whose app closes its server; it is stopped when it holds none. That may
+    /// take long, or forever for a request that is never answered, so its place gets another worker meanwhile.
     pub(crate) fn closing(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         if !matches!(w.state, WorkerState::Ready | WorkerState::Warming) {
@@ -93,7 +93,7 @@ impl Pool {
         }
     }
 
-    /// From now on the worker gets nothing. One of its slots will never be freed by itself, so it is not waited for.
+    /// Stops giving requests to the worker. One of its slots will never be freed, so the pool does not wait for that.
     pub(crate) fn faulted(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         if w.faulted || !(w.stays() || w.state == WorkerState::Leaving) {
@@ -104,8 +104,8 @@ impl Pool {
         self.successor_failed(now, worker, AbandonReason::Exited { worker }, limits, actions);
     }
 
-    /// From now on the worker gets nothing, whatever it does; it is killed when it has been looked into. One that does
-    /// not listen yet or was asked to stop has a deadline of its own.
+    /// Stops giving requests to the worker, which is killed after its examination. A worker that does not listen yet or
+    /// was asked to stop has a deadline of its own.
     pub(crate) fn stuck(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         if !matches!(w.state, WorkerState::Ready | WorkerState::Warming | WorkerState::Leaving) {
@@ -129,8 +129,8 @@ impl Pool {
         }
     }
 
-    /// One that has grown for long is replaced at once. Where even fresh workers are over the bound one after the other,
-    /// replacing them mends nothing, so that happens more and more seldom.
+    /// Marks the worker for replacement, at once if it has grown for long. If new workers exceed the bound one after
+    /// the other, replacing them does not help, so it happens less and less often.
     pub(crate) fn overweight(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
         let Some(w) = self.workers.get_mut(&worker).filter(|w| w.overweight_due.is_none()) else { return };
         w.overweight_due = Some(now);
@@ -146,14 +146,14 @@ impl Pool {
         }
     }
 
-    /// It serves on the connections that it has, and is replaced.
+    /// Marks the worker for replacement; it serves on its open connections until then.
     pub(crate) fn unreachable(&mut self, now: Time, worker: WorkerId) {
         if let Some(w) = self.workers.get_mut(&worker) {
             w.unreachable_since.get_or_insert(now);
         }
     }
 
-    /// Kills those whose time is over. For a successor that is the end of its try; the worker of a place has failed
+    /// Kills workers whose deadline has passed. For a successor this ends the attempt; the worker of a place has failed
     /// when it has exited.
     pub(super) fn kill_overdue(&mut self, now: Time, limits: &Limits, actions: &mut Vec<Action>) {
         let mut late = Vec::new();
@@ -185,7 +185,7 @@ impl Pool {
         self.vacate(now, worker, &dead, limits, actions);
     }
 
-    /// The place has lost its worker, if this was it.
+    /// Vacates the place of the lost worker, if it had one.
     fn vacate(&mut self, now: Time, worker: WorkerId, lost: &Worker, limits: &Limits, actions: &mut Vec<Action>) {
         let instance = lost.instance as usize;
         if self.places[instance].worker != Some(worker) {
@@ -222,7 +222,7 @@ impl Pool {
         }
     }
 
-    /// Notes in the place how its worker ended; true when that looks like a crash loop.
+    /// Records in the place how its worker ended. Returns true if that looks like a crash loop.
     fn count_failure(&mut self, now: Time, dead: &Worker, limits: &Limits) -> bool {
         let place = &mut self.places[dead.instance as usize];
         place.not_before = now;
@@ -263,7 +263,7 @@ impl Pool {
         actions.push(Action::BackOff { worker, instance, delay_ms });
     }
 
-    /// Ends every worker, and starts the next in each place as soon as the one before has gone.
+    /// Ends every worker, and starts the next in each place as soon as the one before has exited.
     pub(crate) fn changed(&mut self, now: Time, actions: &mut Vec<Action>) {
         for place in &mut self.places {
             (place.failures, place.not_before) = (0, now);
@@ -278,7 +278,7 @@ impl Pool {
         }
     }
 
-    /// Whether no worker is there or will come before the app's files change.
+    /// Whether there is no worker, and none will start before the app's files change.
     pub(crate) fn is_held(&self) -> bool {
         let is_held = |place: &Place| place.worker.is_none() && place.not_before == HELD;
         !self.stopping && self.workers.is_empty() && self.wanted_places().all(|(_, place)| is_held(place))

@@ -1,16 +1,18 @@
-//! Stand-ins: what is done about a worker whose event loop stands still while it burns CPU, before it counts as stuck.
+//! Stand-ins for workers whose event loop is blocked and uses CPU, before they count as stuck.
 //!
-//! It may be in a loop, or it may render something large. So nothing is taken from it: it gets the lowest priority and
-//! goes on, and a successor is started for its place at once, so that capacity is back after a boot instead of after a
-//! kill. There is one such worker more than the pool has places at most, however many are overdue. Without the privilege to
-//! raise a priority a lowered worker is lost for good and is replaced even if its event loop turns again; a stand-in
-//! that turns out to have been needless makes the next one wait, longer each time, for an app whose renders are that long.
-//! A worker of the long lane has the lowest priority anyway and is meant for what takes long: nothing stands in for it.
+//! Such a worker may be in an infinite loop, or render something large. So it keeps its requests, gets the lowest
+//! priority and continues. Its place starts a successor at once, so that capacity is back after a boot and not only
+//! after a kill.
+//!
+//! At most one stand-in exists at a time, however many workers are overdue. Without the privilege to raise a priority,
+//! a lowered worker stays slow, so it is replaced even if its event loop turns again. After a needless stand-in the
+//! next one waits, longer each time, because the app's renders may be that long. A worker of the long lane has the
+//! lowest priority anyway and is meant for long renders: it gets no stand-in.
 
 use super::{Place, Pool, WorkerState};
 use crate::{Action, Lane, Limits, RecycleReason, Time, WorkerId};
 
-/// Stand-ins that were started for workers whose event loop turned again by itself.
+/// Number of stand-ins for workers whose event loop turned again by itself, and the resulting delay.
 #[derive(Debug, Default)]
 pub(super) struct Needless {
     count: u32,
@@ -30,7 +32,7 @@ impl Needless {
 }
 
 impl Pool {
-    /// The worker's event loop stands still and it burns CPU. Until that ends it gets nothing more.
+    /// Stops giving requests to the worker while its event loop is blocked and uses CPU.
     pub(crate) fn overdue(&mut self, worker: WorkerId) {
         if let Some(w) = self.workers.get_mut(&worker)
             && matches!(w.state, WorkerState::Ready | WorkerState::Leaving)
@@ -39,14 +41,14 @@ impl Pool {
         }
     }
 
-    /// Somebody looks into it: it is as good as before afterwards, so that nothing stands in for it.
+    /// Marks the worker as paused or not. A paused worker gets no stand-in, because it continues after the inspection.
     pub(crate) fn paused(&mut self, worker: WorkerId, is_paused: bool) {
         if let Some(w) = self.workers.get_mut(&worker) {
             w.is_paused = is_paused;
         }
     }
 
-    /// Its event loop turns again.
+    /// Records that the worker's event loop turns again.
     pub(crate) fn turned(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         if !std::mem::take(&mut w.is_overdue) || !matches!(w.state, WorkerState::Ready | WorkerState::Leaving) {
@@ -63,7 +65,7 @@ impl Pool {
         self.unsettle();
     }
 
-    /// It is as good as before, and what was to replace it is not needed if it has not done so yet.
+    /// Dismisses the stand-in of a worker that has recovered, if it has not taken over yet.
     fn dismiss_stand_in_of(&mut self, now: Time, worker: WorkerId) {
         let Some(place) = self.places.iter_mut().find(|place| place.worker == Some(worker)) else { return };
         let Some(successor) = place.successor else { return };
@@ -73,12 +75,12 @@ impl Pool {
         }
     }
 
-    /// The worker is stuck: its stand-in was needed.
+    /// Records that a stand-in was needed, because its worker is stuck.
     pub(super) fn was_needed(&mut self) {
         self.needless = Needless::default();
     }
 
-    /// Lowers those that are overdue and on their way out or about to be replaced, and starts the stand-in that is due.
+    /// Lowers overdue workers that are leaving or about to be replaced, and starts the stand-in that is due.
     pub(super) fn stand_in(&mut self, now: Time, actions: &mut Vec<Action>) {
         if let Some((worker, instance, at)) = self.stand_in_wanted()
             && at <= now
@@ -108,7 +110,7 @@ impl Pool {
         }
     }
 
-    /// The worker that gets the next stand-in, its place, and when.
+    /// Worker that gets the next stand-in, its place, and the time.
     fn stand_in_wanted(&self) -> Option<(WorkerId, u32, Time)> {
         if self.is_on_trial() {
             return None;
@@ -120,7 +122,7 @@ impl Pool {
         wanted.min().map(|(at, worker, instance)| (worker, instance, at))
     }
 
-    /// From when on the place may get a stand-in, if it is to have one.
+    /// Time from which the place may get a stand-in; `None` if it should not have one.
     fn stand_in_time(&self, place: &Place) -> Option<Time> {
         let worker = place.worker.filter(|_| place.successor.is_none())?;
         let w = self.workers.get(&worker).filter(|w| w.state == WorkerState::Ready && w.lane == Lane::Short)?;

@@ -1,8 +1,8 @@
-//! Requests that only wait: seen in a worker whose main thread sleeps, they are parked and take no slot. They cost memory instead, so the
-//! worker's memory bounds how many may wait in it, streams among them.
+//! Parked requests: those that only wait, as seen in a worker whose main thread sleeps, and take no slot. They cost
+//! memory instead, so the worker's memory limits how many may wait in it, including streams.
 //!
-//! A parked request computes again when its wait ends, and nobody knows when. Where parked requests keep the main thread busy, the worker
-//! gets no further ones that would wait too. Brief requests pass, up to a bound of their own.
+//! A parked request computes again when its wait ends, at an unknown time. Where parked requests keep the main thread
+//! busy, the worker gets no further ones that would wait too. Brief requests pass, up to a limit of their own.
 
 use std::collections::btree_map::Entry;
 
@@ -10,63 +10,68 @@ use super::worker::{Held, Worker};
 use super::{Pool, WHOLE};
 use crate::{ClassId, Limits, Memory, Time, WorkerId};
 
-/// Time after which a request must have reached its worker, and the app have seen it, microseconds.
+/// Time after which a request must have reached its worker and the app, microseconds.
 const UNDER_WAY_US: u64 = 3_000;
-/// Multiple of its known time after which a request waits for longer than its class does.
+/// Multiple of its class's known time after which a request waits for longer than its class does.
 const LONGER: u64 = 2;
-/// Share of the main thread's time, thousandths, from which on it is too busy with parked requests for more of them.
+/// Share of the main thread's time from which it is too busy with parked requests for more of them, thousandths.
 const LOAD_MAX: u32 = 800;
-/// CPU time that may be given to a worker at once while it holds parked requests, microseconds.
+/// Maximum CPU time of the requests that a worker gets at once while it holds parked ones, microseconds.
 const AT_ONCE_US: u64 = 2_000;
-/// Longest time that brief requests stay in a worker, microseconds: as the mean of a class, and for one of them before it counts as late.
+/// Longest time that brief requests stay in a worker, microseconds. It bounds the mean of a class, and a single request
+/// counts as late beyond it.
 pub(crate) const BRIEF_US: u64 = 1_000_000;
-/// Time for which the main thread may be awake with parked requests alone before it counts as busy with one of them, microseconds.
+/// Time that the main thread may be awake with only parked requests before it counts as busy with one of them,
+/// microseconds.
 const AWAKE_US: u64 = 20_000;
-/// Requests that pass a worker whose memory is full, beyond a quarter of those that wait.
+/// Requests that may pass through a worker whose memory is full, in addition to a quarter of those that wait.
 const PASSING: usize = 8;
-/// Age at which the least use of memory is forgotten, microseconds: what the app has kept since then is not of those that wait.
+/// Age at which the lowest use of memory is forgotten, microseconds: memory that the app has retained since then does
+/// not belong to waiting requests.
 const LEAST_AGE_US: u64 = 600_000_000;
-/// Requests that may wait in a worker which has not told its memory.
+/// Requests that may wait in a worker that has not reported its memory.
 const UNWEIGHED_MAX: usize = 50;
-/// Further requests that may wait before the worker tells its memory again; as many as wait already, if those are more.
+/// Further requests that may wait before the worker reports its memory again; or as many as wait already, if those are
+/// more.
 const STEP: usize = 64;
-/// What one request is taken to need before any has been seen to wait, bytes.
+/// Assumed memory of a waiting request before any was measured, bytes.
 const EACH_BYTES: u64 = 1 << 20;
 
-/// What a request asks of a worker.
+/// A request's demand on a worker.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
-    /// Millionths of the worker that it takes.
+    /// Part of the worker that it takes, in millionths.
     pub part: u32,
-    /// CPU time that it is expected to take, microseconds.
+    /// Expected CPU time, microseconds.
     pub cost_us: u64,
-    /// It does not add to those that wait: it stays for a moment only, or one of them waits for it.
+    /// Whether it does not add to the waiting requests: it is brief, or one of them waits for it.
     pub is_passing: bool,
-    /// It has waited for too long, and takes what there is.
+    /// Whether it is overdue and takes any seat.
     pub is_overdue: bool,
 }
 
 impl Ask {
-    /// Some request, of the kind that is easiest to seat.
+    /// The demand that is easiest to meet.
     pub(crate) const ANY: Ask = Ask { part: 0, cost_us: 0, is_passing: true, is_overdue: true };
-    /// A request that takes a worker whole.
+    /// The demand of a request that takes a complete worker.
     pub(crate) const WHOLE: Ask = Ask { part: WHOLE, cost_us: u64::MAX, is_passing: true, is_overdue: false };
 }
 
-/// How much of one kind of memory the worker used, with few and with many requests that wait.
+/// Use of one kind of memory, with few and with many waiting requests.
 #[derive(Clone, Copy, Debug, Default)]
 struct Usage {
-    /// Requests that waited when fewest did, bytes in use then, and when that was.
+    /// Lowest number of waiting requests, the bytes in use then, and the time.
     least: Option<(usize, u64, Time)>,
-    /// Requests that may wait.
+    /// Maximum number of requests that may wait.
     waiting_max: Option<usize>,
-    /// Those that wait have used up what is for them.
+    /// Whether the waiting requests have used up their memory.
     is_over: bool,
 }
 
 impl Usage {
-    /// Half of the memory that is free without requests is for those that wait. Bytes in use have garbage in them, which errs on the
-    /// safe side. V8 collects all the time in a small heap that is fuller than that, long before it gives up.
+    /// Updates the limit. Waiting requests may use half of the memory that is free without them. Garbage counts as
+    /// used, which errs on the safe side: V8 collects continuously in a small heap that is fuller than that, long
+    /// before it fails.
     fn weigh(&mut self, now: Time, waiting: usize, used_bytes: u64, limit_bytes: u64) {
         let is_least = |(fewest, _, at): &(usize, u64, Time)| *fewest < waiting && now.since_us(*at) < LEAST_AGE_US;
         let least = self.least.filter(is_least).unwrap_or((waiting, used_bytes, now));
@@ -90,7 +95,7 @@ impl Usage {
     }
 }
 
-/// The worker's memory, and how many requests may wait in it by that.
+/// Memory of the worker, and the number of requests that may wait in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Footprint {
     heap: Usage,
@@ -113,32 +118,32 @@ impl Footprint {
 }
 
 impl Worker {
-    /// Requests that the app has, as far as is known, and that are not parked.
+    /// Requests that the app has, according to reports, and that are not parked.
     pub fn running(&self) -> impl Iterator<Item = &Held> {
         self.held.iter().filter(|held| held.handed.is_none() && !held.is_parked)
     }
 
-    /// Requests that wait without a slot.
+    /// Number of parked requests.
     pub fn parked(&self) -> usize {
         self.held.iter().filter(|held| held.is_parked).count()
     }
 
-    /// All that it holds is parked, if anything.
+    /// Whether all that it holds is parked, or it holds nothing.
     pub fn is_free(&self) -> bool {
         self.held.iter().all(|held| held.is_parked)
     }
 
-    /// Requests and streams that need its memory.
+    /// Number of requests and streams that use its memory.
     pub fn waiting(&self) -> usize {
         self.held.len() + self.streams as usize
     }
 
-    /// No more requests that wait fit into its memory.
+    /// Whether its memory has no room for further waiting requests.
     pub fn is_full(&self) -> bool {
         self.waiting() >= self.footprint.waiting_max()
     }
 
-    /// Whether one that will wait here finds memory and, when its wait has ended, a thread that is not too busy with others.
+    /// Whether a request that will wait here finds memory and, after its wait, a thread that is not too busy.
     pub fn may_wait_here(&self) -> bool {
         !self.is_full() && !self.is_busy_with_parked()
     }
@@ -147,7 +152,8 @@ impl Worker {
         self.load > LOAD_MAX && !self.is_granted && self.held.iter().any(|held| held.is_parked)
     }
 
-    /// Whether it has room for such a request beside those that wait. Those that pass have a little more of its memory.
+    /// Whether it has room for such a request beside the parked ones. Passing requests may use a little more of its
+    /// memory.
     pub fn has_room_beside_parked(&self, ask: &Ask) -> bool {
         if !ask.is_passing {
             return !self.is_full() && (ask.is_overdue || !self.is_busy_with_parked());
@@ -156,18 +162,21 @@ impl Worker {
         self.waiting() < max.saturating_add(max / 4).saturating_add(PASSING)
     }
 
-    /// One of its parked requests computes, by all that is known: its thread has been awake for a while and nothing else runs.
+    /// Whether one of its parked requests probably computes: its thread has been awake for a while and nothing else
+    /// runs.
     pub fn is_awake_with_parked(&self) -> bool {
         self.awake_us > AWAKE_US && self.running().next().is_none() && self.held.iter().any(|held| held.is_parked)
     }
 
-    /// Whether a few cheap ones may run beside others, as the worker holds parked requests and so waits for most of its time.
+    /// Whether a few cheap requests may run beside others, because the worker holds parked requests and so mostly
+    /// waits.
     pub fn may_run_beside(&self, ask: &Ask) -> bool {
         let cost_us = self.running().map(|held| held.cost_us).fold(ask.cost_us, u64::saturating_add);
         cost_us <= AT_ONCE_US && self.may_share() && !self.holds_one && self.held.iter().any(|held| held.is_parked)
     }
 
-    /// A request with a part of its own is parked when it has waited for longer than its class does.
+    /// Parks requests that wait. One with a part of its own is parked only after it has waited for longer than its
+    /// class does.
     fn park(&mut self, now: Time) {
         if self.holds_one {
             return;
@@ -184,7 +193,7 @@ impl Worker {
 }
 
 impl Pool {
-    /// Notes what a look at the worker's main thread found.
+    /// Records what a check of the worker's main thread found.
     pub(crate) fn looked(&mut self, now: Time, worker: WorkerId, sleeps: bool, load: u32) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         w.load = load;
@@ -203,12 +212,12 @@ impl Pool {
         }
     }
 
-    /// Requests of this class that workers hold for longer than brief ones stay.
+    /// Number of requests of this class that workers hold for longer than brief ones stay.
     pub(crate) fn late_of(&self, class: ClassId) -> u32 {
         self.late.get(&class).copied().unwrap_or(0)
     }
 
-    /// One that was late has left its worker.
+    /// Uncounts a late request that has left its worker.
     pub(super) fn forget_late(&mut self, held: &Held) {
         if held.is_late
             && let Entry::Occupied(mut late) = self.late.entry(held.need.class)
@@ -220,14 +229,14 @@ impl Pool {
         }
     }
 
-    /// Takes back that its requests only wait.
+    /// Marks the worker's requests as not parked.
     pub(crate) fn blocked(&mut self, worker: WorkerId) {
         if let Some(w) = self.workers.get_mut(&worker) {
             w.held.iter_mut().for_each(|held| held.is_parked = false);
         }
     }
 
-    /// Notes memory in use.
+    /// Records memory in use.
     pub(crate) fn weighed(&mut self, now: Time, worker: WorkerId, memory: Memory, used_bytes: u64, limit_bytes: u64) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         let waiting = w.waiting();
@@ -238,18 +247,18 @@ impl Pool {
         usage.weigh(now, waiting, used_bytes, limit_bytes);
     }
 
-    /// Classes of what runs, one for each worker that takes requests and is not free.
+    /// Classes of the running requests, one for each worker that takes requests and is not free.
     pub(crate) fn running_classes(&self) -> impl Iterator<Item = ClassId> + '_ {
         let serving = self.workers.values().filter(|w| w.takes_requests());
         serving.filter_map(|w| w.running().next().filter(|held| !held.is_own).map(|held| held.need.class))
     }
 
-    /// Whether a worker has no memory left, or no time, for further requests that wait.
+    /// Whether a worker has no memory or time left for further requests that wait.
     pub(crate) fn is_any_full(&self) -> bool {
         self.workers.values().any(|w| w.takes_requests() && !w.may_wait_here())
     }
 
-    /// Whether a look at this worker's main thread may find requests to park, or parked ones that keep it busy.
+    /// Whether a check of this worker's main thread may find requests to park, or parked ones that keep it busy.
     pub(crate) fn wants_looks(&self, now: Time, after_us: u64, limits: &Limits) -> bool {
         limits.concurrency_max > limits.concurrency
             && self.workers.values().filter(|w| w.takes_requests() && !w.holds_one).any(|w| {

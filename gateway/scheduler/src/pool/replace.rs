@@ -1,26 +1,26 @@
-//! Successors: when a place gets one, when it takes the place over, and what becomes of a generation that fails.
+//! Successors: when a place gets one, when it takes the place over, and what happens to a generation that fails.
 //!
 //! A reload's first batch is a trial: its workers take over together, or none does and the generation is abandoned.
-//! From then on the generation is in force, and the rest of the places follow as their successors become ready.
-//! A reload takes the CPU that the queue needs, so that it waits, for a while, until those who wait have become fewer.
-//! Recycling replaces one worker at a time, the next when the one before has gone, and none while a reload runs.
+//! From then on the generation is in force, and the other places follow as their successors become ready. A reload
+//! takes CPU that the queue needs, so for a limited time it waits until fewer requests wait. Recycling replaces one
+//! worker at a time, the next when the one before has exited, and none during a reload.
 
 use super::worker::{Worker, backoff_ms};
 use super::{Demand, Place, Pool, Warmth, WorkerState};
 use crate::{AbandonReason, Action, KillReason, Limits, Time, WorkerId};
 
-/// Workers of a generation in force that may fail to come up before its reload is given up.
+/// Workers of a generation in force that may fail to start before its reload is abandoned.
 const LATER_FAILURES_MAX: u32 = 3;
 
 #[derive(Debug)]
 pub(super) struct Reload {
     generation: u64,
     has_taken_over: bool,
-    /// Workers that did not come up since the generation took over.
+    /// Workers that failed to start since the generation took over.
     failures: u32,
-    /// For how long it may still let the queue go first.
+    /// Time for which the reload may still let the queue go first, microseconds.
     may_wait_us: u64,
-    /// Since when it does, as far as that is not taken from the time yet.
+    /// Start of the present hold, which is not subtracted from [`Reload::may_wait_us`] yet.
     held_back: Option<Time>,
 }
 
@@ -35,28 +35,28 @@ impl Reload {
     }
 }
 
-/// For how long a reload lets the queue go first, over its whole time, where `queue.wait_ms_max` is more.
+/// Maximum total time for which a reload lets the queue go first, milliseconds, where `queue.wait_ms_max` is more.
 const HELD_BACK_MS_MAX: u64 = 10_000;
 
-/// When the next successor may be started; one for the whole pool, because what keeps one from coming up keeps all.
+/// Back-off before the next successor. The whole pool has one, because the cause of a failed start affects all.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     failures: u32,
     pub(super) not_before: Time,
 }
 
-/// How far a reload is.
+/// Progress of a reload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReloadProgress {
     /// The new generation.
     pub generation: u64,
-    /// Places that it has to take.
+    /// Number of places that it must take.
     pub wanted: u32,
-    /// Places where it takes requests.
+    /// Number of places where it takes requests.
     pub taken_over: u32,
-    /// Its workers that start, are warmed, or wait for the others of their batch.
+    /// Number of its workers that start, are warmed, or wait for the others of their batch.
     pub starting: u32,
-    /// Whether the next ones are started when fewer requests wait.
+    /// Whether the reload starts its next workers only when fewer requests wait.
     pub is_held_back: bool,
 }
 
@@ -104,7 +104,7 @@ impl Pool {
         self.reload = Some(Reload { generation, has_taken_over: false, failures: 0, may_wait_us, held_back: None });
     }
 
-    /// The successor is the place's worker from now on; the one before finishes what it holds.
+    /// Makes the successor the place's worker; the one before finishes the requests that it holds.
     pub(super) fn take_over(&mut self, now: Time, worker: WorkerId) {
         let Some((instance, generation)) = self.workers.get(&worker).map(|w| (w.instance, w.generation)) else {
             return;
@@ -130,7 +130,7 @@ impl Pool {
         }
     }
 
-    /// The first batch takes over when all of it can.
+    /// Lets the first batch take over when all of it can.
     pub(super) fn finish_trial(&mut self, now: Time) {
         if !self.is_on_trial() {
             return;
@@ -161,7 +161,7 @@ impl Pool {
         worker.is_some_and(|w| w.generation == generation && w.state == WorkerState::Ready)
     }
 
-    /// Ends this try to replace a worker, if the worker that failed was a successor; it is in no place after that.
+    /// Ends an attempt to replace a worker if the failed worker was a successor, and removes it from its place.
     pub(super) fn successor_failed(
         &mut self,
         now: Time,
@@ -190,7 +190,7 @@ impl Pool {
         actions.push(Action::BackOff { worker, instance, delay_ms });
     }
 
-    /// The worker of a place has failed to come up, in a place that the new generation had already.
+    /// Records that a place's worker failed to start, in a place that the new generation already had.
     pub(super) fn start_failed(&mut self, of: u64, reason: AbandonReason, now: Time, actions: &mut Vec<Action>) {
         let Some(reload) = self.reload.as_mut().filter(|reload| reload.generation == of) else { return };
         reload.failures += 1;
@@ -199,7 +199,7 @@ impl Pool {
         }
     }
 
-    /// Ends the reload. What took a place over stays there.
+    /// Ends the reload. Workers of the generation that took a place over stay there.
     fn abandon(&mut self, now: Time, reason: AbandonReason, actions: &mut Vec<Action>) {
         let Some(reload) = self.reload.take() else { return };
         self.successors = Patience::default();
@@ -260,12 +260,12 @@ impl Pool {
         self.wanted_places().all(|(_, place)| place.worker.is_some_and(serves))
     }
 
-    /// Whether a reload waits until fewer requests do.
+    /// Whether a reload waits until fewer requests wait.
     pub(crate) fn is_held_back(&self) -> bool {
         self.reload.as_ref().is_some_and(|reload| reload.held_back.is_some())
     }
 
-    /// Successors that a reload may start now. The trial's batch is not filled up, so that it ends.
+    /// Number of successors that a reload may start now. The trial's batch is not refilled, so that it ends.
     fn room_for_successors(&self, limits: &Limits) -> u32 {
         let at_once = if limits.reload_at_once == 0 { (self.wanted / 4).max(1) } else { limits.reload_at_once };
         match self.successors_count() {
@@ -274,9 +274,9 @@ impl Pool {
         }
     }
 
-    /// For the trial an empty place wants one too: what its back-off waits for may be what the new generation mends.
-    /// Later it starts the new generation by itself. A stuck worker burns its CPU until it has gone, so nothing is
-    /// started beside it.
+    /// Whether the place should get a successor. During the trial an empty place should too, because the new generation
+    /// may fix what its back-off waits for. Later it starts the new generation by itself. A stuck worker uses CPU until
+    /// it has exited, so nothing is started beside it.
     fn wants_successor(&self, place: &Place, generation: u64) -> bool {
         let worker = place.worker.and_then(|id| self.workers.get(&id));
         place.successor.is_none()
@@ -285,7 +285,7 @@ impl Pool {
             })
     }
 
-    /// Replaces the worker that has run for longest of those that have had enough, one at a time.
+    /// Replaces the worker that has run for longest of those that are due, one at a time.
     fn recycle(&mut self, now: Time, limits: &Limits, actions: &mut Vec<Action>) {
         if self.is_replacing() {
             return;
@@ -300,14 +300,14 @@ impl Pool {
         self.places[at].successor = Some(successor);
     }
 
-    /// Whether one that is not needed any more still finishes what it holds or shuts down, or a successor is on its way: the
-    /// memory and the boot of one worker are what a machine has to have room for, not those of two.
+    /// Whether a dismissed worker still finishes its requests or shuts down, or a successor is starting. The machine
+    /// must have room for the memory and the boot of one additional worker, not of two.
     fn is_replacing(&self) -> bool {
         let leaves = |w: &Worker| w.dismissed && matches!(w.state, WorkerState::Leaving | WorkerState::Stopping);
         self.successors_count() > 0 || self.workers.values().any(leaves)
     }
 
-    /// The workers that serve, and from when on each has had enough.
+    /// Workers that serve, and the time from which each is due for recycling.
     fn recycle_times(&self, limits: &Limits) -> impl Iterator<Item = (WorkerId, Time)> {
         self.wanted_places().filter_map(|(_, place)| {
             let id = place.worker?;
@@ -316,7 +316,7 @@ impl Pool {
         })
     }
 
-    /// When the next successor is to be started, if that is a matter of time alone.
+    /// Time at which the next successor is due, if that is a matter of time alone.
     pub(super) fn successor_due(&self, limits: &Limits) -> Option<Time> {
         let at = match &self.reload {
             Some(reload) => self

@@ -1,46 +1,49 @@
-//! Room in workers: what each lane has to offer, and which worker has a seat for the next request.
+//! Room in workers: the capacity of each lane, and the worker that has a seat for the next request.
 //!
-//! A worker that may hold several has room for as many as it was seen to wait with ([`Event::Waits`](crate::Event::Waits)), and
-//! for those that are known to leave it the time: each takes the part of its worker in which it computes, by its own CPU time
-//! and the time that it takes where nobody disturbs it. One that only computes takes the whole.
+//! A worker that may hold several requests has room for as many as it was seen to wait with
+//! ([`Event::Waits`](crate::Event::Waits)). It also has room for those that are known to leave it the time. Each takes
+//! the part of its worker in which it computes, by its own CPU time and its undisturbed service time. A request that
+//! only computes takes the whole worker.
 
 use super::worker::Worker;
 use super::{Ask, Pool, WorkerState};
 use crate::lanes::Offer;
 use crate::{Lane, Limits, WorkerId};
 
-/// A worker, in millionths: polls of seconds take a few hundred of them each.
+/// A whole worker, in millionths: a request that polls for seconds takes a few hundred of them.
 pub(crate) const WHOLE: u32 = 1_000_000;
-/// Parts that are given of a worker of the short lane, so that what it holds seldom asks for it at once. What takes more is alone.
+/// Maximum parts given of a worker of the short lane, so that its requests rarely need it at once. A request that takes
+/// more is alone.
 pub(crate) const SHORT_PARTS_MAX: u32 = 800_000;
-/// The same of the long lane, where a worker is to compute while others of its requests wait.
+/// Maximum parts given of a worker of the long lane, which should compute while others of its requests wait.
 const LONG_PARTS_MAX: u32 = 1_300_000;
-/// Parts that are given of a worker that was seen to wait. More that wait at once are soon more that want to compute at once.
+/// Maximum parts given of a worker that was seen to wait. More requests that wait at once would soon compute at once.
 const SEEN_PARTS_MAX: u32 = 2_500_000;
-/// Requests and streams that wait in a worker count alike where they differ by less than this.
+/// Difference below which two workers' numbers of waiting requests and streams count as equal.
 const WAITING_ALIKE: usize = 32;
-/// Parts taken of a worker of the short lane up to which the worker still counts as open for short requests when long
-/// ones take the others.
+/// Parts taken of a worker of the short lane up to which it still counts as open for short requests when long ones take
+/// the others.
 const OPEN_PARTS_MAX: u32 = 650_000;
 
-/// Which workers come into question.
+/// Workers to choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Among {
     All,
-    /// Those that hold no long request.
+    /// Workers that hold no long request.
     WithoutLong,
-    /// Those that hold nothing but long ones, at least one.
+    /// Workers that hold long requests only, at least one.
     WithLongOnly,
-    /// Those that hold nothing.
+    /// Workers that hold nothing.
     Empty,
 }
 
-/// A seat that is looked for.
+/// A search for a seat.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seek {
     pub lane: Lane,
     pub among: Among,
-    /// The fullest first that has time for it: short requests leave as many workers empty as they can, for long ones.
+    /// Whether the fullest worker that has time for it comes first. Short requests then leave as many workers as
+    /// possible empty for long ones.
     pub packs: bool,
 }
 
@@ -60,7 +63,7 @@ impl Worker {
         self.running().any(|held| held.side == side)
     }
 
-    /// Whether it may take a request that asks for so much.
+    /// Whether it may take a request with this demand.
     pub fn has_seat(&self, ask: &Ask, limits: &Limits) -> bool {
         if self.held.is_empty() {
             return self.has_free_slot(limits.concurrency);
@@ -86,7 +89,7 @@ impl Worker {
         fits || self.may_run_beside(ask)
     }
 
-    /// What it adds to the offer of all.
+    /// Capacity that it adds to the total offer.
     pub fn offer(&self, limits: &Limits) -> Offer {
         if !self.takes_requests() {
             let is_ready = self.state == WorkerState::Ready;
@@ -133,13 +136,13 @@ impl Pool {
         }
     }
 
-    /// What the workers have to offer to the next request.
+    /// Total capacity that the workers offer to the next request.
     pub(crate) fn offer(&self, limits: &Limits) -> Offer {
         self.workers.offer(limits)
     }
 
-    /// The worker with such a seat that comes first by the rule. One that somebody waits for who may have no other
-    /// (`is_awaited`) is left to get empty.
+    /// First worker with such a seat, by the ranking. An awaited worker (`is_awaited`) must get empty first, for
+    /// requests that can use no other worker.
     pub(crate) fn seat(
         &self,
         seek: Seek,

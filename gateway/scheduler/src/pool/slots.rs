@@ -1,4 +1,4 @@
-//! What each worker holds: who gets the next request, and how a slot is freed.
+//! Slots: the requests that each worker holds, the choice of its next one, and the end of each.
 
 use super::seats::WHOLE;
 use super::worker::{Held, Warmth};
@@ -11,15 +11,15 @@ pub(crate) struct Given {
     pub request: RequestId,
     pub arrived: Time,
     pub need: Need,
-    /// What it counts as.
+    /// Side of the queue that it came from.
     pub side: Lane,
-    /// What it takes of a worker.
+    /// Demand of the request on the worker.
     pub ask: Ask,
-    /// Time that its class is known to stay, microseconds; 0 while that is not known.
+    /// Known time that requests of its class stay, microseconds; 0 while unknown.
     pub stay_us: u64,
-    /// Mean service time of its class, if that is cheap.
+    /// Mean service time of its class, microseconds, if the class is cheap.
     pub cheap_us: Option<u64>,
-    /// When it is handed to the worker ahead of time, if it is.
+    /// Time at which it is handed ahead; `None` for a normal dispatch.
     pub handed: Option<Time>,
 }
 
@@ -27,24 +27,26 @@ pub(crate) struct Given {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Served {
     pub side: Lane,
-    /// Of the worker.
+    /// Lane of the worker.
     pub lane: Lane,
     pub class: ClassId,
     pub service_us: u64,
-    /// It never shared its worker, and had the CPU when it asked for it.
+    /// Whether it never shared its worker, and had the CPU whenever it needed it.
     pub is_undisturbed: bool,
-    /// Time that it waited at least, where it was parked, microseconds.
+    /// Lower bound of its wait if it was parked, microseconds.
     pub waited_us: Option<u64>,
 }
 
 impl Pool {
-    /// A worker that holds nothing, for a request that is to be alone. It may be of any lane: one of the long is missed least.
+    /// An empty worker, for a request that needs one to itself. It may be of any lane; one of the long lane is missed
+    /// least.
     pub(crate) fn empty_worker(&self) -> Option<WorkerId> {
         let empty = self.workers.iter().filter(|(_, w)| w.takes_requests() && w.held.is_empty());
         empty.min_by_key(|(_, w)| (!w.is_reserved, w.lane != Lane::Long, w.idle_since, w.instance)).map(|(id, _)| *id)
     }
 
-    /// Whether a request waits for a worker of its own: if so, the one that holds least gets nothing more until it has gone there.
+    /// Reserves a worker if a request waits for one to itself, and ends the reservation otherwise. The one that holds
+    /// least gets nothing more until it has that request.
     pub(crate) fn reserve(&mut self, is_wanted: bool) {
         let is_reserved = self.workers.values().any(|w| w.is_reserved && w.takes_requests());
         if is_wanted == is_reserved {
@@ -57,22 +59,22 @@ impl Pool {
         }
     }
 
-    /// Whether the worker takes requests and has room for one that asks for so much.
+    /// Whether the worker takes requests and has room for this demand.
     pub(crate) fn has_room(&self, worker: WorkerId, ask: &Ask, limits: &Limits) -> bool {
         self.workers.get(&worker).is_some_and(|w| w.takes_requests() && w.has_seat(ask, limits))
     }
 
-    /// Requests that the worker may hold; none where it does not serve.
+    /// Number of requests that the worker may hold; 0 if it does not serve.
     pub(crate) fn slots_of(&self, worker: WorkerId, concurrency: u32) -> u32 {
         self.workers.get(&worker).filter(|w| w.state == WorkerState::Ready).map_or(0, |w| w.slots(concurrency))
     }
 
-    /// Whether clients whose session is in this worker go there. One that stands still may go on; one that leaves will not.
+    /// Whether the worker keeps its sessions. A blocked one may recover; one that leaves will not.
     pub(crate) fn keeps_sessions(&self, worker: WorkerId) -> bool {
         self.workers.get(&worker).is_some_and(|w| w.state == WorkerState::Ready)
     }
 
-    /// Whether a request that comes now gets the slot of a worker that is being warmed, because nobody else serves.
+    /// Whether a request that comes now gets the slot of a worker that is being warmed, because no other serves.
     pub(crate) fn may_rush_one(&self, concurrency: u32) -> bool {
         self.short_taking == 0 && self.workers.iter().any(|(id, w)| self.may_rush(*id, w, concurrency))
     }
@@ -114,29 +116,29 @@ impl Pool {
         }
     }
 
-    /// All that the worker holds waits on something else than the CPU: it may take one request more, in this step only. If it
-    /// does, it has room for so many from then on.
+    /// Lets the worker take one request more in this step only, because all that it holds waits for something else than
+    /// the CPU. If it takes one, it keeps that room.
     pub(crate) fn grant(&mut self, worker: WorkerId, held_max: u32) {
         if let Some(w) = self.workers.get_mut(&worker) {
             w.is_granted = w.takes_requests() && !w.holds_one && w.held.len() < held_max as usize;
         }
     }
 
-    /// What was not needed is not kept: by the next step it may compute.
+    /// Withdraws an unused grant: by the next step the worker may compute.
     pub(crate) fn end_grant(&mut self, worker: WorkerId) {
         if let Some(w) = self.workers.get_mut(&worker) {
             w.is_granted = false;
         }
     }
 
-    /// The worker computes all the time, or nobody waits for it.
+    /// Reduces the room of a worker that computes all the time, or that no request waits for.
     pub(crate) fn lessen_room(&mut self, worker: WorkerId, by: u32, concurrency: u32) {
         if let Some(w) = self.workers.get_mut(&worker) {
             w.room = Some(w.room.saturating_sub(by)).filter(|room| *room > concurrency).unwrap_or(0);
         }
     }
 
-    /// The rule has changed.
+    /// Resets the room of all workers, because the rule has changed.
     pub(crate) fn forget_rooms(&mut self) {
         for w in self.workers.values_mut() {
             w.room = 0;
@@ -149,7 +151,7 @@ impl Pool {
         })
     }
 
-    /// A warm-up request takes a slot.
+    /// Lets a warm-up request take a slot.
     pub(crate) fn warm_with(&mut self, now: Time, worker: WorkerId, request: RequestId, concurrency: u32) {
         if self.is_warming(worker, concurrency)
             && let Some(w) = self.workers.get_mut(&worker)
@@ -175,9 +177,10 @@ impl Pool {
         }
     }
 
-    /// Frees the slot. Returns what the request was; `None` when that
-    /// is no measure for others: the worker did not hold it, it was the gateway's own, or the worker's first, for which many
-    /// apps load and connect what they keep.
+    /// Frees the slot and returns figures about the served request.
+    ///
+    /// `None` if it says nothing about other requests: the worker did not hold it, it was the gateway's own, or the
+    /// worker's first. At the first request many apps load and connect what they need.
     pub(crate) fn release(
         &mut self,
         now: Time,
@@ -220,8 +223,8 @@ impl Pool {
         Some(held)
     }
 
-    /// Frees the slot of a request that the worker never saw; returns when that arrived and what it
-    /// asked for, if it is to wait again.
+    /// Frees the slot of a request that the worker never saw. Returns its arrival time and requirements if it should
+    /// wait again.
     pub(crate) fn take_back(&mut self, worker: WorkerId, request: RequestId) -> Option<(Time, Need)> {
         let w = self.workers.get_mut(&worker)?;
         let at = w.held.iter().position(|held| held.request == request)?;
@@ -230,8 +233,8 @@ impl Pool {
         (!held.is_own).then_some((held.arrived, held.need))
     }
 
-    /// The slot is not the request's but that of one which had seemed finished; returns when the request arrived and
-    /// what it asked for, if it is to wait again.
+    /// Returns the slot to a request that had seemed finished. Returns the arrival time and requirements of the other
+    /// request if it should wait again.
     pub(crate) fn occupied(&mut self, worker: WorkerId, request: RequestId, by: RequestId) -> Option<(Time, Need)> {
         let w = self.workers.get_mut(&worker)?;
         let held = w.held.iter_mut().find(|held| held.request == request)?;
@@ -240,7 +243,8 @@ impl Pool {
         (!held.is_own).then_some((held.arrived, held.need))
     }
 
-    /// The named exception of I1: the slot is freed at the headers, or where the app waits with them, and the stream counts against a limit of its own.
+    /// Frees the slot of a stream at its headers, or where the app waits with them: the named exception of I1. The
+    /// stream counts against a limit of its own.
     pub(crate) fn detach(
         &mut self,
         now: Time,

@@ -1,24 +1,24 @@
-//! One worker: where it is in its life, what it holds, and when something about it is due. Knows nothing of the others.
+//! One worker: its state, the requests that it holds, and its deadlines. It knows nothing of other workers.
 
 use super::parked::Footprint;
 use crate::{KillReason, Lane, Limits, Need, RecycleReason, RequestId, Time, WorkerId};
 
-/// Where a worker is in its life.
+/// State of a worker in its life cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkerState {
-    /// Its process runs and does not listen yet.
+    /// The process runs and does not listen yet.
     Starting,
-    /// It listens and is being warmed, or waits until the others of a new generation's first batch can take over too.
+    /// The worker listens and is being warmed, or waits for the others of a new generation's first batch.
     Warming,
-    /// It takes requests.
+    /// The worker takes requests.
     Ready,
-    /// Its event loop has not turned for too long; it is looked into and then killed.
+    /// The event loop has not turned for too long; the worker is examined and then killed.
     Stuck,
-    /// It finishes what it holds, then it is stopped.
+    /// The worker finishes the requests that it holds, then it is stopped.
     Leaving,
-    /// It was asked to stop.
+    /// The worker was asked to stop.
     Stopping,
-    /// It was killed and has not gone yet.
+    /// The worker was killed and has not exited yet.
     Killed,
 }
 
@@ -26,46 +26,47 @@ pub enum WorkerState {
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::struct_excessive_bools)] // As of `Worker`.
 pub struct WorkerView {
-    /// Its number.
+    /// Number of the worker.
     pub worker: WorkerId,
-    /// Its place in the pool.
+    /// Place in the pool.
     pub instance: u32,
-    /// The version of the app that it runs.
+    /// Generation of the app that it runs.
     pub generation: u64,
-    /// Its lane.
+    /// Lane of the worker.
     pub lane: Lane,
-    /// Where it is in its life.
+    /// State in its life cycle.
     pub state: WorkerState,
     /// Requests that it has begun.
     pub in_service: usize,
-    /// Those of them that only wait.
+    /// Begun requests that only wait.
     pub parked: usize,
     /// Requests that it was handed ahead of time and has not begun.
     pub handed: usize,
-    /// It has no memory for further requests that wait.
+    /// Whether it has no memory for further waiting requests.
     pub is_full: bool,
-    /// It may hold more of them than all workers may, because it was seen to wait.
+    /// Whether it may hold more requests than the configured number, because it was seen to wait.
     pub has_more_room: bool,
-    /// Its app cannot have a second request while the first one waits, so no look at it is of use.
+    /// Whether its app cannot have a second request while the first one waits, so that checks of its main thread are
+    /// useless.
     pub holds_one: bool,
-    /// Streams that have left their slot and go on.
+    /// Streams that have left their slot and continue.
     pub streams: u32,
-    /// When it was started.
+    /// Start time.
     pub started: Time,
-    /// It has the lowest operating-system priority, because its event loop stood still.
+    /// Whether it has the lowest operating-system priority, because its event loop was blocked.
     pub is_lowered: bool,
-    /// It gets nothing, because somebody looks into it.
+    /// Whether it gets no requests because it is paused for an inspection.
     pub is_paused: bool,
 }
 
-/// How far a worker's warm-up is.
+/// Progress of a worker's warm-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Warmth {
-    /// Nobody was asked to warm it yet.
+    /// The warm-up has not been asked for.
     Cold,
-    /// The caller is at it.
+    /// The caller warms the worker.
     Warming,
-    /// As warm as it will get.
+    /// The warm-up has ended.
     Warm,
 }
 
@@ -74,29 +75,29 @@ pub(super) enum Warmth {
 pub(super) struct Held {
     pub request: RequestId,
     pub arrived: Time,
-    /// When its service time began.
+    /// Start of its service time.
     pub dispatched: Time,
-    /// When it was handed to the worker, as long as the app has not begun it.
+    /// Time at which it was handed ahead, until the app begins it.
     pub handed: Option<Time>,
     pub need: Need,
-    /// What it counted as when it was dispatched.
+    /// Side that it counted as when it was dispatched.
     pub side: Lane,
-    /// A warm-up request: it never waits in the queue and says nothing about service times.
+    /// Whether it is a warm-up request: it never waits in the queue and says nothing about service times.
     pub is_own: bool,
-    /// Millionths of its worker that it takes.
+    /// Part of its worker that it takes, in millionths.
     pub part: u32,
-    /// CPU time that it is expected to take, and time that its class is known to stay, microseconds.
+    /// Expected CPU time, and known time that its class stays, microseconds.
     pub cost_us: u64,
     pub stay_us: u64,
-    /// It only waits, and takes no slot.
+    /// Whether it only waits, and takes no slot.
     pub is_parked: bool,
-    /// It has been here for longer than brief requests stay.
+    /// Whether it has stayed for longer than brief requests do.
     pub is_late: bool,
-    /// Time that it had been here when the main thread was last seen asleep, microseconds.
+    /// Time between its dispatch and the last check that found the main thread asleep, microseconds.
     pub waited_us: u64,
-    /// It has not shared its worker so far.
+    /// Whether it has never shared its worker.
     pub is_undisturbed: bool,
-    /// Mean service time of its class, where that was known to be cheap.
+    /// Mean service time of its class, microseconds, if the class was known to be cheap.
     pub cheap_us: Option<u64>,
 }
 
@@ -108,54 +109,55 @@ pub(super) struct Worker {
     pub lane: Lane,
     pub state: WorkerState,
     pub started: Time,
-    /// When the present state began.
+    /// Start of the present state.
     pub since: Time,
     pub listened: Option<Time>,
-    /// For how long its boot leaves the CPU to the workers that serve, in microseconds; 0 for a boot that does not.
+    /// Time for which its boot leaves the CPU to serving workers, microseconds; 0 for a boot that does not.
     pub aside_us: u64,
     pub warmth: Warmth,
-    /// It has taken requests, or could have.
+    /// Whether it has ever been able to take requests.
     pub was_ready: bool,
     pub idle_since: Time,
     pub held: Vec<Held>,
     pub streams: u32,
-    /// Requests that it has finished, warm-up not counted.
+    /// Requests that it has finished, without warm-up.
     pub finished: u64,
-    /// It is over its memory bound, and is to be replaced from then on.
+    /// Time from which it is to be replaced for exceeding its memory bound.
     pub overweight_due: Option<Time>,
-    /// No new connection can reach it since then.
+    /// Time since which no new connection can reach it.
     pub unreachable_since: Option<Time>,
-    /// Its event loop stands still.
+    /// Whether its event loop is blocked.
     pub is_overdue: bool,
-    /// It stands still for somebody who looks into it.
+    /// Whether it is paused for an inspection.
     pub is_paused: bool,
-    /// It has the lowest operating-system priority.
+    /// Whether it has the lowest operating-system priority.
     pub is_lowered: bool,
-    /// A stand-in was started for it.
+    /// Whether a stand-in was started for it.
     pub has_stand_in: bool,
-    /// It was started as one.
+    /// Whether it was started as a stand-in.
     pub is_stand_in: bool,
-    /// It gets nothing more until it holds nothing: a request waits for a worker of its own.
+    /// Whether it gets nothing more until it is empty, because a request waits for a worker to itself.
     pub is_reserved: bool,
-    /// It takes requests ahead of time.
+    /// Whether it takes requests ahead of time.
     pub takes_ahead: bool,
-    /// Its app cannot have a second request while the first one waits.
+    /// Whether its app cannot have a second request while the first one waits.
     pub holds_one: bool,
-    /// It was asked for those that it has not begun, and has not said yet which they are.
+    /// Whether it was asked for its handed requests and has not answered yet.
     pub is_asked_back: bool,
-    /// It may take one request more in this step, because all that it holds waits.
+    /// Whether it may take one request more in this step, because all that it holds waits.
     pub is_granted: bool,
-    /// How many it was seen to have room for, where that is more than the rule says: it held so many and waited.
+    /// Number of requests that it was seen to wait with, if above the configured number; else 0.
     pub room: u32,
-    /// Share of its main thread's latest time that was not sleep, thousandths, by the latest look.
+    /// Share of its main thread's latest time that was not sleep, thousandths, by the latest check.
     pub load: u32,
-    /// When its main thread was last seen asleep, and time for which it has been awake since, by the latest look, microseconds.
+    /// Time at which its main thread was last seen asleep, and microseconds that it has been awake since, by the latest
+    /// check.
     pub slept: Option<Time>,
     pub awake_us: u64,
     pub footprint: Footprint,
-    /// It holds a request that it will never finish.
+    /// Whether it holds a request that it will never finish.
     pub faulted: bool,
-    /// It leaves because it is not wanted any more, not because of anything it did.
+    /// Whether it leaves because it is no longer wanted, not because of a fault.
     pub dismissed: bool,
 }
 
@@ -203,12 +205,12 @@ impl Worker {
         self.since = now;
     }
 
-    /// It serves, or will: nothing has told it to leave yet.
+    /// Whether it serves or will serve, and was not told to leave.
     pub fn stays(&self) -> bool {
         matches!(self.state, WorkerState::Starting | WorkerState::Warming | WorkerState::Ready)
     }
 
-    /// It is not needed any more.
+    /// Makes a worker leave that is no longer needed.
     pub fn dismiss(&mut self, now: Time) {
         if self.stays() {
             self.enter(WorkerState::Leaving, now);
@@ -216,33 +218,33 @@ impl Worker {
         }
     }
 
-    /// One that stands still would only keep them.
+    /// Whether it takes requests. A blocked worker would only delay them.
     pub fn takes_requests(&self) -> bool {
         self.state == WorkerState::Ready && !self.is_overdue && !self.is_paused
     }
 
-    /// And does so for short requests too.
+    /// Whether it takes requests and is of the short lane.
     pub fn takes_short_requests(&self) -> bool {
         self.takes_requests() && self.lane == Lane::Short
     }
 
-    /// Requests that it may hold.
+    /// Number of requests that it may hold.
     pub fn slots(&self, concurrency: u32) -> u32 {
         concurrency.max(self.room)
     }
 
-    /// Is not, nor is to be, a single request's own.
+    /// Whether it is not reserved for, or held by, a request that needs it alone.
     pub fn may_share(&self) -> bool {
         !self.is_reserved && !self.held.iter().any(|held| held.need.alone)
     }
 
-    /// Has room, or is granted one request more, and is not a single request's own.
+    /// Whether it may be shared and has room, or is granted one request more.
     pub fn has_free_slot(&self, concurrency: u32) -> bool {
         let has_room = self.begun() < self.slots(concurrency) as usize;
         self.may_share() && !self.is_asked_back && (has_room || self.is_granted)
     }
 
-    /// Takes a slot.
+    /// Adds a request to those that the worker holds.
     pub fn join(&mut self, mut held: Held) {
         if !self.held.is_empty() {
             held.is_undisturbed = false;
@@ -251,7 +253,7 @@ impl Worker {
         self.held.push(held);
     }
 
-    /// What it is killed for when nothing else happens, and when.
+    /// Time at which it is killed if nothing else happens, and the reason.
     pub fn kill_due(&self, limits: &Limits) -> Option<(Time, KillReason)> {
         match self.state {
             WorkerState::Starting => Some((self.since.plus_ms(limits.start_timeout_ms), KillReason::StartTimeout)),
@@ -261,12 +263,13 @@ impl Worker {
         }
     }
 
-    /// When a leaving worker is stopped though it holds requests; `None` when they are waited for.
+    /// Time at which a leaving worker is stopped though it holds requests; `None` if the pool waits for them.
     pub fn patience_ends(&self, limits: &Limits) -> Option<Time> {
         (self.state == WorkerState::Leaving && self.faulted).then(|| self.since.plus_ms(limits.stop_timeout_ms))
     }
 
-    /// Whether a leaving worker holds nothing, or only what it will never finish, or its requests have had their time.
+    /// Whether a leaving worker may stop: it holds nothing, or only requests that will never finish, or their time is
+    /// over.
     pub fn may_stop(&self, now: Time, limits: &Limits) -> bool {
         self.state == WorkerState::Leaving
             && (self.held.is_empty()
@@ -274,7 +277,7 @@ impl Worker {
                 || self.patience_ends(limits).is_some_and(|end| end <= now))
     }
 
-    /// From when on it has had enough, and of what; `None` when only more requests or memory can bring that about.
+    /// Time from which it is due for recycling, and the reason; `None` if only more requests or memory can make it due.
     pub fn recycle_due(&self, id: WorkerId, limits: &Limits) -> Option<(Time, RecycleReason)> {
         let requests_max = limits.recycle_requests_max;
         if requests_max > 0 && self.finished >= lowered(requests_max, id) {
@@ -286,18 +289,19 @@ impl Worker {
     }
 }
 
-/// The bound of this worker: up to a tenth below the configured one.
+/// Bound of this worker: up to a tenth below the configured one.
 fn lowered(bound: u64, worker: WorkerId) -> u64 {
     bound - u64::try_from(u128::from(bound) * u128::from(spread(worker)) / 2560).unwrap_or(0)
 }
 
-/// A number from 0 to 255 that differs from worker to worker, so that what is due for many is not due at once.
+/// A number from 0 to 255 that differs between workers, so that their deadlines do not coincide.
 fn spread(worker: WorkerId) -> u64 {
     worker.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56
 }
 
-/// Doubles with each failure in a row up to the maximum, spread by up to a quarter so that places do not start in step:
-/// upwards where there is room, else downwards, so that the maximum stays one.
+/// Back-off before the next start, milliseconds. It doubles with each failure in a row up to the maximum, spread by up
+/// to a quarter so that places do not start in step. The spread goes upwards where there is room, else downwards, so
+/// that the maximum holds.
 pub(super) fn backoff_ms(limits: &Limits, failures: u32, worker: WorkerId) -> u64 {
     let exponent = failures.saturating_sub(1).min(32);
     let delay_ms = limits.backoff_ms_min.saturating_mul(1 << exponent).min(limits.backoff_ms_max);

@@ -1,5 +1,5 @@
-//! The workers by number, with what they offer together: of those that have changed, each is counted anew when somebody asks, so
-//! that a decision does not look at all of them.
+//! The workers by number, with their total offer. Only workers that have changed are counted again, on demand, so that
+//! a decision does not check all of them.
 
 use std::cell::{Cell, Ref, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,17 +12,17 @@ use crate::{Limits, WorkerId};
 #[derive(Debug, Default)]
 pub(super) struct Workers {
     all: BTreeMap<WorkerId, Worker>,
-    /// Those that have changed since they were counted; all of them where `is_stale`.
+    /// Workers that have changed since they were counted; all of them if `is_stale`.
     changed: RefCell<Vec<WorkerId>>,
     is_stale: Cell<bool>,
     tally: RefCell<Tally>,
 }
 
-/// What each offered when it was counted last, and the sum.
+/// Each worker's offer when it was last counted, and the sum.
 #[derive(Debug, Default)]
 struct Tally {
     each: BTreeMap<WorkerId, Offer>,
-    /// Those that have a seat.
+    /// Workers that have a seat.
     seats: BTreeSet<WorkerId>,
     sum: Offer,
 }
@@ -53,13 +53,13 @@ impl Workers {
         self.all.remove(&id)
     }
 
-    /// What they offer to the next request, all together.
+    /// Total offer of the workers to the next request.
     pub(super) fn offer(&self, limits: &Limits) -> Offer {
         self.count(limits);
         self.tally.borrow().sum
     }
 
-    /// Those that have room for some request.
+    /// Workers that have room for some request.
     pub(super) fn with_seats(&self, limits: &Limits) -> Ref<'_, BTreeSet<WorkerId>> {
         self.count(limits);
         Ref::map(self.tally.borrow(), |tally| &tally.seats)

@@ -1,4 +1,4 @@
-//! Requests of one class, priority and deadline, in the order of arrival, and which of them has waited for too long first.
+//! Requests of one class, priority and deadline, in the order of arrival, and which of them becomes overdue first.
 
 use std::collections::VecDeque;
 
@@ -6,9 +6,10 @@ use crate::{RequestId, Time};
 
 #[derive(Debug, Default)]
 pub(super) struct Strand {
-    /// Each with the time from which on it is overdue.
+    /// Requests with the time from which each is overdue.
     requests: VecDeque<(RequestId, Time)>,
-    /// Those that are overdue before all behind them: times and numbers rise, so the first is the earliest of all.
+    /// Requests that become overdue before all behind them. Times and numbers rise, so the first is the earliest of
+    /// all.
     soonest: VecDeque<(RequestId, Time)>,
 }
 
@@ -17,7 +18,7 @@ impl Strand {
         self.requests.front().map(|(request, _)| *request)
     }
 
-    /// When the first of them is overdue.
+    /// Time at which the first of its requests becomes overdue.
     pub(super) fn overdue(&self) -> Time {
         self.soonest.front().map_or(Time(u64::MAX), |(_, overdue)| *overdue)
     }
@@ -54,7 +55,7 @@ impl Strand {
         self.soonest.push_back((request, overdue));
     }
 
-    /// After a change in the middle, which is rare.
+    /// Rebuilds [`Strand::soonest`] after a change in the middle, which is rare.
     fn note_all(&mut self) {
         self.soonest.clear();
         for at in 0..self.requests.len() {

@@ -1,12 +1,13 @@
-//! Components whose renders went over their CPU budgets one after the other, in whichever worker. Workers count, too, but one
-//! whose event loop stood still for long is replaced, and its counts with it. It must not know when a component is suspended.
+//! Counts of consecutive renders of a component that exceeded its CPU budget, over all workers. Workers count too, but a
+//! worker whose event loop was blocked for long is replaced, and its counts are lost. It must not know when a component
+//! is suspended.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-/// Bounds the components that are known; the one that was heard of longest ago gives way.
+/// Maximum number of known components; the one reported longest ago is evicted.
 const COMPONENTS_MAX: usize = 500;
 /// Longest name, in bytes.
 const NAME_BYTES_MAX: usize = 256;
@@ -54,7 +55,7 @@ impl Overruns {
         }
     }
 
-    /// As the protocol has them.
+    /// Counts in the format of the protocol.
     pub(super) fn told(&self, now: Instant) -> Value {
         let counts = self.counts.iter().map(|(name, count)| {
             let ago = now.saturating_duration_since(count.latest).as_millis();

@@ -1,4 +1,4 @@
-//! What a worker is told of rendering, and what it says of it. It must not know what comes of either.
+//! Messages to and from workers about rendering. It must not know their effects.
 
 use serde_json::json;
 use sluice_catalog::config::VITALS_PATH;
@@ -10,10 +10,11 @@ use crate::Supervisor;
 use crate::gate::{DialInForce, RenderedTold};
 use crate::process::Process;
 
-/// Components, settings or variants of one line that are listened to.
+/// Components, settings or variants accepted in one line.
 const RENDERED_MAX: usize = 1000;
 
-/// Tells the worker the dial, unless it knows the one in force. A worker that does not take the line is told with its next beat.
+/// Sends the dial to the worker, unless it has the present one. A worker that does not accept the line gets it with its
+/// next beat.
 pub(super) fn tell_dial(supervisor: &Supervisor, process: &Process) {
     let dial = supervisor.gate.dial();
     let DialInForce { version, server } = &*dial;
@@ -25,7 +26,7 @@ pub(super) fn tell_dial(supervisor: &Supervisor, process: &Process) {
     }
 }
 
-/// Tells the worker which components went over their budgets, unless it knows that.
+/// Sends the components that exceeded their budgets to the worker, unless it has the present counts.
 pub(super) fn tell_overruns(supervisor: &Supervisor, process: &Process) {
     let overruns = supervisor.overruns.borrow();
     if process.overruns_told.get() == overruns.version() {
@@ -37,13 +38,13 @@ pub(super) fn tell_overruns(supervisor: &Supervisor, process: &Process) {
     }
 }
 
-/// A component of the worker has gone over its budget, or no longer does.
+/// Records that a component of the worker has exceeded its budget, or no longer does.
 pub(super) fn hear_overrun(supervisor: &Supervisor, process: &Process, said: &Line) {
     process.overruns_heard.set(process.overruns_heard.get().saturating_add(1));
     supervisor.overruns.borrow_mut().note(&said.component, said.over, Instant::now());
 }
 
-/// The worker has rendered components and pages.
+/// Reports rendered components and pages of the worker.
 pub(super) fn hear(supervisor: &Supervisor, said: &Line) {
     let components = said.components.iter().take(RENDERED_MAX).map(|one| Rendered {
         component: &one.component,

@@ -1,28 +1,28 @@
-//! What Node.js says of its inspector on stderr. The lines are recognised, so that they neither confuse the app's log nor
-//! get lost on who waits for the address.
+//! Node.js's messages about its inspector on stderr. Recognising them keeps them out of the app's log, and passes the
+//! address to the task that waits for it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Longest id of a session; Node's are UUIDs.
+/// Longest id of a session, bytes; Node's are UUIDs.
 const PATH_BYTES_MAX: usize = 64;
 
-/// Where an inspector listens.
+/// Address on which an inspector listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) socket: SocketAddr,
-    /// Without the leading slash; only who knows it is let in.
+    /// Path of the session without the leading slash. It is secret: only clients that know it may connect.
     pub(crate) path: String,
 }
 
-/// The inspector of one process, as its stderr has told of it.
+/// State of one process's inspector, as reported on its stderr.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Inspector {
-    /// Nothing was said.
+    /// No message has come.
     #[default]
     Silent,
-    /// It listens.
+    /// The inspector listens.
     Listening(Address),
-    /// It could not listen.
+    /// The inspector could not listen; the text says why.
     Failed(String),
 }
 
@@ -38,14 +38,14 @@ impl Inspector {
 /// A line on stderr that Node.js wrote and not the app.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InspectorLine {
-    /// The inspector opened or did not.
+    /// The inspector opened or failed to open.
     News(Inspector),
-    /// Who is attached, where help is.
+    /// A client has attached, or where to find help.
     Chatter,
 }
 
-/// Recognises the inspector's lines. The caller keeps them from the log only where it opened the inspector itself: who
-/// starts the app with `--inspect` wants to read them.
+/// Recognises the inspector's lines. The caller keeps them out of the log only if it opened the inspector itself: a
+/// user who starts the app with `--inspect` wants to read them.
 pub(crate) fn inspector_line(line: &str) -> Option<InspectorLine> {
     if let Some(url) = line.strip_prefix("Debugger listening on ws://") {
         return address(url).map(|address| InspectorLine::News(Inspector::Listening(address)));

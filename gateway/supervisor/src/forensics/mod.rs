@@ -1,8 +1,8 @@
-//! What a worker that no longer turns its event loop is doing: its JavaScript stack and a short CPU profile, taken through
+//! Examination of a worker whose event loop is blocked: its JavaScript stack and a short CPU profile, taken through
 //! Node's own inspector before the worker is killed.
 //!
-//! It knows process ids and Node.js. It must not know the scheduler, the journal or why somebody wants to know; it signals
-//! a process to open its inspector and never ends one.
+//! It knows process ids and Node.js. It must not know the scheduler, the journal or the purpose; it signals a process
+//! to open its inspector and never ends one.
 
 mod inspector;
 mod places;
@@ -30,25 +30,25 @@ use session::Session;
 
 use crate::sample;
 
-/// A process that has its inspector open already says nothing when it is asked to open it. An address from before is
-/// used once this long has brought no new one.
+/// Time without a new address after which a former one is used. A process whose inspector is already open prints
+/// nothing when it is asked to open it.
 const OPEN_ALREADY_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Microseconds between two samples of the profile.
 const SAMPLING_INTERVAL_US: u32 = 1000;
 
-/// How long each part may take.
+/// Time limits of the parts of an examination.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// From the signal to the address on stderr.
+    /// Time from the signal to the address on stderr.
     pub(crate) address: Duration,
-    /// Each answer of the inspector.
+    /// Time for each answer of the inspector.
     pub(crate) step: Duration,
-    /// How long the profile is.
+    /// Duration of the profile.
     pub(crate) profile: Duration,
-    /// The look altogether.
+    /// Time for the whole examination.
     pub(crate) total: Duration,
-    /// Reading source maps, afterwards; past it, places stay those of the code that ran.
+    /// Time for reading source maps afterwards. After it, places remain those of the code that ran.
     pub(crate) mapping: Duration,
 }
 
@@ -64,22 +64,22 @@ impl Default for Patience {
     }
 }
 
-/// Whom to examine.
+/// Process to examine.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
-    /// The process that runs JavaScript, not a shell or npm above it: SIGUSR1 would end those.
+    /// Process that runs JavaScript, not a shell or npm above it: SIGUSR1 would end those.
     pub(crate) pid: u32,
-    /// Files inside it are named relative to it.
+    /// Directory relative to which files are named.
     pub(crate) cwd: PathBuf,
-    /// The Node.js that reads source maps, and the program that has it do so.
+    /// Node.js that reads source maps, and the program that it runs for this.
     pub(crate) node: String,
     pub(crate) source_maps: PathBuf,
 }
 
-/// What was found. The stack may be there without the profile, not the other way round.
+/// Results of an examination. It may have a stack without a profile, but not the reverse.
 #[derive(Debug)]
 pub(crate) struct Examination {
-    /// Innermost frame first.
+    /// Stack, innermost frame first.
     pub(crate) stack: Result<Vec<Frame>, Why>,
     pub(crate) profile: Result<Profile, Why>,
 }
@@ -87,13 +87,13 @@ pub(crate) struct Examination {
 /// A place in the app's code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
-    /// V8's name for it; source maps do not rename functions.
+    /// V8's name of the function; source maps do not rename functions.
     pub(crate) function: String,
-    /// Relative to the subject's directory where it is inside it; `node:…` inside Node.js.
+    /// Path of the file, relative to the subject's directory if inside it; `node:…` inside Node.js.
     pub(crate) file: String,
-    /// From 1; 0 if there is none.
+    /// Line from 1; 0 if there is none.
     pub(crate) line: u32,
-    /// From 1; 0 if there is none.
+    /// Column from 1; 0 if there is none.
     pub(crate) column: u32,
 }
 
@@ -106,24 +106,24 @@ impl fmt::Display for Frame {
     }
 }
 
-/// Why something could not be found out.
+/// Reason for a missing result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
     /// The process has exited.
     Gone,
     /// The signal would end the process: it is not Node.js, or was told not to open its inspector.
     NotInspectable,
-    /// Nothing came: the main thread does not run JavaScript, or the app handles SIGUSR1 itself.
+    /// No address came: the main thread does not run JavaScript, or the app handles SIGUSR1 itself.
     NoAddress,
     /// Node.js could not open the port.
     PortNotOpened(String),
     /// The connection failed or ended.
     Connection(String),
-    /// No answer within its time.
+    /// No answer came within its time.
     NoAnswer(&'static str),
     /// The inspector answered with an error, or with something that cannot be read.
     BadAnswer(&'static str, String),
-    /// The profile is larger than is kept.
+    /// The profile is too large to keep.
     TooLarge,
 }
 
@@ -145,9 +145,10 @@ impl fmt::Display for Why {
     }
 }
 
-/// Takes stack and profile. `inspector` holds what the process' stderr has said so far (see [`inspector_line`]); its sender
-/// is dropped when stderr ends. Returns within `patience.total`; the process runs on and its inspector stays open, so the
-/// caller ends it.
+/// Takes stack and profile. `inspector` is what the process's stderr has said until now (see [`inspector_line`]); its
+/// sender is dropped when stderr ends.
+///
+/// Returns within `patience.total`. The process continues and its inspector stays open, so the caller must end it.
 pub(crate) async fn look(subject: &Subject, mut inspector: watch::Receiver<Inspector>, patience: Patience) -> Look {
     let end = Instant::now() + patience.total;
     let mut finds = Finds { stack: None, profile: None, scripts: HashMap::new(), reader: None, step: "SIGUSR1" };
@@ -162,15 +163,15 @@ pub(crate) async fn look(subject: &Subject, mut inspector: watch::Receiver<Inspe
     Look { finds, why: outcome.err().unwrap_or(Why::NoAnswer("Profiler.stop")) }
 }
 
-/// What a look has found, with places in the code that ran.
+/// Results of a look, with places in the code that ran.
 pub(crate) struct Look {
     finds: Finds,
-    /// Why it did not find more.
+    /// Reason for missing results.
     why: Why,
 }
 
 impl Look {
-    /// Names the places in the sources, as far as that takes no longer than `patience.mapping`. The process is not needed for it.
+    /// Maps the places to the sources, within `patience.mapping`. The process is not needed for it.
     pub(crate) async fn examine(self, subject: &Subject, patience: Patience) -> Examination {
         let Look { finds: Finds { stack, profile, scripts, reader, .. }, why } = self;
         let has_stack = stack.is_some();
@@ -197,13 +198,13 @@ impl Look {
     }
 }
 
-/// What is known so far; it outlives a step that does not come back.
+/// Results until now; they survive a step that does not return.
 struct Finds {
     stack: Option<Vec<RawFrame>>,
     profile: Option<profile::Taken>,
-    /// Those of the stack's frames, then all.
+    /// Scripts by id: at first those of the stack's frames, then all.
     scripts: HashMap<String, Script>,
-    /// Started as soon as there is a map to be read: it boots while the profile is taken.
+    /// Reader of source maps, started as soon as there is a map: it boots while the profile is taken.
     reader: Option<Reader>,
     step: &'static str,
 }
@@ -266,7 +267,7 @@ async fn ask_in(
     Ok(())
 }
 
-/// Asks the process to open its inspector and waits for where.
+/// Asks the process to open its inspector and returns its address.
 async fn open(pid: u32, inspector: &mut watch::Receiver<Inspector>, patience: Duration) -> Result<Address, Why> {
     let before = inspector.borrow_and_update().address();
     if sample::has_exited(pid) {

@@ -1,5 +1,6 @@
-//! From places in the code that ran to places in the code that was written. Source maps are read by a Node.js process of its own
-//! (`packages/preload/src/source-maps.ts`): a large map, or one that is made to do harm, takes no time and no memory of the gateway.
+//! Mapping of places in the code that ran to places in the sources. A Node.js process of its own
+//! (`packages/preload/src/source-maps.ts`) reads source maps, so that a large or malicious map takes no time and memory
+//! of the gateway.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,11 +14,11 @@ use tokio::process::{Child, Command};
 
 use super::{Frame, Subject};
 
-/// Memory of the process that reads source maps, in megabytes.
+/// Heap limit of the process that reads source maps, in megabytes.
 const HEAP_MB_MAX: u32 = 512;
-/// Its answer.
+/// Maximum size of its answer, bytes.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
-/// Longest name of a function or a file that is kept.
+/// Longest name of a function or a file that is kept, characters.
 const NAME_CHARS_MAX: usize = 512;
 
 /// A place as V8 gives it: line and column from 0.
@@ -29,17 +30,17 @@ pub(super) struct RawFrame {
     pub(super) column: u32,
 }
 
-/// What V8 knows of a script by its id. The frames it reports do not say it themselves.
+/// Script by V8's id, because reported frames contain only the id.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Script {
     pub(super) url: String,
-    /// As the script says it last, in the text that V8 compiled. That need not be the file: loaders such as tsx translate
-    /// on the way, and a deployment may have replaced the file since.
+    /// URL of the source map, as last named in the text that V8 compiled. That text may differ from the file: loaders
+    /// such as tsx translate it, and a deployment may have replaced the file since.
     #[serde(rename = "map")]
     pub(super) map_url: String,
 }
 
-/// The process that reads source maps. It ends with its answer, or with this value.
+/// The process that reads source maps. It exits after its answer, or when this value is dropped.
 pub(super) struct Reader(Child);
 
 #[derive(Serialize)]
@@ -49,11 +50,11 @@ struct Asked<'s> {
     places: Vec<(usize, u32, u32)>,
 }
 
-/// File, line and column; none where no map names the place.
+/// File, line and column of each place; `None` if no map names it.
 type Originals = Vec<Option<(String, u32, u32)>>;
 
 impl Reader {
-    /// Starts the process, which then waits for what is asked.
+    /// Starts the process, which then waits for its input.
     pub(super) fn start(subject: &Subject) -> Option<Self> {
         let mut command = Command::new(&subject.node);
         command.arg(format!("--max-old-space-size={HEAP_MB_MAX}")).arg(&subject.source_maps);
@@ -76,7 +77,7 @@ impl Reader {
     }
 }
 
-/// Names the places of all frames by the maps of their scripts. Where there is no map, or it cannot be read, they stay as they are.
+/// Maps the places of all frames with their scripts' maps. A place without a readable map stays unchanged.
 pub(super) async fn map(
     places: &mut [Frame],
     frames: &[RawFrame],
@@ -130,7 +131,7 @@ pub(super) fn as_it_ran(frame: &RawFrame, scripts: &HashMap<String, Script>, cwd
     Frame { function, file: short(&file), line: frame.line + 1, column: frame.column.saturating_add(1) }
 }
 
-/// The path that a `file:` URL, or a path, names.
+/// Path that a `file:` URL or a path names.
 fn path_of_url(url: &str) -> Option<PathBuf> {
     match url.strip_prefix("file://") {
         Some(path) => path.starts_with('/').then(|| PathBuf::from(&*percent_decode_str(path).decode_utf8_lossy())),

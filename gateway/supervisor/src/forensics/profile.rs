@@ -1,4 +1,4 @@
-//! A CPU profile as V8 gives it, and the functions that it names first.
+//! A CPU profile from V8, and its hottest functions.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,28 +9,28 @@ use sluice_profiles::Owner;
 use super::places::{RawFrame, Script};
 use super::{Frame, Why};
 
-/// The largest CPU profile that is kept of a stuck worker.
+/// Maximum size of the CPU profile of a stuck worker, bytes.
 const JSON_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Functions of a profile that are told by name.
+/// Functions of a profile that are reported by name.
 const HOTTEST_MAX: usize = 10;
 
 /// A short CPU profile.
 #[derive(Clone, Debug)]
 pub(crate) struct Profile {
-    /// The content of a `.cpuprofile` file, at most 8 MiB; places in it are those of the code that ran.
+    /// Content of a `.cpuprofile` file, at most 8 MiB; its places are those of the code that ran.
     pub(crate) json: Vec<u8>,
     /// Functions by the time spent in themselves, in milliseconds, most first. A frame is the function's beginning.
     /// `(garbage collector)` and `(program)` stand for V8's own work.
     pub(crate) hottest: Vec<(Frame, u32)>,
 }
 
-/// The same before its places are mapped.
+/// A CPU profile before its places are mapped.
 pub(super) struct Taken {
     pub(super) json: Vec<u8>,
     profile: sluice_profiles::Profile,
 }
 
-/// Reads the answer to `Profiler.stop`.
+/// Parses the answer to `Profiler.stop`.
 pub(super) fn read(answer: &str) -> Result<Taken, Why> {
     let unreadable = |error: &dyn fmt::Display| Why::BadAnswer("Profiler.stop", error.to_string());
     let mut message: Value = serde_json::from_str(answer).map_err(|error| unreadable(&error))?;
@@ -44,7 +44,8 @@ pub(super) fn read(answer: &str) -> Result<Taken, Why> {
 }
 
 impl Taken {
-    /// As [`Profile::hottest`]. A script is found by its URL, which is all that the reader keeps of it.
+    /// Functions as in [`Profile::hottest`], unmapped. A script is found by its URL, the only part of it that the
+    /// reader keeps.
     pub(super) fn hottest(&self, scripts: &HashMap<String, Script>) -> Vec<(RawFrame, u32)> {
         let ids: HashMap<&str, &str> = scripts.iter().map(|(id, script)| (&*script.url, &**id)).collect();
         let frames = self.profile.frames();

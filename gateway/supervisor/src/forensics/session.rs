@@ -1,4 +1,4 @@
-//! A conversation with one inspector: commands, their answers, and the two events that matter. Everything that comes in is
+//! A session with one inspector: commands, their answers, and the two events that matter. Everything that comes in is
 //! input: bounded, and never trusted to be well-formed.
 
 use std::collections::HashMap;
@@ -18,16 +18,17 @@ use super::Why;
 use super::inspector::Address;
 use super::places::{RawFrame, Script};
 
-/// Scripts are announced with their source maps where these are inside them, so a message can be as large as a map.
+/// Maximum size of a message, bytes. Scripts are announced with inline source maps, so a message can be as large as a
+/// map.
 const MESSAGE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// All URLs of scripts and source maps together, of which `data:` URLs are the large ones.
+/// Total size of all URLs of scripts and source maps, bytes; `data:` URLs are the large ones.
 const SCRIPTS_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// A deeper stack says nothing more.
+/// Maximum number of frames; a deeper stack adds nothing useful.
 const FRAMES_MAX: usize = 64;
 
-/// A close that nobody answers is as good.
+/// Time for closing the connection. A missing answer to the close does no harm.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
 
 pub(super) struct Session {
@@ -59,14 +60,14 @@ impl Session {
         }
     }
 
-    /// Sends a command and waits for its answer, the whole message.
+    /// Sends a command and waits for its complete answer.
     pub(super) async fn call(&mut self, method: &'static str, params: Value) -> Result<String, Why> {
         let patience = self.patience;
         timeout(patience, self.answer(method, params)).await.unwrap_or(Err(Why::NoAnswer(method)))
     }
 
-    /// Sends a command and goes on. V8 takes commands in their order, so the answer to a later one says that this one is
-    /// done, and on a busy machine each answer that is not waited for saves its time.
+    /// Sends a command without waiting for its answer. V8 handles commands in order, so the answer to a later one shows
+    /// that this one is done. On a busy machine, each skipped answer saves time.
     pub(super) async fn send(&mut self, method: &'static str, params: Value) -> Result<(), Why> {
         let patience = self.patience;
         let sending = self.command(method, params);
@@ -95,7 +96,7 @@ impl Session {
         }
     }
 
-    /// Waits until JavaScript has stopped, and says where.
+    /// Waits until JavaScript has paused, and returns the stack.
     pub(super) async fn paused(&mut self) -> Result<Vec<RawFrame>, Why> {
         let patience = self.patience;
         let waiting = async {
@@ -167,7 +168,7 @@ fn params<T: DeserializeOwned>(text: &str) -> Option<T> {
     serde_json::from_str::<Event<T>>(text).ok().map(|event| event.params)
 }
 
-/// What tells messages apart; the rest of them is skipped without being kept.
+/// Fields that identify a message; the rest of it is skipped.
 #[derive(Deserialize)]
 struct Head {
     id: Option<u64>,

@@ -1,13 +1,13 @@
 //! Lines of a worker's output that belong together: a stack or an object over several lines becomes one record.
 //!
-//! Pure: whoever reads the output says how long it has been silent. It must not know what a record says.
+//! Pure: the reader of the output reports its silence. It must not know the meaning of a record.
 
-/// Lines of one record; the next one begins another.
+/// Maximum number of lines in a record; the next one begins another.
 const LINES_MAX: usize = 200;
-/// All lines of a record together, as much as a line of the log has.
+/// Maximum size of a record, bytes, as for a line of the log.
 const BYTES_MAX: usize = 16 * 1024;
 
-/// A record that may not be complete yet.
+/// A record that may be incomplete.
 #[derive(Default)]
 pub(crate) struct Records {
     text: String,
@@ -15,7 +15,7 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// Takes a line, and hands over what is complete with it.
+    /// Takes a line, and passes on the record that it completes.
     pub(crate) fn line(&mut self, line: &str, mut take: impl FnMut(&str)) {
         let has_room = self.lines < LINES_MAX && self.text.len() + 1 + line.len() <= BYTES_MAX;
         if self.lines > 0 && has_room && self.is_continued_by(line) {
@@ -32,7 +32,7 @@ impl Records {
         self.lines = 1;
     }
 
-    /// Hands over the record that is open, as no line has come for a while.
+    /// Passes on the open record, because no line has come for a while.
     pub(crate) fn end(&mut self, mut take: impl FnMut(&str)) {
         if self.lines > 0 {
             take(&self.text);
@@ -45,7 +45,8 @@ impl Records {
         self.lines > 0
     }
 
-    /// Frames of a stack, causes and properties are indented; the bracket that closes them is not.
+    /// Whether the line continues the record. Frames of a stack, causes and properties are indented; their closing
+    /// bracket is not.
     fn is_continued_by(&self, line: &str) -> bool {
         let is_indented = line.starts_with([' ', '\t']) && !line.trim().is_empty();
         let closes = line.starts_with(['}', ']', ')']) && self.text.trim_end().contains('\n');
@@ -53,7 +54,7 @@ impl Records {
     }
 }
 
-/// Whether nothing can follow: an empty line, or an object in JSON.
+/// Whether nothing can follow the line: it is empty, or an object in JSON.
 fn is_whole(line: &str) -> bool {
     line.is_empty() || line.starts_with('{') && line.ends_with('}')
 }

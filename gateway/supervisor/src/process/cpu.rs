@@ -1,13 +1,13 @@
-//! CPU time of a worker over the last seconds, from the totals that its signs of life report. Pure.
+//! Recent CPU use of a worker, from the totals in its reports. Pure.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How far back the figure reaches: shorter ones jump, longer ones hide that a loop has begun.
+/// Time over which the figure is averaged: shorter ones are noisy, longer ones hide the start of a loop.
 const OVER: Duration = Duration::from_secs(2);
 
-/// The mean over about the last [`OVER`].
+/// Mean CPU use over about the last [`OVER`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CpuLately {
     last: Option<(Instant, u64)>,
@@ -15,7 +15,7 @@ pub(crate) struct CpuLately {
 }
 
 impl CpuLately {
-    /// With one more total, in microseconds since the process started.
+    /// Adds one more total, in microseconds since the process started.
     pub(crate) fn with(self, now: Instant, cpu_us_total: u64) -> Self {
         let last = Some((now, cpu_us_total));
         let Some((then, before_us)) = self.last else { return Self { last, cores: None } };

@@ -1,4 +1,4 @@
-//! What is known of a worker's process, by those who ask for it.
+//! Facts about a worker's process that several modules use.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,20 +10,20 @@ use tokio::time::Instant;
 use crate::control::Taken;
 use crate::sample::Sample;
 
-/// A look at the main thread of a worker that is late.
+/// A sample of the main thread of a late worker.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
     pub(crate) at: Instant,
     pub(crate) sample: Option<Sample>,
 }
 
-/// The looks at a worker since it was last heard, between which its judges compare.
+/// The samples of a worker since its last report, for comparison.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Track {
     pub(crate) first: Look,
-    /// The one with which the latest is compared for what it does right now.
+    /// Sample with which the latest one is compared for the present activity.
     pub(crate) recent: Look,
-    /// The one since which it may be in trouble.
+    /// Sample since which it may be in trouble.
     pub(crate) since: Look,
 }
 
@@ -41,35 +41,35 @@ impl Track {
     }
 }
 
-/// What is wrong with a worker.
+/// A problem of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trouble {
-    /// How long nothing had been heard of it.
+    /// Time since its last report.
     pub(crate) silent: Duration,
     pub(crate) kind: TroubleKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TroubleKind {
-    /// Its main thread burns CPU.
+    /// The main thread uses CPU.
     Stuck,
-    /// Its main thread waits.
+    /// The main thread waits.
     Blocked,
 }
 
-/// The worker was asked for what it may have to stand still for, so its silence means nothing for a while.
+/// A period in which a worker's silence means nothing, because it was asked for something that may block it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Excuse {
     given: Instant,
     pub(crate) until: Instant,
 }
 
-/// A worker that has not said anything for so long may hang, whatever it is asked for.
+/// Silence before the request from which a worker may hang already, so that it gets no excuse.
 const SILENT_BEFORE_MAX: Duration = Duration::from_millis(1500);
 
 impl Excuse {
-    /// An excuse for a worker that was heard then. There is one for each word, so that nobody who asks again and again hides that
-    /// the worker hangs.
+    /// Creates an excuse for a worker whose last report came at `heard`. Each report allows only one, so that repeated
+    /// requests cannot hide a worker that hangs.
     pub(crate) fn new(heard: Instant, before: Option<Self>, now: Instant, longest: Duration) -> Option<Self> {
         let had_one = before.is_some_and(|before| before.given >= heard);
         let is_silent = now.saturating_duration_since(heard) >= SILENT_BEFORE_MAX;
@@ -77,22 +77,22 @@ impl Excuse {
     }
 }
 
-/// How long after an exception its process may take to end of it: handlers of the app write logs first. One that ends later
-/// has survived it.
+/// Time within which an exception may end its process: handlers of the app write logs first. If the process ends later,
+/// it has survived the exception.
 pub(crate) const THREW_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An exception that nothing in the app caught.
 #[derive(Clone, Debug)]
 pub(crate) struct Threw {
     pub(crate) at: Instant,
-    /// Its first line.
+    /// First line of the exception.
     pub(crate) text: String,
-    /// The request that was served just then, where that is known.
+    /// Request that was being served at that moment, if known.
     pub(crate) request: Option<RequestId>,
 }
 
-/// CPU time of a process of which no request was told yet, microseconds: what it has used since its last beat, and what ended
-/// requests have used of that.
+/// CPU time of a process that no report has attributed to a request, microseconds: its use since its last beat, less
+/// that of ended requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unreported {
     beat_us: u64,
@@ -101,22 +101,22 @@ pub(crate) struct Unreported {
 }
 
 impl Unreported {
-    /// It beats, with what it has used since its start.
+    /// Records a beat, with the CPU time since the start.
     pub(crate) fn beat(&mut self, total_us: u64) {
         *self = Self { beat_us: total_us, used_us: total_us, told_us: 0 };
     }
 
-    /// It has used so much since its start.
+    /// Records the CPU time since the start.
     pub(crate) fn used(&mut self, total_us: u64) {
         self.used_us = self.used_us.max(total_us);
     }
 
-    /// It has used so much since its last beat.
+    /// Records the CPU time since the last beat.
     pub(crate) fn used_since(&mut self, more_us: u64) {
         self.used(self.beat_us.saturating_add(more_us));
     }
 
-    /// A request that has ended has used so much.
+    /// Records the CPU time of a request that has ended.
     pub(crate) fn told(&mut self, cpu_us: u64) {
         self.told_us = self.told_us.saturating_add(cpu_us);
     }
@@ -126,25 +126,25 @@ impl Unreported {
     }
 }
 
-/// What a preload was asked.
+/// A question to a preload, and its answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asked {
-    /// When, if it has not answered since.
+    /// Time of the question, if it is unanswered.
     pub(crate) at: Option<Instant>,
-    /// Its latest answer, until that is used.
+    /// Latest answer, until it is used.
     pub(crate) said: Option<Sample>,
 }
 
-/// Renders by `@sluice/react`.
+/// Number of renders by `@sluice/react`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Renders {
-    /// All that were asked for.
+    /// Number of all requested renders.
     pub renders: u64,
-    /// Those of them that react-dom did, by why.
+    /// Number of renders that fell back to react-dom, by reason.
     pub reasons: BTreeMap<String, u64>,
 }
 
-/// What a worker answers to whoever waits for a profile of it.
+/// A worker's answer to a request for a profile.
 pub(crate) type Answer = Result<Taken, ProfileError>;
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use crate::process::Process;
 use crate::process::known::{THREW_TIMEOUT, Threw, TroubleKind};
 use crate::{App, Crash, Held, Start, Supervisor, pipe, priority, probe};
 
-/// How long the last lines of a dead process are waited for; a grandchild may hold the pipe open for ever.
+/// Longest wait for the last lines of a dead process; a grandchild may keep the pipe open forever.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
 
 fn told(lane: Lane) -> snapshot::Lane {
@@ -31,7 +31,7 @@ fn told(lane: Lane) -> snapshot::Lane {
     }
 }
 
-/// Starts the process and stays with it to its end.
+/// Starts the process and follows it until its end.
 pub(crate) async fn run(
     supervisor: Rc<Supervisor>,
     app: Rc<App>,
@@ -122,7 +122,7 @@ pub(crate) async fn run(
     clear_away(&socket);
 }
 
-/// Where a program was looked for that is not there, and what may be missing.
+/// Hint about a program that was not found: the directory or what may be missing.
 fn hint_of(app: &App) -> String {
     if !app.cwd.is_dir() {
         return ". The directory is gone (app.cwd)".to_owned();
@@ -140,14 +140,15 @@ fn hint_of(app: &App) -> String {
     }
 }
 
-/// For how long the worker boots at a lower priority. Only where that can be undone, and for a script: a command's processes
-/// cannot be told from each other before one of them listens.
+/// Time for which the worker boots at a lower priority. `None` if that cannot be undone, or for a command, whose
+/// processes cannot be distinguished before one of them listens.
 fn aside_time(supervisor: &Supervisor, app: &App, worker: WorkerId) -> Option<Duration> {
     let time_us = supervisor.gate.scheduler(|scheduler| scheduler.aside_us(worker));
     time_us.filter(|_| supervisor.may_raise && !app.is_command()).map(Duration::from_micros)
 }
 
-/// A boot that takes too long aside goes on like any other: it must not end at `workers.start_timeout_ms`.
+/// Gives the process its usual priority after its time aside, because a slow boot aside must not end at
+/// `workers.start_timeout_ms`.
 async fn end_aside(process: Rc<Process>, usual: Priority, time: Duration) {
     tokio::time::sleep(time).await;
     if !process.is_ready.get() {
@@ -156,7 +157,7 @@ async fn end_aside(process: Rc<Process>, usual: Priority, time: Duration) {
     }
 }
 
-/// What has to be there, and must not be, when a worker starts that is to listen on this socket.
+/// Prepares the files beside the socket of a new worker, and removes old ones.
 fn lay_out(supervisor: &Supervisor, worker: WorkerId, socket: &Path) {
     let _ = std::fs::remove_file(socket);
     // Without its pipe the worker gets nothing ahead of time, which is no reason not to start it.
@@ -170,14 +171,14 @@ fn lay_out(supervisor: &Supervisor, worker: WorkerId, socket: &Path) {
     }
 }
 
-/// What a worker leaves beside its socket.
+/// Removes a worker's files beside its socket.
 fn clear_away(socket: &Path) {
     let _ = std::fs::remove_file(socket);
     let _ = std::fs::remove_file(probe::claim_file(socket));
     pipe::remove(socket);
 }
 
-/// Does what was asked before there was a process to hear it.
+/// Carries out actions that came before the process existed.
 fn catch_up(supervisor: &Supervisor, process: &Rc<Process>) {
     match supervisor.gate.scheduler(|scheduler| scheduler.worker_state(process.worker)) {
         Some(WorkerState::Stopping) => process.ask_to_leave(Duration::ZERO, || false),
@@ -189,7 +190,8 @@ fn catch_up(supervisor: &Supervisor, process: &Rc<Process>) {
     }
 }
 
-/// Nobody reports the requests that it held. What it has used is known where the gateway looked, or the worker had a last word.
+/// Reports CPU time that no request accounts for, because the worker has died. The figure is known if the gateway took
+/// samples, or the worker sent a last report.
 fn leave_untold(supervisor: &Supervisor, process: &Process) {
     let mut unreported = process.unreported.borrow_mut();
     if let Some(used_us) = process.track.get().and_then(|track| track.used_us()) {
@@ -198,7 +200,7 @@ fn leave_untold(supervisor: &Supervisor, process: &Process) {
     supervisor.gate.left_untold(process.worker, unreported.left());
 }
 
-/// The request that the process ended with: the one that its preload names, the only one that it held, or the one in which it
+/// Request that ended the process: the one that its preload names, the only one that it held, or the one in which it
 /// got stuck.
 fn ended_with<'h>(held: &'h [Held], threw: Option<&Threw>, reason: ExitReason) -> Option<&'h Held> {
     match (threw.and_then(|threw| threw.request), held) {
@@ -265,7 +267,7 @@ fn report_failure(supervisor: &Supervisor, worker: WorkerId, code: Code, text: S
     *supervisor.last_failure.borrow_mut() = Some((worker, code, text));
 }
 
-/// Writes what the app said.
+/// Writes the app's output to the journal.
 fn tell(journal: &Journal, worker: WorkerId, stream: Stream, text: &str) {
     journal.emit(Event::AppLine { worker: worker.0, stream, said: AppText::read(stream, text) });
 }

@@ -1,5 +1,5 @@
-//! How a worker's event loop turned within a minute: how busy it was, and its longest delay, so that a look every 15 seconds misses
-//! nothing. Pure: times are passed in.
+//! Activity of a worker's event loop over the last minute: its utilization and its longest delay, so that a reader
+//! every 15 seconds misses nothing. Pure: times are passed in.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,23 +7,23 @@ use std::time::Duration;
 use sluice_catalog::metrics::BUCKETS_SECONDS;
 use tokio::time::Instant;
 
-/// How far back the longest delay is known.
+/// Time over which the longest delay is known.
 const WINDOW: Duration = Duration::from_secs(60);
-/// Silence that is no delay yet: workers say once a second how they are.
+/// Silence that does not count as a delay: workers report once a second.
 const SILENCE_MIN: Duration = Duration::from_millis(1_500);
 
 /// The event loop of one worker since its start.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     heard: Option<Instant>,
-    /// For how long the loop was busy before each word of the last minute, and how long that time was.
+    /// Reports of the last minute: time of the report, busy time before it, and length of that period.
     spans: VecDeque<(Instant, Duration, Duration)>,
-    /// Delays that no later one has outgrown: times rise and delays fall, so that the first is the longest.
+    /// Delays that no later one exceeds: times rise and delays fall, so the first is the longest.
     delays: VecDeque<(Instant, Duration)>,
 }
 
 impl Turns {
-    /// The worker says for which share of the time since its last word its loop was busy, and its longest delay.
+    /// Records a report: the loop's busy share of the time since the last one, and its longest delay.
     pub(crate) fn hear(&mut self, now: Instant, utilization: f64, delay: Duration) {
         let is_old = |at: Instant| now.saturating_duration_since(at) >= WINDOW;
         while self.spans.front().is_some_and(|(at, ..)| is_old(*at)) {
@@ -42,7 +42,8 @@ impl Turns {
         self.delays.push_back((now, delay));
     }
 
-    /// Share of the last minute, or of the time since its first word, for which it was busy. Silence counts as busy.
+    /// Share of the last minute, or of the time since the first report, in which the loop was busy. Silence counts as
+    /// busy.
     pub(crate) fn utilization(&self, now: Instant) -> Option<f64> {
         let silent = Some(now.saturating_duration_since(self.heard?)).filter(|silent| *silent >= SILENCE_MIN);
         let recent = self.spans.iter().filter(|(at, ..)| now.saturating_duration_since(*at) < WINDOW);
@@ -52,7 +53,7 @@ impl Turns {
         (!all.is_zero()).then(|| busy.div_duration_f64(all))
     }
 
-    /// The longest delay within the last minute, and a delay that has not ended. `None` before its first word.
+    /// Longest delay within the last minute, including one that has not ended. `None` before the first report.
     pub(crate) fn delay_max(&self, now: Instant) -> Option<Duration> {
         let silent = now.saturating_duration_since(self.heard?);
         let within = self.delays.iter().find(|(at, _)| now.saturating_duration_since(*at) < WINDOW);
@@ -61,12 +62,12 @@ impl Turns {
     }
 }
 
-/// Longest delays within a second, of all workers, by length.
+/// Longest delay of each second, of all workers, as a histogram.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LoopDelays {
-    /// How many within each of [`BUCKETS_SECONDS`] and above the one before; the last has no bound.
+    /// Number of delays within each of [`BUCKETS_SECONDS`] and above the one before; the last bucket has no bound.
     pub counts: [u64; BUCKETS_SECONDS.len() + 1],
-    /// All of them together.
+    /// Sum of all these delays.
     pub sum: Duration,
 }
 

@@ -1,5 +1,5 @@
-//! Workers whose event loop stands still and which burn CPU, long before they count as stuck: they may be in a loop or
-//! render something large. Nothing is done to them that a slow render could not live with.
+//! Workers whose event loop is blocked and which use CPU, long before they count as stuck: they may be in an infinite
+//! loop or render something large. All measures are harmless to a slow render.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use crate::sample::{Sample, Verdict};
 
 use super::{Look, Silence, Track, WINDOW_MIN};
 
-/// Of the limit, what the main thread has to have had of a CPU since it was first looked at, percent. One that only queues
-/// is not held up by itself, and a further process would make it worse.
+/// Minimum share of the limit that the main thread must have run since its first sample, percent. A thread that only
+/// queues does not block itself, and an additional process would make it worse.
 const RUNNING_PERCENT: u128 = 20;
 
 impl Track {
-    /// The latest look is compared with one that was far enough from it to tell anything.
+    /// Advances the sample for comparison to one that is far enough from the latest to say something.
     pub(super) fn move_on(&mut self, latest: Look) {
         if latest.at.duration_since(self.recent.at) >= WINDOW_MIN {
             self.recent = latest;
@@ -20,7 +20,7 @@ impl Track {
     }
 }
 
-/// Whether it is overdue: it has burnt CPU, and still does.
+/// Whether the worker is overdue: it has used CPU, and still does.
 pub(super) fn judge(limit: Option<Duration>, subject: Silence, track: &Track, latest: &Look) -> bool {
     let Silence { silent, is_debugged, now, .. } = subject;
     let Some(limit) = limit.filter(|_| !is_debugged) else { return false };
@@ -31,7 +31,7 @@ pub(super) fn judge(limit: Option<Duration>, subject: Silence, track: &Track, la
         && u128::from(last.cpu_us.saturating_sub(first.cpu_us)) * 100 >= limit.as_micros() * RUNNING_PERCENT
 }
 
-/// Whether a thread had less than a fifth of a CPU between two samples. Not where the system does not tell.
+/// Whether a thread had less than a fifth of a CPU between two samples. False if the system does not report it.
 pub(super) fn has_hardly_run(earlier: Option<Sample>, later: Option<Sample>, elapsed: Duration) -> bool {
     let (Some(earlier), Some(later)) = (earlier, later) else { return false };
     let has_run_us = later.cpu_us.saturating_sub(earlier.cpu_us);
@@ -50,8 +50,8 @@ mod tests {
         Sample { state: 'R', cpu_us, wanted_us: cpu_us, sleeps: None, is_exact: true }
     }
 
-    /// After how many milliseconds of silence the worker is overdue, looked at every 50 ms from 750 on. `does` says of
-    /// each millisecond whether the main thread runs or queues.
+    /// Silence in milliseconds after which the worker is overdue, checked every 50 ms from 750 on. `does` says of each
+    /// millisecond whether the main thread runs or queues.
     fn overdue_after_ms(limit: Option<Duration>, is_debugged: bool, does: impl Fn(u64) -> (bool, bool)) -> Option<u64> {
         let begin = Instant::now();
         let mut track = None;
