@@ -81,8 +81,6 @@ impl Exchange {
                 return self.stream_complete(actions);
             }
             self.wait(Timer::LastWord, now);
-        } else if self.is_reported && !self.is_taken {
-            self.break_off(now, Code::WorkerAnswerTruncated, actions);
         } else {
             self.wait(Timer::Exit, now);
         }

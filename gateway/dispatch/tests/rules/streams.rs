@@ -25,7 +25,9 @@ fn a_stream_whose_connection_closes_is_cut_off_and_its_worker_may_have_died() {
         let mut story = Story::sent();
         story.does(Event::Heard);
         story.does(Event::StreamCame);
-        assert_eq!(story.does(CLOSED), []);
+        story.does(Event::Taken);
+        story.does(Event::Reported);
+        assert_eq!(story.does(CLOSED), [], "a stream is reported at its head");
         let done = if event == Event::TimedOut { story.waits().1 } else { story.does(event) };
         assert_eq!(done, [code, Action::Close, Action::EndStream]);
     }
