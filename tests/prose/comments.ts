@@ -10,7 +10,6 @@ const COVERED = /^(?:gateway\/[\w-]+\/src|packages\/[\w-]+\/src|tests\/support|b
 const LATER: readonly string[] = [
   'gateway/catalog/src/config/',
   'gateway/journal/',
-  'gateway/proxy/',
   'gateway/scheduler/',
   'gateway/supervisor/',
 ];

@@ -1,4 +1,4 @@
-//! What all connections and workers share: the scheduler, the requests it decides about, and the config.
+//! State that all connections and workers share: the scheduler, the requests it decides about, and the config.
 //!
 //! Everything runs on one thread, so a decision is one borrow of the scheduler and never a lock. The gate carries out
 //! what the scheduler decides; it decides nothing itself. What an operator asks of it is in `view`.
@@ -82,17 +82,17 @@ pub struct Gate {
     pub(crate) files: Files,
     pub(crate) cache: Cache,
     pub(crate) shells: Shells,
-    /// Who has workers purge the parts of pages that they keep.
+    /// Purges the parts of pages that workers cache.
     pub(crate) parts_purger: RefCell<Option<PartsPurger>>,
     pub(crate) composer: Composer,
     pub(crate) compression: Compression,
     pub(crate) lobby: Lobby,
     pub(crate) tokens: Tokens,
-    /// Who asks a CA for certificates.
+    /// Requests certificates from a CA.
     pub(crate) renewals: Renewals,
-    /// Why the latest warm-up failed, and whose it was.
+    /// Error of the latest warm-up that failed, and its worker.
     warm_up_failure: RefCell<Option<(WorkerId, WarmUpError)>>,
-    /// How the app ended that is being developed, for the page about it.
+    /// Exit status and last output of the app in development, for the page about it.
     pub(crate) last_words: RefCell<Option<LastWords>>,
     port: Cell<u16>,
     rates: Option<RefCell<Rates>>,
@@ -101,11 +101,11 @@ pub struct Gate {
     deaths: Retries,
     scheduler: RefCell<Scheduler>,
     may_raise: Cell<bool>,
-    /// Workers may get further requests while theirs wait; whoever grants that is woken when the queue waits.
+    /// Workers may get further requests while theirs wait; the task that grants them is woken when the queue waits.
     looks_for_waits: bool,
     own_calls: RefCell<own_calls::OwnCalls>,
     queue_waits: Notify,
-    /// What the scheduler is still to be told, and when it happened.
+    /// Events that the scheduler has not had yet, with the time of each.
     events: RefCell<VecDeque<(Instant, Event)>>,
     is_stepping: Cell<bool>,
     /// The list of a step's actions, kept for its memory, and for what a panic has left of them.
@@ -113,7 +113,7 @@ pub struct Gate {
     pub(crate) epoch: Instant,
     /// The scheduler's clock as of the latest step.
     stepped: Cell<Time>,
-    /// Who carries out actions on processes.
+    /// Carries out actions on processes.
     host: RefCell<Option<Host>>,
     pub(crate) requests: Requests,
     /// Leases that nobody gave back.
@@ -123,7 +123,7 @@ pub struct Gate {
     service: Service,
 }
 
-/// How far the service is, and with what.
+/// State of the service: streams, last progress, and whether it is ending.
 #[derive(Default)]
 struct Service {
     streams: Cell<u64>,
@@ -194,12 +194,12 @@ impl Gate {
         }))
     }
 
-    /// For what may outlast it.
+    /// Weak reference, for values that may outlast the gate.
     pub(crate) fn weak(&self) -> Weak<Self> {
         Weak::clone(&self.me)
     }
 
-    /// For a task that outlasts the call.
+    /// Strong reference, for a task that outlasts the call.
     pub(crate) fn rc(&self) -> Rc<Self> {
         self.me.upgrade().expect("whoever calls the gate holds it")
     }
@@ -224,7 +224,7 @@ impl Gate {
         Answer::new(&self.store, memory_bytes_max, config.response_file_bytes_max())
     }
 
-    /// One whose head is known.
+    /// New answer whose head is already known.
     pub(crate) fn new_body(&self) -> Rc<Answer> {
         let config = self.config();
         let memory_bytes_max = to_usize(config.bounds.response_memory_bytes_max);
@@ -268,7 +268,7 @@ impl Gate {
         }
     }
 
-    /// The worker gave the request back, unseen by the app, which goes on with the request `by`. The slot is that one's from now on.
+    /// Gives the slot of `passed`, which the worker returned before the app saw it, to the request `by`.
     pub(crate) fn pass_to(
         &self,
         slots: &Rc<Slots>,
@@ -327,7 +327,7 @@ impl Gate {
         StreamLease::new(self.rc(), worker, request)
     }
 
-    /// What [`StreamLease`] says when it is dropped.
+    /// Counts a stream as ended and tells the scheduler; called when a [`StreamLease`] is dropped.
     pub(crate) fn stream_ended(&self, worker: WorkerId, request: RequestId) {
         self.service.streams.set(self.service.streams.get().saturating_sub(1));
         self.requests.answered(request, Instant::now());

@@ -1,9 +1,8 @@
 //! The record of a request, from its end for its client and its worker's report, which comes a little later, to the observer.
 //!
-//! Nobody waits for the report: what is known stays with the request's exchange until both are there, or the report can no
-//! longer come. The observer gets one record with all of it. What a request has cost goes to its class at once
-//! ([`Gate::take_report`]); workers that never report (they run without the preload) are measured by their service time,
-//! which is all that is seen of them from outside.
+//! No client waits for the report: known parts stay with the request's exchange until both are there, or the report can no longer come. The
+//! observer gets one complete record. The cost of a request goes to its class at once ([`Gate::take_report`]). Workers that never report
+//! (they run without the preload) are measured by their service time, which is all that can be seen from outside.
 
 pub(crate) mod account;
 mod client;
@@ -23,12 +22,12 @@ use crate::request::ticket::Ticket;
 use crate::respond::Sent;
 use crate::upstream::WorkerRequest;
 
-/// How long a report may take after the response, if the worker's event loop turns: hooks and late ends take their time.
+/// Longest delay of a report after the response, if the worker's event loop turns: hooks and late ends take their time.
 const WAIT: Duration = Duration::from_secs(1);
 /// Longest wait of a record for its worker's report. A worker that renders for seconds can report nothing meanwhile, also not
 /// what it finished before.
 const WAIT_MAX: Duration = Duration::from_secs(30);
-/// What a request can have cost at most: an hour. More is a lie or a mistake.
+/// Upper bound of a request's CPU time, microseconds: an hour. A larger report is a lie or a mistake.
 const CPU_US_MAX: u64 = 3_600_000_000;
 
 impl Gate {
@@ -48,7 +47,7 @@ impl Gate {
         self.requests.settle(request);
     }
 
-    /// There is no client any more who could end the request.
+    /// Ends a request whose client is gone, so that no client's record follows.
     pub(crate) fn record_nothing(&self, request: RequestId) {
         if let Some(exchange) = self.requests.exchange(request) {
             exchange.account.client_left(&self.observer, || record_of(&exchange));
@@ -95,7 +94,7 @@ impl Gate {
         self.requests.settle(exchange.request);
     }
 
-    /// What is known of the worker's part without its report.
+    /// Worker's part of the record without its report.
     fn work(&self, worker: WorkerId, exchange: &WorkerRequest) -> Work {
         let ended = exchange.account.finished_at().unwrap_or_else(Instant::now);
         let service = ended.saturating_duration_since(exchange.started.get());
@@ -120,8 +119,8 @@ impl Gate {
         }
     }
 
-    /// Lets go of what has waited for a report for long enough, or is one too many. Returns whether the class is to get the
-    /// service time for a cost.
+    /// Gives up a report that has been waited for long enough, or that is one too many. Returns whether the class gets the service time as
+    /// its cost.
     pub(crate) fn expire(&self, exchange: &WorkerRequest, now: Instant, is_too_many: bool) -> bool {
         let Some(worker) = exchange.answer.worker.get() else { return false };
         let account = &exchange.account;

@@ -1,4 +1,4 @@
-//! What the gate keeps of requests that were handed to workers ahead of time, and the clock that takes them back.
+//! Requests handed to workers ahead, as the gate counts them, and the clock that takes them back.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -86,7 +86,7 @@ impl Gate {
         self.slots.borrow().get(&worker).cloned()
     }
 
-    /// What the worker was handed.
+    /// Requests that the worker was handed ahead.
     fn handed_to(&self, worker: WorkerId) -> Vec<Rc<WorkerRequest>> {
         self.slots_of(worker).map(|slots| slots.held(|request| request.ahead() != Ahead::No)).unwrap_or_default()
     }
@@ -96,7 +96,7 @@ impl Gate {
         self.ahead.handed_total.get()
     }
 
-    /// Those of them that were taken back, unseen by the app.
+    /// Requests that were handed ahead and taken back before the app saw them.
     pub fn taken_back_total(&self) -> u64 {
         self.ahead.taken_back_total.get()
     }

@@ -1,4 +1,4 @@
-//! Which connections are taken in.
+//! Decides which connections the gateway accepts.
 
 use std::net::IpAddr;
 

@@ -1,5 +1,4 @@
-//! What requests cost, on its way from the workers' reports to the classes and to the scheduler, and as the operator sees
-//! it.
+//! Costs of requests, on their way from the workers' reports to the classes and to the scheduler, and as the operator sees them.
 
 use std::rc::Rc;
 
@@ -21,7 +20,7 @@ impl Gate {
         class
     }
 
-    /// What has changed among the classes is told to the scheduler's costs.
+    /// Passes changes of the classes to the scheduler's costs.
     pub(super) fn tell_costs(&self) {
         let changes = self.classes.take_changes();
         if changes.is_empty() {
@@ -47,7 +46,7 @@ impl Gate {
         self.observer.tails.watch(&class.name, cpu_us, usual_us);
     }
 
-    /// What a request of the class has cost.
+    /// Takes the CPU time that a request of the class has cost, microseconds.
     pub(crate) fn take_cost(&self, class: &Class, cost_us: u64) {
         let class = self.classes.measured(class, cost_us);
         self.tell_costs();
@@ -65,8 +64,8 @@ impl Gate {
         }
     }
 
-    /// Requests of its class for which the CPU time of this one is to stand, where the class is light: one in
-    /// [`LIGHT_WEIGHT`] is measured, chosen by chance before it begins, so that means and quantiles stay right. 0 for the others.
+    /// Number of requests of its class for which the CPU time of this one is to stand, if the class is light. One in [`LIGHT_WEIGHT`] is
+    /// measured, chosen by chance before it begins, so that means and quantiles stay right. 0 for the others.
     pub(crate) fn sample(&self, class: &Class) -> Option<u32> {
         let is_light = self.scheduler.borrow().costs().is_light(class.id);
         is_light.then(|| if fastrand::u32(..LIGHT_WEIGHT) == 0 { LIGHT_WEIGHT } else { 0 })
@@ -87,7 +86,7 @@ impl Gate {
         self.watch_tail(class, cost_us);
     }
 
-    /// What is worth keeping of all this until the next start, as one file's text.
+    /// Costs and classes worth saving until the next start, as one file's text.
     pub fn saved_costs(&self) -> String {
         let scheduler = self.scheduler.borrow();
         let listed = self.classes.list();
@@ -95,7 +94,7 @@ impl Gate {
         saved::write(self.classes.folds(), costs)
     }
 
-    /// Goes on from such a text.
+    /// Restores costs and classes from such a text.
     ///
     /// # Errors
     /// If it cannot be used; then nothing is taken from it.
@@ -113,7 +112,7 @@ impl Gate {
         drifts.filter_map(|class| Some((class.name, scheduler.costs().drift(class.id)?))).collect()
     }
 
-    /// What is known of every class, those that take most CPU time first.
+    /// Costs of every class, those that take most CPU time first.
     pub fn class_costs(&self) -> ClassesSnapshot {
         let listed = self.classes.list();
         let cpu_us_all = listed.iter().map(|class| class.totals.cpu_us).fold(0, u64::saturating_add);

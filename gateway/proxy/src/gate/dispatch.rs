@@ -13,7 +13,7 @@ use crate::respond::answer::Times;
 use crate::upstream::{Lease, WorkerRequest};
 use crate::warm_up;
 
-/// Time for which a worker has a request before it is looked at although nobody waits, microseconds.
+/// Time for which a worker has a request before it is checked although no request waits, microseconds.
 const HELD_LONG_US: u64 = 20_000;
 
 impl Gate {
@@ -164,7 +164,7 @@ impl Gate {
 /// A step in progress. A panic in it leaves the gate with the actions and the events that are still to come.
 struct Stepping<'g> {
     gate: &'g Gate,
-    /// In reverse order.
+    /// Actions in reverse order: the next one is last.
     actions: Vec<Action>,
 }
 

@@ -1,4 +1,4 @@
-//! What the gate shows its observer with every tick, and what it says when alarms are judged.
+//! Snapshot that the gate gives its observer with every tick, and the facts from which alarms are judged.
 
 use sluice_observe::{Look, ShortLane};
 use sluice_scheduler::{Lane, WorkerState, WorkerView};

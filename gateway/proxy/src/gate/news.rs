@@ -1,4 +1,4 @@
-//! What workers say that nobody acts on, in the observer's words.
+//! Reports of workers that lead to no action, translated into the observer's events.
 
 use std::rc::Rc;
 

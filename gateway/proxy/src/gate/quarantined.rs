@@ -16,16 +16,16 @@ use crate::admit::quarantine::{self, Admission, BODY_BYTES_MAX, Fingerprint, Mod
 use crate::receive::body::Body;
 use crate::upstream::WorkerRequest;
 
-/// How a request may go on to the queue.
+/// Permission of a request to enter the queue.
 #[derive(Default)]
 pub(crate) struct Pass {
-    /// It gets a worker to itself, so that its death would not be others'.
+    /// The request gets a worker to itself, so that its death takes no other request with it.
     pub(crate) alone: bool,
-    /// To be kept until the request has ended.
+    /// Probe that ends with the request.
     _probe: Option<Probe>,
 }
 
-/// The one request of its kind that is tried just now. Those that wait for it go on when it has ended, however it ended.
+/// The one request of its kind that is tried at the moment. Requests that wait for it continue when it has ended, with whatever result.
 struct Probe {
     gate: Rc<Gate>,
     print: Fingerprint,
@@ -153,12 +153,12 @@ impl Gate {
         self.deaths.table.borrow().list(Instant::now())
     }
 
-    /// How many requests are in quarantine.
+    /// Number of requests in quarantine.
     pub fn quarantined_count(&self) -> u64 {
         self.deaths.table.borrow().len(Instant::now()) as u64
     }
 
-    /// What an operator is told while requests are in quarantine.
+    /// Text for the operator while requests are in quarantine.
     pub(super) fn quarantine_text(&self) -> Option<String> {
         let count = self.quarantined_count();
         let (requests, are) = if count == 1 { ("request", "is") } else { ("requests", "are") };
@@ -171,7 +171,7 @@ impl Gate {
         })
     }
 
-    /// Lets go of the request with this id, or of `all`. Returns how many there were.
+    /// Releases the request with this id, or `all`. Returns the number of released requests.
     pub fn release_quarantined(&self, which: &str) -> u64 {
         self.deaths.table.borrow_mut().release(Instant::now(), which) as u64
     }

@@ -1,4 +1,4 @@
-//! How much of pages workers render, and which browsers may report of it. It must not know how a share is drawn.
+//! Share of pages that workers render, and the browsers that may report on it. It must not know how a share is drawn.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ fn ratios(dial: &Dial) -> BTreeMap<String, f64> {
 }
 
 impl Gate {
-    /// What workers are told.
+    /// Dial setting that workers are told.
     pub(super) fn dial_in_force(&self) -> Rc<DialInForce> {
         Rc::clone(&self.rendering.in_force.borrow())
     }

@@ -24,7 +24,7 @@ impl Requests {
         self.reporters.borrow_mut().insert(worker, now);
     }
 
-    /// When it had last; `None` where it does not report, or is gone.
+    /// Time of the worker's last report; `None` if it does not report, or is gone.
     pub(crate) fn heard_of(&self, worker: WorkerId) -> Option<Instant> {
         self.reporters.borrow().get(&worker).copied()
     }

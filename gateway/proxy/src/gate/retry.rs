@@ -1,5 +1,5 @@
-//! What becomes of a request whose worker has died: a second worker, or an honest error (I5). And of one that workers die
-//! with: quarantine, by the rules of [`crate::admit::quarantine`].
+//! Fate of a request whose worker has died: a second worker, or an honest error (I5). A request that workers die with goes to quarantine,
+//! by the rules of [`crate::admit::quarantine`].
 //!
 //! The scheduler says which requests a dead worker held. The task that carries a request out owns it, so that task brings
 //! it here, exactly once, when it has read what the worker still sent.
@@ -21,16 +21,16 @@ use crate::admit::quarantine::{BODY_BYTES_MAX, Death, Keys, Mode, Quarantine, Su
 use crate::receive::body::Beginning;
 use crate::upstream::{Lease, WorkerRequest};
 
-/// How often the table is looked through for what is over.
+/// Pause between two searches of the table for expired entries.
 const EXPIRE_PERIOD: Duration = Duration::from_secs(1);
 
-/// What the scheduler says of a request when its worker has died.
+/// Facts from the scheduler about a request whose worker has died.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Orphan {
     pub(crate) arrived: Time,
     /// Whether the worker held other requests too.
     pub(crate) shared: bool,
-    /// It was seen to wait.
+    /// The request was seen to wait for I/O.
     pub(crate) is_parked: bool,
 }
 
@@ -68,7 +68,7 @@ impl Retries {
         self.table.borrow_mut().set_limits(ttl, entries_max);
     }
 
-    /// Lets go of what is over, now and then, so that looking costs nothing again.
+    /// Removes expired entries from time to time, so that lookups cost nothing again.
     pub(super) fn expire(&self, now: Instant) {
         if self.expired.get().is_none_or(|expired| now.saturating_duration_since(expired) >= EXPIRE_PERIOD) {
             self.expired.set(Some(now));
@@ -103,7 +103,7 @@ impl Gate {
         }
     }
 
-    /// What the rules of I5 have to know of a request whose worker has exited.
+    /// Facts that the rules of I5 need about a request whose worker has exited.
     pub(crate) async fn judge(&self, request: &WorkerRequest, seen: Seen, cause: Cause) -> Judgement {
         let orphan = self.orphan_of(request);
         let (held, deaths) = self.count_death(request, seen, cause, orphan).await;

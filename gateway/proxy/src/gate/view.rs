@@ -29,12 +29,12 @@ impl Gate {
         Rc::clone(&self.active.borrow().config)
     }
 
-    /// Whose word is taken for where a request came from.
+    /// Peers whose information on a request's origin is trusted.
     pub(crate) fn trust(&self) -> Rc<Trust> {
         Rc::clone(&self.active.borrow().trust)
     }
 
-    /// Who may ask; `None` where everybody may.
+    /// Access rules; `None` if everybody may ask.
     pub(crate) fn access(&self) -> Option<Rc<Access>> {
         self.active.borrow().access.clone()
     }
@@ -49,7 +49,7 @@ impl Gate {
         Rc::clone(&self.active.borrow().error_pages)
     }
 
-    /// What clients begin with, where they speak TLS.
+    /// TLS settings, if clients speak TLS.
     pub(crate) fn tls(&self) -> Option<&Tls> {
         self.tls.as_ref()
     }
@@ -139,7 +139,7 @@ impl Gate {
         self.scheduler.borrow().worker_state(worker) == Some(WorkerState::Warming)
     }
 
-    /// From now on readiness says no, while everything is still served.
+    /// Reports the gateway as not ready from now on, while it still serves all requests.
     pub fn leave_soon(&self, reason: &str) {
         if !self.service.leaving.replace(true) {
             self.observer.emit(Happening::Draining { reason });
@@ -151,7 +151,7 @@ impl Gate {
         self.service.leaving.get()
     }
 
-    /// From now on connections are closed after their request, and readiness says no.
+    /// Closes connections after their request from now on, and reports the gateway as not ready.
     pub fn drain(&self, reason: &str) {
         self.leave_soon(reason);
         if self.lobby.drain() {
@@ -159,8 +159,9 @@ impl Gate {
         }
     }
 
-    /// Another gateway takes new connections from now on. Those that are open are closed with the answer to their next
-    /// request, not before: a client may be sending on an idle one just now. [`Gate::close_idle`] ends the waiting.
+    /// Leaves new connections to another gateway from now on. Open connections are closed with the answer to their next
+    /// request, not before: a client may be sending on an idle one at that moment. [`Gate::close_idle`] ends the
+    /// waiting.
     pub fn hand_over(&self, reason: &str) {
         self.lobby.set_handed_over(true);
         self.observer.tails.hand_over();
@@ -169,7 +170,7 @@ impl Gate {
         }
     }
 
-    /// After [`Gate::hand_over`]: connections without a request are closed now.
+    /// Closes connections without a request. It is called after [`Gate::hand_over`].
     pub fn close_idle(&self) {
         self.lobby.set_handed_over(false);
         self.lobby.connections.close_idle();
@@ -215,7 +216,7 @@ impl Gate {
         self.store.set_files_max(super::to_usize(files_max));
     }
 
-    /// What compression of answers has done.
+    /// Counters of answer compression.
     pub fn compression_counts(&self) -> &Counts {
         self.compression.counts()
     }
@@ -225,12 +226,12 @@ impl Gate {
         self.store.memory.used_bytes() as u64
     }
 
-    /// When a worker last finished a request.
+    /// Time at which a worker last finished a request.
     pub fn last_progress(&self) -> Option<Instant> {
         self.service.last_progress.get()
     }
 
-    /// When the request that has been in a worker's slot for longest was given to it.
+    /// Start of the request that has been in a worker's slot for longest.
     pub(crate) fn oldest_exchange(&self) -> Option<Instant> {
         let held = self.requests.all_held();
         let begun = held.iter().filter(|exchange| !exchange.answer.is_stream.get() && exchange.has_begun());
@@ -242,12 +243,12 @@ impl Gate {
         read(&self.scheduler.borrow())
     }
 
-    /// How long ago a point of the scheduler's time was.
+    /// Time since a point of the scheduler's clock.
     pub fn age(&self, since: Time) -> Duration {
         Duration::from_micros(self.now().since_us(since))
     }
 
-    /// How long the oldest queued request has waited, in milliseconds.
+    /// Time for which the oldest queued request has waited, in milliseconds.
     pub fn oldest_wait_ms(&self) -> f64 {
         let oldest = self.scheduler.borrow().oldest_arrival();
         #[allow(clippy::cast_precision_loss)] // Waits are far below 2^53 µs.
@@ -267,12 +268,12 @@ impl Gate {
         self.observer.followers.follow(route, classes.iter().map(|class| &*class.name), held)
     }
 
-    /// What the worker holds and has begun.
+    /// Requests that the worker holds and has begun.
     pub(super) fn begun_by(&self, worker: WorkerId) -> Vec<Rc<WorkerRequest>> {
         self.slots_of(worker).map(|slots| slots.held(WorkerRequest::has_begun)).unwrap_or_default()
     }
 
-    /// What a worker holds now.
+    /// Requests that a worker has begun and holds now.
     pub fn current_requests(&self, worker: WorkerId) -> Vec<CurrentRequest> {
         self.begun_by(worker).iter().map(|exchange| exchange.describe()).collect()
     }

@@ -234,8 +234,7 @@ impl sluice_supervisor::Gate for Gate {
 }
 
 impl Gate {
-    /// The worker cannot go on: it is dying, or keeps a slot that nothing will free. Nothing more goes to it (I4), and it is
-    /// replaced.
+    /// Gives up a worker that is dying, or that keeps a slot which nothing will free. It gets no more requests (I4), and is replaced.
     pub(crate) fn give_up_worker(&self, worker: WorkerId) {
         if let Some(slots) = self.slots.borrow().get(&worker) {
             slots.dies();

@@ -12,24 +12,25 @@ pub(crate) const ANSWERED_MAX: usize = 20_000;
 enum ClientSide {
     /// The client is still served.
     Open,
-    /// It is known, since then.
+    /// The client's record, complete since the given time.
     Ended(Box<RequestRecord>, Instant),
-    /// There is no client, or the record was given away before the report came: what is reported is a record of its own.
+    /// No client's part will come: the client is gone, or the record was given away before the report. The report becomes a record of its
+    /// own.
     Missing,
 }
 
-/// What is to come of a request that a worker got: its cost and its record.
+/// Pending cost and record of a request that a worker got.
 pub(crate) struct Account {
     client: RefCell<ClientSide>,
-    /// What the worker did for it, until the client's side is known.
+    /// The worker's part, until the client's is known.
     work: Cell<Option<Work>>,
-    /// When the worker had answered.
+    /// Time at which the worker finished its answer.
     finished: Cell<Option<Instant>>,
     /// The worker has reported it.
     pub(super) is_reported: Cell<bool>,
-    /// Its class has its cost, or will not get it.
+    /// The class has the request's cost, or will not get it.
     pub(super) is_measured: Cell<bool>,
-    /// Its worker will not report it any more.
+    /// The worker will not report the request any more.
     pub(super) is_silent: Cell<bool>,
 }
 
@@ -51,7 +52,7 @@ impl Account {
         self.finished.set(Some(self.finished.get().unwrap_or(now)));
     }
 
-    /// When it had.
+    /// Time at which the worker finished its answer, if it has.
     pub(crate) fn finished_at(&self) -> Option<Instant> {
         self.finished.get()
     }
@@ -61,7 +62,7 @@ impl Account {
         self.finished.get().is_some()
     }
 
-    /// Its worker is gone: what it may still say is for the log alone.
+    /// Closes the account of a worker that is gone: its late reports go to the log alone.
     pub(crate) fn close(&self) {
         self.is_measured.set(true);
     }
@@ -84,7 +85,7 @@ impl Account {
         self.client.replace(client);
     }
 
-    /// There is no client any more who could end the request. `record` makes one with neither part.
+    /// Marks the client as gone, so that it can no longer end the request. `record` makes a record with neither part.
     pub(super) fn client_left(&self, observer: &Observer, record: impl FnOnce() -> RequestRecord) {
         self.client.replace(ClientSide::Missing);
         if let Some(work) = self.work.take() {
@@ -107,7 +108,7 @@ impl Account {
         }
     }
 
-    /// Since when the client's part waits for the worker's.
+    /// Time since which the client's part waits for the worker's.
     pub(super) fn waits_since(&self) -> Option<Instant> {
         match &*self.client.borrow() {
             ClientSide::Ended(_, ended) => Some(*ended),

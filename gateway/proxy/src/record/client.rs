@@ -12,7 +12,7 @@ use crate::request::ticket::Ticket;
 use crate::respond::Sent;
 use crate::respond::answer::Times;
 
-/// What is known of a request when it has ended for its client, and its place.
+/// Record of a request that has ended for its client, and its ticket.
 pub(super) fn record_of(gate: &Gate, ended: Instant, request: Request, sent: &Sent) -> (Option<Ticket>, RequestRecord) {
     let received = request.received.unwrap_or(ended);
     let Request { ticket, head, class, .. } = request;
@@ -75,7 +75,7 @@ pub(super) fn record_of(gate: &Gate, ended: Instant, request: Request, sent: &Se
     (ticket, record)
 }
 
-/// How long a request has waited for a worker and was in one, or how long it took until no worker was to get it.
+/// Times in milliseconds: in the queue and in a worker, or until it was decided that no worker gets the request.
 #[derive(Default)]
 struct Waits {
     queue_ms: Option<f64>,

@@ -1,4 +1,4 @@
-//! What a request gathers on its way. It must not know the steps of the way.
+//! Request as the steps of its way fill it in. It must not know these steps.
 
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -22,11 +22,11 @@ use crate::upstream::forward::{self, Origin};
 /// A request's head, and the protocols that it offers to switch to.
 pub(crate) type Asked = (RequestHead, Option<String>);
 
-/// Why a request gets an error, or no answer at all.
+/// Reason why a request gets an error, or no answer at all.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Refused(Refusal),
-    /// There is nobody to answer.
+    /// The client is gone.
     Gone(Outcome),
 }
 
@@ -36,11 +36,11 @@ impl From<Code> for Failure {
     }
 }
 
-/// What a request has gathered on its way.
+/// Request with the facts that were gathered on its way.
 pub(crate) struct Request {
     pub(crate) started: Instant,
     pub(crate) time_unix_ms: u64,
-    /// What logs and answers call it.
+    /// Request id in logs and answers.
     pub(crate) id: Rc<str>,
     /// The client, or whom a trusted peer names as such.
     pub(crate) peer: IpAddr,
@@ -49,22 +49,22 @@ pub(crate) struct Request {
     pub(crate) head: RequestHead,
     /// The protocols that it offers to switch to.
     pub(crate) upgrade: Option<String>,
-    /// When as much of it was there as its answer needs.
+    /// Time at which enough of it had arrived for its answer.
     pub(crate) received: Option<Instant>,
     pub(crate) bytes_in: u64,
     pub(crate) class: Class,
     pub(crate) visit: Visit,
-    /// Its place among those that a worker is to answer.
+    /// Place among the requests that a worker is to answer.
     pub(crate) ticket: Option<Ticket>,
-    /// What the cache made of it, if it is asked.
+    /// Result of the cache lookup, if there was one.
     pub(crate) cached: Option<CacheUse>,
     /// The page that it asks for, where that may be for this client alone and the cache leaves it to the app.
     pub(crate) lone_key: Option<String>,
-    /// What it got in place of a render, if that is not an error.
+    /// Fallback that it got in place of a render, if that is not an error.
     pub(crate) step: Option<Step>,
-    /// It had the password of a user, or stands in a page whose request had.
+    /// The request had a user's password, or is an include of a page whose request had.
     pub(crate) is_logged_in: bool,
-    /// What comes of its answer's includes, if that is composed.
+    /// Results of its answer's includes, if that is composed.
     pub(crate) includes: Option<Rc<Tally>>,
 }
 
@@ -120,7 +120,8 @@ impl Request {
         }
     }
 
-    /// Whose request it is, and what it is called, as far as its origin is believed.
+    /// Takes the head, and sets request id, client address and trace from it. What an untrusted peer says of these is
+    /// ignored.
     pub(crate) fn take_head(&mut self, asked: Asked, origin: &Origin, gate: &Gate) {
         (self.head, self.upgrade) = asked;
         if let Some(id) = forward::trusted_request_id(&self.head, origin) {

@@ -28,9 +28,9 @@ type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
 pub(crate) struct Driver {
     slots: Rc<Slots>,
     request: Rc<WorkerRequest>,
-    /// Its slot, until it is given back.
+    /// Slot of the request, until it is freed.
     lease: Option<Lease>,
-    /// Its place among streams, once it has left its slot.
+    /// Place of the request among streams, after it has left its slot.
     stream: Option<StreamLease>,
     wire: Option<Wire>,
     era: u32,
@@ -43,7 +43,7 @@ pub(crate) struct Driver {
     sleep: Option<Pin<Box<Sleep>>>,
     /// The head of a stream or of another protocol.
     head: Option<ReceivedResponse>,
-    /// What was wrong with the answer.
+    /// Description of the fault in the answer; empty without one.
     detail: &'static str,
     /// One look at the clock for all that happens in a turn.
     now: Instant,
@@ -357,7 +357,8 @@ impl Driver {
         (self.wire, self.connecting, self.writer, self.reader) = (None, None, None, None);
     }
 
-    /// The request has left its slot, which is free: the answer goes on as a stream. How long it lives is no measure of the worker.
+    /// Moves the request from its slot, which becomes free, to the streams. The lifetime of a stream does not count as the worker's service
+    /// time.
     fn detach(&mut self, gate: &Gate) {
         let Some(lease) = self.lease.take() else { return };
         let answer = &self.request.answer;

@@ -15,7 +15,7 @@ use crate::receive::trust::Trust;
 use crate::respond::compose::rules::CAPABILITY;
 use crate::upstream::token::Token;
 
-/// What is known of the connection a request came on, and how it is written; made once for all its requests.
+/// Origin of a connection's requests and its encoding for workers; made once for all its requests.
 #[derive(Clone)]
 pub(crate) struct Origin {
     pub(crate) peer: IpAddr,
@@ -54,7 +54,7 @@ impl Origin {
         self.is_trusted = trust.allows(self.peer);
     }
 
-    /// Where requests come from that the gateway makes itself; `port` is its own.
+    /// Origin of the gateway's own requests; `port` is its own.
     pub(crate) fn own(trust: &Trust, port: u16, scheme: Scheme) -> Self {
         let here = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Origin { is_trusted: true, is_own: true, ..Origin::new(trust, here, here, scheme) }
@@ -65,8 +65,8 @@ impl Origin {
         self.is_own
     }
 
-    /// Removes what a worker does not see of this client's fields, so that nothing is told apart by it. True where `Connection`
-    /// names fields that the app may look at: pages must not be told apart by those either.
+    /// Removes the fields that a worker must not see from this client, so that no page depends on them. True if `Connection` names fields
+    /// that the app may read: pages must not depend on those either.
     pub(crate) fn hides_from_worker(&self, fields: &mut Fields) -> bool {
         let is_hidden = |name: &str| !self.is_trusted && is_about_origin(name);
         if fields.iter().any(|(name, _)| is_hidden(name)) {
@@ -99,7 +99,7 @@ pub(crate) fn trusted_request_id(head: &RequestHead, origin: &Origin) -> Option<
     is_well_formed.then(|| ascii(id).into())
 }
 
-/// A request as far as its worker gets to know it.
+/// Part of a request that its worker gets.
 pub(crate) struct Outbound<'r> {
     pub(crate) head: &'r RequestHead,
     pub(crate) framing: Framing,
@@ -107,11 +107,11 @@ pub(crate) struct Outbound<'r> {
     pub(crate) request_id: &'r str,
     /// The trace whose context the app gets, if it gets any.
     pub(crate) trace: Option<Trace>,
-    /// It is profiled.
+    /// Order to profile the request, if it is chosen.
     pub(crate) profile: Option<ProfileOrder>,
     /// Requests of its class for which its CPU time stands, where only a sample is measured; 0 where it is not in that.
     pub(crate) weight: Option<u32>,
-    /// Its answer may be composed: the app gets to know that, and nothing of what the client can decompress.
+    /// True if the answer may be composed: the app is told so, and is not told which encodings the client accepts.
     pub(crate) is_composed: bool,
 }
 
@@ -180,7 +180,7 @@ fn write_line(out: &mut Vec<u8>, parts: &[&str]) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Whether a client's field goes on to the worker.
+/// Whether the gateway forwards a client's field to the worker.
 fn keeps(name: &str, origin: &Origin) -> bool {
     let is = |own: &str| name.eq_ignore_ascii_case(own);
     if starts_with(name, "x-sluice-") || is("x-request-id") || is("sluice-warm-up") && !origin.is_own {

@@ -1,6 +1,6 @@
-//! A count of the requests that a worker is given while its main thread is in a loop that lets others in
-//! (`packages/breathe`): one byte in a file, which the loop reads when its budget is used up. Everything else that the gateway
-//! says is read by the event loop, which does not turn until then.
+//! Counter of the requests that a worker is given while its main thread is in a loop that lets others in (`packages/breathe`). It is one
+//! byte in a file, which the loop reads when its budget is used up. The event loop reads all other messages of the gateway, and does not
+//! turn until then.
 
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};

@@ -1,10 +1,9 @@
-//! Requests that a worker was handed ahead of time, and how they are taken back for certain, even from a worker whose event
-//! loop stands still.
+//! Requests that are handed to a worker ahead, and a way to take them back for certain, even if the worker's event loop is blocked.
 //!
-//! Gateway and worker share a named pipe. Each handing over has a number, which is put into the pipe before the request is sent
-//! and stands in the request's head. Whichever side reads the number out has the request: the worker reads it just before the
-//! app sees the request, the gateway to give it to another worker. What is left in the pipe of a dead worker was seen by nobody.
-//! The number is not the request's, which may come back to the same worker while its old bytes are still unread there.
+//! Gateway and worker share a named pipe. Each handing over has a number, which is put into the pipe before the request is sent and stands
+//! in the request's head. The side that reads the number from the pipe gets the request. The worker reads it right before the app sees the
+//! request; the gateway reads it to give the request to another worker. Numbers left in the pipe of a dead worker belong to requests that
+//! no app has seen. The number is not the request's, which may come back to the same worker while its old bytes are still unread there.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -66,7 +65,7 @@ impl Slots {
         Ok(())
     }
 
-    /// Puts the number into the pipe. Where that fails, the worker just gets the request early, and keeps it.
+    /// Puts the number into the pipe. If that fails, the worker gets the request early, and it cannot be taken back.
     pub(crate) fn hand(&self, number: u64) -> bool {
         self.pipe.borrow().as_ref().is_some_and(|pipe| pipe.put(number))
     }

@@ -25,23 +25,23 @@ use sluice_classes::Class;
 /// The most of a path that operators are shown.
 const PATH_CHARS_MAX: usize = 200;
 
-/// What is asked of a worker.
+/// Data from which a worker's request is made.
 pub(crate) struct Asked {
     pub(crate) request: RequestId,
     /// The proof that the head of its answer has to carry.
     pub(crate) token: Token,
-    /// Its head, written afresh.
+    /// Request head, encoded for the worker.
     pub(crate) head: Vec<u8>,
     pub(crate) body: Body,
     pub(crate) method: Method,
-    /// It asks for another protocol.
+    /// The request asks to upgrade to another protocol.
     pub(crate) is_upgrade: bool,
     pub(crate) request_id: Rc<str>,
     pub(crate) class: Class,
     pub(crate) answer: Rc<Answer>,
     /// The gateway's own, to warm a worker: it never waits in the queue.
     pub(crate) is_own: bool,
-    /// How it came through quarantine. It stays with the request, as a client that leaves ends no probe.
+    /// Pass from quarantine. It stays with the request, as a client that leaves ends no probe.
     pub(crate) pass: Option<Pass>,
     /// The task of its client, which carries it out beside its own work.
     pub(crate) seat: Option<Rc<Seat>>,
@@ -65,19 +65,19 @@ pub(crate) struct WorkerRequest {
     gate: Weak<Gate>,
     epoch: Instant,
     exchange: RefCell<Exchange>,
-    /// What is still to be done for the exchange, in order.
+    /// Outstanding actions of the exchange, in order.
     actions: RefCell<Vec<Action>>,
     /// Set when there is something to be done, or another time to wait for.
     stirred: Signal,
     /// The number by which it was handed to its worker ahead of time.
     pub(crate) handed_as: Cell<u64>,
-    /// What the scheduler said of it when its worker died.
+    /// Facts from the scheduler about the request when its worker died.
     pub(crate) orphaned: Cell<Option<Orphan>>,
     /// No worker works on its answer any more.
     pub(crate) is_answered: Cell<bool>,
-    /// What is to come of it when it has ended.
+    /// Pending cost and record of the request, until it has ended.
     pub(crate) account: Account,
-    /// When its worker got it, and when it began there.
+    /// Times at which the request was given to its worker and began there.
     pub(crate) given: Cell<Instant>,
     pub(crate) started: Cell<Instant>,
 }
@@ -128,7 +128,7 @@ impl WorkerRequest {
         request
     }
 
-    /// Tells the exchange what has happened. What follows is done by whoever carries the request out.
+    /// Passes an event to the exchange. The task that carries the request out performs the resulting actions.
     pub(crate) fn tell(&self, event: Event) {
         self.tell_at(Instant::now(), event);
     }
@@ -148,7 +148,7 @@ impl WorkerRequest {
         Time(u64::try_from(at.saturating_duration_since(self.epoch).as_micros()).unwrap_or(u64::MAX))
     }
 
-    /// What is to be done next.
+    /// Next action of the exchange, removed from the list.
     pub(super) fn next_action(&self) -> Option<Action> {
         let mut actions = self.actions.borrow_mut();
         (!actions.is_empty()).then(|| actions.remove(0))
@@ -159,7 +159,7 @@ impl WorkerRequest {
         self.stirred.poll(cx)
     }
 
-    /// When the exchange is to be told that time has passed.
+    /// Time at which the exchange next needs an event for passed time.
     pub(super) fn wake_at(&self) -> Option<Instant> {
         self.exchange.borrow().wake_at().map(|at| self.epoch + Duration::from_micros(at.0))
     }
@@ -240,7 +240,7 @@ impl WorkerRequest {
         }
     }
 
-    /// What held it in quarantine, which its end lets go of.
+    /// Takes the pass from quarantine, which releases the request's probe.
     pub(crate) fn take_pass(&self) -> Option<Pass> {
         self.pass.take()
     }
@@ -252,7 +252,7 @@ impl WorkerRequest {
         method_and_target(&self.head).1
     }
 
-    /// What logs and answers call it.
+    /// Request id in logs and answers.
     pub(crate) fn id(&self) -> &str {
         &self.request_id
     }
@@ -263,7 +263,7 @@ impl WorkerRequest {
         (self.request_id.to_string(), method.to_owned(), target.to_owned())
     }
 
-    /// What operators see of it. The query may hold secrets, and so is left out.
+    /// Description of the request for operators. The query may hold secrets, and so is left out.
     pub(crate) fn describe(&self) -> CurrentRequest {
         let (method, target) = method_and_target(&self.head);
         let path = target.split(['?', '#']).next().unwrap_or_default();

@@ -13,9 +13,9 @@ use super::driver::Driver;
 /// See the module's text. One a client's connection.
 #[derive(Default)]
 pub(crate) struct Seat {
-    /// It stays in its place while it is polled: moving it costs more than the rest of the poll.
+    /// Driver that is being polled. It stays in place meanwhile: moving it costs more than the rest of the poll.
     driver: RefCell<Option<Driver>>,
-    /// One that has come while the other was polled: the request's next try.
+    /// Driver of the request's retry, which arrived while the first one was polled.
     next: RefCell<Option<Driver>>,
     /// The task's, while it waits.
     waker: RefCell<Option<Waker>>,
@@ -93,7 +93,7 @@ impl Seat {
     }
 }
 
-/// What the task does not wait for any more goes on in a task of its own.
+/// Guard that moves the driver to a task of its own when the client's task stops waiting.
 struct Leaving<'s>(&'s Rc<Seat>);
 
 impl Drop for Leaving<'_> {

@@ -116,7 +116,7 @@ impl Slots {
         self.held.borrow_mut().remove(&request);
     }
 
-    /// What is in the slots, of what is meant.
+    /// Requests in the slots for which `is_meant` is true.
     pub(crate) fn held(&self, is_meant: impl Fn(&WorkerRequest) -> bool) -> Vec<Rc<WorkerRequest>> {
         self.held.borrow().values().filter(|request| is_meant(request)).cloned().collect()
     }
@@ -177,7 +177,7 @@ impl Slots {
         }
     }
 
-    /// Why it ends, as far as the gateway has to do with it.
+    /// Cause recorded for the worker's end, if the gateway has to do with it.
     pub(crate) fn cause(&self) -> Cause {
         self.cause.get()
     }

@@ -16,14 +16,14 @@ use super::StreamLease;
 use crate::respond::answer::Upgraded;
 use crate::socket::Socket;
 
-/// How much is read from a worker at once.
+/// Bytes that one read from a worker takes at most.
 pub(crate) const READ_BYTES: usize = 32 * 1024;
 
-/// How long a worker may keep its backlog full.
+/// Longest time for which a worker may keep its backlog full.
 const BACKLOG_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Errors that say nothing bad of the worker: its backlog is full because it computes, or we are out of descriptors
-/// (EMFILE, ENFILE; the numbers are the same on every Unix).
+/// True for errors that do not mean that the worker failed: its backlog is full because it computes, or the gateway is
+/// out of descriptors. These are EMFILE and ENFILE, whose numbers are the same on every Unix.
 fn is_passing(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock || matches!(error.raw_os_error(), Some(23 | 24))
 }
@@ -37,7 +37,7 @@ pub(crate) struct Wire {
 
 impl Wire {
     /// # Errors
-    /// When nobody listens on the socket.
+    /// Fails if no process listens on the socket.
     pub(crate) async fn connect(socket: &Path) -> io::Result<Self> {
         let deadline = Instant::now() + BACKLOG_TIMEOUT;
         loop {

@@ -18,12 +18,12 @@ use crate::respond::fill::FillReader;
 
 /// A request up to here that was written at once is read at once: less than what a runtime takes in one read.
 const PIECE_BYTES_MAX: usize = 4096;
-/// How each head ends.
+/// Last bytes of every request head.
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
 type Reading = Pin<Box<dyn Future<Output = (FillReader, io::Result<Option<Bytes>>)>>>;
 
-/// Where the next bytes of a body are.
+/// Source of the body's next bytes.
 enum Rest {
     None,
     Ready(FillReader),
@@ -32,7 +32,7 @@ enum Rest {
 
 /// See the module's text.
 pub(super) struct Writer {
-    /// What is written next. `None` is the request's head as it stands.
+    /// Next bytes to write. `None` is the request's head as it stands.
     piece: Option<Bytes>,
     at: usize,
     next: Option<Bytes>,
@@ -43,7 +43,7 @@ pub(super) struct Writer {
     is_first: bool,
 }
 
-/// What came of a write.
+/// Result of a write.
 pub(super) enum Written {
     /// Bytes left. All of them: `is_whole`; in one small write: `is_one_piece`.
     Some { is_whole: bool, is_one_piece: bool },
@@ -105,7 +105,7 @@ impl Writer {
         }
     }
 
-    /// What follows what was written.
+    /// Next piece after the one that was written.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<Bytes>>> {
         if let Some(next) = self.next.take() {
             return Poll::Ready(Ok(Some(next)));
@@ -153,7 +153,7 @@ fn head_of(request: &WorkerRequest) -> Cow<'_, [u8]> {
     Cow::Owned([&request.head[..request.head.len() - END_OF_HEAD.len()], mark.as_bytes()].concat())
 }
 
-/// What stands before and behind a body that has trailers: it goes as one chunk. Nothing for any other.
+/// Bytes before and after a body that has trailers, which is sent as one chunk. Both are empty for any other body.
 fn chunk_around(body: &Body) -> (Vec<u8>, Vec<u8>) {
     let (mut before, mut behind) = (Vec::new(), Vec::new());
     if !body.trailers().is_empty() {
