@@ -1,4 +1,4 @@
-//! What is made from a config before it comes into force, at a start and at each reload.
+//! Values that are made from a config before it comes into force, at a start and at each reload.
 
 use std::rc::Rc;
 use std::sync::Arc;

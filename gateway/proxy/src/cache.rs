@@ -59,15 +59,15 @@ pub(crate) struct Cache {
     marks: Marks,
     unkept: Unkept,
     pub(crate) counts: Counts,
-    /// What is shared with other gateways.
+    /// Cache that is shared with other gateways.
     tier: Option<SecondTier>,
-    /// What outlives this gateway.
+    /// Pages on disk, which outlive this gateway.
     disk: DiskTier,
     /// The gateway that takes over, in an upgrade.
     successor: Successor,
 }
 
-/// What came of requests that were looked up, since the start.
+/// Results of cache lookups, since the start.
 #[derive(Default)]
 pub(crate) struct Counts {
     uses: [Cell<u64>; CacheUse::ALL.len()],
@@ -120,17 +120,17 @@ impl Cache {
         self.is_on
     }
 
-    /// What the config says of a page. A path that an app may read as another one has no rule: that one may be for one user alone.
+    /// Rule of the config for a page. A path that an app may read as another one has no rule: that one may be for one user alone.
     fn rule(&self, path: &str) -> Rule {
         let found = self.ttl_s.iter().find(|(prefix, _)| paths::lies_surely_below(path, prefix));
         Rule { ttl_s: found.map(|(_, seconds)| *seconds) }
     }
 }
 
-/// What tells pages apart.
+/// Rules that distinguish pages.
 struct Keys {
     rules: KeyRules,
-    /// In lower case.
+    /// Beginnings of paths, in lower case.
     bypass: Vec<String>,
 }
 

@@ -25,10 +25,10 @@ impl Hasher for CounterHasher {
     }
 }
 
-/// Something for each request.
+/// Map with a value for each request.
 pub(crate) type RequestMap<T> = HashMap<RequestId, T, BuildHasherDefault<CounterHasher>>;
 
-/// Something for each worker.
+/// Map with a value for each worker.
 pub(crate) type WorkerMap<T> = HashMap<WorkerId, T, BuildHasherDefault<CounterHasher>>;
 
 /// Config bounds fit the address space of any machine this runs on.

@@ -27,7 +27,7 @@ use crate::receive::body::Body;
 use crate::receive::pace::Pace;
 use crate::request::passage::{Asked, Failure};
 
-/// So little of a body stays in memory however slowly it comes: a file would cost more.
+/// Bytes of a body that stay in memory however slowly it comes: a file would cost more.
 pub(crate) const KEPT_BYTES_MAX: usize = 2048;
 
 pub(crate) fn refused(code: Code, detail: &'static str) -> Failure {
@@ -68,7 +68,7 @@ pub(crate) fn head_limits(lobby: &Lobby) -> HeadLimits {
 }
 
 impl H1<'_> {
-    /// The head of the next request, whose first byte has just come; the whole head must follow within the deadline.
+    /// Head of the next request, whose first byte has arrived; the whole head must follow within the deadline.
     pub(crate) async fn head(&mut self) -> Result<Asked, Failure> {
         let H1 { client, lobby, .. } = self;
         let limits = head_limits(lobby);

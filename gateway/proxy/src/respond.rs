@@ -1,4 +1,5 @@
-//! Sends an answer, whoever gives it. A slow client fills the answer's buffer and its file, never the worker's time (I2).
+//! Sends an answer of the gateway, a file or a worker. A slow client fills the answer's buffer and its file, and never takes the worker's
+//! time (I2).
 
 pub(crate) mod answer;
 pub(crate) mod compose;
@@ -25,10 +26,10 @@ use crate::request::passage::{Failure, Request};
 use crate::respond::answer::{Answer, End, Next};
 use crate::respond::compress::Compressed;
 
-/// How much is written at once of what is there as a whole.
+/// Bytes of a complete body that are written at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// What came of a response.
+/// Result of sending a response.
 pub(crate) struct Sent {
     pub(crate) outcome: Outcome,
     /// 0 where no head was sent.
@@ -111,8 +112,8 @@ fn outcome(request: &Request, response: &Response, error: Option<Code>) -> Outco
     }
 }
 
-/// Who has gone before the end was answered all the same. Many may take their time with one answer that is kept: none of them has more
-/// than a piece of it copied.
+/// Sends a body that is complete in memory. A client that has gone before its end still counts as answered. Many clients may read one
+/// cached answer slowly: none of them has more than a piece of it copied.
 async fn send_whole(exchange: &mut Exchange<'_>, data: &[u8], sent: &mut Sent) {
     sent.bytes_out = data.len() as u64;
     let (first, rest) = data.split_at(data.len().min(PIECE_BYTES));
@@ -124,7 +125,7 @@ async fn send_whole(exchange: &mut Exchange<'_>, data: &[u8], sent: &mut Sent) {
     }
 }
 
-/// Where the file ends before its announced end, so does the connection.
+/// Sends a file. If the file is shorter than announced, the connection is closed.
 async fn send_file(
     exchange: &mut Exchange<'_>,
     mut part: FilePart,

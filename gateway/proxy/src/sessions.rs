@@ -1,9 +1,9 @@
 //! Clients that come back to the worker which keeps their session: by an Engine.IO session that a worker gave out, by a cookie,
 //! or by their address.
 //!
-//! What a request's client is known by becomes the [`Home`] that the scheduler is asked for; whether that worker still serves is
-//! the scheduler's to know. A session is never older than its worker: another process has another number, another cookie and
-//! other Engine.IO sessions, so a client of a worker that has gone is one without a session.
+//! The client's cookie, address or Engine.IO session determines the [`Home`] that the scheduler is asked for. The scheduler knows whether
+//! that worker still serves. A session is never older than its worker: another process has another number, another cookie and other
+//! Engine.IO sessions. So a client of a worker that has gone is one without a session.
 
 mod address;
 mod cookie;
@@ -58,17 +58,17 @@ pub(crate) struct Sessions {
     addresses: RefCell<Addresses>,
 }
 
-/// What cookies call the workers. Made by chance for each of them, so that it says nothing and fits no other gateway's.
+/// Names of the workers in cookies. They are random, so that they say nothing and fit no other gateway.
 #[derive(Default)]
 struct Names {
     workers: HashMap<Box<str>, WorkerId>,
     names: HashMap<WorkerId, Box<str>>,
 }
 
-/// A request as far as its client's session is concerned.
+/// Facts of a request about its client's session.
 pub(crate) struct Asked<'r> {
     pub(crate) head: &'r RequestHead,
-    /// It asks for another protocol.
+    /// The request asks to upgrade to another protocol.
     pub(crate) is_upgrade: bool,
     /// The client's address, or what a trusted peer said it was.
     pub(crate) client: IpAddr,
@@ -76,27 +76,27 @@ pub(crate) struct Asked<'r> {
     pub(crate) is_secure: bool,
 }
 
-/// What came of that.
+/// Result of looking up a client's session.
 #[derive(Debug, Default)]
 #[allow(clippy::struct_excessive_bools)] // Each is a fact by itself.
 pub(crate) struct Visit {
     pub(crate) home: Home,
-    /// It has or will have a session.
+    /// The client has or will have a session.
     is_counted: bool,
     /// It named a session that nobody keeps any more.
     is_lost: bool,
     /// The client finds its worker by a cookie, which is `Secure` or not.
     cookie: Option<bool>,
-    /// It carries the gateway's cookie, which is none of the app's business.
+    /// The request carries the gateway's cookie, which the app must not see.
     hides_cookie: bool,
-    /// It opens an Engine.IO session at this path.
+    /// The request opens an Engine.IO session at this path.
     opens: Option<Rc<str>>,
-    /// It waits in the app until there is something to tell.
+    /// The request waits in the app until there is data to send.
     waits: bool,
 }
 
 impl Visit {
-    /// Which worker got the request, for its record.
+    /// Session field of the request's record, from the worker that got it.
     pub(crate) fn session(&self, worker: Option<WorkerId>) -> Option<Session> {
         let worker = worker.filter(|_| self.is_counted)?;
         Some(match self.home {
@@ -140,7 +140,7 @@ impl Sessions {
         self.issued.borrow_mut().forget(worker);
     }
 
-    /// Where the request's client has its session. `serving` are the places whose workers may get one.
+    /// Home of the request's client. `serving` are the places whose workers may get one.
     pub(crate) fn visit(&self, asked: &Asked<'_>, serving: impl FnOnce() -> Vec<(u32, WorkerId)>) -> Visit {
         let in_force = Rc::clone(&self.in_force.borrow());
         let hides_cookie = in_force.by == Sticky::Cookie && !cookies_of(asked.head, &in_force.cookie).is_empty();

@@ -13,18 +13,18 @@ pub enum Unusable {
     /// The certificate cannot be read.
     #[error("names {}, which cannot be used: {source}. {NAME_CERT}", files.cert)]
     Cert {
-        /// Its files.
+        /// Paths of its files.
         files: Box<PairOfFiles>,
-        /// What the operating system or the reader of PEM says.
+        /// Error of the operating system or of the reader of PEM.
         source: pem::Error,
     },
     /// The file of the certificate holds none.
     #[error("names {}, which cannot be used: it holds no certificate. {NAME_CERT}", files.cert)]
     NoCert {
-        /// Its files.
+        /// Paths of its files.
         files: Box<PairOfFiles>,
     },
-    /// Nobody can ask for the certificate.
+    /// The certificate names no host, so no client can ask for it.
     #[error("names {}, which is for no DNS name. Name the hosts that it is for with hosts", files.cert)]
     NoHost {
         /// Its files.
@@ -36,9 +36,9 @@ pub enum Unusable {
          user may read", files.key
     )]
     Key {
-        /// Its files.
+        /// Paths of its files.
         files: Box<PairOfFiles>,
-        /// What the operating system or the reader of PEM says.
+        /// Error of the operating system or of the reader of PEM.
         source: pem::Error,
     },
     /// Certificate and key do not belong together.
@@ -46,13 +46,13 @@ pub enum Unusable {
     Pair {
         /// The two.
         files: Box<PairOfFiles>,
-        /// What is wrong with them.
+        /// Fault of the pair.
         source: rustls::Error,
     },
     /// No certificate can be asked for.
     #[error("{0}")]
     Acme(#[from] sluice_certificates::acme::Unusable),
-    /// There is no thread for handshakes, or no randomness.
+    /// No thread for handshakes, or no randomness, is available.
     #[error("cannot be served: {0}. Raise the limit on processes (pids.max of the cgroup, ulimit -u)")]
     Tls(#[source] io::Error),
     /// An entry of a list of networks is none.
@@ -70,15 +70,15 @@ pub enum Unusable {
         path: String,
         /// The rate.
         text: String,
-        /// What is allowed.
+        /// Reason why it is not a rate.
         source: NotARate,
     },
     /// The hash of a user's password is none.
     #[error("holds for {name:?} {source}")]
     User {
-        /// Whose.
+        /// Name of the user.
         name: String,
-        /// What is wrong with the hash.
+        /// Fault of the hash.
         source: HashFault,
     },
     /// The file of users cannot be read.
@@ -86,7 +86,7 @@ pub enum Unusable {
     Users {
         /// The file.
         file: String,
-        /// What the operating system says.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// A line of the file of users is none.
@@ -94,9 +94,9 @@ pub enum Unusable {
     UsersLine {
         /// The file.
         file: String,
-        /// From 1.
+        /// Number of the line, from 1.
         line: usize,
-        /// What is wrong with the hash; `None` where the line has none.
+        /// Fault of the hash; `None` if the line has none.
         fault: Option<HashFault>,
     },
     /// The file of users has too many.
@@ -119,10 +119,10 @@ pub enum Unusable {
     SharedPassword {
         /// The file.
         file: String,
-        /// What the operating system says.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// There is no thread for the shared cache.
+    /// No thread for the shared cache is available.
     #[error("cannot be used: {0}. Raise the limit on processes (pids.max of the cgroup, ulimit -u)")]
     SharedThread(#[source] io::Error),
     /// Traces cannot be exported.
@@ -137,7 +137,7 @@ pub enum Unusable {
         prefix: String,
         /// The file.
         file: String,
-        /// What the operating system says.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// A page for errors cannot be used.
@@ -149,7 +149,7 @@ pub enum Unusable {
         status: String,
         /// The file.
         file: String,
-        /// What the operating system says.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// A directory of files cannot be used.
@@ -159,12 +159,12 @@ pub enum Unusable {
         prefix: String,
         /// The directory.
         dir: String,
-        /// What the operating system says.
+        /// Error of the operating system.
         source: io::Error,
     },
 }
 
-/// Where a certificate comes from.
+/// Files of a certificate and its private key.
 #[derive(Clone, Debug)]
 pub struct PairOfFiles {
     /// File of the certificate.
@@ -173,13 +173,13 @@ pub struct PairOfFiles {
     pub key: String,
     /// Hosts that it is for as the config says; none for those in the certificate.
     pub hosts: Vec<String>,
-    /// It is the one of `server.tls_cert`.
+    /// The files are those of `server.tls_cert`.
     pub is_default: bool,
 }
 
 const NAME_CERT: &str = "Name a PEM file with the certificate and its chain that this user may read";
 
-/// What a line of the file of users is instead of one.
+/// Fault of a line in the file of users: its hash, or the line itself.
 struct HashOrLine(Option<HashFault>);
 
 impl std::fmt::Display for HashOrLine {

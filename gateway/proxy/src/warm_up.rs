@@ -20,20 +20,20 @@ use crate::gate::Gate;
 use crate::request::serve_request;
 use crate::upstream::forward::Origin;
 
-/// How often is looked whether the app has ended a request whose answer is no longer read.
+/// Pause between two checks whether the app has ended a request whose answer is no longer read.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Service times that are compared with as many before them, at least.
 const SAMPLES_MIN: usize = 5;
 
-/// How one request ended.
+/// Result of one request.
 enum Asked {
     /// The worker is no longer to be warmed, for whatever reason.
     Over,
-    /// There is no time left.
+    /// The deadline has passed.
     Late,
-    /// With an answer, after so long.
+    /// The worker answered, after this time.
     Answered(Duration),
-    /// Without one that clients could be sent.
+    /// The worker gave no answer that clients could be sent.
     Failed(WarmUpError),
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn start(gate: &Rc<Gate>, worker: WorkerId) {
 }
 
 /// # Errors
-/// Why the worker must not take requests.
+/// Reason why the worker must not take requests.
 async fn run(gate: &Rc<Gate>, worker: WorkerId) -> Result<(), WarmUpError> {
     let config = gate.config();
     let targets = &config.warm_up.paths;

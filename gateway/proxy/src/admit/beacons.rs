@@ -1,4 +1,4 @@
-//! How many beacons one address may send. Pure: the clock is passed in. It must not know what a beacon says.
+//! Limit on the beacons of one address. Pure: the clock is passed in. It must not know what a beacon says.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ const RATE: Rate = Rate { count: 60, period_s: 60, burst: 60 };
 /// Addresses that are remembered, each in some 50 bytes.
 const ADDRESSES_MAX: usize = 10_000;
 
-/// Who has sent how many.
+/// Allowance of each address.
 pub(crate) struct Beacons {
     table: Table,
     pace: Pace,

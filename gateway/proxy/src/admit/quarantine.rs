@@ -2,10 +2,10 @@
 //!
 //! Pure: the clock and the keys of the hash are passed in. It must not know queue, workers or clients.
 //!
-//! A request is told from others by method, target, body, host and headers. Two deaths put it into quarantine, if it was
-//! alone in one of the workers. A death counts only if its request was dispatched after the death that was counted
-//! before: whoever kills many workers at once kills many with the same popular page. Two requests that differ, each of which
-//! died alone, put what they have in common into quarantine: page, body and those headers that no answered request had.
+//! Method, target, body, host and headers identify a request. Two deaths put it into quarantine, if it was alone in one of the workers. A
+//! death counts only if its request was dispatched after the last death that counted. A client that kills many workers at once does so with
+//! the same popular page. Two requests that differ, each of which died alone, put what they have in common into quarantine: page, body and
+//! those headers that no answered request had.
 //!
 //! Any answer to a like request is proof that it kills nobody, and clears it. Where a page was answered lately and nothing
 //! tells these requests from the answered ones, they are not refused but probed: one at a time, alone in a worker.
@@ -29,14 +29,14 @@ use tokio::time::Instant;
 /// Bytes of a body that distinguish requests; beyond them only the length does.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// What tells a request from others. Nothing can be read back from it.
+/// Hashes that identify a request. Nothing can be read back from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Fingerprint {
     /// Method and target alone.
     pub(crate) route: u64,
-    /// And the body.
+    /// Route and body.
     page: u64,
-    /// And host and headers; 0 stands for all requests of the page.
+    /// Page, host and headers; 0 stands for all requests of the page.
     whole: u64,
 }
 
@@ -82,7 +82,7 @@ impl Keys {
     }
 }
 
-/// With the lengths, so that no two lists of texts are written alike.
+/// Hashes texts with their lengths, so that no two lists of texts hash alike.
 fn write_all(hasher: &mut impl std::hash::Hasher, texts: &[&str]) {
     for text in texts {
         hasher.write_usize(text.len());
@@ -94,23 +94,23 @@ fn write_all(hasher: &mut impl std::hash::Hasher, texts: &[&str]) {
 pub(crate) struct Death<'a> {
     pub(crate) method: &'a str,
     pub(crate) target: &'a str,
-    /// The request's number: a second try is the same request.
+    /// Number of the request: a retry is the same request.
     pub(crate) request: u64,
-    /// When that worker got the request.
+    /// Time at which that worker got the request.
     pub(crate) dispatched: Instant,
     /// Whether the worker held other requests too.
     pub(crate) shared: bool,
 }
 
-/// What is to be done with a request.
+/// Decision about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
     Free,
     /// A worker has died with it: it gets one to itself.
     Alone,
-    /// It may be what workers die with, or not. It gets a worker to itself, and [`Quarantine::probe_over`] is to follow.
+    /// The request may be the one that workers die with, or not. It gets a worker to itself, and [`Quarantine::probe_over`] is to follow.
     Probe(Fingerprint),
-    /// One like it is being tried just now.
+    /// A request like it is being probed at the moment.
     Wait,
     Refuse,
 }
@@ -120,7 +120,7 @@ pub(crate) struct Quarantine {
     ttl: Duration,
     entries_max: usize,
     entries: BTreeMap<Fingerprint, Entry>,
-    /// What different requests for a page have in common.
+    /// Evidence that different requests for a page share.
     pages: BTreeMap<Fingerprint, Entry>,
     answered: Answered,
 }
@@ -219,7 +219,7 @@ impl Quarantine {
         self.answered.note(route, now);
     }
 
-    /// What is to be done with a request that comes now.
+    /// Decides about a request that arrives.
     pub(crate) fn admit(&mut self, now: Instant, subject: &Subject) -> Admission {
         let Subject { print, marks } = subject;
         let lately = self.answered.lately(print.route, now);
@@ -244,7 +244,7 @@ impl Quarantine {
         }
     }
 
-    /// What becomes of a request like this that is in quarantine; `None` if it is not.
+    /// Mode of a request like this in quarantine; `None` if it is not there.
     pub(crate) fn mode(&self, now: Instant, subject: &Subject) -> Option<Mode> {
         let Subject { print, marks } = subject;
         let lately = self.answered.lately(print.route, now);
@@ -272,7 +272,7 @@ impl Quarantine {
         self.answered.forget();
     }
 
-    /// Lets go of the one with this id, or of `all`. Returns how many there were.
+    /// Releases the request with this id, or `all`. Returns the number of released ones.
     pub(crate) fn release(&mut self, now: Instant, which: &str) -> usize {
         let is_meant = |print: &Fingerprint| which == "all" || which == id(*print);
         let meant: Vec<_> = self.held(now).map(|(print, _)| *print).filter(|it| is_meant(it)).collect();
@@ -284,7 +284,7 @@ impl Quarantine {
         meant.len()
     }
 
-    /// What an operator sees, the latest first.
+    /// Requests in quarantine for the operator, the latest first.
     pub(crate) fn list(&self, now: Instant) -> Vec<QuarantinedRequest> {
         let mut held: Vec<_> = self.held(now).collect();
         held.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.convicted));
@@ -292,7 +292,7 @@ impl Quarantine {
         held.into_iter().map(|(print, entry)| entry.describe(id(*print), now, lately(print))).collect()
     }
 
-    /// What one of them is told apart by, for people.
+    /// Names of the marks that distinguish a request in quarantine, for people.
     pub(crate) fn told_by(&self, print: Fingerprint) -> Vec<String> {
         let entry = if print.whole == 0 { self.pages.get(&print) } else { self.entries.get(&print) };
         entry.filter(|entry| entry.is_compared).map(|entry| entry.telling.names()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! How often one client may ask: the limits of the config, and a bounded table of who has asked how much.
+//! Rate limits per client: the limits of the config, and a bounded table of the clients' allowances.
 //!
 //! Each entry is one timestamp, after GCRA (the generic cell rate algorithm of ITU-T I.371): when the client's allowance
 //! would be whole again. The module is pure: the clock is passed in, and it must not know connections or what is answered.
@@ -17,7 +17,7 @@ use crate::receive::trust::Networks;
 use crate::unusable::Unusable;
 use sluice_message::path_of;
 
-/// Entries that are looked at for each new one, so that no request pays for a whole sweep.
+/// Entries that are checked for each new one, so that no request pays for a whole sweep.
 const SAMPLE: usize = 8;
 pub(super) const NS_PER_S: u64 = 1_000_000_000;
 
@@ -30,7 +30,7 @@ pub(crate) struct Rates {
 }
 
 struct Limit {
-    /// In lower case, as are the readings that it is compared with: many routers ignore case.
+    /// Path in lower case, as are the readings that it is compared with: many routers ignore case.
     path: Vec<u8>,
     pace: Pace,
 }
@@ -40,12 +40,12 @@ struct Limit {
 pub(super) struct Pace {
     /// Time that one request uses up.
     interval_ns: u64,
-    /// How far ahead of the clock a client's requests may have used up time.
+    /// Time in nanoseconds that a client's requests may have used up ahead of the clock.
     tolerance_ns: u64,
 }
 
 impl Rates {
-    /// The limits of the config; `None` without any, so that then nothing is looked at.
+    /// Limits of the config; `None` if there are none, so that no request is checked.
     ///
     /// # Errors
     /// Names what is not well formed.
@@ -105,7 +105,8 @@ impl Pace {
         Pace { interval_ns, tolerance_ns: interval_ns.saturating_mul(rate.burst - 1) }
     }
 
-    /// When the allowance is whole again after one more request, or how long that request comes too early.
+    /// Time at which the allowance is full again after one more request. The error is the time by which that request
+    /// comes too early.
     pub(super) fn after(self, whole_at_ns: u64, now_ns: u64) -> Result<u64, u64> {
         let whole_at_ns = whole_at_ns.max(now_ns);
         let too_early_ns = (whole_at_ns - now_ns).saturating_sub(self.tolerance_ns);
@@ -113,7 +114,7 @@ impl Pace {
     }
 }
 
-/// Who is counted, for which limit. An IPv6 client has a whole /64 to draw addresses from, so that is one client.
+/// Client and limit of an entry. An IPv6 client has a whole /64 to draw addresses from, so that is one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     network: u64,
@@ -145,7 +146,7 @@ pub(super) struct Table {
     entries: Vec<Entry>,
     places: HashMap<Key, usize>,
     entries_max: usize,
-    /// Where the next look at some entries begins.
+    /// Index at which the next check of some entries begins.
     cursor: usize,
 }
 

@@ -1,14 +1,15 @@
-//! What a request's conditions and its range make of a file or a kept page (RFC 9110 §13 and §14). Pure; time is passed in.
+//! Evaluates a request's conditions and its range for a file or a cached page (RFC 9110 §13 and §14). Pure; time is
+//! passed in.
 
 use std::time::{Duration, SystemTime};
 
 use sluice_message::Fields;
 
-/// What is sent.
+/// Part of the file or page that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Whole,
-    /// From the first offset up to, not including, the second.
+    /// Bytes from the first offset up to, not including, the second.
     Part(u64, u64),
     NotModified,
     /// A condition of `If-Match` or `If-Unmodified-Since` does not hold.
@@ -37,7 +38,7 @@ impl Verdict {
     }
 }
 
-/// What a request says of it, taken out of its head, so that another thread can look at it.
+/// Conditions of a request, copied from its head, so that another thread can evaluate them.
 #[derive(Default)]
 pub(crate) struct Conditions {
     if_match: Option<Vec<u8>>,
@@ -65,7 +66,7 @@ impl Conditions {
         }
     }
 
-    /// In the order of RFC 9110 §13.2.2.
+    /// Evaluates the conditions in the order of RFC 9110 §13.2.2.
     pub(crate) fn verdict(&self, etag: &str, modified: Option<SystemTime>, len: u64, now: SystemTime) -> Verdict {
         let modified = modified.map(whole_seconds);
         let is_unchanged_since = |since| modified.is_some_and(|modified| modified <= since);

@@ -8,7 +8,7 @@ use sluice_message::RequestHead;
 use super::Response;
 use super::refuse::{self, Pages, Refusal};
 
-/// How the app ended.
+/// Exit status and last output of an app.
 #[derive(Clone, Debug)]
 pub(crate) struct LastWords {
     /// The exit code or the signal.

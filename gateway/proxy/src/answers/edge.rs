@@ -12,7 +12,7 @@ use crate::gate::Gate;
 pub struct Readiness {
     /// The answer.
     pub is_ready: bool,
-    /// In words.
+    /// Reason in words.
     pub reason: &'static str,
     /// Workers that take requests.
     pub workers_ready: u32,

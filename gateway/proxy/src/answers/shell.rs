@@ -30,7 +30,7 @@ pub(crate) struct ShellFiles(BTreeMap<String, Shell>);
 
 impl ShellFiles {
     /// # Errors
-    /// When a file cannot be read or is too large: says which.
+    /// Fails if a file cannot be read or is too large, and names it.
     pub(crate) fn read(settings: &config::Shell) -> Result<Self, Unusable> {
         let shells = settings.files.iter().map(|(prefix, file)| {
             let body =
@@ -54,15 +54,15 @@ pub(crate) struct Shells(RefCell<Given>);
 
 #[derive(Default)]
 struct Given {
-    /// By the beginning of the path.
+    /// Shells by the beginning of the path.
     shells: BTreeMap<String, Shell>,
     /// The version of the app, and the paths that it was asked for.
     asked: Option<(u64, BTreeMap<String, String>)>,
-    /// It failed, and is asked again then.
+    /// Time of the next attempt, after a failed one.
     again: Option<Instant>,
 }
 
-/// The fields of a shell that is sent to anybody at any time.
+/// Fields of a shell that may always be sent to any client.
 fn sent_with(fields: &Fields) -> Fields {
     const DROPPED: [&str; 10] = [
         "age",

@@ -22,7 +22,7 @@ use crate::gate::Gate;
 
 /// A page that is of use for less is not written: it would hardly be found again.
 const USEFUL_S_MIN: u64 = 10;
-/// For what is still to be written when the gateway leaves.
+/// Longest wait for pages that are still to be written when the gateway exits.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The disk, where the config names a directory.
@@ -63,8 +63,8 @@ fn outgoing(gate: &Gate, key: &str, object: &Object) -> Outgoing {
 }
 
 impl Gate {
-    /// Keeps pages on disk from now on, if the config wants it, for this instance alone. `is_successor`: another gateway still uses the
-    /// directory, and lets go of it soon.
+    /// Stores pages on disk from now on, if the config wants it, for this instance alone. `is_successor` means that another gateway still
+    /// uses the directory, and releases it soon.
     pub fn keep_pages_on_disk(&self, instance: &Path, is_successor: bool) {
         let config = self.config();
         let Some(dir) = config.cache.disk_dir.as_ref().filter(|_| config.cache.enabled) else { return };

@@ -32,21 +32,21 @@ use crate::upstream::forward::Origin;
 use judge::{Told, asked_for_all, judge};
 pub(super) use judge::{is_for_all, note_lone};
 
-/// What is fetched, for whom, and where it goes.
+/// Fetch of a page: the request, the flight that waits for it, and the cached page to revalidate.
 struct Fetch {
     gate: Rc<Gate>,
     flight: Rc<Flight>,
     key: String,
     flight_key: String,
-    /// The client's request, as far as the page may depend on it.
+    /// Fields of the client's request on which the page may depend.
     head: RequestHead,
-    /// What is kept, and perhaps has not changed.
+    /// Cached page that may still be current.
     known: Option<Rc<Object>>,
-    /// Where other gateways may find it once it is rendered.
+    /// Position for the rendered page among those of other gateways.
     position: Option<Position>,
 }
 
-/// Who waits for a render.
+/// Clients that wait for a render.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum For {
     /// Everybody who asks for the page meanwhile.
@@ -56,7 +56,7 @@ pub(super) enum For {
     One(Option<Position>),
 }
 
-/// Begins a flight. With `known` that is still used meanwhile it goes on without anybody who waits.
+/// Begins a flight. It runs in the background, without waiting clients, if `known` may be used meanwhile.
 pub(super) fn start(
     gate: &Rc<Gate>,
     origin: &Origin,
@@ -87,7 +87,7 @@ pub(super) fn start(
     flight
 }
 
-/// With the conditions of what is kept.
+/// Request head with the conditions that revalidate the cached page.
 fn conditional(head: &RequestHead, known: Option<&Rc<Object>>) -> RequestHead {
     let mut head = head.clone();
     if let Some(object) = known {
@@ -101,7 +101,7 @@ fn conditional(head: &RequestHead, known: Option<&Rc<Object>>) -> RequestHead {
 }
 
 impl Drop for Fetch {
-    /// Also where the task has panicked: nobody must wait for ever.
+    /// Ends the flight. This also runs if the task has panicked: no client must wait for ever.
     fn drop(&mut self) {
         self.gate.cache.flights.remove(&self.flight_key, &self.flight);
         let state = self.flight.state.borrow().clone();

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use sluice_cache::{Moment, begins, coarse, is_page, names_of};
 use sluice_catalog::snapshot::Purge;
 
-/// Purges that are remembered for who is under way. Whoever began before them counts as meant by what is forgotten.
+/// Purges that are remembered for renders and walks under way. One that began before them counts as affected by any forgotten purge.
 const PURGES_MAX: usize = 10_000;
 
 /// One purge.
@@ -22,7 +22,7 @@ pub(super) struct Purged {
     pub(super) at: Moment,
 }
 
-/// What is known of a page's tags.
+/// Knowledge of a page's tags.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Tags<'t> {
     /// All of them.
@@ -45,7 +45,7 @@ impl Purged {
     }
 }
 
-/// What is remembered of a purge: it means what the purge means, and seldom more. Names go by their hashes.
+/// Short form of a purge: it affects the pages that the purge affects, and seldom more. Names are stored as their hashes.
 #[derive(Debug)]
 struct Remembered {
     number: u64,
@@ -88,7 +88,7 @@ pub(super) struct Log {
     hashes: RandomState,
     /// The latest that is not remembered although somebody may ask.
     forgotten: Cell<u64>,
-    /// Since when somebody may ask, with how many.
+    /// Number of values of [`Since`] by the purge after which they began.
     asked: RefCell<BTreeMap<u64, u32>>,
 }
 
@@ -132,7 +132,7 @@ impl Log {
     }
 }
 
-/// Something that began after the purge of this number and before the next.
+/// Mark of a time, after the purge of this number and before the next.
 pub(super) struct Since {
     log: Rc<Log>,
     pub(super) number: u64,

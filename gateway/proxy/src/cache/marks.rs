@@ -15,8 +15,8 @@ const MARKS_MAX: usize = 20_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     until: Instant,
-    /// Where other gateways may find the page once it is rendered. It was known before the mark was made, so purges since then are
-    /// compared with the page.
+    /// Position of the page among those of other gateways. It was known before the mark was made, so purges since then are compared with
+    /// the page.
     pub(super) position: Option<Position>,
 }
 

@@ -1,6 +1,5 @@
-//! Which paths the config's beginnings of paths are meant for, however they are spelled. An app may read a path otherwise than it is
-//! written: `/blog/..%2faccount` is below `/blog/` for one and the account for another. This must not know what the config says
-//! of a path.
+//! Matches paths with the beginnings of paths in the config, in any spelling. An app may read a path otherwise than it is written:
+//! `/blog/..%2faccount` is below `/blog/` for one and the account for another. This must not know what the config says of a path.
 
 use crate::admit::rate::paths::readings;
 

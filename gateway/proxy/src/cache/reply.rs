@@ -15,24 +15,25 @@ use crate::answers::{Response, ResponseBody, worker};
 use crate::gate::Gate;
 use crate::request::passage::Request;
 
-/// Where an answer comes from.
+/// Source of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// It is kept and fresh.
+    /// A cached page that is fresh.
     Hit,
-    /// It was found on disk, and is fresh.
+    /// A fresh page from disk.
     Disk,
     /// Another gateway has stored it, and it is fresh.
     Shared,
-    /// It is kept and stale, and a new one is on its way.
+    /// A cached page that is stale, while a new one is on its way.
     Stale,
-    /// It is kept and stale, and there is no other.
+    /// A cached page that is stale, as no other is available.
     StaleIfError,
-    /// It was stale, and the app says that it has not changed.
+    /// A stale page of which the app says that it has not changed.
     Revalidated { is_stored: bool },
-    /// It was rendered for this client, and others may get it. Whether it is kept is often not known before its end.
+    /// A page that was rendered for this client, and that others may get. Whether it is cached is often not known
+    /// before its end.
     Miss { is_stored: bool },
-    /// It was rendered for another, who had asked first.
+    /// A page that was rendered for another client, which had asked first.
     Joined,
 }
 
@@ -109,7 +110,7 @@ pub(super) fn shared(gate: &Gate, request: &RequestHead, shared: &Shared, source
     Response { head, body: ResponseBody::Fill(shared.reader(), shared.size) }
 }
 
-/// What the client's conditions make of an answer; only one with status 200 is subject to them.
+/// Verdict of the client's conditions on an answer; they apply to status 200 only.
 fn verdict(gate: &Gate, request: &RequestHead, head: &ResponseHead, bytes: u64) -> Verdict {
     let fields = &request.fields;
     // What the client has was composed of another.

@@ -1,4 +1,4 @@
-//! What is kept in memory: pages by their key, each with its variants.
+//! Pages in memory by their key, each with its variants.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,9 +14,9 @@ use crate::respond::compress::KeptBody;
 
 /// Variants of one page; further ones take the place of the oldest.
 const VARIANTS_MAX: usize = 16;
-/// What a variant takes besides its bytes, about.
+/// Estimated bytes of a variant besides its head and body.
 const OVERHEAD_BYTES: usize = 600;
-/// What a tag takes in the index, about.
+/// Estimated bytes of a tag in the index.
 const TAG_BYTES: usize = 64;
 /// The size of a usual page, from which the number of places is guessed.
 const USUAL_BYTES: usize = 16 * 1024;
@@ -25,7 +25,7 @@ pub(super) const SLICE: usize = 256;
 
 /// A whole answer.
 pub(crate) struct Object {
-    /// As it is sent, without `Age`.
+    /// Response head as it is sent, without `Age`.
     pub(crate) head: ResponseHead,
     pub(crate) body: Rc<KeptBody>,
     pub(crate) policy: RefCell<Policy>,
@@ -104,7 +104,7 @@ impl Store {
         page.variants.iter().find(is_found).cloned()
     }
 
-    /// What the latest variant of a page depends on.
+    /// Dimensions on which the latest variant of a page depends.
     pub(crate) fn dimensions(&self, key: &str) -> Option<Dimensions> {
         let latest = self.pages.get(key)?.variants.first()?;
         Some(latest.policy.borrow().dimensions.clone())

@@ -23,10 +23,10 @@ use crate::unusable::Unusable;
 /// The tier and what it tells, as [`Tier::start`] gives them.
 pub(crate) type Started = (Tier, Receiver<Heard>);
 
-/// What the config says of a shared cache; `None` where there is none.
+/// Settings of the shared cache from the config; `None` if there is none.
 ///
 /// # Errors
-/// When the URL names no server, or the password cannot be read.
+/// Fails if the URL names no server, or the password cannot be read.
 pub(crate) fn settings(config: &Config) -> Result<Option<Settings>, Unusable> {
     let (config, bounds) = (&config.cache, &config.bounds);
     let Some(url) = config.shared_url.as_ref().filter(|_| config.enabled) else { return Ok(None) };
@@ -70,7 +70,7 @@ impl SecondTier {
         }
     }
 
-    /// Has other gateways find a page, some time.
+    /// Stores a page for other gateways, in the background.
     pub(super) fn store(&self, gate: &Gate, key: &str, object: &Object, position: Position) {
         let (now, policy) = (gate.moment(), object.policy.borrow().clone());
         self.tier.store(ToStore {
@@ -87,7 +87,7 @@ impl SecondTier {
 }
 
 impl Cache {
-    /// Has the gateways that share a cache with this one purge as well.
+    /// Passes the purge to the gateways that share a cache with this one.
     pub(super) fn tell_sharers(&self, purge: &Purge, is_soft: bool) {
         if let Some(tier) = &self.tier {
             tier.tier.purge(purge, is_soft);

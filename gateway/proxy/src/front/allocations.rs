@@ -1,5 +1,5 @@
-//! How many allocations a light request costs the gateway, from its first byte to the last of its answer. The bound is what was
-//! counted and a little more; who raises it says in decision 0046 what for.
+//! Number of allocations that a light request costs the gateway, from its first byte to the last of its answer. The bound is slightly above
+//! the count. A change that raises it is explained in decision 0046.
 
 use std::io::{Read, Write as _};
 use std::net::{Ipv4Addr, TcpStream as Client};
@@ -25,7 +25,7 @@ use crate::socket::Socket;
 
 /// Counted: 28.0, buffers that grow among them, one request at a time.
 const PER_REQUEST_MAX: u64 = 30;
-/// Of an answer that is kept. Counted: 33.0.
+/// Bound for an answer from the cache. Counted: 33.0.
 const PER_HIT_MAX: u64 = 35;
 
 const WARM_UP: u64 = 200;

@@ -1,7 +1,7 @@
 //! A client's connection: its stream, what was read from it and not used yet, and one deadline.
 //!
-//! All waiting for a client happens in [`Client::wait`], so that reading, writing, the answer and the deadline are looked
-//! at together and nothing is missed. An idle client costs no buffer.
+//! All waiting for a client happens in [`Client::wait`], which checks reading, writing, the answer and the deadline together, so that
+//! nothing is missed. An idle client costs no buffer.
 
 use std::future::Future as _;
 use std::io;
@@ -22,7 +22,7 @@ use crate::signal::Signal;
 use crate::socket::Socket;
 use crate::upstream::Seat;
 
-/// How much is read from a client at once.
+/// Bytes that one read from a client takes at most.
 const READ_BYTES: usize = 8 * 1024;
 /// Room below which the buffer grows before a read.
 const READ_BYTES_MIN: usize = 1024;
@@ -41,13 +41,13 @@ pub(crate) enum ClientStream {
     Tls(Box<TlsStream<TcpStream>>),
 }
 
-/// What ended a wait.
+/// Event that ended a wait.
 pub(crate) enum Woke {
     /// More bytes are in `unread`.
     Read,
     /// The client has closed its side.
     Eof,
-    /// This many bytes of the output were taken.
+    /// The client took this many bytes of the output.
     Wrote(usize),
     /// The client takes bytes again.
     Writable,
@@ -61,12 +61,12 @@ pub(crate) enum Woke {
     Draining,
 }
 
-/// What to wait for, besides the deadline.
+/// Events to wait for, besides the deadline.
 #[derive(Default)]
 pub(crate) struct For<'a> {
     pub(crate) read: bool,
     pub(crate) write: &'a [u8],
-    /// For the client to take bytes again, after a write that it did not take.
+    /// The client takes bytes again, after a write that it did not take.
     pub(crate) writable: bool,
     pub(crate) answer: Option<&'a Answer>,
     pub(crate) draining: bool,
@@ -81,7 +81,7 @@ pub(crate) struct Client {
     sleep: Pin<Box<Sleep>>,
     draining: Rc<Signal>,
     pub(crate) eof: bool,
-    /// What is written at once: see [`crate::receive::memory::Memory::unsent_bytes_max`].
+    /// Bytes that are written at once: see [`crate::receive::memory::Memory::unsent_bytes_max`].
     write_bytes_max: usize,
     /// TLS may keep bytes that it has taken; they must leave even when no more are written.
     must_flush: bool,

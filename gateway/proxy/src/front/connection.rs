@@ -19,7 +19,8 @@ use crate::request::serve_request;
 use crate::respond::respond;
 use crate::upstream::forward::Origin;
 
-/// How long a connection may be open, while the gateway drains, until its first request begins.
+/// Longest time in milliseconds that a connection may be open, while the gateway drains, until its first request
+/// begins.
 const DRAIN_GRACE_MS: u64 = 1000;
 
 /// Serves one connection until it ends. Its handle counts it, from before a TLS handshake to after the last byte.

@@ -1,5 +1,5 @@
-//! One request and its answer as the one who asks sees them, whatever carries them. It must not know what the request is for,
-//! nor who answers it.
+//! One request and its answer as the client sees them, over any transport. It must not know what the request is for, nor which source
+//! answers it.
 
 use std::io;
 use std::rc::Rc;
@@ -18,22 +18,22 @@ use crate::respond::compose::part::Wanted;
 use crate::upstream::Seat;
 
 pub(crate) enum Exchange<'c> {
-    /// On a client's connection of HTTP/1.
+    /// A request on a client's connection of HTTP/1.
     H1(H1<'c>),
-    /// On a stream of a client's connection of HTTP/2.
+    /// A request on a stream of a client's connection of HTTP/2.
     H2(Box<H2<'c>>),
-    /// What the gateway asks itself.
+    /// A request of the gateway's own.
     Own(Own),
 }
 
-/// What came while the answer was waited for.
+/// Event that ended a wait for the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woke {
-    /// Something that is no news of the client's leaving, most likely more of the answer.
+    /// Any event that does not show that the client leaves, most likely more of the answer.
     Again,
     /// The client has closed its sending side.
     HalfClosed,
-    /// Nobody reads any more.
+    /// No client reads any more.
     Gone,
 }
 
@@ -83,7 +83,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// How many bytes of the body may be written before the next [`Exchange::flush`].
+    /// Bytes of the body that may be written before the next [`Exchange::flush`].
     pub(crate) fn room(&mut self) -> usize {
         match self {
             Exchange::H1(h1) => h1.out.room(),
@@ -166,8 +166,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// What the gateway asks itself is in no log, and passes by what is there for clients. An include is asked for by the client of
-    /// its page.
+    /// Whether this is a request of the gateway's own. Such a request is in no log, and skips the steps for clients. An include is asked
+    /// for by the client of its page.
     pub(crate) fn is_own(&self) -> bool {
         matches!(self, Exchange::Own(_)) && self.include().is_none()
     }

@@ -15,7 +15,7 @@ use crate::respond::answer::Answer;
 use crate::respond::encode::{Carriage, write_head, write_interim};
 use crate::respond::outgoing::{Framed, Outgoing};
 
-/// What a client may send ahead while its answer is on the way.
+/// Bytes that a client may send ahead while its answer is on the way.
 const PIPELINE_BYTES_MAX: usize = 16 * 1024;
 
 pub(crate) struct H1<'c> {
@@ -23,7 +23,7 @@ pub(crate) struct H1<'c> {
     pub(crate) lobby: &'c Lobby,
     pub(super) out: Outgoing,
     pub(crate) version: Version,
-    /// How the request's body is delimited.
+    /// Delimitation of the request's body.
     pub(crate) framing: Framing,
     pub(crate) expects_continue: bool,
     /// The client would use the connection again.

@@ -49,7 +49,7 @@ enum AsksFor {
 
 pub(crate) struct H2<'c> {
     lobby: &'c Lobby,
-    /// Until the head is taken.
+    /// Parts of the request, until its head is taken.
     parts: Option<Parts>,
     asks_for: AsksFor,
     receive: RecvStream,
@@ -164,8 +164,8 @@ impl<'c> H2<'c> {
         timeout_at(until, changed).await.is_ok()
     }
 
-    /// Hands on all that was gathered, as far as the client's windows and the connection let it. What the client does not take
-    /// goes to the answer's file, as in [`super::h1::H1`].
+    /// Sends all that was gathered, within the client's windows and the room of the connection. Bytes that the client does not take go to
+    /// the answer's file, as in [`super::h1::H1`].
     pub(super) async fn flush(&mut self, aside: Option<&Answer>) -> io::Result<()> {
         self.out.hold();
         if self.is_over {

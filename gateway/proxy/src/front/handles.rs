@@ -18,7 +18,7 @@ const SILENT_MIN: Duration = Duration::from_secs(1);
 /// Connections that were told to make room and have not closed yet. So many may be open beyond the bound.
 const LEAVING_MAX: usize = 64;
 
-/// How many may be open.
+/// Limits on the number of open connections.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
     pub(crate) all: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Bounds {
     pub(crate) of_address: Option<usize>,
 }
 
-/// Why a connection finds no room.
+/// Reason why there is no room for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Full {
     All,
@@ -67,13 +67,13 @@ struct Books {
 struct Entry {
     draining: Rc<Signal>,
     makes_room: Rc<Cell<bool>>,
-    /// Its socket, which is open for as long as this entry is there.
+    /// Socket of the connection, which is open for as long as this entry is there.
     socket: Option<RawFd>,
     group: usize,
     opened: Instant,
     is_used: bool,
     is_resting: bool,
-    /// In the list of all that rest, and in that of its address.
+    /// Places in the list of all idle connections, and in that of the address.
     links: [Links; 2],
 }
 
@@ -160,7 +160,7 @@ impl ConnectionHandles {
         }
     }
 
-    /// Cuts all of them, so that whoever waits for a client learns that none is there any more.
+    /// Shuts all connections down, so that tasks which wait for a client learn that it is gone.
     pub(crate) fn cut(&self) {
         for (_, entry) in &self.books.borrow().open {
             if let Some(socket) = entry.socket {

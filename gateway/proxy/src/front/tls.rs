@@ -25,16 +25,16 @@ pub use tickets::TicketKeys;
 use tickets::Tickets;
 pub use watch::run as watch;
 
-/// What ALPN (RFC 7301) calls the protocols of the port.
+/// Names of the port's protocols in ALPN (RFC 7301).
 pub(super) const HTTP2: &[u8] = b"h2";
 const HTTP1: &[u8] = b"http/1.1";
-/// What a CA speaks that looks for the answer to its challenge (RFC 8737): a handshake, and nothing after it.
+/// Protocol of a CA that looks for the answer to its challenge (RFC 8737): a handshake, and nothing after it.
 pub(super) const ACME: &[u8] = b"acme-tls/1";
 
-/// What TLS may hold encrypted for a client: a record.
+/// Bytes that TLS may hold encrypted for a client: a record.
 const UNSENT_BYTES_MAX: usize = 16 * 1024;
 
-/// What every connection over TLS begins with.
+/// TLS state for all connections: certificates, session tickets and handshakes.
 pub(crate) struct Tls {
     acceptor: TlsAcceptor,
     served: Arc<Served>,
@@ -44,7 +44,7 @@ pub(crate) struct Tls {
 
 impl Tls {
     /// # Errors
-    /// When the operating system gives no thread for handshakes.
+    /// Fails if the operating system gives no thread for handshakes.
     pub(crate) fn start(config: &Config, certificates: Arc<Certificates>) -> io::Result<Self> {
         let (served, tickets) = (Arc::new(Served::new(certificates)), Arc::new(Tickets::new()?));
         let mut tls = ServerConfig::builder().with_no_client_auth().with_cert_resolver(Arc::clone(&served) as _);
@@ -67,12 +67,12 @@ impl Tls {
         Some(stream)
     }
 
-    /// For the gateway that takes over.
+    /// Ticket keys for the gateway that takes over.
     pub(crate) fn ticket_keys(&self) -> TicketKeys {
         self.tickets.keys()
     }
 
-    /// From the gateway before this one.
+    /// Adopts the ticket keys of the gateway before this one.
     pub(crate) fn adopt_ticket_keys(&self, keys: TicketKeys) {
         self.tickets.adopt(keys);
     }

@@ -13,7 +13,7 @@ use crate::respond::answer::{Answer, Upgraded};
 
 /// Bytes that are copied at once.
 const COPY_BYTES: usize = 16 * 1024;
-/// How long the worker may still say something after the client's end.
+/// Longest time that the worker may still send data after the client's end.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Bytes from a client.

@@ -9,15 +9,15 @@ use sluice_http1::Framing;
 use crate::receive::spool::TempStore;
 use crate::respond::fill::{Fill, FillReader};
 
-/// How much of a file is read at once.
+/// Bytes of a file that are read at once.
 const READ_BYTES: usize = 32 * 1024;
 
-/// In memory, or in a file once it has outgrown that.
+/// Body in memory, or in a file after it has outgrown that.
 #[derive(Default)]
 pub(crate) struct Body {
     /// Stays at the start, so that nothing is let go. None where the request has no body.
     start: Option<FillReader>,
-    /// What came behind it, if it came in chunks.
+    /// Trailers after the body, if it came in chunks.
     trailers: Vec<(String, Vec<u8>)>,
     /// The request said that it has one, which may be empty.
     is_announced: bool,
@@ -47,7 +47,7 @@ impl Body {
         &self.trailers
     }
 
-    /// How it is framed for the worker. Only chunks can have trailers behind them.
+    /// Framing for the worker. Only chunks can be followed by trailers.
     pub(crate) fn framing(&self) -> Framing {
         match self.len() {
             _ if !self.trailers.is_empty() => Framing::Chunked,
@@ -57,7 +57,7 @@ impl Body {
     }
 
     /// # Errors
-    /// When the temporary file cannot take it.
+    /// Fails if the temporary file cannot take it.
     pub(crate) async fn append(&self, data: Bytes) -> io::Result<()> {
         let Some(start) = &self.start else { return Ok(()) };
         let Err(data) = start.fill.push_to_memory(data) else { return Ok(()) };
@@ -85,7 +85,7 @@ impl Body {
         self.start.as_ref().filter(|start| start.fill.len() > 0).map(|start| FillReader::new(&start.fill))
     }
 
-    /// Its first `bytes_max` bytes, to be read when nothing is borrowed any more.
+    /// First `bytes_max` bytes, to be read when nothing is borrowed any more.
     pub(crate) fn beginning(&self, bytes_max: usize) -> Beginning {
         Beginning { reader: self.reader(), bytes_max }
     }
@@ -99,7 +99,7 @@ pub(crate) struct Beginning {
 
 impl Beginning {
     /// # Errors
-    /// What the file system says.
+    /// Error of the file system.
     pub(crate) async fn read(self) -> io::Result<Vec<u8>> {
         let mut found = Vec::new();
         let Some(reader) = self.reader else { return Ok(found) };

@@ -1,4 +1,4 @@
-//! How slowly a request's body may come.
+//! Minimum rate at which a request's body must arrive.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ impl Pace {
         }
     }
 
-    /// So many bytes have come.
+    /// Counts bytes that have arrived.
     pub(crate) fn received(&mut self, bytes: usize) {
         self.received_bytes += bytes as u64;
         self.last_received = Instant::now();

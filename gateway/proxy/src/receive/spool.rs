@@ -16,7 +16,7 @@ use bytes::Bytes;
 use crate::receive::memory::Memory;
 use closer::{Closer, Counted, Opened};
 
-/// Where temporary files go, and how much they and the memory before them may hold together.
+/// Directory of temporary files, and the limits on their bytes and number.
 pub(crate) struct TempStore {
     pub(crate) memory: Rc<Memory>,
     dir: PathBuf,
@@ -47,7 +47,7 @@ impl TempStore {
         self.files_max.set(files_max);
     }
 
-    /// What last went wrong, if anything has since this was asked; for the operator.
+    /// Last error of a temporary file since the previous call, for the operator.
     pub(crate) fn take_failure(&self) -> Option<io::Error> {
         self.failure.take()
     }
@@ -85,7 +85,7 @@ pub(crate) struct TempFile {
 
 impl TempFile {
     /// # Errors
-    /// When the directory cannot be written.
+    /// Fails if the directory cannot be written.
     pub(crate) async fn create(store: &Rc<TempStore>) -> io::Result<Self> {
         if store.files.load(Ordering::Relaxed) >= store.files_max.get() {
             return store
@@ -150,10 +150,10 @@ pub(crate) struct TempReader {
 }
 
 impl TempReader {
-    /// Up to `bytes_max` bytes from `offset`; the caller asks only for what was appended.
+    /// Reads up to `bytes_max` bytes from `offset`; the caller asks only for bytes that were appended.
     ///
     /// # Errors
-    /// What the file system says.
+    /// Error of the file system.
     pub(crate) async fn read_at(&self, offset: u64, bytes_max: usize) -> io::Result<Bytes> {
         let opened = Arc::clone(&self.opened);
         blocking(move || {

@@ -32,7 +32,7 @@ impl Trace {
         }
     }
 
-    /// Whether this field of the caller's context reaches the app. `tracestate` is the trace's, whoever has spans in it.
+    /// Whether this field of the caller's context reaches the app. `tracestate` belongs to the trace, whichever spans are in it.
     pub(crate) fn passes(self, name: &str) -> bool {
         match self {
             Self::Passed(_) => true,

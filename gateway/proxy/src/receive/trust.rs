@@ -1,4 +1,4 @@
-//! Whose word is taken for where a request came from.
+//! Peers that are trusted to name the origin of a request.
 //!
 //! `X-Forwarded-*`, `Forwarded` and `X-Request-Id` are taken over from peers that the config trusts, and made afresh for
 //! everybody else.

@@ -33,29 +33,29 @@ use crate::upstream::WorkerRequest;
 
 /// Interim responses kept for a client that has not read them yet; more are dropped, they are hints.
 const INFORMATIONAL_MAX: usize = 8;
-/// How a response ended.
+/// Way in which a response ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// The worker finished it.
     Complete,
-    /// It can not be finished; before the head was sent the client gets this error, after it a closed connection.
+    /// The response cannot be finished. Before the head was sent the client gets this error, after it a closed connection.
     Failed(Code),
     /// The client had closed its side, and the worker closed its connection as it would have closed the client's.
     Left,
 }
 
-/// How much of its connection the client has closed.
+/// Part of its connection that the client has closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Departure {
     /// Nothing.
     None,
-    /// Its sending side (FIN): it has most likely left, and Node takes it for that.
+    /// The client's sending side (FIN): it has most likely left, and Node takes it for that.
     Half,
     /// All of it, or nobody waits for the answer for another reason.
     Gone,
 }
 
-/// What the client's side gets next.
+/// Next item for the client's side.
 pub(crate) enum Next {
     Informational(ResponseHead),
     Head(ReceivedResponse),
@@ -87,7 +87,7 @@ struct Inner {
     upgraded: Option<Upgraded>,
 }
 
-/// When what happened; the queue wait and the service time are told apart from these.
+/// Times of a response's events, from which queue wait and service time are computed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Times {
     pub(crate) dispatched: Option<Instant>,
@@ -95,7 +95,7 @@ pub(crate) struct Times {
     pub(crate) finished: Option<Instant>,
 }
 
-/// Its own body, or one that others read too.
+/// Body of the answer alone, or one that other answers share.
 enum Body {
     Own(Fill),
     Shared(Rc<Fill>),
@@ -117,9 +117,9 @@ pub(crate) struct Answer {
     body: Body,
     /// The client, who has asked for it.
     reader: Key,
-    /// What it is the answer to, if a worker gives it.
+    /// Request that this answers, if a worker gives the answer.
     origin: OnceCell<Weak<WorkerRequest>>,
-    /// It reads no more.
+    /// The client reads no more of the body.
     has_left: Cell<bool>,
     pub(crate) changed: Signal,
     /// Set when the client's side has taken some of the body.
@@ -131,17 +131,17 @@ pub(crate) struct Answer {
     pub(crate) worker: Cell<Option<WorkerId>>,
     pub(crate) times: Cell<Times>,
     pub(crate) retry_after_s: Cell<Option<u32>>,
-    /// What was known of the request when it came.
+    /// Facts about the request at its arrival.
     pub(crate) arrival: Cell<Option<Arrival>>,
-    /// What the request is given.
+    /// Step of the ladder that the request got.
     pub(crate) step: Cell<Option<Step>>,
     /// A worker has died with the request, and it was or will be given to a second one.
     pub(crate) was_retried: Cell<bool>,
     /// CPU time that workers which died with the request used for it, microseconds: none of them has reported it.
     pub(crate) untold_cpu_us: Cell<u64>,
-    /// It has left its slot: an event stream or an upgraded connection.
+    /// The answer has left its slot: it is an event stream or an upgraded connection.
     pub(crate) is_stream: Cell<bool>,
-    /// When a byte last went either way on a stream that has left its slot.
+    /// Time at which a byte last went either way on a stream that has left its slot.
     pub(crate) last_moved: Cell<Instant>,
     /// The stream has left its slot and ends when this is set.
     pub(crate) closing: Signal,
@@ -283,7 +283,7 @@ impl Answer {
         self.changed.set();
     }
 
-    /// Why the response could not be finished, if it could not.
+    /// Error for which the response could not be finished, if there was one.
     pub(crate) fn failure(&self) -> Option<Code> {
         match self.inner.borrow().end {
             Some(End::Failed(code)) => Some(code),
@@ -296,7 +296,7 @@ impl Answer {
         !self.client_gone.get() && !matches!(self.inner.borrow().end, Some(End::Failed(_) | End::Left))
     }
 
-    /// How much of its connection the client has closed.
+    /// Part of its connection that the client has closed.
     pub(crate) fn departure(&self) -> Departure {
         match (self.client_gone.get(), self.client_half_closed.get()) {
             (true, _) => Departure::Gone,
@@ -321,7 +321,7 @@ impl Answer {
 
     // The client's side.
 
-    /// What comes next, or `None` while there is nothing.
+    /// Next item for the client, or `None` while there is none.
     pub(crate) fn next(&self) -> Option<Next> {
         let mut inner = self.inner.borrow_mut();
         if !inner.head_taken {
@@ -380,20 +380,20 @@ impl Answer {
         self.body.unread_bytes(self.reader)
     }
 
-    /// This client gets no more: what it has not been sent took too much room, and others read on.
+    /// Ends the answer for this client alone: its unsent bytes take too much room, and other clients continue to read.
     pub(crate) fn give_up(&self, code: Code) {
         self.fail(code);
         self.leave_body();
     }
 
-    /// Once: its place may be another reader's by then.
+    /// Removes this reader from the body. Only the first call does so: its place may be another reader's later.
     fn leave_body(&self) {
         if !self.has_left.replace(true) {
             self.body.leave(self.reader);
         }
     }
 
-    /// Tags of the parts of the page, as far as the worker has named them.
+    /// Tags of the parts of the page that the worker has named so far.
     pub(crate) fn parts(&self) -> Parts {
         self.inner.borrow().parts.clone()
     }

@@ -1,7 +1,7 @@
 //! Composes a page: the answer that many get, with the answers in it that are this visitor's own. What is kept and shared is always the
 //! page as the app wrote it; each client has it composed for itself.
 //!
-//! The step stands between whoever answers and the one who sends ([`super::respond`]). It must not know who answers.
+//! The step is between the source of an answer and its sender ([`super::respond`]). It must not know the source.
 
 mod include;
 pub(crate) mod part;
@@ -95,7 +95,7 @@ pub(crate) fn compose(
     Ok(response)
 }
 
-/// The client's request, as far as it says who asks and how: not what it asks for.
+/// Request head for includes: it says who asks and how, without what the client asks for.
 fn for_includes(head: &RequestHead) -> RequestHead {
     let mut head = RequestHead { method: Method::Get, ..head.clone() };
     rules::drop_conditions(&mut head);

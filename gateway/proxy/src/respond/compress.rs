@@ -1,5 +1,5 @@
-//! Compression of answers on their way to the client, whoever gives them: what is compressed, in which encoding, and how that
-//! changes the head. The compressing itself is done by the threads of [`sluice_compression`].
+//! Compression of answers on their way to the client: the answers that are compressed, their encoding, and the changes in their heads. The
+//! threads of [`sluice_compression`] do the compressing.
 
 mod body;
 mod kept;

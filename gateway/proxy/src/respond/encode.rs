@@ -1,5 +1,5 @@
-//! The one writer of response heads for clients of HTTP/1. Whatever gave the answer, it carries a date and its request's id,
-//! and says in the same way how its body is delimited and whether the connection goes on.
+//! The one writer of response heads for clients of HTTP/1. Every answer carries a date and its request's id. The head says in the same way
+//! how the body is delimited and whether the connection persists.
 
 use std::io::Write as _;
 use std::time::SystemTime;
@@ -10,7 +10,7 @@ use sluice_message::ResponseHead;
 use super::outgoing::Framed;
 use crate::answers::Size;
 
-/// How a response is carried.
+/// Transport of a response: version, framing and persistence.
 #[derive(Clone, Copy)]
 pub(crate) struct Carriage {
     pub(crate) version: Version,

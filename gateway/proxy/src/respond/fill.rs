@@ -27,7 +27,7 @@ pub(crate) struct Fill {
     pieces: RefCell<Pieces>,
     /// Locked while something is appended, by either side.
     file: Mutex<Option<TempFile>>,
-    /// Something was to be appended: until then nobody has locked the file, and most fills never need it.
+    /// An append was started. Until then no side has locked the file, and most fills never need it.
     may_have_file: Cell<bool>,
     /// A piece is on its way to the file. Where its writer was cancelled meanwhile, this stays set: the piece is lost, and none may
     /// follow it.
@@ -123,7 +123,7 @@ impl Fill {
         self.pieces.borrow_mut().add_reader()
     }
 
-    /// This reader reads no more; what only it had still to get is given up.
+    /// Removes a reader, and drops the pieces that only this reader had still to get.
     pub(crate) fn leave(&self, reader: Key) {
         self.pieces.borrow_mut().leave(reader);
         self.is_appending();
@@ -134,12 +134,12 @@ impl Fill {
         self.pieces.borrow().unread_bytes(reader)
     }
 
-    /// What comes next for this reader, or `None` while there is nothing.
+    /// Next part for this reader, or `None` while there is none.
     pub(crate) fn next(&self, reader: Key) -> Option<Part> {
         self.pieces.borrow_mut().next(reader)
     }
 
-    /// Whether something is being appended to the file, so that more is to come. A file of which nothing is left to read is let go.
+    /// Whether data is being appended to the file, so that more is to come. A file with nothing left to read is closed.
     pub(crate) fn is_appending(&self) -> bool {
         if !self.may_have_file.get() {
             return false;
@@ -207,7 +207,7 @@ impl FillReader {
         FillReader { fill: Rc::clone(fill), key: fill.add_reader() }
     }
 
-    /// What is next, if that is in memory.
+    /// Next piece, if it is in memory.
     pub(crate) fn in_memory(&self) -> Option<Bytes> {
         match self.fill.next(self.key) {
             Some(Part::Data(data)) => Some(data),

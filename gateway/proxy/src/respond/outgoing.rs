@@ -18,18 +18,18 @@ const SMALL_BYTES_MAX: usize = 4096;
 
 /// A write of fewer bytes waits for more, soon after the one before it. About what fits into a packet.
 const CRUMB_BYTES: usize = 1400;
-/// How long after the write before. Nobody sees it in an event stream, and an app that writes byte by byte costs 200 writes a
-/// second at most.
+/// Longest delay of a small write after the one before it. It is invisible in an event stream, and an app that writes byte by byte costs
+/// 200 writes a second at most.
 const CRUMB_WAIT: Duration = Duration::from_millis(5);
 
-/// So little stays in memory for a client that takes nothing: a file would cost more.
+/// Bytes that stay in memory for a client that takes nothing: a file would cost more.
 const KEPT_BYTES_MAX: usize = 2048;
 /// A buffer grown beyond this is given back after its write.
 const KEPT_BYTES: usize = 16 * 1024;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framed {
-    /// As many bytes as announced, or none.
+    /// Number of bytes that was announced, or none.
     Plain,
     Chunked,
     /// HTTP/1.0: the end of the connection ends the body.
@@ -120,7 +120,7 @@ impl Outgoing {
         self.bytes.extend_from_slice(CHUNK_END);
     }
 
-    /// Until when so little may wait for more, if it may.
+    /// Time until which few bytes may wait for more, if they may.
     pub(crate) fn waits_until(&self) -> Option<Instant> {
         let until = self.written? + CRUMB_WAIT;
         (self.bytes.len() + self.small.len() < CRUMB_BYTES && Instant::now() < until).then_some(until)
@@ -155,7 +155,7 @@ impl Outgoing {
         0
     }
 
-    /// Lets go of the buffers, for a client that has taken nothing for a while; `rest` stays.
+    /// Releases the buffers, for a client that has taken nothing for a while; `rest` stays.
     fn keep_only(&mut self, rest: Vec<u8>) {
         self.is_slow = true;
         self.small = Vec::new();

@@ -1,6 +1,6 @@
-//! The worker of an address: the place that ranks highest for it (rendezvous hashing), so that clients of a place whose worker
-//! goes spread over the others, and nobody else moves. Who has a worker keeps it when another place gets one, as long as the
-//! table has room for the address.
+//! The worker of an address: the place that ranks highest for it (rendezvous hashing). Clients of a place whose worker goes spread over the
+//! others, and no other client moves. A client that has a worker keeps it when another place gets one, as long as the table has room for
+//! the address.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::net::{IpAddr, Ipv4Addr};
@@ -9,7 +9,7 @@ use sluice_scheduler::WorkerId;
 
 use super::table::Table;
 
-/// What counts as one client.
+/// Address or network that counts as one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Client {
     V4(Ipv4Addr),
@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    /// Of an address that has no worker yet.
+    /// Worker for an address that has none yet.
     fn worker_of(client: IpAddr, serving: &[(u32, WorkerId)]) -> Option<WorkerId> {
         Addresses::default().worker_of(client, serving).map(|(worker, _)| worker)
     }

@@ -1,9 +1,9 @@
 //! Sessions of Engine.IO, on which Socket.IO runs: a worker gives out a `sid` in its answer to the first poll, and every request
 //! that follows carries it in its query. A bounded table says which worker gave out which.
 //!
-//! The table is filled by what workers answer, never by what clients ask. A `sid` counts at the path where it was given out alone,
-//! so nobody makes another request of the app look like a poll. Where an endpoint repeats what a client has asked for, that may look
-//! like a `sid`, at as many paths as the client likes; they take no place for longer than nobody uses them.
+//! The table is filled by the answers of workers, never by the requests of clients. A `sid` counts only at the path where it was given out,
+//! so no client makes another request of the app look like a poll. If an endpoint repeats parts of the request, they may look like a `sid`,
+//! at as many paths as the client likes. Such entries take a place only while they are used.
 
 use std::rc::Rc;
 
@@ -22,9 +22,9 @@ const ANSWER_BYTES: usize = 256;
 /// A request in the protocol's words.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Asks<'r> {
-    /// For a new session.
+    /// Request for a new session.
     Open { path: &'r str },
-    /// Within this one. `polls`: it is answered when there is something to tell.
+    /// Request within this session. `polls`: it is answered when there is data to send.
     In { sid: &'r str, path: &'r str, polls: bool },
 }
 
@@ -33,7 +33,7 @@ pub(super) fn split(target: &str) -> (&str, &str) {
     target.split_once('?').unwrap_or((target, ""))
 }
 
-/// What the request asks for, if it is one of Engine.IO 3 or 4.
+/// Parsed request, if it is one of Engine.IO 3 or 4.
 pub(super) fn asks<'r>(method: &Method, target: &'r str) -> Option<Asks<'r>> {
     let (path, query) = split(target);
     if !query.contains("EIO=") {

@@ -11,9 +11,9 @@ pub(crate) const SESSIONS_MAX: usize = 50_000;
 
 struct Entry<V> {
     worker: WorkerId,
-    /// What else is known of it.
+    /// Further data of the session.
     value: V,
-    /// When it was asked for last, as a count of such moments.
+    /// Last use of the session, as a count of uses.
     used: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Pipes in memory that stand for sockets: as [`tokio::io::duplex`], but that an end says when it can be written to, and that who
-//! closes with bytes unread resets the connection, as Linux does. Both decide what the gateway does.
+//! Pipes in memory that stand for sockets, as [`tokio::io::duplex`], with two differences. An end says when it can be written to, and
+//! closing with unread bytes resets the connection, as on Linux. The gateway's behaviour depends on both.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -18,7 +18,7 @@ struct Way {
     bytes_max: usize,
     /// Nothing more will be written.
     is_ended: bool,
-    /// Nobody reads any more.
+    /// The other end reads no more.
     is_deaf: bool,
     /// The reader gets an error when it has read what there is.
     is_reset: bool,
@@ -153,9 +153,9 @@ struct Backlog {
     came: Notify,
 }
 
-/// Where paths of workers in memory begin.
+/// Beginning of the paths of workers in memory.
 pub(crate) const MEMORY: &str = "/memory";
-/// What a worker holds in a pipe each way, as a unix socket does.
+/// Bytes that a worker holds in a pipe each way, as a unix socket does.
 const UNIX_BYTES: usize = 208 * 1024;
 
 /// A worker's listening socket, known by its path on this thread; it closes when it is dropped.

@@ -23,7 +23,7 @@ pub(super) struct Credentials {
 }
 
 impl Credentials {
-    /// What the field `Authorization` holds, where it is the only one and of the scheme `Basic`.
+    /// Credentials in the field `Authorization`, if it is the only one and of the scheme `Basic`.
     pub(super) fn of(fields: &Fields) -> Option<Self> {
         let mut values = fields.get_all("authorization");
         let (value, None) = (values.next()?, values.next()) else { return None };

@@ -1,5 +1,5 @@
-//! Checks names and passwords. A hash is slow on purpose, so it is computed on a thread of its own, one at a time, at most
-//! once in a while for each pair, and not for addresses that have been wrong too often.
+//! Checks names and passwords. A hash is slow on purpose, so it is computed on a thread of its own, one at a time. It is not computed for a
+//! pair that was right lately, nor for addresses that have been wrong too often.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

@@ -13,14 +13,14 @@ const DEATHS_MIN: u32 = 2;
 const DIFFERENT_MIN: usize = 2;
 /// Numbers and fingerprints of requests that are remembered of an entry; it is decided before there are more.
 const REMEMBERED_MAX: usize = 4;
-/// What of a target is shown.
+/// Characters of a target that are shown.
 const TARGET_CHARS_MAX: usize = 200;
-/// Between a failed probe and the next: doubled for each failed one before.
+/// Pause between a failed probe and the next: doubled for each failed one before.
 const PROBE_AFTER: Duration = Duration::from_secs(1);
 /// The longest pause between two probes of a quarantined request.
 const PROBE_AFTER_MAX: Duration = Duration::from_secs(60);
 
-/// What is done with requests in quarantine.
+/// Treatment of requests in quarantine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Refused,
@@ -33,7 +33,7 @@ pub(super) struct Entry {
     target: String,
     pub(super) deaths: u32,
     alone: u32,
-    /// Numbers of the requests that died, and their fingerprints: a second try is the same request.
+    /// Numbers of the requests that died, and their fingerprints: a retry is the same request.
     requests: Vec<u64>,
     wholes: Vec<u64>,
     /// Marks that all who died have and no answered request had.
@@ -145,7 +145,7 @@ impl Entry {
         if is_doubtful { Mode::Probed } else { Mode::Refused }
     }
 
-    /// What is to be done with a request that is in quarantine by this entry.
+    /// Decides about a request that this entry holds in quarantine.
     pub(super) fn admit(&mut self, now: Instant, lately: bool, print: Fingerprint) -> Admission {
         if self.mode(lately) == Mode::Refused {
             return Admission::Refuse;

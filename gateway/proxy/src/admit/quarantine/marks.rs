@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, Hasher as _};
 
 /// Headers that are distinguished; all further ones count as one mark.
 const MARKS_MAX: usize = 64;
-/// What of a header's name is kept.
+/// Characters of a header's name that are stored.
 const NAME_CHARS_MAX: usize = 64;
 /// The mark of a request's body; no header can be named so.
 pub(crate) const BODY: &str = "(body)";
@@ -122,7 +122,7 @@ impl Marks {
         self.0.contains_key(BODY)
     }
 
-    /// For people; names alone.
+    /// Names of the marks, for people.
     pub(crate) fn names(&self) -> Vec<String> {
         self.0.keys().map(ToString::to_string).collect()
     }

@@ -1,5 +1,4 @@
-//! How a path may be read by an app, so that no spelling of it dodges a limit or an exception. It must not know
-//! limits or clients.
+//! Readings of a path by an app, so that no spelling of it dodges a limit or an exception. It must not know limits or clients.
 //!
 //! What an app gets is never changed: this is for comparing alone.
 
@@ -7,9 +6,9 @@ use std::borrow::Cow;
 
 use percent_encoding::{percent_decode, percent_encode_byte};
 
-/// The forms that apps and their routers make of a path: escapes decoded, slashes collapsed, and dot segments left
-/// alone, or removed before the slashes are collapsed (as a URL parser does it) or after (as file servers do it). Where the
-/// path begins with two slashes, a URL parser also takes its first name for a host. Most paths have one form only. Case stays, and so do the escapes of `/`, `\` and `%`.
+/// Forms that apps and their routers make of a path. Escapes are decoded and slashes collapsed. Dot segments are kept, or removed before
+/// the slashes are collapsed (as in a URL parser) or after (as in file servers). If the path begins with two slashes, a URL parser also
+/// takes its first name for a host. Most paths have one form only. Case stays, and so do the escapes of `/`, `\` and `%`.
 pub(crate) fn readings(path: &str) -> Vec<Cow<'_, [u8]>> {
     if is_plain(path.as_bytes()) {
         return vec![Cow::Borrowed(path.as_bytes())];

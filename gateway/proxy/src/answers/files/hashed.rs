@@ -1,18 +1,18 @@
 //! Whether a file's name changes with its content, so that caches may keep it for ever. Pure; it must not know the content.
 //!
-//! A name that only looks like it would be stale in browsers for a year, and one that is missed costs a 304, so what is not
-//! certain is no hash.
+//! A wrong guess would make a file stale in browsers for a year, and a missed one costs a 304. Uncertain names therefore count as unhashed.
 
 /// Folders in which bundlers put nothing but files of that kind: Next.js, Astro, Nuxt, `SvelteKit`.
 const FOLDERS: [&str; 4] = ["/_next/static/", "/_astro/", "/_nuxt/", "/_app/immutable/"];
-/// Below such a folder, and rewritten by each build: Nuxt's word of its latest version.
+/// Path below such a folder that each build rewrites: Nuxt's information on its latest version.
 const CHANGING: &str = "/_nuxt/builds/";
 
 /// Lengths of hexadecimal hashes in names. 24 is an id of `MongoDB`, 32 a UUID: names of things, not of contents.
 const HEX_LENS: [usize; 7] = [8, 10, 12, 16, 20, 40, 64];
 /// Length of the hashes of Rollup and Vite (base64url) and esbuild (base32).
 const SHORT_LEN: usize = 8;
-/// How often upper case, lower case, digits and signs take turns in eight random characters, more often than in words.
+/// Fewest alternations between upper case, lower case, digits and signs in a hash of eight characters. Random characters alternate more
+/// often than words.
 const TURNS_MIN: usize = 4;
 
 /// `path` is that of the URL, as it was sent.

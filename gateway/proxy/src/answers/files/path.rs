@@ -1,4 +1,4 @@
-//! From the path of a URL to the path of a file below a directory. Pure; it must not know what lies there.
+//! Conversion of a URL path into the path of a file below a directory. Pure; it must not know which files exist.
 //!
 //! What could mean different things to different readers is no file: it goes to the app, which has always had it.
 

@@ -1,5 +1,5 @@
-//! The body of an error answer, in the form that its client prefers: a page for browsers, a problem (RFC 9457) for programs that
-//! ask for JSON, plain text for all others. Each says the same, and nothing of the inside.
+//! The body of an error answer, in the form that its client prefers. Browsers get a page, programs that ask for JSON a problem (RFC 9457),
+//! all others plain text. Each says the same, and nothing of the inside.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use sluice_message::{Liked, RequestHead, liked, reason_of};
 use super::Refusal;
 use super::pages::Pages;
 
-/// What the client prefers.
+/// Form that the client prefers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Html,
@@ -33,13 +33,13 @@ impl Form {
     }
 }
 
-/// What an error answer says.
+/// Content of an error answer.
 pub(super) struct Words<'a> {
     pub(super) status: u16,
     pub(super) code: &'a str,
-    /// What anybody may know of the error.
+    /// Public description of the error.
     pub(super) public: &'a str,
-    /// What was wrong in this case; empty where that is not known.
+    /// Fault in this case; empty if it is not known.
     pub(super) detail: &'a str,
     pub(super) request_id: &'a str,
 }

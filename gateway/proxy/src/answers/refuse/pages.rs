@@ -22,7 +22,7 @@ struct Page {
     rest: Vec<(Blank, Box<str>)>,
 }
 
-/// What an error fills in.
+/// Placeholder that the error's values replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blank {
     Status,
@@ -42,7 +42,7 @@ const BLANKS: [(&str, Blank); 5] = [
 
 impl Pages {
     /// # Errors
-    /// When a file cannot be read, is too large or is not UTF-8: says which.
+    /// Fails if a file cannot be read, is too large or is not UTF-8, and names it.
     pub(crate) fn read(settings: &config::Errors) -> Result<Self, Unusable> {
         let pages = settings.pages.iter().map(|(status, file)| {
             let text = read(file).map_err(|source| Unusable::ErrorPage {

@@ -1,4 +1,4 @@
-//! What of a worker's answer is decided by its head: whether it may be kept, and if not, whom it concerns.
+//! Decisions by the head of a worker's answer: whether it may be cached, and if not, which clients may get it.
 
 use sluice_cache::{Answered, KeyRules, Moment, Policy, Refused, is_reflected, storable, tags, target_for_all};
 use sluice_message::{Method, RequestHead, starts_with};
@@ -9,10 +9,10 @@ use crate::gate::Gate;
 use crate::request::passage::Request;
 use crate::respond::answer::Answer;
 
-/// What is kept with a page: its policy and its tags.
+/// Data that is cached with a page: its policy and its tags.
 pub(super) type Told = (Policy, Vec<Box<str>>);
 
-/// Whether it is this client's alone: its conditions, its range, what it says to caches, and what no two pages are told apart by.
+/// Whether a field is the client's alone: conditions, range, instructions to caches, and fields that do not distinguish pages.
 fn is_of_client(name: &str) -> bool {
     let known = ["range", "cache-control", "pragma"].iter().any(|known| name.eq_ignore_ascii_case(known));
     known || starts_with(name, "if-") || is_reflected(name)
@@ -33,10 +33,10 @@ pub(in crate::cache) fn is_for_all(head: &RequestHead, rules: &KeyRules) -> bool
         && target_for_all(&head.path_and_query, rules) == head.path_and_query
 }
 
-/// What is to be kept with an answer to a request for all.
+/// Policy and tags to cache with an answer to a request for all.
 ///
 /// # Errors
-/// Why it may not be kept.
+/// Reason why it may not be cached.
 pub(super) fn judge(
     gate: &Gate,
     head: &RequestHead,

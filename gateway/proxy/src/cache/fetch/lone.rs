@@ -12,12 +12,13 @@ use crate::cache::flight::State;
 use crate::cache::unkept::Why;
 use crate::request::passage::Request;
 
-/// For how long at most requests are not gathered after an error that a request may be to blame for: anybody could send such a one
+/// Longest time for which requests are not gathered after an error that a request may be to blame for. Any client could send such a request
 /// whenever a page is about to be fetched.
 const BLAMED_MAX: Duration = Duration::from_secs(2);
 
 impl Fetch {
-    /// The answer is for the first client alone. Whoever else waits asks for itself, and so do others until an answer may be kept.
+    /// Gives the answer to the first client alone. Each other waiting client asks for itself, and so do new ones until an answer may be
+    /// cached.
     pub(super) fn private(&self, why: Why, request: Request, response: Response) {
         let status = response.head.status;
         let is_error = status >= 500;

@@ -22,7 +22,7 @@ use crate::gate::Gate;
 use crate::request::serve_request;
 use crate::upstream::forward::Origin;
 
-/// What a client may send of a request's body before the gateway asks for more.
+/// Bytes of a request's body that a client may send before the gateway asks for more.
 pub(super) const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 /// Data frames that hold next to nothing cost memory too. So much of them is read before a request's task has taken them.
 const SMALL_FRAMES_BYTES_MAX: usize = 128 * 1024;
@@ -34,7 +34,7 @@ const RESET_UNSEEN_MAX: usize = 50;
 const FAULTS_MAX: usize = 100;
 /// The room that a field takes in a list beyond its bytes (RFC 9113 §6.5.2).
 const FIELD_BYTES: u64 = 32;
-/// How long a client is waited for that was told to open no further requests and has none.
+/// Time that a client without requests has to close its connection, after it was told to open no further ones.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 type Accepted = (Request<RecvStream>, SendResponse<Piece>);
@@ -115,10 +115,10 @@ struct Driver<'c> {
     connection: Connection<Metered, Piece>,
     meter: Rc<Meter>,
     shared: Rc<Shared>,
-    /// Since when no request is under way.
+    /// Time since which no request is under way.
     idle_since: Instant,
     is_used: bool,
-    /// Since when the client knows that it is to open no further requests.
+    /// Time since which the client knows that it is to open no further requests.
     leaving_since: Option<Instant>,
     sleep: Pin<Box<Sleep>>,
     gate: &'c Rc<Gate>,
@@ -222,7 +222,7 @@ impl Driver<'_> {
         self.sleep.as_mut().poll(cx).map(|()| Woke::Deadline)
     }
 
-    /// When a client that takes nothing is cut off.
+    /// Time at which a client that takes nothing is disconnected.
     fn stalled_until(&self) -> Option<Instant> {
         self.meter.stalled_since.get().map(|since| since + send_timeout(self.lobby))
     }

@@ -1,4 +1,4 @@
-//! What a client's frames cost that carry nothing of a request: `WINDOW_UPDATE`, `PRIORITY`, `PING`, `SETTINGS`, `RST_STREAM` and unknown
+//! Budget for a client's frames that carry nothing of a request: `WINDOW_UPDATE`, `PRIORITY`, `PING`, `SETTINGS`, `RST_STREAM` and unknown
 //! ones. The `h2` crate bounds the others, and takes these as fast as they come. Pure: bytes and the clock are passed in.
 
 use std::time::Duration;
@@ -58,7 +58,7 @@ pub(super) struct QuietFrames {
     sent: Heads,
     /// Frames that may still come.
     left: u32,
-    /// When the allowance last grew by itself.
+    /// Time at which the allowance last grew by itself.
     grown: Instant,
     is_flooded: bool,
 }
@@ -147,7 +147,7 @@ mod tests {
             self.frames.received(data, || now);
         }
 
-        /// How many of these the client may send.
+        /// Number of these that the client may send.
         fn bound(mut self, kind: u8) -> u32 {
             (0..1_000_000)
                 .find(|_| {

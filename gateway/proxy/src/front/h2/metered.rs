@@ -1,5 +1,5 @@
-//! A client's connection as the `h2` crate sees it: it gathers frames that follow one another at once, counts those that are nothing
-//! but work, and knows since when the client has taken nothing of what waits for it.
+//! A client's connection as the `h2` crate sees it. It gathers frames that directly follow one another, counts those that are nothing but
+//! work, and knows since when the client has taken none of the waiting bytes.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -19,10 +19,10 @@ const GATHER_BYTES: usize = 32 * 1024;
 pub(super) struct Meter {
     pub(super) stream: RefCell<ClientStream>,
     gathered: RefCell<Gathered>,
-    /// Since when a write waits for the client.
+    /// Time since which a write waits for the client.
     pub(super) stalled_since: Cell<Option<Instant>>,
     frames: RefCell<QuietFrames>,
-    /// What is written at once: see [`crate::receive::memory::Memory::unsent_bytes_max`].
+    /// Bytes that are written at once: see [`crate::receive::memory::Memory::unsent_bytes_max`].
     write_bytes_max: usize,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Meter {
 #[derive(Default)]
 struct Gathered {
     bytes: Vec<u8>,
-    /// How much of them is written.
+    /// Number of bytes that are written.
     at: usize,
 }
 
@@ -48,7 +48,7 @@ impl Meter {
         })
     }
 
-    /// Sends what was gathered. Whoever drives the connection calls it when nothing else is left to do.
+    /// Sends the gathered bytes. The task that drives the connection calls it when nothing else is left to do.
     pub(super) fn poll_send(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let (mut stream, mut gathered) = (self.stream.borrow_mut(), self.gathered.borrow_mut());
         while gathered.at < gathered.bytes.len() {

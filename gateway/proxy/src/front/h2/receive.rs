@@ -184,7 +184,7 @@ fn head(parts: &Parts, lobby: &Lobby) -> Result<RequestHead, Failure> {
     Ok(RequestHead { method, scheme: Scheme::Https, authority, path_and_query: target.to_owned(), fields })
 }
 
-/// What the app expects of a handshake of HTTP/1.1, and what one of HTTP/2 has no need of.
+/// Replaces the handshake fields of HTTP/2 by those of HTTP/1.1 that the app expects.
 fn handshake(fields: &mut Fields) {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     fields.retain(|name, _| name != "sec-websocket-key");

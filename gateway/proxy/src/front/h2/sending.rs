@@ -13,12 +13,12 @@ use super::shared::{Piece, Shared};
 
 pub(super) struct Sending {
     respond: SendResponse<Piece>,
-    /// Once the answer's head is out.
+    /// Stream of the answer, after its head was sent.
     stream: Option<SendStream<Piece>>,
     pub(super) shared: Rc<Shared>,
 }
 
-/// What came of a wait for room.
+/// Result of a wait for room.
 pub(super) enum Room {
     Bytes(usize),
     Gone,

@@ -1,5 +1,5 @@
-//! What the streams of one connection share: how many there are, how much waits to be sent, room for request bodies, and how
-//! often the client has taken a request back.
+//! State that the streams of one connection share: their number, the bytes that wait to be sent, room for request bodies, and the number of
+//! requests that the client has cancelled.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -92,7 +92,7 @@ impl Shared {
         self.resets.get().count > RESETS_MAX
     }
 
-    /// How many bytes of an answer the connection takes now; not ready while it takes none.
+    /// Bytes of an answer that the connection takes now; not ready while it takes none.
     pub(super) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<usize> {
         let room = self.unsent_bytes_max.saturating_sub(self.unsent_bytes.get());
         if room > 0 {

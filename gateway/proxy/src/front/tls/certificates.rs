@@ -20,21 +20,21 @@ use crate::unusable::{PairOfFiles, Unusable};
 
 /// All certificates of one config, read from their files.
 pub(crate) struct Certificates {
-    /// By host in lower case; `*.example.com` for every name with one label more than `example.com`.
+    /// Certificates by host in lower case; `*.example.com` for every name with one label more than `example.com`.
     by_host: HashMap<String, Arc<CertifiedKey>>,
-    /// For clients that ask for no name or another one.
+    /// Certificate for clients that ask for no name or another one.
     fallback: Option<Arc<CertifiedKey>>,
     asked: Option<Asked>,
     known: Vec<Known>,
     stamps: Vec<Option<Stamp>>,
 }
 
-/// What a CA is asked for (`acme.names`).
+/// Names for which a CA is asked for certificates (`acme.names`).
 struct Asked {
     store: Store,
     /// Names in lower case.
     names: HashSet<String>,
-    /// For the names that have no certificate yet.
+    /// Certificate for the names that have none yet.
     stand_in: Option<Arc<CertifiedKey>>,
 }
 
@@ -43,14 +43,14 @@ struct Asked {
 pub(crate) struct Known {
     /// The first of the names that it is for, else its file.
     pub(crate) name: String,
-    /// Its file.
+    /// Path of its file.
     pub(crate) file: String,
     /// The key of the config that names it.
     pub(crate) key: &'static str,
     pub(crate) validity: Option<Validity>,
 }
 
-/// What tells one state of a file from another.
+/// Metadata that distinguishes one state of a file from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     modified: Option<SystemTime>,
@@ -109,7 +109,7 @@ impl Certificates {
         &self.known
     }
 
-    /// Where the CA's challenges are answered from.
+    /// Store from which the CA's challenges are answered.
     pub(crate) fn store(&self) -> Option<&Store> {
         self.asked.as_ref().map(|asked| &asked.store)
     }
@@ -129,7 +129,7 @@ impl Certificates {
         }
     }
 
-    /// What the CA that looks for this name is to see (RFC 8737). Reads a file, which no other client makes it do.
+    /// Certificate that the CA expects when it verifies this name (RFC 8737). Reads a file, which no other client makes it do.
     fn challenge(&self, host: &str) -> Option<Arc<CertifiedKey>> {
         let host = host.to_ascii_lowercase();
         let asked = self.asked.as_ref().filter(|asked| asked.names.contains(&host))?;
@@ -248,7 +248,7 @@ impl ResolvesServerCert for Served {
     }
 }
 
-/// RFC 8737 §3: whoever looks for the answer to a challenge speaks nothing else.
+/// Whether the client is a CA that looks for the answer to a challenge: it speaks no other protocol (RFC 8737 §3).
 fn is_challenge(hello: &ClientHello<'_>) -> bool {
     hello.alpn().is_some_and(|mut protocols| protocols.next() == Some(super::ACME) && protocols.next().is_none())
 }

@@ -16,7 +16,8 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// How long a handshake keeps a place that others wait for: many round trips. A slow client's own goes on without one.
+/// Longest time that a handshake keeps a place that others wait for: many round trips. The handshake of a slow client continues without
+/// one.
 const PLACE_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(super) struct Handshakes {
@@ -28,7 +29,7 @@ pub(super) struct Handshakes {
 
 impl Handshakes {
     /// # Errors
-    /// When there is no thread to be had.
+    /// Fails if the operating system gives no thread.
     pub(super) fn start(at_once_max: u32) -> io::Result<Self> {
         // Sockets and clocks stay with the runtime that accepted the connection, which wakes this one.
         let runtime = Builder::new_current_thread().build()?;

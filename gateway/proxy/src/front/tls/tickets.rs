@@ -11,7 +11,7 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use serde::{Deserialize, Serialize};
 use tokio_rustls::rustls::server::ProducesTickets;
 
-/// How long a key makes new tickets, and a ticket is good for at least.
+/// Time in seconds for which a key makes new tickets, and for which a ticket is valid at least.
 const ROTATION_S: u32 = 6 * 60 * 60;
 /// Longest ticket that is examined: those of this gateway have a few hundred bytes. Longer ones would make it cheaper
 /// to try many keys with one message.
@@ -110,7 +110,7 @@ pub(super) struct Tickets(Mutex<TicketKeys>);
 
 impl Tickets {
     /// # Errors
-    /// When the system gives no randomness.
+    /// Fails if the system gives no randomness.
     pub(super) fn new() -> io::Result<Self> {
         let keys =
             TicketKeys::new(now_unix_s()).ok_or_else(|| io::Error::other("the system gives no random numbers"))?;

@@ -9,10 +9,10 @@ use sluice_journal::{Event, Level};
 use super::certificates::{Certificates, Stamp, stamps};
 use crate::gate::Gate;
 
-/// How often the files are looked at.
+/// Pause between two checks of the files.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
-/// Never ends. Files that cannot be used leave the certificates as they are, and are told of once.
+/// Watches the files for ever. Files that cannot be used leave the certificates as they are, and are reported once.
 pub async fn run(gate: Rc<Gate>) {
     let mut broken = Broken::default();
     loop {

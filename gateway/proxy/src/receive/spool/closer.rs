@@ -1,5 +1,6 @@
-//! Closes temporary files on a thread of its own. The last handle of a file without a name frees its blocks, which takes as
-//! long as the disk likes; a crowd that leaves at once must hold up neither the gateway nor the file work of others.
+//! Closes temporary files on a thread of its own. The last handle of a file without a name frees its blocks, which
+//! takes as long as the disk needs. A crowd of clients that leaves at once must delay neither the gateway nor the file
+//! work of others.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -28,7 +28,7 @@ pub(super) struct Parent {
     pub(super) gate: Rc<Gate>,
     pub(super) origin: Origin,
     pub(super) ask: Ask,
-    /// What the request for the answer was, as far as it is repeated for its includes.
+    /// Head of the page's request, with the fields that its includes repeat.
     pub(super) head: RequestHead,
     pub(super) id: Rc<str>,
     pub(super) page: Rc<Page>,
@@ -40,13 +40,13 @@ pub(super) struct Parent {
     pub(super) asked: Cell<u32>,
 }
 
-/// Where an include is to stand.
+/// Place of an include in a page.
 pub(super) struct Place {
-    /// It is known what comes there, which may be nothing.
+    /// The body is known, which may be none.
     is_settled: Cell<bool>,
     body: RefCell<Option<Body>>,
     wanted: RefCell<Option<Rc<Wanted>>>,
-    /// Nobody reads the page any more.
+    /// No client reads the page any more.
     is_left: Cell<bool>,
     changed: Rc<Signal>,
 }
@@ -56,7 +56,7 @@ impl Place {
         self.is_settled.get()
     }
 
-    /// What comes there, if it is known and there is anything.
+    /// Body for this place, if it is known and there is one.
     pub(super) fn take(&self) -> Option<Body> {
         self.body.borrow_mut().take()
     }
@@ -75,7 +75,7 @@ impl Place {
     }
 }
 
-/// Has the place settled also where the task has panicked.
+/// Guard that settles the place even if the task panics.
 struct Settles(Rc<Place>);
 
 impl Drop for Settles {
@@ -142,7 +142,7 @@ impl Parent {
     }
 
     /// # Errors
-    /// Why there is nothing that could stand in the page.
+    /// Reason why there is no answer that could be put into the page.
     async fn bring(&self, place: &Place, reference: &str) -> Result<Body, IncludeEnd> {
         let target = target::of_reference(reference, &self.head).ok_or(IncludeEnd::Refused)?;
         self.asked.update(|asked| asked + 1);

@@ -1,5 +1,5 @@
-//! Which answers are composed, what that changes in their heads, and how many includes came to what. It must not know how a page is
-//! composed, nor who asks.
+//! Rules for composed answers: the answers that are composed, the changes in their heads, and the counts of include results. It must not
+//! know how a page is composed, nor who asks.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use sluice_journal::IncludeEnd;
 use sluice_message::{Method, RequestHead, ResponseHead, elements, starts_with};
 use tokio::time::Instant;
 
-/// How often the operator is told of pages that cannot be read.
+/// Pause between two warnings to the operator about pages that cannot be parsed.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
 
-/// What the app is told that the gateway can do (W3C Edge Architecture).
+/// Capability that the gateway announces to the app (W3C Edge Architecture).
 pub(crate) const CAPABILITY: &str = "sluice=\"ESI/1.0\"";
 
-/// What the config says of composed pages, and what came of their includes since the start.
+/// Settings of composed pages from the config, and the results of their includes since the start.
 pub(crate) struct Composer {
     is_on: bool,
     paths: Vec<String>,
@@ -101,8 +101,8 @@ pub(crate) fn hide(head: &mut ResponseHead) {
     }
 }
 
-/// Makes the head of a page that of a composed one: what it says of the page's bytes is not true of the composed ones, and nobody else
-/// may get those.
+/// Turns the head of a page into that of a composed one. It removes fields about the page's bytes, which are not true of the composed ones,
+/// and forbids shared caching.
 pub(crate) fn become_composed(head: &mut ResponseHead) {
     const OF_BYTES: [&str; 9] = [
         "content-length",

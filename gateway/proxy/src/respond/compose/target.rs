@@ -1,4 +1,4 @@
-//! What an include's `src` asks for: the path and query of a URL on the page's own host. Pure.
+//! Target of an include's `src`: the path and query of a URL on the page's own host. Pure.
 
 use std::fmt::Write as _;
 
@@ -73,7 +73,7 @@ fn without_dots(path: &str) -> String {
     format!("/{}", kept.join("/"))
 }
 
-/// With what may not stand in a target escaped, as browsers do.
+/// Target with all characters escaped that it may not contain, as browsers do.
 fn escaped(target: &str) -> String {
     let mut out = String::with_capacity(target.len());
     for byte in target.bytes() {

@@ -18,18 +18,18 @@ use crate::signal::Signal;
 
 /// Bounds the text that waits behind an include.
 const AHEAD_BYTES_MAX: usize = 1024 * 1024;
-/// How much is read or written at once, at most.
+/// Bytes that are read or written at once, at most.
 const READ_BYTES: usize = 64 * 1024;
 /// Bounds what is written for a client that has not taken it: the rest stays where it is, in the cache or in the page's own buffer.
 const UNREAD_BYTES_MAX: u64 = 256 * 1024;
 
-/// Where the page comes from.
+/// Source of the page's bytes.
 pub(super) enum Source {
-    /// It is there, and was not read yet.
+    /// A complete page that was not read yet.
     Whole(Bytes),
-    /// It is kept.
+    /// A cached page.
     Kept(Rc<KeptBody>),
-    /// It is written while it is read.
+    /// A page that the worker still writes.
     Fill(Rc<Answer>),
     /// Nothing more is to come, with these trailers.
     Ended(Vec<(String, Vec<u8>)>),
@@ -59,7 +59,7 @@ impl Source {
     }
 }
 
-/// What is to be written, in order.
+/// Part of the page to be written, in order.
 enum Segment {
     Text(Bytes),
     Include(Rc<Place>),
@@ -74,12 +74,12 @@ pub(super) struct Weaving {
     held: Held,
     /// Set when it is known what stands in a place.
     settled: Rc<Signal>,
-    /// What the client reads.
+    /// Composed answer, which the client reads.
     output: Rc<Answer>,
 }
 
 impl Drop for Weaving {
-    /// Also where the task has panicked: the client must not wait for ever.
+    /// Ends the answer. This also runs if the task has panicked: the client must not wait for ever.
     fn drop(&mut self) {
         for segment in &self.segments {
             if let Segment::Include(place) = segment {
@@ -106,7 +106,7 @@ impl Weaving {
         }
     }
 
-    /// Until the page is whole, cannot become so, or nobody reads it.
+    /// Composes the page until it is complete, cannot be completed, or has no reader.
     pub(super) async fn run(mut self) {
         loop {
             self.write().await;
@@ -138,7 +138,7 @@ impl Weaving {
         }
     }
 
-    /// Writes what no include stands before that is still waited for, as far as the client takes it.
+    /// Writes everything before the first include that is still pending, within the bound for unread bytes.
     async fn write(&mut self) {
         while self.output.unread_bytes() < UNREAD_BYTES_MAX {
             let Some(segment) = self.segments.front_mut() else { return };

@@ -25,7 +25,7 @@ pub(crate) struct KeptBody {
 /// Parts of a page that are kept with it: next to nothing beside it. Those of others are looked for each time.
 const PARTS_MAX: usize = 64;
 
-/// What a page is composed of.
+/// Parts of which a page is composed.
 pub(crate) struct Parts {
     pub(crate) parts: Vec<Part>,
     /// Tags that could not be read.
@@ -52,7 +52,7 @@ impl KeptBody {
         &self.data
     }
 
-    /// What it is composed of. Its text is not copied.
+    /// Parts of which the body is composed. Its text is not copied.
     pub(crate) fn parts(&self) -> Rc<Parts> {
         let mut made = None;
         let kept = self.parts.get_or_init(|| {
@@ -63,7 +63,7 @@ impl KeptBody {
         made.or_else(|| kept.clone()).unwrap_or_else(|| Rc::new(Parts::of(&self.data)))
     }
 
-    /// Bytes that the body takes with its forms at most, so that whoever keeps it need not look again when there is one more.
+    /// Most bytes that the body takes with its compressed forms, so that a cache need not count again when there is one more.
     pub(crate) fn bytes(&self) -> usize {
         if self.has_forms { 2 * self.data.len() } else { self.data.len() }
     }

@@ -1,4 +1,4 @@
-//! Which answers are compressed, and what that changes in their heads (RFC 9110 §8.4, §8.8.3 and §12.5.5). Pure.
+//! Rules for compression: the answers that are compressed, and the changes in their heads (RFC 9110 §8.4, §8.8.3 and §12.5.5). Pure.
 
 use sluice_catalog::config::{Config, Route, Segment, site};
 use sluice_classes::Rules;
@@ -7,14 +7,14 @@ use sluice_message::{Accepted, Coding, RequestHead, ResponseHead, elements};
 use crate::admit::rate::paths::{decoded, lower, readings};
 use crate::answers::Size;
 
-/// What is done with an answer.
+/// Decision about an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is sent as it is, to whoever asks.
+    /// The answer is sent as it is, to every client.
     Never,
-    /// There is no body; the one that the client has may have been compressed.
+    /// The answer has no body; the client's copy may have been compressed.
     NotModified,
-    /// It is sent as it is to this client, who accepts nothing else.
+    /// The answer is sent as it is to this client, which accepts nothing else.
     Varies,
     Compress(Coding),
 }
@@ -22,7 +22,7 @@ pub(super) enum Verdict {
 /// Encodings that answers are compressed in; the order decides where a client likes several alike.
 const CODINGS: [Coding; 3] = [Coding::Zstd, Coding::Brotli, Coding::Gzip];
 
-/// What the config says.
+/// Compression settings from the config.
 pub(super) struct Policy {
     pub(super) is_enabled: bool,
     size_min: u64,
@@ -42,7 +42,7 @@ enum Pattern {
 }
 
 impl Policy {
-    /// What does not parse was refused before it came here.
+    /// Reads the settings. Patterns that do not parse were refused before.
     pub(super) fn read(config: &Config) -> Self {
         let compression = &config.compression;
         Policy {
@@ -93,7 +93,7 @@ impl Policy {
         media_type != "text/event-stream" && self.types.iter().any(|pattern| pattern.fits(&media_type))
     }
 
-    /// Whoever measures sizes chooses the URL, so that each reading of the path counts.
+    /// Whether the config excludes the request. A client that measures sizes chooses the URL, so each reading of the path counts.
     fn excludes(&self, request: &RequestHead) -> bool {
         let (Some(exclude), host) = (&self.exclude, site(&request.authority)) else { return false };
         let is_excluded = |path: &str| exclude.find(&request.method, host, path).is_some();
