@@ -1,8 +1,8 @@
 //! A request's way through the gateway, from the client's socket to a worker's and back.
 //!
-//! The modules are named after the steps and read in this order: [`front`] with the main road, `receive`, `route`, [`answers`] that need no
-//! worker, `cache`, `admit`, [`gate`] (queue and dispatch), `upstream`, `respond`, `record`. Decisions are made in `sluice_scheduler`;
-//! reports on them go to `sluice_observe`.
+//! The modules are named after the steps. They read in this order: [`front`] with the main road, `receive`, `route`, [`answers`] that need
+//! no worker, `cache`, `admit`, [`gate`] with queue and dispatch, `upstream`, `respond`, `record`. Decisions are made in
+//! `sluice_scheduler`; reports on them go to `sluice_observe`.
 
 #![forbid(unsafe_code)]
 

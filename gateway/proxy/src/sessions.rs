@@ -83,7 +83,7 @@ pub(crate) struct Visit {
     pub(crate) home: Home,
     /// The client has or will have a session.
     is_counted: bool,
-    /// It named a session that nobody keeps any more.
+    /// The client named a session that no worker has any more.
     is_lost: bool,
     /// The client finds its worker by a cookie, which is `Secure` or not.
     cookie: Option<bool>,

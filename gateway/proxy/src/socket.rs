@@ -1,5 +1,5 @@
-//! A socket of a client or of a worker. In tests it may be one end of a pipe in memory, so that the whole road runs on a paused clock;
-//! release builds have the socket alone, and no branch. It must not know what the bytes mean.
+//! A socket of a client or of a worker. In tests it may be one end of a pipe in memory, so that the whole road runs on a paused clock.
+//! Release builds have the socket alone, and no branch. It must not know what the bytes mean.
 
 #[cfg(test)]
 pub(crate) mod memory;

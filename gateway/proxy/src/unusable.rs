@@ -27,7 +27,7 @@ pub enum Unusable {
     /// The certificate names no host, so no client can ask for it.
     #[error("names {}, which is for no DNS name. Name the hosts that it is for with hosts", files.cert)]
     NoHost {
-        /// Its files.
+        /// Paths of its files.
         files: Box<PairOfFiles>,
     },
     /// The private key cannot be read.

@@ -27,7 +27,7 @@ const INFORMATIONAL_MAX: usize = 8;
 /// Bytes of a file that are read back at once.
 pub(super) const READ_BYTES: usize = 64 * 1024;
 
-/// Key of a flight. Requests with one key may wait together: they ask for the same page, have cookies, or credentials, or neither, and
+/// Key of a flight. Requests with one key may wait together. They ask for the same page, have cookies, or credentials, or neither, and
 /// agree in all fields on which the page is known to depend.
 pub(super) fn key_of(key: &str, request: &Fields, known: Option<&Dimensions>) -> String {
     let has = |name| if request.contains(name) { '1' } else { '0' };
@@ -44,7 +44,7 @@ pub(super) fn key_of(key: &str, request: &Fields, known: Option<&Dimensions>) ->
 /// Progress of a flight.
 #[derive(Clone)]
 pub(super) enum State {
-    /// There is no head yet.
+    /// No head has arrived yet.
     Asked,
     /// The page is for all who match, and is being written or is complete.
     Shared(Rc<Shared>),

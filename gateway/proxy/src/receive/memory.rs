@@ -1,8 +1,8 @@
 //! Memory for bytes that wait for a slow side: answers for their clients, bodies for their requests. One bound for all of
 //! them together, from the config; bytes that find no room go to temporary files.
 //!
-//! No holder gets all of it. A holder may have as much as a share of the free bytes ("dynamic threshold", Choudhury and
-//! Hahne 1998), so that many slow clients leave room for the small answers of the others.
+//! No holder gets all of it. A holder may have as much as a share of the free bytes, so that many slow clients leave
+//! room for the small answers of the others. This is the "dynamic threshold" of Choudhury and Hahne (1998).
 
 use std::cell::Cell;
 use std::ops::RangeInclusive;

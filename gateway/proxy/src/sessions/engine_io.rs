@@ -3,7 +3,7 @@
 //!
 //! The table is filled by the answers of workers, never by the requests of clients. A `sid` counts only at the path where it was given out,
 //! so no client makes another request of the app look like a poll. If an endpoint repeats parts of the request, they may look like a `sid`,
-//! at as many paths as the client likes. Such entries take a place only while they are used.
+//! at as many paths as the client likes. Such entries keep their place only while they are used.
 
 use std::rc::Rc;
 

@@ -48,7 +48,7 @@ impl Meter {
         })
     }
 
-    /// Sends the gathered bytes. The task that drives the connection calls it when nothing else is left to do.
+    /// Sends the gathered bytes. The task that drives the connection calls it last, when it has no other work.
     pub(super) fn poll_send(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let (mut stream, mut gathered) = (self.stream.borrow_mut(), self.gathered.borrow_mut());
         while gathered.at < gathered.bytes.len() {

@@ -1,5 +1,5 @@
-//! State that the streams of one connection share: their number, the bytes that wait to be sent, room for request bodies, and the number of
-//! requests that the client has cancelled.
+//! State that the streams of one connection share: their number, bytes that wait to be sent, room for request bodies, and the number of
+//! cancelled requests.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -21,7 +21,7 @@ const NAMED_MAX: usize = 3;
 /// Certificates that `sluice status` is told of.
 const SHOWN_MAX: usize = 100;
 
-/// Requests certificates, after the first config with names for a CA.
+/// Connection to the thread that requests certificates; `None` until a config has names for a CA.
 #[derive(Default)]
 pub(crate) struct Renewals(RefCell<Option<Asker>>);
 
