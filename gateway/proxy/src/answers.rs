@@ -41,16 +41,16 @@ pub(crate) enum ResponseBody {
 /// Length of a body as its head tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// Nothing is told, and no body follows.
+    /// Neither the head nor a body gives a length.
     Untold,
-    /// Bytes; also where the body stays away, as in the answer to HEAD.
+    /// Length in bytes; it stands in the head even if no body follows, as in the answer to HEAD.
     Known(u64),
-    /// The body's end tells.
+    /// Unknown until the body ends.
     Unknown,
 }
 
 impl Response {
-    /// A short answer of the gateway's own, which no cache keeps.
+    /// Short answer of the gateway's own, which no cache stores.
     fn short(status: u16, content_type: &str, body: String) -> Self {
         let fields = [("Content-Type", content_type.as_bytes()), ("Cache-Control", b"no-store")];
         let head = ResponseHead::new(status, fields.into_iter().collect::<Fields>());

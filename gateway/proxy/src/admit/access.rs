@@ -16,10 +16,10 @@ pub(crate) use login::Login;
 
 /// Rules of `[access]`, ready to be checked.
 pub(crate) struct Access {
-    /// Empty for everybody.
+    /// Allowed networks; empty if all may ask.
     allow: Networks,
     deny: Networks,
-    /// `None` where nobody needs a password.
+    /// `None` if no client needs a password.
     pub(crate) login: Option<Login>,
 }
 
@@ -40,7 +40,7 @@ impl Access {
         })))
     }
 
-    /// Whether clients of this address may not ask. `deny` goes before `allow`.
+    /// Whether clients of this address are refused. `deny` takes precedence over `allow`.
     pub(crate) fn denies(&self, client: IpAddr) -> bool {
         let client = client.to_canonical();
         self.deny.contains(client) || !self.allow.is_empty() && !self.allow.contains(client)

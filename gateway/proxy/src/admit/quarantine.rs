@@ -32,7 +32,7 @@ pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
 /// Hashes that identify a request. Nothing can be read back from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Fingerprint {
-    /// Method and target alone.
+    /// Method and target.
     pub(crate) route: u64,
     /// Route and body.
     page: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Subject {
     pub(crate) marks: Marks,
 }
 
-/// The keys that fingerprints are made with, different in each gateway, so that no client can make two that are alike.
+/// Keys of the fingerprints, different in each gateway, so that no client can make two that are alike.
 #[derive(Default)]
 pub(crate) struct Keys {
     route: RandomState,
@@ -68,7 +68,7 @@ impl Keys {
         hasher.finish()
     }
 
-    /// `head` is what a worker gets, `body` its first [`BODY_BYTES_MAX`] bytes.
+    /// Computes fingerprint and marks of a request. `head` is the head that a worker gets, `body` its first [`BODY_BYTES_MAX`] bytes.
     pub(crate) fn subject(&self, method: &str, target: &str, head: &[u8], body: &[u8], body_bytes: u64) -> Subject {
         let mut hasher = self.whole.build_hasher();
         write_all(&mut hasher, &[method, target]);
@@ -115,7 +115,7 @@ pub(crate) enum Admission {
     Refuse,
 }
 
-/// The table; see the module's text.
+/// Table of suspected and quarantined requests; see the module's text.
 pub(crate) struct Quarantine {
     ttl: Duration,
     entries_max: usize,
@@ -126,13 +126,13 @@ pub(crate) struct Quarantine {
 }
 
 impl Quarantine {
-    /// No `ttl`, or no room: nothing is ever quarantined.
+    /// Makes an empty table. Without `ttl` or room, nothing is ever quarantined.
     pub(crate) fn new(ttl: Duration, entries_max: usize) -> Self {
         let (entries, pages) = <(BTreeMap<_, _>, BTreeMap<_, _>)>::default();
         Quarantine { ttl, entries_max, entries, pages, answered: Answered::default() }
     }
 
-    /// Bounds from a reload of the config; what is in the table keeps the time it was given.
+    /// Sets the bounds after a reload of the config; existing entries keep the time that they were given.
     pub(crate) fn set_limits(&mut self, ttl: Duration, entries_max: usize) {
         self.ttl = ttl;
         self.entries_max = entries_max;
@@ -151,8 +151,8 @@ impl Quarantine {
         self.entries.is_empty() && self.pages.is_empty()
     }
 
-    /// Whether any request is suspected or in quarantine with this method and target. Costs next to nothing while the table is empty,
-    /// and spares looking at heads and bodies.
+    /// Whether any request with this method and target is suspected or in quarantine. This is cheap while the table is empty, and saves
+    /// reading heads and bodies.
     pub(crate) fn concerns(&self, route: impl FnOnce() -> u64) -> bool {
         if self.is_empty() {
             return false;
@@ -161,7 +161,7 @@ impl Quarantine {
         self.entries.range(all.clone()).next().is_some() || self.pages.range(all).next().is_some()
     }
 
-    /// A worker has died with this request. Returns what is in quarantine from now on because of it.
+    /// Records that a worker died with this request. Returns what is in quarantine from now on because of it.
     pub(crate) fn died(&mut self, now: Instant, subject: &Subject, death: &Death<'_>) -> Vec<Fingerprint> {
         let mut convicted = Vec::new();
         if self.ttl.is_zero() || self.entries_max == 0 {
@@ -191,8 +191,8 @@ impl Quarantine {
         self.entries.get(print).map_or(0, |entry| entry.deaths)
     }
 
-    /// A worker has answered it, whole. Returns whether requests that were probed are refused from now on, as it is known
-    /// now what tells them from this one.
+    /// Records that a worker has answered the request completely. Returns whether probed requests are refused from now on, as it is known
+    /// now what distinguishes them from this one.
     pub(crate) fn answered(&mut self, now: Instant, subject: &Subject) -> bool {
         let Subject { print, marks } = subject;
         self.entries.remove(print);
@@ -214,7 +214,7 @@ impl Quarantine {
         is_known
     }
 
-    /// A page without a request body was answered.
+    /// Records that a page without a request body was answered.
     pub(crate) fn note_answered(&mut self, now: Instant, route: u64) {
         self.answered.note(route, now);
     }
@@ -236,7 +236,7 @@ impl Quarantine {
         if is_suspect { Admission::Alone } else { Admission::Free }
     }
 
-    /// The request that [`Admission::Probe`] let through has ended, however it ended.
+    /// Records that the request which [`Admission::Probe`] let through has ended, with whatever result.
     pub(crate) fn probe_over(&mut self, print: Fingerprint) {
         let entry = if print.whole == 0 { self.pages.get_mut(&print) } else { self.entries.get_mut(&print) };
         if let Some(entry) = entry {
@@ -254,19 +254,19 @@ impl Quarantine {
         exact.or(of_page).map(|entry| entry.mode(lately))
     }
 
-    /// Forgets what is over.
+    /// Removes expired entries.
     pub(crate) fn expire(&mut self, now: Instant) {
         for table in [&mut self.entries, &mut self.pages] {
             table.retain(|_, entry| now < entry.expires);
         }
     }
 
-    /// Requests in quarantine.
+    /// Number of requests in quarantine.
     pub(crate) fn len(&self, now: Instant) -> usize {
         self.held(now).count()
     }
 
-    /// Forgets all, suspicions and answers too.
+    /// Removes all entries, suspicions and answers.
     pub(crate) fn forget(&mut self) {
         self.clear();
         self.answered.forget();
@@ -307,7 +307,7 @@ fn of_route(route: u64) -> std::ops::RangeInclusive<Fingerprint> {
     Fingerprint { route, page: 0, whole: 0 }..=Fingerprint { route, page: u64::MAX, whole: u64::MAX }
 }
 
-/// The entry, made if there is none; the one closest to its end makes room.
+/// Entry for a fingerprint, made if there is none; the one closest to its expiry makes room.
 fn entry_of(
     table: &mut BTreeMap<Fingerprint, Entry>,
     entries_max: usize,
@@ -321,7 +321,7 @@ fn entry_of(
     table.entry(print).or_insert_with(make)
 }
 
-/// The name of a fingerprint for people.
+/// Name of a fingerprint for people.
 pub(crate) fn id(print: Fingerprint) -> String {
     let number = if print.whole == 0 { print.page } else { print.whole };
     format!("{:08x}", number >> 32)

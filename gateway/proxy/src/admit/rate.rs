@@ -21,9 +21,9 @@ use sluice_message::path_of;
 const SAMPLE: usize = 8;
 pub(super) const NS_PER_S: u64 = 1_000_000_000;
 
-/// The limits in force, and what is known of the clients that have met them.
+/// The limits in force, and the allowances of clients.
 pub(crate) struct Rates {
-    /// Longest path first, so that the first that fits is the one that counts.
+    /// Limits, longest path first: the first match counts.
     limits: Vec<Limit>,
     exempt: Networks,
     table: Table,
@@ -35,10 +35,10 @@ struct Limit {
     pace: Pace,
 }
 
-/// A rate as GCRA wants it.
+/// A rate in the form of GCRA.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// Time that one request uses up.
+    /// Time in nanoseconds that one request uses up.
     interval_ns: u64,
     /// Time in nanoseconds that a client's requests may have used up ahead of the clock.
     tolerance_ns: u64,
@@ -68,7 +68,8 @@ impl Rates {
         Ok(Some(Rates { limits, exempt, table: Table::new(to_usize(config.bounds.rate_clients_max)) }))
     }
 
-    /// Counts a request. If it comes too early: after how many seconds, at least 1, the client's next one comes in time.
+    /// Counts a request. If it comes too early, returns the seconds, at least 1, after which the client's next one
+    /// comes in time.
     pub(crate) fn refuses(&mut self, client: IpAddr, target: &str, now_ns: u64) -> Option<u32> {
         let client = client.to_canonical();
         if self.exempt.contains(client) {
@@ -99,7 +100,7 @@ impl Rates {
 }
 
 impl Pace {
-    /// The interval is rounded up, so that the rate is never exceeded.
+    /// Converts a rate. The interval is rounded up, so that the rate is never exceeded.
     pub(super) fn of(rate: Rate) -> Self {
         let interval_ns = (rate.period_s * NS_PER_S).div_ceil(rate.count);
         Pace { interval_ns, tolerance_ns: interval_ns.saturating_mul(rate.burst - 1) }
@@ -140,7 +141,7 @@ struct Entry {
     whole_at_ns: u64,
 }
 
-/// Entries in a list, so that any few can be looked at, with their places by key. The map's hasher is keyed: clients
+/// Entries in a list, so that any few can be examined, with their places by key. The map's hasher is keyed: clients
 /// choose their addresses.
 pub(super) struct Table {
     entries: Vec<Entry>,
@@ -159,7 +160,8 @@ impl Table {
         self.places.get(&key).map(|place| self.entries[*place].whole_at_ns)
     }
 
-    /// Lets a request of this key through, or tells how long it comes too early. A new key always finds room.
+    /// Lets a request of this key through, or returns the time in nanoseconds by which it comes too early. A new key
+    /// always finds room.
     pub(super) fn take(&mut self, key: Key, pace: Pace, now_ns: u64) -> Result<(), u64> {
         if let Some(&place) = self.places.get(&key) {
             let entry = &mut self.entries[place];
@@ -173,8 +175,8 @@ impl Table {
         Ok(())
     }
 
-    /// Looks at the next few entries and drops those whose allowance is whole, which are as good as absent. If the table
-    /// is full and all of them count, the one that would be whole first goes: it says least about its client.
+    /// Examines the next few entries and drops those whose allowance is full, which are as good as absent. If the table
+    /// is full of others, the one that would be full first goes: it says least about its client.
     fn make_room(&mut self, now_ns: u64) {
         let looked_at = self.entries.len().min(SAMPLE);
         for _ in 0..looked_at {

@@ -34,7 +34,7 @@ const CACHE_CONTROL_IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
 /// Settings for files from the config, in the order in which requests are matched.
 pub(crate) struct Files {
-    /// Longest prefix first, as below.
+    /// Directories by prefix, longest first.
     dirs: Vec<(String, Arc<Path>)>,
     cache_control: Vec<(String, Arc<str>)>,
 }
@@ -100,7 +100,7 @@ pub(crate) struct FilePart {
     file: Arc<File>,
     next: u64,
     end: u64,
-    /// The beginning, so that a small file takes one turn of a blocking thread.
+    /// First piece, so that a small file takes one turn of a blocking thread.
     first: Vec<u8>,
 }
 
@@ -110,10 +110,10 @@ impl FilePart {
         self.end - self.next
     }
 
-    /// The next bytes, at most a piece; none after the end. `piece` is memory that can be used again.
+    /// Next bytes, at most a piece; none after the end. `piece` is memory that can be used again.
     ///
     /// # Errors
-    /// Also where the file ends before its announced end.
+    /// Fails also if the file ends before its announced end.
     pub(crate) async fn read(&mut self, piece: Vec<u8>) -> io::Result<Vec<u8>> {
         let (next, end) = (self.next, self.end);
         let piece = if self.first.is_empty() && next < end {
@@ -127,7 +127,7 @@ impl FilePart {
     }
 }
 
-/// The answer that carries the file; `None` where there is none that may be sent, for whatever reason.
+/// Answer that carries the file; `None` if there is no file that may be sent.
 pub(crate) async fn find(path: FilePath, head: &RequestHead) -> Option<Response> {
     let is_head = head.method == Method::Head;
     let conditions = Conditions::of(&head.fields, is_head);
@@ -154,8 +154,7 @@ pub(crate) async fn find(path: FilePath, head: &RequestHead) -> Option<Response>
     Some(Response { head: ResponseHead::new(verdict.status(), fields), body })
 }
 
-/// The bytes from `from`, at most a piece and at most up to `end`. Fewer than asked for is fine, none is an error: the
-/// file is shorter than it was.
+/// Bytes from `from`, at most a piece and at most up to `end`. Fewer are allowed; none is an error: the file is shorter than before.
 fn read_piece(file: &File, from: u64, end: u64, mut piece: Vec<u8>) -> io::Result<Vec<u8>> {
     piece.resize(to_usize(end - from).min(PIECE_BYTES), 0);
     let read = file.read_at(&mut piece, from)?;

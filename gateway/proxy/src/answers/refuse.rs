@@ -14,7 +14,7 @@ use body::Words;
 pub(crate) use body::escaped;
 pub(crate) use pages::Pages;
 
-/// An error of the catalogue, and what is known of it in this case.
+/// An error of the catalogue, with the details of this case.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) code: Code,

@@ -1,6 +1,6 @@
 //! The shell: a page without content, for the browser to fill, in place of a 503. It comes from a file, or from the app.
 //!
-//! Here is what is kept of shells. `given` sends one, and asks the app for its own. This must not know who asks.
+//! This module stores shells. `given` sends one, and asks the app for its own. This must not know who asks.
 
 pub(crate) mod given;
 
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::unusable::Unusable;
 
-/// Bytes of one shell.
+/// Most bytes of one shell.
 const SHELL_BYTES_MAX: usize = 1024 * 1024;
 
 /// A shell, as it is sent.
@@ -48,7 +48,7 @@ fn read(file: &str) -> io::Result<Bytes> {
     if body.len() > SHELL_BYTES_MAX { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(body.into()) }
 }
 
-/// Shells that the app has given, and of which version of it.
+/// Shells that the app has given, and the version that gave them.
 #[derive(Default)]
 pub(crate) struct Shells(RefCell<Given>);
 

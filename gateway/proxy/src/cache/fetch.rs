@@ -1,4 +1,4 @@
-//! Asks a worker for a page that many may get, and writes what it says for all of them.
+//! Asks a worker for a page that many may get, and writes its answer for all of them.
 
 mod elsewhere;
 mod judge;
@@ -49,9 +49,9 @@ struct Fetch {
 /// Clients that wait for a render.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum For {
-    /// Everybody who asks for the page meanwhile.
+    /// All clients that ask for the page meanwhile.
     All,
-    /// One client, because the answer before was for its client alone; others join where this one turns out to be for all. With the place for
+    /// One client, because the answer before was for its client alone. Others join if this one turns out to be for all. The position is for
     /// it among the pages of other gateways.
     One(Option<Position>),
 }
@@ -161,7 +161,7 @@ impl Fetch {
         }
     }
 
-    /// The page has not changed: what is kept is fresh again.
+    /// Marks the cached page as fresh again, because it has not changed.
     fn freshen(&self, known: &Rc<Object>, request: Request, not_modified: &ResponseHead, began: Moment, came: Moment) {
         let gate = &self.gate;
         let head = freshened(&known.head, not_modified, came);
@@ -195,7 +195,7 @@ impl Fetch {
         self.flight.set(State::Kept(object));
     }
 
-    /// Writes the answer for all, and keeps it when it is whole.
+    /// Writes the answer for all, and caches it when it is complete.
     async fn share(
         &self,
         (policy, tags): Told,
@@ -242,7 +242,8 @@ impl Fetch {
         }
     }
 
-    /// Keeps what was written for all. One page at a time is gathered, so that this takes the memory of one however many end at once.
+    /// Caches an answer that was written for all. One page at a time is gathered, so that this takes the memory of one, however many end at
+    /// once.
     async fn keep_whole(&self, shared: &Shared, tags: Vec<Box<str>>) {
         let gate = &self.gate;
         let Ok(_turn) = gate.cache.gathers.acquire().await else { return };
@@ -258,7 +259,7 @@ impl Fetch {
         }
     }
 
-    /// Keeps a page that was rendered, here and for other gateways.
+    /// Caches a page that was rendered, here and for other gateways.
     fn keep(&self, object: &Rc<Object>) {
         if self.put(object) {
             self.gate.cache.unkept.forget(&self.key);
@@ -272,7 +273,7 @@ impl Fetch {
         }
     }
 
-    /// Returns whether no purge meant it meanwhile.
+    /// Stores a page in memory. Returns whether no purge affected it meanwhile.
     fn put(&self, object: &Rc<Object>) -> bool {
         let is_left = !self.flight.since.is_purged(&self.key, Tags::All(&object.tags));
         if is_left {
@@ -291,7 +292,7 @@ impl Fetch {
     }
 }
 
-/// Copies what a worker writes. Returns the trailers.
+/// Copies the worker's body. Returns the trailers.
 ///
 /// # Errors
 /// Why it did not become whole.

@@ -22,7 +22,7 @@ use crate::ids::to_usize;
 use crate::respond::answer::Answer;
 use crate::respond::fill::{Fill, FillReader, Key};
 
-/// Interim heads that are kept for the first client.
+/// Interim heads that are stored for the first client.
 const INFORMATIONAL_MAX: usize = 8;
 /// Bytes of a file that are read back at once.
 pub(super) const READ_BYTES: usize = 64 * 1024;
@@ -48,13 +48,13 @@ pub(super) enum State {
     Asked,
     /// The page is for all who match, and is being written or is complete.
     Shared(Rc<Shared>),
-    /// The page that is kept has not changed.
+    /// The cached page has not changed.
     Kept(Rc<Object>),
     /// The page is on disk, or another gateway has stored it and this one has found it.
     Found(Rc<Object>, Source),
     /// The answer is for the first client alone, which takes it.
     Private,
-    /// The app has answered with an error of its own, which likewise is the first client's.
+    /// The app has answered with an error of its own, which is for the first client alone.
     AppError,
     /// The render failed.
     Failed(Refusal),
@@ -74,12 +74,12 @@ pub(crate) struct Flight {
     pub(super) is_background: bool,
     /// The flight was begun for one client, because the answer before was for its client alone.
     pub(super) is_lone: bool,
-    /// The client that it was begun for is still there.
+    /// The client for which it was begun is still there.
     pub(super) has_leader: Cell<bool>,
     is_unwanted: Notify,
     /// Page on disk or from another gateway, which is used only if there is no other.
     pub(super) fallback: RefCell<Option<Rc<Object>>>,
-    /// The page's.
+    /// Key of the page.
     pub(super) key: String,
     /// Start of the flight, in numbers of purges.
     pub(super) since: Since,
@@ -128,7 +128,7 @@ impl Flight {
         self.wake();
     }
 
-    /// The first client is to take this, if it is still there.
+    /// Offers the answer to the first client, if it is still there.
     pub(super) fn offer(&self, state: State, response: Response) {
         if self.has_leader.get() {
             *self.private.borrow_mut() = Some(response);
@@ -143,7 +143,7 @@ impl Flight {
         }
     }
 
-    /// Wakes all who wait for its head, in the order in which they came.
+    /// Wakes all clients that wait for its head, in the order in which they came.
     fn wake(&self) {
         for answer in &*self.waiting.borrow() {
             answer.changed.set();
@@ -157,7 +157,7 @@ pub(crate) struct Waiting {
     pub(super) is_leader: bool,
     /// Answer whose signal wakes the client.
     pub(super) answer: Rc<Answer>,
-    /// The latest purge when it came.
+    /// Latest purge at the client's arrival.
     since: Since,
 }
 
@@ -203,12 +203,12 @@ impl Drop for Waiting {
     }
 }
 
-/// All flights.
+/// All flights, by key.
 #[derive(Default)]
 pub(super) struct Flights(RefCell<HashMap<String, Vec<Rc<Flight>>>>);
 
 impl Flights {
-    /// Whether there is none for this key.
+    /// Whether no flight has this key.
     pub(super) fn is_free(&self, key: &str) -> bool {
         !self.0.borrow().contains_key(key)
     }
@@ -256,10 +256,10 @@ pub(super) struct Shared {
     pub(super) size: Size,
     pub(super) policy: Policy,
     pub(super) tags: Vec<Box<str>>,
-    /// Parts that are still to be rendered may add tags.
+    /// Parts that are not rendered yet may add tags.
     may_get_tags: bool,
     body: Rc<Fill>,
-    /// Keeps everything for those who still come and for the cache, unless the answer is too long to be kept.
+    /// Reader that keeps the body for later clients and for the cache, unless the answer is too long to be cached.
     keeper: Cell<Option<Key>>,
     readers: RefCell<Vec<Rc<Answer>>>,
     end: RefCell<Option<End>>,
@@ -303,7 +303,7 @@ impl Shared {
         self.keeper.get().is_some() && !matches!(*self.end.borrow(), Some(End::Broken(_)))
     }
 
-    /// Whether anybody reads it, or it is still to be kept.
+    /// Whether a client reads it, or it is still to be cached.
     pub(super) fn is_wanted(&self) -> bool {
         self.keeper.get().is_some() || self.readers.borrow().iter().any(|reader| reader.is_wanted())
     }
@@ -324,8 +324,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Gives up what holds the most of it: the copy to be kept, and then the slowest reader, so that one that takes nothing takes
-    /// nothing from the others.
+    /// Frees the largest holder: first the copy for the cache, then the slowest reader, so that a reader which takes nothing does not slow
+    /// the others.
     fn make_room(&self) -> Result<(), Code> {
         if self.keeper.get().is_some() {
             self.keep_no_more();
@@ -360,7 +360,7 @@ impl Shared {
         self.keeper.get().is_some()
     }
 
-    /// All of a whole one in one piece, with an allocation of its own: a part of a larger buffer would hold that in memory.
+    /// Copies a complete body into one piece, with an allocation of its own: a part of a larger buffer would hold that in memory.
     ///
     /// # Errors
     /// What the file system says of what is in a file.
@@ -407,7 +407,7 @@ impl Shared {
         }
     }
 
-    /// One more who reads all of it.
+    /// Adds a reader of the whole body.
     pub(super) fn reader(&self) -> Rc<Answer> {
         let reader = Answer::reading(&self.body);
         self.end_of(&reader);

@@ -21,7 +21,7 @@ use crate::upstream::forward::Origin;
 /// Answer of the cache for a client.
 pub(crate) struct Found {
     pub(crate) response: Response,
-    /// The render that was begun for this client: when it has ended, it knows what the client's log line says of the worker.
+    /// Wait for the render that was begun for this client. When the render has ended, it has the worker's part of the client's log line.
     pub(crate) waiting: Option<Waiting>,
 }
 
@@ -58,8 +58,8 @@ impl Gate {
     }
 }
 
-/// Answers from what is kept, or with a render that others get too; `None` where a worker is to be asked for this client alone.
-/// The request is whole.
+/// Answers from the cache, or with a render that others get too; `None` if a worker is to be asked for this client alone. The request is
+/// complete.
 pub(crate) async fn answer(
     exchange: &mut Exchange<'_>,
     origin: &Origin,

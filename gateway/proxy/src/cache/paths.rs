@@ -3,7 +3,7 @@
 
 use crate::admit::rate::paths::readings;
 
-/// Whether no app could read this path as one that does not begin so.
+/// Whether every app reads this path as one that begins with the prefix.
 pub(super) fn lies_surely_below(path: &str, prefix: &str) -> bool {
     path.starts_with(prefix)
         && readings(path).iter().all(|reading| reading.starts_with(prefix.as_bytes()) && !is_ambiguous(reading))

@@ -16,7 +16,7 @@ use super::Cache;
 use super::log::Purged;
 use crate::gate::Gate;
 
-/// Variants of one page, on all hosts, that are shown.
+/// Most variants of one page, on all hosts, that are shown.
 const KEPT_MAX: usize = 100;
 /// Longest time that a client which asked for a purge waits for workers that do not report that they have purged their parts of pages.
 const PARTS_MAX: Duration = Duration::from_secs(5);
@@ -125,7 +125,7 @@ impl Gate {
         receiver
     }
 
-    /// Workers purge what they keep by tags alone.
+    /// Has workers purge the parts of pages that they cache. They know parts by tags alone.
     fn purge_parts(&self, purge: &Purge) -> Others {
         let purger = self.parts_purger.borrow().clone();
         match purge {
@@ -134,14 +134,14 @@ impl Gate {
         }
     }
 
-    /// The page was changed: what is kept of it, and what is on its way, is old.
+    /// Outdates a page that was changed: its cached variants and its renders under way.
     pub(super) fn outdate(&self, key: String) -> oneshot::Receiver<u64> {
         let purge = Purge::Url(key);
         let others = self.cache.tell_others(&purge, false);
         self.purge_pages(&purge, false, others)
     }
 
-    /// Purges pages alone. The receiver gets how many variants that were, once nobody has them any more.
+    /// Purges pages alone. The receiver gets the number of variants, when no client gets them any more.
     pub(super) fn purge_pages(&self, purge: &Purge, is_soft: bool, mut others: Others) -> oneshot::Receiver<u64> {
         let (sender, receiver) = oneshot::channel();
         let sweep = self.cache.begin_sweep(purge, is_soft, self.moment());
@@ -159,7 +159,7 @@ impl Gate {
         receiver
     }
 
-    /// A new version of the app has taken over.
+    /// Outdates pages, because a new version of the app has taken over.
     pub fn outdate_pages(&self) {
         let is_soft = match self.config().cache.on_reload {
             OnReload::Keep => return,
@@ -234,14 +234,14 @@ async fn all<T>(receivers: impl IntoIterator<Item = oneshot::Receiver<T>>) {
     }
 }
 
-/// Tags are between the app and the gateway.
+/// Removes tags from an answer: they are between the app and the gateway.
 pub(super) fn hide_tags(head: &mut ResponseHead) {
     if TAG_FIELDS.iter().any(|name| head.fields.contains(name)) {
         head.fields.retain(|name, _| !TAG_FIELDS.iter().any(|tag| name.eq_ignore_ascii_case(tag)));
     }
 }
 
-/// The path and query of a place that an answer names, if it is on the same host.
+/// Path and query of a URL that an answer names, if it is on the same host.
 pub(super) fn target_of(place: &[u8], authority: &str) -> Option<String> {
     let place = std::str::from_utf8(place).ok()?;
     let rest =

@@ -1,6 +1,6 @@
-//! The cache that this gateway shares with others: what it looks up there, what it stores there, and what others have purged.
+//! The cache that this gateway shares with others: its lookups and stores there, and the purges of others.
 //!
-//! All of it may fail or be slow: a look-up gives nothing then, within its time limit. How the server is asked is in `sluice_tier`.
+//! All of it may fail or be slow: a lookup gives nothing then, within its time limit. The requests to the server are in `sluice_tier`.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use crate::gate::Gate;
 use crate::ids::to_usize;
 use crate::unusable::Unusable;
 
-/// The tier and what it tells, as [`Tier::start`] gives them.
+/// The tier and its messages, as [`Tier::start`] returns them.
 pub(crate) type Started = (Tier, Receiver<Heard>);
 
 /// Settings of the shared cache from the config; `None` if there is none.
@@ -61,7 +61,7 @@ impl SecondTier {
         self.tier.set_time_max(Duration::from_millis(ms));
     }
 
-    /// The page that another gateway has stored for such requests, and the place of one that is rendered now.
+    /// Page that another gateway has stored for such requests, and the position of one that is rendered now.
     pub(super) async fn look_up(&self, gate: &Gate, key: &str, request: &Fields) -> (Option<Page>, Option<Position>) {
         match self.tier.look_up(key, request, gate.moment()).await {
             Answer::Page(page, position) => (Some(*page), position),
@@ -114,7 +114,8 @@ impl Cache {
     }
 }
 
-/// Carries out what other gateways purge, and tells the operator when the shared cache comes and goes, for as long as there is one.
+/// Carries out the purges of other gateways, and reports to the operator when the shared cache comes and goes. It runs for as long as there
+/// is one.
 pub async fn hear_other_gateways(gate: Rc<Gate>) {
     let Some(tier) = &gate.cache.tier else { return };
     let Some(mut heard) = tier.heard.take() else { return };

@@ -17,7 +17,7 @@ pub(super) enum Why {
     /// The rules of HTTP forbid it.
     Refused(Refused),
     TooLarge,
-    /// Memory and temporary files had no room for it while it was written.
+    /// Memory and temporary files had no room for the page while it was written.
     NoRoom,
     /// The answer is an event stream, or ends with its connection.
     Endless,

@@ -30,7 +30,7 @@ fn forms(segments: &[&[u8]], named: &[&[u8]]) -> Vec<Cow<'static, [u8]>> {
     forms.into_iter().map(Cow::Owned).collect()
 }
 
-/// A reading as routers see it that ignore case.
+/// Reading of a path for routers that ignore case.
 pub(crate) fn lower(path: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(path) {
         Ok(text) if !text.chars().any(char::is_uppercase) => Cow::Borrowed(text),
@@ -38,7 +38,7 @@ pub(crate) fn lower(path: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Whether the path is the limit's own or one below it. `*`, which asks about the whole server, lies below `/`.
+/// Whether the path is the limit's own or one below it. `*`, which means the whole server, is below `/`.
 pub(super) fn lies_below(path: &[u8], limit: &[u8]) -> bool {
     match path.strip_prefix(limit) {
         _ if limit == b"/" => true,
@@ -70,14 +70,14 @@ pub(crate) fn decoded(path: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The byte that an escape at the beginning stands for.
+/// Byte that an escape at the beginning encodes.
 fn escaped(path: &[u8]) -> Option<u8> {
     let mut bytes = percent_decode(path.get(..3)?);
     let byte = bytes.next().filter(|_| path[0] == b'%')?;
     bytes.next().is_none().then_some(byte)
 }
 
-/// RFC 3986 §5.2.4, on segments.
+/// Path without dot segments (RFC 3986 §5.2.4).
 fn without_dots<'p>(segments: &[&'p [u8]]) -> Vec<&'p [u8]> {
     let mut kept = Vec::with_capacity(segments.len());
     for segment in segments {

@@ -15,7 +15,7 @@ const SHORT_LEN: usize = 8;
 /// often than words.
 const TURNS_MIN: usize = 4;
 
-/// `path` is that of the URL, as it was sent.
+/// Whether the file's name changes with its content. `path` is the URL's, as it was sent.
 pub(super) fn is_immutable(path: &str) -> bool {
     if FOLDERS.iter().any(|folder| path.contains(folder)) {
         return !path.contains(CHANGING);
@@ -23,8 +23,8 @@ pub(super) fn is_immutable(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(has_hash)
 }
 
-/// `app.3f2a9c1b.js`, `index-DiwrgTda.css`, `chunk-7QWA3XYZ.js.map`: the hash is the last part before the extensions, and not
-/// the first of the name.
+/// Whether a name has a hash: `app.3f2a9c1b.js`, `index-DiwrgTda.css`, `chunk-7QWA3XYZ.js.map`. The hash is the last part before the
+/// extensions, and not the first of the name.
 fn has_hash(name: &str) -> bool {
     let Some((stem, _)) = name.rsplit_once('.') else { return false };
     let stem = [".js", ".mjs", ".css"].iter().find_map(|extension| stem.strip_suffix(extension)).unwrap_or(stem);
@@ -50,7 +50,7 @@ fn is_hex_hash(text: &str) -> bool {
     HEX_LENS.contains(&text.len()) && text.bytes().all(is_hex) && (1..text.len()).contains(&letters)
 }
 
-/// 8-4-4-4-12 digits.
+/// Whether a name ends with a UUID: 8-4-4-4-12 digits.
 fn ends_with_uuid(stem: &str) -> bool {
     let mut parts = stem.rsplit('-').map(str::len);
     [12, 4, 4, 4].iter().all(|len| parts.next() == Some(*len)) && parts.next().is_some_and(|len| len >= 8)

@@ -24,7 +24,7 @@ use super::path::is_servable;
 pub(super) struct Opened {
     pub(super) file: File,
     pub(super) encoding: Option<Coding>,
-    /// Strong: another length, another time or another encoding gives another one.
+    /// Strong entity tag: it differs with length, time and encoding.
     pub(super) etag: String,
     pub(super) modified: Option<SystemTime>,
     pub(super) len: u64,
@@ -69,7 +69,8 @@ struct End {
     file: OwnedFd,
 }
 
-/// The directory itself is opened as the operator named it, links included, and each time anew, so that it may be replaced.
+/// Walks to a file. The directory itself is opened as the operator named it, links included, and each time anew, so
+/// that it may be replaced.
 fn walk(dir: &Path, relative: &Path) -> Result<End, Errno> {
     let mut parent = nix::fcntl::open(dir, DIRECTORY, Mode::empty())?;
     let mut names = relative.iter();

@@ -21,7 +21,7 @@ pub(super) fn relative(encoded: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Whether a name may be part of a path that is sent. What starts with a dot is `..`, or private by custom.
+/// Whether a name may be part of a path that is sent. Names that start with a dot are `..`, or private by custom.
 pub(super) fn is_servable(name: &[u8]) -> bool {
     let is_hidden = name.starts_with(b".") && name != b".well-known";
     let is_odd = |byte: &u8| byte.is_ascii_control() || matches!(byte, b'/' | b'\\');

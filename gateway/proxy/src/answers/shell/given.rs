@@ -1,6 +1,6 @@
 //! Sends a shell in place of a 503, and asks each version of the app for its own as soon as it is in force.
 //!
-//! This must not know why the queue turned a request away.
+//! This must not know why the queue refused a request.
 
 use std::io;
 use std::rc::Rc;
@@ -65,7 +65,7 @@ fn is_for_lack_of_room(code: Code) -> bool {
     matches!(code, Code::QueueFull | Code::QueueWaitPredicted | Code::QueueOverBudget | Code::QueueDeadline)
 }
 
-/// Whether a browser is about to show what it gets. A script that fetches HTML would take a shell for content.
+/// Whether a browser is about to show the answer. A script that fetches HTML would take a shell for content.
 fn wants_page(head: &RequestHead) -> bool {
     let fields = &head.fields;
     let is_html =
@@ -130,7 +130,7 @@ impl Gate {
     }
 }
 
-/// Asks the app for a shell as nobody in particular.
+/// Asks the app for a shell, without any client's data.
 async fn ask(gate: &Rc<Gate>, target: &str) -> Result<Shell, NoShell> {
     let scheme = Scheme::of(gate.config().is_tls());
     let origin = Origin::own(&gate.trust(), gate.port(), scheme);

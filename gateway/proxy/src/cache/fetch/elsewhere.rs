@@ -31,7 +31,7 @@ impl Fetch {
         youngest.is_some_and(|(object, source)| self.is_settled_by(object, source))
     }
 
-    /// A page from elsewhere, as memory has it.
+    /// Converts a page from elsewhere into a cached one.
     fn object(&self, page: Page) -> Rc<Object> {
         Rc::new(Object {
             body: KeptBody::new(page.body, self.gate.compression.is_enabled()),

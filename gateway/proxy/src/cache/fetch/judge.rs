@@ -18,7 +18,7 @@ fn is_of_client(name: &str) -> bool {
     known || starts_with(name, "if-") || is_reflected(name)
 }
 
-/// The request without what is this client's alone.
+/// Request without the fields that are this client's alone.
 pub(super) fn asked_for_all(head: &RequestHead, rules: &KeyRules) -> RequestHead {
     let path_and_query = target_for_all(&head.path_and_query, rules);
     // HEAD may be what finds that a page is stale.
@@ -27,7 +27,7 @@ pub(super) fn asked_for_all(head: &RequestHead, rules: &KeyRules) -> RequestHead
     head
 }
 
-/// Whether the app gets the same from this client alone as for all.
+/// Whether the app gets the same request from this client alone as for all.
 pub(in crate::cache) fn is_for_all(head: &RequestHead, rules: &KeyRules) -> bool {
     !head.fields.iter().any(|(name, _)| is_of_client(name))
         && target_for_all(&head.path_and_query, rules) == head.path_and_query
@@ -56,8 +56,8 @@ pub(super) fn judge(
     if is_endless(answer) { Err(Why::Endless) } else { Ok((policy, tags)) }
 }
 
-/// A worker has answered one client alone, of which more was asked than a page for all may depend on. Its answer is not kept; where one for all
-/// would be, the next request is for all.
+/// Notes a worker's answer to one client alone, whose request had more than a page for all may depend on. Its answer is not cached; if one
+/// for all would be, the next request is for all.
 pub(in crate::cache) fn note_lone(gate: &Gate, request: &Request, response: &Response) {
     let Some(key) = &request.lone_key else { return };
     let (now, head) = (gate.moment(), asked_for_all(&request.head, &gate.cache.keys.rules));

@@ -1,4 +1,4 @@
-//! Answers that are for their first client alone: for a while nobody waits for such a render, and no other visitor's page goes for it.
+//! Answers for their first client alone. For a while no client waits for such a render, and no other visitor's page is replaced by it.
 
 use std::time::Duration;
 
@@ -42,7 +42,8 @@ impl Fetch {
         Duration::from_secs(self.gate.config().bounds.private_s)
     }
 
-    /// Others who ask for the page wait for nobody, for so long. Where one of them has brought a page meanwhile, they have that.
+    /// Marks the page: for this time, clients that ask for it wait for no other render. A page that one of them has brought meanwhile is
+    /// used.
     pub(super) fn mark(&self, time: Duration) {
         let (cache, now) = (&self.gate.cache, self.gate.moment());
         let kept = cache.store.borrow().find(&self.key, &self.head.fields);
