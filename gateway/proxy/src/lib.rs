@@ -40,7 +40,7 @@ use gate::Gate;
 use ids::to_usize;
 pub use unusable::Unusable;
 
-/// Puts the gate together from the config.
+/// Makes the gate from the config.
 ///
 /// # Errors
 /// When a value is well formed but means nothing, or names a directory that does not exist: says which.

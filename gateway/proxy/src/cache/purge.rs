@@ -125,7 +125,7 @@ impl Gate {
         receiver
     }
 
-    /// Has workers purge the parts of pages that they cache. They know parts by tags alone.
+    /// Makes workers purge the parts of pages that they cache. They know parts by tags alone.
     fn purge_parts(&self, purge: &Purge) -> Others {
         let purger = self.parts_purger.borrow().clone();
         match purge {

@@ -1,4 +1,4 @@
-//! Accepts clients: TLS, the limit on connections.
+//! Accepts clients: TLS, and the limit on connections.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -107,7 +107,7 @@ pub(crate) fn origin(gate: &Gate, peer: SocketAddr, local: SocketAddr, scheme: S
     origin
 }
 
-/// An IPv4 client on a dual-stack socket is an IPv4 client.
+/// Address in its canonical form: an IPv4 client on a dual-stack socket gets its IPv4 address.
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
@@ -128,7 +128,7 @@ async fn serve_tls(stream: TcpStream, origin: Origin, gate: Rc<Gate>, handle: Ha
     }
 }
 
-/// `refused`: how many have been, since the operator was told.
+/// Refuses a connection. `refused` is the number of refused ones since the operator was told.
 fn refuse(stream: TcpStream, peer: IpAddr, is_tls: bool, refused: u64, gate: Rc<Gate>) {
     if !is_tls && refused <= REFUSALS_AT_ONCE_MAX {
         tokio::task::spawn_local(connection::refuse_connection(ClientStream::Plain(Socket::Os(stream)), peer, gate));

@@ -46,7 +46,7 @@ impl Lobby {
         self.is_draining.get()
     }
 
-    /// Idle connections wait for one more request while the gateway drains, or no longer.
+    /// Sets whether idle connections wait for one more request while the gateway drains.
     pub(crate) fn set_handed_over(&self, is_handed_over: bool) {
         self.is_handed_over.set(is_handed_over);
     }

@@ -1,5 +1,4 @@
-//! TLS of the public port: which certificate a client gets, tickets of its sessions, and handshakes. It must not know what comes
-//! through a connection.
+//! TLS of the public port: certificates, session tickets and handshakes. It must not know what is sent through a connection.
 
 mod certificates;
 mod handshakes;
@@ -55,12 +54,12 @@ impl Tls {
         Ok(Tls { acceptor: TlsAcceptor::from(Arc::new(tls)), served, tickets, handshakes })
     }
 
-    /// Handshakes from now on are made with these. Connections that are open keep theirs.
+    /// Uses these certificates for new handshakes. Open connections keep theirs.
     pub(crate) fn serve(&self, certificates: Arc<Certificates>) {
         self.served.replace(certificates);
     }
 
-    /// The connection once its handshake is done; `None` where it came to nothing.
+    /// Connection after its handshake; `None` if the handshake failed.
     pub(crate) async fn accept(&self, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
         let mut stream = self.handshakes.make(self.acceptor.clone(), stream).await?;
         stream.get_mut().1.set_buffer_limit(Some(UNSENT_BYTES_MAX));

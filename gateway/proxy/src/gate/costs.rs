@@ -9,7 +9,7 @@ use super::Gate;
 use sluice_classes::saved::{self, SavedError};
 use sluice_classes::{Change, Class, Listed, Traits};
 
-/// Requests of a light class for one whose CPU time is measured.
+/// Number of requests of a light class of which one's CPU time is measured.
 pub(crate) const LIGHT_WEIGHT: u32 = 16;
 
 impl Gate {
@@ -38,7 +38,7 @@ impl Gate {
         }
     }
 
-    /// A request's own CPU time is known: others of its class are profiled where it is unusual.
+    /// Checks a request's CPU time: further requests of its class are profiled if it is unusual.
     pub(crate) fn watch_tail(&self, class: &Class, cpu_us: u64) {
         let scheduler = self.scheduler.borrow();
         let costs = scheduler.costs();
@@ -55,8 +55,7 @@ impl Gate {
         }
     }
 
-    /// A request of unknown cost counts with its class's mean where it is asked which classes take the CPU time, and
-    /// nowhere else: it teaches nothing.
+    /// Counts a request of unknown cost with its class's mean, only in the shares of CPU time: it teaches nothing.
     pub(crate) fn estimate_cost(&self, class: &Class) {
         let mean_us = self.scheduler.borrow().costs().class_mean_us(class.id);
         if let Some(mean_us) = mean_us {
@@ -71,15 +70,15 @@ impl Gate {
         is_light.then(|| if fastrand::u32(..LIGHT_WEIGHT) == 0 { LIGHT_WEIGHT } else { 0 })
     }
 
-    /// The cost stands for so many further requests.
+    /// Counts the cost for this number of further requests.
     pub(crate) fn repeat_cost(&self, class: &Class, cost_us: u64, times: u32) {
         if times > 0 {
             self.scheduler.borrow_mut().repeat_cost(class.id, cost_us, times);
         }
     }
 
-    /// A request took so long that was not to be measured. It teaches nothing, as those beside it that took little do not
-    /// either, but all of its class are measured for a while.
+    /// Notes an expensive request that was not to be measured. It teaches nothing, as cheap ones beside it do not either, but all of its
+    /// class are measured for a while.
     pub(crate) fn doubt_cost(&self, class: &Class, cost_us: u64) {
         self.estimate_cost(class);
         self.scheduler.borrow_mut().doubt_class(class.id);
@@ -105,7 +104,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Classes of which it is known what they cost in the long run, with how many times that they cost lately.
+    /// Ratio of recent to long-run cost for each class whose long-run cost is known.
     pub(super) fn class_drifts(&self) -> Vec<(Rc<str>, f64)> {
         let scheduler = self.scheduler.borrow();
         let drifts = self.classes.list().into_iter();

@@ -32,8 +32,8 @@ impl Gate {
         told.collect()
     }
 
-    /// Charges what the worker has used and told of no request to those that it holds: to the one in which it got stuck, else
-    /// to each alike. No request has used more than the time for which the worker had it.
+    /// Charges CPU time that the worker has not reported to the requests that it holds: to the one in which it got stuck, else to each
+    /// alike. No request is charged more than the time for which the worker had it.
     pub(super) fn charge_untold(&self, worker: WorkerId, cpu: Duration) {
         let begun = self.begun_by(worker);
         let is_at_work = |exchange: &Rc<WorkerRequest>| !exchange.is_own && !exchange.account.is_finished();

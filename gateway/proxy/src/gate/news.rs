@@ -68,7 +68,7 @@ impl Gate {
         });
     }
 
-    /// Last words of a worker may be read after its exit.
+    /// Whether the worker still exists; its last reports may be read after its exit.
     fn is_there(&self, worker: WorkerId) -> bool {
         self.scheduler.borrow().worker_state(worker).is_some()
     }

@@ -1,5 +1,5 @@
-//! Requests that workers die with, on their way: let through, let through alone, held back, or answered without a worker, by
-//! the rules of [`crate::admit::quarantine`]. And what an operator sees of them.
+//! Requests that workers die with: let through, let through alone, held back, or answered without a worker, by the rules of
+//! [`crate::admit::quarantine`]. It also shows them to the operator.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -39,8 +39,8 @@ impl Drop for Probe {
 }
 
 impl Gate {
-    /// Lets a request through, or not (`None`). Free while no worker has died with anything. `head` is made only where a
-    /// worker has died with a request for the same page.
+    /// Lets a request through, or not (`None`). It costs nothing while no worker has died with a request. `head` is made only if a worker
+    /// has died with a request for the same page.
     pub(crate) async fn admit(
         &self,
         method: &Method,
@@ -92,7 +92,7 @@ impl Gate {
         self.observer.emit(Happening::Quarantined { request_id: job.id(), text: &text });
     }
 
-    /// Requests that are refused from now on, but were let into the queue before.
+    /// Refuses queued requests that are in quarantine from now on.
     pub(super) async fn refuse_queued(&self, route: u64) {
         let is_like = |job: &WorkerRequest| self.deaths.keys.route(job.method.as_str(), job.target()) == route;
         let beginning =
@@ -114,7 +114,7 @@ impl Gate {
         }
     }
 
-    /// A worker has answered the request, so it is none that workers die with.
+    /// Records that a worker has answered the request, so that it is not one that workers die with.
     pub(crate) fn proven(&self, job: &Rc<WorkerRequest>) {
         let (pass, body) = (job.take_pass(), job.body.take());
         let route = self.deaths.keys.route(job.method.as_str(), job.target());
@@ -176,7 +176,7 @@ impl Gate {
         self.deaths.table.borrow_mut().release(Instant::now(), which) as u64
     }
 
-    /// Forgets every request that a worker died with: another version of the app serves.
+    /// Forgets every request that a worker died with, because another version of the app serves.
     pub(super) fn forget_deaths(&self) {
         self.deaths.table.borrow_mut().forget();
     }

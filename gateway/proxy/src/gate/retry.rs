@@ -34,11 +34,11 @@ pub(crate) struct Orphan {
     pub(crate) is_parked: bool,
 }
 
-/// The counts and the table behind this room.
+/// Quarantine table, and the counters of retries and refusals.
 pub(crate) struct Retries {
     pub(super) keys: Keys,
     pub(super) table: RefCell<Quarantine>,
-    /// Woken when a request has ended that others like it waited for.
+    /// Wakes requests that waited for one like them, when that has ended.
     pub(super) probe_over: Notify,
     retried_total: Cell<u64>,
     pub(super) refused_total: Cell<u64>,
@@ -81,7 +81,7 @@ impl Retries {
         self.table.borrow().concerns(|| self.keys.route(method.as_str(), target))
     }
 
-    /// `None` when the body cannot be read back: such a request is like no other.
+    /// Fingerprint and marks of a request. `None` if the body cannot be read back: such a request is like no other.
     pub(super) async fn subject(
         &self,
         method: &Method,
@@ -96,7 +96,7 @@ impl Retries {
 }
 
 impl Gate {
-    /// The worker has died while it held this request.
+    /// Records that the worker has died while it held this request.
     pub(super) fn orphan(&self, request: RequestId, orphan: Orphan) {
         if let Some(request) = self.requests.held(request) {
             request.orphaned.set(Some(orphan));
@@ -121,7 +121,7 @@ impl Gate {
         request.orphaned.get().unwrap_or(unknown)
     }
 
-    /// The slot went with its worker, and the request waits again in its old place.
+    /// Puts the request back into its old place in the queue. Its slot went with its worker.
     pub(crate) fn retry(&self, lease: Lease, retried: &Rc<WorkerRequest>, was_sent: bool, is_suspect: bool) {
         lease.end();
         let orphan = self.orphan_of(retried);
@@ -135,7 +135,7 @@ impl Gate {
         }
     }
 
-    /// The slot went with its worker, and the request is over.
+    /// Ends a request whose slot went with its worker.
     pub(crate) fn bury(&self, lease: Lease, request: &Rc<WorkerRequest>) {
         lease.end();
         drop(request.take_pass());
@@ -145,7 +145,8 @@ impl Gate {
         self.requests.answered(request.request, Instant::now());
     }
 
-    /// Returns what is done with such a request if it is in quarantine now, and the workers that are counted to have died with it.
+    /// Counts the death of a worker with this request. Returns the mode of the request if it is in quarantine now, and the number of
+    /// workers that died with it.
     async fn count_death(&self, job: &WorkerRequest, seen: Seen, cause: Cause, orphan: Orphan) -> (Option<Mode>, u32) {
         let target = job.target();
         let counts = seen.sent && !seen.unread && cause != Cause::Gateway;

@@ -1,4 +1,4 @@
-//! The gate as the operator sees it, and what an operator tells it: to use another config, and to drain.
+//! The gate for the operator: its state, and the commands to use another config and to drain.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::receive::trust::Trust;
 use crate::upstream::WorkerRequest;
 
 impl Gate {
-    /// The config in force. A request that asks twice may get two answers, as a reload can come in between.
+    /// Config in force. Two calls for one request may return different ones, as a reload can come in between.
     #[must_use]
     pub fn config(&self) -> Rc<Config> {
         Rc::clone(&self.active.borrow().config)
@@ -59,7 +59,7 @@ impl Gate {
         self.active.borrow().certificates.clone()
     }
 
-    /// Puts what the same files hold now in force.
+    /// Puts new contents of the same files in force.
     pub(crate) fn serve_certificates(&self, certificates: Arc<Certificates>) {
         if let Some(tls) = &self.tls {
             tls.serve(Arc::clone(&certificates));
@@ -67,12 +67,12 @@ impl Gate {
         self.active.borrow_mut().certificates = Some(certificates);
     }
 
-    /// Whether clients at this port of the gateway's are redirected to HTTPS.
+    /// Whether clients at this port of the gateway are redirected to HTTPS.
     pub(crate) fn redirects_at(&self, port: u16) -> bool {
         self.tls.is_some() && port > 0 && self.config().server.redirect_port == port
     }
 
-    /// The port of HTTPS that clients are told.
+    /// Port of HTTPS in redirects.
     pub(crate) fn https_port(&self) -> u16 {
         match self.config().server.redirect_to_port {
             0 => self.port(),
@@ -85,14 +85,14 @@ impl Gate {
         self.tls.as_ref().map(Tls::ticket_keys)
     }
 
-    /// Uses the keys of the gateway before this one, whose clients resume their sessions here.
+    /// Uses the ticket keys of the gateway before this one, whose clients resume their sessions here.
     pub fn adopt_ticket_keys(&self, keys: TicketKeys) {
         if let Some(tls) = &self.tls {
             tls.adopt_ticket_keys(keys);
         }
     }
 
-    /// Puts another config in force. Connections that are open keep their certificate.
+    /// Puts another config in force. Open connections keep their certificate.
     pub fn activate(&self, active: ActiveConfig) {
         let config = Rc::clone(&active.config);
         if let (Some(tls), Some(certificates)) = (&self.tls, &active.certificates) {
@@ -118,7 +118,7 @@ impl Gate {
         self.scheduler.borrow_mut().set_limits(limits);
     }
 
-    /// The port that clients see, where that is not the one of the config.
+    /// Sets the port that clients see, if it differs from the config's.
     pub fn set_port(&self, port: u16) {
         self.port.set(port);
     }
@@ -128,13 +128,13 @@ impl Gate {
         self.port.get()
     }
 
-    /// Places whose worker may keep sessions, and who is in them.
+    /// Places in the pool whose worker may keep sessions, with these workers.
     pub(crate) fn homes(&self) -> Vec<(u32, WorkerId)> {
         let is_home = |view: &WorkerView| view.state == WorkerState::Ready && view.lane == Lane::Short;
         self.scheduler.borrow().workers().filter(is_home).map(|view| (view.instance, view.worker)).collect()
     }
 
-    /// Whether this worker is being warmed, whatever it holds.
+    /// Whether this worker is being warmed, even if it holds no request.
     pub(crate) fn is_warming(&self, worker: WorkerId) -> bool {
         self.scheduler.borrow().worker_state(worker) == Some(WorkerState::Warming)
     }
@@ -146,7 +146,7 @@ impl Gate {
         }
     }
 
-    /// Whether the gateway is on its way out.
+    /// Whether the gateway is about to end.
     pub fn is_leaving(&self) -> bool {
         self.service.leaving.get()
     }
@@ -255,7 +255,7 @@ impl Gate {
         oldest.map_or(0.0, |arrived| self.now().since_us(arrived) as f64 / 1000.0)
     }
 
-    /// Follows the requests of a class, or of all classes with this path, until what it returns is dropped.
+    /// Follows the requests of a class, or of all classes with this path, until the returned value is dropped.
     ///
     /// # Errors
     /// Where there is no such class.

@@ -42,8 +42,7 @@ impl Fetch {
         Duration::from_secs(self.gate.config().bounds.private_s)
     }
 
-    /// Marks the page: for this time, clients that ask for it wait for no other render. A page that one of them has brought meanwhile is
-    /// used.
+    /// Marks the page, unless a fresh one was cached meanwhile. For this time, clients that ask for it wait for no other render.
     pub(super) fn mark(&self, time: Duration) {
         let (cache, now) = (&self.gate.cache, self.gate.moment());
         let kept = cache.store.borrow().find(&self.key, &self.head.fields);
@@ -54,7 +53,8 @@ impl Fetch {
         }
     }
 
-    /// The page that was to be renewed is not for all any more. Pages for other visitors stay, and so does one that was kept since.
+    /// Drops the cached page that was to be renewed, because it is no longer for all. Pages for other visitors stay, and so does one that
+    /// was stored since.
     pub(super) fn drop_known(&self) {
         let Some(known) = &self.known else { return };
         let cache = &self.gate.cache;

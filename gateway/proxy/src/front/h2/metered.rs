@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::frames::QuietFrames;
 use crate::front::client::ClientStream;
 
-/// Frames are gathered up to here: an answer of a usual size, whose last frame is short, with its head.
+/// Bytes up to which frames are gathered: an answer of a usual size, whose last frame is short, with its head.
 const GATHER_BYTES: usize = 32 * 1024;
 
 pub(super) struct Meter {
@@ -66,12 +66,12 @@ impl Meter {
         flushed
     }
 
-    /// Whether the client sends frames that are nothing but work, more than it may. Nothing is read of it then.
+    /// Whether the client has sent more overhead frames than it may. The connection is no longer read then.
     pub(super) fn is_flooded(&self) -> bool {
         self.frames.borrow().is_flooded()
     }
 
-    /// The stream, and what was gathered and not sent.
+    /// The stream, and the gathered bytes that were not sent.
     pub(super) fn into_parts(self) -> (ClientStream, Vec<u8>) {
         let Gathered { mut bytes, at } = self.gathered.into_inner();
         (self.stream.into_inner(), bytes.split_off(at))
@@ -127,7 +127,7 @@ impl AsyncWrite for Metered {
         wrote
     }
 
-    /// Nothing waits for long: see [`Meter::poll_send`].
+    /// Returns at once, as no bytes wait for long: see [`Meter::poll_send`].
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

@@ -1,4 +1,4 @@
-//! Certificates as the config names them, and the one that a client gets by the name it asks for (SNI, RFC 6066 §3).
+//! Certificates that the config names, and their selection by the name that a client asks for (SNI, RFC 6066 §3).
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -38,14 +38,14 @@ struct Asked {
     stand_in: Option<Arc<CertifiedKey>>,
 }
 
-/// A certificate that is served, for those who want to know until when.
+/// A certificate that is served, with its validity for reports.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
-    /// The first of the names that it is for, else its file.
+    /// First name in the certificate, else its file.
     pub(crate) name: String,
     /// Path of its file.
     pub(crate) file: String,
-    /// The key of the config that names it.
+    /// Config key that names it.
     pub(crate) key: &'static str,
     pub(crate) validity: Option<Validity>,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Stamp {
 }
 
 impl Certificates {
-    /// The certificates that the config names; `None` where clients speak no TLS. Those that a CA has not given yet are missing.
+    /// Reads the certificates that the config names; `None` if clients speak no TLS. Those that a CA has not issued yet are missing.
     ///
     /// # Errors
     /// When a file cannot be read or is not what it should be, a key belongs to another certificate, or a certificate is for no
@@ -104,7 +104,7 @@ impl Certificates {
         &self.stamps
     }
 
-    /// Every certificate that is there.
+    /// All certificates that were read.
     pub(crate) fn known(&self) -> &[Known] {
         &self.known
     }
@@ -181,7 +181,7 @@ fn pairs(config: &Config) -> impl Iterator<Item = PairOfFiles> {
     default.into_iter().chain(others)
 }
 
-/// State of each file that the config names; `None` for one that cannot be looked at.
+/// State of each file that the config names; `None` for one that cannot be read.
 pub(crate) fn stamps(config: &Config) -> Vec<Option<Stamp>> {
     let stamp = |file: &String| {
         let found = std::fs::metadata(file).ok()?;

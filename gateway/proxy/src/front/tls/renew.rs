@@ -16,9 +16,9 @@ use crate::gate::Gate;
 
 /// Pause between two checks whether another config is in force.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Certificates that an alarm names.
+/// Most certificates that an alarm names.
 const NAMED_MAX: usize = 3;
-/// Certificates that `sluice status` is told of.
+/// Most certificates that `sluice status` shows.
 const SHOWN_MAX: usize = 100;
 
 /// Connection to the thread that requests certificates; `None` until a config has names for a CA.
@@ -102,7 +102,7 @@ fn tell(gate: &Gate, told: &Told) {
 }
 
 impl Gate {
-    /// The certificates of the config, with those that a CA has not given yet.
+    /// Certificates of the config, with those that a CA has not issued yet.
     pub fn certificate_snapshots(&self) -> Vec<CertificateSnapshot> {
         let (Some(certificates), now) = (self.certificates(), now_unix_s()) else { return Vec::new() };
         let states = self.renewals.states();
@@ -167,7 +167,7 @@ impl Gate {
     }
 }
 
-/// The key of the config that names certificates for a CA to give.
+/// Config key that names the certificates to get from a CA.
 const ASKED: &str = "acme.names";
 
 fn snapshot(known: &Known, states: &[NameState], now: i64) -> CertificateSnapshot {
