@@ -24,14 +24,14 @@ use crate::upstream::WorkerRequest;
 
 /// Longest delay of a report after the response, if the worker's event loop turns: hooks and late ends take their time.
 const WAIT: Duration = Duration::from_secs(1);
-/// Longest wait of a record for its worker's report. A worker that renders for seconds can report nothing meanwhile, also not
-/// what it finished before.
+/// Longest wait of a record for its worker's report. A worker that renders for seconds can report nothing meanwhile, not even requests that
+/// it finished before.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 /// Upper bound of a request's CPU time, microseconds: an hour. A larger report is a lie or a mistake.
 const CPU_US_MAX: u64 = 3_600_000_000;
 
 impl Gate {
-    /// A client's request has ended: gives its record away, or keeps it until its worker has reported it.
+    /// Ends a client's request: gives its record away, or stores it until its worker has reported it.
     pub(crate) fn record(&self, ended: Instant, request: Request, sent: &Sent) {
         let (ticket, record) = client::record_of(self, ended, request, sent);
         let request = ticket.map_or(RequestId(0), Ticket::end);
@@ -55,7 +55,7 @@ impl Gate {
         }
     }
 
-    /// The worker has reported the request.
+    /// Takes a worker's report on the request.
     pub(crate) fn take_report(&self, worker: WorkerId, exchange: &WorkerRequest, reported: &Reported<'_>) {
         let (account, cpu_us) = (&exchange.account, reported.cpu_us.map(|us| us.min(CPU_US_MAX)));
         let cpu_weight = reported.weight.unwrap_or(1).min(LIGHT_WEIGHT);
@@ -140,7 +140,7 @@ impl Gate {
         false
     }
 
-    /// The cost of a request whose worker never reports.
+    /// Sets the cost of a request whose worker never reports to its service time.
     pub(crate) fn measure_by_service(&self, exchange: &WorkerRequest) {
         let Some(worker) = exchange.answer.worker.get() else { return };
         let finished = exchange.account.finished_at().unwrap_or(exchange.given.get());
@@ -149,31 +149,31 @@ impl Gate {
         self.take_cost(&exchange.class, u64::try_from(service_us).unwrap_or(u64::MAX));
     }
 
-    /// Whether the worker is one that reports, and is there.
+    /// Whether the worker exists, and is one that reports.
     pub(crate) fn reports(&self, worker: WorkerId) -> bool {
         self.requests.heard_of(worker).is_some()
     }
 
-    /// Whether it may still report a request that it answered then.
+    /// Whether the worker may still report a request that it answered at that time.
     fn may_report(&self, worker: WorkerId, answered: Instant, now: Instant) -> bool {
         let waited = now.saturating_duration_since(answered);
         let is_silent = || self.requests.heard_of(worker).is_some_and(|heard| heard < answered + WAIT);
         waited < WAIT || waited < WAIT_MAX && is_silent()
     }
 
-    /// Tells the records that still wait for a worker's report; nothing follows.
+    /// Gives all records away that wait for a worker's report; no report follows.
     pub fn flush_records(&self) {
         self.requests.sweep(|exchange, _, _| exchange.account.give(&self.observer));
     }
 }
 
-/// A record with neither the client's part nor the worker's.
+/// Record with neither the client's part nor the worker's.
 fn record_of(exchange: &WorkerRequest) -> RequestRecord {
     let (request_id, ..) = exchange.name();
     RequestRecord { request_id: request_id.into(), class: Rc::clone(&exchange.class.name), line: None, work: None }
 }
 
-/// The observer's words for what a worker says of a run.
+/// Converts a worker's report on a run for the observer.
 pub(crate) fn run_of(run: &LongRun) -> Run {
     let LongRun { us, collected_us, cpu_us, queued_us, ago_ms, .. } = *run;
     Run { us, collected_us, cpu_us, queued_us, ago_ms }

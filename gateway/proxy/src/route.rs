@@ -16,12 +16,12 @@ pub(crate) enum Route {
     Ready,
     /// Measurements of a browser.
     Vitals,
-    /// Perhaps: where there is no such file, the request is for the workers.
+    /// A file, if it exists; otherwise the request is for the workers.
     File(FilePath),
     Workers,
     /// Redirect to the same URL by HTTPS.
     Redirect,
-    /// The gateway's own, for the worker that it warms.
+    /// A request of the gateway's own, for the worker that it warms.
     Own,
 }
 
@@ -29,12 +29,12 @@ pub(crate) enum Route {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asker {
     Client,
-    /// A page that is composed, of a client that was let in with it.
+    /// A composed page, of a client that was let in with it.
     Page,
     Gateway,
 }
 
-/// Refuses clients that may not ask or ask too often, before a body is taken.
+/// Chooses the route. Refuses clients that may not ask or ask too often, before a body is received.
 pub(crate) fn route(gate: &Gate, origin: &Origin, asker: Asker, request: &mut Request) -> Result<Route, Failure> {
     if asker == Asker::Gateway {
         return Ok(Route::Own);

@@ -26,10 +26,10 @@ use address::Addresses;
 use engine_io::{Asks, Issued};
 use sluice_classes::Rules;
 
-/// The end of a head that tells the worker of a long poll.
+/// End of a head that tells the worker of a long poll.
 pub(crate) const POLL: &[u8] = b";waits=1\r\n\r\n";
 
-/// The config, read once.
+/// Session settings of the config.
 #[derive(Debug)]
 struct InForce {
     by: Sticky,
@@ -50,7 +50,7 @@ impl InForce {
     }
 }
 
-/// All that is known of sessions.
+/// All sessions, and the settings in force.
 pub(crate) struct Sessions {
     in_force: RefCell<Rc<InForce>>,
     names: RefCell<Names>,
@@ -70,7 +70,7 @@ pub(crate) struct Asked<'r> {
     pub(crate) head: &'r RequestHead,
     /// The request asks to upgrade to another protocol.
     pub(crate) is_upgrade: bool,
-    /// The client's address, or what a trusted peer said it was.
+    /// Address of the client, or the one that a trusted peer reports.
     pub(crate) client: IpAddr,
     /// The client speaks HTTPS.
     pub(crate) is_secure: bool,
@@ -118,12 +118,12 @@ impl Sessions {
         }
     }
 
-    /// Puts other settings in force.
+    /// Applies other settings.
     pub(crate) fn set_config(&self, config: &Config) {
         *self.in_force.borrow_mut() = Rc::new(InForce::read(config));
     }
 
-    /// The worker may get a session from now on.
+    /// Makes a worker available for new sessions.
     pub(crate) fn listening(&self, worker: WorkerId) {
         let name: Box<str> = format!("{:032x}", fastrand::u128(..)).into();
         let mut names = self.names.borrow_mut();
@@ -131,7 +131,7 @@ impl Sessions {
         names.names.insert(worker, name);
     }
 
-    /// The worker's sessions are gone.
+    /// Removes the sessions of a worker that has exited.
     pub(crate) fn exited(&self, worker: WorkerId) {
         let mut names = self.names.borrow_mut();
         if let Some(name) = names.names.remove(&worker) {
@@ -195,7 +195,7 @@ impl Sessions {
         }
     }
 
-    /// The head for the worker, without the gateway's cookie and with the word on who waits.
+    /// Head for the worker, without the gateway's cookie and with the mark of a long poll.
     pub(crate) fn dress(&self, visit: &Visit, mut head: Vec<u8>) -> Vec<u8> {
         if visit.hides_cookie {
             head = cookie::hide(&head, &self.in_force.borrow().cookie);
@@ -208,7 +208,7 @@ impl Sessions {
         head
     }
 
-    /// The value of `Set-Cookie` for a client whose session is in this worker from now on, if it needs one and the answer may carry it.
+    /// Value of `Set-Cookie` for a client whose session is in this worker from now on, if it needs one and the answer may carry it.
     pub(crate) fn cookie(&self, visit: &Visit, worker: Option<WorkerId>, head: &ResponseHead) -> Option<String> {
         let (is_secure, worker) = (visit.cookie?, worker?);
         if visit.home == Home::At(worker) || head.status == 304 || cookie::may_be_shared(head) {
@@ -219,7 +219,7 @@ impl Sessions {
         Some(cookie::line(&in_force.cookie, names.names.get(&worker)?, in_force.same_site, is_secure))
     }
 
-    /// The first piece of an answer: an Engine.IO session may begin in it.
+    /// Reads the first piece of an answer, in which an Engine.IO session may begin.
     pub(crate) fn learn(&self, visit: &Visit, worker: Option<WorkerId>, data: &[u8]) {
         if let (Some(path), Some(worker)) = (&visit.opens, worker)
             && let Some(sid) = engine_io::sid_in(data)

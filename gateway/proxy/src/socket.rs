@@ -20,7 +20,7 @@ pub(crate) enum Socket<S> {
 }
 
 impl Socket<TcpStream> {
-    /// Ready when there is something to read, for which no buffer is needed before.
+    /// Ready when there are bytes to read; no buffer is needed before.
     pub(crate) fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Socket::Os(tcp) => tcp.poll_read_ready(cx),

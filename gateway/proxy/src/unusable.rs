@@ -1,5 +1,5 @@
-//! A config that is well formed and cannot be served: what it names is not there, or not what it should be. Each sentence
-//! follows the name of the key and says what to do.
+//! A config that is well formed and cannot be served: a file or value that it names is missing or unusable. Each
+//! message follows the name of the key and says what to do.
 
 use std::io;
 
@@ -18,7 +18,7 @@ pub enum Unusable {
         /// Error of the operating system or of the reader of PEM.
         source: pem::Error,
     },
-    /// The file of the certificate holds none.
+    /// The file of the certificate holds no certificate.
     #[error("names {}, which cannot be used: it holds no certificate. {NAME_CERT}", files.cert)]
     NoCert {
         /// Paths of its files.
@@ -44,36 +44,36 @@ pub enum Unusable {
     /// Certificate and key do not belong together.
     #[error("names {}, which does not go with {}: {source}. Name the key of that certificate", files.key, files.cert)]
     Pair {
-        /// The two.
+        /// Files of both.
         files: Box<PairOfFiles>,
         /// Fault of the pair.
         source: rustls::Error,
     },
-    /// No certificate can be asked for.
+    /// No certificate can be requested from a CA.
     #[error("{0}")]
     Acme(#[from] sluice_certificates::acme::Unusable),
     /// No thread for handshakes, or no randomness, is available.
     #[error("cannot be served: {0}. Raise the limit on processes (pids.max of the cgroup, ulimit -u)")]
     Tls(#[source] io::Error),
-    /// An entry of a list of networks is none.
+    /// An entry of a list of networks is not a network.
     #[error("holds {entry:?}, which is neither an address nor a network such as 10.0.0.0/8")]
     Network {
-        /// The list.
+        /// Key of the list.
         key: &'static str,
         /// The entry.
         entry: String,
     },
-    /// A rate is none.
+    /// A value is not a rate.
     #[error("holds {text:?} for {path:?}, which must be {source}")]
     Rate {
-        /// The path that it is for.
+        /// Path to which the rate applies.
         path: String,
-        /// The rate.
+        /// Value from the config.
         text: String,
         /// Reason why it is not a rate.
         source: NotARate,
     },
-    /// The hash of a user's password is none.
+    /// A user's password hash is not a hash.
     #[error("holds for {name:?} {source}")]
     User {
         /// Name of the user.
@@ -89,7 +89,7 @@ pub enum Unusable {
         /// Error of the operating system.
         source: io::Error,
     },
-    /// A line of the file of users is none.
+    /// A line of the file of users is not a user.
     #[error("names {file}:{line}, which is {}", HashOrLine(*fault))]
     UsersLine {
         /// The file.
@@ -99,19 +99,19 @@ pub enum Unusable {
         /// Fault of the hash; `None` if the line has none.
         fault: Option<HashFault>,
     },
-    /// The file of users has too many.
+    /// The file of users has too many users.
     #[error("names {file}, which has more than {USERS_MAX} users")]
     UsersCount {
         /// The file.
         file: String,
     },
-    /// The file of users has none.
+    /// The file of users has no users.
     #[error("names {file}, which has no user. Add one with `sluice access hash NAME`")]
     NoUsers {
         /// The file.
         file: String,
     },
-    /// The URL of the shared cache is none. It is not shown: it may hold a password.
+    /// The URL of the shared cache is invalid. It is not shown: it may hold a password.
     #[error("{0}")]
     SharedUrl(#[from] sluice_tier::NoAddress),
     /// The password of the shared cache cannot be read.
@@ -133,19 +133,19 @@ pub enum Unusable {
         "names {file} for {prefix}, which cannot be used: {source}. Name an HTML file of at most 1 MiB that this user may read"
     )]
     Shell {
-        /// The path that it is for.
+        /// Path to which the shell applies.
         prefix: String,
         /// The file.
         file: String,
         /// Error of the operating system.
         source: io::Error,
     },
-    /// A page for errors cannot be used.
+    /// An error page cannot be used.
     #[error(
         "names {file} for {status}, which cannot be used: {source}. Name an HTML file in UTF-8 of at most 256 KiB that this user may read"
     )]
     ErrorPage {
-        /// The status that it is for.
+        /// Status for which the page is.
         status: String,
         /// The file.
         file: String,
@@ -155,7 +155,7 @@ pub enum Unusable {
     /// A directory of files cannot be used.
     #[error("names {dir} for {prefix}, which cannot be used: {source}. Build the files, or mend the path")]
     Dir {
-        /// The path that it is for.
+        /// Path to which the directory applies.
         prefix: String,
         /// The directory.
         dir: String,
@@ -171,7 +171,7 @@ pub struct PairOfFiles {
     pub cert: String,
     /// File of its private key.
     pub key: String,
-    /// Hosts that it is for as the config says; none for those in the certificate.
+    /// Hosts of the certificate in the config; none for those in the certificate itself.
     pub hosts: Vec<String>,
     /// The files are those of `server.tls_cert`.
     pub is_default: bool,
@@ -192,7 +192,7 @@ impl std::fmt::Display for HashOrLine {
 }
 
 impl Unusable {
-    /// The key that it is about.
+    /// Key of the config that the error is about.
     #[must_use]
     pub fn key(&self) -> &'static str {
         match self {

@@ -1,8 +1,8 @@
 //! Warms a worker: requests of the gateway's own, through the worker's slot, until it is as fast as it will get.
 //!
 //! Compilers, caches and connections of an app are cold after its start, and the first clients would pay for that. The
-//! scheduler says which worker is warmed and when that has to end; the books of its slot are kept as for clients (I1).
-//! This must not know what a generation is, nor what becomes of one whose warm-up fails.
+//! scheduler chooses the worker to be warmed and the time by which that has to end. Its slot is counted as for clients
+//! (I1). This must not know what a generation is, nor what becomes of one whose warm-up fails.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -22,12 +22,12 @@ use crate::upstream::forward::Origin;
 
 /// Pause between two checks whether the app has ended a request whose answer is no longer read.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// Service times that are compared with as many before them, at least.
+/// Least number of service times that are compared with as many before them.
 const SAMPLES_MIN: usize = 5;
 
 /// Result of one request.
 enum Asked {
-    /// The worker is no longer to be warmed, for whatever reason.
+    /// The worker is no longer to be warmed.
     Over,
     /// The deadline has passed.
     Late,
@@ -78,7 +78,7 @@ async fn run(gate: &Rc<Gate>, worker: WorkerId) -> Result<(), WarmUpError> {
     Ok(())
 }
 
-/// Whether the median of the latest service times is within a fifth of that of as many before.
+/// Whether the times have settled: the median of the latest is within a fifth of that of as many before.
 fn has_settled(times: &[Duration], window: usize) -> bool {
     let Some(before) = times.len().checked_sub(2 * window) else { return false };
     let median = |times: &[Duration]| {

@@ -1,4 +1,4 @@
-//! A request's body, as often read as there are workers that get the request.
+//! A request's body, which is read once for each worker that gets the request.
 
 use std::io;
 use std::rc::Rc;
@@ -15,16 +15,16 @@ const READ_BYTES: usize = 32 * 1024;
 /// Body in memory, or in a file after it has outgrown that.
 #[derive(Default)]
 pub(crate) struct Body {
-    /// Stays at the start, so that nothing is let go. None where the request has no body.
+    /// Reader that stays at the start, so that no bytes are dropped. None if the request has no body.
     start: Option<FillReader>,
     /// Trailers after the body, if it came in chunks.
     trailers: Vec<(String, Vec<u8>)>,
-    /// The request said that it has one, which may be empty.
+    /// The request announced a body, which may be empty.
     is_announced: bool,
 }
 
 impl Body {
-    /// The body of a request that says that it has none, or one of no bytes.
+    /// Body of a request that announces none, or one of no bytes.
     pub(crate) fn empty(is_announced: bool) -> Self {
         Body { is_announced, ..Body::default() }
     }
@@ -42,7 +42,7 @@ impl Body {
         self.trailers = trailers;
     }
 
-    /// Fields that came behind the body.
+    /// Trailers of the body.
     pub(crate) fn trailers(&self) -> &[(String, Vec<u8>)] {
         &self.trailers
     }
@@ -65,10 +65,10 @@ impl Body {
         start.fill.push(data).await
     }
 
-    /// Moves everything to a file, so that nothing of it is in memory.
+    /// Moves all bytes to a file, so that none is in memory.
     ///
     /// # Errors
-    /// When the temporary file cannot take it; the body is then as it was.
+    /// Fails if the temporary file cannot take them; the body is then unchanged.
     pub(crate) async fn spill(&self) -> io::Result<()> {
         match &self.start {
             Some(start) => start.fill.set_aside(start.key, &[]).await,
@@ -80,7 +80,7 @@ impl Body {
         self.start.as_ref().map_or(0, |start| start.fill.memory_bytes())
     }
 
-    /// A reader from its start, if it has any bytes.
+    /// Reader from the body's start, if it has any bytes.
     pub(crate) fn reader(&self) -> Option<FillReader> {
         self.start.as_ref().filter(|start| start.fill.len() > 0).map(|start| FillReader::new(&start.fill))
     }
@@ -91,7 +91,7 @@ impl Body {
     }
 }
 
-/// The first bytes of a body, wherever they are.
+/// Reads the first bytes of a body, from memory or from its file.
 pub(crate) struct Beginning {
     reader: Option<FillReader>,
     bytes_max: usize,

@@ -9,12 +9,12 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A holder may have as much as this part of what is free.
+/// Divisor of the free bytes that gives the most that one holder may have.
 const SHARE_OF_FREE: usize = 8;
 
 /// Time for which a client may take or send nothing before its waiting bytes leave the memory.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The same while more than half of the memory is taken.
+/// Shorter time of this kind while more than half of the memory is taken.
 const PATIENCE_WHEN_SCARCE: Duration = Duration::from_millis(200);
 
 /// Number of clients at which the kernel's part is as much as the bound.
@@ -22,7 +22,7 @@ const UNSENT_SHARES: usize = 4096;
 /// Least and most bytes that the kernel may hold unsent for a client.
 const UNSENT_BYTES: RangeInclusive<usize> = 4 * 1024..=32 * 1024;
 
-/// The bound and what is taken of it, in bytes.
+/// Bound in bytes, and the bytes that are taken.
 pub(crate) struct Memory {
     bytes_max: usize,
     used_bytes: Cell<usize>,
@@ -69,7 +69,7 @@ impl Held {
         self.bytes
     }
 
-    /// Takes so many bytes more, if neither the holder's own bound nor that of all stands against it.
+    /// Takes more bytes, if both the holder's own bound and that of all leave room.
     pub(crate) fn try_grow(&mut self, bytes: usize, own_bytes_max: usize) -> bool {
         let wanted = self.bytes.saturating_add(bytes);
         let has_room = self.memory.as_ref().is_none_or(|memory| {
@@ -83,7 +83,7 @@ impl Held {
         fits
     }
 
-    /// Says how much is held now, for bytes that are there already.
+    /// Sets the bytes that are held, for bytes that are there already.
     pub(crate) fn set(&mut self, bytes: usize) {
         if let Some(memory) = &self.memory {
             memory.used_bytes.set((memory.used_bytes.get() + bytes).saturating_sub(self.bytes));

@@ -34,7 +34,7 @@ impl Pace {
         self.last_received = Instant::now();
     }
 
-    /// The client was made to wait since then.
+    /// Excludes the time since then, in which the gateway made the client wait.
     pub(crate) fn resume(&mut self, since: Instant) {
         let now = Instant::now();
         self.started += now.saturating_duration_since(since);

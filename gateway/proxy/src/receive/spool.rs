@@ -1,5 +1,5 @@
-//! Bytes that outgrow memory: temporary files that have no name, under one bound for the whole gateway. What is in
-//! memory is under another ([`Memory`]).
+//! Bytes that outgrow memory: temporary files without names, under one bound for the whole gateway. Bytes in memory are under another bound
+//! ([`Memory`]).
 
 mod closer;
 
@@ -42,7 +42,7 @@ impl TempStore {
         })
     }
 
-    /// Bounds how many files are open at once: each takes a descriptor, which others may need.
+    /// Sets the most files that may be open at once: each takes a descriptor, which others may need.
     pub(crate) fn set_files_max(&self, files_max: usize) {
         self.files_max.set(files_max);
     }
@@ -64,7 +64,7 @@ impl TempStore {
         self.used_bytes.get()
     }
 
-    /// Takes room for so many bytes, if the bound leaves it.
+    /// Reserves bytes, if the bound leaves room.
     fn take(&self, bytes: u64) -> bool {
         let grown = self.used_bytes.get().checked_add(bytes).filter(|used| *used <= self.bytes_max);
         self.used_bytes.update(|used| grown.unwrap_or(used));
@@ -76,7 +76,7 @@ impl TempStore {
     }
 }
 
-/// A file without a name: it is gone with the last handle, also when the gateway is killed.
+/// A file without a name: it is deleted with its last handle, even when the gateway is killed.
 pub(crate) struct TempFile {
     opened: Arc<Opened>,
     len: u64,
@@ -131,7 +131,7 @@ impl TempFile {
         self.store.told(written)
     }
 
-    /// A handle to read with while another task appends.
+    /// Handle for reading while another task appends.
     pub(crate) fn reader(&self) -> TempReader {
         TempReader { opened: Arc::clone(&self.opened) }
     }
@@ -166,7 +166,7 @@ impl TempReader {
     }
 }
 
-/// Runs file work on tokio's pool of blocking threads, so that a slow disk stops nobody else.
+/// Runs file work on tokio's pool of blocking threads, so that a slow disk delays no other task.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
@@ -195,7 +195,7 @@ mod tests {
 
     #[tokio::test]
     async fn dropping_a_file_does_not_wait_until_it_is_closed() {
-        /// Stands for a file that the disk takes long to free.
+        /// Test double of a file that the disk takes long to free.
         struct Slow(std::sync::mpsc::Receiver<()>);
         impl Drop for Slow {
             fn drop(&mut self) {

@@ -1,11 +1,11 @@
-//! The two parts of a request's record, until both are known or nothing more is to come.
+//! The two parts of a request's record, until both are known or nothing more is expected.
 
 use std::cell::{Cell, RefCell};
 
 use sluice_observe::{Observer, RequestRecord, Work};
 use tokio::time::Instant;
 
-/// Answered requests that wait for their worker's report; further ones go without.
+/// Most answered requests that wait for their worker's report; further ones get no report.
 pub(crate) const ANSWERED_MAX: usize = 20_000;
 
 /// The client's side of the record of a request that a worker got.
@@ -35,7 +35,8 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// `is_own`: it is the gateway's own, and says nothing of its class. It is there because the worker is cold.
+    /// Makes the account. `is_own` means that the request is the gateway's own, so its cost says nothing about its class: the worker is
+    /// cold.
     pub(crate) fn new(is_own: bool) -> Self {
         Account {
             client: RefCell::new(if is_own { ClientSide::Missing } else { ClientSide::Open }),
@@ -47,7 +48,7 @@ impl Account {
         }
     }
 
-    /// The worker has answered.
+    /// Records that the worker has answered.
     pub(crate) fn finish(&self, now: Instant) {
         self.finished.set(Some(self.finished.get().unwrap_or(now)));
     }
@@ -57,7 +58,7 @@ impl Account {
         self.finished.get()
     }
 
-    /// Whether it has.
+    /// Whether the worker has answered.
     pub(crate) fn is_finished(&self) -> bool {
         self.finished.get().is_some()
     }
@@ -67,13 +68,13 @@ impl Account {
         self.is_measured.set(true);
     }
 
-    /// Whether nothing is to come any more.
+    /// Whether nothing more is expected.
     pub(crate) fn is_settled(&self) -> bool {
         let has_ended = self.is_reported.get() || self.is_silent.get();
         has_ended && self.is_measured.get() && matches!(*self.client.borrow(), ClientSide::Missing)
     }
 
-    /// The client's part is known: gives the record away, or keeps it until the worker's part is known too.
+    /// Takes the client's part: gives the record away, or stores it until the worker's part is known too.
     pub(super) fn client_ended(&self, observer: &Observer, mut record: RequestRecord, ended: Instant) {
         record.work = self.work.take();
         let client = if record.work.is_some() {
@@ -93,8 +94,7 @@ impl Account {
         }
     }
 
-    /// The worker's part is known: gives the record away, or keeps it until the client's part is known too. `record` makes one
-    /// with neither.
+    /// Takes the worker's part: gives the record away, or stores it until the client's part is known too. `record` makes one with neither.
     pub(super) fn worked(&self, observer: &Observer, work: Work, record: impl FnOnce() -> RequestRecord) {
         let mut client = self.client.borrow_mut();
         match &mut *client {
@@ -116,7 +116,7 @@ impl Account {
         }
     }
 
-    /// Gives the record away that waits for a report, if one does; none is to come.
+    /// Gives the record away if it waits for a report, as none will come.
     pub(crate) fn give(&self, observer: &Observer) {
         let mut client = self.client.borrow_mut();
         if let ClientSide::Ended(record, _) = &*client {
@@ -125,7 +125,7 @@ impl Account {
         }
     }
 
-    /// The same where the worker died with the request, of which it has used so much CPU time.
+    /// Gives the record away, with the CPU time that the request used of a worker which died with it.
     pub(crate) fn give_untold(&self, observer: &Observer, cpu_us: u64) {
         if let ClientSide::Ended(record, _) = &mut *self.client.borrow_mut()
             && let Some(line) = &mut record.line

@@ -1,4 +1,4 @@
-//! The record of a request as its client has seen it. It must not know what the worker reports.
+//! The record of a request from the client's side. It must not know what the worker reports.
 
 use sluice_catalog::errors::Code;
 use sluice_journal::{AccessRecord, Outcome};
@@ -84,7 +84,8 @@ struct Waits {
 }
 
 impl Waits {
-    /// A refusal after 0 ms is no short wait: in an overload most requests would be such, and the percentiles would fall.
+    /// Computes the times. A refusal after 0 ms is not counted as a short wait: in an overload most requests would be
+    /// such, and the percentiles would fall.
     fn of(times: Times, received: Instant, ended: Instant) -> Self {
         let Some(dispatched) = times.dispatched else {
             return Waits { unserved_ms: Some(ms(ended, received)), ..Waits::default() };

@@ -42,12 +42,12 @@ pub(crate) struct Request {
     pub(crate) time_unix_ms: u64,
     /// Request id in logs and answers.
     pub(crate) id: Rc<str>,
-    /// The client, or whom a trusted peer names as such.
+    /// Address of the client, or the one that a trusted peer reports.
     pub(crate) peer: IpAddr,
     pub(crate) trace: Option<Trace>,
-    /// Empty until it is received.
+    /// Request head; empty until it is received.
     pub(crate) head: RequestHead,
-    /// The protocols that it offers to switch to.
+    /// Protocols to which the client offers to switch.
     pub(crate) upgrade: Option<String>,
     /// Time at which enough of it had arrived for its answer.
     pub(crate) received: Option<Instant>,
@@ -58,7 +58,7 @@ pub(crate) struct Request {
     pub(crate) ticket: Option<Ticket>,
     /// Result of the cache lookup, if there was one.
     pub(crate) cached: Option<CacheUse>,
-    /// The page that it asks for, where that may be for this client alone and the cache leaves it to the app.
+    /// Cache key of the page, if that may be for this client alone and the cache leaves it to the app.
     pub(crate) lone_key: Option<String>,
     /// Fallback that it got in place of a render, if that is not an error.
     pub(crate) step: Option<Step>,
@@ -92,12 +92,12 @@ impl Request {
         }
     }
 
-    /// The request for an include: its page's client is known.
+    /// Request for an include: its page's client is known.
     pub(crate) fn of_include(peer: IpAddr, wanted: &Wanted) -> Self {
         Request { id: Rc::clone(&wanted.id), is_logged_in: wanted.is_logged_in, ..Request::new(peer) }
     }
 
-    /// The same for all who want that page: with this head, and without a place.
+    /// Copy of the request for all that want the page: with this head, and without a ticket.
     pub(crate) fn for_many(&self, head: RequestHead) -> Self {
         Request {
             started: self.started,
@@ -110,7 +110,7 @@ impl Request {
         }
     }
 
-    /// Takes over what the request at the worker knows, and its place, if it was sent for this one and has ended.
+    /// Takes over the facts and the ticket of the request at the worker, if that was sent for this one and has ended.
     pub(crate) fn settle(&mut self, waiting: &Waiting) {
         if let Some(fetched) = waiting.take_fetched()
             && let Ok(fetched) = fetched.downcast::<Request>()

@@ -1,5 +1,5 @@
-//! A request's place among those that a worker is to answer. It is given up when the ticket is dropped, whichever way the
-//! request's task ends.
+//! A request's place among those that a worker is to answer. It is given up when the ticket is dropped, in whatever way
+//! the request's task ends.
 
 use std::rc::Rc;
 

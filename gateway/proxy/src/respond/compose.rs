@@ -25,21 +25,20 @@ use include::Parent;
 use weave::{Source, Weaving};
 
 impl Gate {
-    /// Includes that ended so, since the start.
+    /// Number of includes with this result, since the start.
     pub fn includes(&self, end: IncludeEnd) -> u64 {
         self.composer.counted(end)
     }
 }
 
-/// Leaves out of the request what would have the app answer with a part of a page, or with none, where the config says that its pages
-/// are composed.
+/// Removes fields that would make the app answer with a part of a page, or with none, if the config names its pages as composed.
 pub(crate) fn prepare(gate: &Gate, request: &mut Request) {
     if gate.composer.names(&request.head) {
         rules::drop_conditions(&mut request.head);
     }
 }
 
-/// The answer, or in its place the page that it becomes with its includes, which `ask` asks for.
+/// Answer, or in its place the page with its includes, which `ask` requests.
 pub(crate) fn compose(
     exchange: &Exchange<'_>,
     origin: &Origin,

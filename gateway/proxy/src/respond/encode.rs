@@ -49,13 +49,13 @@ pub(crate) fn write_head(out: &mut Vec<u8>, head: &ResponseHead, size: Size, car
     });
 }
 
-/// Appends the head of an interim response, which has nothing but its own fields.
+/// Appends the head of an interim response, with only its own fields.
 pub(crate) fn write_interim(out: &mut Vec<u8>, head: &ResponseHead) {
     write_response_start(out, head, |name| !is_of_chunks(name));
     out.extend_from_slice(b"\r\n");
 }
 
-/// The field that announces trailers, which only chunks can carry.
+/// Whether the field announces trailers, which only chunks can carry.
 fn is_of_chunks(name: &str) -> bool {
     name.eq_ignore_ascii_case("trailer")
 }

@@ -13,7 +13,7 @@ use super::table::Table;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Client {
     V4(Ipv4Addr),
-    /// The network alone: the 64 bits after it are one client's, which changes them at will.
+    /// The network part of an IPv6 address: the 64 bits after it are one client's, which changes them at will.
     V6(u64),
 }
 
@@ -30,7 +30,7 @@ impl Client {
 pub(super) struct Addresses(Table<Client, ()>);
 
 impl Addresses {
-    /// The worker of this address, of those that serve (places, and who is in them), and whether it had another before.
+    /// Worker of this address among those that serve (places with their workers), and whether it had another before.
     pub(super) fn worker_of(&mut self, address: IpAddr, serving: &[(u32, WorkerId)]) -> Option<(WorkerId, bool)> {
         let client = Client::of(address);
         let serves = |worker| serving.iter().any(|(_, serving)| *serving == worker);

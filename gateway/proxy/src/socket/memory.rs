@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 
-/// One direction.
+/// One direction of a pipe.
 struct Way {
     bytes: VecDeque<u8>,
     bytes_max: usize,
@@ -20,7 +20,7 @@ struct Way {
     is_ended: bool,
     /// The other end reads no more.
     is_deaf: bool,
-    /// The reader gets an error when it has read what there is.
+    /// The reader gets an error when it has read the remaining bytes.
     is_reset: bool,
     reader: Option<Waker>,
     writer: Option<Waker>,
@@ -55,7 +55,7 @@ struct Ways {
     outward: Rc<RefCell<Way>>,
 }
 
-/// The two ends of a pipe that holds so many bytes each way.
+/// Makes the two ends of a pipe that holds this number of bytes each way.
 pub(crate) fn pipe(bytes_max: usize) -> (End, End) {
     let (there, back) = (Way::new(bytes_max), Way::new(bytes_max));
     let end =
@@ -181,7 +181,7 @@ impl Listener {
         }
     }
 
-    /// Whether the worker's backlog is full.
+    /// Sets whether the worker's backlog is full.
     pub(crate) fn fill(&self, is_full: bool) {
         self.backlog.is_full.set(is_full);
     }
@@ -193,7 +193,7 @@ impl Drop for Listener {
     }
 }
 
-/// A connection to who listens at the path in memory; `None` for a path that is not in memory.
+/// Connects to the listener at a path in memory; `None` for a path that is not in memory.
 pub(super) fn dial(path: &Path) -> Option<io::Result<End>> {
     if !path.starts_with(MEMORY) {
         return None;

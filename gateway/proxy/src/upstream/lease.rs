@@ -17,7 +17,7 @@ pub(crate) struct Lease {
     lost: Option<Sender<Lost>>,
 }
 
-/// A lease that nobody has given back: a fault of the gateway's own has ended the task that had it.
+/// A lease that was never returned: a fault of the gateway's own has ended its task.
 pub(crate) struct Lost {
     pub(crate) worker: WorkerId,
     pub(crate) request: RequestId,
@@ -30,7 +30,7 @@ impl Lease {
         Lease { worker, request, lost: Some(lost.clone()) }
     }
 
-    /// The slot is given back, or went with its worker.
+    /// Ends the lease, because the slot is returned or went with its worker.
     pub(crate) fn end(mut self) -> (WorkerId, RequestId) {
         self.lost = None;
         (self.worker, self.request)
@@ -52,7 +52,7 @@ impl Drop for Lease {
     }
 }
 
-/// A stream that has left its slot, in the worker's count; it leaves that with its connection, whichever way that ends.
+/// A stream that has left its slot, in the worker's count. It is counted until its connection ends, in whatever way.
 pub(crate) struct StreamLease {
     gate: Rc<Gate>,
     worker: WorkerId,

@@ -1,4 +1,4 @@
-//! An answer on its way from a worker: bytes to a head and pieces of a body. The worker is input like any client (I8).
+//! An answer on its way from a worker: bytes are parsed to a head and pieces of a body. The worker is input like any client (I8).
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use sluice_http1::{ChunkedDecoder, HeadLimits, HeadReader, Parse, ReceivedResponse, ResponseFraming};
@@ -26,9 +26,9 @@ pub(super) enum Proof {
 
 /// Result of reading the bytes so far.
 pub(super) enum Progress {
-    /// More are needed.
+    /// More bytes are needed.
     Short,
-    /// An interim answer that means something to the client.
+    /// An interim answer that is meant for the client.
     Interim(ResponseHead),
     /// The head.
     Head(ReceivedResponse),
@@ -71,7 +71,7 @@ impl Reader {
         Reader { state: State::Head(HeadReader::new()), proof, keeps_alive: false, trailers: Vec::new() }
     }
 
-    /// Takes what there is of the bytes.
+    /// Parses the available bytes.
     pub(super) fn step(
         &mut self,
         unread: &mut BytesMut,
@@ -202,7 +202,7 @@ fn malformed(rejection: &Rejection) -> Broken {
     Broken::Malformed(rejection.detail)
 }
 
-/// The first `len` bytes. A small piece is copied, so that the buffer it came in can be used again at once.
+/// Takes the first `len` bytes. A small piece is copied, so that its buffer can be used again at once.
 fn take(unread: &mut BytesMut, len: usize) -> Bytes {
     if len <= COPY_BYTES_MAX {
         let piece = Bytes::copy_from_slice(&unread[..len]);
@@ -212,8 +212,8 @@ fn take(unread: &mut BytesMut, len: usize) -> Bytes {
     unread.split_to(len).freeze()
 }
 
-/// Whether the head is one that the preload has marked for the request: its first field is the token. Bytes that got before
-/// it, up to the middle of a field or of a status line, have made it a later field, or the real status line a reason.
+/// Whether the preload has marked the head for the request: its first field is the token. Bytes that precede it, up to the middle of a
+/// field or of a status line, make it a later field, or the real status line a reason.
 fn bears(received: &ReceivedResponse, request: &WorkerRequest) -> bool {
     let is_marked = received
         .head

@@ -1,4 +1,4 @@
-//! One connection to a worker: the stream and what was read from it and not used yet.
+//! One connection to a worker: the stream, and the bytes that were read from it and not used yet.
 
 use std::future::Future as _;
 use std::io;
@@ -31,7 +31,7 @@ fn is_passing(error: &io::Error) -> bool {
 pub(crate) struct Wire {
     pub(crate) stream: Socket<UnixStream>,
     pub(crate) unread: BytesMut,
-    /// Requests written to it, or begun to be.
+    /// Number of requests that were written to it, at least in part.
     pub(crate) carried: u32,
 }
 
@@ -51,14 +51,14 @@ impl Wire {
         }
     }
 
-    /// Whether nothing speaks against another request: an idle connection that is closed, or sends anything, carries none.
+    /// Whether the connection can carry another request: an idle one that is closed, or sends anything, cannot.
     pub(super) fn is_quiet(&mut self) -> bool {
         let mut byte = [0];
         let mut cx = Context::from_waker(Waker::noop());
         Pin::new(&mut self.stream).poll_read(&mut cx, &mut ReadBuf::new(&mut byte)).is_pending()
     }
 
-    /// Reads what there is, up to the room of the buffer. 0 bytes are the end of the connection.
+    /// Reads the available bytes, up to the room of the buffer. 0 bytes are the end of the connection.
     pub(super) fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         if self.unread.capacity() - self.unread.len() < READ_BYTES / 4 {
             self.unread.reserve(READ_BYTES);
@@ -71,7 +71,7 @@ impl Wire {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
-    /// Closes the sending side. A socket does that at once.
+    /// Closes the sending side, at once.
     pub(super) fn shut_down(&mut self) {
         let mut cx = Context::from_waker(Waker::noop());
         let _ = Pin::new(&mut self.stream).poll_shutdown(&mut cx);

@@ -16,7 +16,7 @@ use crate::gate::to_usize;
 use crate::receive::body::Body;
 use crate::respond::fill::FillReader;
 
-/// A request up to here that was written at once is read at once: less than what a runtime takes in one read.
+/// Size up to which a request that was written at once is also read at once: less than a runtime takes in one read.
 const PIECE_BYTES_MAX: usize = 4096;
 /// Last bytes of every request head.
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
@@ -45,9 +45,9 @@ pub(super) struct Writer {
 
 /// Result of a write.
 pub(super) enum Written {
-    /// Bytes left. All of them: `is_whole`; in one small write: `is_one_piece`.
+    /// Bytes were sent. All of them: `is_whole`; in one small write: `is_one_piece`.
     Some { is_whole: bool, is_one_piece: bool },
-    /// The worker's connection takes no more; its reading side tells why.
+    /// The worker's connection takes no more; its reading side gives the reason.
     Refused,
     /// The body could not be read back.
     Lost,
@@ -76,7 +76,7 @@ impl Writer {
         Writer { piece, at: 0, next, rest, end, total, wrote: 0, is_first: true }
     }
 
-    /// Writes as much as the worker takes.
+    /// Writes as many bytes as the worker takes.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, wire: &mut Wire, request: &WorkerRequest) -> Poll<Written> {
         loop {
             let bytes = self.piece.as_deref().unwrap_or(&request.head);
@@ -144,7 +144,7 @@ impl Writer {
     }
 }
 
-/// The head, with the number by which it was handed over ahead of time at the end of the gateway's word to the preload.
+/// Request head, with the number by which it was handed ahead at the end of the private field for the preload.
 fn head_of(request: &WorkerRequest) -> Cow<'_, [u8]> {
     if request.ahead() == Ahead::No {
         return Cow::Borrowed(&request.head);

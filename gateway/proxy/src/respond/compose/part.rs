@@ -37,18 +37,18 @@ impl Tally {
     }
 }
 
-/// A body that is to stand in the page, counted as memory until it does.
+/// Body of an include, counted as memory until it stands in the page.
 pub(super) struct Body {
     pub(super) data: Bytes,
     _held: Held,
 }
 
-/// An include that is asked for.
+/// An include that is being requested.
 pub(crate) struct Wanted {
     /// Request id of the include in logs.
     pub(crate) id: Rc<str>,
     pub(crate) page: Rc<Page>,
-    /// 1 for one that stands in what a client asked for.
+    /// Depth of the include; 1 if its page was asked for by a client.
     pub(crate) depth: u32,
     /// The page's own request had the password of a user.
     pub(crate) is_logged_in: bool,
@@ -118,7 +118,7 @@ impl Wanted {
         self.is_broken.set(true);
     }
 
-    /// Whether nobody waits for the rest.
+    /// Whether no page waits for the rest.
     pub(crate) fn is_over(&self) -> bool {
         self.is_broken.get() || self.is_given_up.get() || self.is_late()
     }

@@ -19,7 +19,7 @@ pub(super) enum Verdict {
     Compress(Coding),
 }
 
-/// Encodings that answers are compressed in; the order decides where a client likes several alike.
+/// Encodings for answers; the order decides if a client likes several alike.
 const CODINGS: [Coding; 3] = [Coding::Zstd, Coding::Brotli, Coding::Gzip];
 
 /// Compression settings from the config.
@@ -33,11 +33,11 @@ pub(super) struct Policy {
 
 /// Media types, in lower case.
 enum Pattern {
-    /// `text/html`.
+    /// A type such as `text/html`.
     One(Box<str>),
-    /// `text/*`: all that begin so, with the slash.
+    /// A type such as `text/*`: all that begin so, with the slash.
     Kind(Box<str>),
-    /// `*+json`: all that end so, with the plus.
+    /// A suffix such as `*+json`: all that end so, with the plus.
     Suffix(Box<str>),
 }
 
@@ -119,7 +119,7 @@ impl Pattern {
     }
 }
 
-/// The route as the readings of a path are compared with it.
+/// Route in the form in which the readings of a path are compared with it.
 fn folded(route: Route) -> Route {
     let fold = |segment| match segment {
         Segment::Name(name) => Segment::Name(lower(&decoded(name.as_bytes())).into_owned()),
@@ -130,7 +130,7 @@ fn folded(route: Route) -> Route {
 
 // What changes in heads.
 
-/// Says that the answer depends on what its client accepts.
+/// Adds to `Vary` that the answer depends on the encodings that its client accepts.
 pub(super) fn vary(head: &mut ResponseHead) {
     let says_so = |name: &[u8]| name == b"*" || name.eq_ignore_ascii_case(b"accept-encoding");
     if !head.fields.get_all("vary").flat_map(elements).any(says_so) {
@@ -138,7 +138,7 @@ pub(super) fn vary(head: &mut ResponseHead) {
     }
 }
 
-/// Says that the body is compressed. Its bytes are not those that a strong entity tag was for, nor can parts of them be asked for.
+/// Marks the body as compressed. A strong entity tag no longer fits its bytes, and no range of them can be requested.
 pub(super) fn announce(head: &mut ResponseHead, coding: Coding) {
     weaken(head);
     head.fields.retain(|name, _| !name.eq_ignore_ascii_case("accept-ranges"));
@@ -152,7 +152,7 @@ fn weaken(head: &mut ResponseHead) {
     head.fields.push("ETag", weak);
 }
 
-/// Gives the tag of a 304 back as the client has it: one that was weakened stays weak.
+/// Returns the tag of a 304 as the client has it: one that was weakened stays weak.
 pub(super) fn weaken_as_asked(head: &mut ResponseHead, request: &RequestHead) {
     let Some(tag) = head.fields.get("etag").filter(|tag| tag.starts_with(b"\"")) else { return };
     let weak = [b"W/", tag].concat();

@@ -10,9 +10,9 @@ use crate::receive::memory::Held;
 
 /// Cost in bytes of a piece besides its data: its own allocation and its place in the list.
 const PIECE_BYTES: usize = 128;
-/// Shorter pieces that share their allocation with others are copied: they would keep all of it in memory.
+/// Size below which pieces that share their allocation with others are copied: they would hold all of it in memory.
 const SHARED_BYTES_MIN: usize = 16 * 1024;
-/// Pieces up to here are joined while nobody has taken them.
+/// Size up to which pieces are joined while no reader has taken them.
 pub(super) const JOINED_BYTES_MAX: usize = 4 * 1024;
 
 /// Next part for a reader.
@@ -119,7 +119,7 @@ impl Pieces {
         self.readers.get(reader.0).and_then(Option::as_ref).is_some_and(|place| !place.framed.is_empty())
     }
 
-    /// Pieces in memory, which all stand before those in the file, and where each begins.
+    /// Pieces in memory, which all precede those in the file, and the start of each.
     pub(super) fn in_memory(&self) -> impl Iterator<Item = (u64, &Bytes)> {
         self.pieces.iter().map_while(|piece| match &piece.data {
             Data::Memory(data) => Some((piece.at, data)),
@@ -155,7 +155,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// Whether anybody is left who will read it. What follows without a gap in the file is one piece.
+    /// Adds a stretch of the file, joined with the one before if they are adjacent. Returns whether a reader is left for it.
     pub(super) fn push_stretch(&mut self, stretch: Stretch) -> bool {
         let at = self.len;
         self.len += stretch.len;
@@ -176,7 +176,7 @@ impl Pieces {
         self.pieces.is_empty() && self.readers.iter().flatten().all(|place| place.framed.is_empty())
     }
 
-    /// The place of the piece that this offset stands in.
+    /// Index of the piece that contains this offset.
     fn index(&self, at: u64) -> usize {
         self.pieces.partition_point(|piece| piece.end() <= at)
     }
@@ -223,7 +223,7 @@ impl Pieces {
         Some(Stretch { offset: offset + read, len: len - read })
     }
 
-    /// The reader has read so much.
+    /// Advances the reader's position by the bytes that it has read.
     pub(super) fn advance(&mut self, reader: Key, read: u64) {
         let Some(Some(place)) = self.readers.get_mut(reader.0) else { return };
         if let Some(framed) = place.framed.front_mut() {
