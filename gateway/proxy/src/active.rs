@@ -32,7 +32,8 @@ impl ActiveConfig {
     /// where traces go.
     ///
     /// # Errors
-    /// When one of them cannot be used, traces cannot be exported, or an entry of `server.trusted_peers` is no network.
+    /// Fails if one of them cannot be used, traces cannot be exported, or an entry of `server.trusted_peers` is no
+    /// network.
     pub fn read(config: Rc<Config>) -> Result<Self, Unusable> {
         let certificates = Certificates::read(&config)?.map(Arc::new);
         sluice_certificates::acme::Settings::read(&config, config.server.port)?;

@@ -43,7 +43,7 @@ pub use unusable::Unusable;
 /// Makes the gate from the config.
 ///
 /// # Errors
-/// When a value is well formed but means nothing, or names a directory that does not exist: says which.
+/// Fails if a value is well formed but means nothing, or names a directory that does not exist, and names the value.
 pub fn gate(active: ActiveConfig, observer: Rc<Observer>) -> Result<Rc<Gate>, Unusable> {
     let scheduler = Scheduler::new(limits(active.config()));
     let traces = active.traces.clone();

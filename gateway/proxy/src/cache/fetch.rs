@@ -295,7 +295,7 @@ impl Fetch {
 /// Copies the worker's body. Returns the trailers.
 ///
 /// # Errors
-/// Why it did not become whole.
+/// Reason why the body is incomplete.
 async fn copy(answer: &Answer, shared: &Shared, bytes_max: u64) -> Result<Vec<(String, Vec<u8>)>, Code> {
     loop {
         if !shared.is_wanted() {

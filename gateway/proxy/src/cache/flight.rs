@@ -363,7 +363,7 @@ impl Shared {
     /// Copies a complete body into one piece, with an allocation of its own: a part of a larger buffer would hold that in memory.
     ///
     /// # Errors
-    /// What the file system says of what is in a file.
+    /// Error of the file system, if part of it is in a file.
     pub(super) async fn gather(&self) -> io::Result<Bytes> {
         let reader = FillReader::new(&self.body);
         let len = to_usize(self.body.len());

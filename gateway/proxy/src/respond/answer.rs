@@ -355,7 +355,7 @@ impl Answer {
     /// Reads up to `bytes_max` bytes that have overflowed to the file.
     ///
     /// # Errors
-    /// What the file system says.
+    /// Error of the file system.
     pub(crate) async fn read_back(&self, bytes_max: usize) -> io::Result<Bytes> {
         let data = self.body.read_back(self.reader, bytes_max).await;
         self.taken.set();
@@ -365,7 +365,7 @@ impl Answer {
     /// Moves waiting bytes from memory to the file: the client takes nothing for now. `rest` was framed and comes before them.
     ///
     /// # Errors
-    /// When the file cannot take it; nothing has changed then.
+    /// Fails if the file cannot take them; nothing has changed then.
     pub(crate) async fn set_aside(&self, rest: &[u8]) -> io::Result<()> {
         if self.has_left.get() {
             return Err(io::ErrorKind::BrokenPipe.into());

@@ -158,7 +158,7 @@ impl Fill {
     /// Reads up to `bytes_max` bytes from the file.
     ///
     /// # Errors
-    /// What the file system says, and where the file has nothing for this reader.
+    /// Error of the file system, also if the file has nothing for this reader.
     pub(crate) async fn read_back(&self, reader: Key, bytes_max: usize) -> io::Result<Bytes> {
         let (file, stretch) = {
             let file = self.file.lock().await;
@@ -175,7 +175,7 @@ impl Fill {
     /// Moves waiting bytes from memory to the file: a reader takes nothing for now. It had framed `rest`, which comes first for it.
     ///
     /// # Errors
-    /// When the file cannot take it; nothing has changed then.
+    /// Fails if the file cannot take them; nothing has changed then.
     pub(crate) async fn set_aside(&self, reader: Key, rest: &[u8]) -> io::Result<()> {
         let mut file = self.lock().await;
         let (at, mut data) = {
@@ -216,7 +216,7 @@ impl FillReader {
     /// Next bytes, at most `bytes_max` of those that are in the file; `None` if nothing else was written.
     ///
     /// # Errors
-    /// What the file system says.
+    /// Error of the file system.
     pub(crate) async fn read(&self, bytes_max: usize) -> io::Result<Option<Bytes>> {
         match self.fill.next(self.key) {
             None => Ok(None),

@@ -63,8 +63,7 @@ impl Certificates {
     /// Reads the certificates that the config names; `None` if clients speak no TLS. Those that a CA has not issued yet are missing.
     ///
     /// # Errors
-    /// When a file cannot be read or is not what it should be, a key belongs to another certificate, or a certificate is for no
-    /// name.
+    /// Fails if a file cannot be read or is invalid, a key belongs to another certificate, or a certificate is for no name.
     pub(crate) fn read(config: &Config) -> Result<Option<Self>, Unusable> {
         // Before the files are read, so that what changes meanwhile is noticed.
         let stamps = stamps(config);

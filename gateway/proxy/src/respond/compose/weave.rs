@@ -185,7 +185,7 @@ impl Weaving {
     /// Reads the available bytes of the page. Returns whether there were any.
     ///
     /// # Errors
-    /// How the page ended, where it did not become whole.
+    /// End of a page that is incomplete.
     async fn read(&mut self) -> Result<bool, End> {
         let data = match &mut self.source {
             Source::Whole(data) => {
