@@ -10,8 +10,6 @@ const COVERED = /^(?:gateway\/[\w-]+\/src|packages\/[\w-]+\/src|tests\/support|b
 const LATER: readonly string[] = [
   'gateway/catalog/src/config/',
   'gateway/journal/',
-  'gateway/proxy/',
-  'gateway/supervisor/src/control/line.rs',
 ];
 
 /** Sources that are tests, or that `make generate` writes from comments elsewhere. */

@@ -1,4 +1,4 @@
-//! What is made from a config before it comes into force, at a start and at each reload.
+//! Values that are made from a config before it comes into force, at a start and at each reload.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::front::tls::Certificates;
 use crate::receive::trust::Trust;
 use crate::unusable::Unusable;
 
-/// A config with what was read for it: who is trusted, who may ask, and the certificates.
+/// A config with the values that were read for it: trusted peers, access rules and certificates.
 #[derive(Clone)]
 pub struct ActiveConfig {
     pub(crate) config: Rc<Config>,
@@ -23,15 +23,17 @@ pub struct ActiveConfig {
     pub(crate) error_pages: Rc<Pages>,
     pub(crate) certificates: Option<Arc<Certificates>>,
     pub(crate) traces: Option<sluice_traces::Settings>,
-    /// `None` where no cache is shared.
+    /// `None` if no cache is shared.
     pub(crate) shared_cache: Option<sluice_tier::Settings>,
 }
 
 impl ActiveConfig {
-    /// Reads the certificates, keys, users and shells that the config names, and the variables that say where traces go.
+    /// Reads the certificates, keys, users and shells that the config names, and the environment variables that set
+    /// where traces go.
     ///
     /// # Errors
-    /// When one of them cannot be used, traces cannot be exported, or an entry of `server.trusted_peers` is no network.
+    /// Fails if one of them cannot be used, traces cannot be exported, or an entry of `server.trusted_peers` is no
+    /// network.
     pub fn read(config: Rc<Config>) -> Result<Self, Unusable> {
         let certificates = Certificates::read(&config)?.map(Arc::new);
         sluice_certificates::acme::Settings::read(&config, config.server.port)?;

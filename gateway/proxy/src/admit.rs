@@ -1,4 +1,4 @@
-//! What may stop a request before the queue.
+//! Checks that may stop a request before the queue.
 
 pub(crate) mod access;
 pub(crate) mod beacons;

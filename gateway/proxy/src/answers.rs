@@ -1,4 +1,4 @@
-//! Who answers a request: the gateway itself, a file, or a worker. Each gives a [`Response`], and none writes bytes.
+//! Sources of answers: the gateway itself, a file, or a worker. Each gives a [`Response`], and none writes bytes.
 
 pub(crate) mod challenge;
 pub(crate) mod conditions;
@@ -20,37 +20,37 @@ use crate::respond::answer::Answer;
 use crate::respond::compress::KeptBody;
 use files::FilePart;
 
-/// An answer, whoever gives it.
+/// Answer of any source.
 pub(crate) struct Response {
-    /// Without what says how the body is delimited: the one who sends it knows how.
+    /// Response head without the fields that delimit the body: the sender adds those.
     pub(crate) head: ResponseHead,
     pub(crate) body: ResponseBody,
 }
 
-/// What follows a head.
+/// Body of a response.
 pub(crate) enum ResponseBody {
     Empty,
     Whole(Bytes),
-    /// It is kept, and sent to others as well.
+    /// A cached body, which is sent to others as well.
     Kept(Rc<KeptBody>),
     File(FilePart),
-    /// What a worker writes while it is sent, and its size as announced.
+    /// A worker's answer, which is still written while it is sent, and its size as announced.
     Fill(Rc<Answer>, Size),
 }
 
-/// How long a body is, as far as its head can tell.
+/// Length of a body as its head tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// Nothing is told, and no body follows.
+    /// Neither the head nor a body gives a length.
     Untold,
-    /// Bytes; also where the body stays away, as in the answer to HEAD.
+    /// Length in bytes; it stands in the head even if no body follows, as in the answer to HEAD.
     Known(u64),
-    /// The body's end tells.
+    /// Unknown until the body ends.
     Unknown,
 }
 
 impl Response {
-    /// A short answer of the gateway's own, which no cache keeps.
+    /// Short answer of the gateway's own, which no cache stores.
     fn short(status: u16, content_type: &str, body: String) -> Self {
         let fields = [("Content-Type", content_type.as_bytes()), ("Cache-Control", b"no-store")];
         let head = ResponseHead::new(status, fields.into_iter().collect::<Fields>());

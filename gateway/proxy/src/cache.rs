@@ -1,8 +1,7 @@
-//! Pages that are rendered once and sent to many: what is kept, and who waits for a render that is under way (I7).
+//! Pages that are rendered once and sent to many: the cached pages, and the clients that wait for a render under way (I7).
 //!
-//! What HTTP says of all that is in the crate `sluice_cache`; here are the memory (`store`), renders for many (`flight`, begun by
-//! `fetch`), and heads of what is sent (`reply`). The road asks [`look_up::answer`] before it asks a worker. This must not know how a
-//! worker is chosen.
+//! The crate `sluice_cache` has the rules of HTTP. This module has the memory (`store`), renders for many (`flight`, begun by `fetch`), and
+//! heads of answers (`reply`). The road asks [`look_up::answer`] before it asks a worker. This must not know how a worker is chosen.
 
 mod disk;
 mod fetch;
@@ -42,32 +41,32 @@ pub use tier::hear_other_gateways;
 pub(crate) use tier::settings as shared_settings;
 use unkept::Unkept;
 
-/// All that is kept, and all that is being fetched.
+/// The page cache: stored pages, and pages that are being fetched.
 pub(crate) struct Cache {
     is_on: bool,
     keys: Keys,
     vary_by: Vec<String>,
-    /// Longest prefix first.
+    /// Time to live by prefix, longest prefix first.
     ttl_s: Vec<(String, u64)>,
     store: RefCell<Store>,
     bytes_max: u64,
     flights: Flights,
-    /// One page at a time is gathered from what was written of it.
+    /// Permit to copy a page into one piece; one page at a time.
     gathers: Semaphore,
     log: Rc<Log>,
-    /// Pages that turned out not to be for all.
+    /// Pages that turned out to be for one client alone.
     marks: Marks,
     unkept: Unkept,
     pub(crate) counts: Counts,
-    /// What is shared with other gateways.
+    /// Cache that is shared with other gateways.
     tier: Option<SecondTier>,
-    /// What outlives this gateway.
+    /// Pages on disk, which outlive this gateway.
     disk: DiskTier,
     /// The gateway that takes over, in an upgrade.
     successor: Successor,
 }
 
-/// What came of requests that were looked up, since the start.
+/// Results of cache lookups, since the start.
 #[derive(Default)]
 pub(crate) struct Counts {
     uses: [Cell<u64>; CacheUse::ALL.len()],
@@ -109,7 +108,7 @@ impl Cache {
         }
     }
 
-    /// Puts in force what a reload may change.
+    /// Applies the settings that a reload may change.
     pub(crate) fn set_config(&self, settings: &config::PageCache) {
         if let Some(tier) = &self.tier {
             tier.set_time_max(settings.shared_timeout_ms);
@@ -120,17 +119,17 @@ impl Cache {
         self.is_on
     }
 
-    /// What the config says of a page. A path that an app may read as another one has no rule: that one may be for one user alone.
+    /// Rule of the config for a page. A path that an app may read as another one has no rule: that one may be for one user alone.
     fn rule(&self, path: &str) -> Rule {
         let found = self.ttl_s.iter().find(|(prefix, _)| paths::lies_surely_below(path, prefix));
         Rule { ttl_s: found.map(|(_, seconds)| *seconds) }
     }
 }
 
-/// What tells pages apart.
+/// Rules that distinguish pages.
 struct Keys {
     rules: KeyRules,
-    /// In lower case.
+    /// Beginnings of paths, in lower case.
     bypass: Vec<String>,
 }
 
@@ -146,7 +145,7 @@ impl Keys {
         !self.bypass.is_empty() && paths::may_lie_below(path, &self.bypass)
     }
 
-    /// The key of a page that may be kept; none for other requests.
+    /// Key of a page that may be cached; none for other requests.
     fn key(&self, head: &RequestHead, origin: &Origin) -> Option<String> {
         if self.is_bypassed(head.path()) {
             return None;
@@ -154,7 +153,7 @@ impl Keys {
         self.key_of(head, origin)
     }
 
-    /// The key of any page. None where a trusted proxy says something odd of where it was asked for, which an app may write into its page.
+    /// Key of any page. None if a trusted proxy sends an unusual origin, which an app may write into its page.
     fn key_of(&self, head: &RequestHead, origin: &Origin) -> Option<String> {
         let told = |name| head.fields.get_all(name).filter(|_| origin.is_trusted);
         let is_scheme = |proto: &[u8]| [&b"http"[..], b"https"].iter().any(|known| proto.eq_ignore_ascii_case(known));

@@ -1,4 +1,5 @@
-//! Sockets and connections: what clients are accepted, and how long each stays. It must not know what requests are for.
+//! Sockets and connections: accepting clients, and the lifetime of each connection. It must not know what requests are
+//! for.
 
 #[cfg(test)]
 mod allocations;

@@ -1,4 +1,4 @@
-//! What all connections and workers share: the scheduler, the requests it decides about, and the config.
+//! State that all connections and workers share: the scheduler, the requests it decides about, and the config.
 //!
 //! Everything runs on one thread, so a decision is one borrow of the scheduler and never a lock. The gate carries out
 //! what the scheduler decides; it decides nothing itself. What an operator asks of it is in `view`.
@@ -70,11 +70,11 @@ use tokio::time::Instant;
 
 /// The shared state of the gateway.
 pub struct Gate {
-    /// Itself, for tasks that outlast a call.
+    /// Reference to itself, for tasks that outlast a call.
     me: Weak<Gate>,
     active: RefCell<ActiveConfig>,
     tls: Option<Tls>,
-    /// The observer: it is told of all that an operator may want to know.
+    /// Observer, which gets all events for the operator.
     pub observer: Rc<Observer>,
     pub(crate) store: Rc<TempStore>,
     pub(crate) classes: Classes,
@@ -82,17 +82,17 @@ pub struct Gate {
     pub(crate) files: Files,
     pub(crate) cache: Cache,
     pub(crate) shells: Shells,
-    /// Who has workers purge the parts of pages that they keep.
+    /// Purges the parts of pages that workers cache.
     pub(crate) parts_purger: RefCell<Option<PartsPurger>>,
     pub(crate) composer: Composer,
     pub(crate) compression: Compression,
     pub(crate) lobby: Lobby,
     pub(crate) tokens: Tokens,
-    /// Who asks a CA for certificates.
+    /// Requests certificates from a CA.
     pub(crate) renewals: Renewals,
-    /// Why the latest warm-up failed, and whose it was.
+    /// Error of the latest warm-up that failed, and its worker.
     warm_up_failure: RefCell<Option<(WorkerId, WarmUpError)>>,
-    /// How the app ended that is being developed, for the page about it.
+    /// Exit status and last output of the app in development, for the page about it.
     pub(crate) last_words: RefCell<Option<LastWords>>,
     port: Cell<u16>,
     rates: Option<RefCell<Rates>>,
@@ -101,29 +101,29 @@ pub struct Gate {
     deaths: Retries,
     scheduler: RefCell<Scheduler>,
     may_raise: Cell<bool>,
-    /// Workers may get further requests while theirs wait; whoever grants that is woken when the queue waits.
+    /// Workers may get further requests while theirs wait; the task that grants them is woken when the queue waits.
     looks_for_waits: bool,
     own_calls: RefCell<own_calls::OwnCalls>,
     queue_waits: Notify,
-    /// What the scheduler is still to be told, and when it happened.
+    /// Events that the scheduler has not had yet, with the time of each.
     events: RefCell<VecDeque<(Instant, Event)>>,
     is_stepping: Cell<bool>,
-    /// The list of a step's actions, kept for its memory, and for what a panic has left of them.
+    /// List of a step's actions, stored for its memory, and for the actions that a panic has left.
     actions: Cell<Vec<Action>>,
     pub(crate) epoch: Instant,
     /// The scheduler's clock as of the latest step.
     stepped: Cell<Time>,
-    /// Who carries out actions on processes.
+    /// Carries out actions on processes.
     host: RefCell<Option<Host>>,
     pub(crate) requests: Requests,
-    /// Leases that nobody gave back.
+    /// Leases that were dropped without being returned.
     lost: (mpsc::Sender<Lost>, mpsc::Receiver<Lost>),
     slots: RefCell<WorkerMap<Rc<Slots>>>,
     next_request: Cell<u64>,
     service: Service,
 }
 
-/// How far the service is, and with what.
+/// State of the service: streams, last progress, and whether it is ending.
 #[derive(Default)]
 struct Service {
     streams: Cell<u64>,
@@ -194,17 +194,17 @@ impl Gate {
         }))
     }
 
-    /// For what may outlast it.
+    /// Weak reference, for values that may outlast the gate.
     pub(crate) fn weak(&self) -> Weak<Self> {
         Weak::clone(&self.me)
     }
 
-    /// For a task that outlasts the call.
+    /// Strong reference, for a task that outlasts the call.
     pub(crate) fn rc(&self) -> Rc<Self> {
         self.me.upgrade().expect("whoever calls the gate holds it")
     }
 
-    /// Counts a request of this client. If it is over its limit: after how many seconds it may ask again.
+    /// Counts a request of this client. If it is over its limit, returns the seconds after which it may ask again.
     pub(crate) fn over_rate(&self, client: IpAddr, target: &str) -> Option<u32> {
         let now_ns = || u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.rates.as_ref()?.borrow_mut().refuses(client, target, now_ns())
@@ -224,14 +224,14 @@ impl Gate {
         Answer::new(&self.store, memory_bytes_max, config.response_file_bytes_max())
     }
 
-    /// One whose head is known.
+    /// New answer whose head is already known.
     pub(crate) fn new_body(&self) -> Rc<Answer> {
         let config = self.config();
         let memory_bytes_max = to_usize(config.bounds.response_memory_bytes_max);
         Answer::body(&self.store, memory_bytes_max, config.response_file_bytes_max())
     }
 
-    /// The client went away. Returns whether the request was still queued, so that no worker will ever see it.
+    /// Ends a request whose client has gone. Returns whether it was still queued, so that no worker will ever see it.
     pub(crate) fn leave(&self, request: RequestId) -> bool {
         let was_queued = self.requests.take_queued(request).is_some();
         if was_queued {
@@ -246,13 +246,13 @@ impl Gate {
 
     // What becomes of a request that a worker was given: each way gives its lease back.
 
-    /// The worker never saw the request: it waits again in its old place.
+    /// Puts a request that the worker never saw back into its old place in the queue.
     pub(crate) fn undelivered(&self, lease: Lease, request: &Rc<WorkerRequest>) {
         self.tell(Event::Faulted { worker: lease.worker });
         self.returned(lease, request);
     }
 
-    /// The app never saw the request, and its slot is free: it waits again in its old place.
+    /// Puts a request that the app never saw back into its old place in the queue, and frees its slot.
     pub(crate) fn returned(&self, lease: Lease, returned: &Rc<WorkerRequest>) {
         let (worker, request) = lease.end();
         let need = returned.need.get();
@@ -268,7 +268,7 @@ impl Gate {
         }
     }
 
-    /// The worker gave the request back, unseen by the app, which goes on with the request `by`. The slot is that one's from now on.
+    /// Gives the slot of `passed`, which the worker returned before the app saw it, to the request `by`.
     pub(crate) fn pass_to(
         &self,
         slots: &Rc<Slots>,
@@ -291,7 +291,7 @@ impl Gate {
         slots.give_again(lease, unended, wire);
     }
 
-    /// Makes a request that no app has seen one that waits again. Returns false when nobody wants it any more.
+    /// Makes a request that no app has seen wait again. Returns false if no client wants it any more.
     pub(super) fn put_back(&self, request: &Rc<WorkerRequest>) -> bool {
         let is_wanted = request.answer.is_wanted() && !request.is_own;
         if is_wanted {
@@ -303,7 +303,7 @@ impl Gate {
         is_wanted
     }
 
-    /// The worker has finished with the request: its slot is free. The lease ends last, so that a fault on the way loses no slot.
+    /// Frees the slot of a request that the worker has finished. The lease ends last, so that a fault on the way loses no slot.
     pub(crate) fn finished(&self, lease: Lease, now: Instant) {
         let (worker, request) = (lease.worker, lease.request);
         self.service.last_progress.set(Some(now));
@@ -312,7 +312,7 @@ impl Gate {
         lease.end();
     }
 
-    /// The response is an upgrade or event stream and leaves the slot. The lease ends last, as in [`Gate::finished`].
+    /// Frees the slot of an upgrade or event stream. The lease ends last, as in [`Gate::finished`].
     pub(crate) fn detached(&self, lease: Lease) -> StreamLease {
         let (worker, request) = (lease.worker, lease.request);
         let now = Instant::now();
@@ -327,14 +327,14 @@ impl Gate {
         StreamLease::new(self.rc(), worker, request)
     }
 
-    /// What [`StreamLease`] says when it is dropped.
+    /// Counts a stream as ended and tells the scheduler; called when a [`StreamLease`] is dropped.
     pub(crate) fn stream_ended(&self, worker: WorkerId, request: RequestId) {
         self.service.streams.set(self.service.streams.get().saturating_sub(1));
         self.requests.answered(request, Instant::now());
         self.tell(Event::StreamEnded { worker });
     }
 
-    /// The task that carried this request out has panicked. Its slot goes with the worker.
+    /// Handles a panic of the task that carried a request out. Its slot ends with the worker.
     fn lost(&self, Lost { worker, request, place }: Lost) {
         let text = format!(
             "a slot of worker {} was lost to a fault in the gateway, at {place}; the worker is replaced",
@@ -351,7 +351,7 @@ impl Gate {
 
     // Time.
 
-    /// Called often: lets time-outs happen. Coarse on purpose, so that requests pay for no timers of their own.
+    /// Checks all timeouts; called often. It is coarse on purpose, so that requests pay for no timers of their own.
     pub fn tick(&self) {
         let due = self.scheduler.borrow().next_deadline();
         if due.is_some_and(|due| due <= self.now()) || self.has_left_actions() {
@@ -371,7 +371,7 @@ impl Gate {
         self.look_for_shells(now);
     }
 
-    /// Looks at each request that a worker has or has answered.
+    /// Checks each request that a worker has or has answered.
     fn sweep(&self, now: Instant) {
         let config = self.config();
         let idle_ms = config.streams.idle_timeout_ms;

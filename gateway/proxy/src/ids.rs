@@ -1,4 +1,4 @@
-//! Maps keyed by our own numbers. Nobody outside chooses them, so they need no hash that resists an attacker.
+//! Maps keyed by the gateway's own numbers. No client chooses them, so they need no hash that resists attacks.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -25,13 +25,13 @@ impl Hasher for CounterHasher {
     }
 }
 
-/// Something for each request.
+/// Map with a value for each request.
 pub(crate) type RequestMap<T> = HashMap<RequestId, T, BuildHasherDefault<CounterHasher>>;
 
-/// Something for each worker.
+/// Map with a value for each worker.
 pub(crate) type WorkerMap<T> = HashMap<WorkerId, T, BuildHasherDefault<CounterHasher>>;
 
-/// Config bounds fit the address space of any machine this runs on.
+/// Converts a bound from the config, which fits the address space of any machine that this runs on.
 pub(crate) fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }

@@ -1,8 +1,8 @@
 //! A request's way through the gateway, from the client's socket to a worker's and back.
 //!
-//! The modules are named after the steps and read in this order: [`front`] with the main road, `receive`, `route`, [`answers`]
-//! that need no worker, `cache`, `admit`, [`gate`] (queue and dispatch), `upstream`, `respond`, `record`. What decides is in
-//! `sluice_scheduler`; what is said about it goes to `sluice_observe`.
+//! The modules are named after the steps. They read in this order: [`front`] with the main road, `receive`, `route`, [`answers`] that need
+//! no worker, `cache`, `admit`, [`gate`] with queue and dispatch, `upstream`, `respond`, `record`. Decisions are made in
+//! `sluice_scheduler`; reports on them go to `sluice_observe`.
 
 #![forbid(unsafe_code)]
 
@@ -40,10 +40,10 @@ use gate::Gate;
 use ids::to_usize;
 pub use unusable::Unusable;
 
-/// Puts the gate together from the config.
+/// Makes the gate from the config.
 ///
 /// # Errors
-/// When a value is well formed but means nothing, or names a directory that does not exist: says which.
+/// Fails if a value is well formed but means nothing, or names a directory that does not exist, and names the value.
 pub fn gate(active: ActiveConfig, observer: Rc<Observer>) -> Result<Rc<Gate>, Unusable> {
     let scheduler = Scheduler::new(limits(active.config()));
     let traces = active.traces.clone();
@@ -52,16 +52,16 @@ pub fn gate(active: ActiveConfig, observer: Rc<Observer>) -> Result<Rc<Gate>, Un
     Ok(gate)
 }
 
-/// Where temporary files go.
+/// Directory of temporary files.
 #[must_use]
 pub fn temp_dir(config: &Config) -> PathBuf {
     config.temp.dir.as_ref().map_or_else(std::env::temp_dir, PathBuf::from)
 }
 
-/// Makes a temporary file as a large body would, and lets go of it.
+/// Creates a temporary file as a large body would, and closes it.
 ///
 /// # Errors
-/// What the file system says.
+/// Error of the file system.
 pub fn try_temp_dir(config: &Config) -> std::io::Result<()> {
     tempfile::tempfile_in(temp_dir(config)).map(drop)
 }

@@ -1,5 +1,5 @@
-//! Takes a request from a client, whole: the head under one deadline, the body at a minimum rate, into memory and then
-//! a temporary file. No worker knows of a request before it is complete (I2).
+//! Receives a complete request from a client: the head under one deadline, the body at a minimum rate, into memory and
+//! then a temporary file. No worker gets a request before it is complete (I2).
 
 pub(crate) mod body;
 pub(crate) mod memory;
@@ -27,14 +27,14 @@ use crate::receive::body::Body;
 use crate::receive::pace::Pace;
 use crate::request::passage::{Asked, Failure};
 
-/// So little of a body stays in memory however slowly it comes: a file would cost more.
+/// Bytes of a body that stay in memory however slowly it comes: a file would cost more.
 pub(crate) const KEPT_BYTES_MAX: usize = 2048;
 
 pub(crate) fn refused(code: Code, detail: &'static str) -> Failure {
     Failure::Refused(Refusal { detail, ..Refusal::of(code) })
 }
 
-/// The client has gone, or says nothing any more.
+/// Failure for a client that has gone, or has stopped sending.
 pub(crate) const GONE: Failure = Failure::Gone(Outcome::ClientGoneReceiving);
 
 impl From<Rejection> for Failure {
@@ -68,7 +68,7 @@ pub(crate) fn head_limits(lobby: &Lobby) -> HeadLimits {
 }
 
 impl H1<'_> {
-    /// The head of the next request, whose first byte has just come; the whole head must follow within the deadline.
+    /// Head of the next request, whose first byte has arrived; the whole head must follow within the deadline.
     pub(crate) async fn head(&mut self) -> Result<Asked, Failure> {
         let H1 { client, lobby, .. } = self;
         let limits = head_limits(lobby);
@@ -101,7 +101,8 @@ impl H1<'_> {
         Ok((head, upgrade))
     }
 
-    /// The whole body. Refuses at once what declares to be too large; asks for it where the client waits to be asked.
+    /// Receives the complete body. A body whose announced length is too large is refused at once. If the client waits
+    /// for `100 Continue`, it is told to send.
     pub(crate) async fn body(&mut self, bytes_max: u64) -> Result<Body, Failure> {
         if !self.has_body() {
             return Ok(Body::empty(self.framing != Framing::None));
@@ -120,7 +121,7 @@ pub(crate) fn underscores(rule: UnderscoreHeaders) -> Underscores {
     }
 }
 
-/// Methods that Node.js knows besides those that have a name of their own here; it closes the connection on any other.
+/// Methods that Node.js knows besides those of `Method`; it closes the connection on any other.
 const NODE_METHODS: [&str; 28] = [
     "ACL",
     "BIND",

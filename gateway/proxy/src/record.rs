@@ -1,9 +1,8 @@
 //! The record of a request, from its end for its client and its worker's report, which comes a little later, to the observer.
 //!
-//! Nobody waits for the report: what is known stays with the request's exchange until both are there, or the report can no
-//! longer come. The observer gets one record with all of it. What a request has cost goes to its class at once
-//! ([`Gate::take_report`]); workers that never report (they run without the preload) are measured by their service time,
-//! which is all that is seen of them from outside.
+//! No client waits for the report: known parts stay with the request's exchange until both are there, or the report can no longer come. The
+//! observer gets one complete record. The cost of a request goes to its class at once ([`Gate::take_report`]). Workers that never report
+//! (they run without the preload) are measured by their service time, which is all that can be seen from outside.
 
 pub(crate) mod account;
 mod client;
@@ -23,16 +22,16 @@ use crate::request::ticket::Ticket;
 use crate::respond::Sent;
 use crate::upstream::WorkerRequest;
 
-/// How long a report may take after the response, if the worker's event loop turns: hooks and late ends take their time.
+/// Longest delay of a report after the response, if the worker's event loop turns: hooks and late ends take their time.
 const WAIT: Duration = Duration::from_secs(1);
-/// Longest wait of a record for its worker's report. A worker that renders for seconds can report nothing meanwhile, also not
-/// what it finished before.
+/// Longest wait of a record for its worker's report. A worker that renders for seconds can report nothing meanwhile, not even requests that
+/// it finished before.
 const WAIT_MAX: Duration = Duration::from_secs(30);
-/// What a request can have cost at most: an hour. More is a lie or a mistake.
+/// Upper bound of a request's CPU time, microseconds: an hour. A larger report is a lie or a mistake.
 const CPU_US_MAX: u64 = 3_600_000_000;
 
 impl Gate {
-    /// A client's request has ended: gives its record away, or keeps it until its worker has reported it.
+    /// Ends a client's request: gives its record away, or stores it until its worker has reported it.
     pub(crate) fn record(&self, ended: Instant, request: Request, sent: &Sent) {
         let (ticket, record) = client::record_of(self, ended, request, sent);
         let request = ticket.map_or(RequestId(0), Ticket::end);
@@ -48,7 +47,7 @@ impl Gate {
         self.requests.settle(request);
     }
 
-    /// There is no client any more who could end the request.
+    /// Ends a request whose client is gone, so that no client's record follows.
     pub(crate) fn record_nothing(&self, request: RequestId) {
         if let Some(exchange) = self.requests.exchange(request) {
             exchange.account.client_left(&self.observer, || record_of(&exchange));
@@ -56,7 +55,7 @@ impl Gate {
         }
     }
 
-    /// The worker has reported the request.
+    /// Takes a worker's report on the request.
     pub(crate) fn take_report(&self, worker: WorkerId, exchange: &WorkerRequest, reported: &Reported<'_>) {
         let (account, cpu_us) = (&exchange.account, reported.cpu_us.map(|us| us.min(CPU_US_MAX)));
         let cpu_weight = reported.weight.unwrap_or(1).min(LIGHT_WEIGHT);
@@ -95,7 +94,7 @@ impl Gate {
         self.requests.settle(exchange.request);
     }
 
-    /// What is known of the worker's part without its report.
+    /// Worker's part of the record without its report.
     fn work(&self, worker: WorkerId, exchange: &WorkerRequest) -> Work {
         let ended = exchange.account.finished_at().unwrap_or_else(Instant::now);
         let service = ended.saturating_duration_since(exchange.started.get());
@@ -120,8 +119,8 @@ impl Gate {
         }
     }
 
-    /// Lets go of what has waited for a report for long enough, or is one too many. Returns whether the class is to get the
-    /// service time for a cost.
+    /// Gives up a report that has been waited for long enough, or that is one too many. Returns whether the class gets the service time as
+    /// its cost.
     pub(crate) fn expire(&self, exchange: &WorkerRequest, now: Instant, is_too_many: bool) -> bool {
         let Some(worker) = exchange.answer.worker.get() else { return false };
         let account = &exchange.account;
@@ -141,7 +140,7 @@ impl Gate {
         false
     }
 
-    /// The cost of a request whose worker never reports.
+    /// Sets the cost of a request whose worker never reports to its service time.
     pub(crate) fn measure_by_service(&self, exchange: &WorkerRequest) {
         let Some(worker) = exchange.answer.worker.get() else { return };
         let finished = exchange.account.finished_at().unwrap_or(exchange.given.get());
@@ -150,31 +149,31 @@ impl Gate {
         self.take_cost(&exchange.class, u64::try_from(service_us).unwrap_or(u64::MAX));
     }
 
-    /// Whether the worker is one that reports, and is there.
+    /// Whether the worker exists, and is one that reports.
     pub(crate) fn reports(&self, worker: WorkerId) -> bool {
         self.requests.heard_of(worker).is_some()
     }
 
-    /// Whether it may still report a request that it answered then.
+    /// Whether the worker may still report a request that it answered at that time.
     fn may_report(&self, worker: WorkerId, answered: Instant, now: Instant) -> bool {
         let waited = now.saturating_duration_since(answered);
         let is_silent = || self.requests.heard_of(worker).is_some_and(|heard| heard < answered + WAIT);
         waited < WAIT || waited < WAIT_MAX && is_silent()
     }
 
-    /// Tells the records that still wait for a worker's report; nothing follows.
+    /// Gives all records away that wait for a worker's report; no report follows.
     pub fn flush_records(&self) {
         self.requests.sweep(|exchange, _, _| exchange.account.give(&self.observer));
     }
 }
 
-/// A record with neither the client's part nor the worker's.
+/// Record with neither the client's part nor the worker's.
 fn record_of(exchange: &WorkerRequest) -> RequestRecord {
     let (request_id, ..) = exchange.name();
     RequestRecord { request_id: request_id.into(), class: Rc::clone(&exchange.class.name), line: None, work: None }
 }
 
-/// The observer's words for what a worker says of a run.
+/// Converts a worker's report on a run for the observer.
 pub(crate) fn run_of(run: &LongRun) -> Run {
     let LongRun { us, collected_us, cpu_us, queued_us, ago_ms, .. } = *run;
     Run { us, collected_us, cpu_us, queued_us, ago_ms }

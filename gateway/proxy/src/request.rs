@@ -1,5 +1,4 @@
-//! The main road: a request's way from its first byte to its log line, one line a step. Each step is a call into the module of
-//! its name.
+//! The main road: a request's way from its first byte to its log line, one line a step. Each step is a call into the module of its name.
 
 pub(crate) mod passage;
 pub(crate) mod ticket;

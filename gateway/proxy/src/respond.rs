@@ -1,4 +1,5 @@
-//! Sends an answer, whoever gives it. A slow client fills the answer's buffer and its file, never the worker's time (I2).
+//! Sends an answer of the gateway, a file or a worker. A slow client fills the answer's buffer and its file, and never takes the worker's
+//! time (I2).
 
 pub(crate) mod answer;
 pub(crate) mod compose;
@@ -25,19 +26,19 @@ use crate::request::passage::{Failure, Request};
 use crate::respond::answer::{Answer, End, Next};
 use crate::respond::compress::Compressed;
 
-/// How much is written at once of what is there as a whole.
+/// Bytes of a complete body that are written at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// What came of a response.
+/// Result of sending a response.
 pub(crate) struct Sent {
     pub(crate) outcome: Outcome,
-    /// 0 where no head was sent.
+    /// Status of the response; 0 if no head was sent.
     pub(crate) status: u16,
     pub(crate) error: Option<Code>,
     pub(crate) bytes_out: u64,
 }
 
-/// The error answer; while the app is being developed, with what the app wrote last.
+/// Error answer; in development, with the last output of the app.
 fn refused(gate: &Gate, request: &Request, refusal: &Refusal) -> Response {
     let last_words = gate.last_words.borrow();
     let pages = gate.error_pages();
@@ -45,7 +46,7 @@ fn refused(gate: &Gate, request: &Request, refusal: &Refusal) -> Response {
         .unwrap_or_else(|| refuse::answer(refusal, &request.id, &request.head, &pages))
 }
 
-/// Sends the answer, or the error that stands for it.
+/// Sends the answer, or the error that replaces it.
 pub(crate) async fn respond(
     exchange: &mut Exchange<'_>,
     gate: &Rc<Gate>,
@@ -91,7 +92,7 @@ pub(crate) async fn respond(
     sent
 }
 
-/// `Strict-Transport-Security` (RFC 6797 §7.1), unless the app has said it; never without TLS (§7.2).
+/// Adds `Strict-Transport-Security` (RFC 6797 §7.1), unless the app has set it; never without TLS (§7.2).
 fn tell_hsts(gate: &Gate, request: &Request, head: &mut ResponseHead) {
     let max_age_s = gate.config().server.hsts_max_age_s;
     if max_age_s > 0 && request.head.scheme == Scheme::Https && !head.fields.contains("strict-transport-security") {
@@ -111,8 +112,8 @@ fn outcome(request: &Request, response: &Response, error: Option<Code>) -> Outco
     }
 }
 
-/// Who has gone before the end was answered all the same. Many may take their time with one answer that is kept: none of them has more
-/// than a piece of it copied.
+/// Sends a body that is complete in memory. A client that has gone before its end still counts as answered. Many clients may read one
+/// cached answer slowly: none of them has more than a piece of it copied.
 async fn send_whole(exchange: &mut Exchange<'_>, data: &[u8], sent: &mut Sent) {
     sent.bytes_out = data.len() as u64;
     let (first, rest) = data.split_at(data.len().min(PIECE_BYTES));
@@ -124,7 +125,7 @@ async fn send_whole(exchange: &mut Exchange<'_>, data: &[u8], sent: &mut Sent) {
     }
 }
 
-/// Where the file ends before its announced end, so does the connection.
+/// Sends a file. If the file is shorter than announced, the connection is closed.
 async fn send_file(
     exchange: &mut Exchange<'_>,
     mut part: FilePart,
@@ -159,7 +160,7 @@ async fn send_file(
     }
 }
 
-/// The connection is the other protocol's until either side ends it.
+/// Carries the other protocol over the connection until either side ends it.
 async fn switch(exchange: &mut Exchange<'_>, answer: &Answer, sent: &mut Sent) {
     if exchange.flush(Some(answer)).await.is_err() {
         sent.outcome = Outcome::ClientGoneInService;
@@ -174,9 +175,9 @@ async fn switch(exchange: &mut Exchange<'_>, answer: &Answer, sent: &mut Sent) {
 
 /// A worker's body on its way to the client.
 struct Body {
-    /// The compressor that it goes through, if it is compressed.
+    /// Compressor of the body, if it is compressed.
     compressed: Option<Compressed>,
-    /// Some of it has come.
+    /// Some bytes have arrived.
     is_begun: bool,
     ended: Option<End>,
 }
@@ -195,7 +196,7 @@ impl Body {
         exchange.write(&data);
     }
 
-    /// Writes what the compressor makes of all that was taken. The client gets it now if there is no more to come at once.
+    /// Writes the compressor's output for all that was taken. The client gets it at once if no more is ready.
     async fn encode(&mut self, exchange: &mut Exchange<'_>, has_more: bool, sent: &mut Sent) -> Result<(), Code> {
         let step = match (self.ended, has_more) {
             (Some(End::Complete), _) => Step::Finish,
@@ -214,7 +215,7 @@ impl Body {
     }
 }
 
-/// Sends what a worker writes as it comes.
+/// Sends a worker's body as it arrives.
 async fn stream(
     exchange: &mut Exchange<'_>,
     gate: &Gate,
@@ -264,7 +265,7 @@ async fn stream(
     }
 }
 
-/// Takes what is there of the answer, up to what one write may have. Returns whether there may be more at once.
+/// Takes the available bytes of the answer, up to the size of one write. Returns whether more may be ready at once.
 async fn gather(
     exchange: &mut Exchange<'_>,
     gate: &Gate,
@@ -311,20 +312,20 @@ async fn gather(
     }
 }
 
-/// The rest of the answer cannot be sent, for a reason that is the gateway's.
+/// Gives up the rest of the answer, which cannot be sent for a reason of the gateway's own.
 fn give_up(exchange: &mut Exchange<'_>, answer: &Answer, code: Code, body: &mut Body, sent: &mut Sent) {
     fail(exchange, code, sent);
     answer.abandon();
     body.ended = Some(End::Failed(code));
 }
 
-/// The head is out: the only honest end is a connection that closes before the announced end.
+/// Fails an answer whose head is sent: the only honest end is a connection that closes before the announced end.
 fn fail(exchange: &mut Exchange<'_>, code: Code, sent: &mut Sent) {
     (sent.error, sent.outcome) = (Some(code), refuse::outcome(code));
     exchange.break_off();
 }
 
-/// The client will take no more: `by_its_will`, or because it took nothing for too long.
+/// Ends the answer for a client that takes no more: `by_its_will`, or because it took nothing for too long.
 fn gone(exchange: &mut Exchange<'_>, answer: &Answer, sent: &mut Sent, by_its_will: bool) {
     exchange.break_off();
     answer.abandon();

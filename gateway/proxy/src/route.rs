@@ -1,4 +1,4 @@
-//! Where a request goes: it is one that the gateway answers by itself, or one for the workers.
+//! Route of a request: the gateway answers it by itself, or a worker does.
 
 use sluice_catalog::config::VITALS_PATH;
 use sluice_catalog::errors::Code;
@@ -10,31 +10,31 @@ use crate::gate::Gate;
 use crate::request::passage::{Failure, Request};
 use crate::upstream::forward::Origin;
 
-/// Where a request goes.
+/// Destination of a request.
 pub(crate) enum Route {
     Ping,
     Ready,
-    /// What a browser has measured.
+    /// Measurements of a browser.
     Vitals,
-    /// Perhaps: where there is no such file, the request is for the workers.
+    /// A file, if it exists; otherwise the request is for the workers.
     File(FilePath),
     Workers,
-    /// To the same by HTTPS.
+    /// Redirect to the same URL by HTTPS.
     Redirect,
-    /// The gateway's own, for the worker that it warms.
+    /// A request of the gateway's own, for the worker that it warms.
     Own,
 }
 
-/// Who asks.
+/// Source of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asker {
     Client,
-    /// A page that is composed, of a client that was let in with it.
+    /// A composed page, of a client that was let in with it.
     Page,
     Gateway,
 }
 
-/// Refuses clients that may not ask or ask too often, before a body is taken.
+/// Chooses the route. Refuses clients that may not ask or ask too often, before a body is received.
 pub(crate) fn route(gate: &Gate, origin: &Origin, asker: Asker, request: &mut Request) -> Result<Route, Failure> {
     if asker == Asker::Gateway {
         return Ok(Route::Own);

@@ -1,9 +1,9 @@
 //! Clients that come back to the worker which keeps their session: by an Engine.IO session that a worker gave out, by a cookie,
 //! or by their address.
 //!
-//! What a request's client is known by becomes the [`Home`] that the scheduler is asked for; whether that worker still serves is
-//! the scheduler's to know. A session is never older than its worker: another process has another number, another cookie and
-//! other Engine.IO sessions, so a client of a worker that has gone is one without a session.
+//! The client's cookie, address or Engine.IO session determines the [`Home`] that the scheduler is asked for. The scheduler knows whether
+//! that worker still serves. A session is never older than its worker: another process has another number, another cookie and other
+//! Engine.IO sessions. So a client of a worker that has gone is one without a session.
 
 mod address;
 mod cookie;
@@ -26,10 +26,10 @@ use address::Addresses;
 use engine_io::{Asks, Issued};
 use sluice_classes::Rules;
 
-/// The end of a head that tells the worker of a long poll.
+/// End of a head that tells the worker of a long poll.
 pub(crate) const POLL: &[u8] = b";waits=1\r\n\r\n";
 
-/// The config, read once.
+/// Session settings of the config.
 #[derive(Debug)]
 struct InForce {
     by: Sticky,
@@ -50,7 +50,7 @@ impl InForce {
     }
 }
 
-/// All that is known of sessions.
+/// All sessions, and the settings in force.
 pub(crate) struct Sessions {
     in_force: RefCell<Rc<InForce>>,
     names: RefCell<Names>,
@@ -58,45 +58,45 @@ pub(crate) struct Sessions {
     addresses: RefCell<Addresses>,
 }
 
-/// What cookies call the workers. Made by chance for each of them, so that it says nothing and fits no other gateway's.
+/// Names of the workers in cookies. They are random, so that they say nothing and fit no other gateway.
 #[derive(Default)]
 struct Names {
     workers: HashMap<Box<str>, WorkerId>,
     names: HashMap<WorkerId, Box<str>>,
 }
 
-/// A request as far as its client's session is concerned.
+/// Facts of a request about its client's session.
 pub(crate) struct Asked<'r> {
     pub(crate) head: &'r RequestHead,
-    /// It asks for another protocol.
+    /// The request asks to upgrade to another protocol.
     pub(crate) is_upgrade: bool,
-    /// The client's address, or what a trusted peer said it was.
+    /// Address of the client, or the one that a trusted peer reports.
     pub(crate) client: IpAddr,
     /// The client speaks HTTPS.
     pub(crate) is_secure: bool,
 }
 
-/// What came of that.
+/// Result of looking up a client's session.
 #[derive(Debug, Default)]
 #[allow(clippy::struct_excessive_bools)] // Each is a fact by itself.
 pub(crate) struct Visit {
     pub(crate) home: Home,
-    /// It has or will have a session.
+    /// The client has or will have a session.
     is_counted: bool,
-    /// It named a session that nobody keeps any more.
+    /// The client named a session that no worker has any more.
     is_lost: bool,
     /// The client finds its worker by a cookie, which is `Secure` or not.
     cookie: Option<bool>,
-    /// It carries the gateway's cookie, which is none of the app's business.
+    /// The request carries the gateway's cookie, which the app must not see.
     hides_cookie: bool,
-    /// It opens an Engine.IO session at this path.
+    /// The request opens an Engine.IO session at this path.
     opens: Option<Rc<str>>,
-    /// It waits in the app until there is something to tell.
+    /// The request waits in the app until there is data to send.
     waits: bool,
 }
 
 impl Visit {
-    /// Which worker got the request, for its record.
+    /// Session field of the request's record, from the worker that got it.
     pub(crate) fn session(&self, worker: Option<WorkerId>) -> Option<Session> {
         let worker = worker.filter(|_| self.is_counted)?;
         Some(match self.home {
@@ -118,12 +118,12 @@ impl Sessions {
         }
     }
 
-    /// Puts other settings in force.
+    /// Applies other settings.
     pub(crate) fn set_config(&self, config: &Config) {
         *self.in_force.borrow_mut() = Rc::new(InForce::read(config));
     }
 
-    /// The worker may get a session from now on.
+    /// Makes a worker available for new sessions.
     pub(crate) fn listening(&self, worker: WorkerId) {
         let name: Box<str> = format!("{:032x}", fastrand::u128(..)).into();
         let mut names = self.names.borrow_mut();
@@ -131,7 +131,7 @@ impl Sessions {
         names.names.insert(worker, name);
     }
 
-    /// The worker's sessions are gone.
+    /// Removes the sessions of a worker that has exited.
     pub(crate) fn exited(&self, worker: WorkerId) {
         let mut names = self.names.borrow_mut();
         if let Some(name) = names.names.remove(&worker) {
@@ -140,7 +140,7 @@ impl Sessions {
         self.issued.borrow_mut().forget(worker);
     }
 
-    /// Where the request's client has its session. `serving` are the places whose workers may get one.
+    /// Home of the request's client. `serving` are the places whose workers may get one.
     pub(crate) fn visit(&self, asked: &Asked<'_>, serving: impl FnOnce() -> Vec<(u32, WorkerId)>) -> Visit {
         let in_force = Rc::clone(&self.in_force.borrow());
         let hides_cookie = in_force.by == Sticky::Cookie && !cookies_of(asked.head, &in_force.cookie).is_empty();
@@ -195,7 +195,7 @@ impl Sessions {
         }
     }
 
-    /// The head for the worker, without the gateway's cookie and with the word on who waits.
+    /// Head for the worker, without the gateway's cookie and with the mark of a long poll.
     pub(crate) fn dress(&self, visit: &Visit, mut head: Vec<u8>) -> Vec<u8> {
         if visit.hides_cookie {
             head = cookie::hide(&head, &self.in_force.borrow().cookie);
@@ -208,7 +208,7 @@ impl Sessions {
         head
     }
 
-    /// The value of `Set-Cookie` for a client whose session is in this worker from now on, if it needs one and the answer may carry it.
+    /// Value of `Set-Cookie` for a client whose session is in this worker from now on, if it needs one and the answer may carry it.
     pub(crate) fn cookie(&self, visit: &Visit, worker: Option<WorkerId>, head: &ResponseHead) -> Option<String> {
         let (is_secure, worker) = (visit.cookie?, worker?);
         if visit.home == Home::At(worker) || head.status == 304 || cookie::may_be_shared(head) {
@@ -219,7 +219,7 @@ impl Sessions {
         Some(cookie::line(&in_force.cookie, names.names.get(&worker)?, in_force.same_site, is_secure))
     }
 
-    /// The first piece of an answer: an Engine.IO session may begin in it.
+    /// Reads the first piece of an answer, in which an Engine.IO session may begin.
     pub(crate) fn learn(&self, visit: &Visit, worker: Option<WorkerId>, data: &[u8]) {
         if let (Some(path), Some(worker)) = (&visit.opens, worker)
             && let Some(sid) = engine_io::sid_in(data)

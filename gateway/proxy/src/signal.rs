@@ -1,9 +1,10 @@
-//! Wakes the one task that waits for something, on one thread: no lock, no allocation.
+//! Wakes the one task that waits for an event, on one thread: no lock, no allocation.
 
 use std::cell::{Cell, RefCell};
 use std::task::{Context, Poll, Waker};
 
-/// Set from anywhere on the thread, awaited by one task. A set that nobody waits for is kept until the next wait.
+/// Event that is set from any place on the thread and awaited by one task. A set without a waiting task is stored until
+/// the next wait.
 #[derive(Default)]
 pub(crate) struct Signal {
     set: Cell<bool>,

@@ -1,5 +1,5 @@
-//! A socket of a client or of a worker. In tests it may be one end of a pipe in memory, so that the whole road runs on a paused
-//! clock; what users get has the socket alone, and no branch. It must not know what the bytes mean.
+//! A socket of a client or of a worker. In tests it may be one end of a pipe in memory, so that the whole road runs on a paused clock.
+//! Release builds have the socket alone, and no branch. It must not know what the bytes mean.
 
 #[cfg(test)]
 pub(crate) mod memory;
@@ -20,7 +20,7 @@ pub(crate) enum Socket<S> {
 }
 
 impl Socket<TcpStream> {
-    /// Ready when there is something to read, for which no buffer is needed before.
+    /// Ready when there are bytes to read; no buffer is needed before.
     pub(crate) fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Socket::Os(tcp) => tcp.poll_read_ready(cx),
@@ -40,7 +40,7 @@ impl Socket<TcpStream> {
 
 impl Socket<UnixStream> {
     /// # Errors
-    /// When nobody listens there, or the backlog is full.
+    /// Fails if no process listens there, or the backlog is full.
     pub(crate) async fn connect(path: &Path) -> io::Result<Self> {
         #[cfg(test)]
         if let Some(dialled) = memory::dial(path) {

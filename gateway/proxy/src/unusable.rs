@@ -1,5 +1,5 @@
-//! A config that is well formed and cannot be served: what it names is not there, or not what it should be. Each sentence
-//! follows the name of the key and says what to do.
+//! A config that is well formed and cannot be served: a file or value that it names is missing or unusable. Each
+//! message follows the name of the key and says what to do.
 
 use std::io;
 
@@ -13,21 +13,21 @@ pub enum Unusable {
     /// The certificate cannot be read.
     #[error("names {}, which cannot be used: {source}. {NAME_CERT}", files.cert)]
     Cert {
-        /// Its files.
+        /// Paths of its files.
         files: Box<PairOfFiles>,
-        /// What the operating system or the reader of PEM says.
+        /// Error of the operating system or of the reader of PEM.
         source: pem::Error,
     },
-    /// The file of the certificate holds none.
+    /// The file of the certificate holds no certificate.
     #[error("names {}, which cannot be used: it holds no certificate. {NAME_CERT}", files.cert)]
     NoCert {
-        /// Its files.
+        /// Paths of its files.
         files: Box<PairOfFiles>,
     },
-    /// Nobody can ask for the certificate.
+    /// The certificate names no host, so no client can ask for it.
     #[error("names {}, which is for no DNS name. Name the hosts that it is for with hosts", files.cert)]
     NoHost {
-        /// Its files.
+        /// Paths of its files.
         files: Box<PairOfFiles>,
     },
     /// The private key cannot be read.
@@ -36,49 +36,49 @@ pub enum Unusable {
          user may read", files.key
     )]
     Key {
-        /// Its files.
+        /// Paths of its files.
         files: Box<PairOfFiles>,
-        /// What the operating system or the reader of PEM says.
+        /// Error of the operating system or of the reader of PEM.
         source: pem::Error,
     },
     /// Certificate and key do not belong together.
     #[error("names {}, which does not go with {}: {source}. Name the key of that certificate", files.key, files.cert)]
     Pair {
-        /// The two.
+        /// Files of both.
         files: Box<PairOfFiles>,
-        /// What is wrong with them.
+        /// Fault of the pair.
         source: rustls::Error,
     },
-    /// No certificate can be asked for.
+    /// No certificate can be requested from a CA.
     #[error("{0}")]
     Acme(#[from] sluice_certificates::acme::Unusable),
-    /// There is no thread for handshakes, or no randomness.
+    /// No thread for handshakes, or no randomness, is available.
     #[error("cannot be served: {0}. Raise the limit on processes (pids.max of the cgroup, ulimit -u)")]
     Tls(#[source] io::Error),
-    /// An entry of a list of networks is none.
+    /// An entry of a list of networks is not a network.
     #[error("holds {entry:?}, which is neither an address nor a network such as 10.0.0.0/8")]
     Network {
-        /// The list.
+        /// Key of the list.
         key: &'static str,
         /// The entry.
         entry: String,
     },
-    /// A rate is none.
+    /// A value is not a rate.
     #[error("holds {text:?} for {path:?}, which must be {source}")]
     Rate {
-        /// The path that it is for.
+        /// Path to which the rate applies.
         path: String,
-        /// The rate.
+        /// Value from the config.
         text: String,
-        /// What is allowed.
+        /// Reason why it is not a rate.
         source: NotARate,
     },
-    /// The hash of a user's password is none.
+    /// A user's password hash is not a hash.
     #[error("holds for {name:?} {source}")]
     User {
-        /// Whose.
+        /// Name of the user.
         name: String,
-        /// What is wrong with the hash.
+        /// Fault of the hash.
         source: HashFault,
     },
     /// The file of users cannot be read.
@@ -86,32 +86,32 @@ pub enum Unusable {
     Users {
         /// The file.
         file: String,
-        /// What the operating system says.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// A line of the file of users is none.
+    /// A line of the file of users is not a user.
     #[error("names {file}:{line}, which is {}", HashOrLine(*fault))]
     UsersLine {
         /// The file.
         file: String,
-        /// From 1.
+        /// Number of the line, from 1.
         line: usize,
-        /// What is wrong with the hash; `None` where the line has none.
+        /// Fault of the hash; `None` if the line has none.
         fault: Option<HashFault>,
     },
-    /// The file of users has too many.
+    /// The file of users has too many users.
     #[error("names {file}, which has more than {USERS_MAX} users")]
     UsersCount {
         /// The file.
         file: String,
     },
-    /// The file of users has none.
+    /// The file of users has no users.
     #[error("names {file}, which has no user. Add one with `sluice access hash NAME`")]
     NoUsers {
         /// The file.
         file: String,
     },
-    /// The URL of the shared cache is none. It is not shown: it may hold a password.
+    /// The URL of the shared cache is invalid. It is not shown: it may hold a password.
     #[error("{0}")]
     SharedUrl(#[from] sluice_tier::NoAddress),
     /// The password of the shared cache cannot be read.
@@ -119,10 +119,10 @@ pub enum Unusable {
     SharedPassword {
         /// The file.
         file: String,
-        /// What the operating system says.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// There is no thread for the shared cache.
+    /// No thread for the shared cache is available.
     #[error("cannot be used: {0}. Raise the limit on processes (pids.max of the cgroup, ulimit -u)")]
     SharedThread(#[source] io::Error),
     /// Traces cannot be exported.
@@ -133,53 +133,53 @@ pub enum Unusable {
         "names {file} for {prefix}, which cannot be used: {source}. Name an HTML file of at most 1 MiB that this user may read"
     )]
     Shell {
-        /// The path that it is for.
+        /// Path to which the shell applies.
         prefix: String,
         /// The file.
         file: String,
-        /// What the operating system says.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// A page for errors cannot be used.
+    /// An error page cannot be used.
     #[error(
         "names {file} for {status}, which cannot be used: {source}. Name an HTML file in UTF-8 of at most 256 KiB that this user may read"
     )]
     ErrorPage {
-        /// The status that it is for.
+        /// Status for which the page is.
         status: String,
         /// The file.
         file: String,
-        /// What the operating system says.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// A directory of files cannot be used.
     #[error("names {dir} for {prefix}, which cannot be used: {source}. Build the files, or mend the path")]
     Dir {
-        /// The path that it is for.
+        /// Path to which the directory applies.
         prefix: String,
         /// The directory.
         dir: String,
-        /// What the operating system says.
+        /// Error of the operating system.
         source: io::Error,
     },
 }
 
-/// Where a certificate comes from.
+/// Files of a certificate and its private key.
 #[derive(Clone, Debug)]
 pub struct PairOfFiles {
     /// File of the certificate.
     pub cert: String,
     /// File of its private key.
     pub key: String,
-    /// Hosts that it is for as the config says; none for those in the certificate.
+    /// Hosts of the certificate in the config; none for those in the certificate itself.
     pub hosts: Vec<String>,
-    /// It is the one of `server.tls_cert`.
+    /// The files are those of `server.tls_cert`.
     pub is_default: bool,
 }
 
 const NAME_CERT: &str = "Name a PEM file with the certificate and its chain that this user may read";
 
-/// What a line of the file of users is instead of one.
+/// Fault of a line in the file of users: its hash, or the line itself.
 struct HashOrLine(Option<HashFault>);
 
 impl std::fmt::Display for HashOrLine {
@@ -192,7 +192,7 @@ impl std::fmt::Display for HashOrLine {
 }
 
 impl Unusable {
-    /// The key that it is about.
+    /// Key of the config that the error is about.
     #[must_use]
     pub fn key(&self) -> &'static str {
         match self {

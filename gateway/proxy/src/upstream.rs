@@ -1,7 +1,7 @@
-//! What a worker does with a request: one [`WorkerRequest`] from the queue to its end, and the [`driver::Driver`] that carries it out.
+//! Upstream side of the gateway: a [`WorkerRequest`] from the queue to its end, and the [`driver::Driver`] that carries it out.
 //!
-//! What follows from what happens is decided by the pure [`sluice_dispatch::Exchange`]; the driver turns readiness of sockets into its
-//! events, and its actions into system calls. Connections are in `slots`.
+//! The pure [`sluice_dispatch::Exchange`] decides what each event leads to. The driver turns readiness of sockets into its events, and its
+//! actions into system calls. Connections are in `slots`.
 
 mod driver;
 pub(crate) mod forward;

@@ -1,8 +1,8 @@
 //! Warms a worker: requests of the gateway's own, through the worker's slot, until it is as fast as it will get.
 //!
 //! Compilers, caches and connections of an app are cold after its start, and the first clients would pay for that. The
-//! scheduler says which worker is warmed and when that has to end; the books of its slot are kept as for clients (I1).
-//! This must not know what a generation is, nor what becomes of one whose warm-up fails.
+//! scheduler chooses the worker to be warmed and the time by which that has to end. Its slot is counted as for clients
+//! (I1). This must not know what a generation is, nor what becomes of one whose warm-up fails.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -20,20 +20,20 @@ use crate::gate::Gate;
 use crate::request::serve_request;
 use crate::upstream::forward::Origin;
 
-/// How often is looked whether the app has ended a request whose answer is no longer read.
+/// Pause between two checks whether the app has ended a request whose answer is no longer read.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// Service times that are compared with as many before them, at least.
+/// Least number of service times that are compared with as many before them.
 const SAMPLES_MIN: usize = 5;
 
-/// How one request ended.
+/// Result of one request.
 enum Asked {
-    /// The worker is no longer to be warmed, for whatever reason.
+    /// The worker is no longer to be warmed.
     Over,
-    /// There is no time left.
+    /// The deadline has passed.
     Late,
-    /// With an answer, after so long.
+    /// The worker answered, after this time.
     Answered(Duration),
-    /// Without one that clients could be sent.
+    /// The worker gave no answer that clients could be sent.
     Failed(WarmUpError),
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn start(gate: &Rc<Gate>, worker: WorkerId) {
 }
 
 /// # Errors
-/// Why the worker must not take requests.
+/// Reason why the worker must not take requests.
 async fn run(gate: &Rc<Gate>, worker: WorkerId) -> Result<(), WarmUpError> {
     let config = gate.config();
     let targets = &config.warm_up.paths;
@@ -78,7 +78,7 @@ async fn run(gate: &Rc<Gate>, worker: WorkerId) -> Result<(), WarmUpError> {
     Ok(())
 }
 
-/// Whether the median of the latest service times is within a fifth of that of as many before.
+/// Whether the times have settled: the median of the latest is within a fifth of that of as many before.
 fn has_settled(times: &[Duration], window: usize) -> bool {
     let Some(before) = times.len().checked_sub(2 * window) else { return false };
     let median = |times: &[Duration]| {

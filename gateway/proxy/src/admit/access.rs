@@ -1,5 +1,5 @@
-//! Who may ask at all: clients of networks that are allowed, and users with a password. It must not know what is asked for,
-//! beyond the path.
+//! Access control: clients of allowed networks, and users with a password. It must not know what is asked for, beyond
+//! the path.
 
 mod credentials;
 mod login;
@@ -14,17 +14,17 @@ use crate::receive::trust::Networks;
 use crate::unusable::Unusable;
 pub(crate) use login::Login;
 
-/// What `[access]` says, ready to be asked.
+/// Rules of `[access]`, ready to be checked.
 pub(crate) struct Access {
-    /// Empty for everybody.
+    /// Allowed networks; empty if all may ask.
     allow: Networks,
     deny: Networks,
-    /// `None` where nobody needs a password.
+    /// `None` if no client needs a password.
     pub(crate) login: Option<Login>,
 }
 
 impl Access {
-    /// The rules of the config; `None` without any, so that then nothing is looked at.
+    /// Rules of the config; `None` if there are none, so that no request is checked.
     ///
     /// # Errors
     /// Names the entry or the file that cannot be used.
@@ -40,14 +40,14 @@ impl Access {
         })))
     }
 
-    /// Whether clients of this address may not ask. `deny` goes before `allow`.
+    /// Whether clients of this address are refused. `deny` takes precedence over `allow`.
     pub(crate) fn denies(&self, client: IpAddr) -> bool {
         let client = client.to_canonical();
         self.deny.contains(client) || !self.allow.is_empty() && !self.allow.contains(client)
     }
 }
 
-/// Those of the config and those of the file; a name in both is the config's.
+/// Users of the config and of the file; a name in both is the config's.
 fn users(settings: &config::Access) -> Result<login::Users, Unusable> {
     let mut users = match &settings.basic_auth_file {
         Some(file) => read_users(file)?,

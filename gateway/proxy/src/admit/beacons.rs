@@ -1,4 +1,4 @@
-//! How many beacons one address may send. Pure: the clock is passed in. It must not know what a beacon says.
+//! Limit on the beacons of one address. Pure: the clock is passed in. It must not know what a beacon says.
 
 use std::net::IpAddr;
 
@@ -6,12 +6,13 @@ use sluice_catalog::config::Rate;
 
 use super::rate::{Key, NS_PER_S, Pace, Table};
 
-/// A page sends one beacon when it is left, so this is for whole offices behind one address.
+/// Limit for one address. A page sends one beacon when it is left, so this suffices for whole offices behind one
+/// address.
 const RATE: Rate = Rate { count: 60, period_s: 60, burst: 60 };
 /// Addresses that are remembered, each in some 50 bytes.
 const ADDRESSES_MAX: usize = 10_000;
 
-/// Who has sent how many.
+/// Allowance of each address.
 pub(crate) struct Beacons {
     table: Table,
     pace: Pace,
@@ -24,7 +25,7 @@ impl Default for Beacons {
 }
 
 impl Beacons {
-    /// Counts a beacon. If it comes too early: after how many seconds, at least 1, the next one comes in time.
+    /// Counts a beacon. If it comes too early, returns the seconds, at least 1, after which the next one comes in time.
     pub(crate) fn refuses(&mut self, client: IpAddr, now_ns: u64) -> Option<u32> {
         let wait_ns = self.table.take(Key::of(0, client.to_canonical()), self.pace, now_ns).err()?;
         Some(u32::try_from(wait_ns.div_ceil(NS_PER_S).max(1)).unwrap_or(u32::MAX))

@@ -1,35 +1,35 @@
 //! The ladder: what a request for a worker is given on its arrival, from the best downwards.
 //!
-//! A render comes first. Where the queue says that it would begin later than the class's budget allows, the request is turned
-//! away here, as one that the queue has no room for is turned away there. Whoever asked then takes the next step that can be had:
-//! a stale page (`cache::look_up`), a shell (`answers::shell`), and an honest 503, which can always be had.
-//! It is pure. It must not know where predictions and budgets come from, nor how a step is carried out.
+//! A render comes first. If the queue predicts that it would begin later than the class's budget allows, the request is refused here; if
+//! the queue is full, it is refused there. The request then takes the next available step: a stale page (`cache::look_up`), a shell
+//! (`answers::shell`), or an honest 503, which is always available. It is pure. It must not know where predictions and budgets come from,
+//! nor how a step is carried out.
 
 use sluice_journal::Step;
 use tokio::time::Instant;
 
-/// What is known of a request when it arrives.
+/// Facts about a request at its arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub(crate) at: Instant,
-    /// What it is expected to wait for a worker, milliseconds; `None` while nobody can know.
+    /// Predicted wait for a worker, milliseconds; `None` if there is no prediction.
     pub(crate) wait_ms: Option<u64>,
-    /// What it may wait.
+    /// Longest wait that the class's budget allows, milliseconds.
     pub(crate) budget_ms: Option<u64>,
 }
 
 impl Arrival {
-    /// Whether it is rendered, or turned away at once.
+    /// Step for the request: a render, or a refusal at once.
     pub(crate) fn step(&self) -> Step {
         if self.over_ms() == 0 { Step::Render } else { Step::Refuse }
     }
 
-    /// By how much it would be late. What cannot be known is no reason to turn anybody away.
+    /// Time in milliseconds by which the render would be late; 0 if it is not known, as an unknown wait refuses no request.
     fn over_ms(&self) -> u64 {
         self.wait_ms.zip(self.budget_ms).map_or(0, |(wait_ms, budget_ms)| wait_ms.saturating_sub(budget_ms))
     }
 
-    /// When a new try makes sense: by then the queue has become as short as it must be, if nobody else comes.
+    /// Time in seconds after which a retry makes sense: by then the queue is short enough, if no other requests come.
     pub(crate) fn retry_after_s(&self) -> u32 {
         u32::try_from(self.over_ms().div_ceil(1000).clamp(1, 60)).unwrap_or(60)
     }

@@ -2,10 +2,10 @@
 //!
 //! Pure: the clock and the keys of the hash are passed in. It must not know queue, workers or clients.
 //!
-//! A request is told from others by method, target, body, host and headers. Two deaths put it into quarantine, if it was
-//! alone in one of the workers. A death counts only if its request was dispatched after the death that was counted
-//! before: whoever kills many workers at once kills many with the same popular page. Two requests that differ, each of which
-//! died alone, put what they have in common into quarantine: page, body and those headers that no answered request had.
+//! Method, target, body, host and headers identify a request. Two deaths put it into quarantine, if it was alone in one of the workers. A
+//! death counts only if its request was dispatched after the last death that counted. A client that kills many workers at once does so with
+//! the same popular page. Two requests that differ, each of which died alone, put what they have in common into quarantine: page, body and
+//! those headers that no answered request had.
 //!
 //! Any answer to a like request is proof that it kills nobody, and clears it. Where a page was answered lately and nothing
 //! tells these requests from the answered ones, they are not refused but probed: one at a time, alone in a worker.
@@ -29,14 +29,14 @@ use tokio::time::Instant;
 /// Bytes of a body that distinguish requests; beyond them only the length does.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// What tells a request from others. Nothing can be read back from it.
+/// Hashes that identify a request. Nothing can be read back from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Fingerprint {
-    /// Method and target alone.
+    /// Method and target.
     pub(crate) route: u64,
-    /// And the body.
+    /// Route and body.
     page: u64,
-    /// And host and headers; 0 stands for all requests of the page.
+    /// Page, host and headers; 0 stands for all requests of the page.
     whole: u64,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Subject {
     pub(crate) marks: Marks,
 }
 
-/// The keys that fingerprints are made with, different in each gateway, so that no client can make two that are alike.
+/// Keys of the fingerprints, different in each gateway, so that no client can make two that are alike.
 #[derive(Default)]
 pub(crate) struct Keys {
     route: RandomState,
@@ -68,7 +68,7 @@ impl Keys {
         hasher.finish()
     }
 
-    /// `head` is what a worker gets, `body` its first [`BODY_BYTES_MAX`] bytes.
+    /// Computes fingerprint and marks of a request. `head` is the head that a worker gets, `body` its first [`BODY_BYTES_MAX`] bytes.
     pub(crate) fn subject(&self, method: &str, target: &str, head: &[u8], body: &[u8], body_bytes: u64) -> Subject {
         let mut hasher = self.whole.build_hasher();
         write_all(&mut hasher, &[method, target]);
@@ -82,7 +82,7 @@ impl Keys {
     }
 }
 
-/// With the lengths, so that no two lists of texts are written alike.
+/// Hashes texts with their lengths, so that no two lists of texts hash alike.
 fn write_all(hasher: &mut impl std::hash::Hasher, texts: &[&str]) {
     for text in texts {
         hasher.write_usize(text.len());
@@ -94,45 +94,45 @@ fn write_all(hasher: &mut impl std::hash::Hasher, texts: &[&str]) {
 pub(crate) struct Death<'a> {
     pub(crate) method: &'a str,
     pub(crate) target: &'a str,
-    /// The request's number: a second try is the same request.
+    /// Number of the request: a retry is the same request.
     pub(crate) request: u64,
-    /// When that worker got the request.
+    /// Time at which that worker got the request.
     pub(crate) dispatched: Instant,
     /// Whether the worker held other requests too.
     pub(crate) shared: bool,
 }
 
-/// What is to be done with a request.
+/// Decision about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
     Free,
     /// A worker has died with it: it gets one to itself.
     Alone,
-    /// It may be what workers die with, or not. It gets a worker to itself, and [`Quarantine::probe_over`] is to follow.
+    /// The request may be the one that workers die with, or not. It gets a worker to itself, and [`Quarantine::probe_over`] is to follow.
     Probe(Fingerprint),
-    /// One like it is being tried just now.
+    /// A request like it is being probed at the moment.
     Wait,
     Refuse,
 }
 
-/// The table; see the module's text.
+/// Table of suspected and quarantined requests; see the module's text.
 pub(crate) struct Quarantine {
     ttl: Duration,
     entries_max: usize,
     entries: BTreeMap<Fingerprint, Entry>,
-    /// What different requests for a page have in common.
+    /// Evidence that different requests for a page share.
     pages: BTreeMap<Fingerprint, Entry>,
     answered: Answered,
 }
 
 impl Quarantine {
-    /// No `ttl`, or no room: nothing is ever quarantined.
+    /// Makes an empty table. Without `ttl` or room, nothing is ever quarantined.
     pub(crate) fn new(ttl: Duration, entries_max: usize) -> Self {
         let (entries, pages) = <(BTreeMap<_, _>, BTreeMap<_, _>)>::default();
         Quarantine { ttl, entries_max, entries, pages, answered: Answered::default() }
     }
 
-    /// Bounds from a reload of the config; what is in the table keeps the time it was given.
+    /// Sets the bounds after a reload of the config; existing entries keep the time that they were given.
     pub(crate) fn set_limits(&mut self, ttl: Duration, entries_max: usize) {
         self.ttl = ttl;
         self.entries_max = entries_max;
@@ -151,8 +151,8 @@ impl Quarantine {
         self.entries.is_empty() && self.pages.is_empty()
     }
 
-    /// Whether any request is suspected or in quarantine with this method and target. Costs next to nothing while the table is empty,
-    /// and spares looking at heads and bodies.
+    /// Whether any request with this method and target is suspected or in quarantine. This is cheap while the table is empty, and saves
+    /// reading heads and bodies.
     pub(crate) fn concerns(&self, route: impl FnOnce() -> u64) -> bool {
         if self.is_empty() {
             return false;
@@ -161,7 +161,7 @@ impl Quarantine {
         self.entries.range(all.clone()).next().is_some() || self.pages.range(all).next().is_some()
     }
 
-    /// A worker has died with this request. Returns what is in quarantine from now on because of it.
+    /// Records that a worker died with this request. Returns what is in quarantine from now on because of it.
     pub(crate) fn died(&mut self, now: Instant, subject: &Subject, death: &Death<'_>) -> Vec<Fingerprint> {
         let mut convicted = Vec::new();
         if self.ttl.is_zero() || self.entries_max == 0 {
@@ -191,8 +191,8 @@ impl Quarantine {
         self.entries.get(print).map_or(0, |entry| entry.deaths)
     }
 
-    /// A worker has answered it, whole. Returns whether requests that were probed are refused from now on, as it is known
-    /// now what tells them from this one.
+    /// Records that a worker has answered the request completely. Returns whether probed requests are refused from now on, as it is known
+    /// now what distinguishes them from this one.
     pub(crate) fn answered(&mut self, now: Instant, subject: &Subject) -> bool {
         let Subject { print, marks } = subject;
         self.entries.remove(print);
@@ -214,12 +214,12 @@ impl Quarantine {
         is_known
     }
 
-    /// A page without a request body was answered.
+    /// Records that a page without a request body was answered.
     pub(crate) fn note_answered(&mut self, now: Instant, route: u64) {
         self.answered.note(route, now);
     }
 
-    /// What is to be done with a request that comes now.
+    /// Decides about a request that arrives.
     pub(crate) fn admit(&mut self, now: Instant, subject: &Subject) -> Admission {
         let Subject { print, marks } = subject;
         let lately = self.answered.lately(print.route, now);
@@ -236,7 +236,7 @@ impl Quarantine {
         if is_suspect { Admission::Alone } else { Admission::Free }
     }
 
-    /// The request that [`Admission::Probe`] let through has ended, however it ended.
+    /// Records that the request which [`Admission::Probe`] let through has ended, with whatever result.
     pub(crate) fn probe_over(&mut self, print: Fingerprint) {
         let entry = if print.whole == 0 { self.pages.get_mut(&print) } else { self.entries.get_mut(&print) };
         if let Some(entry) = entry {
@@ -244,7 +244,7 @@ impl Quarantine {
         }
     }
 
-    /// What becomes of a request like this that is in quarantine; `None` if it is not.
+    /// Mode of a request like this in quarantine; `None` if it is not there.
     pub(crate) fn mode(&self, now: Instant, subject: &Subject) -> Option<Mode> {
         let Subject { print, marks } = subject;
         let lately = self.answered.lately(print.route, now);
@@ -254,25 +254,25 @@ impl Quarantine {
         exact.or(of_page).map(|entry| entry.mode(lately))
     }
 
-    /// Forgets what is over.
+    /// Removes expired entries.
     pub(crate) fn expire(&mut self, now: Instant) {
         for table in [&mut self.entries, &mut self.pages] {
             table.retain(|_, entry| now < entry.expires);
         }
     }
 
-    /// Requests in quarantine.
+    /// Number of requests in quarantine.
     pub(crate) fn len(&self, now: Instant) -> usize {
         self.held(now).count()
     }
 
-    /// Forgets all, suspicions and answers too.
+    /// Removes all entries, suspicions and answers.
     pub(crate) fn forget(&mut self) {
         self.clear();
         self.answered.forget();
     }
 
-    /// Lets go of the one with this id, or of `all`. Returns how many there were.
+    /// Releases the request with this id, or `all`. Returns the number of released ones.
     pub(crate) fn release(&mut self, now: Instant, which: &str) -> usize {
         let is_meant = |print: &Fingerprint| which == "all" || which == id(*print);
         let meant: Vec<_> = self.held(now).map(|(print, _)| *print).filter(|it| is_meant(it)).collect();
@@ -284,7 +284,7 @@ impl Quarantine {
         meant.len()
     }
 
-    /// What an operator sees, the latest first.
+    /// Requests in quarantine for the operator, the latest first.
     pub(crate) fn list(&self, now: Instant) -> Vec<QuarantinedRequest> {
         let mut held: Vec<_> = self.held(now).collect();
         held.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.convicted));
@@ -292,7 +292,7 @@ impl Quarantine {
         held.into_iter().map(|(print, entry)| entry.describe(id(*print), now, lately(print))).collect()
     }
 
-    /// What one of them is told apart by, for people.
+    /// Names of the marks that distinguish a request in quarantine, for people.
     pub(crate) fn told_by(&self, print: Fingerprint) -> Vec<String> {
         let entry = if print.whole == 0 { self.pages.get(&print) } else { self.entries.get(&print) };
         entry.filter(|entry| entry.is_compared).map(|entry| entry.telling.names()).unwrap_or_default()
@@ -307,7 +307,7 @@ fn of_route(route: u64) -> std::ops::RangeInclusive<Fingerprint> {
     Fingerprint { route, page: 0, whole: 0 }..=Fingerprint { route, page: u64::MAX, whole: u64::MAX }
 }
 
-/// The entry, made if there is none; the one closest to its end makes room.
+/// Entry for a fingerprint, made if there is none; the one closest to its expiry makes room.
 fn entry_of(
     table: &mut BTreeMap<Fingerprint, Entry>,
     entries_max: usize,
@@ -321,7 +321,7 @@ fn entry_of(
     table.entry(print).or_insert_with(make)
 }
 
-/// The name of a fingerprint for people.
+/// Name of a fingerprint for people.
 pub(crate) fn id(print: Fingerprint) -> String {
     let number = if print.whole == 0 { print.page } else { print.whole };
     format!("{:08x}", number >> 32)

@@ -1,4 +1,4 @@
-//! How often one client may ask: the limits of the config, and a bounded table of who has asked how much.
+//! Rate limits per client: the limits of the config, and a bounded table of the clients' allowances.
 //!
 //! Each entry is one timestamp, after GCRA (the generic cell rate algorithm of ITU-T I.371): when the client's allowance
 //! would be whole again. The module is pure: the clock is passed in, and it must not know connections or what is answered.
@@ -17,35 +17,35 @@ use crate::receive::trust::Networks;
 use crate::unusable::Unusable;
 use sluice_message::path_of;
 
-/// Entries that are looked at for each new one, so that no request pays for a whole sweep.
+/// Entries that are checked for each new one, so that no request pays for a whole sweep.
 const SAMPLE: usize = 8;
 pub(super) const NS_PER_S: u64 = 1_000_000_000;
 
-/// The limits in force, and what is known of the clients that have met them.
+/// The limits in force, and the allowances of clients.
 pub(crate) struct Rates {
-    /// Longest path first, so that the first that fits is the one that counts.
+    /// Limits, longest path first: the first match counts.
     limits: Vec<Limit>,
     exempt: Networks,
     table: Table,
 }
 
 struct Limit {
-    /// In lower case, as are the readings that it is compared with: many routers ignore case.
+    /// Path in lower case, as are the readings that it is compared with: many routers ignore case.
     path: Vec<u8>,
     pace: Pace,
 }
 
-/// A rate as GCRA wants it.
+/// A rate in the form of GCRA.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// Time that one request uses up.
+    /// Time in nanoseconds that one request uses up.
     interval_ns: u64,
-    /// How far ahead of the clock a client's requests may have used up time.
+    /// Time in nanoseconds that a client's requests may have used up ahead of the clock.
     tolerance_ns: u64,
 }
 
 impl Rates {
-    /// The limits of the config; `None` without any, so that then nothing is looked at.
+    /// Limits of the config; `None` if there are none, so that no request is checked.
     ///
     /// # Errors
     /// Names what is not well formed.
@@ -68,7 +68,8 @@ impl Rates {
         Ok(Some(Rates { limits, exempt, table: Table::new(to_usize(config.bounds.rate_clients_max)) }))
     }
 
-    /// Counts a request. If it comes too early: after how many seconds, at least 1, the client's next one comes in time.
+    /// Counts a request. If it comes too early, returns the seconds, at least 1, after which the client's next one
+    /// comes in time.
     pub(crate) fn refuses(&mut self, client: IpAddr, target: &str, now_ns: u64) -> Option<u32> {
         let client = client.to_canonical();
         if self.exempt.contains(client) {
@@ -99,13 +100,14 @@ impl Rates {
 }
 
 impl Pace {
-    /// The interval is rounded up, so that the rate is never exceeded.
+    /// Converts a rate. The interval is rounded up, so that the rate is never exceeded.
     pub(super) fn of(rate: Rate) -> Self {
         let interval_ns = (rate.period_s * NS_PER_S).div_ceil(rate.count);
         Pace { interval_ns, tolerance_ns: interval_ns.saturating_mul(rate.burst - 1) }
     }
 
-    /// When the allowance is whole again after one more request, or how long that request comes too early.
+    /// Time at which the allowance is full again after one more request. The error is the time by which that request
+    /// comes too early.
     pub(super) fn after(self, whole_at_ns: u64, now_ns: u64) -> Result<u64, u64> {
         let whole_at_ns = whole_at_ns.max(now_ns);
         let too_early_ns = (whole_at_ns - now_ns).saturating_sub(self.tolerance_ns);
@@ -113,7 +115,7 @@ impl Pace {
     }
 }
 
-/// Who is counted, for which limit. An IPv6 client has a whole /64 to draw addresses from, so that is one client.
+/// Client and limit of an entry. An IPv6 client has a whole /64 to draw addresses from, so that is one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     network: u64,
@@ -139,13 +141,13 @@ struct Entry {
     whole_at_ns: u64,
 }
 
-/// Entries in a list, so that any few can be looked at, with their places by key. The map's hasher is keyed: clients
+/// Entries in a list, so that any few can be examined, with their places by key. The map's hasher is keyed: clients
 /// choose their addresses.
 pub(super) struct Table {
     entries: Vec<Entry>,
     places: HashMap<Key, usize>,
     entries_max: usize,
-    /// Where the next look at some entries begins.
+    /// Index at which the next check of some entries begins.
     cursor: usize,
 }
 
@@ -158,7 +160,8 @@ impl Table {
         self.places.get(&key).map(|place| self.entries[*place].whole_at_ns)
     }
 
-    /// Lets a request of this key through, or tells how long it comes too early. A new key always finds room.
+    /// Lets a request of this key through, or returns the time in nanoseconds by which it comes too early. A new key
+    /// always finds room.
     pub(super) fn take(&mut self, key: Key, pace: Pace, now_ns: u64) -> Result<(), u64> {
         if let Some(&place) = self.places.get(&key) {
             let entry = &mut self.entries[place];
@@ -172,8 +175,8 @@ impl Table {
         Ok(())
     }
 
-    /// Looks at the next few entries and drops those whose allowance is whole, which are as good as absent. If the table
-    /// is full and all of them count, the one that would be whole first goes: it says least about its client.
+    /// Examines the next few entries and drops those whose allowance is full, which are as good as absent. If the table
+    /// is full of others, the one that would be full first goes: it says least about its client.
     fn make_room(&mut self, now_ns: u64) {
         let looked_at = self.entries.len().min(SAMPLE);
         for _ in 0..looked_at {

@@ -1,5 +1,5 @@
-//! The answer to a CA that asks by HTTP whether a name leads here (RFC 8555 §8.3), at whichever port it asks. It must not know who asked
-//! the CA: any gateway that shares the folder has the answer.
+//! The answer to a CA that checks by HTTP whether a name leads to this gateway (RFC 8555 §8.3), on any of its ports. It must not know which
+//! gateway asked the CA: all that share the folder have the answer.
 
 use sluice_message::{Method, RequestHead};
 
@@ -8,7 +8,7 @@ use crate::gate::Gate;
 
 const PREFIX: &str = "/.well-known/acme-challenge/";
 
-/// `None` for every request but a CA's: tokens that nobody has asked for are the app's.
+/// Answer to a CA's request; `None` for any other. Unknown tokens are the app's.
 pub(crate) async fn answer(gate: &Gate, head: &RequestHead) -> Option<Response> {
     let token = head.path().strip_prefix(PREFIX)?.to_owned();
     if !matches!(head.method, Method::Get | Method::Head) {

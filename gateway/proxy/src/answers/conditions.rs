@@ -1,14 +1,15 @@
-//! What a request's conditions and its range make of a file or a kept page (RFC 9110 §13 and §14). Pure; time is passed in.
+//! Evaluates a request's conditions and its range for a file or a cached page (RFC 9110 §13 and §14). Pure; time is
+//! passed in.
 
 use std::time::{Duration, SystemTime};
 
 use sluice_message::Fields;
 
-/// What is sent.
+/// Part of the file or page that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Whole,
-    /// From the first offset up to, not including, the second.
+    /// Bytes from the first offset up to, not including, the second.
     Part(u64, u64),
     NotModified,
     /// A condition of `If-Match` or `If-Unmodified-Since` does not hold.
@@ -27,7 +28,7 @@ impl Verdict {
         }
     }
 
-    /// The bytes that the answer is about, of a file of `len` bytes.
+    /// Range of bytes that the answer carries, of a file of `len` bytes.
     pub(crate) fn bytes(self, len: u64) -> Option<(u64, u64)> {
         match self {
             Self::Whole => Some((0, len)),
@@ -37,7 +38,7 @@ impl Verdict {
     }
 }
 
-/// What a request says of it, taken out of its head, so that another thread can look at it.
+/// Conditions of a request, copied from its head, so that another thread can evaluate them.
 #[derive(Default)]
 pub(crate) struct Conditions {
     if_match: Option<Vec<u8>>,
@@ -65,7 +66,7 @@ impl Conditions {
         }
     }
 
-    /// In the order of RFC 9110 §13.2.2.
+    /// Evaluates the conditions in the order of RFC 9110 §13.2.2.
     pub(crate) fn verdict(&self, etag: &str, modified: Option<SystemTime>, len: u64, now: SystemTime) -> Verdict {
         let modified = modified.map(whole_seconds);
         let is_unchanged_since = |since| modified.is_some_and(|modified| modified <= since);
@@ -85,7 +86,7 @@ impl Conditions {
         }
     }
 
-    /// Whether the rest that the client wants is the rest of this very file (RFC 9110 §13.1.5).
+    /// Whether the range that the client wants is of this very file (RFC 9110 §13.1.5).
     fn range_is_meant_for(&self, etag: &str, modified: Option<SystemTime>, now: SystemTime) -> bool {
         let Some(if_range) = &self.if_range else { return true };
         if if_range.ends_with(b"\"") {
@@ -107,7 +108,7 @@ fn date(value: &[u8]) -> Option<SystemTime> {
     std::str::from_utf8(value).ok().and_then(|text| httpdate::parse_http_date(text).ok())
 }
 
-/// HTTP's dates have no more.
+/// Time without fractions of a second, as dates in HTTP have none.
 fn whole_seconds(at: SystemTime) -> SystemTime {
     let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     SystemTime::UNIX_EPOCH + Duration::from_secs(since.as_secs())
@@ -119,7 +120,7 @@ enum Comparison {
     Weak,
 }
 
-/// Whether a list of entity tags has this one. What follows a malformed one is not looked at.
+/// Whether a list of entity tags contains this one. The rest after a malformed tag is ignored.
 fn lists(mut tags: &[u8], etag: &str, comparison: Comparison) -> bool {
     if tags.trim_ascii() == b"*" {
         return true;
@@ -146,7 +147,7 @@ fn lists(mut tags: &[u8], etag: &str, comparison: Comparison) -> bool {
     }
 }
 
-/// One range of bytes. Whatever else `Range` says is not followed, which RFC 9110 §14.2 leaves to the server.
+/// Verdict on one range of bytes. Other forms of `Range` are ignored, which RFC 9110 §14.2 allows.
 fn part(range: &[u8], len: u64) -> Verdict {
     let Some((unit, ranges)) = range.split_at_checked(6) else { return Verdict::Whole };
     let mut ends = ranges.trim_ascii().split(|byte| *byte == b'-').map(number);
@@ -169,7 +170,7 @@ enum Number {
     Malformed,
 }
 
-/// Decimal; what is too large for us is larger than any file.
+/// Decimal number; one that is too large for 64 bits is larger than any file.
 fn number(text: &[u8]) -> Number {
     if text.is_empty() {
         return Number::Empty;

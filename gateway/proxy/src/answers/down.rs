@@ -1,4 +1,4 @@
-//! The answer of an app in development that has ended: how, and what it wrote last, so that nobody has to look for the terminal.
+//! The answer of an app in development that has ended: its exit status and last output, so that nobody has to look for the terminal.
 //!
 //! Apps in production never get here: their stacks are nobody's business but the operator's.
 
@@ -8,7 +8,7 @@ use sluice_message::RequestHead;
 use super::Response;
 use super::refuse::{self, Pages, Refusal};
 
-/// How the app ended.
+/// Exit status and last output of an app.
 #[derive(Clone, Debug)]
 pub(crate) struct LastWords {
     /// The exit code or the signal.
@@ -17,14 +17,14 @@ pub(crate) struct LastWords {
     pub(crate) stderr_tail: String,
 }
 
-/// Asks again until the app answers, and shows that answer.
+/// Script that retries until the app answers, and then shows that answer.
 const SCRIPT: &str = "setInterval(async () => { try { const answer = await fetch(location.href, { method: 'HEAD' }); \
                       if (!answer.headers.has('x-sluice-error')) location.reload(); } catch {} }, 1000)";
 
 const STYLE: &str = ":root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{max-width:60rem;margin:3rem auto;padding:0 1rem}\
                      h1{font-size:1.4rem}pre{overflow:auto;padding:1rem;border:1px solid;border-radius:4px;font-size:.875rem}";
 
-/// The answer, where the refusal is about the app's end. Only apps in development have last words.
+/// Answer for a refusal because the app has ended. Only apps in development have last words.
 pub(crate) fn answer(
     last_words: Option<&LastWords>,
     head: &RequestHead,
@@ -68,7 +68,7 @@ fn page(LastWords { status, stderr_tail }: &LastWords) -> String {
     )
 }
 
-/// Text without the colours that are for terminals.
+/// Text without the colour codes of terminals.
 fn without_colours(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();

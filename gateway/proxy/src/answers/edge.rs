@@ -7,16 +7,16 @@ use tokio::time::Instant;
 use super::Response;
 use crate::gate::Gate;
 
-/// Whether new requests should come here, and why not.
+/// Whether new requests should come here, and the reason if not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Readiness {
-    /// The answer.
+    /// True if they should.
     pub is_ready: bool,
-    /// In words.
+    /// Reason in words.
     pub reason: &'static str,
     /// Workers that take requests.
     pub workers_ready: u32,
-    /// Requests that wait.
+    /// Requests in the queue.
     pub queue_length: usize,
     /// Milliseconds since a worker last finished a request; `None` before the first.
     pub last_progress_ms: Option<u64>,

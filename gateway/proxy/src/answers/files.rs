@@ -1,8 +1,8 @@
 //! Files that the gateway sends itself: which request may mean one, and the answer that carries it.
 //!
-//! Whatever is no regular file below its directory is left to the app, which keeps its own routes and its own 404. File work
-//! runs on tokio's blocking threads; a piece of at most [`PIECE_BYTES`] a connection is in memory. What decides is in
-//! `path`, `encoding` and `conditions`, which know no file; `open` is all that touches the file system.
+//! Paths that are not a regular file below their directory fall back to the app, which has its own routes and its own 404. File work runs
+//! on tokio's blocking threads; a piece of at most [`PIECE_BYTES`] a connection is in memory. The decisions are in `path`, `encoding` and
+//! `conditions`, which know no file. Only `open` uses the file system.
 
 mod hashed;
 mod open;
@@ -25,23 +25,23 @@ use crate::receive::spool::blocking;
 use crate::unusable::Unusable;
 use open::Opened;
 
-/// How much of a file is read and written at once.
+/// Bytes of a file that are read and written at once.
 const PIECE_BYTES: usize = 64 * 1024;
 /// Codings of compressed siblings, in the order in which they are looked for.
 const SIBLINGS: [Coding; 2] = [Coding::Brotli, Coding::Gzip];
 const CACHE_CONTROL_DEFAULT: &str = "public, max-age=0";
 const CACHE_CONTROL_IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
-/// What the config says of files, put in the order in which requests ask.
+/// Settings for files from the config, in the order in which requests are matched.
 pub(crate) struct Files {
-    /// Longest prefix first, as below.
+    /// Directories by prefix, longest first.
     dirs: Vec<(String, Arc<Path>)>,
     cache_control: Vec<(String, Arc<str>)>,
 }
 
 impl Files {
     /// # Errors
-    /// When a directory is not there: says which.
+    /// Fails if a directory does not exist, and names it.
     pub(crate) fn new(settings: &config::Files) -> Result<Self, Unusable> {
         let mut dirs = Vec::new();
         for (prefix, dir) in &settings.paths {
@@ -57,7 +57,7 @@ impl Files {
         Ok(Files { dirs, cache_control })
     }
 
-    /// Where the file of this URL path would be, if it may be sent; nothing is looked up yet.
+    /// Location of the file for this URL path, if it may be sent. It does not check that the file exists.
     pub(crate) fn find(&self, path: &str) -> Option<FilePath> {
         let (prefix, dir) = self.dirs.iter().find(|(prefix, _)| path.starts_with(prefix))?;
         let relative = path::relative(&path[prefix.len()..])?;
@@ -71,17 +71,17 @@ impl Files {
     }
 }
 
-/// Where a file would be.
+/// Location of a file that may not exist.
 pub(crate) struct FilePath {
     dir: Arc<Path>,
     relative: PathBuf,
     cache_control: CacheControl,
 }
 
-/// What a file is sent with.
+/// Value of `Cache-Control` for a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum CacheControl {
-    /// By the config.
+    /// Value from the config.
     Written(Arc<str>),
     Default(&'static str),
 }
@@ -100,7 +100,7 @@ pub(crate) struct FilePart {
     file: Arc<File>,
     next: u64,
     end: u64,
-    /// The beginning, so that a small file takes one turn of a blocking thread.
+    /// First piece, so that a small file takes one turn of a blocking thread.
     first: Vec<u8>,
 }
 
@@ -110,10 +110,10 @@ impl FilePart {
         self.end - self.next
     }
 
-    /// The next bytes, at most a piece; none after the end. `piece` is memory that can be used again.
+    /// Next bytes, at most a piece; none after the end. `piece` is memory that can be used again.
     ///
     /// # Errors
-    /// Also where the file ends before its announced end.
+    /// Fails also if the file ends before its announced end.
     pub(crate) async fn read(&mut self, piece: Vec<u8>) -> io::Result<Vec<u8>> {
         let (next, end) = (self.next, self.end);
         let piece = if self.first.is_empty() && next < end {
@@ -127,7 +127,7 @@ impl FilePart {
     }
 }
 
-/// The answer that carries the file; `None` where there is none that may be sent, for whatever reason.
+/// Answer that carries the file; `None` if there is no file that may be sent.
 pub(crate) async fn find(path: FilePath, head: &RequestHead) -> Option<Response> {
     let is_head = head.method == Method::Head;
     let conditions = Conditions::of(&head.fields, is_head);
@@ -154,8 +154,7 @@ pub(crate) async fn find(path: FilePath, head: &RequestHead) -> Option<Response>
     Some(Response { head: ResponseHead::new(verdict.status(), fields), body })
 }
 
-/// The bytes from `from`, at most a piece and at most up to `end`. Fewer than asked for is fine, none is an error: the
-/// file is shorter than it was.
+/// Bytes from `from`, at most a piece and at most up to `end`. Fewer are allowed; none is an error: the file is shorter than before.
 fn read_piece(file: &File, from: u64, end: u64, mut piece: Vec<u8>) -> io::Result<Vec<u8>> {
     piece.resize(to_usize(end - from).min(PIECE_BYTES), 0);
     let read = file.read_at(&mut piece, from)?;
@@ -192,7 +191,7 @@ fn fields(opened: &Opened, verdict: Verdict, content_type: &str, cache_control: 
     fields
 }
 
-/// By the name, as browsers expect it; text without a charset would be read as whatever the reader's locale suggests.
+/// Media type by file name. Text gets a charset, as clients would otherwise use the one of the reader's locale.
 fn content_type(name: &Path) -> String {
     let guessed = mime_guess::from_path(name).first_raw().unwrap_or("application/octet-stream");
     if guessed.starts_with("text/") || guessed == "application/javascript" {

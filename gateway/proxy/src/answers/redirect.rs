@@ -7,7 +7,7 @@ use super::Response;
 use super::refuse::Refusal;
 use crate::request::passage::Failure;
 
-/// 308, which keeps method and body (RFC 9110 §15.4.9), to the same target by HTTPS at `port`.
+/// Redirect with status 308, which keeps method and body (RFC 9110 §15.4.9), to the same target by HTTPS at `port`.
 ///
 /// # Errors
 /// Where there is no such target: `OPTIONS *`, and HTTP/1.0 without `Host`.
@@ -27,7 +27,7 @@ pub(crate) fn to_https(head: &RequestHead, port: u16) -> Result<Response, Failur
     Ok(response)
 }
 
-/// The authority without its port.
+/// Authority without its port.
 fn host_of(authority: &str) -> &str {
     let after_address = authority.rfind(']').map_or(0, |end| end + 1);
     let end = authority[after_address..].find(':').map_or(authority.len(), |colon| after_address + colon);

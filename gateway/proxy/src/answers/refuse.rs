@@ -14,15 +14,15 @@ use body::Words;
 pub(crate) use body::escaped;
 pub(crate) use pages::Pages;
 
-/// An error of the catalogue, and what is known of it in this case.
+/// An error of the catalogue, with the details of this case.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) code: Code,
-    /// What exactly was wrong, where that is known; empty otherwise.
+    /// Fault in this request, if it is known; empty otherwise.
     pub(crate) detail: &'static str,
-    /// After how many seconds the client may ask again, where that is known.
+    /// Time in seconds after which the client may ask again, if it is known.
     pub(crate) retry_after_s: Option<u32>,
-    /// How the client may say who it is (RFC 9110 §11.6.1).
+    /// Value of `WWW-Authenticate`: the way in which the client can authenticate (RFC 9110 §11.6.1).
     pub(crate) challenge: Option<Rc<str>>,
 }
 
@@ -32,7 +32,7 @@ impl Refusal {
     }
 }
 
-/// The error answer, in the form that the request asks for. No cache keeps it, and `Vary` tells one that does all the same.
+/// Error answer, in the form that the request asks for. Caches must not store it; `Vary` is for those that do.
 pub(crate) fn answer(refusal: &Refusal, request_id: &str, head: &RequestHead, pages: &Pages) -> Response {
     let Refusal { code, retry_after_s, challenge, .. } = refusal;
     let entry = code.entry();
@@ -54,7 +54,7 @@ pub(crate) fn problem(refusal: &Refusal, request_id: &str, detail: &str) -> Opti
     body::problem(&Words::of(refusal, request_id), detail.into())
 }
 
-/// Who ended a request that ended with this error.
+/// Outcome of a request that ended with this error.
 pub(crate) fn outcome(code: Code) -> Outcome {
     match code {
         Code::QueueFull

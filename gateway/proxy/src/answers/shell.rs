@@ -1,6 +1,6 @@
 //! The shell: a page without content, for the browser to fill, in place of a 503. It comes from a file, or from the app.
 //!
-//! Here is what is kept of shells. `given` sends one, and asks the app for its own. This must not know who asks.
+//! This module stores shells. `given` sends one, and asks the app for its own. This must not know who asks.
 
 pub(crate) mod given;
 
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::unusable::Unusable;
 
-/// Bytes of one shell.
+/// Most bytes of one shell.
 const SHELL_BYTES_MAX: usize = 1024 * 1024;
 
 /// A shell, as it is sent.
@@ -30,7 +30,7 @@ pub(crate) struct ShellFiles(BTreeMap<String, Shell>);
 
 impl ShellFiles {
     /// # Errors
-    /// When a file cannot be read or is too large: says which.
+    /// Fails if a file cannot be read or is too large, and names it.
     pub(crate) fn read(settings: &config::Shell) -> Result<Self, Unusable> {
         let shells = settings.files.iter().map(|(prefix, file)| {
             let body =
@@ -48,21 +48,21 @@ fn read(file: &str) -> io::Result<Bytes> {
     if body.len() > SHELL_BYTES_MAX { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(body.into()) }
 }
 
-/// Shells that the app has given, and of which version of it.
+/// Shells that the app has given, and the version that gave them.
 #[derive(Default)]
 pub(crate) struct Shells(RefCell<Given>);
 
 #[derive(Default)]
 struct Given {
-    /// By the beginning of the path.
+    /// Shells by the beginning of the path.
     shells: BTreeMap<String, Shell>,
     /// The version of the app, and the paths that it was asked for.
     asked: Option<(u64, BTreeMap<String, String>)>,
-    /// It failed, and is asked again then.
+    /// Time of the next attempt, after a failed one.
     again: Option<Instant>,
 }
 
-/// The fields of a shell that is sent to anybody at any time.
+/// Fields of a shell that may always be sent to any client.
 fn sent_with(fields: &Fields) -> Fields {
     const DROPPED: [&str; 10] = [
         "age",

@@ -1,4 +1,4 @@
-//! Beacons of browsers: taken, counted and answered without a worker. It must not know what they are added to.
+//! Beacons of browsers: received, counted and answered without a worker. It must not know what they are added to.
 
 use sluice_catalog::errors::Code;
 use sluice_message::{Fields, RequestHead, ResponseHead};
@@ -12,7 +12,7 @@ use crate::ids::to_usize;
 use crate::receive::refused;
 use crate::request::passage::{Failure, Request};
 
-/// Takes a beacon. What is refused for its sender is refused before its body is received.
+/// Takes a beacon. A sender that is refused is refused before the body is received.
 pub(crate) async fn take(exchange: &mut Exchange<'_>, gate: &Gate, request: &mut Request) -> Result<Response, Failure> {
     // Fetch Metadata: browsers say where a request comes from. Another site must not have its visitors speak of this one.
     if request.head.fields.get("sec-fetch-site").is_some_and(|site| site != b"same-origin") {
@@ -31,7 +31,7 @@ pub(crate) async fn take(exchange: &mut Exchange<'_>, gate: &Gate, request: &mut
     Ok(Response { head: ResponseHead::new(204, Fields::default()), body: ResponseBody::Empty })
 }
 
-/// The path of the page that a beacon is about: its own word, where that is a path, else the referrer's.
+/// Path of the page that a beacon is about: the path in the beacon if there is one, else the referrer's.
 pub(crate) fn page_path<'a>(beacon: &'a Beacon, head: &'a RequestHead) -> Option<&'a str> {
     let said = beacon.page.as_deref().filter(|page| page.starts_with('/'));
     said.or_else(|| {

@@ -1,4 +1,4 @@
-//! The answer of a worker: the request goes to the queue, and the head of what the worker writes is waited for.
+//! The answer of a worker: the request goes to the queue, and the gateway waits for the head of the worker's response.
 
 use std::rc::Rc;
 
@@ -20,7 +20,7 @@ use crate::sessions::Asked;
 use crate::upstream::forward::{Origin, Outbound, worker_head};
 use crate::upstream::{Asked as AskedOfWorker, Seat, WorkerRequest};
 
-/// The worker's answer, with what the gateway adds to its head for this client.
+/// Worker's answer, with the fields that the gateway adds to its head for this client.
 pub(crate) async fn ask(
     exchange: &mut Exchange<'_>,
     origin: &Origin,
@@ -33,7 +33,7 @@ pub(crate) async fn ask(
     Ok(response)
 }
 
-/// Adds to the head of a worker's answer what is for this client alone.
+/// Adds the fields for this client alone to the head of a worker's answer.
 pub(crate) fn dress(gate: &Gate, request: &Request, response: &mut Response) {
     let ResponseBody::Fill(answer, _) = &response.body else { return };
     let head = &mut response.head;
@@ -47,7 +47,7 @@ pub(crate) fn dress(gate: &Gate, request: &Request, response: &mut Response) {
     }
 }
 
-/// Submits the whole request, and waits for the head of its answer.
+/// Submits the complete request, and waits for the head of its answer.
 pub(crate) async fn fetch(
     exchange: &mut Exchange<'_>,
     origin: &Origin,

@@ -1,5 +1,5 @@
-//! Pages on disk, for gateways after this one and for those that memory has let go: what is looked up there, what is written, and what
-//! the operator is told. How the disk is used is in `sluice_pages`.
+//! Pages on disk, for later gateways and for pages that memory has evicted: lookups, writes, and reports to the operator. The use of the
+//! disk itself is in `sluice_pages`.
 
 use std::cell::OnceCell;
 use std::path::Path;
@@ -20,22 +20,22 @@ use super::rules::rules;
 use super::store::Object;
 use crate::gate::Gate;
 
-/// A page that is of use for less is not written: it would hardly be found again.
+/// Least useful time of a page that is written, seconds. A page with less would hardly be found again.
 const USEFUL_S_MIN: u64 = 10;
-/// For what is still to be written when the gateway leaves.
+/// Longest wait for pages that are still to be written when the gateway exits.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The disk, where the config names a directory.
+/// The disk, if the config names a directory.
 #[derive(Default)]
 pub(super) struct DiskTier(OnceCell<Disk>);
 
 impl DiskTier {
-    /// The page for this key and a request with these fields.
+    /// Page for this key and a request with these fields.
     pub(super) async fn look_up(&self, key: &str, request: &Fields) -> Option<Page> {
         self.0.get()?.look_up(key, request).await
     }
 
-    /// A page was kept in memory. One that is not written takes what is there of it away: that is older.
+    /// Writes a page that was stored in memory. A page that is not written still removes an older one from disk.
     pub(super) fn kept(&self, gate: &Gate, key: &str, object: &Object) {
         let Some(disk) = self.0.get() else { return };
         let useful_s = object.policy.borrow().useful_s(gate.moment(), gate.stale_limits());
@@ -44,7 +44,7 @@ impl DiskTier {
         }
     }
 
-    /// Purges there too. The receiver gets its word when no later gateway finds what is meant.
+    /// Purges the disk too. The receiver is done when no later gateway finds an affected page.
     pub(super) fn purge(&self, purge: &Purge, is_soft: bool) -> Option<oneshot::Receiver<()>> {
         Some(self.0.get()?.purge(purge, is_soft))
     }
@@ -63,8 +63,8 @@ fn outgoing(gate: &Gate, key: &str, object: &Object) -> Outgoing {
 }
 
 impl Gate {
-    /// Keeps pages on disk from now on, if the config wants it, for this instance alone. `is_successor`: another gateway still uses the
-    /// directory, and lets go of it soon.
+    /// Stores pages on disk from now on, if the config wants it, for this instance alone. `is_successor` means that another gateway still
+    /// uses the directory, and releases it soon.
     pub fn keep_pages_on_disk(&self, instance: &Path, is_successor: bool) {
         let config = self.config();
         let Some(dir) = config.cache.disk_dir.as_ref().filter(|_| config.cache.enabled) else { return };
@@ -90,7 +90,7 @@ impl Gate {
         }
     }
 
-    /// Writes what is still to be written, and leaves the directory to the next gateway.
+    /// Writes outstanding pages, and releases the directory for the next gateway.
     pub async fn let_go_of_disk(&self) {
         if let Some(disk) = self.cache.disk.0.get() {
             let _ = timeout(CLOSE_TIMEOUT, disk.close()).await;

@@ -1,4 +1,4 @@
-//! Asks a worker for a page that many may get, and writes what it says for all of them.
+//! Asks a worker for a page that many may get, and writes its answer for all of them.
 
 mod elsewhere;
 mod judge;
@@ -32,31 +32,31 @@ use crate::upstream::forward::Origin;
 use judge::{Told, asked_for_all, judge};
 pub(super) use judge::{is_for_all, note_lone};
 
-/// What is fetched, for whom, and where it goes.
+/// Fetch of a page: the request, the flight that waits for it, and the cached page to revalidate.
 struct Fetch {
     gate: Rc<Gate>,
     flight: Rc<Flight>,
     key: String,
     flight_key: String,
-    /// The client's request, as far as the page may depend on it.
+    /// Fields of the client's request on which the page may depend.
     head: RequestHead,
-    /// What is kept, and perhaps has not changed.
+    /// Cached page that may still be current.
     known: Option<Rc<Object>>,
-    /// Where other gateways may find it once it is rendered.
+    /// Position for the rendered page among those of other gateways.
     position: Option<Position>,
 }
 
-/// Who waits for a render.
+/// Clients that wait for a render.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum For {
-    /// Everybody who asks for the page meanwhile.
+    /// All clients that ask for the page meanwhile.
     All,
-    /// One client, because the answer before was for its client alone; others join where this one turns out to be for all. With the place for
+    /// One client, because the answer before was for its client alone. Others join if this one turns out to be for all. The position is for
     /// it among the pages of other gateways.
     One(Option<Position>),
 }
 
-/// Begins a flight. With `known` that is still used meanwhile it goes on without anybody who waits.
+/// Begins a flight. It runs in the background, without waiting clients, if `known` may be used meanwhile.
 pub(super) fn start(
     gate: &Rc<Gate>,
     origin: &Origin,
@@ -87,7 +87,7 @@ pub(super) fn start(
     flight
 }
 
-/// With the conditions of what is kept.
+/// Request head with the conditions that revalidate the cached page.
 fn conditional(head: &RequestHead, known: Option<&Rc<Object>>) -> RequestHead {
     let mut head = head.clone();
     if let Some(object) = known {
@@ -101,7 +101,7 @@ fn conditional(head: &RequestHead, known: Option<&Rc<Object>>) -> RequestHead {
 }
 
 impl Drop for Fetch {
-    /// Also where the task has panicked: nobody must wait for ever.
+    /// Ends the flight. This also runs if the task has panicked: no client must wait for ever.
     fn drop(&mut self) {
         self.gate.cache.flights.remove(&self.flight_key, &self.flight);
         let state = self.flight.state.borrow().clone();
@@ -161,7 +161,7 @@ impl Fetch {
         }
     }
 
-    /// The page has not changed: what is kept is fresh again.
+    /// Marks the cached page as fresh again, because it has not changed.
     fn freshen(&self, known: &Rc<Object>, request: Request, not_modified: &ResponseHead, began: Moment, came: Moment) {
         let gate = &self.gate;
         let head = freshened(&known.head, not_modified, came);
@@ -195,7 +195,7 @@ impl Fetch {
         self.flight.set(State::Kept(object));
     }
 
-    /// Writes the answer for all, and keeps it when it is whole.
+    /// Writes the answer for all, and caches it when it is complete.
     async fn share(
         &self,
         (policy, tags): Told,
@@ -242,7 +242,8 @@ impl Fetch {
         }
     }
 
-    /// Keeps what was written for all. One page at a time is gathered, so that this takes the memory of one however many end at once.
+    /// Caches an answer that was written for all. One page at a time is gathered, so that this takes the memory of one, however many end at
+    /// once.
     async fn keep_whole(&self, shared: &Shared, tags: Vec<Box<str>>) {
         let gate = &self.gate;
         let Ok(_turn) = gate.cache.gathers.acquire().await else { return };
@@ -258,7 +259,7 @@ impl Fetch {
         }
     }
 
-    /// Keeps a page that was rendered, here and for other gateways.
+    /// Caches a page that was rendered, here and for other gateways.
     fn keep(&self, object: &Rc<Object>) {
         if self.put(object) {
             self.gate.cache.unkept.forget(&self.key);
@@ -272,7 +273,7 @@ impl Fetch {
         }
     }
 
-    /// Returns whether no purge meant it meanwhile.
+    /// Stores a page in memory. Returns whether no purge affected it meanwhile.
     fn put(&self, object: &Rc<Object>) -> bool {
         let is_left = !self.flight.since.is_purged(&self.key, Tags::All(&object.tags));
         if is_left {
@@ -291,10 +292,10 @@ impl Fetch {
     }
 }
 
-/// Copies what a worker writes. Returns the trailers.
+/// Copies the worker's body. Returns the trailers.
 ///
 /// # Errors
-/// Why it did not become whole.
+/// Reason why the body is incomplete.
 async fn copy(answer: &Answer, shared: &Shared, bytes_max: u64) -> Result<Vec<(String, Vec<u8>)>, Code> {
     loop {
         if !shared.is_wanted() {

@@ -1,4 +1,4 @@
-//! A render for many: one request is with a worker, and everybody who wants the same page waits for it and reads it as it is written.
+//! A render for many: one request is with a worker, and all clients of the same page wait for it and read it as it is written.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -22,13 +22,13 @@ use crate::ids::to_usize;
 use crate::respond::answer::Answer;
 use crate::respond::fill::{Fill, FillReader, Key};
 
-/// Interim heads that are kept for the first client.
+/// Interim heads that are stored for the first client.
 const INFORMATIONAL_MAX: usize = 8;
-/// How much is read back of a file at once.
+/// Bytes of a file that are read back at once.
 pub(super) const READ_BYTES: usize = 64 * 1024;
 
-/// Who may wait together: those who want the same page, have cookies, or credentials, or neither, and say the same of what the page
-/// is known to depend on.
+/// Key of a flight. Requests with one key may wait together. They ask for the same page, have cookies, or credentials, or neither, and
+/// agree in all fields on which the page is known to depend.
 pub(super) fn key_of(key: &str, request: &Fields, known: Option<&Dimensions>) -> String {
     let has = |name| if request.contains(name) { '1' } else { '0' };
     let mut hasher = DefaultHasher::new();
@@ -41,49 +41,49 @@ pub(super) fn key_of(key: &str, request: &Fields, known: Option<&Dimensions>) ->
     format!("{key} {}{}{:x}", has("cookie"), has("authorization"), hasher.finish())
 }
 
-/// How far it is.
+/// Progress of a flight.
 #[derive(Clone)]
 pub(super) enum State {
-    /// There is no head yet.
+    /// No head has arrived yet.
     Asked,
-    /// It is for all who match, and is being written or is whole.
+    /// The page is for all who match, and is being written or is complete.
     Shared(Rc<Shared>),
-    /// The page that is kept has not changed.
+    /// The cached page has not changed.
     Kept(Rc<Object>),
-    /// It is on disk, or another gateway has stored it where this one finds it.
+    /// The page is on disk, or another gateway has stored it and this one has found it.
     Found(Rc<Object>, Source),
-    /// It is for the first client alone, who takes it.
+    /// The answer is for the first client alone, which takes it.
     Private,
-    /// The app has answered with an error of its own, which likewise is the first client's.
+    /// The app has answered with an error of its own, which is for the first client alone.
     AppError,
-    /// There is no answer.
+    /// The render failed.
     Failed(Refusal),
-    /// Nobody has waited for it any more.
+    /// No client waited for it any more.
     Over,
 }
 
 pub(crate) struct Flight {
     pub(super) state: RefCell<State>,
-    /// What the first client is to take.
+    /// Answer for the first client alone.
     private: RefCell<Option<Response>>,
     /// The request that was at the worker, for the first client's log line. This must not know what a request is.
     fetched: RefCell<Option<Box<dyn Any>>>,
     informational: RefCell<Vec<ResponseHead>>,
     waiting: RefCell<Vec<Rc<Answer>>>,
-    /// It goes on without anybody.
+    /// The flight continues without waiting clients.
     pub(super) is_background: bool,
-    /// It was begun for one client, because the answer before was for its client alone.
+    /// The flight was begun for one client, because the answer before was for its client alone.
     pub(super) is_lone: bool,
-    /// The client that it was begun for is still there.
+    /// The client for which it was begun is still there.
     pub(super) has_leader: Cell<bool>,
     is_unwanted: Notify,
-    /// What is on disk, or another gateway has stored, and is of use only where there is no other.
+    /// Page on disk or from another gateway, which is used only if there is no other.
     pub(super) fallback: RefCell<Option<Rc<Object>>>,
-    /// The page's.
+    /// Key of the page.
     pub(super) key: String,
-    /// When it began, as purges are counted.
+    /// Start of the flight, in numbers of purges.
     pub(super) since: Since,
-    /// What it brought is kept.
+    /// The page that it fetched is cached.
     pub(super) is_kept: Cell<bool>,
 }
 
@@ -118,7 +118,7 @@ impl Flight {
         self.informational.take()
     }
 
-    /// Until nobody waits for it.
+    /// Waits until no client waits for the flight.
     pub(crate) async fn unwanted(&self) {
         self.is_unwanted.notified().await;
     }
@@ -128,7 +128,7 @@ impl Flight {
         self.wake();
     }
 
-    /// The first client is to take this, if it is still there.
+    /// Offers the answer to the first client, if it is still there.
     pub(super) fn offer(&self, state: State, response: Response) {
         if self.has_leader.get() {
             *self.private.borrow_mut() = Some(response);
@@ -136,14 +136,14 @@ impl Flight {
         self.set(state);
     }
 
-    /// What the request at the worker knows, for the first client, if it is still there; else nobody needs it.
+    /// Leaves the request at the worker to the first client, if that is still there; no other client needs it.
     pub(super) fn leave(&self, fetched: Box<dyn Any>) {
         if self.has_leader.get() {
             *self.fetched.borrow_mut() = Some(fetched);
         }
     }
 
-    /// Wakes all who wait for its head, in the order in which they came.
+    /// Wakes all clients that wait for its head, in the order in which they came.
     fn wake(&self) {
         for answer in &*self.waiting.borrow() {
             answer.changed.set();
@@ -155,9 +155,9 @@ impl Flight {
 pub(crate) struct Waiting {
     pub(super) flight: Rc<Flight>,
     pub(super) is_leader: bool,
-    /// What wakes the client.
+    /// Answer whose signal wakes the client.
     pub(super) answer: Rc<Answer>,
-    /// The latest purge when it came.
+    /// Latest purge at the client's arrival.
     since: Since,
 }
 
@@ -203,18 +203,18 @@ impl Drop for Waiting {
     }
 }
 
-/// All flights.
+/// All flights, by key.
 #[derive(Default)]
 pub(super) struct Flights(RefCell<HashMap<String, Vec<Rc<Flight>>>>);
 
 impl Flights {
-    /// Whether there is none for this key.
+    /// Whether no flight has this key.
     pub(super) fn is_free(&self, key: &str) -> bool {
         !self.0.borrow().contains_key(key)
     }
 
-    /// One that a request with these fields may wait for; where it `has_head`, one of which is known that it is for all. A page that is written
-    /// for longer than it is fresh takes nobody in any more.
+    /// Flight that a request with these fields may wait for. With `has_head` it is one whose page is known to be for all. A page whose
+    /// writing outlasts its freshness accepts no further clients.
     pub(super) fn open_to(&self, key: &str, request: &Fields, now: Moment, has_head: bool) -> Option<Rc<Flight>> {
         let is_open = |flight: &&Rc<Flight>| match &*flight.state.borrow() {
             // Its tags are looked at when they are known.
@@ -256,10 +256,10 @@ pub(super) struct Shared {
     pub(super) size: Size,
     pub(super) policy: Policy,
     pub(super) tags: Vec<Box<str>>,
-    /// Parts that are still to be rendered may add tags.
+    /// Parts that are not rendered yet may add tags.
     may_get_tags: bool,
     body: Rc<Fill>,
-    /// Keeps everything for those who still come and for the cache, unless the answer is too long to be kept.
+    /// Reader that keeps the body for later clients and for the cache, unless the answer is too long to be cached.
     keeper: Cell<Option<Key>>,
     readers: RefCell<Vec<Rc<Answer>>>,
     end: RefCell<Option<End>>,
@@ -293,23 +293,23 @@ impl Shared {
         })
     }
 
-    /// Its tags, as far as they are known.
+    /// Tags of the page, if they are known.
     pub(super) fn tags(&self) -> Tags<'_> {
         if self.may_get_tags { Tags::Unknown } else { Tags::All(&self.tags) }
     }
 
-    /// Whether whoever comes now still gets all of it.
+    /// Whether a new reader still gets all of it.
     fn is_whole_for_more(&self) -> bool {
         self.keeper.get().is_some() && !matches!(*self.end.borrow(), Some(End::Broken(_)))
     }
 
-    /// Whether anybody reads it, or it is still to be kept.
+    /// Whether a client reads it, or it is still to be cached.
     pub(super) fn is_wanted(&self) -> bool {
         self.keeper.get().is_some() || self.readers.borrow().iter().any(|reader| reader.is_wanted())
     }
 
     /// # Errors
-    /// Where there is no room for it.
+    /// Fails if neither memory nor the file has room for it.
     pub(super) async fn push(&self, data: Bytes, bytes_max: u64) -> Result<(), Code> {
         if self.body.len() + data.len() as u64 > bytes_max {
             self.keep_no_more();
@@ -324,8 +324,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Gives up what holds the most of it: the copy to be kept, and then the slowest reader, so that one that takes nothing takes
-    /// nothing from the others.
+    /// Frees the largest holder: first the copy for the cache, then the slowest reader, so that a reader which takes nothing does not slow
+    /// the others.
     fn make_room(&self) -> Result<(), Code> {
         if self.keeper.get().is_some() {
             self.keep_no_more();
@@ -338,7 +338,7 @@ impl Shared {
         Ok(())
     }
 
-    /// From here on it is there for its readers alone.
+    /// Stops keeping the body for the cache: from now on only its readers have it.
     fn keep_no_more(&self) {
         if let Some(keeper) = self.keeper.take() {
             self.body.leave(keeper);
@@ -350,7 +350,7 @@ impl Shared {
         self.body.len()
     }
 
-    /// It is whole. Returns whether all of it is still there to be kept.
+    /// Marks the body as complete. Returns whether all of it is still there to be cached.
     pub(super) fn complete(&self, trailers: Vec<(String, Vec<u8>)>) -> bool {
         if !trailers.is_empty() {
             self.keep_no_more();
@@ -360,10 +360,10 @@ impl Shared {
         self.keeper.get().is_some()
     }
 
-    /// All of a whole one in one piece, with an allocation of its own: a part of a larger buffer would hold that in memory.
+    /// Copies a complete body into one piece, with an allocation of its own: a part of a larger buffer would hold that in memory.
     ///
     /// # Errors
-    /// What the file system says of what is in a file.
+    /// Error of the file system, if part of it is in a file.
     pub(super) async fn gather(&self) -> io::Result<Bytes> {
         let reader = FillReader::new(&self.body);
         let len = to_usize(self.body.len());
@@ -374,7 +374,7 @@ impl Shared {
         if all.len() == len { Ok(all.freeze()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
-    /// It will never be whole.
+    /// Marks the body as broken: it will never be complete.
     pub(super) fn fail(&self, code: Code) {
         *self.end.borrow_mut() = Some(End::Broken(code));
         self.tell_end();
@@ -407,7 +407,7 @@ impl Shared {
         }
     }
 
-    /// One more who reads all of it.
+    /// Adds a reader of the whole body.
     pub(super) fn reader(&self) -> Rc<Answer> {
         let reader = Answer::reading(&self.body);
         self.end_of(&reader);

@@ -1,6 +1,7 @@
-//! Purges of late, each with a number. Renders that are under way and walks through the pages ask whether a purge since their beginning means what they have. It must not know how pages are kept.
+//! Recent purges, each with a number. Renders under way and walks through the pages ask whether a purge since their beginning affects their
+//! pages. It must not know how pages are stored.
 //!
-//! What is remembered of a purge is short, however long a URL a client has sent.
+//! The remembered form of a purge is short, however long a client's URL is.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
@@ -10,7 +11,7 @@ use std::rc::Rc;
 use sluice_cache::{Moment, begins, coarse, is_page, names_of};
 use sluice_catalog::snapshot::Purge;
 
-/// Purges that are remembered for who is under way. Whoever began before them counts as meant by what is forgotten.
+/// Purges that are remembered for renders and walks under way. One that began before them counts as affected by any forgotten purge.
 const PURGES_MAX: usize = 10_000;
 
 /// One purge.
@@ -22,7 +23,7 @@ pub(super) struct Purged {
     pub(super) at: Moment,
 }
 
-/// What is known of a page's tags.
+/// Knowledge of a page's tags.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Tags<'t> {
     /// All of them.
@@ -45,7 +46,7 @@ impl Purged {
     }
 }
 
-/// What is remembered of a purge: it means what the purge means, and seldom more. Names go by their hashes.
+/// Short form of a purge: it affects the pages that the purge affects, and seldom more. Names are stored as their hashes.
 #[derive(Debug)]
 struct Remembered {
     number: u64,
@@ -60,11 +61,11 @@ enum Meant {
     Prefix(Box<str>),
 }
 
-/// A page as purges see it.
+/// Key, names and tags of a page, as purges compare them.
 struct Seen<'p> {
     key: &'p str,
     names: [u64; 4],
-    /// `None` where not all are known.
+    /// `None` if not all are known.
     tags: Option<Vec<u64>>,
 }
 
@@ -82,13 +83,13 @@ impl Remembered {
 /// See the module's text.
 #[derive(Default)]
 pub(super) struct Log {
-    /// The latest purge.
+    /// Number of the latest purge.
     number: Cell<u64>,
     purges: RefCell<VecDeque<Remembered>>,
     hashes: RandomState,
-    /// The latest that is not remembered although somebody may ask.
+    /// Latest purge that was forgotten although a render or walk may ask for it.
     forgotten: Cell<u64>,
-    /// Since when somebody may ask, with how many.
+    /// Number of values of [`Since`] by the purge after which they began.
     asked: RefCell<BTreeMap<u64, u32>>,
 }
 
@@ -125,26 +126,26 @@ impl Log {
         Seen { key, names: names_of(key).map(|name| self.hashes.hash_one(name)), tags }
     }
 
-    /// Begins to remember, for as long as the value lives.
+    /// Begins to remember purges, for as long as the value lives.
     pub(super) fn since_now(self: &Rc<Self>) -> Since {
         *self.asked.borrow_mut().entry(self.number.get()).or_default() += 1;
         Since { log: Rc::clone(self), number: self.number.get() }
     }
 }
 
-/// Something that began after the purge of this number and before the next.
+/// Mark of a time, after the purge of this number and before the next.
 pub(super) struct Since {
     log: Rc<Log>,
     pub(super) number: u64,
 }
 
 impl Since {
-    /// Whether a purge since then means a page.
+    /// Whether a purge since then affects a page.
     pub(super) fn is_purged(&self, key: &str, tags: Tags<'_>) -> bool {
         self.is_purged_until(u64::MAX, key, tags)
     }
 
-    /// Whether one since then and up to this number does.
+    /// Whether a purge since then and up to this number affects a page.
     pub(super) fn is_purged_until(&self, last: u64, key: &str, tags: Tags<'_>) -> bool {
         if self.log.number.get() <= self.number || last <= self.number {
             return false;

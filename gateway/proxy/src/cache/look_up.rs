@@ -1,4 +1,4 @@
-//! What the road asks the page cache: an answer from what is kept, or from a render that is under way or begins.
+//! Entry to the page cache: an answer from a cached page, or from a render that is under way or begins.
 
 use std::rc::Rc;
 
@@ -18,10 +18,10 @@ use crate::gate::Gate;
 use crate::request::passage::{Failure, Request};
 use crate::upstream::forward::Origin;
 
-/// What the cache has for a client.
+/// Answer of the cache for a client.
 pub(crate) struct Found {
     pub(crate) response: Response,
-    /// The render that was begun for this client: when it has ended, it knows what the client's log line says of the worker.
+    /// Wait for the render that was begun for this client. When the render has ended, it has the worker's part of the client's log line.
     pub(crate) waiting: Option<Waiting>,
 }
 
@@ -31,22 +31,22 @@ impl From<Response> for Found {
     }
 }
 
-/// What a render gives one of those who waited for it.
+/// Result of a render for one of the clients that waited for it.
 enum Given {
     Answer(Found),
-    /// It is an error for another: this client has a worker asked for itself.
+    /// The render failed for another client: this client has a worker asked for itself.
     Nothing,
-    /// It is for another alone: this client waits for nobody any more.
+    /// The answer is for another client alone: this client waits for no other render.
     Alone,
-    /// It is for others, who differ in what it depends on, if that is known: this client looks again.
+    /// The answer is for others, who differ in the fields that it depends on, if these are known: this client looks again.
     Again(Option<Dimensions>),
 }
 
-/// How often a client waits for a render that turns out to be for others, before a worker is asked for it alone.
+/// Number of times that a client waits for a render that turns out to be for others, before a worker is asked for it alone.
 const WAITS_MAX: u32 = 3;
 
 impl Gate {
-    /// Now, by both clocks.
+    /// Current time, by both clocks.
     pub(crate) fn moment(&self) -> Moment {
         let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let steady_ms = self.epoch.elapsed().as_millis();
@@ -58,8 +58,8 @@ impl Gate {
     }
 }
 
-/// Answers from what is kept, or with a render that others get too; `None` where a worker is to be asked for this client alone.
-/// The request is whole.
+/// Answers from the cache, or with a render that others get too; `None` if a worker is to be asked for this client alone. The request is
+/// complete.
 pub(crate) async fn answer(
     exchange: &mut Exchange<'_>,
     origin: &Origin,
@@ -230,7 +230,7 @@ fn served(gate: &Gate, request: &mut Request, object: &Object, source: Source) -
     reply::kept(gate, &request.head, object, source)
 }
 
-/// What a worker's answer to one client says to the cache: after a change, what is kept of the page is old (RFC 9111 §4.4).
+/// Updates the cache after a worker's answer to one client: after a change, cached variants of the page are outdated (RFC 9111 §4.4).
 pub(crate) async fn note(gate: &Gate, origin: &Origin, request: &Request, response: &mut Response) {
     let cache = &gate.cache;
     if !cache.is_on {

@@ -1,5 +1,5 @@
-//! Pages whose latest answer was for one client alone, by who asks for them. Requests for them wait for nobody else's render, and the first
-//! answer that may be kept ends the mark. This must not know what a page is.
+//! Pages whose latest answer was for one client alone, by their keys. Requests for them wait for no other render, and the first answer that
+//! may be cached ends the mark. This must not know what a page is.
 
 use std::cell::RefCell;
 use std::hash::{BuildHasher as _, RandomState};
@@ -8,15 +8,15 @@ use quick_cache::unsync::Cache;
 use sluice_tier::Position;
 use tokio::time::Instant;
 
-/// Pages that are marked at once; further ones take the place of those that are asked for least.
+/// Most pages that are marked at once; further ones replace those that are asked for least.
 const MARKS_MAX: usize = 20_000;
 
 /// One mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     until: Instant,
-    /// Where other gateways may find the page once it is rendered. It was known before the mark was made, so purges since then are
-    /// compared with the page.
+    /// Position of the page among those of other gateways. It was known before the mark was made, so purges since then are compared with
+    /// the page.
     pub(super) position: Option<Position>,
 }
 
@@ -37,12 +37,12 @@ impl Marks {
         marks.get(&self.hashes.hash_one(key)).copied().filter(|mark| Instant::now() < mark.until)
     }
 
-    /// Marks a page, in place of its mark from before.
+    /// Marks a page, and replaces its earlier mark.
     pub(super) fn set(&self, key: &str, until: Instant, position: Option<Position>) {
         self.marks.borrow_mut().insert(self.hashes.hash_one(key), Mark { until, position });
     }
 
-    /// An answer came that may be kept.
+    /// Removes a mark, because an answer came that may be cached.
     pub(super) fn end(&self, key: &str) {
         self.marks.borrow_mut().remove(&self.hashes.hash_one(key));
     }

@@ -1,10 +1,9 @@
-//! Which paths the config's beginnings of paths are meant for, however they are spelled. An app may read a path otherwise than it is
-//! written: `/blog/..%2faccount` is below `/blog/` for one and the account for another. This must not know what the config says
-//! of a path.
+//! Matches paths with the beginnings of paths in the config, in any spelling. An app may read a path otherwise than it is written:
+//! `/blog/..%2faccount` is below `/blog/` for one and the account for another. This must not know what the config says of a path.
 
 use crate::admit::rate::paths::readings;
 
-/// Whether no app could read this path as one that does not begin so.
+/// Whether every app reads this path as one that begins with the prefix.
 pub(super) fn lies_surely_below(path: &str, prefix: &str) -> bool {
     path.starts_with(prefix)
         && readings(path).iter().all(|reading| reading.starts_with(prefix.as_bytes()) && !is_ambiguous(reading))

@@ -1,4 +1,4 @@
-//! What is kept no more, or only while a new one is fetched.
+//! Purges: pages that are dropped from the cache, or used only while new ones are fetched.
 
 use std::pin::pin;
 use std::rc::Rc;
@@ -16,16 +16,15 @@ use super::Cache;
 use super::log::Purged;
 use crate::gate::Gate;
 
-/// Variants of one page, on all hosts, that are shown.
+/// Most variants of one page, on all hosts, that are shown.
 const KEPT_MAX: usize = 100;
-/// How long a client that asked for a purge waits for workers that do not report that they have purged their parts of
-/// pages.
+/// Longest time that a client which asked for a purge waits for workers that do not report that they have purged their parts of pages.
 const PARTS_MAX: Duration = Duration::from_secs(5);
 
-/// How long the answer to a change waits until the purge is in force wherever pages outlive this gateway.
+/// Longest time that the answer to a change waits until the purge is in force in all stores that outlive this gateway.
 const CHANGE_MAX: Duration = Duration::from_secs(1);
 
-/// Those who carry a purge out besides this gateway's thread.
+/// Receivers for the purges that others carry out besides this gateway's thread.
 pub(super) type Others = Vec<oneshot::Receiver<()>>;
 
 /// A purge on its way through the pages.
@@ -38,7 +37,7 @@ struct Sweep {
 }
 
 impl Cache {
-    /// From here on nobody gets what the purge means, and no render that is under way is kept if it means that.
+    /// Begins a purge. From now on no client gets a page that it affects, and no such render under way is cached.
     fn begin_sweep(&self, purge: &Purge, is_soft: bool, at: Moment) -> Sweep {
         let purged = self.log.add(purge.clone(), is_soft, at);
         let walk = self.store.borrow_mut().begin_sweep(&purged);
@@ -47,7 +46,7 @@ impl Cache {
         sweep
     }
 
-    /// Goes on with the next pages.
+    /// Continues with the next pages.
     fn step(&self, sweep: &mut Sweep) {
         let mut store = self.store.borrow_mut();
         let (count, is_over) = store.sweep(&mut sweep.walk, &sweep.purged);
@@ -59,7 +58,7 @@ impl Cache {
         }
     }
 
-    /// Goes on to the end, a slice at a time, so that requests have their turn. Returns how many variants it has come to.
+    /// Continues to the end, a slice at a time, so that requests have their turn. Returns the number of purged variants.
     async fn finish(&self, mut sweep: Sweep) -> u64 {
         while !sweep.is_over {
             tokio::task::yield_now().await;
@@ -68,13 +67,13 @@ impl Cache {
         sweep.count
     }
 
-    /// Has other gateways purge as well: those that share a cache with this one, and its successor.
+    /// Passes the purge to other gateways: those that share a cache with this one, and its successor.
     fn tell_others(&self, purge: &Purge, is_soft: bool) -> Others {
         self.tell_sharers(purge, is_soft);
         self.successor.purge(purge, is_soft).into_iter().collect()
     }
 
-    /// As keys are written.
+    /// Purge with its URL or prefix in the form of cache keys.
     fn normal(&self, purge: &Purge) -> Purge {
         match purge {
             Purge::Url(url) => Purge::Url(self.keys.rules.url(url)),
@@ -85,9 +84,9 @@ impl Cache {
 }
 
 impl Gate {
-    /// Drops what is meant, or with `is_soft` lets it count as stale: the one way of all purges. Nobody gets what is meant from now on; the
-    /// receiver gets how many variants of pages that were, once the pages are gone and the workers have purged the parts of pages that
-    /// they keep themselves.
+    /// Drops the pages that a purge affects, or marks them as stale with `is_soft`; all purges come this way. No client gets an affected
+    /// page from now on. The receiver gets the number of affected variants, after the pages are gone and the workers have purged the parts
+    /// of pages that they cache themselves.
     ///
     /// The other gateways that share a cache with this one purge it too, and so does the successor in an upgrade.
     pub fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64> {
@@ -126,7 +125,7 @@ impl Gate {
         receiver
     }
 
-    /// Workers purge what they keep by tags alone.
+    /// Makes workers purge the parts of pages that they cache. They know parts by tags alone.
     fn purge_parts(&self, purge: &Purge) -> Others {
         let purger = self.parts_purger.borrow().clone();
         match purge {
@@ -135,14 +134,14 @@ impl Gate {
         }
     }
 
-    /// The page was changed: what is kept of it, and what is on its way, is old.
+    /// Outdates a page that was changed: its cached variants and its renders under way.
     pub(super) fn outdate(&self, key: String) -> oneshot::Receiver<u64> {
         let purge = Purge::Url(key);
         let others = self.cache.tell_others(&purge, false);
         self.purge_pages(&purge, false, others)
     }
 
-    /// Purges pages alone. The receiver gets how many variants that were, once nobody has them any more.
+    /// Purges pages alone. The receiver gets the number of variants, when no client gets them any more.
     pub(super) fn purge_pages(&self, purge: &Purge, is_soft: bool, mut others: Others) -> oneshot::Receiver<u64> {
         let (sender, receiver) = oneshot::channel();
         let sweep = self.cache.begin_sweep(purge, is_soft, self.moment());
@@ -160,7 +159,7 @@ impl Gate {
         receiver
     }
 
-    /// A new version of the app has taken over.
+    /// Outdates pages, because a new version of the app has taken over.
     pub fn outdate_pages(&self) {
         let is_soft = match self.config().cache.on_reload {
             OnReload::Keep => return,
@@ -173,7 +172,7 @@ impl Gate {
         drop(self.purge_pages(&purge, is_soft, others));
     }
 
-    /// What is kept, and what came of requests so far.
+    /// State of the cache and the results of requests so far.
     pub fn cache_snapshot(&self) -> CacheSnapshot {
         let (pages, bytes) = self.cache.store.borrow().size();
         let count = |how| self.cache.counts.of(how);
@@ -194,7 +193,7 @@ impl Gate {
         }
     }
 
-    /// Why the latest answer for a page was not kept, if it was not.
+    /// Reason why the latest answer for a page was not cached, if it was not.
     pub fn unkept(&self, url: &str) -> Option<UnkeptSnapshot> {
         let path = url.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..]))?;
         if self.cache.keys.is_bypassed(path) {
@@ -203,7 +202,7 @@ impl Gate {
         self.cache.unkept.told(&self.cache.keys.rules.url(url))
     }
 
-    /// What is kept of a page, by its URL, or its path on all hosts.
+    /// Cached variants of a page, by its URL, or its path on all hosts.
     pub fn kept(&self, url: &str) -> Vec<KeptSnapshot> {
         let (now, limits) = (self.moment(), self.stale_limits());
         let url = Purge::Url(self.cache.keys.rules.url(url));
@@ -223,26 +222,26 @@ impl Gate {
     }
 }
 
-/// Until changes are known wherever pages outlive this gateway, so that whoever has made them finds no page from before.
+/// Waits until changes are known in all stores that outlive this gateway, so that the client which has made them finds no older page.
 pub(super) async fn known(changes: Vec<oneshot::Receiver<u64>>) {
     let _ = timeout(CHANGE_MAX, all(changes)).await;
 }
 
-/// Until all are done or given up.
+/// Waits until all are done or given up.
 async fn all<T>(receivers: impl IntoIterator<Item = oneshot::Receiver<T>>) {
     for receiver in receivers {
         let _ = receiver.await;
     }
 }
 
-/// Tags are between the app and the gateway.
+/// Removes tags from an answer: they are between the app and the gateway.
 pub(super) fn hide_tags(head: &mut ResponseHead) {
     if TAG_FIELDS.iter().any(|name| head.fields.contains(name)) {
         head.fields.retain(|name, _| !TAG_FIELDS.iter().any(|tag| name.eq_ignore_ascii_case(tag)));
     }
 }
 
-/// The path and query of a place that an answer names, if it is on the same host.
+/// Path and query of a URL that an answer names, if it is on the same host.
 pub(super) fn target_of(place: &[u8], authority: &str) -> Option<String> {
     let place = std::str::from_utf8(place).ok()?;
     let rest =

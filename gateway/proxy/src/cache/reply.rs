@@ -1,4 +1,4 @@
-//! Heads of answers from the cache: their age, what the cache did, and what the client's conditions make of them.
+//! Heads of answers from the cache: their age, the cache's status, and the verdict of the client's conditions.
 
 use std::rc::Rc;
 use std::time::SystemTime;
@@ -15,24 +15,25 @@ use crate::answers::{Response, ResponseBody, worker};
 use crate::gate::Gate;
 use crate::request::passage::Request;
 
-/// Where an answer comes from.
+/// Source of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// It is kept and fresh.
+    /// A cached page that is fresh.
     Hit,
-    /// It was found on disk, and is fresh.
+    /// A fresh page from disk.
     Disk,
-    /// Another gateway has stored it, and it is fresh.
+    /// A fresh page that another gateway has stored.
     Shared,
-    /// It is kept and stale, and a new one is on its way.
+    /// A cached page that is stale, while a new one is on its way.
     Stale,
-    /// It is kept and stale, and there is no other.
+    /// A cached page that is stale, as no other is available.
     StaleIfError,
-    /// It was stale, and the app says that it has not changed.
+    /// A stale page of which the app says that it has not changed.
     Revalidated { is_stored: bool },
-    /// It was rendered for this client, and others may get it. Whether it is kept is often not known before its end.
+    /// A page that was rendered for this client, and that others may get. Whether it is cached is often not known
+    /// before its end.
     Miss { is_stored: bool },
-    /// It was rendered for another, who had asked first.
+    /// A page that was rendered for another client, which had asked first.
     Joined,
 }
 
@@ -46,7 +47,7 @@ impl Source {
         }
     }
 
-    /// Adds what the cache did (RFC 9211 §2). In place: a hit should cost no more than it must.
+    /// Adds the cache's status (RFC 9211 §2). It changes the fields in place: a hit should cost no more than it must.
     fn tell(self, reuse: Reuse, fields: &mut Fields) {
         let ttl = match reuse {
             Reuse::Fresh(s) => i64::try_from(s).unwrap_or(i64::MAX),
@@ -73,10 +74,10 @@ fn stored(is_stored: bool) -> &'static str {
     if is_stored { "; stored" } else { "" }
 }
 
-/// Room for the fields that are added to a kept head, here and where it is compressed.
+/// Room for the fields that are added to a cached head, here and by compression: their number and their bytes.
 const ADDED: (usize, usize) = (5, 160);
 
-/// A head as it is kept: without what was the first client's, and with its date.
+/// Head in the form that is cached: without the first client's fields, and with its date.
 pub(super) fn cleaned(mut head: ResponseHead, came: Moment) -> ResponseHead {
     const DROPPED: [&str; 5] = ["age", "x-request-id", "server-timing", "content-length", "trailer"];
     head.fields.retain(|name, _| !DROPPED.iter().any(|dropped| name.eq_ignore_ascii_case(dropped)));
@@ -100,7 +101,7 @@ fn with_age(gate: &Gate, head: &ResponseHead, policy: &Policy, source: Source) -
     head
 }
 
-/// An answer that is being written for many.
+/// Answer that is still being written for many.
 pub(super) fn shared(gate: &Gate, request: &RequestHead, shared: &Shared, source: Source) -> Response {
     let head = with_age(gate, &shared.head, &shared.policy, source);
     if verdict(gate, request, &head, 0) == Verdict::NotModified {
@@ -109,7 +110,7 @@ pub(super) fn shared(gate: &Gate, request: &RequestHead, shared: &Shared, source
     Response { head, body: ResponseBody::Fill(shared.reader(), shared.size) }
 }
 
-/// What the client's conditions make of an answer; only one with status 200 is subject to them.
+/// Verdict of the client's conditions on an answer; they apply to status 200 only.
 fn verdict(gate: &Gate, request: &RequestHead, head: &ResponseHead, bytes: u64) -> Verdict {
     let fields = &request.fields;
     // What the client has was composed of another.
@@ -131,7 +132,7 @@ fn date(value: &[u8]) -> Option<SystemTime> {
     httpdate::parse_http_date(std::str::from_utf8(value).ok()?).ok()
 }
 
-/// An answer that is kept, or the part of it that the client asks for.
+/// Cached answer, or the part of it that the client asks for.
 pub(super) fn kept(gate: &Gate, request: &RequestHead, object: &Object, source: Source) -> Response {
     let mut head = with_age(gate, &object.head, &object.policy.borrow(), source);
     let len = object.body.data().len() as u64;
@@ -155,7 +156,7 @@ pub(super) fn kept(gate: &Gate, request: &RequestHead, object: &Object, source: 
     }
 }
 
-/// RFC 9110 §15.4.5: what a 304 carries.
+/// Head of a 304 with the fields that RFC 9110 §15.4.5 allows.
 fn not_modified(mut head: ResponseHead) -> Response {
     const CARRIED: [&str; 10] = [
         "age",
@@ -175,7 +176,7 @@ fn not_modified(mut head: ResponseHead) -> Response {
     Response { head, body: ResponseBody::Empty }
 }
 
-/// An answer that was rendered for many and is for this client alone. The app has not seen the client's conditions.
+/// Answer that was rendered for many and is for this client alone. The app has not seen the client's conditions.
 /// `missed` tells whether others waited for it, or the page was known to be for one client alone.
 pub(super) fn private(gate: &Gate, request: &Request, missed: CacheUse, mut response: Response) -> Response {
     worker::dress(gate, request, &mut response);

@@ -1,4 +1,5 @@
-//! The rules by which this gateway keeps pages, in a word: pages that were kept by others may be for nobody, or for too many.
+//! Fingerprint of the rules by which this gateway caches pages. Pages that were cached by other rules may be for no client, or for too
+//! many.
 
 use std::fmt::Write as _;
 
@@ -6,7 +7,7 @@ use ring::digest::{SHA256, digest};
 use sluice_cache::RULES_VERSION;
 use sluice_catalog::config::Config;
 
-/// A word that is another one where a setting that counts is another one: what pages are kept, for whom, and by which names.
+/// Fingerprint that changes with each setting that determines which pages are cached, for whom, and under which keys.
 pub(super) fn rules(config: &Config) -> String {
     let (cache, compose) = (&config.cache, &config.compose);
     let kept = (&cache.ttl, &cache.bypass, &cache.ignored_params, &cache.vary_by);

@@ -1,4 +1,4 @@
-//! What is kept in memory: pages by their key, each with its variants.
+//! Pages in memory by their key, each with its variants.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,25 +12,25 @@ use sluice_message::{Fields, ResponseHead};
 use super::log::{Purged, Tags};
 use crate::respond::compress::KeptBody;
 
-/// Variants of one page; further ones take the place of the oldest.
+/// Most variants of one page; further ones replace the oldest.
 const VARIANTS_MAX: usize = 16;
-/// What a variant takes besides its bytes, about.
+/// Estimated bytes of a variant besides its head and body.
 const OVERHEAD_BYTES: usize = 600;
-/// What a tag takes in the index, about.
+/// Estimated bytes of a tag in the index.
 const TAG_BYTES: usize = 64;
-/// The size of a usual page, from which the number of places is guessed.
+/// Size of a usual page in bytes, from which the number of places is estimated.
 const USUAL_BYTES: usize = 16 * 1024;
-/// Pages that a purge looks at before requests have their turn.
+/// Pages that a purge examines before requests have their turn.
 pub(super) const SLICE: usize = 256;
 
-/// A whole answer.
+/// A complete answer.
 pub(crate) struct Object {
-    /// As it is sent, without `Age`.
+    /// Response head as it is sent, without `Age`.
     pub(crate) head: ResponseHead,
     pub(crate) body: Rc<KeptBody>,
     pub(crate) policy: RefCell<Policy>,
     pub(crate) tags: Vec<Box<str>>,
-    /// The latest purge before its render began.
+    /// Number of the latest purge before its render began.
     pub(crate) born: u64,
 }
 
@@ -46,7 +46,7 @@ impl Object {
     }
 }
 
-/// The variants of a page, the latest first. It is replaced as a whole, because its weight must not change.
+/// Variants of a page, the latest first. It is replaced as a whole, because its weight must not change.
 struct Page {
     variants: Vec<Rc<Object>>,
     bytes: u64,
@@ -72,7 +72,7 @@ impl Weighter<Rc<str>, Page> for ByBytes {
     }
 }
 
-/// Tells what had to make room.
+/// Collects the pages that were evicted.
 struct Evictions;
 
 impl Lifecycle<Rc<str>, Page> for Evictions {
@@ -86,7 +86,7 @@ impl Lifecycle<Rc<str>, Page> for Evictions {
 pub(crate) struct Store {
     pages: Cache<Rc<str>, Page, ByBytes, DefaultHashBuilder, Evictions>,
     index: Index,
-    /// Purges that have not come to all pages yet.
+    /// Purges that have not reached all pages yet.
     sweeping: Vec<Rc<Purged>>,
 }
 
@@ -97,14 +97,14 @@ impl Store {
         Store { pages, index: Index::default(), sweeping: Vec::new() }
     }
 
-    /// The variant for a request with these fields.
+    /// Variant for a request with these fields.
     pub(crate) fn find(&self, key: &str, request: &Fields) -> Option<Rc<Object>> {
         let page = self.pages.get(key)?;
         let is_found = |object: &&Rc<Object>| object.policy.borrow().is_for(request) && self.is_left(key, object);
         page.variants.iter().find(is_found).cloned()
     }
 
-    /// What the latest variant of a page depends on.
+    /// Dimensions on which the latest variant of a page depends.
     pub(crate) fn dimensions(&self, key: &str) -> Option<Dimensions> {
         let latest = self.pages.get(key)?.variants.first()?;
         Some(latest.policy.borrow().dimensions.clone())
@@ -116,7 +116,7 @@ impl Store {
         page.variants.iter().filter(|object| self.is_left(key, object)).cloned().collect()
     }
 
-    /// Whether no purge means it that has not come to it yet. A soft one is carried out here.
+    /// Whether no unfinished purge affects the page. A soft one is carried out here.
     fn is_left(&self, key: &str, object: &Object) -> bool {
         self.sweeping.iter().filter(|purged| object.is_meant_by(purged, key)).all(|purged| {
             object.policy.borrow_mut().expire(purged.at);
@@ -124,7 +124,7 @@ impl Store {
         })
     }
 
-    /// Keeps it in place of what was for the same requests.
+    /// Stores a variant, and replaces the one for the same requests.
     pub(crate) fn put(&mut self, key: &str, request: &Fields, object: Rc<Object>) {
         let others = self.variants(key).into_iter().filter(|other| !other.policy.borrow().is_for(request));
         let variants = std::iter::once(object).chain(others).take(VARIANTS_MAX).collect();
@@ -164,7 +164,7 @@ impl Store {
         }
     }
 
-    /// Variants of pages that a purge would mean, of so many pages at most.
+    /// Variants of pages that a purge would affect, of a limited number of pages.
     pub(super) fn meant_by(&self, purge: &Purge, pages_max: usize) -> Vec<Rc<Object>> {
         let keys = self.index.next(&mut self.index.walk(purge), pages_max);
         keys.iter().flat_map(|key| self.variants(key)).collect()
@@ -172,18 +172,18 @@ impl Store {
 
     // Walks through many pages, in slices.
 
-    /// Begins to carry the purge out. Until [`Store::swept`] is called, what it means and it has not come to is not found either.
+    /// Begins to carry the purge out. Until [`Store::swept`] is called, affected pages that it has not reached yet are not found either.
     pub(super) fn begin_sweep(&mut self, purged: &Rc<Purged>) -> Walk {
         self.sweeping.push(Rc::clone(purged));
         self.index.walk(&purged.purge)
     }
 
-    /// The purge has come to all pages.
+    /// Ends a purge that has reached all pages.
     pub(super) fn swept(&mut self, purged: &Rc<Purged>) {
         self.sweeping.retain(|other| !Rc::ptr_eq(other, purged));
     }
 
-    /// Carries the purge out on the next pages. Returns how many variants it has come to that it means, and whether that was all.
+    /// Carries the purge out on the next pages. Returns the number of affected variants, and whether these were the last pages.
     pub(super) fn sweep(&mut self, walk: &mut Walk, purged: &Purged) -> (u64, bool) {
         let keys = self.index.next(walk, SLICE);
         let is_over = keys.len() < SLICE;

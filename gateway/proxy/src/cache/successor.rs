@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use crate::gate::Gate;
 
-/// Has a purge made at the successor; the flag says whether pages stay as stale ones. The receiver is done when the purge is in force
+/// Carries a purge out at the successor; the flag says whether pages stay as stale ones. The receiver is done when the purge is in force
 /// there, or when the successor is gone.
 pub type SuccessorPurger = Rc<dyn Fn(&Purge, bool) -> oneshot::Receiver<()>>;
 

@@ -1,6 +1,6 @@
-//! The cache that this gateway shares with others: what it looks up there, what it stores there, and what others have purged.
+//! The cache that this gateway shares with others: its lookups and stores there, and the purges of others.
 //!
-//! All of it may fail or be slow: a look-up gives nothing then, within its time limit. How the server is asked is in `sluice_tier`.
+//! All of it may fail or be slow: a lookup gives nothing then, within its time limit. The requests to the server are in `sluice_tier`.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -20,13 +20,13 @@ use crate::gate::Gate;
 use crate::ids::to_usize;
 use crate::unusable::Unusable;
 
-/// The tier and what it tells, as [`Tier::start`] gives them.
+/// The tier and its messages, as [`Tier::start`] returns them.
 pub(crate) type Started = (Tier, Receiver<Heard>);
 
-/// What the config says of a shared cache; `None` where there is none.
+/// Settings of the shared cache from the config; `None` if there is none.
 ///
 /// # Errors
-/// When the URL names no server, or the password cannot be read.
+/// Fails if the URL names no server, or the password cannot be read.
 pub(crate) fn settings(config: &Config) -> Result<Option<Settings>, Unusable> {
     let (config, bounds) = (&config.cache, &config.bounds);
     let Some(url) = config.shared_url.as_ref().filter(|_| config.enabled) else { return Ok(None) };
@@ -61,7 +61,7 @@ impl SecondTier {
         self.tier.set_time_max(Duration::from_millis(ms));
     }
 
-    /// The page that another gateway has stored for such requests, and the place of one that is rendered now.
+    /// Page that another gateway has stored for such requests, and the position of one that is rendered now.
     pub(super) async fn look_up(&self, gate: &Gate, key: &str, request: &Fields) -> (Option<Page>, Option<Position>) {
         match self.tier.look_up(key, request, gate.moment()).await {
             Answer::Page(page, position) => (Some(*page), position),
@@ -70,7 +70,7 @@ impl SecondTier {
         }
     }
 
-    /// Has other gateways find a page, some time.
+    /// Stores a page for other gateways, in the background.
     pub(super) fn store(&self, gate: &Gate, key: &str, object: &Object, position: Position) {
         let (now, policy) = (gate.moment(), object.policy.borrow().clone());
         self.tier.store(ToStore {
@@ -87,7 +87,7 @@ impl SecondTier {
 }
 
 impl Cache {
-    /// Has the gateways that share a cache with this one purge as well.
+    /// Passes the purge to the gateways that share a cache with this one.
     pub(super) fn tell_sharers(&self, purge: &Purge, is_soft: bool) {
         if let Some(tier) = &self.tier {
             tier.tier.purge(purge, is_soft);
@@ -114,7 +114,8 @@ impl Cache {
     }
 }
 
-/// Carries out what other gateways purge, and tells the operator when the shared cache comes and goes, for as long as there is one.
+/// Carries out the purges of other gateways, and reports to the operator when the shared cache comes and goes. It runs for as long as there
+/// is one.
 pub async fn hear_other_gateways(gate: Rc<Gate>) {
     let Some(tier) = &gate.cache.tier else { return };
     let Some(mut heard) = tier.heard.take() else { return };

@@ -1,4 +1,4 @@
-//! Why pages were not kept: the latest reason for each URL, for whoever asks. Nothing is decided by it.
+//! The latest reason for each URL why its page was not cached, for operators. No decision depends on it.
 
 use std::cell::RefCell;
 use std::hash::{BuildHasher as _, RandomState};
@@ -11,22 +11,22 @@ use tokio::time::Instant;
 /// Pages of which the latest reason is remembered.
 const UNKEPT_MAX: usize = 20_000;
 
-/// Why a page was not kept.
+/// Reason why a page was not cached.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Why {
-    /// By the rules of HTTP.
+    /// The rules of HTTP forbid it.
     Refused(Refused),
     TooLarge,
-    /// Memory and temporary files had no room for it while it was written.
+    /// Memory and temporary files had no room for the page while it was written.
     NoRoom,
-    /// It is an event stream, or ends with its connection.
+    /// The answer is an event stream, or ends with its connection.
     Endless,
-    /// It is an error, and an older page may still be used.
+    /// The answer is an error, and an older page may still be used.
     Worse,
     HasTrailers,
-    /// It was purged, or changed by another request, while it was rendered.
+    /// The page was purged, or changed by another request, while it was rendered.
     Outdated,
-    /// It has no whole answer.
+    /// The render gave no complete answer.
     Failed(Code),
 }
 
@@ -47,13 +47,13 @@ impl Why {
 
 struct Reason {
     why: Why,
-    /// Of the answer; 0 where there was none.
+    /// Status of the answer; 0 if there was none.
     status: u16,
     at: Instant,
 }
 
 pub(super) struct Unkept {
-    /// By the hashes of keys: whole keys could take hundreds of megabytes.
+    /// Reasons by the hashes of keys: whole keys could take hundreds of megabytes.
     reasons: RefCell<quick_cache::unsync::Cache<u64, Reason>>,
     hashes: RandomState,
 }
@@ -67,7 +67,7 @@ impl Unkept {
         self.reasons.borrow_mut().insert(self.hashes.hash_one(key), Reason { why, status, at: Instant::now() });
     }
 
-    /// It was kept.
+    /// Removes the reason of a page that was cached.
     pub(super) fn forget(&self, key: &str) {
         self.reasons.borrow_mut().remove(&self.hashes.hash_one(key));
     }

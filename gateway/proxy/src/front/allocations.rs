@@ -1,5 +1,5 @@
-//! How many allocations a light request costs the gateway, from its first byte to the last of its answer. The bound is what was
-//! counted and a little more; who raises it says in decision 0046 what for.
+//! Number of allocations that a light request costs the gateway, from its first byte to the last of its answer. The bound is slightly above
+//! the count. A change that raises it is explained in decision 0046.
 
 use std::io::{Read, Write as _};
 use std::net::{Ipv4Addr, TcpStream as Client};
@@ -23,15 +23,15 @@ use super::listen;
 use crate::gate::tests::one_ready_worker_with;
 use crate::socket::Socket;
 
-/// Counted: 28.0, buffers that grow among them, one request at a time.
+/// Bound for a request to a worker. Counted: 28.0, buffers that grow among them, one request at a time.
 const PER_REQUEST_MAX: u64 = 30;
-/// Of an answer that is kept. Counted: 33.0.
+/// Bound for an answer from the cache. Counted: 33.0.
 const PER_HIT_MAX: u64 = 35;
 
 const WARM_UP: u64 = 200;
 const COUNTED: u64 = 1000;
 
-/// Reads up to the end of a head, or nothing where the other side has closed.
+/// Reads up to the end of a head; `None` if the other side has closed.
 fn read_head(from: &mut impl Read) -> Option<String> {
     let (mut head, mut byte) = (Vec::new(), [0]);
     while !head.ends_with(b"\r\n\r\n") {
@@ -56,7 +56,7 @@ fn work(listener: &WorkerListener) {
     }
 }
 
-/// Asks one after the other, and counts what was answered.
+/// Sends requests one after the other, and counts the answers.
 fn ask(mut stream: Client, requests: u64, answered: &AtomicU64) {
     for _ in 0..requests {
         stream.write_all(b"GET /page HTTP/1.1\r\nHost: app.test\r\nAccept: */*\r\n\r\n").unwrap();
@@ -68,7 +68,7 @@ fn ask(mut stream: Client, requests: u64, answered: &AtomicU64) {
     }
 }
 
-/// Allocations of the gateway's thread while it serves so many requests on one connection.
+/// Allocations of the gateway's thread while it serves this number of requests on one connection.
 fn allocations_of(requests: u64, is_kept: bool) -> u64 {
     let path = std::env::temp_dir().join(format!("slu-count-{}-{requests}-{is_kept}.sock", std::process::id()));
     let mut config = Config::default();

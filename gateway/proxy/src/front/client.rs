@@ -1,7 +1,7 @@
 //! A client's connection: its stream, what was read from it and not used yet, and one deadline.
 //!
-//! All waiting for a client happens in [`Client::wait`], so that reading, writing, the answer and the deadline are looked
-//! at together and nothing is missed. An idle client costs no buffer.
+//! All waiting for a client happens in [`Client::wait`], which checks reading, writing, the answer and the deadline together, so that
+//! nothing is missed. An idle client costs no buffer.
 
 use std::future::Future as _;
 use std::io;
@@ -22,13 +22,13 @@ use crate::signal::Signal;
 use crate::socket::Socket;
 use crate::upstream::Seat;
 
-/// How much is read from a client at once.
+/// Bytes that one read from a client takes at most.
 const READ_BYTES: usize = 8 * 1024;
-/// Room below which the buffer grows before a read.
+/// Room in bytes below which the buffer grows before a read.
 const READ_BYTES_MIN: usize = 1024;
 
-/// A write from here on is sealed: the kernel adds nothing to what it has made of it. Else it would add write after write to
-/// what is unsent, up to 64 KiB, before it looks at `TCP_NOTSENT_LOWAT` again. Smaller ones cost too much apart.
+/// Size from which a write is sealed, so that the kernel adds nothing to its segment. Otherwise it would append write after write to the
+/// unsent bytes, up to 64 KiB, before it checks `TCP_NOTSENT_LOWAT` again. Sealing smaller writes would cost too much.
 #[cfg(target_os = "linux")]
 const SEALED_BYTES_MIN: usize = 4 * 1024;
 /// `MSG_EOR | MSG_NOSIGNAL`.
@@ -41,13 +41,13 @@ pub(crate) enum ClientStream {
     Tls(Box<TlsStream<TcpStream>>),
 }
 
-/// What ended a wait.
+/// Event that ended a wait.
 pub(crate) enum Woke {
     /// More bytes are in `unread`.
     Read,
     /// The client has closed its side.
     Eof,
-    /// This many bytes of the output were taken.
+    /// The client took this many bytes of the output.
     Wrote(usize),
     /// The client takes bytes again.
     Writable,
@@ -61,12 +61,12 @@ pub(crate) enum Woke {
     Draining,
 }
 
-/// What to wait for, besides the deadline.
+/// Events to wait for, besides the deadline.
 #[derive(Default)]
 pub(crate) struct For<'a> {
     pub(crate) read: bool,
     pub(crate) write: &'a [u8],
-    /// For the client to take bytes again, after a write that it did not take.
+    /// The client takes bytes again, after a write that it did not take.
     pub(crate) writable: bool,
     pub(crate) answer: Option<&'a Answer>,
     pub(crate) draining: bool,
@@ -75,15 +75,15 @@ pub(crate) struct For<'a> {
 pub(crate) struct Client {
     pub(crate) stream: ClientStream,
     pub(crate) unread: BytesMut,
-    /// The request of this client that is at a worker.
+    /// Place of this client's request that is at a worker.
     pub(crate) seat: Rc<Seat>,
     deadline: Option<Instant>,
     sleep: Pin<Box<Sleep>>,
     draining: Rc<Signal>,
     pub(crate) eof: bool,
-    /// What is written at once: see [`crate::receive::memory::Memory::unsent_bytes_max`].
+    /// Bytes that are written at once: see [`crate::receive::memory::Memory::unsent_bytes_max`].
     write_bytes_max: usize,
-    /// TLS may keep bytes that it has taken; they must leave even when no more are written.
+    /// TLS may hold bytes that it has taken; they must leave even when no more are written.
     must_flush: bool,
 }
 
@@ -115,7 +115,7 @@ impl Client {
         self.deadline = deadline;
     }
 
-    /// Waits until one of the things asked for happens. Cancel-safe: what was read is in `unread`.
+    /// Waits until one of the wanted events happens. Cancel-safe: bytes that were read are in `unread`.
     pub(crate) async fn wait(&mut self, wanted: For<'_>) -> Woke {
         std::future::poll_fn(|cx| self.poll_wait(cx, &wanted)).await
     }
@@ -188,7 +188,7 @@ impl Client {
         read
     }
 
-    /// One timer a connection that is moved as seldom as possible: most deadlines are met and never reach the timer.
+    /// Polls the one timer of a connection, which is moved as seldom as possible: most deadlines are met and never reach the timer.
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(deadline) = self.deadline else { return Poll::Pending };
         loop {
@@ -205,20 +205,20 @@ impl Client {
         }
     }
 
-    /// The client sends nothing more and has sent nothing that is not used yet.
+    /// True if the client sends nothing more and all that it sent was used.
     pub(crate) fn is_spent(&self) -> bool {
         self.eof && self.unread.is_empty()
     }
 
-    /// Gives the buffer back while nothing is in it.
+    /// Frees the buffer while it is empty.
     pub(crate) fn shed_buffer(&mut self) {
         if self.unread.is_empty() {
             self.unread = BytesMut::new();
         }
     }
 
-    /// Closes so that the client gets all that was written: first the sending side, then what it still sends is read
-    /// and thrown away for a while. Closing with unread bytes would reset the connection and could eat the answer.
+    /// Closes so that the client gets all that was written: first the sending side, then the client's further bytes are read and discarded
+    /// for a while. Closing with unread bytes would reset the connection and could destroy the answer.
     pub(crate) async fn close(mut self, linger: bool, send_timeout: Duration) {
         if self.must_flush {
             let flushed = std::future::poll_fn(|cx| Pin::new(&mut self.stream).poll_flush(cx));

@@ -1,4 +1,4 @@
-//! A client connection's life: requests one after the other, and the waits between them.
+//! Life cycle of a client connection: requests one after the other, and the waits between them.
 
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -19,10 +19,11 @@ use crate::request::serve_request;
 use crate::respond::respond;
 use crate::upstream::forward::Origin;
 
-/// How long a connection may be open, while the gateway drains, until its first request begins.
+/// Longest time in milliseconds that a connection may be open, while the gateway drains, until its first request
+/// begins.
 const DRAIN_GRACE_MS: u64 = 1000;
 
-/// Serves one connection until it ends. Its handle counts it, from before a TLS handshake to after the last byte.
+/// Serves one connection until it ends. Its handle counts it from before the TLS handshake until after the last byte.
 pub(crate) async fn serve(stream: ClientStream, mut origin: Origin, gate: Rc<Gate>, handle: Handle) {
     let lobby = &gate.lobby;
     let _counted = Counted::new(lobby, &handle);
@@ -51,8 +52,8 @@ pub(crate) async fn serve(stream: ClientStream, mut origin: Origin, gate: Rc<Gat
     client.close(linger, send_timeout(lobby)).await;
 }
 
-/// Waits for the first byte of the next request; false ends the connection. A new connection gets the time for headers,
-/// one that has been used the time for keep-alive.
+/// Waits for the first byte of the next request; false ends the connection. A new connection gets the timeout for
+/// headers, a used one that for keep-alive.
 async fn next_request(
     client: &mut Client,
     lobby: &Lobby,

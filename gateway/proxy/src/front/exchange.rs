@@ -1,5 +1,5 @@
-//! One request and its answer as the one who asks sees them, whatever carries them. It must not know what the request is for,
-//! nor who answers it.
+//! One request and its answer as the client sees them, over any transport. It must not know what the request is for, nor which source
+//! answers it.
 
 use std::io;
 use std::rc::Rc;
@@ -18,27 +18,27 @@ use crate::respond::compose::part::Wanted;
 use crate::upstream::Seat;
 
 pub(crate) enum Exchange<'c> {
-    /// On a client's connection of HTTP/1.
+    /// A request on a client's connection of HTTP/1.
     H1(H1<'c>),
-    /// On a stream of a client's connection of HTTP/2.
+    /// A request on a stream of a client's connection of HTTP/2.
     H2(Box<H2<'c>>),
-    /// What the gateway asks itself.
+    /// A request of the gateway's own.
     Own(Own),
 }
 
-/// What came while the answer was waited for.
+/// Event that ended a wait for the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woke {
-    /// Something that is no news of the client's leaving, most likely more of the answer.
+    /// Any event that does not show that the client leaves, most likely more of the answer.
     Again,
     /// The client has closed its sending side.
     HalfClosed,
-    /// Nobody reads any more.
+    /// No client reads any more.
     Gone,
 }
 
 impl Exchange<'_> {
-    /// The request's head, once it has come.
+    /// Request head, after it has arrived.
     pub(crate) async fn head(&mut self) -> Result<Asked, Failure> {
         match self {
             Exchange::H1(h1) => h1.head().await,
@@ -47,7 +47,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Whether a request without a whole head has the method HEAD.
+    /// Whether a request without a complete head has the method HEAD.
     pub(crate) fn begins_with_head(&self) -> bool {
         match self {
             Exchange::H1(h1) => h1.client.unread.trim_ascii_start().starts_with(b"HEAD "),
@@ -56,7 +56,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// The request's whole body. A larger one than `bytes_max` is refused, at once where its length is announced.
+    /// Complete body of the request. One larger than `bytes_max` is refused, at once if its length is announced.
     pub(crate) async fn body(&mut self, bytes_max: u64) -> Result<Body, Failure> {
         match self {
             Exchange::H1(h1) => h1.body(bytes_max).await,
@@ -65,7 +65,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Passes an interim head on.
+    /// Sends an interim head to the client.
     pub(crate) fn inform(&mut self, head: &ResponseHead) {
         match self {
             Exchange::H1(h1) => h1.inform(head),
@@ -83,7 +83,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// How many bytes of the body may be written before the next [`Exchange::flush`].
+    /// Bytes of the body that may be written before the next [`Exchange::flush`].
     pub(crate) fn room(&mut self) -> usize {
         match self {
             Exchange::H1(h1) => h1.out.room(),
@@ -109,7 +109,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Whether so little is to be sent that more of the answer was waited for, and has come.
+    /// Waits for more of the answer if few bytes are to be sent. Returns whether more has come.
     pub(crate) async fn gathers_more(&mut self, answer: &Answer) -> bool {
         match self {
             Exchange::H1(h1) => h1.gathers_more(answer).await,
@@ -118,7 +118,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Sends what was written. What a slow client does not take goes to the answer's file, if there is an answer that has one.
+    /// Sends the written bytes. Bytes that a slow client does not take go to the answer's file, if there is an answer that has one.
     ///
     /// # Errors
     /// `TimedOut` where the client took nothing for too long, another where it has gone.
@@ -139,7 +139,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// The body is whole. Nothing is sent before [`Exchange::flush`].
+    /// Ends a complete body. Nothing is sent before [`Exchange::flush`].
     pub(crate) fn end(&mut self, trailers: &[(String, Vec<u8>)]) {
         match self {
             Exchange::H1(h1) => h1.out.end(trailers),
@@ -148,7 +148,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// The answer stays as it is: only the end of the connection can tell that it is not whole.
+    /// Leaves the answer unfinished: only the end of the connection shows that it is incomplete.
     pub(crate) fn break_off(&mut self) {
         match self {
             Exchange::H1(h1) => h1.break_off(),
@@ -157,7 +157,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// The connection is another protocol's now, until either side ends it.
+    /// Carries another protocol over the connection, until either side ends it.
     pub(crate) async fn switch(&mut self, upgraded: Upgraded, answer: &Answer) {
         match self {
             Exchange::H1(h1) => tunnel::run_alone(h1.client, upgraded, answer).await,
@@ -166,13 +166,13 @@ impl Exchange<'_> {
         }
     }
 
-    /// What the gateway asks itself is in no log, and passes by what is there for clients. An include is asked for by the client of
-    /// its page.
+    /// Whether this is a request of the gateway's own. Such a request is in no log, and skips the steps for clients. An include is asked
+    /// for by the client of its page.
     pub(crate) fn is_own(&self) -> bool {
         matches!(self, Exchange::Own(_)) && self.include().is_none()
     }
 
-    /// The include that this is the request for.
+    /// Include for which this request is made.
     pub(crate) fn include(&self) -> Option<&Rc<Wanted>> {
         if let Exchange::Own(own) = self { own.wanted() } else { None }
     }
@@ -189,7 +189,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// The place of the request that the client's task carries out itself.
+    /// Place for a request that the client's task carries out itself.
     pub(crate) fn seat(&self) -> Option<Rc<Seat>> {
         match self {
             Exchange::H1(h1) => Some(Rc::clone(&h1.client.seat)),

@@ -15,7 +15,7 @@ use crate::respond::answer::Answer;
 use crate::respond::encode::{Carriage, write_head, write_interim};
 use crate::respond::outgoing::{Framed, Outgoing};
 
-/// What a client may send ahead while its answer is on the way.
+/// Bytes that a client may send ahead while its answer is on the way.
 const PIPELINE_BYTES_MAX: usize = 16 * 1024;
 
 pub(crate) struct H1<'c> {
@@ -23,13 +23,13 @@ pub(crate) struct H1<'c> {
     pub(crate) lobby: &'c Lobby,
     pub(super) out: Outgoing,
     pub(crate) version: Version,
-    /// How the request's body is delimited.
+    /// Delimitation of the request's body.
     pub(crate) framing: Framing,
     pub(crate) expects_continue: bool,
-    /// The client would use the connection again.
+    /// The client wants to use the connection again.
     pub(crate) keep_alive: bool,
-    /// The connection can carry another request. Not while anything of this one may still be unread: nobody could say where the
-    /// next one begins.
+    /// The connection can carry another request. False while bytes of this request may be unread: the beginning of the next one would be
+    /// unknown.
     pub(crate) persists: bool,
     send_timeout: Duration,
 }
@@ -49,7 +49,7 @@ impl<'c> H1<'c> {
         }
     }
 
-    /// Whether the request has a body, which may have to be taken.
+    /// Whether the request has a body, which may still be unread.
     pub(crate) fn has_body(&self) -> bool {
         !matches!(self.framing, Framing::None | Framing::Length(0))
     }
@@ -84,8 +84,8 @@ impl<'c> H1<'c> {
         matches!(self.client.wait(For { answer: Some(answer), ..For::default() }).await, client::Woke::Answer)
     }
 
-    /// Writes all that was gathered. A client that takes nothing for a while leaves its memory to others: what waits for it
-    /// goes to the answer's file until it takes bytes again.
+    /// Writes all gathered bytes. A client that takes nothing for a while leaves its memory to others: its waiting bytes go to the answer's
+    /// file until it takes bytes again.
     pub(super) async fn flush(&mut self, aside: Option<&Answer>) -> io::Result<()> {
         self.out.seal();
         self.out.hold();

@@ -33,7 +33,7 @@ use crate::request::passage::Failure;
 use crate::respond::answer::{Answer, Upgraded};
 use crate::respond::outgoing::Outgoing;
 
-/// Interim responses that one request gets; more are dropped, they are hints, and nothing holds them back on their way.
+/// Interim responses that one request gets; more are dropped, as they are hints, and no flow control bounds them.
 const INTERIM_MAX: u32 = 16;
 /// Fields that belong to a connection of HTTP/1 (RFC 9113 §8.2.2).
 const OF_HTTP1: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
@@ -41,15 +41,15 @@ const OF_HTTP1: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "tr
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AsksFor {
     Answer,
-    /// The head of one.
+    /// Head of an answer, without its body.
     Head,
-    /// The stream as a WebSocket.
+    /// Upgrade of the stream to a WebSocket.
     WebSocket,
 }
 
 pub(crate) struct H2<'c> {
     lobby: &'c Lobby,
-    /// Until the head is taken.
+    /// Parts of the request, until its head is taken.
     parts: Option<Parts>,
     asks_for: AsksFor,
     receive: RecvStream,
@@ -58,13 +58,13 @@ pub(crate) struct H2<'c> {
     /// Room that the request's body has taken on the connection.
     blocks: Option<OwnedSemaphorePermit>,
     sending: Sending,
-    /// The answer's head, until it is sent with what is there of the body.
+    /// Head of the answer, until it is sent with the first bytes of the body.
     head: Option<Response<()>>,
-    /// Bytes of the body that are still to be sent, where that is known.
+    /// Bytes of the body that are still to be sent, if the length is known.
     missing_bytes: Option<u64>,
-    /// The body is whole, with these trailers.
+    /// Trailers of a body that is complete.
     trailers: Option<HeaderMap>,
-    /// The client knows that the answer is whole, or that it never will be.
+    /// The client knows that the answer is complete, or that it never will be.
     is_over: bool,
     informed: u32,
     pub(super) out: Outgoing,
@@ -151,7 +151,7 @@ impl<'c> H2<'c> {
         self.trailers = Some(fields);
     }
 
-    /// The stream's end before the answer's is all that tells the client.
+    /// Ends the stream before the answer's end, which is all that tells the client.
     pub(super) fn break_off(&mut self) {
         if !std::mem::replace(&mut self.is_over, true) {
             self.sending.reset(Reason::INTERNAL_ERROR);
@@ -164,8 +164,8 @@ impl<'c> H2<'c> {
         timeout_at(until, changed).await.is_ok()
     }
 
-    /// Hands on all that was gathered, as far as the client's windows and the connection let it. What the client does not take
-    /// goes to the answer's file, as in [`super::h1::H1`].
+    /// Sends all that was gathered, within the client's windows and the room of the connection. Bytes that the client does not take go to
+    /// the answer's file, as in [`super::h1::H1`].
     pub(super) async fn flush(&mut self, aside: Option<&Answer>) -> io::Result<()> {
         self.out.hold();
         if self.is_over {
@@ -211,7 +211,7 @@ impl<'c> H2<'c> {
         Ok(())
     }
 
-    /// Sends the head, if that has not been done; it is the end as well where nothing follows.
+    /// Sends the head, if it was not sent before; it also ends the stream if nothing follows.
     fn send_head(&mut self) -> io::Result<()> {
         let Some(head) = self.head.take() else { return Ok(()) };
         let is_whole = self.trailers.as_ref().is_some_and(HeaderMap::is_empty) && self.out.bytes.is_empty();
@@ -219,7 +219,7 @@ impl<'c> H2<'c> {
         self.sending.head(head, self.is_over).or_else(|_| self.lost(io::ErrorKind::BrokenPipe))
     }
 
-    /// Sends `len` bytes from `at`, for which there is room; it is the end as well where nothing follows.
+    /// Sends `len` bytes from `at`, for which there is room; they also end the stream if nothing follows.
     fn send_data(&mut self, at: usize, len: usize) -> io::Result<()> {
         self.missing_bytes = self.missing_bytes.map(|missing| missing.saturating_sub(len as u64));
         let is_end = self.missing_bytes == Some(0);
@@ -228,7 +228,7 @@ impl<'c> H2<'c> {
         sent.or_else(|_| self.lost(io::ErrorKind::BrokenPipe))
     }
 
-    /// The end of a body whose length was not announced.
+    /// Ends a body whose length was not announced.
     fn send_end(&mut self) -> io::Result<()> {
         if self.is_over || self.missing_bytes.is_some() {
             return Ok(());
@@ -249,14 +249,14 @@ impl<'c> H2<'c> {
         Err(kind.into())
     }
 
-    /// The client has taken the request back, or has gone.
+    /// Failure for a client that has cancelled the request, or has gone.
     fn gone(&mut self) -> Failure {
         self.sending.shared.note_reset();
         self.is_over = true;
         GONE
     }
 
-    /// The stream is a WebSocket until either side ends it.
+    /// Carries a WebSocket over the stream until either side ends it.
     pub(super) async fn switch(&mut self, upgraded: Upgraded, answer: &Answer) {
         let source = StreamSource::new(&mut self.receive);
         if !super::tunnel::run(source, &mut self.sending, upgraded, answer).await {
@@ -280,7 +280,7 @@ impl<'c> H2<'c> {
     }
 }
 
-/// The answer to an extended CONNECT (RFC 8441 §5): 200 stands for 101, and so nothing else may be 2xx.
+/// Converts the answer to an extended CONNECT (RFC 8441 §5): 200 replaces 101, and so no other status may be 2xx.
 fn settle(head: &mut Response<()>) {
     let status = head.status();
     if status == StatusCode::SWITCHING_PROTOCOLS {
@@ -291,7 +291,7 @@ fn settle(head: &mut Response<()>) {
     }
 }
 
-/// A head as HTTP/2 carries it, without what belongs to a connection of HTTP/1.
+/// Converts a head to HTTP/2, without the fields that belong to a connection of HTTP/1.
 fn response(head: &ResponseHead, has_trailers: bool) -> Response<()> {
     let mut response = Response::new(());
     if let Ok(status) = StatusCode::from_u16(head.status) {
@@ -306,7 +306,7 @@ fn response(head: &ResponseHead, has_trailers: bool) -> Response<()> {
     response
 }
 
-/// Adds what a head may hold; the parser of workers' answers has let nothing else in.
+/// Adds a field; the parser of workers' answers has refused invalid ones.
 fn add(fields: &mut HeaderMap, name: &str, value: &[u8]) {
     if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_bytes(value)) {
         let _ = fields.try_append(name, value);

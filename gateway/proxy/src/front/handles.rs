@@ -1,4 +1,5 @@
-//! The open connections: counted, by address too, told when the gateway drains, and closed for others while they rest.
+//! The open connections. They are counted, also by address, are told when the gateway drains, and are closed for others
+//! while they are idle.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -13,12 +14,12 @@ use tokio::time::Instant;
 
 use crate::signal::Signal;
 
-/// A connection that has not asked for anything yet is left alone for so long: its request is most likely on its way.
+/// Time for which a new connection without a request is not closed: its request is most likely on its way.
 const SILENT_MIN: Duration = Duration::from_secs(1);
-/// Connections that were told to make room and have not closed yet. So many may be open beyond the bound.
+/// Most connections that were told to make room and have not closed yet. As many may be open beyond the bound.
 const LEAVING_MAX: usize = 64;
 
-/// How many may be open.
+/// Limits on the number of open connections.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
     pub(crate) all: usize,
@@ -26,14 +27,14 @@ pub(crate) struct Bounds {
     pub(crate) of_address: Option<usize>,
 }
 
-/// Why a connection finds no room.
+/// Reason why there is no room for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Full {
     All,
     Address,
 }
 
-/// A connection's own end.
+/// Handle that a connection holds.
 pub(crate) struct Handle {
     pub(crate) key: usize,
     /// Set when the gateway drains, and when the connection is to make room.
@@ -67,13 +68,13 @@ struct Books {
 struct Entry {
     draining: Rc<Signal>,
     makes_room: Rc<Cell<bool>>,
-    /// Its socket, which is open for as long as this entry is there.
+    /// Socket of the connection, which is open for as long as this entry is there.
     socket: Option<RawFd>,
     group: usize,
     opened: Instant,
     is_used: bool,
     is_resting: bool,
-    /// In the list of all that rest, and in that of its address.
+    /// Places in the list of all idle connections, and in that of the address.
     links: [Links; 2],
 }
 
@@ -91,8 +92,7 @@ impl Group {
     }
 }
 
-/// A list of connections that rest, those that have for longest first. Its links stand in the entries, so that a request
-/// costs no search.
+/// A list of idle connections, the longest idle first. Its links are in the entries, so that a request costs no search.
 #[derive(Clone, Copy, Default)]
 struct Ends {
     first: Option<usize>,
@@ -117,7 +117,7 @@ impl ConnectionHandles {
         self.total.get()
     }
 
-    /// Takes a connection in, for which one that rests may have to close.
+    /// Accepts a connection, for which an idle one may have to close.
     pub(crate) fn admit(&self, address: IpAddr, bounds: Bounds, now: Instant) -> Result<Handle, Full> {
         let mut books = self.books.borrow_mut();
         let network = network(address);
@@ -139,12 +139,12 @@ impl ConnectionHandles {
         self.books.borrow_mut().remove(key);
     }
 
-    /// The connection has no request under way.
+    /// Marks the connection as idle.
     pub(crate) fn rests(&self, key: usize) {
         self.books.borrow_mut().rests(key);
     }
 
-    /// A request has begun.
+    /// Marks the connection as active.
     pub(crate) fn works(&self, key: usize) {
         let mut books = self.books.borrow_mut();
         books.stops_resting(key);
@@ -153,14 +153,14 @@ impl ConnectionHandles {
         }
     }
 
-    /// The connection's socket.
+    /// Records the connection's socket.
     pub(crate) fn opened(&self, key: usize, socket: RawFd) {
         if let Some(entry) = self.books.borrow_mut().open.get_mut(key) {
             entry.socket = Some(socket);
         }
     }
 
-    /// Cuts all of them, so that whoever waits for a client learns that none is there any more.
+    /// Shuts all connections down, so that tasks which wait for a client learn that it is gone.
     pub(crate) fn cut(&self) {
         for (_, entry) in &self.books.borrow().open {
             if let Some(socket) = entry.socket {
@@ -177,7 +177,7 @@ impl ConnectionHandles {
     }
 }
 
-/// One client may have all addresses of an IPv6 network of 64 bits.
+/// Network that counts as one client, as one client may have all addresses of an IPv6 network of 64 bits.
 fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -218,7 +218,7 @@ impl Books {
         }
     }
 
-    /// Tells this one, which rests for longest, to close.
+    /// Tells the connection that is idle for longest to close.
     fn make_room(&mut self, first: Option<usize>, now: Instant) -> Option<()> {
         let key = first.filter(|_| self.leaving < LEAVING_MAX)?;
         let entry = self.open.get(key)?;

@@ -1,4 +1,4 @@
-//! Accepts clients: TLS, the limit on connections.
+//! Accepts clients: TLS, and the limit on connections.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -19,15 +19,15 @@ use crate::gate::Gate;
 use crate::socket::Socket;
 use crate::upstream::forward::Origin;
 
-/// Connections a tick that are told why they are closed; a flood of them is just closed.
+/// Connections a tick that are told why they are closed; further ones are closed without an answer.
 const REFUSALS_AT_ONCE_MAX: u64 = 100;
 
-/// What becomes of the socket when accepting stops.
+/// Fate of the socket when accepting stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// It is closed, and with it what waits there.
+    /// The socket is closed after its pending connections were accepted.
     Close,
-    /// Another process goes on accepting from it.
+    /// Another process continues to accept from it.
     HandOver,
 }
 
@@ -65,8 +65,8 @@ pub async fn accept(listener: TcpListener, gate: Rc<Gate>, stop: impl Future<Out
     }
 }
 
-/// Without it the kernel takes megabytes for a client that does not read, and counts them in the cgroup. What is on its way
-/// to a fast client is not bounded by it.
+/// Bounds the unsent bytes in the kernel. Without the bound it takes megabytes for a client that does not read, and
+/// counts them in the cgroup. Bytes on their way to a fast client are not bounded by it.
 #[cfg_attr(not(target_os = "linux"), allow(unused_variables, reason = "other systems have no such bound"))]
 fn bound_unsent(stream: &TcpStream, gate: &Gate) {
     #[cfg(target_os = "linux")]
@@ -100,14 +100,14 @@ fn welcome(stream: TcpStream, peer: SocketAddr, gate: &Rc<Gate>) {
     }
 }
 
-/// What is known of a connection that was accepted.
+/// Origin of an accepted connection.
 pub(crate) fn origin(gate: &Gate, peer: SocketAddr, local: SocketAddr, scheme: Scheme) -> Origin {
     let mut origin = Origin::new(&gate.trust(), canonical(peer), canonical(local), scheme);
     origin.is_redirected = scheme == Scheme::Http && gate.redirects_at(local.port());
     origin
 }
 
-/// An IPv4 client on a dual-stack socket is an IPv4 client.
+/// Address in its canonical form: an IPv4 client on a dual-stack socket gets its IPv4 address.
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
@@ -128,7 +128,7 @@ async fn serve_tls(stream: TcpStream, origin: Origin, gate: Rc<Gate>, handle: Ha
     }
 }
 
-/// `refused`: how many have been, since the operator was told.
+/// Refuses a connection. `refused` is the number of refused ones since the operator was told.
 fn refuse(stream: TcpStream, peer: IpAddr, is_tls: bool, refused: u64, gate: Rc<Gate>) {
     if !is_tls && refused <= REFUSALS_AT_ONCE_MAX {
         tokio::task::spawn_local(connection::refuse_connection(ClientStream::Plain(Socket::Os(stream)), peer, gate));

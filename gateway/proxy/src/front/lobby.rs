@@ -1,5 +1,5 @@
-//! What connections know of the gateway: the config, room for what they hold, the books of those that are open, and whether the
-//! gateway leaves. It must not know who answers their requests.
+//! The gateway as connections know it: the config, room for their buffers, the register of open connections, and whether the gateway
+//! drains. It must not know which source answers their requests.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -37,7 +37,7 @@ impl Lobby {
         *self.config.borrow_mut() = config;
     }
 
-    /// From now on connections close after their request. Returns whether that is new.
+    /// Closes connections after their request from now on. Returns whether that is new.
     pub(crate) fn drain(&self) -> bool {
         !self.is_draining.replace(true)
     }
@@ -46,7 +46,7 @@ impl Lobby {
         self.is_draining.get()
     }
 
-    /// Idle connections wait for one more request while the gateway drains, or no longer.
+    /// Sets whether idle connections wait for one more request while the gateway drains.
     pub(crate) fn set_handed_over(&self, is_handed_over: bool) {
         self.is_handed_over.set(is_handed_over);
     }

@@ -1,5 +1,5 @@
-//! What the gateway asks itself: to warm a worker, whose answer is read and thrown away; for a page that many are to get, or that it
-//! keeps for later; or for a part of a page that is being composed.
+//! Requests of the gateway's own. They warm a worker, whose answer is read and thrown away. They fetch a page for many clients or for
+//! later, or a part of a page that is being composed.
 
 use std::io;
 use std::rc::Rc;
@@ -12,9 +12,9 @@ use crate::cache::flight::Flight;
 use crate::respond::answer::Answer;
 use crate::respond::compose::part::Wanted;
 
-/// What is read of an answer; the rest is thrown away unread, as is an answer that never ends.
+/// Bytes of an answer that are read; the rest is thrown away unread, as is an answer that never ends.
 pub(crate) const ANSWER_BYTES_MAX: usize = 1024 * 1024;
-/// How much is read at once.
+/// Bytes that are read at once.
 const ROOM_BYTES: usize = 64 * 1024;
 
 pub(crate) struct Own {
@@ -23,15 +23,15 @@ pub(crate) struct Own {
     purpose: Purpose,
 }
 
-/// What it is for.
+/// Purpose of a request.
 enum Purpose {
-    /// To warm this worker, which has to answer; else it is any, in its turn.
+    /// Warm-up of this worker, which has to answer; all other purposes take any worker, in their turn.
     WarmUp(WorkerId),
-    /// For all who wait for this page.
+    /// Page for all clients that wait for it.
     ForMany(Rc<Flight>),
-    /// For the gateway, which keeps the answer.
+    /// Page for the gateway, which stores the answer.
     ForItself,
-    /// To stand in a page.
+    /// Include in a page.
     Include(Rc<Wanted>),
 }
 
@@ -94,7 +94,7 @@ impl Own {
     }
 
     /// # Errors
-    /// When enough was read, or nobody waits for the rest.
+    /// Fails if enough was read, or if no page waits for the rest.
     pub(super) fn check(&self) -> io::Result<()> {
         let is_enough = match &self.purpose {
             Purpose::Include(wanted) => wanted.is_over(),

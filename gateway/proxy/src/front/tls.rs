@@ -1,5 +1,4 @@
-//! TLS of the public port: which certificate a client gets, tickets of its sessions, and handshakes. It must not know what comes
-//! through a connection.
+//! TLS of the public port: certificates, session tickets and handshakes. It must not know what is sent through a connection.
 
 mod certificates;
 mod handshakes;
@@ -25,16 +24,16 @@ pub use tickets::TicketKeys;
 use tickets::Tickets;
 pub use watch::run as watch;
 
-/// What ALPN (RFC 7301) calls the protocols of the port.
+/// Names of the port's protocols in ALPN (RFC 7301).
 pub(super) const HTTP2: &[u8] = b"h2";
 const HTTP1: &[u8] = b"http/1.1";
-/// What a CA speaks that looks for the answer to its challenge (RFC 8737): a handshake, and nothing after it.
+/// Protocol of a CA that looks for the answer to its challenge (RFC 8737): a handshake, and nothing after it.
 pub(super) const ACME: &[u8] = b"acme-tls/1";
 
-/// What TLS may hold encrypted for a client: a record.
+/// Bytes that TLS may hold encrypted for a client: a record.
 const UNSENT_BYTES_MAX: usize = 16 * 1024;
 
-/// What every connection over TLS begins with.
+/// TLS state for all connections: certificates, session tickets and handshakes.
 pub(crate) struct Tls {
     acceptor: TlsAcceptor,
     served: Arc<Served>,
@@ -44,7 +43,7 @@ pub(crate) struct Tls {
 
 impl Tls {
     /// # Errors
-    /// When the operating system gives no thread for handshakes.
+    /// Fails if the operating system gives no thread for handshakes.
     pub(crate) fn start(config: &Config, certificates: Arc<Certificates>) -> io::Result<Self> {
         let (served, tickets) = (Arc::new(Served::new(certificates)), Arc::new(Tickets::new()?));
         let mut tls = ServerConfig::builder().with_no_client_auth().with_cert_resolver(Arc::clone(&served) as _);
@@ -55,24 +54,24 @@ impl Tls {
         Ok(Tls { acceptor: TlsAcceptor::from(Arc::new(tls)), served, tickets, handshakes })
     }
 
-    /// Handshakes from now on are made with these. Connections that are open keep theirs.
+    /// Uses these certificates for new handshakes. Open connections keep theirs.
     pub(crate) fn serve(&self, certificates: Arc<Certificates>) {
         self.served.replace(certificates);
     }
 
-    /// The connection once its handshake is done; `None` where it came to nothing.
+    /// Connection after its handshake; `None` if the handshake failed.
     pub(crate) async fn accept(&self, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
         let mut stream = self.handshakes.make(self.acceptor.clone(), stream).await?;
         stream.get_mut().1.set_buffer_limit(Some(UNSENT_BYTES_MAX));
         Some(stream)
     }
 
-    /// For the gateway that takes over.
+    /// Ticket keys for the gateway that takes over.
     pub(crate) fn ticket_keys(&self) -> TicketKeys {
         self.tickets.keys()
     }
 
-    /// From the gateway before this one.
+    /// Adopts the ticket keys of the gateway before this one.
     pub(crate) fn adopt_ticket_keys(&self, keys: TicketKeys) {
         self.tickets.adopt(keys);
     }

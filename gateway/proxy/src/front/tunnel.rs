@@ -1,4 +1,4 @@
-//! An upgraded connection: bytes go both ways until either side ends it or nothing has moved for too long. The client's side is a connection
+//! An upgraded connection: bytes are copied both ways until either side ends it or is idle for too long. The client's side is a connection
 //! of its own or a stream of HTTP/2 (`h2/tunnel.rs`).
 
 use std::pin::pin;
@@ -13,7 +13,7 @@ use crate::respond::answer::{Answer, Upgraded};
 
 /// Bytes that are copied at once.
 const COPY_BYTES: usize = 16 * 1024;
-/// How long the worker may still say something after the client's end.
+/// Longest time that the worker may still send data after the client's end.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Bytes from a client.
@@ -22,15 +22,15 @@ pub(super) trait Source {
     async fn read(&mut self) -> Option<&[u8]>;
 }
 
-/// The way to a client. Both methods return false when the client is gone.
+/// Sending side to a client. Both methods return false when the client is gone.
 pub(super) trait Sink {
     async fn write(&mut self, data: &[u8]) -> bool;
     /// Tells the client that nothing follows.
     async fn end(&mut self) -> bool;
 }
 
-/// Carries bytes between a client and a worker, which has sent the first of them already. Returns whether the client has all that the worker
-/// sent, and knows its end.
+/// Copies bytes between a client and a worker, which has sent the first of them already. Returns whether the client has all of the worker's
+/// bytes, and knows their end.
 pub(super) async fn run(mut source: impl Source, mut sink: impl Sink, upgraded: Upgraded, answer: &Answer) -> bool {
     let Upgraded { stream: mut worker, first, counted: _counted } = upgraded;
     let note_moved = || answer.last_moved.set(Instant::now());
@@ -73,7 +73,7 @@ pub(super) async fn run(mut source: impl Source, mut sink: impl Sink, upgraded: 
     }
 }
 
-/// The same for a client that has its connection to itself.
+/// Copies bytes for a client that has its connection to itself, as [`run`] does.
 pub(super) async fn run_alone(client: &mut Client, upgraded: Upgraded, answer: &Answer) {
     let unread = client.unread.split();
     let (reading, writing) = tokio::io::split(&mut client.stream);
@@ -84,7 +84,7 @@ pub(super) async fn run_alone(client: &mut Client, upgraded: Upgraded, answer: &
 struct ConnectionSource<R> {
     reading: R,
     buffer: BytesMut,
-    /// The buffer holds what was read with the request.
+    /// The buffer holds bytes that were read with the request.
     is_unread: bool,
 }
 

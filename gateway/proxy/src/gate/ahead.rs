@@ -1,4 +1,4 @@
-//! What the gate keeps of requests that were handed to workers ahead of time, and the clock that takes them back.
+//! Requests handed to workers ahead, as the gate counts them, and the clock that takes them back.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -21,8 +21,8 @@ pub(super) struct HandedAhead {
 }
 
 impl Gate {
-    /// Sees to it that what one worker was handed is taken back in time while another is free. The sweep of all other time-outs
-    /// is far too coarse for that.
+    /// Takes requests back in time that one worker was handed ahead while another is free. The sweep of all other timeouts is far too
+    /// coarse for that.
     pub(super) fn watch_handed(&self) {
         if self.ahead.is_watched.get() {
             return;
@@ -38,7 +38,7 @@ impl Gate {
         });
     }
 
-    /// Takes back what the worker has not begun, and says what it has.
+    /// Takes requests back that the worker has not begun, and records those that it has.
     pub(super) fn take_back(&self, worker: WorkerId) {
         let Some(slots) = self.slots_of(worker) else { return };
         self.withdraw(worker, &slots.take_unseen());
@@ -49,7 +49,8 @@ impl Gate {
         }
     }
 
-    /// The request will be begun by the worker only if it takes its number out of the pipe first. Returns whether it is in there.
+    /// Hands a request ahead: the worker begins it only if it takes its number out of the pipe first. Returns whether the number is in
+    /// there.
     pub(super) fn hand(&self, slots: &Slots, request: &WorkerRequest) -> bool {
         let number = self.ahead.handed_total.get() + 1;
         let is_handed = slots.hand(number);
@@ -60,7 +61,7 @@ impl Gate {
         is_handed
     }
 
-    /// The app will never see what this worker was handed by these numbers. Their tasks bring them back to the queue.
+    /// Takes back the requests with these numbers, which the app will never see. Their tasks bring them back to the queue.
     pub(crate) fn withdraw(&self, worker: WorkerId, numbers: &[u64]) {
         if numbers.is_empty() {
             return;
@@ -73,7 +74,7 @@ impl Gate {
         }
     }
 
-    /// None stands before the request in its worker any more.
+    /// Begins a request that is first in its worker now.
     pub(super) fn begins(&self, at: Instant, request: RequestId) {
         let Some(request) = self.requests.held(request) else { return };
         request.begin(at);
@@ -86,7 +87,7 @@ impl Gate {
         self.slots.borrow().get(&worker).cloned()
     }
 
-    /// What the worker was handed.
+    /// Requests that the worker was handed ahead.
     fn handed_to(&self, worker: WorkerId) -> Vec<Rc<WorkerRequest>> {
         self.slots_of(worker).map(|slots| slots.held(|request| request.ahead() != Ahead::No)).unwrap_or_default()
     }
@@ -96,7 +97,7 @@ impl Gate {
         self.ahead.handed_total.get()
     }
 
-    /// Those of them that were taken back, unseen by the app.
+    /// Requests that were handed ahead and taken back before the app saw them.
     pub fn taken_back_total(&self) -> u64 {
         self.ahead.taken_back_total.get()
     }

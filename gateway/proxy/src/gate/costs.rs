@@ -1,5 +1,4 @@
-//! What requests cost, on its way from the workers' reports to the classes and to the scheduler, and as the operator sees
-//! it.
+//! Costs of requests, on their way from the workers' reports to the classes and to the scheduler, and as the operator sees them.
 
 use std::rc::Rc;
 
@@ -10,7 +9,7 @@ use super::Gate;
 use sluice_classes::saved::{self, SavedError};
 use sluice_classes::{Change, Class, Listed, Traits};
 
-/// Requests of a light class for one whose CPU time is measured.
+/// Number of requests of a light class of which one's CPU time is measured.
 pub(crate) const LIGHT_WEIGHT: u32 = 16;
 
 impl Gate {
@@ -21,7 +20,7 @@ impl Gate {
         class
     }
 
-    /// What has changed among the classes is told to the scheduler's costs.
+    /// Passes changes of the classes to the scheduler's costs.
     pub(super) fn tell_costs(&self) {
         let changes = self.classes.take_changes();
         if changes.is_empty() {
@@ -39,7 +38,7 @@ impl Gate {
         }
     }
 
-    /// A request's own CPU time is known: others of its class are profiled where it is unusual.
+    /// Checks a request's CPU time: further requests of its class are profiled if it is unusual.
     pub(crate) fn watch_tail(&self, class: &Class, cpu_us: u64) {
         let scheduler = self.scheduler.borrow();
         let costs = scheduler.costs();
@@ -47,7 +46,7 @@ impl Gate {
         self.observer.tails.watch(&class.name, cpu_us, usual_us);
     }
 
-    /// What a request of the class has cost.
+    /// Takes the CPU time that a request of the class has cost, microseconds.
     pub(crate) fn take_cost(&self, class: &Class, cost_us: u64) {
         let class = self.classes.measured(class, cost_us);
         self.tell_costs();
@@ -56,8 +55,7 @@ impl Gate {
         }
     }
 
-    /// A request of unknown cost counts with its class's mean where it is asked which classes take the CPU time, and
-    /// nowhere else: it teaches nothing.
+    /// Counts a request of unknown cost with its class's mean, only in the shares of CPU time: it teaches nothing.
     pub(crate) fn estimate_cost(&self, class: &Class) {
         let mean_us = self.scheduler.borrow().costs().class_mean_us(class.id);
         if let Some(mean_us) = mean_us {
@@ -65,29 +63,29 @@ impl Gate {
         }
     }
 
-    /// Requests of its class for which the CPU time of this one is to stand, where the class is light: one in
-    /// [`LIGHT_WEIGHT`] is measured, chosen by chance before it begins, so that means and quantiles stay right. 0 for the others.
+    /// Number of requests of its class for which the CPU time of this one is to stand, if the class is light. One in [`LIGHT_WEIGHT`] is
+    /// measured, chosen by chance before it begins, so that means and quantiles stay right. 0 for the others.
     pub(crate) fn sample(&self, class: &Class) -> Option<u32> {
         let is_light = self.scheduler.borrow().costs().is_light(class.id);
         is_light.then(|| if fastrand::u32(..LIGHT_WEIGHT) == 0 { LIGHT_WEIGHT } else { 0 })
     }
 
-    /// The cost stands for so many further requests.
+    /// Counts the cost for this number of further requests.
     pub(crate) fn repeat_cost(&self, class: &Class, cost_us: u64, times: u32) {
         if times > 0 {
             self.scheduler.borrow_mut().repeat_cost(class.id, cost_us, times);
         }
     }
 
-    /// A request took so long that was not to be measured. It teaches nothing, as those beside it that took little do not
-    /// either, but all of its class are measured for a while.
+    /// Notes an expensive request that was not to be measured. It teaches nothing, as cheap ones beside it do not either, but all of its
+    /// class are measured for a while.
     pub(crate) fn doubt_cost(&self, class: &Class, cost_us: u64) {
         self.estimate_cost(class);
         self.scheduler.borrow_mut().doubt_class(class.id);
         self.watch_tail(class, cost_us);
     }
 
-    /// What is worth keeping of all this until the next start, as one file's text.
+    /// Costs and classes worth saving until the next start, as one file's text.
     pub fn saved_costs(&self) -> String {
         let scheduler = self.scheduler.borrow();
         let listed = self.classes.list();
@@ -95,7 +93,7 @@ impl Gate {
         saved::write(self.classes.folds(), costs)
     }
 
-    /// Goes on from such a text.
+    /// Restores costs and classes from such a text.
     ///
     /// # Errors
     /// If it cannot be used; then nothing is taken from it.
@@ -106,14 +104,14 @@ impl Gate {
         Ok(())
     }
 
-    /// Classes of which it is known what they cost in the long run, with how many times that they cost lately.
+    /// Ratio of recent to long-run cost for each class whose long-run cost is known.
     pub(super) fn class_drifts(&self) -> Vec<(Rc<str>, f64)> {
         let scheduler = self.scheduler.borrow();
         let drifts = self.classes.list().into_iter();
         drifts.filter_map(|class| Some((class.name, scheduler.costs().drift(class.id)?))).collect()
     }
 
-    /// What is known of every class, those that take most CPU time first.
+    /// Costs of every class, those that take most CPU time first.
     pub fn class_costs(&self) -> ClassesSnapshot {
         let listed = self.classes.list();
         let cpu_us_all = listed.iter().map(|class| class.totals.cpu_us).fold(0, u64::saturating_add);

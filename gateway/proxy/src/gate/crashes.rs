@@ -1,7 +1,7 @@
-//! What a worker held when it ended, and the CPU time that it took with it.
+//! Requests that a worker held when it ended, and the CPU time that it did not report for them.
 //!
-//! What a worker used for requests that it never reported is those requests' all the same: a class whose requests end workers
-//! would otherwise stand among those that cost nothing.
+//! CPU time that a worker used for requests and never reported counts as theirs: a class whose requests end workers would otherwise appear
+//! to cost nothing.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::Gate;
 use crate::upstream::WorkerRequest;
 
 impl Gate {
-    /// What the worker holds, as others may be told of it.
+    /// Requests that the worker holds, oldest first, without the gateway's own and without their queries.
     pub(super) fn held_by(&self, worker: WorkerId) -> Vec<Held> {
         let mut begun: Vec<_> = self.begun_by(worker).into_iter().filter(|exchange| !exchange.is_own).collect();
         begun.sort_by_key(|exchange| exchange.started.get());
@@ -32,8 +32,8 @@ impl Gate {
         told.collect()
     }
 
-    /// Charges what the worker has used and told of no request to those that it holds: to the one in which it got stuck, else
-    /// to each alike. No request has used more than the time for which the worker had it.
+    /// Charges CPU time that the worker has not reported to the requests that it holds: to the one in which it got stuck, else to each
+    /// alike. No request is charged more than the time for which the worker had it.
     pub(super) fn charge_untold(&self, worker: WorkerId, cpu: Duration) {
         let begun = self.begun_by(worker);
         let is_at_work = |exchange: &Rc<WorkerRequest>| !exchange.is_own && !exchange.account.is_finished();

@@ -1,4 +1,4 @@
-//! Carries out what the scheduler decides.
+//! Carries out the scheduler's decisions.
 
 use std::rc::Rc;
 
@@ -13,17 +13,17 @@ use crate::respond::answer::Times;
 use crate::upstream::{Lease, WorkerRequest};
 use crate::warm_up;
 
-/// Time for which a worker has a request before it is looked at although nobody waits, microseconds.
+/// Time for which a worker has a request before it is checked although no request waits, microseconds.
 const HELD_LONG_US: u64 = 20_000;
 
 impl Gate {
-    /// Tells the scheduler what has happened, and carries out what it decides.
+    /// Passes an event to the scheduler, and carries out its decisions.
     pub(super) fn tell(&self, event: Event) {
         self.tell_at(Instant::now(), event);
     }
 
-    /// The same, by a look at the clock that the caller has taken within this turn. An action that leads to another event
-    /// only notes it: the scheduler is told of it when all actions of this step are carried out.
+    /// Passes an event with a time that the caller has read within this turn. If an action leads to another event, that
+    /// waits until all actions of this step are carried out.
     pub(super) fn tell_at(&self, at: Instant, event: Event) {
         self.events.borrow_mut().push_back((at, event));
         if self.is_stepping.replace(true) {
@@ -47,7 +47,7 @@ impl Gate {
         }
     }
 
-    /// Whether main threads of workers are to be looked at.
+    /// Whether main threads of workers are to be checked.
     pub(super) fn wants_looks(&self) -> bool {
         let scheduler = self.scheduler.borrow();
         let has_room = |view: WorkerView| view.has_more_room && view.state == WorkerState::Ready;
@@ -69,7 +69,8 @@ impl Gate {
         is_left
     }
 
-    /// Carries out the last action first. Each leaves the list before it is carried out, so that a panic loses no other.
+    /// Carries out the actions, the last first. Each leaves the list before it is carried out, so that a panic loses no
+    /// other.
     fn carry_out_all(&self, at: Instant, actions: &mut Vec<Action>) {
         while let Some(action) = actions.pop() {
             self.carry_out(at, action);
@@ -118,7 +119,7 @@ impl Gate {
         }
     }
 
-    /// The gateway is about to end this worker.
+    /// Records the cause for which the gateway is about to end this worker.
     pub(super) fn ends(&self, worker: WorkerId, cause: Cause) {
         if let Some(slots) = self.slots.borrow().get(&worker) {
             slots.ends_for(cause);
@@ -139,7 +140,7 @@ impl Gate {
         }
     }
 
-    /// Gives the request to the worker's slot; gives the lease back where that worker is not known.
+    /// Gives the request to the worker's slot; returns the lease if that worker is not known.
     pub(super) fn give(
         &self,
         at: Instant,
@@ -161,10 +162,10 @@ impl Gate {
     }
 }
 
-/// A step in progress. A panic in it leaves the gate with the actions and the events that are still to come.
+/// A step in progress. A panic in it leaves the remaining actions and events with the gate.
 struct Stepping<'g> {
     gate: &'g Gate,
-    /// In reverse order.
+    /// Actions in reverse order: the next one is last.
     actions: Vec<Action>,
 }
 

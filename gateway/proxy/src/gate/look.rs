@@ -1,4 +1,4 @@
-//! What the gate shows its observer with every tick, and what it says when alarms are judged.
+//! Snapshot that the gate gives its observer with every tick, and the facts from which alarms are judged.
 
 use sluice_observe::{Look, ShortLane};
 use sluice_scheduler::{Lane, WorkerState, WorkerView};
@@ -8,7 +8,7 @@ use super::Gate;
 use crate::respond::answer::Answer;
 
 impl Gate {
-    /// A request that has waited begins in a worker.
+    /// Reports that a request which has waited begins in a worker.
     pub(super) fn tell_dispatched(&self, now: Instant, answer: &Answer) {
         // What was with another worker before has not waited all of its time.
         if let Some(arrival) = answer.arrival.get().filter(|_| !answer.was_retried.get()) {
@@ -16,7 +16,7 @@ impl Gate {
         }
     }
 
-    /// Called with every tick.
+    /// Shows the state to the observer; called with every tick.
     pub(super) fn show(&self, now: Instant) {
         let scheduler = self.scheduler.borrow();
         self.observer.trouble.idle_refusals(scheduler.idle_refusals_total());
@@ -44,7 +44,8 @@ impl Gate {
     }
 }
 
-/// Workers of the long lane have what the others leave of the CPUs: that they do not run is no sleep.
+/// Whether a ready worker is of the short lane. Workers of the long lane have only the CPU time that others leave: one
+/// that does not run is not asleep.
 fn is_short(view: &WorkerView) -> bool {
     view.state == WorkerState::Ready && view.lane == Lane::Short
 }

@@ -1,4 +1,4 @@
-//! What workers say that nobody acts on, in the observer's words.
+//! Reports of workers that lead to no action, translated into the observer's events.
 
 use std::rc::Rc;
 
@@ -68,7 +68,7 @@ impl Gate {
         });
     }
 
-    /// Last words of a worker may be read after its exit.
+    /// Whether the worker still exists; its last reports may be read after its exit.
     fn is_there(&self, worker: WorkerId) -> bool {
         self.scheduler.borrow().worker_state(worker).is_some()
     }

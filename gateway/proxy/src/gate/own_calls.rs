@@ -1,13 +1,14 @@
-//! Connections by which workers ask their own app through the gateway. Their requests go first: those of the app wait for them.
+//! Connections by which workers send requests to their own app through the gateway. These requests go first, as the app's other requests
+//! wait for them.
 
 use std::collections::BTreeMap;
 
 use sluice_scheduler::WorkerId;
 
-/// Connections that are remembered; requests on further ones wait like others.
+/// Most connections that are remembered; requests on further ones wait like others.
 const CONNECTIONS_MAX: usize = 16_384;
 
-/// Local ports of such connections, and whose they are.
+/// Local ports of such connections, with their workers.
 #[derive(Debug, Default)]
 pub(crate) struct OwnCalls {
     ports: BTreeMap<u16, WorkerId>,

@@ -1,5 +1,5 @@
-//! Requests that workers die with, on their way: let through, let through alone, held back, or answered without a worker, by
-//! the rules of [`crate::admit::quarantine`]. And what an operator sees of them.
+//! Requests that workers die with: let through, let through alone, held back, or answered without a worker, by the rules of
+//! [`crate::admit::quarantine`]. It also shows them to the operator.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -16,16 +16,16 @@ use crate::admit::quarantine::{self, Admission, BODY_BYTES_MAX, Fingerprint, Mod
 use crate::receive::body::Body;
 use crate::upstream::WorkerRequest;
 
-/// How a request may go on to the queue.
+/// Permission of a request to enter the queue.
 #[derive(Default)]
 pub(crate) struct Pass {
-    /// It gets a worker to itself, so that its death would not be others'.
+    /// The request gets a worker to itself, so that its death takes no other request with it.
     pub(crate) alone: bool,
-    /// To be kept until the request has ended.
+    /// Probe that ends with the request.
     _probe: Option<Probe>,
 }
 
-/// The one request of its kind that is tried just now. Those that wait for it go on when it has ended, however it ended.
+/// The one request of its kind that is tried at the moment. Requests that wait for it continue when it has ended, with whatever result.
 struct Probe {
     gate: Rc<Gate>,
     print: Fingerprint,
@@ -39,8 +39,8 @@ impl Drop for Probe {
 }
 
 impl Gate {
-    /// Lets a request through, or not (`None`). Free while no worker has died with anything. `head` is made only where a
-    /// worker has died with a request for the same page.
+    /// Lets a request through, or not (`None`). It costs nothing while no worker has died with a request. `head` is made only if a worker
+    /// has died with a request for the same page.
     pub(crate) async fn admit(
         &self,
         method: &Method,
@@ -92,7 +92,7 @@ impl Gate {
         self.observer.emit(Happening::Quarantined { request_id: job.id(), text: &text });
     }
 
-    /// Requests that are refused from now on, but were let into the queue before.
+    /// Refuses queued requests that are in quarantine from now on.
     pub(super) async fn refuse_queued(&self, route: u64) {
         let is_like = |job: &WorkerRequest| self.deaths.keys.route(job.method.as_str(), job.target()) == route;
         let beginning =
@@ -114,7 +114,7 @@ impl Gate {
         }
     }
 
-    /// A worker has answered the request, so it is none that workers die with.
+    /// Records that a worker has answered the request, so that it is not one that workers die with.
     pub(crate) fn proven(&self, job: &Rc<WorkerRequest>) {
         let (pass, body) = (job.take_pass(), job.body.take());
         let route = self.deaths.keys.route(job.method.as_str(), job.target());
@@ -153,12 +153,12 @@ impl Gate {
         self.deaths.table.borrow().list(Instant::now())
     }
 
-    /// How many requests are in quarantine.
+    /// Number of requests in quarantine.
     pub fn quarantined_count(&self) -> u64 {
         self.deaths.table.borrow().len(Instant::now()) as u64
     }
 
-    /// What an operator is told while requests are in quarantine.
+    /// Text for the operator while requests are in quarantine.
     pub(super) fn quarantine_text(&self) -> Option<String> {
         let count = self.quarantined_count();
         let (requests, are) = if count == 1 { ("request", "is") } else { ("requests", "are") };
@@ -171,12 +171,12 @@ impl Gate {
         })
     }
 
-    /// Lets go of the request with this id, or of `all`. Returns how many there were.
+    /// Releases the request with this id, or `all`. Returns the number of released requests.
     pub fn release_quarantined(&self, which: &str) -> u64 {
         self.deaths.table.borrow_mut().release(Instant::now(), which) as u64
     }
 
-    /// Forgets every request that a worker died with: another version of the app serves.
+    /// Forgets every request that a worker died with, because another version of the app serves.
     pub(super) fn forget_deaths(&self) {
         self.deaths.table.borrow_mut().forget();
     }

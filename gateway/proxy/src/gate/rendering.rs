@@ -1,4 +1,4 @@
-//! How much of pages workers render, and which browsers may report of it. It must not know how a share is drawn.
+//! Share of pages that workers render, and the browsers that may report on it. It must not know how a share is drawn.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -17,10 +17,10 @@ use super::Gate;
 use crate::admit::beacons::Beacons;
 use crate::answers::vitals::page_path;
 
-/// The dial, and who may report its effects.
+/// The dial, and the limits on beacons, which report its effects.
 pub(super) struct Rendering {
     dial: RefCell<Dial>,
-    /// `sluice dial` has changed it since the config came into force.
+    /// `sluice dial` has changed the dial since the config came into force.
     is_turned: Cell<bool>,
     in_force: RefCell<Rc<DialInForce>>,
     beacons: RefCell<Beacons>,
@@ -38,7 +38,7 @@ impl Rendering {
         }
     }
 
-    /// Puts a dial in force. Whether its shares are others than before.
+    /// Puts a dial in force. Returns whether its shares have changed.
     fn set(&self, dial: Dial) -> bool {
         let server = ratios(&dial);
         let mut in_force = self.in_force.borrow_mut();
@@ -51,7 +51,7 @@ impl Rendering {
     }
 }
 
-/// A config that is in force has been checked.
+/// Dial of a config, which was checked before.
 fn of_config(config: &config::Render) -> Dial {
     Dial::read(&config.server).unwrap_or_default()
 }
@@ -61,12 +61,12 @@ fn ratios(dial: &Dial) -> BTreeMap<String, f64> {
 }
 
 impl Gate {
-    /// What workers are told.
+    /// Dial setting that workers are told.
     pub(super) fn dial_in_force(&self) -> Rc<DialInForce> {
         Rc::clone(&self.rendering.in_force.borrow())
     }
 
-    /// The config's dial comes into force, whatever it was turned to before.
+    /// Puts the config's dial in force, and discards changes by `sluice dial`.
     pub(super) fn set_rendering(&self, config: &config::Render) {
         self.rendering.is_turned.set(false);
         if self.rendering.set(of_config(config)) {
@@ -74,7 +74,7 @@ impl Gate {
         }
     }
 
-    /// Changes the shares of some entries, or with `replaces` those of all, until the next reload. Workers hear of it within a second.
+    /// Changes the shares of some entries, or with `replaces` those of all, until the next reload. Workers get them within a second.
     ///
     /// # Errors
     /// All that is wrong with the entries.
@@ -99,13 +99,13 @@ impl Gate {
         DialSnapshot { server: self.rendering.dial.borrow().texts(), turned: self.rendering.is_turned.get() }
     }
 
-    /// Counts a beacon of this client. If it is over its limit: after how many seconds it may send the next.
+    /// Counts a beacon of this client. If it is over its limit, returns the seconds after which it may send the next.
     pub(crate) fn over_beacons(&self, client: IpAddr) -> Option<u32> {
         let now_ns = u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.rendering.beacons.borrow_mut().refuses(client, now_ns)
     }
 
-    /// A browser has measured a page of this host.
+    /// Takes a browser's measurements of a page of this host.
     pub(crate) fn take_beacon(&self, beacon: &Beacon, head: &RequestHead) {
         let class = page_path(beacon, head).and_then(|target| {
             self.classes.known(&Traits { method: &Method::Get, host: &head.authority, target, body_bytes: 0 })

@@ -1,5 +1,5 @@
-//! Requests that are for a worker, in one table: each from its arrival until its worker has nothing left to say of it, nor
-//! anybody its log line to write.
+//! Requests for workers, in one table. Each is there from its arrival until its worker has nothing left to report on it and its log line is
+//! written.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,31 +10,31 @@ use tokio::time::Instant;
 use crate::ids::{RequestMap, WorkerMap};
 use crate::upstream::WorkerRequest;
 
-/// All of them.
+/// Table of all requests.
 #[derive(Default)]
 pub(crate) struct Requests {
     all: RefCell<RequestMap<Rc<WorkerRequest>>>,
-    /// Workers that report what requests cost, with when each was last known to have done so for all that had ended.
+    /// Workers that report the cost of requests, with the time up to which all ended requests are known to be reported.
     reporters: RefCell<WorkerMap<Instant>>,
 }
 
 impl Requests {
-    /// The worker has reported all that had ended for it by now.
+    /// Records that the worker has reported all requests that had ended by now.
     pub(super) fn heard(&self, worker: WorkerId, now: Instant) {
         self.reporters.borrow_mut().insert(worker, now);
     }
 
-    /// When it had last; `None` where it does not report, or is gone.
+    /// Time of the worker's last report; `None` if it does not report, or is gone.
     pub(crate) fn heard_of(&self, worker: WorkerId) -> Option<Instant> {
         self.reporters.borrow().get(&worker).copied()
     }
 
-    /// The worker is gone: it reports no more.
+    /// Removes a worker that is gone, and reports no more.
     pub(super) fn gone(&self, worker: WorkerId) {
         self.reporters.borrow_mut().remove(&worker);
     }
 
-    /// The request waits for a worker, for the first time or again; or a worker is warmed with it.
+    /// Adds a request that waits for a worker, for the first time or again, or with which a worker is warmed.
     pub(super) fn add(&self, request: &Rc<WorkerRequest>) {
         self.all.borrow_mut().insert(request.request, Rc::clone(request));
     }
@@ -44,19 +44,19 @@ impl Requests {
         self.exchange(request).filter(|request| request.is_queued())
     }
 
-    /// Takes a request out that waits.
+    /// Removes a waiting request.
     pub(super) fn take_queued(&self, request: RequestId) -> Option<Rc<WorkerRequest>> {
         let request = self.queued(request)?;
         self.all.borrow_mut().remove(&request.request);
         Some(request)
     }
 
-    /// Looks at all that wait.
+    /// Visits all waiting requests.
     pub(super) fn all_queued<T>(&self, look: impl FnMut(&Rc<WorkerRequest>) -> Option<T>) -> Vec<T> {
         self.all.borrow().values().filter(|request| request.is_queued()).filter_map(look).collect()
     }
 
-    /// Takes a request out.
+    /// Removes a request.
     pub(super) fn remove(&self, request: RequestId) -> Option<Rc<WorkerRequest>> {
         self.all.borrow_mut().remove(&request)
     }
@@ -76,7 +76,7 @@ impl Requests {
         self.all.borrow().get(&request).map(Rc::clone)
     }
 
-    /// The request, if this worker has answered it and may still be at it.
+    /// The request, if this worker has answered it and may still work on it.
     pub(crate) fn unreported(&self, worker: WorkerId, request: RequestId) -> Option<Rc<WorkerRequest>> {
         let request = self.exchange(request).filter(|request| request.is_answered.get() && !request.is_reported())?;
         (request.answer.worker.get() == Some(worker)).then_some(request)
@@ -96,7 +96,7 @@ impl Requests {
         self.all.borrow().values().filter(|request| is_meant(request)).map(Rc::clone).collect()
     }
 
-    /// No worker works on the request's answer any more.
+    /// Records that no worker works on the request's answer any more.
     pub(super) fn answered(&self, request: RequestId, now: Instant) {
         let Some(request) = self.exchange(request) else { return };
         request.account.finish(now);
@@ -104,7 +104,7 @@ impl Requests {
         self.forget_settled(&request);
     }
 
-    /// Forgets a request that was answered, if nothing of it is to come.
+    /// Forgets a request that was answered, if no report or record is outstanding.
     pub(crate) fn settle(&self, request: RequestId) {
         if let Some(request) = self.exchange(request) {
             self.forget_settled(&request);
@@ -117,8 +117,8 @@ impl Requests {
         }
     }
 
-    /// Looks at each that a worker has or has answered, and forgets those of which nothing is to come. `look` is told whether a
-    /// worker has it, and how many were answered up to this one. It must not lead to another request.
+    /// Visits each request that a worker has or has answered, and forgets those with nothing outstanding. `look` gets whether a worker has
+    /// it, and the number of answered ones up to this one. It must not lead to another request.
     pub(crate) fn sweep(&self, mut look: impl FnMut(&Rc<WorkerRequest>, bool, usize)) {
         let mut answered = 0;
         self.all.borrow_mut().retain(|_, request| {

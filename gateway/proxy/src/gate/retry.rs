@@ -1,5 +1,5 @@
-//! What becomes of a request whose worker has died: a second worker, or an honest error (I5). And of one that workers die
-//! with: quarantine, by the rules of [`crate::admit::quarantine`].
+//! Fate of a request whose worker has died: a second worker, or an honest error (I5). A request that workers die with goes to quarantine,
+//! by the rules of [`crate::admit::quarantine`].
 //!
 //! The scheduler says which requests a dead worker held. The task that carries a request out owns it, so that task brings
 //! it here, exactly once, when it has read what the worker still sent.
@@ -21,24 +21,24 @@ use crate::admit::quarantine::{BODY_BYTES_MAX, Death, Keys, Mode, Quarantine, Su
 use crate::receive::body::Beginning;
 use crate::upstream::{Lease, WorkerRequest};
 
-/// How often the table is looked through for what is over.
+/// Pause between two searches of the table for expired entries.
 const EXPIRE_PERIOD: Duration = Duration::from_secs(1);
 
-/// What the scheduler says of a request when its worker has died.
+/// Facts from the scheduler about a request whose worker has died.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Orphan {
     pub(crate) arrived: Time,
     /// Whether the worker held other requests too.
     pub(crate) shared: bool,
-    /// It was seen to wait.
+    /// The request was seen to wait for I/O.
     pub(crate) is_parked: bool,
 }
 
-/// The counts and the table behind this room.
+/// Quarantine table, and the counters of retries and refusals.
 pub(crate) struct Retries {
     pub(super) keys: Keys,
     pub(super) table: RefCell<Quarantine>,
-    /// Woken when a request has ended that others like it waited for.
+    /// Wakes requests that waited for one like them, when that has ended.
     pub(super) probe_over: Notify,
     retried_total: Cell<u64>,
     pub(super) refused_total: Cell<u64>,
@@ -68,7 +68,7 @@ impl Retries {
         self.table.borrow_mut().set_limits(ttl, entries_max);
     }
 
-    /// Lets go of what is over, now and then, so that looking costs nothing again.
+    /// Removes expired entries from time to time, so that lookups cost nothing again.
     pub(super) fn expire(&self, now: Instant) {
         if self.expired.get().is_none_or(|expired| now.saturating_duration_since(expired) >= EXPIRE_PERIOD) {
             self.expired.set(Some(now));
@@ -81,7 +81,7 @@ impl Retries {
         self.table.borrow().concerns(|| self.keys.route(method.as_str(), target))
     }
 
-    /// `None` when the body cannot be read back: such a request is like no other.
+    /// Fingerprint and marks of a request. `None` if the body cannot be read back: such a request is like no other.
     pub(super) async fn subject(
         &self,
         method: &Method,
@@ -96,14 +96,14 @@ impl Retries {
 }
 
 impl Gate {
-    /// The worker has died while it held this request.
+    /// Records that the worker has died while it held this request.
     pub(super) fn orphan(&self, request: RequestId, orphan: Orphan) {
         if let Some(request) = self.requests.held(request) {
             request.orphaned.set(Some(orphan));
         }
     }
 
-    /// What the rules of I5 have to know of a request whose worker has exited.
+    /// Facts that the rules of I5 need about a request whose worker has exited.
     pub(crate) async fn judge(&self, request: &WorkerRequest, seen: Seen, cause: Cause) -> Judgement {
         let orphan = self.orphan_of(request);
         let (held, deaths) = self.count_death(request, seen, cause, orphan).await;
@@ -121,7 +121,7 @@ impl Gate {
         request.orphaned.get().unwrap_or(unknown)
     }
 
-    /// The slot went with its worker, and the request waits again in its old place.
+    /// Puts the request back into its old place in the queue. Its slot went with its worker.
     pub(crate) fn retry(&self, lease: Lease, retried: &Rc<WorkerRequest>, was_sent: bool, is_suspect: bool) {
         lease.end();
         let orphan = self.orphan_of(retried);
@@ -135,7 +135,7 @@ impl Gate {
         }
     }
 
-    /// The slot went with its worker, and the request is over.
+    /// Ends a request whose slot went with its worker.
     pub(crate) fn bury(&self, lease: Lease, request: &Rc<WorkerRequest>) {
         lease.end();
         drop(request.take_pass());
@@ -145,7 +145,8 @@ impl Gate {
         self.requests.answered(request.request, Instant::now());
     }
 
-    /// Returns what is done with such a request if it is in quarantine now, and the workers that are counted to have died with it.
+    /// Counts the death of a worker with this request. Returns the mode of the request if it is in quarantine now, and the number of
+    /// workers that died with it.
     async fn count_death(&self, job: &WorkerRequest, seen: Seen, cause: Cause, orphan: Orphan) -> (Option<Mode>, u32) {
         let target = job.target();
         let counts = seen.sent && !seen.unread && cause != Cause::Gateway;

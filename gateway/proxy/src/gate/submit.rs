@@ -1,4 +1,4 @@
-//! Takes requests down the ladder, on their arrival and when the queue turns them away later.
+//! Takes requests down the ladder, on their arrival and when the queue refuses them later.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::respond::answer::Answer;
 use crate::upstream::WorkerRequest;
 
 impl Gate {
-    /// A whole request for a worker: gives it the best that can be had. What becomes of it shows in its answer.
+    /// Submits a complete request for a worker, and gives it the best available step. The result shows in its answer.
     pub(crate) fn submit(&self, at: Instant, request: &Rc<WorkerRequest>) {
         let need = Need { ahead: request.may_go_ahead(), ..request.need.get() };
         request.need.set(need);
@@ -45,7 +45,7 @@ impl Gate {
         Arrival { at, wait_ms, budget_ms }
     }
 
-    /// The queue turns a request away, at its arrival or later.
+    /// Refuses a request for the queue, at its arrival or later.
     pub(super) fn refuse(&self, request: RequestId, reason: Refusal, retry_after_s: u32) {
         let Some(request) = self.requests.take_queued(request) else { return };
         let code = match reason {

@@ -1,4 +1,4 @@
-//! The gate as the operator sees it, and what an operator tells it: to use another config, and to drain.
+//! The gate for the operator: its state, and the commands to use another config and to drain.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,18 +23,18 @@ use crate::receive::trust::Trust;
 use crate::upstream::WorkerRequest;
 
 impl Gate {
-    /// The config in force. A request that asks twice may get two answers, as a reload can come in between.
+    /// Config in force. Two calls for one request may return different ones, as a reload can come in between.
     #[must_use]
     pub fn config(&self) -> Rc<Config> {
         Rc::clone(&self.active.borrow().config)
     }
 
-    /// Whose word is taken for where a request came from.
+    /// Peers whose information on a request's origin is trusted.
     pub(crate) fn trust(&self) -> Rc<Trust> {
         Rc::clone(&self.active.borrow().trust)
     }
 
-    /// Who may ask; `None` where everybody may.
+    /// Access rules; `None` if everybody may ask.
     pub(crate) fn access(&self) -> Option<Rc<Access>> {
         self.active.borrow().access.clone()
     }
@@ -49,7 +49,7 @@ impl Gate {
         Rc::clone(&self.active.borrow().error_pages)
     }
 
-    /// What clients begin with, where they speak TLS.
+    /// TLS settings, if clients speak TLS.
     pub(crate) fn tls(&self) -> Option<&Tls> {
         self.tls.as_ref()
     }
@@ -59,7 +59,7 @@ impl Gate {
         self.active.borrow().certificates.clone()
     }
 
-    /// Puts what the same files hold now in force.
+    /// Puts new contents of the same files in force.
     pub(crate) fn serve_certificates(&self, certificates: Arc<Certificates>) {
         if let Some(tls) = &self.tls {
             tls.serve(Arc::clone(&certificates));
@@ -67,12 +67,12 @@ impl Gate {
         self.active.borrow_mut().certificates = Some(certificates);
     }
 
-    /// Whether clients at this port of the gateway's are redirected to HTTPS.
+    /// Whether clients at this port of the gateway are redirected to HTTPS.
     pub(crate) fn redirects_at(&self, port: u16) -> bool {
         self.tls.is_some() && port > 0 && self.config().server.redirect_port == port
     }
 
-    /// The port of HTTPS that clients are told.
+    /// Port of HTTPS in redirects.
     pub(crate) fn https_port(&self) -> u16 {
         match self.config().server.redirect_to_port {
             0 => self.port(),
@@ -85,14 +85,14 @@ impl Gate {
         self.tls.as_ref().map(Tls::ticket_keys)
     }
 
-    /// Uses the keys of the gateway before this one, whose clients resume their sessions here.
+    /// Uses the ticket keys of the gateway before this one, whose clients resume their sessions here.
     pub fn adopt_ticket_keys(&self, keys: TicketKeys) {
         if let Some(tls) = &self.tls {
             tls.adopt_ticket_keys(keys);
         }
     }
 
-    /// Puts another config in force. Connections that are open keep their certificate.
+    /// Puts another config in force. Open connections keep their certificate.
     pub fn activate(&self, active: ActiveConfig) {
         let config = Rc::clone(&active.config);
         if let (Some(tls), Some(certificates)) = (&self.tls, &active.certificates) {
@@ -118,7 +118,7 @@ impl Gate {
         self.scheduler.borrow_mut().set_limits(limits);
     }
 
-    /// The port that clients see, where that is not the one of the config.
+    /// Sets the port that clients see, if it differs from the config's.
     pub fn set_port(&self, port: u16) {
         self.port.set(port);
     }
@@ -128,30 +128,30 @@ impl Gate {
         self.port.get()
     }
 
-    /// Places whose worker may keep sessions, and who is in them.
+    /// Places in the pool whose worker may keep sessions, with these workers.
     pub(crate) fn homes(&self) -> Vec<(u32, WorkerId)> {
         let is_home = |view: &WorkerView| view.state == WorkerState::Ready && view.lane == Lane::Short;
         self.scheduler.borrow().workers().filter(is_home).map(|view| (view.instance, view.worker)).collect()
     }
 
-    /// Whether this worker is being warmed, whatever it holds.
+    /// Whether this worker is being warmed, even if it holds no request.
     pub(crate) fn is_warming(&self, worker: WorkerId) -> bool {
         self.scheduler.borrow().worker_state(worker) == Some(WorkerState::Warming)
     }
 
-    /// From now on readiness says no, while everything is still served.
+    /// Reports the gateway as not ready from now on, while it still serves all requests.
     pub fn leave_soon(&self, reason: &str) {
         if !self.service.leaving.replace(true) {
             self.observer.emit(Happening::Draining { reason });
         }
     }
 
-    /// Whether the gateway is on its way out.
+    /// Whether the gateway is about to end.
     pub fn is_leaving(&self) -> bool {
         self.service.leaving.get()
     }
 
-    /// From now on connections are closed after their request, and readiness says no.
+    /// Closes connections after their request from now on, and reports the gateway as not ready.
     pub fn drain(&self, reason: &str) {
         self.leave_soon(reason);
         if self.lobby.drain() {
@@ -159,8 +159,9 @@ impl Gate {
         }
     }
 
-    /// Another gateway takes new connections from now on. Those that are open are closed with the answer to their next
-    /// request, not before: a client may be sending on an idle one just now. [`Gate::close_idle`] ends the waiting.
+    /// Leaves new connections to another gateway from now on. Open connections are closed with the answer to their next
+    /// request, not before: a client may be sending on an idle one at that moment. [`Gate::close_idle`] ends the
+    /// waiting.
     pub fn hand_over(&self, reason: &str) {
         self.lobby.set_handed_over(true);
         self.observer.tails.hand_over();
@@ -169,7 +170,7 @@ impl Gate {
         }
     }
 
-    /// After [`Gate::hand_over`]: connections without a request are closed now.
+    /// Closes connections without a request. It is called after [`Gate::hand_over`].
     pub fn close_idle(&self) {
         self.lobby.set_handed_over(false);
         self.lobby.connections.close_idle();
@@ -215,7 +216,7 @@ impl Gate {
         self.store.set_files_max(super::to_usize(files_max));
     }
 
-    /// What compression of answers has done.
+    /// Counters of answer compression.
     pub fn compression_counts(&self) -> &Counts {
         self.compression.counts()
     }
@@ -225,12 +226,12 @@ impl Gate {
         self.store.memory.used_bytes() as u64
     }
 
-    /// When a worker last finished a request.
+    /// Time at which a worker last finished a request.
     pub fn last_progress(&self) -> Option<Instant> {
         self.service.last_progress.get()
     }
 
-    /// When the request that has been in a worker's slot for longest was given to it.
+    /// Start of the request that has been in a worker's slot for longest.
     pub(crate) fn oldest_exchange(&self) -> Option<Instant> {
         let held = self.requests.all_held();
         let begun = held.iter().filter(|exchange| !exchange.answer.is_stream.get() && exchange.has_begun());
@@ -242,19 +243,19 @@ impl Gate {
         read(&self.scheduler.borrow())
     }
 
-    /// How long ago a point of the scheduler's time was.
+    /// Time since a point of the scheduler's clock.
     pub fn age(&self, since: Time) -> Duration {
         Duration::from_micros(self.now().since_us(since))
     }
 
-    /// How long the oldest queued request has waited, in milliseconds.
+    /// Time for which the oldest queued request has waited, in milliseconds.
     pub fn oldest_wait_ms(&self) -> f64 {
         let oldest = self.scheduler.borrow().oldest_arrival();
         #[allow(clippy::cast_precision_loss)] // Waits are far below 2^53 µs.
         oldest.map_or(0.0, |arrived| self.now().since_us(arrived) as f64 / 1000.0)
     }
 
-    /// Follows the requests of a class, or of all classes with this path, until what it returns is dropped.
+    /// Follows the requests of a class, or of all classes with this path, until the returned value is dropped.
     ///
     /// # Errors
     /// Where there is no such class.
@@ -267,12 +268,12 @@ impl Gate {
         self.observer.followers.follow(route, classes.iter().map(|class| &*class.name), held)
     }
 
-    /// What the worker holds and has begun.
+    /// Requests that the worker holds and has begun.
     pub(super) fn begun_by(&self, worker: WorkerId) -> Vec<Rc<WorkerRequest>> {
         self.slots_of(worker).map(|slots| slots.held(WorkerRequest::has_begun)).unwrap_or_default()
     }
 
-    /// What a worker holds now.
+    /// Requests that a worker has begun and holds now.
     pub fn current_requests(&self, worker: WorkerId) -> Vec<CurrentRequest> {
         self.begun_by(worker).iter().map(|exchange| exchange.describe()).collect()
     }

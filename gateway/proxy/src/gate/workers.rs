@@ -1,4 +1,4 @@
-//! Worker life as the supervisor tells it to the gate.
+//! Life cycle of workers, as the supervisor reports it to the gate.
 
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
@@ -234,8 +234,7 @@ impl sluice_supervisor::Gate for Gate {
 }
 
 impl Gate {
-    /// The worker cannot go on: it is dying, or keeps a slot that nothing will free. Nothing more goes to it (I4), and it is
-    /// replaced.
+    /// Gives up a worker that is dying, or that keeps a slot which nothing will free. It gets no more requests (I4), and is replaced.
     pub(crate) fn give_up_worker(&self, worker: WorkerId) {
         if let Some(slots) = self.slots.borrow().get(&worker) {
             slots.dies();
@@ -244,12 +243,12 @@ impl Gate {
         self.tell(Event::Faulted { worker });
     }
 
-    /// Every worker is to be replaced by one of this generation, whose app the host knows.
+    /// Replaces every worker by one of this generation, whose app the host knows.
     pub fn reload(&self, generation: u64) {
         self.tell(Event::ReloadAsked { generation });
     }
 
-    /// Gives a request of the gateway's own to a worker that is being warmed. Returns false when it is no longer.
+    /// Gives a request of the gateway's own to a worker that is being warmed. Returns false if it is no longer warmed.
     pub(crate) fn warm_with(&self, worker: WorkerId, own: &Rc<WorkerRequest>) -> bool {
         if !self.scheduler.borrow().is_warming(worker) {
             return false;
@@ -266,7 +265,7 @@ impl Gate {
         true
     }
 
-    /// The worker is as warm as it will get, or has shown that it must not take requests.
+    /// Ends the warm-up of a worker, which is warm or must not take requests.
     pub(crate) fn warmed(&self, worker: WorkerId, outcome: Result<(), WarmUpError>) {
         match outcome {
             Ok(()) => self.tell(Event::Warmed { worker }),
@@ -282,8 +281,8 @@ impl Gate {
         self.is_warming(worker) && self.own_at(worker).is_some()
     }
 
-    /// The worker keeps a slot that only its end frees. It must not take a place over: a generation on trial fails with it,
-    /// and any other try is made again.
+    /// Replaces a worker that holds a slot which only its end frees. It must not take a place in the pool: a generation on trial fails with
+    /// it, and any other attempt is repeated.
     pub(crate) fn jammed(&self, worker: WorkerId, why: WarmUpError) {
         self.note_warm_up_failure(worker, why);
         if self.is_on_trial(worker) {
@@ -299,8 +298,8 @@ impl Gate {
         scheduler.workers().any(|view| view.worker == worker && view.generation != in_force)
     }
 
-    /// The worker can serve nobody any more. Where it was being warmed, the request that it held has to be named: it may be
-    /// what broke it.
+    /// Records that a worker can serve no client any more. If it was being warmed, the request that it held is named: that may be what
+    /// broke it.
     pub(super) fn note_broken_warm_up(&self, worker: WorkerId) {
         if !self.is_warming(worker) {
             return;
@@ -322,12 +321,12 @@ impl Gate {
         *self.warm_up_failure.borrow_mut() = Some((worker, why));
     }
 
-    /// The pool is to hold so many workers.
+    /// Sets the number of workers in the pool.
     pub fn scale(&self, workers: u32) {
         self.tell(Event::Scaled { workers });
     }
 
-    /// Every worker is to stop; what is queued is refused.
+    /// Stops every worker, and refuses queued requests.
     pub fn stop_workers(&self) {
         for slots in self.slots.borrow().values() {
             slots.ends_for(Cause::Gateway);

@@ -1,4 +1,4 @@
-//! A request's body, as often read as there are workers that get the request.
+//! A request's body, which is read once for each worker that gets the request.
 
 use std::io;
 use std::rc::Rc;
@@ -9,22 +9,22 @@ use sluice_http1::Framing;
 use crate::receive::spool::TempStore;
 use crate::respond::fill::{Fill, FillReader};
 
-/// How much of a file is read at once.
+/// Bytes of a file that are read at once.
 const READ_BYTES: usize = 32 * 1024;
 
-/// In memory, or in a file once it has outgrown that.
+/// Body in memory, or in a file after it has outgrown that.
 #[derive(Default)]
 pub(crate) struct Body {
-    /// Stays at the start, so that nothing is let go. None where the request has no body.
+    /// Reader that stays at the start, so that no bytes are dropped. None if the request has no body.
     start: Option<FillReader>,
-    /// What came behind it, if it came in chunks.
+    /// Trailers after the body, if it came in chunks.
     trailers: Vec<(String, Vec<u8>)>,
-    /// The request said that it has one, which may be empty.
+    /// The request announced a body, which may be empty.
     is_announced: bool,
 }
 
 impl Body {
-    /// The body of a request that says that it has none, or one of no bytes.
+    /// Body of a request that announces none, or one of no bytes.
     pub(crate) fn empty(is_announced: bool) -> Self {
         Body { is_announced, ..Body::default() }
     }
@@ -42,12 +42,12 @@ impl Body {
         self.trailers = trailers;
     }
 
-    /// Fields that came behind the body.
+    /// Trailers of the body.
     pub(crate) fn trailers(&self) -> &[(String, Vec<u8>)] {
         &self.trailers
     }
 
-    /// How it is framed for the worker. Only chunks can have trailers behind them.
+    /// Framing for the worker. Only chunks can be followed by trailers.
     pub(crate) fn framing(&self) -> Framing {
         match self.len() {
             _ if !self.trailers.is_empty() => Framing::Chunked,
@@ -57,7 +57,7 @@ impl Body {
     }
 
     /// # Errors
-    /// When the temporary file cannot take it.
+    /// Fails if the temporary file cannot take it.
     pub(crate) async fn append(&self, data: Bytes) -> io::Result<()> {
         let Some(start) = &self.start else { return Ok(()) };
         let Err(data) = start.fill.push_to_memory(data) else { return Ok(()) };
@@ -65,10 +65,10 @@ impl Body {
         start.fill.push(data).await
     }
 
-    /// Moves everything to a file, so that nothing of it is in memory.
+    /// Moves all bytes to a file, so that none is in memory.
     ///
     /// # Errors
-    /// When the temporary file cannot take it; the body is then as it was.
+    /// Fails if the temporary file cannot take them; the body is then unchanged.
     pub(crate) async fn spill(&self) -> io::Result<()> {
         match &self.start {
             Some(start) => start.fill.set_aside(start.key, &[]).await,
@@ -80,18 +80,18 @@ impl Body {
         self.start.as_ref().map_or(0, |start| start.fill.memory_bytes())
     }
 
-    /// A reader from its start, if it has any bytes.
+    /// Reader from the body's start, if it has any bytes.
     pub(crate) fn reader(&self) -> Option<FillReader> {
         self.start.as_ref().filter(|start| start.fill.len() > 0).map(|start| FillReader::new(&start.fill))
     }
 
-    /// Its first `bytes_max` bytes, to be read when nothing is borrowed any more.
+    /// First `bytes_max` bytes, to be read when nothing is borrowed any more.
     pub(crate) fn beginning(&self, bytes_max: usize) -> Beginning {
         Beginning { reader: self.reader(), bytes_max }
     }
 }
 
-/// The first bytes of a body, wherever they are.
+/// Reads the first bytes of a body, from memory or from its file.
 pub(crate) struct Beginning {
     reader: Option<FillReader>,
     bytes_max: usize,
@@ -99,7 +99,7 @@ pub(crate) struct Beginning {
 
 impl Beginning {
     /// # Errors
-    /// What the file system says.
+    /// Error of the file system.
     pub(crate) async fn read(self) -> io::Result<Vec<u8>> {
         let mut found = Vec::new();
         let Some(reader) = self.reader else { return Ok(found) };

@@ -1,28 +1,28 @@
 //! Memory for bytes that wait for a slow side: answers for their clients, bodies for their requests. One bound for all of
 //! them together, from the config; bytes that find no room go to temporary files.
 //!
-//! Nobody gets all of it. A holder may have as much as a share of what is free ("dynamic threshold", Choudhury and Hahne
-//! 1998), so that many slow clients leave room for the small answers of the others.
+//! No holder gets all of it. A holder may have as much as a share of the free bytes, so that many slow clients leave
+//! room for the small answers of the others. This is the "dynamic threshold" of Choudhury and Hahne (1998).
 
 use std::cell::Cell;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A holder may have as much as this part of what is free.
+/// Divisor of the free bytes that gives the most that one holder may have.
 const SHARE_OF_FREE: usize = 8;
 
-/// How long a client may take or send nothing before what waits for it leaves the memory.
+/// Time for which a client may take or send nothing before its waiting bytes leave the memory.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The same while more than half of the memory is taken.
+/// Shorter time of this kind while more than half of the memory is taken.
 const PATIENCE_WHEN_SCARCE: Duration = Duration::from_millis(200);
 
-/// For so many clients the kernel's part is as much as the bound.
+/// Number of clients at which the kernel's part is as much as the bound.
 const UNSENT_SHARES: usize = 4096;
-/// What the kernel may hold unsent for a client, at least and at most.
+/// Least and most bytes that the kernel may hold unsent for a client.
 const UNSENT_BYTES: RangeInclusive<usize> = 4 * 1024..=32 * 1024;
 
-/// The bound and what is taken of it, in bytes.
+/// Bound in bytes, and the bytes that are taken.
 pub(crate) struct Memory {
     bytes_max: usize,
     used_bytes: Cell<usize>,
@@ -41,19 +41,19 @@ impl Memory {
         self.bytes_max.saturating_sub(self.used_bytes.get())
     }
 
-    /// What the kernel may hold unsent for a client, and what is written at once: it takes a whole write, however little of
-    /// it may be left unsent. It counts in the cgroup too, and nothing can be taken back from it.
+    /// Bytes that the kernel may hold unsent for a client, and that are written at once: it takes a whole write,
+    /// however little of it may be left unsent. They count in the cgroup too, and none can be taken back.
     pub(crate) fn unsent_bytes_max(&self) -> usize {
         (self.bytes_max / UNSENT_SHARES).clamp(*UNSENT_BYTES.start(), *UNSENT_BYTES.end())
     }
 
-    /// How long a client may take or send nothing before what waits for it goes to a file.
+    /// Time for which a client may take or send nothing before its waiting bytes go to a file.
     pub(crate) fn patience(&self) -> Duration {
         if self.free_bytes() < self.bytes_max / 2 { PATIENCE_WHEN_SCARCE } else { PATIENCE }
     }
 }
 
-/// What one holder has taken; given back when it is dropped.
+/// Bytes that one holder has taken; they are returned when it is dropped.
 #[derive(Default)]
 pub(crate) struct Held {
     memory: Option<Rc<Memory>>,
@@ -69,7 +69,7 @@ impl Held {
         self.bytes
     }
 
-    /// Takes so many bytes more, if neither the holder's own bound nor that of all stands against it.
+    /// Takes more bytes, if both the holder's own bound and that of all leave room.
     pub(crate) fn try_grow(&mut self, bytes: usize, own_bytes_max: usize) -> bool {
         let wanted = self.bytes.saturating_add(bytes);
         let has_room = self.memory.as_ref().is_none_or(|memory| {
@@ -83,7 +83,7 @@ impl Held {
         fits
     }
 
-    /// Says how much is held now, for bytes that are there already.
+    /// Sets the bytes that are held, for bytes that are there already.
     pub(crate) fn set(&mut self, bytes: usize) {
         if let Some(memory) = &self.memory {
             memory.used_bytes.set((memory.used_bytes.get() + bytes).saturating_sub(self.bytes));

@@ -1,4 +1,4 @@
-//! How slowly a request's body may come.
+//! Minimum rate at which a request's body must arrive.
 
 use std::time::Duration;
 
@@ -28,13 +28,13 @@ impl Pace {
         }
     }
 
-    /// So many bytes have come.
+    /// Counts bytes that have arrived.
     pub(crate) fn received(&mut self, bytes: usize) {
         self.received_bytes += bytes as u64;
         self.last_received = Instant::now();
     }
 
-    /// The client was made to wait since then.
+    /// Excludes the time since then, in which the gateway made the client wait.
     pub(crate) fn resume(&mut self, since: Instant) {
         let now = Instant::now();
         self.started += now.saturating_duration_since(since);

@@ -1,5 +1,5 @@
-//! Bytes that outgrow memory: temporary files that have no name, under one bound for the whole gateway. What is in
-//! memory is under another ([`Memory`]).
+//! Bytes that outgrow memory: temporary files without names, under one bound for the whole gateway. Bytes in memory are under another bound
+//! ([`Memory`]).
 
 mod closer;
 
@@ -16,7 +16,7 @@ use bytes::Bytes;
 use crate::receive::memory::Memory;
 use closer::{Closer, Counted, Opened};
 
-/// Where temporary files go, and how much they and the memory before them may hold together.
+/// Directory of temporary files, and the limits on their bytes and number.
 pub(crate) struct TempStore {
     pub(crate) memory: Rc<Memory>,
     dir: PathBuf,
@@ -42,12 +42,12 @@ impl TempStore {
         })
     }
 
-    /// Bounds how many files are open at once: each takes a descriptor, which others may need.
+    /// Sets the most files that may be open at once: each takes a descriptor, which others may need.
     pub(crate) fn set_files_max(&self, files_max: usize) {
         self.files_max.set(files_max);
     }
 
-    /// What last went wrong, if anything has since this was asked; for the operator.
+    /// Last error of a temporary file since the previous call, for the operator.
     pub(crate) fn take_failure(&self) -> Option<io::Error> {
         self.failure.take()
     }
@@ -64,7 +64,7 @@ impl TempStore {
         self.used_bytes.get()
     }
 
-    /// Takes room for so many bytes, if the bound leaves it.
+    /// Reserves bytes, if the bound leaves room.
     fn take(&self, bytes: u64) -> bool {
         let grown = self.used_bytes.get().checked_add(bytes).filter(|used| *used <= self.bytes_max);
         self.used_bytes.update(|used| grown.unwrap_or(used));
@@ -76,7 +76,7 @@ impl TempStore {
     }
 }
 
-/// A file without a name: it is gone with the last handle, also when the gateway is killed.
+/// A file without a name: it is deleted with its last handle, even when the gateway is killed.
 pub(crate) struct TempFile {
     opened: Arc<Opened>,
     len: u64,
@@ -85,7 +85,7 @@ pub(crate) struct TempFile {
 
 impl TempFile {
     /// # Errors
-    /// When the directory cannot be written.
+    /// Fails if the directory cannot be written.
     pub(crate) async fn create(store: &Rc<TempStore>) -> io::Result<Self> {
         if store.files.load(Ordering::Relaxed) >= store.files_max.get() {
             return store
@@ -131,7 +131,7 @@ impl TempFile {
         self.store.told(written)
     }
 
-    /// A handle to read with while another task appends.
+    /// Handle for reading while another task appends.
     pub(crate) fn reader(&self) -> TempReader {
         TempReader { opened: Arc::clone(&self.opened) }
     }
@@ -150,10 +150,10 @@ pub(crate) struct TempReader {
 }
 
 impl TempReader {
-    /// Up to `bytes_max` bytes from `offset`; the caller asks only for what was appended.
+    /// Reads up to `bytes_max` bytes from `offset`; the caller asks only for bytes that were appended.
     ///
     /// # Errors
-    /// What the file system says.
+    /// Error of the file system.
     pub(crate) async fn read_at(&self, offset: u64, bytes_max: usize) -> io::Result<Bytes> {
         let opened = Arc::clone(&self.opened);
         blocking(move || {
@@ -166,7 +166,7 @@ impl TempReader {
     }
 }
 
-/// Runs file work on tokio's pool of blocking threads, so that a slow disk stops nobody else.
+/// Runs file work on tokio's pool of blocking threads, so that a slow disk delays no other task.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
@@ -195,7 +195,7 @@ mod tests {
 
     #[tokio::test]
     async fn dropping_a_file_does_not_wait_until_it_is_closed() {
-        /// Stands for a file that the disk takes long to free.
+        /// Test double of a file that the disk takes long to free.
         struct Slow(std::sync::mpsc::Receiver<()>);
         impl Drop for Slow {
             fn drop(&mut self) {

@@ -1,7 +1,7 @@
-//! Trace context of requests (W3C Trace Context): what the app gets of it, and the id for the access log.
+//! Trace context of requests (W3C Trace Context): the part that the app gets, and the id for the access log.
 //!
-//! While no spans are exported the gateway has no place in a trace. A `traceparent` of its own would then tell the app's tracer
-//! that a caller exists and whether that caller sampled, and tracers believe it: with `sampled` unset they export nothing.
+//! While no spans are exported the gateway has no place in a trace. A `traceparent` of its own would then tell the app's tracer that a
+//! caller exists and whether that caller sampled, and tracers trust it: with `sampled` unset they export nothing.
 
 use sluice_catalog::config::TraceContext;
 use sluice_message::Fields;
@@ -10,9 +10,9 @@ use sluice_traces::{Context, Parent, Traces};
 /// The trace that a request belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trace {
-    /// The caller's, whose context passes as it came. Its id is never 0.
+    /// The caller's trace, whose context passes unchanged. Its id is never 0.
     Passed(u128),
-    /// The gateway has spans in it.
+    /// A trace in which the gateway has spans.
     Own(Context),
 }
 
@@ -24,7 +24,7 @@ impl Trace {
         }
     }
 
-    /// The context of spans that are exported.
+    /// Context of the spans that are exported.
     pub(crate) fn kept(self) -> Option<Context> {
         match self {
             Self::Own(context) if context.is_sampled => Some(context),
@@ -32,7 +32,7 @@ impl Trace {
         }
     }
 
-    /// Whether this field of the caller's context reaches the app. `tracestate` is the trace's, whoever has spans in it.
+    /// Whether this field of the caller's context reaches the app. `tracestate` belongs to the trace, whichever spans are in it.
     pub(crate) fn passes(self, name: &str) -> bool {
         match self {
             Self::Passed(_) => true,
@@ -41,7 +41,7 @@ impl Trace {
     }
 }
 
-/// The trace of a request that this caller sent; `None` where the app gets no context.
+/// Trace of a request that this caller sent; `None` if the app gets no context.
 pub(crate) fn of(parent: Option<Parent>, traces: &Traces) -> Option<Trace> {
     let own = traces.begin(parent).map(Trace::Own);
     own.or_else(|| parent.map(|parent| Trace::Passed(parent.trace_id)))
@@ -55,8 +55,8 @@ pub(crate) fn is_field(name: &str) -> bool {
     name.eq_ignore_ascii_case("traceparent") || name.eq_ignore_ascii_case("tracestate")
 }
 
-/// The caller's span. `None` where the policy does not believe it, and where `traceparent` is missing, malformed or sent twice,
-/// after which a receiver starts a new trace (§3.2.2, §4.3).
+/// Span of the caller. `None` if the policy does not trust it, and if `traceparent` is missing, malformed or sent twice, after which a
+/// receiver starts a new trace (§3.2.2, §4.3).
 pub(crate) fn parent(policy: TraceContext, is_trusted: bool, fields: &Fields) -> Option<Parent> {
     let is_wanted = match policy {
         TraceContext::Pass => true,
@@ -68,7 +68,7 @@ pub(crate) fn parent(policy: TraceContext, is_trusted: bool, fields: &Fields) ->
     parents.next().is_none().then(|| parse(parent)).flatten()
 }
 
-/// Reads `version-traceid-parentid-flags` (§3.2.2). Later versions may append fields; version 00 has none.
+/// Parses `version-traceid-parentid-flags` (§3.2.2). Later versions may append fields; version 00 has none.
 fn parse(parent: &[u8]) -> Option<Parent> {
     let version = hex(parent.get(..2)?)?;
     let trace_id = hex(parent.get(3..35)?)?;
@@ -86,7 +86,7 @@ fn parse(parent: &[u8]) -> Option<Parent> {
     })
 }
 
-/// The number that lower-case hexadecimal digits write, 32 at most.
+/// Number of up to 32 lower-case hexadecimal digits.
 fn hex(digits: &[u8]) -> Option<u128> {
     digits.iter().try_fold(0, |value: u128, &digit| {
         let nibble = match digit {

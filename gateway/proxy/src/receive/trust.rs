@@ -1,4 +1,4 @@
-//! Whose word is taken for where a request came from.
+//! Peers that are trusted to name the origin of a request.
 //!
 //! `X-Forwarded-*`, `Forwarded` and `X-Request-Id` are taken over from peers that the config trusts, and made afresh for
 //! everybody else.
@@ -49,8 +49,8 @@ impl Trust {
         self.peers.contains(peer)
     }
 
-    /// The client's address as trusted peers tell it in lines of `X-Forwarded-For`, or where there is none, of `Forwarded`: from the
-    /// right, the first that is not itself trusted.
+    /// Address of the client, as trusted peers report it in lines of `X-Forwarded-For`, or if there is none, of `Forwarded`. It is the
+    /// first from the right that is not itself trusted.
     pub(crate) fn client(&self, peer: IpAddr, fields: &Fields) -> IpAddr {
         if !self.allows(peer) {
             return peer;
@@ -72,7 +72,7 @@ impl Trust {
     }
 }
 
-/// `192.0.2.1`, `2001:db8::1` or `[2001:db8::1]`, with or without a port: proxies write them all.
+/// Address in an element such as `192.0.2.1`, `2001:db8::1` or `[2001:db8::1]`, with or without a port: proxies write them all.
 fn address_of(element: &str) -> Option<IpAddr> {
     let bare = element.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(element);
     bare.parse().ok().or_else(|| element.parse::<SocketAddr>().ok().map(|address| address.ip()))

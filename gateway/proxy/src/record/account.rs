@@ -1,40 +1,42 @@
-//! The two parts of a request's record, until both are known or nothing more is to come.
+//! The two parts of a request's record, until both are known or nothing more is expected.
 
 use std::cell::{Cell, RefCell};
 
 use sluice_observe::{Observer, RequestRecord, Work};
 use tokio::time::Instant;
 
-/// Answered requests that wait for their worker's report; further ones go without.
+/// Most answered requests that wait for their worker's report; further ones get no report.
 pub(crate) const ANSWERED_MAX: usize = 20_000;
 
 /// The client's side of the record of a request that a worker got.
 enum ClientSide {
     /// The client is still served.
     Open,
-    /// It is known, since then.
+    /// The client's record, complete since the given time.
     Ended(Box<RequestRecord>, Instant),
-    /// There is no client, or the record was given away before the report came: what is reported is a record of its own.
+    /// No client's part will come: the client is gone, or the record was given away before the report. The report becomes a record of its
+    /// own.
     Missing,
 }
 
-/// What is to come of a request that a worker got: its cost and its record.
+/// Pending cost and record of a request that a worker got.
 pub(crate) struct Account {
     client: RefCell<ClientSide>,
-    /// What the worker did for it, until the client's side is known.
+    /// The worker's part, until the client's is known.
     work: Cell<Option<Work>>,
-    /// When the worker had answered.
+    /// Time at which the worker finished its answer.
     finished: Cell<Option<Instant>>,
     /// The worker has reported it.
     pub(super) is_reported: Cell<bool>,
-    /// Its class has its cost, or will not get it.
+    /// The class has the request's cost, or will not get it.
     pub(super) is_measured: Cell<bool>,
-    /// Its worker will not report it any more.
+    /// The worker will not report the request any more.
     pub(super) is_silent: Cell<bool>,
 }
 
 impl Account {
-    /// `is_own`: it is the gateway's own, and says nothing of its class. It is there because the worker is cold.
+    /// Makes the account. `is_own` means that the request is the gateway's own, so its cost says nothing about its class: the worker is
+    /// cold.
     pub(crate) fn new(is_own: bool) -> Self {
         Account {
             client: RefCell::new(if is_own { ClientSide::Missing } else { ClientSide::Open }),
@@ -46,33 +48,33 @@ impl Account {
         }
     }
 
-    /// The worker has answered.
+    /// Records that the worker has answered.
     pub(crate) fn finish(&self, now: Instant) {
         self.finished.set(Some(self.finished.get().unwrap_or(now)));
     }
 
-    /// When it had.
+    /// Time at which the worker finished its answer, if it has.
     pub(crate) fn finished_at(&self) -> Option<Instant> {
         self.finished.get()
     }
 
-    /// Whether it has.
+    /// Whether the worker has answered.
     pub(crate) fn is_finished(&self) -> bool {
         self.finished.get().is_some()
     }
 
-    /// Its worker is gone: what it may still say is for the log alone.
+    /// Closes the account of a worker that is gone: its late reports go to the log alone.
     pub(crate) fn close(&self) {
         self.is_measured.set(true);
     }
 
-    /// Whether nothing is to come any more.
+    /// Whether nothing more is expected.
     pub(crate) fn is_settled(&self) -> bool {
         let has_ended = self.is_reported.get() || self.is_silent.get();
         has_ended && self.is_measured.get() && matches!(*self.client.borrow(), ClientSide::Missing)
     }
 
-    /// The client's part is known: gives the record away, or keeps it until the worker's part is known too.
+    /// Takes the client's part: gives the record away, or stores it until the worker's part is known too.
     pub(super) fn client_ended(&self, observer: &Observer, mut record: RequestRecord, ended: Instant) {
         record.work = self.work.take();
         let client = if record.work.is_some() {
@@ -84,7 +86,7 @@ impl Account {
         self.client.replace(client);
     }
 
-    /// There is no client any more who could end the request. `record` makes one with neither part.
+    /// Marks the client as gone, so that it can no longer end the request. `record` makes a record with neither part.
     pub(super) fn client_left(&self, observer: &Observer, record: impl FnOnce() -> RequestRecord) {
         self.client.replace(ClientSide::Missing);
         if let Some(work) = self.work.take() {
@@ -92,8 +94,7 @@ impl Account {
         }
     }
 
-    /// The worker's part is known: gives the record away, or keeps it until the client's part is known too. `record` makes one
-    /// with neither.
+    /// Takes the worker's part: gives the record away, or stores it until the client's part is known too. `record` makes one with neither.
     pub(super) fn worked(&self, observer: &Observer, work: Work, record: impl FnOnce() -> RequestRecord) {
         let mut client = self.client.borrow_mut();
         match &mut *client {
@@ -107,7 +108,7 @@ impl Account {
         }
     }
 
-    /// Since when the client's part waits for the worker's.
+    /// Time since which the client's part waits for the worker's.
     pub(super) fn waits_since(&self) -> Option<Instant> {
         match &*self.client.borrow() {
             ClientSide::Ended(_, ended) => Some(*ended),
@@ -115,7 +116,7 @@ impl Account {
         }
     }
 
-    /// Gives the record away that waits for a report, if one does; none is to come.
+    /// Gives the record away if it waits for a report, as none will come.
     pub(crate) fn give(&self, observer: &Observer) {
         let mut client = self.client.borrow_mut();
         if let ClientSide::Ended(record, _) = &*client {
@@ -124,7 +125,7 @@ impl Account {
         }
     }
 
-    /// The same where the worker died with the request, of which it has used so much CPU time.
+    /// Gives the record away, with the CPU time that the request used of a worker which died with it.
     pub(crate) fn give_untold(&self, observer: &Observer, cpu_us: u64) {
         if let ClientSide::Ended(record, _) = &mut *self.client.borrow_mut()
             && let Some(line) = &mut record.line

@@ -1,4 +1,4 @@
-//! The record of a request as its client has seen it. It must not know what the worker reports.
+//! The record of a request from the client's side. It must not know what the worker reports.
 
 use sluice_catalog::errors::Code;
 use sluice_journal::{AccessRecord, Outcome};
@@ -12,7 +12,7 @@ use crate::request::ticket::Ticket;
 use crate::respond::Sent;
 use crate::respond::answer::Times;
 
-/// What is known of a request when it has ended for its client, and its place.
+/// Record of a request that has ended for its client, and its ticket.
 pub(super) fn record_of(gate: &Gate, ended: Instant, request: Request, sent: &Sent) -> (Option<Ticket>, RequestRecord) {
     let received = request.received.unwrap_or(ended);
     let Request { ticket, head, class, .. } = request;
@@ -75,7 +75,7 @@ pub(super) fn record_of(gate: &Gate, ended: Instant, request: Request, sent: &Se
     (ticket, record)
 }
 
-/// How long a request has waited for a worker and was in one, or how long it took until no worker was to get it.
+/// Times in milliseconds: in the queue and in a worker, or until it was decided that no worker gets the request.
 #[derive(Default)]
 struct Waits {
     queue_ms: Option<f64>,
@@ -84,7 +84,8 @@ struct Waits {
 }
 
 impl Waits {
-    /// A refusal after 0 ms is no short wait: in an overload most requests would be such, and the percentiles would fall.
+    /// Computes the times. A refusal after 0 ms is not counted as a short wait: in an overload most requests would be
+    /// such, and the percentiles would fall.
     fn of(times: Times, received: Instant, ended: Instant) -> Self {
         let Some(dispatched) = times.dispatched else {
             return Waits { unserved_ms: Some(ms(ended, received)), ..Waits::default() };

@@ -1,4 +1,4 @@
-//! What a request gathers on its way. It must not know the steps of the way.
+//! Request as the steps of its way fill it in. It must not know these steps.
 
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -22,11 +22,11 @@ use crate::upstream::forward::{self, Origin};
 /// A request's head, and the protocols that it offers to switch to.
 pub(crate) type Asked = (RequestHead, Option<String>);
 
-/// Why a request gets an error, or no answer at all.
+/// Reason why a request gets an error, or no answer at all.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Refused(Refusal),
-    /// There is nobody to answer.
+    /// The client is gone.
     Gone(Outcome),
 }
 
@@ -36,35 +36,35 @@ impl From<Code> for Failure {
     }
 }
 
-/// What a request has gathered on its way.
+/// Request with the facts that were gathered on its way.
 pub(crate) struct Request {
     pub(crate) started: Instant,
     pub(crate) time_unix_ms: u64,
-    /// What logs and answers call it.
+    /// Request id in logs and answers.
     pub(crate) id: Rc<str>,
-    /// The client, or whom a trusted peer names as such.
+    /// Address of the client, or the one that a trusted peer reports.
     pub(crate) peer: IpAddr,
     pub(crate) trace: Option<Trace>,
-    /// Empty until it is received.
+    /// Request head; empty until it is received.
     pub(crate) head: RequestHead,
-    /// The protocols that it offers to switch to.
+    /// Protocols to which the client offers to switch.
     pub(crate) upgrade: Option<String>,
-    /// When as much of it was there as its answer needs.
+    /// Time at which enough of it had arrived for its answer.
     pub(crate) received: Option<Instant>,
     pub(crate) bytes_in: u64,
     pub(crate) class: Class,
     pub(crate) visit: Visit,
-    /// Its place among those that a worker is to answer.
+    /// Place among the requests that a worker is to answer.
     pub(crate) ticket: Option<Ticket>,
-    /// What the cache made of it, if it is asked.
+    /// Result of the cache lookup, if there was one.
     pub(crate) cached: Option<CacheUse>,
-    /// The page that it asks for, where that may be for this client alone and the cache leaves it to the app.
+    /// Cache key of the page, if that may be for this client alone and the cache leaves it to the app.
     pub(crate) lone_key: Option<String>,
-    /// What it got in place of a render, if that is not an error.
+    /// Fallback that it got in place of a render, if that is not an error.
     pub(crate) step: Option<Step>,
-    /// It had the password of a user, or stands in a page whose request had.
+    /// The request had a user's password, or is an include of a page whose request had.
     pub(crate) is_logged_in: bool,
-    /// What comes of its answer's includes, if that is composed.
+    /// Results of its answer's includes, if that is composed.
     pub(crate) includes: Option<Rc<Tally>>,
 }
 
@@ -92,12 +92,12 @@ impl Request {
         }
     }
 
-    /// The request for an include: its page's client is known.
+    /// Request for an include: its page's client is known.
     pub(crate) fn of_include(peer: IpAddr, wanted: &Wanted) -> Self {
         Request { id: Rc::clone(&wanted.id), is_logged_in: wanted.is_logged_in, ..Request::new(peer) }
     }
 
-    /// The same for all who want that page: with this head, and without a place.
+    /// Copy of the request for all that want the page: with this head, and without a ticket.
     pub(crate) fn for_many(&self, head: RequestHead) -> Self {
         Request {
             started: self.started,
@@ -110,7 +110,7 @@ impl Request {
         }
     }
 
-    /// Takes over what the request at the worker knows, and its place, if it was sent for this one and has ended.
+    /// Takes over the facts and the ticket of the request at the worker, if that was sent for this one and has ended.
     pub(crate) fn settle(&mut self, waiting: &Waiting) {
         if let Some(fetched) = waiting.take_fetched()
             && let Ok(fetched) = fetched.downcast::<Request>()
@@ -120,7 +120,8 @@ impl Request {
         }
     }
 
-    /// Whose request it is, and what it is called, as far as its origin is believed.
+    /// Takes the head, and sets request id, client address and trace from it. What an untrusted peer says of these is
+    /// ignored.
     pub(crate) fn take_head(&mut self, asked: Asked, origin: &Origin, gate: &Gate) {
         (self.head, self.upgrade) = asked;
         if let Some(id) = forward::trusted_request_id(&self.head, origin) {

@@ -1,5 +1,5 @@
-//! A request's place among those that a worker is to answer. It is given up when the ticket is dropped, whichever way the
-//! request's task ends.
+//! A request's place among those that a worker is to answer. It is given up when the ticket is dropped, in whatever way
+//! the request's task ends.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ pub(crate) struct Ticket {
     gate: Rc<Gate>,
     pub(crate) number: RequestId,
     pub(crate) answer: Rc<Answer>,
-    /// Its record is written, or will be.
+    /// The record is written, or will be.
     is_recorded: bool,
 }
 
@@ -22,7 +22,7 @@ impl Ticket {
         Ticket { gate: Rc::clone(gate), number, answer: Rc::clone(answer), is_recorded: false }
     }
 
-    /// Gives the place up, for whoever writes the record.
+    /// Gives the place up to the code that writes the record.
     pub(crate) fn end(mut self) -> RequestId {
         self.is_recorded = true;
         self.number

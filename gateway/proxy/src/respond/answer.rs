@@ -31,36 +31,36 @@ use crate::signal::Signal;
 use crate::socket::Socket;
 use crate::upstream::WorkerRequest;
 
-/// Interim responses kept for a client that has not read them yet; more are dropped, they are hints.
+/// Most interim responses that wait for a client; more are dropped, as they are hints.
 const INFORMATIONAL_MAX: usize = 8;
-/// How a response ended.
+/// Way in which a response ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// The worker finished it.
     Complete,
-    /// It can not be finished; before the head was sent the client gets this error, after it a closed connection.
+    /// The response cannot be finished. Before the head was sent the client gets this error, after it a closed connection.
     Failed(Code),
-    /// The client had closed its side, and the worker closed its connection as it would have closed the client's.
+    /// The client had closed its side, and the worker closed its connection, as it would have closed the client's.
     Left,
 }
 
-/// How much of its connection the client has closed.
+/// Part of its connection that the client has closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Departure {
-    /// Nothing.
+    /// No part.
     None,
-    /// Its sending side (FIN): it has most likely left, and Node takes it for that.
+    /// The client's sending side (FIN): it has most likely left, and Node takes it for that.
     Half,
-    /// All of it, or nobody waits for the answer for another reason.
+    /// All of it; also if no client waits for the answer for another reason.
     Gone,
 }
 
-/// What the client's side gets next.
+/// Next item for the client's side.
 pub(crate) enum Next {
     Informational(ResponseHead),
     Head(ReceivedResponse),
     Data(Bytes),
-    /// Data waits in the file: read it with [`Answer::read_back`]. What was set aside framed is to be sent as it is.
+    /// Data waits in the file: read it with [`Answer::read_back`]. Bytes that were set aside framed are to be sent as they are.
     Spilled {
         is_framed: bool,
     },
@@ -71,7 +71,7 @@ pub(crate) enum Next {
 pub(crate) struct Upgraded {
     pub(crate) stream: Socket<UnixStream>,
     pub(crate) first: Bytes,
-    /// Leaves the count of streams when it is dropped.
+    /// Counts the stream until it is dropped.
     pub(crate) counted: Box<dyn Any>,
 }
 
@@ -81,13 +81,13 @@ struct Inner {
     head: Option<ReceivedResponse>,
     head_taken: bool,
     trailers: Vec<(String, Vec<u8>)>,
-    /// Tags of the parts that the page was made of, which are between the worker and the gateway.
+    /// Tags of the parts that the page was made of. They are between the worker and the gateway.
     parts: Parts,
     end: Option<End>,
     upgraded: Option<Upgraded>,
 }
 
-/// When what happened; the queue wait and the service time are told apart from these.
+/// Times of a response's events, from which queue wait and service time are computed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Times {
     pub(crate) dispatched: Option<Instant>,
@@ -95,7 +95,7 @@ pub(crate) struct Times {
     pub(crate) finished: Option<Instant>,
 }
 
-/// Its own body, or one that others read too.
+/// Body of the answer alone, or one that other answers share.
 enum Body {
     Own(Fill),
     Shared(Rc<Fill>),
@@ -115,37 +115,37 @@ impl Deref for Body {
 pub(crate) struct Answer {
     inner: RefCell<Inner>,
     body: Body,
-    /// The client, who has asked for it.
+    /// Reader for the client that has asked for the answer.
     reader: Key,
-    /// What it is the answer to, if a worker gives it.
+    /// Request that this answers, if a worker gives the answer.
     origin: OnceCell<Weak<WorkerRequest>>,
-    /// It reads no more.
+    /// The client reads no more of the body.
     has_left: Cell<bool>,
     pub(crate) changed: Signal,
     /// Set when the client's side has taken some of the body.
     pub(crate) taken: Signal,
     client_gone: Cell<bool>,
     client_half_closed: Cell<bool>,
-    /// Set with each step of the client's leaving: see [`Answer::departure`].
+    /// Set with each step of the client's departure: see [`Answer::departure`].
     pub(crate) departing: Signal,
     pub(crate) worker: Cell<Option<WorkerId>>,
     pub(crate) times: Cell<Times>,
     pub(crate) retry_after_s: Cell<Option<u32>>,
-    /// What was known of the request when it came.
+    /// Facts about the request at its arrival.
     pub(crate) arrival: Cell<Option<Arrival>>,
-    /// What the request is given.
+    /// Step of the ladder that the request got.
     pub(crate) step: Cell<Option<Step>>,
-    /// A worker has died with the request, and it was or will be given to a second one.
+    /// A worker has died with the request, and a second one gets or got it.
     pub(crate) was_retried: Cell<bool>,
-    /// CPU time that workers which died with the request used for it, microseconds: none of them has reported it.
+    /// CPU time that workers which died with the request used for it, microseconds: no worker has reported it.
     pub(crate) untold_cpu_us: Cell<u64>,
-    /// It has left its slot: an event stream or an upgraded connection.
+    /// The answer has left its slot: it is an event stream or an upgraded connection.
     pub(crate) is_stream: Cell<bool>,
-    /// When a byte last went either way on a stream that has left its slot.
+    /// Time at which a byte last went either way on a stream that has left its slot.
     pub(crate) last_moved: Cell<Instant>,
-    /// The stream has left its slot and ends when this is set.
+    /// Ends the stream, which has left its slot, when this is set.
     pub(crate) closing: Signal,
-    /// Only the end of the worker's connection ends the body, which a worker that dies ends as well.
+    /// Only the end of the worker's connection ends the body; a worker that dies ends it as well.
     pub(crate) is_until_close: Cell<bool>,
 }
 
@@ -154,12 +154,12 @@ impl Answer {
         Self::of(Body::Own(Fill::new(store, memory_bytes_max, file_bytes_max)), Inner::default())
     }
 
-    /// One more reader of a body that others read too, from its first byte on. It has its head already.
+    /// Further reader of a shared body, from its first byte on. Its head is known already.
     pub(crate) fn reading(body: &Rc<Fill>) -> Rc<Self> {
         Self::of(Body::Shared(Rc::clone(body)), Inner { head_taken: true, ..Inner::default() })
     }
 
-    /// A body that is not a worker's. It has its head already.
+    /// Body that is not a worker's. Its head is known already.
     pub(crate) fn body(store: &Rc<TempStore>, memory_bytes_max: usize, file_bytes_max: u64) -> Rc<Self> {
         let inner = Inner { head_taken: true, ..Inner::default() };
         Self::of(Body::Own(Fill::new(store, memory_bytes_max, file_bytes_max)), inner)
@@ -208,7 +208,7 @@ impl Answer {
         self.changed.set();
     }
 
-    /// Takes a piece of the body, or gives it back where it has to go to the disk.
+    /// Takes a piece of the body, or returns it if it has to go to the disk.
     pub(crate) fn push_to_memory(&self, data: Bytes) -> Result<(), Bytes> {
         if data.is_empty() || !self.is_wanted() {
             return Ok(());
@@ -230,7 +230,7 @@ impl Answer {
         self.changed.set();
     }
 
-    /// The worker names parts of the page in its head.
+    /// Notes the parts of the page that the worker names in its head.
     pub(crate) fn note_parts(&self, head: &Fields) {
         head.get_all(PARTS_FIELD).for_each(|value| self.inner.borrow_mut().parts.read(value));
     }
@@ -247,7 +247,7 @@ impl Answer {
         }
     }
 
-    /// The response cannot be finished. What the client has not been sent yet is replaced by the error.
+    /// Fails the response, which cannot be finished. The error replaces all that the client has not been sent yet.
     pub(crate) fn fail(&self, code: Code) {
         let mut inner = self.inner.borrow_mut();
         if inner.end.is_none() || (inner.end == Some(End::Complete) && !inner.head_taken) {
@@ -258,7 +258,7 @@ impl Answer {
         }
     }
 
-    /// The worker's request that it is the answer to hears of the client's leaving.
+    /// Connects the answer to the worker's request, which is told when the client leaves.
     pub(crate) fn comes_from(&self, request: &Rc<WorkerRequest>) {
         let _ = self.origin.set(Rc::downgrade(request));
     }
@@ -269,7 +269,7 @@ impl Answer {
         }
     }
 
-    /// The gateway ends the stream that it has become.
+    /// Ends the stream that the answer has become.
     pub(crate) fn close(&self) {
         self.closing.set();
         self.tell_worker(|request| request.tell(Event::Unwanted));
@@ -283,7 +283,7 @@ impl Answer {
         self.changed.set();
     }
 
-    /// Why the response could not be finished, if it could not.
+    /// Error for which the response could not be finished, if there was one.
     pub(crate) fn failure(&self) -> Option<Code> {
         match self.inner.borrow().end {
             Some(End::Failed(code)) => Some(code),
@@ -291,12 +291,12 @@ impl Answer {
         }
     }
 
-    /// Whether anybody will still read what the worker sends.
+    /// Whether a client will still read the worker's bytes.
     pub(crate) fn is_wanted(&self) -> bool {
         !self.client_gone.get() && !matches!(self.inner.borrow().end, Some(End::Failed(_) | End::Left))
     }
 
-    /// How much of its connection the client has closed.
+    /// Part of its connection that the client has closed.
     pub(crate) fn departure(&self) -> Departure {
         match (self.client_gone.get(), self.client_half_closed.get()) {
             (true, _) => Departure::Gone,
@@ -305,7 +305,7 @@ impl Answer {
         }
     }
 
-    /// The worker closed its connection because the client had closed its side.
+    /// Ends the answer, as the worker closed its connection after the client had closed its side.
     pub(crate) fn leave(&self) {
         let mut inner = self.inner.borrow_mut();
         if inner.end.is_none() {
@@ -314,14 +314,14 @@ impl Answer {
         }
     }
 
-    /// Whether the client has nothing of the response's head yet.
+    /// Whether the client has no byte of the response's head yet.
     pub(crate) fn is_untouched(&self) -> bool {
         !self.inner.borrow().head_taken
     }
 
     // The client's side.
 
-    /// What comes next, or `None` while there is nothing.
+    /// Next item for the client, or `None` while there is none.
     pub(crate) fn next(&self) -> Option<Next> {
         let mut inner = self.inner.borrow_mut();
         if !inner.head_taken {
@@ -352,20 +352,20 @@ impl Answer {
         !self.has_left.get() && self.body.has_framed(self.reader)
     }
 
-    /// Reads what has overflowed to the file, up to `bytes_max` bytes.
+    /// Reads up to `bytes_max` bytes that have overflowed to the file.
     ///
     /// # Errors
-    /// What the file system says.
+    /// Error of the file system.
     pub(crate) async fn read_back(&self, bytes_max: usize) -> io::Result<Bytes> {
         let data = self.body.read_back(self.reader, bytes_max).await;
         self.taken.set();
         data
     }
 
-    /// Moves what waits in memory to the file: the client takes nothing for now. `rest` was framed and comes before it.
+    /// Moves waiting bytes from memory to the file: the client takes nothing for now. `rest` was framed and comes before them.
     ///
     /// # Errors
-    /// When the file cannot take it; nothing has changed then.
+    /// Fails if the file cannot take them; nothing has changed then.
     pub(crate) async fn set_aside(&self, rest: &[u8]) -> io::Result<()> {
         if self.has_left.get() {
             return Err(io::ErrorKind::BrokenPipe.into());
@@ -380,20 +380,20 @@ impl Answer {
         self.body.unread_bytes(self.reader)
     }
 
-    /// This client gets no more: what it has not been sent took too much room, and others read on.
+    /// Ends the answer for this client alone: its unsent bytes take too much room, and other clients continue to read.
     pub(crate) fn give_up(&self, code: Code) {
         self.fail(code);
         self.leave_body();
     }
 
-    /// Once: its place may be another reader's by then.
+    /// Removes this reader from the body. Only the first call does so: its place may be another reader's later.
     fn leave_body(&self) {
         if !self.has_left.replace(true) {
             self.body.leave(self.reader);
         }
     }
 
-    /// Tags of the parts of the page, as far as the worker has named them.
+    /// Tags of the parts of the page that the worker has named so far.
     pub(crate) fn parts(&self) -> Parts {
         self.inner.borrow().parts.clone()
     }
@@ -410,14 +410,14 @@ impl Answer {
         self.changed.poll(cx)
     }
 
-    /// The client has closed its sending side. The worker's connection is closed likewise, so that the app sees it.
+    /// Records that the client has closed its sending side. The worker's connection is closed likewise, so that the app sees it.
     pub(crate) fn half_close(&self) {
         self.client_half_closed.set(true);
         self.departing.set();
         self.tell_worker(WorkerRequest::client_half_closed);
     }
 
-    /// The client will read no more. This frees nothing but memory: the worker's slot stays with the worker (I1).
+    /// Records that the client will read no more. This frees only memory: the worker's slot stays with the worker (I1).
     pub(crate) fn abandon(&self) {
         self.client_gone.set(true);
         self.leave_body();

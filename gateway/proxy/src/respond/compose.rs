@@ -1,7 +1,7 @@
 //! Composes a page: the answer that many get, with the answers in it that are this visitor's own. What is kept and shared is always the
 //! page as the app wrote it; each client has it composed for itself.
 //!
-//! The step stands between whoever answers and the one who sends ([`super::respond`]). It must not know who answers.
+//! The step is between the source of an answer and its sender ([`super::respond`]). It must not know the source.
 
 mod include;
 pub(crate) mod part;
@@ -25,21 +25,20 @@ use include::Parent;
 use weave::{Source, Weaving};
 
 impl Gate {
-    /// Includes that ended so, since the start.
+    /// Number of includes with this result, since the start.
     pub fn includes(&self, end: IncludeEnd) -> u64 {
         self.composer.counted(end)
     }
 }
 
-/// Leaves out of the request what would have the app answer with a part of a page, or with none, where the config says that its pages
-/// are composed.
+/// Removes fields that would make the app answer with a part of a page, or with none, if the config names its pages as composed.
 pub(crate) fn prepare(gate: &Gate, request: &mut Request) {
     if gate.composer.names(&request.head) {
         rules::drop_conditions(&mut request.head);
     }
 }
 
-/// The answer, or in its place the page that it becomes with its includes, which `ask` asks for.
+/// Answer, or in its place the page with its includes, which `ask` requests.
 pub(crate) fn compose(
     exchange: &Exchange<'_>,
     origin: &Origin,
@@ -95,7 +94,7 @@ pub(crate) fn compose(
     Ok(response)
 }
 
-/// The client's request, as far as it says who asks and how: not what it asks for.
+/// Request head for includes: it says who asks and how, without what the client asks for.
 fn for_includes(head: &RequestHead) -> RequestHead {
     let mut head = RequestHead { method: Method::Get, ..head.clone() };
     rules::drop_conditions(&mut head);

@@ -1,5 +1,5 @@
-//! Compression of answers on their way to the client, whoever gives them: what is compressed, in which encoding, and how that
-//! changes the head. The compressing itself is done by the threads of [`sluice_compression`].
+//! Compression of answers on their way to the client: the answers that are compressed, their encoding, and the changes in their heads. The
+//! threads of [`sluice_compression`] do the compressing.
 
 mod body;
 mod kept;
@@ -18,10 +18,10 @@ pub(crate) use body::Compressed;
 pub(crate) use kept::KeptBody;
 use policy::{Policy, Verdict};
 
-/// CPUs for each thread that compresses: the workers need the others.
+/// Number of CPUs for each thread that compresses: the workers need the others.
 const CPUS_PER_THREAD: usize = 4;
 
-/// The threads that compress, and what the config says of their work.
+/// The threads that compress, and their settings.
 pub(crate) struct Compression {
     pool: Pool,
     in_force: RefCell<Rc<Policy>>,
@@ -37,13 +37,13 @@ impl Compression {
         Compression { pool: Pool::new(limits), in_force: RefCell::new(Rc::new(Policy::read(config))) }
     }
 
-    /// Puts another config in force, but for the threads.
+    /// Applies another config, except for the number of threads.
     pub(crate) fn set_config(&self, config: &Config) {
         self.pool.set_bodies_max(bodies_max(config));
         *self.in_force.borrow_mut() = Rc::new(Policy::read(config));
     }
 
-    /// Whether bodies that are kept will be compressed.
+    /// Whether cached bodies will be compressed.
     pub(crate) fn is_enabled(&self) -> bool {
         self.in_force.borrow().is_enabled
     }
@@ -52,8 +52,8 @@ impl Compression {
         self.pool.counts()
     }
 
-    /// Compresses the answer where that is worth it and the client accepts it, and says so in its head. One that is kept is sent
-    /// in a form that is kept with it; for another the compressor is returned, and the answer's size is not known any more.
+    /// Compresses the answer if that is worth it and the client accepts it, and says so in its head. A cached answer is sent in a form that
+    /// is cached with it. For another the compressor is returned, and the answer's size is no longer known.
     pub(crate) async fn apply(&self, request: &RequestHead, response: &mut Response) -> (Size, Option<Compressed>) {
         let size = response.size();
         let policy = Rc::clone(&self.in_force.borrow());

@@ -1,5 +1,5 @@
-//! The one writer of response heads for clients of HTTP/1. Whatever gave the answer, it carries a date and its request's id,
-//! and says in the same way how its body is delimited and whether the connection goes on.
+//! The one writer of response heads for clients of HTTP/1. Every answer carries a date and its request's id. The head says in the same way
+//! how the body is delimited and whether the connection persists.
 
 use std::io::Write as _;
 use std::time::SystemTime;
@@ -10,7 +10,7 @@ use sluice_message::ResponseHead;
 use super::outgoing::Framed;
 use crate::answers::Size;
 
-/// How a response is carried.
+/// Transport of a response: version, framing and persistence.
 #[derive(Clone, Copy)]
 pub(crate) struct Carriage {
     pub(crate) version: Version,
@@ -49,13 +49,13 @@ pub(crate) fn write_head(out: &mut Vec<u8>, head: &ResponseHead, size: Size, car
     });
 }
 
-/// Appends the head of an interim response, which has nothing but its own fields.
+/// Appends the head of an interim response, with only its own fields.
 pub(crate) fn write_interim(out: &mut Vec<u8>, head: &ResponseHead) {
     write_response_start(out, head, |name| !is_of_chunks(name));
     out.extend_from_slice(b"\r\n");
 }
 
-/// The field that announces trailers, which only chunks can carry.
+/// Whether the field announces trailers, which only chunks can carry.
 fn is_of_chunks(name: &str) -> bool {
     name.eq_ignore_ascii_case("trailer")
 }

@@ -1,9 +1,9 @@
-//! Bytes that one side writes in pieces and any number of readers read, each at its own pace: in memory first, then in a temporary
-//! file. The writer waits for the disk at most, never for a reader (I2).
+//! Bytes that one side writes in pieces and any number of readers read, each at its own pace: in memory first, then in a temporary file.
+//! The writer waits for the disk at most, never for a reader (I2).
 //!
-//! A piece is there until every reader has had it, so the slowest one sets the watermark; one that leaves counts no more. What no
-//! longer fits into memory goes to the file, and so does everything when a reader takes nothing for a while. Memory is used again
-//! when the file has been read to its end. It must not know what the bytes mean.
+//! A piece is stored until every reader has had it, so the slowest one sets the watermark; one that leaves counts no more. Pieces that no
+//! longer fit into memory go to the file, and so do all when a reader takes nothing for a while. Memory is used again when the file has
+//! been read to its end. It must not know what the bytes mean.
 
 mod pieces;
 
@@ -27,10 +27,9 @@ pub(crate) struct Fill {
     pieces: RefCell<Pieces>,
     /// Locked while something is appended, by either side.
     file: Mutex<Option<TempFile>>,
-    /// Something was to be appended: until then nobody has locked the file, and most fills never need it.
+    /// An append was started. Until then no side has locked the file, and most fills never need it.
     may_have_file: Cell<bool>,
-    /// A piece is on its way to the file. Where its writer was cancelled meanwhile, this stays set: the piece is lost, and none may
-    /// follow it.
+    /// A piece is on its way to the file. If its writer was cancelled meanwhile, this stays set: the piece is lost, and none may follow it.
     is_pushing: Cell<bool>,
 }
 
@@ -60,7 +59,7 @@ impl Fill {
 
     // The writer's side.
 
-    /// Takes a piece. Nothing is kept where nobody reads.
+    /// Takes a piece. It is dropped if there are no readers.
     ///
     /// # Errors
     /// When the piece fits neither into memory nor into the file, or one before it was lost.
@@ -80,7 +79,7 @@ impl Fill {
         Ok(())
     }
 
-    /// Gives the piece back where the bounds, or pieces in the file, stand against it.
+    /// Takes a piece into memory. Returns the piece if the bounds or pieces in the file prevent that.
     pub(crate) fn push_to_memory(&self, data: Bytes) -> Result<(), Bytes> {
         let is_appending = self.may_have_file.get() && self.file.try_lock().is_err();
         if is_appending || self.has_lost() {
@@ -117,13 +116,13 @@ impl Fill {
 
     // The readers' side.
 
-    /// A reader of everything that is still there and of all that follows. What the first reader is to get must not be written
-    /// before it is made.
+    /// Adds a reader of everything that is still there and of all that follows. It must be made before the first reader's bytes are
+    /// written.
     pub(crate) fn add_reader(&self) -> Key {
         self.pieces.borrow_mut().add_reader()
     }
 
-    /// This reader reads no more; what only it had still to get is given up.
+    /// Removes a reader, and drops the pieces that only this reader had still to get.
     pub(crate) fn leave(&self, reader: Key) {
         self.pieces.borrow_mut().leave(reader);
         self.is_appending();
@@ -134,12 +133,12 @@ impl Fill {
         self.pieces.borrow().unread_bytes(reader)
     }
 
-    /// What comes next for this reader, or `None` while there is nothing.
+    /// Next part for this reader, or `None` while there is none.
     pub(crate) fn next(&self, reader: Key) -> Option<Part> {
         self.pieces.borrow_mut().next(reader)
     }
 
-    /// Whether something is being appended to the file, so that more is to come. A file of which nothing is left to read is let go.
+    /// Whether data is being appended to the file, so that more is to come. A file with nothing left to read is closed.
     pub(crate) fn is_appending(&self) -> bool {
         if !self.may_have_file.get() {
             return false;
@@ -156,10 +155,10 @@ impl Fill {
         self.pieces.borrow().has_framed(reader)
     }
 
-    /// Reads what is in the file, up to `bytes_max` bytes.
+    /// Reads up to `bytes_max` bytes from the file.
     ///
     /// # Errors
-    /// What the file system says, and where the file has nothing for this reader.
+    /// Error of the file system, also if the file has nothing for this reader.
     pub(crate) async fn read_back(&self, reader: Key, bytes_max: usize) -> io::Result<Bytes> {
         let (file, stretch) = {
             let file = self.file.lock().await;
@@ -173,11 +172,10 @@ impl Fill {
         Ok(data)
     }
 
-    /// Moves what waits in memory to the file: a reader takes nothing for now. It had framed `rest`, which comes before all else
-    /// for it.
+    /// Moves waiting bytes from memory to the file: a reader takes nothing for now. It had framed `rest`, which comes first for it.
     ///
     /// # Errors
-    /// When the file cannot take it; nothing has changed then.
+    /// Fails if the file cannot take them; nothing has changed then.
     pub(crate) async fn set_aside(&self, reader: Key, rest: &[u8]) -> io::Result<()> {
         let mut file = self.lock().await;
         let (at, mut data) = {
@@ -196,7 +194,7 @@ impl Fill {
     }
 }
 
-/// A reader of its own, which leaves when it is dropped.
+/// A reader with its own position, which leaves when it is dropped.
 pub(crate) struct FillReader {
     pub(crate) fill: Rc<Fill>,
     pub(crate) key: Key,
@@ -207,7 +205,7 @@ impl FillReader {
         FillReader { fill: Rc::clone(fill), key: fill.add_reader() }
     }
 
-    /// What is next, if that is in memory.
+    /// Next piece, if it is in memory.
     pub(crate) fn in_memory(&self) -> Option<Bytes> {
         match self.fill.next(self.key) {
             Some(Part::Data(data)) => Some(data),
@@ -215,10 +213,10 @@ impl FillReader {
         }
     }
 
-    /// The next bytes, at most so many of those that are in the file; `None` where nothing else was written.
+    /// Next bytes, at most `bytes_max` of those that are in the file; `None` if nothing else was written.
     ///
     /// # Errors
-    /// What the file system says.
+    /// Error of the file system.
     pub(crate) async fn read(&self, bytes_max: usize) -> io::Result<Option<Bytes>> {
         match self.fill.next(self.key) {
             None => Ok(None),

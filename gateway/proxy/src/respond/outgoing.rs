@@ -1,4 +1,4 @@
-//! Bytes of a response that are gathered for one write: framed, small pieces together, counted as memory of a slow client.
+//! Bytes of a response that are gathered for one write: framed, small pieces together, and counted as memory of a slow client.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -9,27 +9,27 @@ use tokio::time::Instant;
 use crate::receive::memory::{Held, Memory};
 use crate::respond::answer::Answer;
 
-/// Pieces are gathered up to here before they are written, where several are there at once.
+/// Bytes that are gathered before a write, if several pieces are ready at once.
 const GATHER_BYTES: usize = 64 * 1024;
-/// The same where memory is scarce, or the client slow.
+/// Bytes that are gathered if memory is scarce, or the client slow.
 const GATHER_BYTES_SCARCE: usize = 8 * 1024;
-/// Larger pieces are framed alone, without a copy in between.
+/// Size above which pieces are framed alone, without a copy in between.
 const SMALL_BYTES_MAX: usize = 4096;
 
-/// A write of fewer bytes waits for more, soon after the one before it. About what fits into a packet.
+/// Size below which a write waits for more, soon after the one before it. It is about what fits into a packet.
 const CRUMB_BYTES: usize = 1400;
-/// How long after the write before. Nobody sees it in an event stream, and an app that writes byte by byte costs 200 writes a
-/// second at most.
+/// Longest delay of a small write after the one before it. It is invisible in an event stream, and an app that writes byte by byte costs
+/// 200 writes a second at most.
 const CRUMB_WAIT: Duration = Duration::from_millis(5);
 
-/// So little stays in memory for a client that takes nothing: a file would cost more.
+/// Bytes that stay in memory for a client that takes nothing: a file would cost more.
 const KEPT_BYTES_MAX: usize = 2048;
-/// A buffer grown beyond this is given back after its write.
+/// Size beyond which a buffer is freed after its write.
 const KEPT_BYTES: usize = 16 * 1024;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framed {
-    /// As many bytes as announced, or none.
+    /// Number of bytes that was announced, or none.
     Plain,
     Chunked,
     /// HTTP/1.0: the end of the connection ends the body.
@@ -71,7 +71,7 @@ impl Outgoing {
         self.gather_bytes.saturating_sub(self.bytes.len() + self.small.len())
     }
 
-    /// Decides how much is gathered for the next write.
+    /// Decides how many bytes are gathered for the next write.
     fn prepare(&mut self) {
         self.is_prepared = true;
         let is_wide =
@@ -90,7 +90,7 @@ impl Outgoing {
         }
     }
 
-    /// Frames what has been gathered of small pieces; nothing else may be written before that.
+    /// Frames the gathered small pieces; nothing else may be written before that.
     pub(crate) fn seal(&mut self) {
         if !self.small.is_empty() {
             let small = std::mem::take(&mut self.small);
@@ -120,18 +120,18 @@ impl Outgoing {
         self.bytes.extend_from_slice(CHUNK_END);
     }
 
-    /// Until when so little may wait for more, if it may.
+    /// Time until which few bytes may wait for more, if they may.
     pub(crate) fn waits_until(&self) -> Option<Instant> {
         let until = self.written? + CRUMB_WAIT;
         (self.bytes.len() + self.small.len() < CRUMB_BYTES && Instant::now() < until).then_some(until)
     }
 
-    /// Counts what is there; the client may take its time with it.
+    /// Counts the bytes as memory; the client may take them slowly.
     pub(crate) fn hold(&mut self) {
         self.held.set(self.bytes.capacity() + self.small.capacity());
     }
 
-    /// Everything has been written or set aside; there may have been nothing.
+    /// Clears the buffers, after all bytes were written or set aside; there may have been none.
     pub(crate) fn clear(&mut self, written: Instant) {
         if !self.bytes.is_empty() {
             self.written = Some(written);
@@ -143,8 +143,8 @@ impl Outgoing {
         self.is_prepared = false;
     }
 
-    /// Moves what is left from `at`, and what the answer has in memory, to the answer's file. Returns from where on to write what stays
-    /// here. Where the file takes nothing, the memory stays taken, up to its bound.
+    /// Moves the bytes from `at`, and those that the answer has in memory, to the answer's file. Returns the offset from which to write the
+    /// bytes that stay here. If the file takes nothing, the memory stays taken, up to its bound.
     pub(crate) async fn set_aside(&mut self, answer: &Answer, at: usize) -> usize {
         let rest = &self.bytes[at..];
         let is_kept = rest.len() <= KEPT_BYTES_MAX;
@@ -155,7 +155,7 @@ impl Outgoing {
         0
     }
 
-    /// Lets go of the buffers, for a client that has taken nothing for a while; `rest` stays.
+    /// Releases the buffers, for a client that has taken nothing for a while; `rest` stays.
     fn keep_only(&mut self, rest: Vec<u8>) {
         self.is_slow = true;
         self.small = Vec::new();

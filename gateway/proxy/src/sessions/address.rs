@@ -1,6 +1,6 @@
-//! The worker of an address: the place that ranks highest for it (rendezvous hashing), so that clients of a place whose worker
-//! goes spread over the others, and nobody else moves. Who has a worker keeps it when another place gets one, as long as the
-//! table has room for the address.
+//! The worker of an address: the place that ranks highest for it (rendezvous hashing). Clients of a place whose worker goes spread over the
+//! others, and no other client moves. A client that has a worker keeps it when another place gets one, as long as the table has room for
+//! the address.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::net::{IpAddr, Ipv4Addr};
@@ -9,11 +9,11 @@ use sluice_scheduler::WorkerId;
 
 use super::table::Table;
 
-/// What counts as one client.
+/// Address or network that counts as one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Client {
     V4(Ipv4Addr),
-    /// The network alone: the 64 bits after it are one client's, which changes them at will.
+    /// The network part of an IPv6 address: the 64 bits after it are one client's, which changes them at will.
     V6(u64),
 }
 
@@ -30,7 +30,7 @@ impl Client {
 pub(super) struct Addresses(Table<Client, ()>);
 
 impl Addresses {
-    /// The worker of this address, of those that serve (places, and who is in them), and whether it had another before.
+    /// Worker of this address among those that serve (places with their workers), and whether it had another before.
     pub(super) fn worker_of(&mut self, address: IpAddr, serving: &[(u32, WorkerId)]) -> Option<(WorkerId, bool)> {
         let client = Client::of(address);
         let serves = |worker| serving.iter().any(|(_, serving)| *serving == worker);
@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    /// Of an address that has no worker yet.
+    /// Worker for an address that has none yet.
     fn worker_of(client: IpAddr, serving: &[(u32, WorkerId)]) -> Option<WorkerId> {
         Addresses::default().worker_of(client, serving).map(|(worker, _)| worker)
     }

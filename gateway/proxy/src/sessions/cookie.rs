@@ -1,9 +1,9 @@
-//! The cookie that names a worker: read, written, and kept from the app.
+//! The cookie that names a worker: reading, writing, and hiding it from the app.
 
 use sluice_catalog::config::SameSite;
 use sluice_message::ResponseHead;
 
-/// The values of this cookie in the value of a `Cookie` field. There may be several, of other paths or hosts.
+/// Values of this cookie in a `Cookie` field. There may be several, of other paths or hosts.
 pub(super) fn values<'v>(field: &'v [u8], name: &str) -> impl Iterator<Item = &'v str> {
     pairs(field).filter(move |pair| is_of(pair, name)).filter_map(|pair| {
         let at = pair.iter().position(|byte| *byte == b'=')?;
@@ -19,7 +19,7 @@ fn is_of(pair: &[u8], name: &str) -> bool {
     pair.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'='))
 }
 
-/// A request's head, as the gateway wrote it, without this cookie.
+/// Request head, as the gateway wrote it, without this cookie.
 pub(super) fn hide(head: &[u8], name: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(head.len());
     for line in head.split_inclusive(|byte| *byte == b'\n') {
@@ -39,7 +39,7 @@ pub(super) fn hide(head: &[u8], name: &str) -> Vec<u8> {
     out
 }
 
-/// The value of `Set-Cookie` (RFC 6265) that keeps it until the browser is closed.
+/// Value of `Set-Cookie` (RFC 6265) for a cookie that lasts until the browser is closed.
 pub(super) fn line(name: &str, value: &str, same_site: SameSite, is_secure: bool) -> String {
     let same_site = match same_site {
         SameSite::Lax => "Lax",

@@ -1,9 +1,9 @@
 //! Sessions of Engine.IO, on which Socket.IO runs: a worker gives out a `sid` in its answer to the first poll, and every request
 //! that follows carries it in its query. A bounded table says which worker gave out which.
 //!
-//! The table is filled by what workers answer, never by what clients ask. A `sid` counts at the path where it was given out alone,
-//! so nobody makes another request of the app look like a poll. Where an endpoint repeats what a client has asked for, that may look
-//! like a `sid`, at as many paths as the client likes; they take no place for longer than nobody uses them.
+//! The table is filled by the answers of workers, never by the requests of clients. A `sid` counts only at the path where it was given out,
+//! so no client makes another request of the app look like a poll. If an endpoint repeats parts of the request, they may look like a `sid`,
+//! at as many paths as the client likes. Such entries keep their place only while they are used.
 
 use std::rc::Rc;
 
@@ -12,28 +12,28 @@ use sluice_scheduler::WorkerId;
 
 use super::table::Table;
 
-/// Paths at which sessions are known to be given out. Those that were used last stay; an app has one, or a few.
+/// Most paths at which sessions are known to be given out. Those that were used last stay; an app has one, or a few.
 pub(crate) const PATHS_MAX: usize = 16;
-/// Longest path at which sessions are remembered: each of them has it.
+/// Longest path in bytes at which sessions are remembered: each of them stores it.
 const PATH_BYTES_MAX: usize = 256;
-/// Bytes of an answer in which the `sid` is looked for.
+/// Bytes of an answer in which the `sid` is searched.
 const ANSWER_BYTES: usize = 256;
 
-/// A request in the protocol's words.
+/// Request in the terms of Engine.IO.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Asks<'r> {
-    /// For a new session.
+    /// Request for a new session.
     Open { path: &'r str },
-    /// Within this one. `polls`: it is answered when there is something to tell.
+    /// Request within this session. `polls`: it is answered when there is data to send.
     In { sid: &'r str, path: &'r str, polls: bool },
 }
 
-/// Path and query.
+/// Splits a target into path and query.
 pub(super) fn split(target: &str) -> (&str, &str) {
     target.split_once('?').unwrap_or((target, ""))
 }
 
-/// What the request asks for, if it is one of Engine.IO 3 or 4.
+/// Parsed request, if it is one of Engine.IO 3 or 4.
 pub(super) fn asks<'r>(method: &Method, target: &'r str) -> Option<Asks<'r>> {
     let (path, query) = split(target);
     if !query.contains("EIO=") {
@@ -50,8 +50,7 @@ pub(super) fn asks<'r>(method: &Method, target: &'r str) -> Option<Asks<'r>> {
     }
 }
 
-/// The `sid` in the first bytes of an answer: `0{"sid":"…"`, behind a length in version 3, and with its quotes escaped where it is
-/// JSONP.
+/// Finds the `sid` in the first bytes of an answer: `0{"sid":"…"`, after a length in version 3, and with its quotes escaped in JSONP.
 pub(super) fn sid_in(answer: &[u8]) -> Option<&str> {
     let answer = &answer[..answer.len().min(ANSWER_BYTES)];
     let at = answer.windows(4).position(|window| window == b"\"sid")? + 4;
@@ -63,11 +62,11 @@ pub(super) fn sid_in(answer: &[u8]) -> Option<&str> {
     ((8..=128).contains(&sid.len()) && sid.bytes().all(is_plain)).then_some(sid)
 }
 
-/// Sessions that workers have given out, each with the path where.
+/// Sessions that workers have given out, each with its path.
 #[derive(Default)]
 pub(super) struct Issued {
     sids: Table<Box<str>, Rc<str>>,
-    /// The one that was used last is the last.
+    /// Paths, the one that was used last at the end.
     paths: Vec<Rc<str>>,
 }
 
@@ -100,14 +99,14 @@ impl Issued {
         found
     }
 
-    /// The path as it is known, which is used now.
+    /// Stored path equal to this one, marked as used.
     fn used(&mut self, path: &str) -> Option<Rc<str>> {
         let at = self.paths.iter().rposition(|known| **known == *path)?;
         self.paths[at..].rotate_left(1);
         self.paths.last().cloned()
     }
 
-    /// The worker's sessions are gone.
+    /// Removes the sessions of a worker.
     pub(super) fn forget(&mut self, worker: WorkerId) {
         self.sids.forget(worker);
     }

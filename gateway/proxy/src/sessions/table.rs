@@ -1,19 +1,19 @@
-//! A bounded table of sessions: what clients are known by, and the worker of each. Beyond its bound, the session that was not
-//! asked for longest is forgotten.
+//! A bounded table of sessions: the keys of clients, and the worker of each. Beyond its bound, the session that was unused for longest is
+//! forgotten.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 use sluice_scheduler::WorkerId;
 
-/// Sessions that are remembered in each table.
+/// Most sessions that are remembered in each table.
 pub(crate) const SESSIONS_MAX: usize = 50_000;
 
 struct Entry<V> {
     worker: WorkerId,
-    /// What else is known of it.
+    /// Further data of the session.
     value: V,
-    /// When it was asked for last, as a count of such moments.
+    /// Last use of the session, as a count of uses.
     used: u64,
 }
 
@@ -44,7 +44,7 @@ impl<K: Clone + Eq + Hash, V> Table<K, V> {
         }
     }
 
-    /// The worker of the session of this key, if it is one that `fits`.
+    /// Worker of this key's session, if `fits` accepts it.
     pub(super) fn find<Q>(&mut self, key: &Q, fits: impl FnOnce(WorkerId, &V) -> bool) -> Option<WorkerId>
     where
         K: std::borrow::Borrow<Q>,
@@ -63,7 +63,7 @@ impl<K: Clone + Eq + Hash, V> Table<K, V> {
         self.entries.contains_key(key)
     }
 
-    /// The worker's sessions are gone.
+    /// Removes the sessions of a worker.
     pub(super) fn forget(&mut self, worker: WorkerId) {
         let by_use = &mut self.by_use;
         self.entries.retain(|_, entry| {

@@ -1,5 +1,5 @@
-//! Pipes in memory that stand for sockets: as [`tokio::io::duplex`], but that an end says when it can be written to, and that who
-//! closes with bytes unread resets the connection, as Linux does. Both decide what the gateway does.
+//! Pipes in memory that stand for sockets, as [`tokio::io::duplex`], with two differences. An end says when it can be written to, and
+//! closing with unread bytes resets the connection, as on Linux. The gateway's behaviour depends on both.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -12,15 +12,15 @@ use std::task::{Context, Poll, Waker, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 
-/// One direction.
+/// One direction of a pipe.
 struct Way {
     bytes: VecDeque<u8>,
     bytes_max: usize,
     /// Nothing more will be written.
     is_ended: bool,
-    /// Nobody reads any more.
+    /// The other end reads no more.
     is_deaf: bool,
-    /// The reader gets an error when it has read what there is.
+    /// The reader gets an error when it has read the remaining bytes.
     is_reset: bool,
     reader: Option<Waker>,
     writer: Option<Waker>,
@@ -55,7 +55,7 @@ struct Ways {
     outward: Rc<RefCell<Way>>,
 }
 
-/// The two ends of a pipe that holds so many bytes each way.
+/// Makes the two ends of a pipe that holds this number of bytes each way.
 pub(crate) fn pipe(bytes_max: usize) -> (End, End) {
     let (there, back) = (Way::new(bytes_max), Way::new(bytes_max));
     let end =
@@ -153,9 +153,9 @@ struct Backlog {
     came: Notify,
 }
 
-/// Where paths of workers in memory begin.
+/// Beginning of the paths of workers in memory.
 pub(crate) const MEMORY: &str = "/memory";
-/// What a worker holds in a pipe each way, as a unix socket does.
+/// Bytes that a worker holds in a pipe each way, as a unix socket does.
 const UNIX_BYTES: usize = 208 * 1024;
 
 /// A worker's listening socket, known by its path on this thread; it closes when it is dropped.
@@ -181,7 +181,7 @@ impl Listener {
         }
     }
 
-    /// Whether the worker's backlog is full.
+    /// Sets whether the worker's backlog is full.
     pub(crate) fn fill(&self, is_full: bool) {
         self.backlog.is_full.set(is_full);
     }
@@ -193,7 +193,7 @@ impl Drop for Listener {
     }
 }
 
-/// A connection to who listens at the path in memory; `None` for a path that is not in memory.
+/// Connects to the listener at a path in memory; `None` for a path that is not in memory.
 pub(super) fn dial(path: &Path) -> Option<io::Result<End>> {
     if !path.starts_with(MEMORY) {
         return None;

@@ -1,5 +1,5 @@
-//! Carries one request out: turns readiness of its worker's connection into events of the exchange, and does what the exchange wants
-//! done. It decides nothing: that is in [`sluice_dispatch::Exchange`].
+//! Carries one request out. It turns readiness of its worker's connection into events of the exchange, and performs the actions of the
+//! exchange. It decides nothing: that is in [`sluice_dispatch::Exchange`].
 
 use std::future::Future;
 use std::io;
@@ -28,9 +28,9 @@ type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
 pub(crate) struct Driver {
     slots: Rc<Slots>,
     request: Rc<WorkerRequest>,
-    /// Its slot, until it is given back.
+    /// Slot of the request, until it is freed.
     lease: Option<Lease>,
-    /// Its place among streams, once it has left its slot.
+    /// Place of the request among streams, after it has left its slot.
     stream: Option<StreamLease>,
     wire: Option<Wire>,
     era: u32,
@@ -43,11 +43,11 @@ pub(crate) struct Driver {
     sleep: Option<Pin<Box<Sleep>>>,
     /// The head of a stream or of another protocol.
     head: Option<ReceivedResponse>,
-    /// What was wrong with the answer.
+    /// Description of the fault in the answer; empty without one.
     detail: &'static str,
-    /// One look at the clock for all that happens in a turn.
+    /// Time of the current turn, read once for all its events.
     now: Instant,
-    /// The answer came whole.
+    /// The answer is complete.
     is_whole: bool,
     is_over: bool,
 }
@@ -100,7 +100,7 @@ impl Future for Driver {
 }
 
 impl Driver {
-    /// Returns whether anything has happened.
+    /// Polls all I/O of the request. Returns whether anything has happened.
     fn poll_io(&mut self, gate: &Rc<Gate>, cx: &mut Context<'_>) -> bool {
         self.poll_connect(cx) || self.poll_write(cx) || self.poll_read(gate, cx) || self.poll_judging(cx)
     }
@@ -219,7 +219,7 @@ impl Driver {
         }
     }
 
-    /// Nothing more is read while a piece waits for the disk; the client never has to be waited for.
+    /// Adds a piece to the answer. Nothing more is read while a piece waits for the disk; the client is never waited for.
     fn push(&mut self, piece: Bytes) {
         if let Err(piece) = self.request.answer.push_to_memory(piece) {
             let answer = Rc::clone(&self.request.answer);
@@ -287,7 +287,7 @@ impl Driver {
         }
     }
 
-    /// The last action: what belongs to the request goes where it belongs.
+    /// Performs the last action: returns the slot or the stream, and ends the answer.
     fn end(&mut self, gate: &Rc<Gate>, action: Action) {
         self.is_over = true;
         let request = &self.request;
@@ -357,7 +357,8 @@ impl Driver {
         (self.wire, self.connecting, self.writer, self.reader) = (None, None, None, None);
     }
 
-    /// The request has left its slot, which is free: the answer goes on as a stream. How long it lives is no measure of the worker.
+    /// Moves the request from its slot, which becomes free, to the streams. The lifetime of a stream does not count as the worker's service
+    /// time.
     fn detach(&mut self, gate: &Gate) {
         let Some(lease) = self.lease.take() else { return };
         let answer = &self.request.answer;

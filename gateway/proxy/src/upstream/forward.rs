@@ -1,6 +1,6 @@
-//! Writes a request afresh for a worker: its own fields, then what the gateway says about where it came from.
+//! Encodes a request for a worker: its own fields, then the gateway's fields about its origin.
 //!
-//! Nothing passes through as it came. Fields that only the gateway may set are removed from what a client sent.
+//! No bytes are passed on unchanged. Fields that only the gateway may set are removed from the client's.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::rc::Rc;
@@ -15,22 +15,22 @@ use crate::receive::trust::Trust;
 use crate::respond::compose::rules::CAPABILITY;
 use crate::upstream::token::Token;
 
-/// What is known of the connection a request came on, and how it is written; made once for all its requests.
+/// Origin of a connection's requests and its encoding for workers; made once for all its requests.
 #[derive(Clone)]
 pub(crate) struct Origin {
     pub(crate) peer: IpAddr,
-    /// Whether the config trusts this peer's word.
+    /// Whether the config trusts this peer.
     pub(crate) is_trusted: bool,
     /// The connection came to the port that redirects to HTTPS.
     pub(crate) is_redirected: bool,
     /// Port of a peer at the gateway's own address, which may be a worker.
     pub(crate) port_within: Option<u16>,
-    /// The gateway itself.
+    /// The gateway itself makes the requests.
     is_own: bool,
     peer_text: String,
-    /// The start of `Forwarded`: who and how.
+    /// Beginning of `Forwarded`: client and protocol.
     forwarded: String,
-    /// The gateway's private word to the preload, after the request's number.
+    /// Private parameters for the preload, after the request's number.
     private: String,
 }
 
@@ -49,24 +49,24 @@ impl Origin {
         }
     }
 
-    /// Looks again whether the peer's word is trusted, which a reload may have changed since the last request.
+    /// Checks again whether the peer is trusted, which a reload may have changed since the last request.
     pub(crate) fn judge(&mut self, trust: &Trust) {
         self.is_trusted = trust.allows(self.peer);
     }
 
-    /// Where requests come from that the gateway makes itself; `port` is its own.
+    /// Origin of the gateway's own requests; `port` is its own.
     pub(crate) fn own(trust: &Trust, port: u16, scheme: Scheme) -> Self {
         let here = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Origin { is_trusted: true, is_own: true, ..Origin::new(trust, here, here, scheme) }
     }
 
-    /// Whether the gateway makes them itself.
+    /// Whether the gateway makes the requests itself.
     pub(crate) fn is_own(&self) -> bool {
         self.is_own
     }
 
-    /// Removes what a worker does not see of this client's fields, so that nothing is told apart by it. True where `Connection`
-    /// names fields that the app may look at: pages must not be told apart by those either.
+    /// Removes the fields that a worker must not see from this client, so that no page depends on them. True if `Connection` names fields
+    /// that the app may read: pages must not depend on those either.
     pub(crate) fn hides_from_worker(&self, fields: &mut Fields) -> bool {
         let is_hidden = |name: &str| !self.is_trusted && is_about_origin(name);
         if fields.iter().any(|(name, _)| is_hidden(name)) {
@@ -75,14 +75,14 @@ impl Origin {
         Forwardable::new(fields).removes_any()
     }
 
-    /// Whether the client speaks HTTPS, here or, as a trusted peer says, there.
+    /// Whether the client speaks HTTPS, to the gateway or, as a trusted peer reports, to that peer.
     pub(crate) fn is_https(&self, head: &RequestHead) -> bool {
         let told = head.fields.get("x-forwarded-proto").filter(|_| self.is_trusted);
         told.map_or(head.scheme == Scheme::Https, |proto| proto.eq_ignore_ascii_case(b"https"))
     }
 }
 
-/// A new id for a request.
+/// Makes a new id for a request.
 pub(crate) fn new_request_id() -> Rc<str> {
     let mut id = [0; 32];
     for (digits, byte) in id.chunks_exact_mut(2).zip(fastrand::u128(..).to_be_bytes()) {
@@ -91,7 +91,7 @@ pub(crate) fn new_request_id() -> Rc<str> {
     ascii(&id).into()
 }
 
-/// The id that a trusted peer gave the request, if it is well formed.
+/// Request id from a trusted peer, if it is well formed.
 pub(crate) fn trusted_request_id(head: &RequestHead, origin: &Origin) -> Option<Rc<str>> {
     let id = head.fields.get("x-request-id").filter(|_| origin.is_trusted)?;
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:=+/@".contains(byte);
@@ -99,23 +99,23 @@ pub(crate) fn trusted_request_id(head: &RequestHead, origin: &Origin) -> Option<
     is_well_formed.then(|| ascii(id).into())
 }
 
-/// A request as far as its worker gets to know it.
+/// Part of a request that its worker gets.
 pub(crate) struct Outbound<'r> {
     pub(crate) head: &'r RequestHead,
     pub(crate) framing: Framing,
     pub(crate) upgrade: Option<&'r str>,
     pub(crate) request_id: &'r str,
-    /// The trace whose context the app gets, if it gets any.
+    /// Trace whose context the app gets, if any.
     pub(crate) trace: Option<Trace>,
-    /// It is profiled.
+    /// Order to profile the request, if it is chosen.
     pub(crate) profile: Option<ProfileOrder>,
-    /// Requests of its class for which its CPU time stands, where only a sample is measured; 0 where it is not in that.
+    /// Number of requests of its class for which its CPU time stands, if only a sample is measured; 0 if it is not in the sample.
     pub(crate) weight: Option<u32>,
-    /// Its answer may be composed: the app gets to know that, and nothing of what the client can decompress.
+    /// True if the answer may be composed: the app is told so, and is not told which encodings the client accepts.
     pub(crate) is_composed: bool,
 }
 
-/// The head for the worker, complete with its empty line.
+/// Complete head for the worker, with its empty line.
 pub(crate) fn worker_head(outbound: &Outbound<'_>, origin: &Origin, request: RequestId, token: Token) -> Vec<u8> {
     let Outbound { head, framing, upgrade, request_id, trace, profile, weight, is_composed } = *outbound;
     let mut out = Vec::with_capacity(1024);
@@ -165,7 +165,7 @@ pub(crate) fn worker_head(outbound: &Outbound<'_>, origin: &Origin, request: Req
     out
 }
 
-/// The start of the private word to the preload, which has to be the last field.
+/// Writes the beginning of the private field for the preload, which has to be the last field.
 fn write_label(out: &mut Vec<u8>, request: RequestId, token: Token) {
     out.extend_from_slice(b"X-Sluice-Request: id=");
     write_decimal(out, request.0);
@@ -180,7 +180,7 @@ fn write_line(out: &mut Vec<u8>, parts: &[&str]) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Whether a client's field goes on to the worker.
+/// Whether the gateway forwards a client's field to the worker.
 fn keeps(name: &str, origin: &Origin) -> bool {
     let is = |own: &str| name.eq_ignore_ascii_case(own);
     if starts_with(name, "x-sluice-") || is("x-request-id") || is("sluice-warm-up") && !origin.is_own {
@@ -189,22 +189,22 @@ fn keeps(name: &str, origin: &Origin) -> bool {
     origin.is_trusted || !is_about_origin(name)
 }
 
-/// Whether it says where a request came from.
+/// Whether the field is about the origin of a request.
 fn is_about_origin(name: &str) -> bool {
     starts_with(name, "x-forwarded-") || ["forwarded", "x-real-ip"].iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Whether the gateway says in place of the client what this field says.
+/// Whether the gateway sets this field in place of the client.
 fn is_of_composing(name: &str) -> bool {
     name.eq_ignore_ascii_case("accept-encoding") || name.eq_ignore_ascii_case("surrogate-capability")
 }
 
-/// Bytes that were made of hexadecimal digits.
+/// Text of bytes that were made of hexadecimal digits.
 fn ascii(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_default()
 }
 
-/// An address as `Forwarded` writes it (RFC 7239 §6): IPv6 in brackets and quotes.
+/// Address in the form of `Forwarded` (RFC 7239 §6): IPv6 in brackets and quotes.
 struct NodeName(IpAddr);
 
 impl std::fmt::Display for NodeName {

@@ -1,6 +1,6 @@
-//! A count of the requests that a worker is given while its main thread is in a loop that lets others in
-//! (`packages/breathe`): one byte in a file, which the loop reads when its budget is used up. Everything else that the gateway
-//! says is read by the event loop, which does not turn until then.
+//! Counter of the requests that a worker is given while its main thread is in a loop that lets others in (`packages/breathe`). It is one
+//! byte in a file, which the loop reads when its budget is used up. The event loop reads all other messages of the gateway, and does not
+//! turn until then.
 
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
@@ -17,7 +17,7 @@ use super::slots::Slots;
 pub(super) struct Counter {
     file: File,
     count: Cell<u8>,
-    /// The loop may have ended by then.
+    /// End of counting, as the loop may have ended by then.
     until: Cell<Instant>,
 }
 
@@ -35,7 +35,7 @@ impl Counter {
 }
 
 impl Slots {
-    /// Counts what the worker is given until then. The file is made at the first call.
+    /// Counts the requests that the worker is given until then. The file is made at the first call.
     pub(crate) fn count_given(&self, path: &Path, until: Instant) {
         let mut counter = self.counter.borrow_mut();
         match &*counter {
@@ -45,7 +45,7 @@ impl Slots {
         }
     }
 
-    /// The worker is given a request.
+    /// Counts a request that the worker is given.
     pub(super) fn note_given(&self) {
         let counter = self.counter.borrow();
         let Some(counter) = counter.as_ref().filter(|counter| counter.until.get() > Instant::now()) else { return };

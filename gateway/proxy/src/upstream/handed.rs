@@ -1,10 +1,9 @@
-//! Requests that a worker was handed ahead of time, and how they are taken back for certain, even from a worker whose event
-//! loop stands still.
+//! Requests that are handed to a worker ahead, and a way to take them back for certain, even if the worker's event loop is blocked.
 //!
-//! Gateway and worker share a named pipe. Each handing over has a number, which is put into the pipe before the request is sent
-//! and stands in the request's head. Whichever side reads the number out has the request: the worker reads it just before the
-//! app sees the request, the gateway to give it to another worker. What is left in the pipe of a dead worker was seen by nobody.
-//! The number is not the request's, which may come back to the same worker while its old bytes are still unread there.
+//! Gateway and worker share a named pipe. Each handing over has a number, which is put into the pipe before the request is sent and stands
+//! in the request's head. The side that reads the number from the pipe gets the request. The worker reads it right before the app sees the
+//! request; the gateway reads it to give the request to another worker. Numbers left in the pipe of a dead worker belong to requests that
+//! no app has seen. The number is not the request's, which may come back to the same worker while its old bytes are still unread there.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -16,12 +15,12 @@ use nix::fcntl::OFlag;
 use super::request::WorkerRequest;
 use super::slots::Slots;
 
-/// Requests that a worker may have ahead of time, beside those that it holds. Each has a connection of its own. With 32 clients of a
+/// Most requests that a worker may be handed ahead, beside those that it holds. Each has a connection of its own. With 32 clients of a
 /// trivial handler, 8 cost the gateway a quarter less than 2, and 16 no less than 8 (`docs/decisions/0058-light-requests-in-batches.md`).
 pub(crate) const AHEAD_MAX: u32 = 8;
-/// A number in the pipe: 64 bits, least significant byte first.
+/// Bytes of a number in the pipe: 64 bits, least significant byte first.
 const ENTRY_BYTES: usize = 8;
-/// A longer request is not handed over: what a worker has not read lies in the kernel.
+/// Largest request in bytes that is handed ahead: unread bytes lie in the kernel.
 const REQUEST_BYTES_MAX: u64 = 16 * 1024;
 
 /// The pipe of a worker.
@@ -51,7 +50,7 @@ impl Pipe {
 }
 
 impl WorkerRequest {
-    /// Whether it may be handed over ahead of time, if it is cheap: whole with its head, and not about to hold its connection.
+    /// Whether the request may be handed ahead, if it is cheap: it fits into the kernel's buffer, and is not about to hold its connection.
     pub(crate) fn may_go_ahead(&self) -> bool {
         let bytes = self.head.len() as u64 + self.body.borrow().len();
         !self.is_upgrade && !self.is_own && !self.head.ends_with(crate::sessions::POLL) && bytes <= REQUEST_BYTES_MAX
@@ -59,25 +58,25 @@ impl WorkerRequest {
 }
 
 impl Slots {
-    /// The worker takes requests ahead of time from now on, if its pipe can be opened.
+    /// Opens the worker's pipe, so that it takes requests ahead from now on.
     pub(crate) fn open_pipe(&self, pipe: &Path) -> io::Result<()> {
         let pipe = Pipe::open(pipe)?;
         *self.pipe.borrow_mut() = Some(pipe);
         Ok(())
     }
 
-    /// Puts the number into the pipe. Where that fails, the worker just gets the request early, and keeps it.
+    /// Puts the number into the pipe. If that fails, the worker gets the request early, and it cannot be taken back.
     pub(crate) fn hand(&self, number: u64) -> bool {
         self.pipe.borrow().as_ref().is_some_and(|pipe| pipe.put(number))
     }
 
-    /// The connections that the worker may have.
+    /// Most connections that the worker may have.
     pub(super) fn connections_max(&self, concurrency: u32) -> usize {
         let ahead = if self.pipe.borrow().is_some() { AHEAD_MAX } else { 0 };
         concurrency.saturating_add(ahead) as usize
     }
 
-    /// Takes everything that the app has not seen.
+    /// Takes all numbers that the app has not seen out of the pipe.
     pub(crate) fn take_unseen(&self) -> Vec<u64> {
         self.pipe.borrow().as_ref().map(Pipe::take_all).unwrap_or_default()
     }

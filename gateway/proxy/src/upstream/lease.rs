@@ -1,5 +1,5 @@
-//! A slot of a worker in the hands of whoever carries a request out. Giving it back is the only way to free the slot, and moves
-//! it away, so that nobody frees a slot twice or keeps on with one that is another's (I1).
+//! Slot of a worker, held by the task that carries a request out. Only returning the lease frees the slot. That consumes the lease, so no
+//! task frees a slot twice or uses one that is another request's (I1).
 
 use std::rc::Rc;
 use std::sync::mpsc::Sender;
@@ -9,7 +9,7 @@ use sluice_scheduler::{RequestId, WorkerId};
 
 use crate::gate::Gate;
 
-/// What a dispatch hands out. It holds numbers alone, so that it can cross threads.
+/// Right to a worker's slot, from a dispatch. It holds numbers alone, so that it can cross threads.
 #[must_use]
 pub(crate) struct Lease {
     pub(crate) worker: WorkerId,
@@ -17,11 +17,11 @@ pub(crate) struct Lease {
     lost: Option<Sender<Lost>>,
 }
 
-/// A lease that nobody has given back: a fault of the gateway's own has ended the task that had it.
+/// A lease that was never returned: a fault of the gateway's own has ended its task.
 pub(crate) struct Lost {
     pub(crate) worker: WorkerId,
     pub(crate) request: RequestId,
-    /// Where the fault was.
+    /// Source location of the fault.
     pub(crate) place: String,
 }
 
@@ -30,13 +30,13 @@ impl Lease {
         Lease { worker, request, lost: Some(lost.clone()) }
     }
 
-    /// The slot is given back, or went with its worker.
+    /// Ends the lease, because the slot is returned or went with its worker.
     pub(crate) fn end(mut self) -> (WorkerId, RequestId) {
         self.lost = None;
         (self.worker, self.request)
     }
 
-    /// The worker goes on with another request in the same slot.
+    /// Passes the slot to another request of the same worker.
     pub(crate) fn pass_to(&mut self, request: RequestId) {
         self.request = request;
     }
@@ -52,7 +52,7 @@ impl Drop for Lease {
     }
 }
 
-/// A stream that has left its slot, in the worker's count; it leaves that with its connection, whichever way that ends.
+/// A stream that has left its slot, in the worker's count. It is counted until its connection ends, in whatever way.
 pub(crate) struct StreamLease {
     gate: Rc<Gate>,
     worker: WorkerId,

@@ -1,4 +1,4 @@
-//! An answer on its way from a worker: bytes to a head and pieces of a body. The worker is input like any client (I8).
+//! An answer on its way from a worker: bytes are parsed to a head and pieces of a body. The worker is input like any client (I8).
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use sluice_http1::{ChunkedDecoder, HeadLimits, HeadReader, Parse, ReceivedResponse, ResponseFraming};
@@ -8,41 +8,41 @@ use super::request::WorkerRequest;
 use super::token::ANSWER_FIELD;
 use crate::gate::to_usize;
 
-/// Up to here copying is cheaper than sharing the buffer.
+/// Size in bytes up to which copying a piece is cheaper than sharing its buffer.
 const COPY_BYTES_MAX: usize = 4096;
-/// How each head of an answer begins.
+/// First bytes of every response head.
 const VERSION_START: &[u8] = b"HTTP/1.";
 
-/// What shows that an answer is the request's own.
+/// Proof that an answer belongs to the request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Proof {
-    /// Its token, in the head.
+    /// The request's token, in the head.
     Token,
-    /// That its connection has carried no other. An app may then have written the answer to the socket itself.
+    /// The connection, which has carried no other request. An app may then have written the answer to the socket itself.
     Connection,
     /// Nothing: the worker has no preload.
     None,
 }
 
-/// What the bytes so far come to.
+/// Result of reading the bytes so far.
 pub(super) enum Progress {
-    /// More are needed.
+    /// More bytes are needed.
     Short,
-    /// An interim answer that means something to the client.
+    /// An interim answer that is meant for the client.
     Interim(ResponseHead),
     /// The head.
     Head(ReceivedResponse),
     /// A piece of the body.
     Piece(Bytes),
-    /// The body is whole. The connection may carry another request, as far as the answer says.
+    /// End of the body. `is_reusable` is true if the answer lets the connection carry another request.
     Whole { trailers: Trailers, is_reusable: bool },
 }
 
-/// Why they come to nothing.
+/// Reason why an answer cannot be used.
 pub(super) enum Broken {
-    /// They are not HTTP/1.1, or more than announced.
+    /// Bytes that are not HTTP/1.1, or more bytes than announced.
     Malformed(&'static str),
-    /// They do not carry the request's token (I10).
+    /// A head without the request's token (I10).
     Foreign,
 }
 
@@ -52,7 +52,7 @@ enum State {
     Head(HeadReader),
     Empty,
     Sized(u64),
-    /// With small chunks that came together, which go on together: an app that writes a byte at a time must not cost one step a byte.
+    /// Small chunks that arrive together are forwarded together: an app that writes a byte at a time must not cost one step a byte.
     Chunked(Box<(ChunkedDecoder, BytesMut)>),
     UntilClose,
 }
@@ -62,7 +62,7 @@ pub(super) struct Reader {
     state: State,
     proof: Proof,
     keeps_alive: bool,
-    /// Those of a body whose last piece has gone on.
+    /// Trailers of a body whose last piece was forwarded.
     trailers: Trailers,
 }
 
@@ -71,7 +71,7 @@ impl Reader {
         Reader { state: State::Head(HeadReader::new()), proof, keeps_alive: false, trailers: Vec::new() }
     }
 
-    /// Takes what there is of the bytes.
+    /// Parses the available bytes.
     pub(super) fn step(
         &mut self,
         unread: &mut BytesMut,
@@ -202,7 +202,7 @@ fn malformed(rejection: &Rejection) -> Broken {
     Broken::Malformed(rejection.detail)
 }
 
-/// The first `len` bytes. A small piece is copied, so that the buffer it came in can be used again at once.
+/// Takes the first `len` bytes. A small piece is copied, so that its buffer can be used again at once.
 fn take(unread: &mut BytesMut, len: usize) -> Bytes {
     if len <= COPY_BYTES_MAX {
         let piece = Bytes::copy_from_slice(&unread[..len]);
@@ -212,8 +212,8 @@ fn take(unread: &mut BytesMut, len: usize) -> Bytes {
     unread.split_to(len).freeze()
 }
 
-/// Whether the head is one that the preload has marked for the request: its first field is the token. Bytes that got before
-/// it, up to the middle of a field or of a status line, have made it a later field, or the real status line a reason.
+/// Whether the preload has marked the head for the request: its first field is the token. Bytes that precede it, up to the middle of a
+/// field or of a status line, make it a later field, or the real status line a reason.
 fn bears(received: &ReceivedResponse, request: &WorkerRequest) -> bool {
     let is_marked = received
         .head

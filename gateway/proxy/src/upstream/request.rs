@@ -1,4 +1,4 @@
-//! A request for a worker, from the queue to the last word about it.
+//! A request for a worker, from the queue to the worker's last report on it.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -22,32 +22,32 @@ use crate::signal::Signal;
 use crate::upstream::token::Token;
 use sluice_classes::Class;
 
-/// The most of a path that operators are shown.
+/// Most characters of a path that operators are shown.
 const PATH_CHARS_MAX: usize = 200;
 
-/// What is asked of a worker.
+/// Data from which a worker's request is made.
 pub(crate) struct Asked {
     pub(crate) request: RequestId,
-    /// The proof that the head of its answer has to carry.
+    /// Token that the head of its answer has to carry.
     pub(crate) token: Token,
-    /// Its head, written afresh.
+    /// Request head, encoded for the worker.
     pub(crate) head: Vec<u8>,
     pub(crate) body: Body,
     pub(crate) method: Method,
-    /// It asks for another protocol.
+    /// The request asks to upgrade to another protocol.
     pub(crate) is_upgrade: bool,
     pub(crate) request_id: Rc<str>,
     pub(crate) class: Class,
     pub(crate) answer: Rc<Answer>,
-    /// The gateway's own, to warm a worker: it never waits in the queue.
+    /// The request is the gateway's own, to warm a worker: it never waits in the queue.
     pub(crate) is_own: bool,
-    /// How it came through quarantine. It stays with the request, as a client that leaves ends no probe.
+    /// Pass from quarantine. It stays with the request, as a client that leaves ends no probe.
     pub(crate) pass: Option<Pass>,
-    /// The task of its client, which carries it out beside its own work.
+    /// Place in its client's task, which carries it out beside its own work.
     pub(crate) seat: Option<Rc<Seat>>,
 }
 
-/// A whole request for a worker.
+/// A complete request for a worker.
 pub(crate) struct WorkerRequest {
     pub(crate) request: RequestId,
     pub(crate) token: Token,
@@ -65,19 +65,19 @@ pub(crate) struct WorkerRequest {
     gate: Weak<Gate>,
     epoch: Instant,
     exchange: RefCell<Exchange>,
-    /// What is still to be done for the exchange, in order.
+    /// Outstanding actions of the exchange, in order.
     actions: RefCell<Vec<Action>>,
-    /// Set when there is something to be done, or another time to wait for.
+    /// Set when there is a new action, or another time to wait for.
     stirred: Signal,
-    /// The number by which it was handed to its worker ahead of time.
+    /// Number by which it was handed ahead to its worker.
     pub(crate) handed_as: Cell<u64>,
-    /// What the scheduler said of it when its worker died.
+    /// Facts from the scheduler about the request when its worker died.
     pub(crate) orphaned: Cell<Option<Orphan>>,
     /// No worker works on its answer any more.
     pub(crate) is_answered: Cell<bool>,
-    /// What is to come of it when it has ended.
+    /// Pending cost and record of the request, until it has ended.
     pub(crate) account: Account,
-    /// When its worker got it, and when it began there.
+    /// Times at which the request was given to its worker and began there.
     pub(crate) given: Cell<Instant>,
     pub(crate) started: Cell<Instant>,
 }
@@ -128,12 +128,12 @@ impl WorkerRequest {
         request
     }
 
-    /// Tells the exchange what has happened. What follows is done by whoever carries the request out.
+    /// Passes an event to the exchange. The task that carries the request out performs the resulting actions.
     pub(crate) fn tell(&self, event: Event) {
         self.tell_at(Instant::now(), event);
     }
 
-    /// The same, by a look at the clock that was taken within this turn.
+    /// Passes an event with a time that was read within this turn.
     pub(crate) fn tell_at(&self, at: Instant, event: Event) {
         let mut actions = self.actions.borrow_mut();
         let mut exchange = self.exchange.borrow_mut();
@@ -148,18 +148,18 @@ impl WorkerRequest {
         Time(u64::try_from(at.saturating_duration_since(self.epoch).as_micros()).unwrap_or(u64::MAX))
     }
 
-    /// What is to be done next.
+    /// Next action of the exchange, removed from the list.
     pub(super) fn next_action(&self) -> Option<Action> {
         let mut actions = self.actions.borrow_mut();
         (!actions.is_empty()).then(|| actions.remove(0))
     }
 
-    /// Ready when there is something new to be done.
+    /// Ready when there is a new action.
     pub(super) fn poll_stirred(&self, cx: &mut Context<'_>) -> Poll<()> {
         self.stirred.poll(cx)
     }
 
-    /// When the exchange is to be told that time has passed.
+    /// Time at which the exchange next needs an event for passed time.
     pub(super) fn wake_at(&self) -> Option<Instant> {
         self.exchange.borrow().wake_at().map(|at| self.epoch + Duration::from_micros(at.0))
     }
@@ -181,7 +181,7 @@ impl WorkerRequest {
         self.exchange.borrow().is_reported()
     }
 
-    /// Whether its app writes when it likes.
+    /// Whether its app writes at will: to another protocol, to an event stream, or to a long poll.
     pub(crate) fn is_taken(&self) -> bool {
         self.exchange.borrow().is_taken()
     }
@@ -190,18 +190,18 @@ impl WorkerRequest {
         self.exchange.borrow().ahead()
     }
 
-    /// Whether nothing that its worker was handed stands before it there.
+    /// Whether the worker may have begun it: no request that the worker was handed precedes it.
     pub(crate) fn has_begun(&self) -> bool {
         self.ahead() != Ahead::Handed
     }
 
-    /// None stands before it in its worker any more: from here on time counts.
+    /// Begins the request, which is now first in its worker: from here on its time counts.
     pub(crate) fn begin(&self, at: Instant) {
         self.started.set(at);
         self.tell_at(at, Event::Begun);
     }
 
-    /// The worker has exited, and the app has not seen what it was handed by these numbers.
+    /// Records that the worker has exited, and that the app has not seen the requests that were handed ahead by these numbers.
     pub(crate) fn worker_is_gone(&self, unseen: &[u64], cause: sluice_dispatch::Cause) {
         self.account.close();
         let is_unseen = self.ahead() != Ahead::No && unseen.contains(&self.handed_as.get());
@@ -218,14 +218,14 @@ impl WorkerRequest {
         self.tell(Event::ClientHalfClosed { is_shown: self.shows_departures() });
     }
 
-    /// Whether the app sees a client that leaves. A worker that reports no end of what its app then does would have to be replaced each
-    /// time, and a warm-up has no client.
+    /// Whether the app sees that a client leaves. A worker that reports no end of the app's reaction would have to be replaced each time,
+    /// and a warm-up has no client.
     fn shows_departures(&self) -> bool {
         let worker = self.answer.worker.get();
         !self.is_own && worker.is_some_and(|worker| self.gate.upgrade().is_some_and(|gate| gate.reports(worker)))
     }
 
-    /// Lets the config's times end. They are long, so that requests pay for no timers of their own.
+    /// Checks the config's timeouts. They are long, so that requests pay for no timers of their own.
     pub(crate) fn check(&self, now: Instant, stream_idle_max: Option<Duration>) {
         let answer = &self.answer;
         if answer.is_stream.get()
@@ -240,7 +240,7 @@ impl WorkerRequest {
         }
     }
 
-    /// What held it in quarantine, which its end lets go of.
+    /// Takes the pass from quarantine, which releases the request's probe.
     pub(crate) fn take_pass(&self) -> Option<Pass> {
         self.pass.take()
     }
@@ -252,7 +252,7 @@ impl WorkerRequest {
         method_and_target(&self.head).1
     }
 
-    /// What logs and answers call it.
+    /// Request id in logs and answers.
     pub(crate) fn id(&self) -> &str {
         &self.request_id
     }
@@ -263,7 +263,7 @@ impl WorkerRequest {
         (self.request_id.to_string(), method.to_owned(), target.to_owned())
     }
 
-    /// What operators see of it. The query may hold secrets, and so is left out.
+    /// Description of the request for operators. The query may hold secrets, and so is left out.
     pub(crate) fn describe(&self) -> CurrentRequest {
         let (method, target) = method_and_target(&self.head);
         let path = target.split(['?', '#']).next().unwrap_or_default();
@@ -277,7 +277,7 @@ impl WorkerRequest {
     }
 }
 
-/// The first two words of a head that the gateway wrote.
+/// First two words of a head that the gateway wrote.
 fn method_and_target(head: &[u8]) -> (&str, &str) {
     let mut words = head.split(|byte| matches!(byte, b' ' | b'\r'));
     let mut word = || words.next().and_then(|word| std::str::from_utf8(word).ok()).unwrap_or_default();

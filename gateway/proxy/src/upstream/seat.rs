@@ -1,5 +1,5 @@
-//! The place in a client's task for the request that this client waits for: the task carries it out itself, in the same turn in which
-//! it writes the answer. A slow client or a disk holds nothing up (I2): whatever the task waits for, the request is carried on.
+//! The place in a client's task for the request that this client waits for. The task carries it out itself, in the same turn in which it
+//! writes the answer. A slow client or a disk blocks nothing (I2): the request is carried on while the task waits for them.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -13,18 +13,18 @@ use super::driver::Driver;
 /// See the module's text. One a client's connection.
 #[derive(Default)]
 pub(crate) struct Seat {
-    /// It stays in its place while it is polled: moving it costs more than the rest of the poll.
+    /// Driver that is being polled. It stays in place meanwhile: moving it costs more than the rest of the poll.
     driver: RefCell<Option<Driver>>,
-    /// One that has come while the other was polled: the request's next try.
+    /// Driver of the request's retry, which arrived while the first one was polled.
     next: RefCell<Option<Driver>>,
-    /// The task's, while it waits.
+    /// Waker of the task, while it waits.
     waker: RefCell<Option<Waker>>,
     is_attended: Cell<bool>,
     has_new: Cell<bool>,
 }
 
 impl Seat {
-    /// Carries the request out, in the task if that is there.
+    /// Carries the request out, in the client's task if that is there.
     pub(super) fn take(seat: Option<&Rc<Self>>, driver: Driver) {
         match seat {
             Some(seat) if seat.is_attended.get() => seat.put(driver),
@@ -52,7 +52,7 @@ impl Seat {
         }
     }
 
-    /// A panic in the driver ends the driver, not the client's task: its lease, which is lost with it, tells.
+    /// Polls the driver. A panic ends the driver, not the client's task: the lost lease reports it.
     fn poll_driver(&self, cx: &mut Context<'_>) {
         loop {
             self.has_new.set(false);
@@ -71,7 +71,7 @@ impl Seat {
         }
     }
 
-    /// Runs a task of the client, and beside it the request that it waits for.
+    /// Runs a task of the client, and beside it the request that the task waits for.
     pub(crate) async fn attend<F: Future + Unpin>(self: &Rc<Self>, task: F) -> F::Output {
         self.is_attended.set(true);
         let _leaving = Leaving(self);
@@ -92,7 +92,7 @@ impl Seat {
     }
 }
 
-/// What the task does not wait for any more goes on in a task of its own.
+/// Guard that moves the driver to a task of its own when the client's task stops waiting.
 struct Leaving<'s>(&'s Rc<Seat>);
 
 impl Drop for Leaving<'_> {

@@ -1,5 +1,5 @@
-//! A worker's slots: the requests that it has, and the connections that wait for one: HTTP/1.1 on its unix socket, one request at a
-//! time on each. It must not know clients.
+//! A worker's slots, with the requests in them, and its idle connections: HTTP/1.1 on its unix socket, one request at a time on each. It
+//! must not know clients.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -20,10 +20,10 @@ use super::wire::Wire;
 use crate::gate::Gate;
 use crate::ids::RequestMap;
 
-/// A connection that waits for a request.
+/// An idle connection.
 struct Idle {
     wire: Wire,
-    /// The latest request on it.
+    /// Latest request on the connection.
     carried: Rc<WorkerRequest>,
 }
 
@@ -32,23 +32,23 @@ pub(crate) struct Slots {
     pub(super) gate: Weak<Gate>,
     pub(super) worker: WorkerId,
     pub(super) socket: PathBuf,
-    /// The numbers of requests that the worker was handed ahead of time.
+    /// Pipe with the numbers of requests that the worker was handed ahead.
     pub(super) pipe: RefCell<Option<Pipe>>,
-    /// The count of what it is given while it is in a loop that lets others in.
+    /// Counter of requests that it is given while it is in a loop that lets others in.
     pub(super) counter: RefCell<Option<Counter>>,
     /// Heads of answers carry the tokens of their requests.
     pub(super) marks: bool,
-    /// The app writes to connections itself, so that each may carry one request only.
+    /// The app writes to connections itself, so each may carry one request only.
     pub(crate) is_raw: Cell<bool>,
     pub(crate) finished_total: Cell<u64>,
     held: RefCell<RequestMap<Rc<WorkerRequest>>>,
     idle: RefCell<Vec<Idle>>,
-    /// Counts up when the worker listens afresh; connections from before lead nowhere.
+    /// Number of times that the worker has listened anew; older connections are dead.
     era: Cell<u32>,
     is_closed: Cell<bool>,
     /// The process that serves has gone, or the gateway has given the worker up.
     pub(crate) is_dying: Cell<bool>,
-    /// The gateway's own part in its death, should it die now.
+    /// Cause recorded if the worker exits now.
     cause: Cell<Cause>,
 }
 
@@ -72,7 +72,7 @@ impl Slots {
         })
     }
 
-    /// Gives a request to a free slot. The scheduler has made sure that there is one.
+    /// Gives a request to a slot, which the scheduler has found to be free.
     pub(crate) fn give(
         self: &Rc<Self>,
         at: Instant,
@@ -99,7 +99,7 @@ impl Slots {
         Seat::take(seat.as_ref(), Driver::new(Rc::clone(self), request, lease, wire));
     }
 
-    /// The slot is the request's again, although its answer was read whole.
+    /// Gives the slot back to the request, although its answer was read completely.
     pub(crate) fn give_again(self: &Rc<Self>, lease: Lease, request: Rc<WorkerRequest>, wire: Option<Wire>) {
         self.hold(&request);
         request.is_answered.set(false);
@@ -111,12 +111,12 @@ impl Slots {
         self.held.borrow_mut().insert(request.request, Rc::clone(request));
     }
 
-    /// The request is in no slot any more.
+    /// Removes the request from its slot.
     pub(super) fn free(&self, request: RequestId) {
         self.held.borrow_mut().remove(&request);
     }
 
-    /// What is in the slots, of what is meant.
+    /// Requests in the slots for which `is_meant` is true.
     pub(crate) fn held(&self, is_meant: impl Fn(&WorkerRequest) -> bool) -> Vec<Rc<WorkerRequest>> {
         self.held.borrow().values().filter(|request| is_meant(request)).cloned().collect()
     }
@@ -137,12 +137,12 @@ impl Slots {
         }
     }
 
-    /// Closes connections that their worker has closed, or that it speaks on although nobody asked.
+    /// Closes idle connections that their worker has closed, or on which it sends without a request.
     pub(crate) fn look_after_idle(&self) {
         self.idle.borrow_mut().retain_mut(|idle| idle.wire.is_quiet());
     }
 
-    /// Keeps a connection for another request.
+    /// Stores a connection for another request.
     pub(super) fn keep(&self, wire: Wire, era: u32, carried: &Rc<WorkerRequest>) {
         // Without marks, bytes that an app sends late would be taken for the next request's answer.
         if self.marks && !self.is_raw.get() && !self.is_closed.get() && era == self.era.get() {
@@ -154,14 +154,14 @@ impl Slots {
         self.era.get()
     }
 
-    /// The worker is gone: its slots go with it. Returns the numbers of what it was handed and the app has not seen.
+    /// Closes the slots of a worker that is gone. Returns the numbers of requests that it was handed and the app has not seen.
     pub(crate) fn close(&self) -> Vec<u64> {
         self.is_closed.set(true);
         self.idle.borrow_mut().clear();
         self.take_unseen()
     }
 
-    /// The process that serves has gone, or the gateway gives the worker up.
+    /// Marks the worker as dying: the process that serves has gone, or the gateway gives it up.
     pub(crate) fn dies(&self) {
         if !self.is_dying.replace(true) {
             for request in self.held(|_| true) {
@@ -170,19 +170,19 @@ impl Slots {
         }
     }
 
-    /// The gateway is about to end the worker. That it was stuck outlasts whatever follows from it.
+    /// Records the cause for which the gateway is about to end the worker. The cause that it was stuck is never replaced.
     pub(crate) fn ends_for(&self, cause: Cause) {
         if self.cause.get() != Cause::Stuck {
             self.cause.set(cause);
         }
     }
 
-    /// Why it ends, as far as the gateway has to do with it.
+    /// Cause recorded for the worker's end, if the gateway has to do with it.
     pub(crate) fn cause(&self) -> Cause {
         self.cause.get()
     }
 
-    /// The worker listens with another server now.
+    /// Records that the worker listens with another server now.
     pub(crate) fn renew(&self) {
         self.era.set(self.era.get() + 1);
         self.idle.borrow_mut().clear();

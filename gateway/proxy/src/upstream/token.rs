@@ -1,4 +1,4 @@
-//! The token that proves which request an answer belongs to (I10).
+//! The token that proves to which request an answer belongs (I10).
 //!
 //! The gateway sends it to the preload with the request, the preload puts it into the answer's head, and the gateway
 //! compares and removes it. An app that has bytes of an earlier answer under way cannot know it, nor can a client that
@@ -11,7 +11,7 @@ use sluice_scheduler::RequestId;
 /// Name of the field in the answer's head.
 pub(crate) const ANSWER_FIELD: &str = "x-sluice-answer";
 
-/// 16 hexadecimal digits.
+/// Token of 16 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token([u8; 16]);
 

@@ -1,4 +1,4 @@
-//! One connection to a worker: the stream and what was read from it and not used yet.
+//! One connection to a worker: the stream, and the bytes that were read from it and not used yet.
 
 use std::future::Future as _;
 use std::io;
@@ -16,14 +16,14 @@ use super::StreamLease;
 use crate::respond::answer::Upgraded;
 use crate::socket::Socket;
 
-/// How much is read from a worker at once.
+/// Bytes that one read from a worker takes at most.
 pub(crate) const READ_BYTES: usize = 32 * 1024;
 
-/// How long a worker may keep its backlog full.
+/// Longest time for which a worker may keep its backlog full.
 const BACKLOG_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Errors that say nothing bad of the worker: its backlog is full because it computes, or we are out of descriptors
-/// (EMFILE, ENFILE; the numbers are the same on every Unix).
+/// True for errors that do not mean that the worker failed: its backlog is full because it computes, or the gateway is
+/// out of descriptors. These are EMFILE and ENFILE, whose numbers are the same on every Unix.
 fn is_passing(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock || matches!(error.raw_os_error(), Some(23 | 24))
 }
@@ -31,13 +31,13 @@ fn is_passing(error: &io::Error) -> bool {
 pub(crate) struct Wire {
     pub(crate) stream: Socket<UnixStream>,
     pub(crate) unread: BytesMut,
-    /// Requests written to it, or begun to be.
+    /// Number of requests that were written to it, at least in part.
     pub(crate) carried: u32,
 }
 
 impl Wire {
     /// # Errors
-    /// When nobody listens on the socket.
+    /// Fails if no process listens on the socket.
     pub(crate) async fn connect(socket: &Path) -> io::Result<Self> {
         let deadline = Instant::now() + BACKLOG_TIMEOUT;
         loop {
@@ -51,14 +51,14 @@ impl Wire {
         }
     }
 
-    /// Whether nothing speaks against another request: an idle connection that is closed, or sends anything, carries none.
+    /// Whether the connection can carry another request: an idle one that is closed, or sends anything, cannot.
     pub(super) fn is_quiet(&mut self) -> bool {
         let mut byte = [0];
         let mut cx = Context::from_waker(Waker::noop());
         Pin::new(&mut self.stream).poll_read(&mut cx, &mut ReadBuf::new(&mut byte)).is_pending()
     }
 
-    /// Reads what there is, up to the room of the buffer. 0 bytes are the end of the connection.
+    /// Reads the available bytes, up to the room of the buffer. 0 bytes are the end of the connection.
     pub(super) fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         if self.unread.capacity() - self.unread.len() < READ_BYTES / 4 {
             self.unread.reserve(READ_BYTES);
@@ -71,7 +71,7 @@ impl Wire {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
-    /// Closes the sending side. A socket does that at once.
+    /// Closes the sending side, at once.
     pub(super) fn shut_down(&mut self) {
         let mut cx = Context::from_waker(Waker::noop());
         let _ = Pin::new(&mut self.stream).poll_shutdown(&mut cx);

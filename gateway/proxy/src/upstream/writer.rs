@@ -16,14 +16,14 @@ use crate::gate::to_usize;
 use crate::receive::body::Body;
 use crate::respond::fill::FillReader;
 
-/// A request up to here that was written at once is read at once: less than what a runtime takes in one read.
+/// Size up to which a request that was written at once is also read at once: less than a runtime takes in one read.
 const PIECE_BYTES_MAX: usize = 4096;
-/// How each head ends.
+/// Last bytes of every request head.
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
 type Reading = Pin<Box<dyn Future<Output = (FillReader, io::Result<Option<Bytes>>)>>>;
 
-/// Where the next bytes of a body are.
+/// Source of the body's next bytes.
 enum Rest {
     None,
     Ready(FillReader),
@@ -32,7 +32,7 @@ enum Rest {
 
 /// See the module's text.
 pub(super) struct Writer {
-    /// What is written next. `None` is the request's head as it stands.
+    /// Next bytes to write. `None` is the request's head as it stands.
     piece: Option<Bytes>,
     at: usize,
     next: Option<Bytes>,
@@ -43,11 +43,11 @@ pub(super) struct Writer {
     is_first: bool,
 }
 
-/// What came of a write.
+/// Result of a write.
 pub(super) enum Written {
-    /// Bytes left. All of them: `is_whole`; in one small write: `is_one_piece`.
+    /// Bytes were sent. All of them: `is_whole`; in one small write: `is_one_piece`.
     Some { is_whole: bool, is_one_piece: bool },
-    /// The worker's connection takes no more; its reading side tells why.
+    /// The worker's connection takes no more; its reading side gives the reason.
     Refused,
     /// The body could not be read back.
     Lost,
@@ -76,7 +76,7 @@ impl Writer {
         Writer { piece, at: 0, next, rest, end, total, wrote: 0, is_first: true }
     }
 
-    /// Writes as much as the worker takes.
+    /// Writes as many bytes as the worker takes.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, wire: &mut Wire, request: &WorkerRequest) -> Poll<Written> {
         loop {
             let bytes = self.piece.as_deref().unwrap_or(&request.head);
@@ -105,7 +105,7 @@ impl Writer {
         }
     }
 
-    /// What follows what was written.
+    /// Next piece after the one that was written.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<Bytes>>> {
         if let Some(next) = self.next.take() {
             return Poll::Ready(Ok(Some(next)));
@@ -144,7 +144,7 @@ impl Writer {
     }
 }
 
-/// The head, with the number by which it was handed over ahead of time at the end of the gateway's word to the preload.
+/// Request head, with the number by which it was handed ahead at the end of the private field for the preload.
 fn head_of(request: &WorkerRequest) -> Cow<'_, [u8]> {
     if request.ahead() == Ahead::No {
         return Cow::Borrowed(&request.head);
@@ -153,7 +153,7 @@ fn head_of(request: &WorkerRequest) -> Cow<'_, [u8]> {
     Cow::Owned([&request.head[..request.head.len() - END_OF_HEAD.len()], mark.as_bytes()].concat())
 }
 
-/// What stands before and behind a body that has trailers: it goes as one chunk. Nothing for any other.
+/// Bytes before and after a body that has trailers, which is sent as one chunk. Both are empty for any other body.
 fn chunk_around(body: &Body) -> (Vec<u8>, Vec<u8>) {
     let (mut before, mut behind) = (Vec::new(), Vec::new());
     if !body.trailers().is_empty() {

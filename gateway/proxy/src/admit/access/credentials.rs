@@ -1,5 +1,5 @@
-//! Reads a name and a password from a request (RFC 7617), and knows those that were right lately. Neither shows in what is
-//! printed, and no password stays.
+//! Reads a name and a password from a request (RFC 7617), and remembers the pairs that were right lately. Neither
+//! appears in logs, and no password is stored.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,9 +11,10 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use sluice_message::Fields;
 use tokio::time::Instant;
 
-/// Bounds how many pairs of name and password are known to be right. Each user has one; bcrypt takes a few for the same.
+/// Most pairs of name and password that are remembered. Each user has one; bcrypt accepts several passwords for one
+/// hash.
 const VERIFIED_MAX: usize = 2_000;
-/// Bounds how long a pair counts as right without another look.
+/// Time for which a pair counts as right without another check.
 const VERIFIED_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// A name and a password, as sent.
@@ -23,7 +24,7 @@ pub(super) struct Credentials {
 }
 
 impl Credentials {
-    /// What the field `Authorization` holds, where it is the only one and of the scheme `Basic`.
+    /// Credentials in the field `Authorization`, if it is the only one and of the scheme `Basic`.
     pub(super) fn of(fields: &Fields) -> Option<Self> {
         let mut values = fields.get_all("authorization");
         let (value, None) = (values.next()?, values.next()) else { return None };
@@ -38,13 +39,13 @@ impl Credentials {
     }
 }
 
-/// Stands for a name and a password; nobody without the key can make one or find what it stands for.
+/// Keyed hash of a name and a password; without the key, nobody can make one or find its pair.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Tag([u8; 32]);
 
 /// Pairs of name and password that were right lately, by their tags.
 pub(super) struct Verified {
-    /// Lives and dies with the process.
+    /// Key of the hash; it lives as long as the process.
     key: hmac::Key,
     until: HashMap<Tag, Instant>,
 }
@@ -67,7 +68,8 @@ impl Verified {
         Tag(tag)
     }
 
-    /// A tag is random to everybody else, so how long it takes to find one says nothing of a password.
+    /// Whether the pair was right lately. Tags are random to others, so the time of this lookup says nothing about a
+    /// password.
     pub(super) fn contains(&self, tag: Tag, now: Instant) -> bool {
         self.until.get(&tag).is_some_and(|until| now < *until)
     }

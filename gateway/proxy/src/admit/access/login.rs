@@ -1,5 +1,5 @@
-//! Checks names and passwords. A hash is slow on purpose, so it is computed on a thread of its own, one at a time, at most
-//! once in a while for each pair, and not for addresses that have been wrong too often.
+//! Checks names and passwords. A hash is slow on purpose, so it is computed on a thread of its own, one at a time. It is not computed for a
+//! pair that was right lately, nor for addresses that have been wrong too often.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -24,15 +24,15 @@ pub(super) type Users = BTreeMap<String, PasswordHash>;
 const WAITING_MAX: usize = 32;
 /// Bounds the addresses whose wrong passwords are counted.
 const ADDRESSES_MAX: usize = 10_000;
-/// Wrong passwords of one address, an IPv6 network of 64 bits being one.
+/// Limit on wrong passwords of one address; an IPv6 network of 64 bits counts as one.
 const WRONG: Rate = Rate { count: 6, period_s: 60, burst: 10 };
-/// bcrypt reads no more of a password; a longer one would be as good as its beginning.
+/// Longest password. bcrypt reads no more bytes, so a longer one would be as good as its beginning.
 const PASSWORD_BYTES_MAX: usize = 72;
 
-/// Browsers no longer show the realm.
+/// Value of `WWW-Authenticate`. Browsers no longer show the realm.
 const CHALLENGE: &str = "Basic realm=\"Restricted\", charset=\"UTF-8\"";
 
-/// The users, and what is known of those who tried to be one.
+/// The users, and the state of login attempts.
 pub(crate) struct Login {
     users: Users,
     exempt: Vec<String>,
@@ -60,8 +60,8 @@ impl Login {
         }
     }
 
-    /// Lets the request of a user through, without the field that says so, and any request for an exempt path as it is. Returns whether
-    /// it is a user's.
+    /// Lets the request of a user through, without its credentials, and any request for an exempt path as it is. Returns whether it is a
+    /// user's.
     pub(crate) async fn admit(&self, client: IpAddr, head: &mut RequestHead) -> Result<bool, Refusal> {
         if self.exempt.iter().any(|exempt| is_plainly_below(head.path(), exempt)) {
             return Ok(false);
@@ -94,7 +94,7 @@ impl Login {
         Err(self.refusal("the name or the password is wrong"))
     }
 
-    /// Takes as long for a name that there is not as for one that there is, as long as all hashes have one cost.
+    /// Checks the password. This takes as long for an unknown name as for a known one, if all hashes have one cost.
     async fn is_right(&self, credentials: Credentials) -> bool {
         let Credentials { name, password } = credentials;
         let user = self.users.get(&name);
@@ -104,7 +104,7 @@ impl Login {
         matches.unwrap_or(false) && is_user
     }
 
-    /// Refuses an address that has been wrong too often, before any work is done for it.
+    /// Refuses an address with too many wrong passwords, before any work is done for it.
     fn look_for_patience(&self, client: IpAddr) -> Result<(), Refusal> {
         let now_ns = self.now_ns();
         let whole_at_ns = self.wrong.borrow().whole_at_ns(Key::of(0, client)).unwrap_or(now_ns);
@@ -128,15 +128,15 @@ fn limited(wait_s: u32) -> Refusal {
     Refusal { retry_after_s: Some(wait_s.max(1)), ..Refusal::of(Code::LoginLimited) }
 }
 
-/// Whether every app reads this path as one at or below `exempt`: what follows has no escapes, no backslash, no empty name
-/// and none that begins with a dot.
+/// Whether every app reads this path as one at or below `exempt`: the rest has no escapes, no backslash, no empty name and none that begins
+/// with a dot.
 fn is_plainly_below(path: &str, exempt: &str) -> bool {
     let Some(rest) = path.strip_prefix(exempt.trim_end_matches('/')) else { return false };
     let is_below = rest.is_empty() || rest.starts_with('/');
     is_below && !rest.contains(['%', '\\']) && !rest.contains("//") && !rest.contains("/.")
 }
 
-/// One of those that wait.
+/// Place among the waiting logins.
 struct Place<'l>(&'l Cell<usize>);
 
 impl<'l> Place<'l> {

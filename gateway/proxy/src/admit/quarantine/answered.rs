@@ -1,10 +1,10 @@
-//! Pages that were answered lately, in constant memory: a page that others get is not closed for everybody.
+//! Pages that were answered lately, in constant memory. A page that other clients get is not quarantined for all.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Pages that are remembered; two that fall on one place take it from each other.
+/// Pages that are remembered; two with the same place replace each other.
 const PLACES: usize = 1024;
 const LATELY: Duration = Duration::from_secs(600);
 
@@ -29,7 +29,7 @@ impl Answered {
         noted.is_some_and(|(of, at)| of == route && now.saturating_duration_since(at) < LATELY)
     }
 
-    /// Another version of the app serves.
+    /// Forgets all pages, because another version of the app serves.
     pub(crate) fn forget(&mut self) {
         self.places.fill(None);
     }

@@ -1,4 +1,4 @@
-//! One entry of the table: a request, or what several for a page have in common, with the evidence against it.
+//! One entry of the table: a request, or the common part of several for a page, with the evidence against it.
 
 use std::time::Duration;
 
@@ -8,23 +8,23 @@ use tokio::time::Instant;
 use super::marks::Marks;
 use super::{Admission, Death, Fingerprint, Subject};
 
-/// Evidence that makes a quarantine: deaths of workers, and different requests where not all were the same.
+/// Evidence needed for quarantine: deaths of workers, and different requests if not all were the same.
 const DEATHS_MIN: u32 = 2;
 const DIFFERENT_MIN: usize = 2;
-/// Numbers and fingerprints of requests that are remembered of an entry; it is decided before there are more.
+/// Numbers and fingerprints that an entry remembers; it is decided before there are more.
 const REMEMBERED_MAX: usize = 4;
-/// What of a target is shown.
+/// Characters of a target that are shown.
 const TARGET_CHARS_MAX: usize = 200;
-/// Between a failed probe and the next: doubled for each failed one before.
+/// Pause between a failed probe and the next: doubled for each failed one before.
 const PROBE_AFTER: Duration = Duration::from_secs(1);
 /// The longest pause between two probes of a quarantined request.
 const PROBE_AFTER_MAX: Duration = Duration::from_secs(60);
 
-/// What is done with requests in quarantine.
+/// Treatment of requests in quarantine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Refused,
-    /// Nothing tells them from others, who were answered: one at a time is let through.
+    /// Nothing distinguishes them from answered requests: one at a time is let through.
     Probed,
 }
 
@@ -33,14 +33,14 @@ pub(super) struct Entry {
     target: String,
     pub(super) deaths: u32,
     alone: u32,
-    /// Numbers of the requests that died, and their fingerprints: a second try is the same request.
+    /// Numbers of the requests that died, and their fingerprints: a retry is the same request.
     requests: Vec<u64>,
     wholes: Vec<u64>,
-    /// Marks that all who died have and no answered request had.
+    /// Marks that all requests which died have, and that no answered request had.
     pub(super) telling: Marks,
     /// Names of headers that answered requests had.
     answered_names: Marks,
-    /// A request was answered that differs.
+    /// A different request was answered.
     pub(super) is_compared: bool,
     has_body: bool,
     counted: Instant,
@@ -52,7 +52,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// No death is counted yet.
+    /// Makes an entry without deaths.
     pub(super) fn new(subject: &Subject, death: &Death<'_>, now: Instant, expires: Instant) -> Self {
         Entry {
             method: death.method.to_owned(),
@@ -119,7 +119,7 @@ impl Entry {
         }
     }
 
-    /// Puts it into quarantine. Returns whether that is news.
+    /// Puts the request into quarantine. Returns whether it was not there before.
     pub(super) fn convict(&mut self, now: Instant) -> bool {
         let is_new = self.convicted.is_none();
         self.convicted.get_or_insert(now);
@@ -130,14 +130,14 @@ impl Entry {
         self.convicted.is_some() && now < self.expires
     }
 
-    /// A request with these marks was answered: whatever it has in common with this one kills nobody.
+    /// Removes the marks of an answered request from the suspicion: they kill no worker.
     pub(super) fn compare(&mut self, answered: &Marks) {
         self.is_compared = true;
         self.telling.clear_of(answered);
         self.answered_names.add_names(answered);
     }
 
-    /// `lately`: its page was answered lately, to whomever.
+    /// Mode of this entry. `lately` means that its page was answered lately, for any client.
     pub(super) fn mode(&self, lately: bool) -> Mode {
         // What stands for several requests is a guess, unless all have the same body, which no answered one had.
         let is_guess = self.wholes.len() >= DIFFERENT_MIN && !self.telling.has_body();
@@ -145,7 +145,7 @@ impl Entry {
         if is_doubtful { Mode::Probed } else { Mode::Refused }
     }
 
-    /// What is to be done with a request that is in quarantine by this entry.
+    /// Decides about a request that this entry holds in quarantine.
     pub(super) fn admit(&mut self, now: Instant, lately: bool, print: Fingerprint) -> Admission {
         if self.mode(lately) == Mode::Refused {
             return Admission::Refuse;

@@ -1,5 +1,5 @@
-//! The marks of a request: its host, its headers and its body, as hashes. They tell a request from others that asked for the
-//! same page, and say by which header two kinds of request differ.
+//! The marks of a request: its host, its headers and its body, as hashes. They distinguish requests for the same page, and name the header
+//! by which two kinds of request differ.
 //!
 //! Pure. Values are kept as keyed hashes only, so that nothing private can be read back; names of headers are shown.
 
@@ -8,13 +8,13 @@ use std::hash::{BuildHasher, Hasher as _};
 
 /// Headers that are distinguished; all further ones count as one mark.
 const MARKS_MAX: usize = 64;
-/// What of a header's name is kept.
+/// Characters of a header's name that are stored.
 const NAME_CHARS_MAX: usize = 64;
 /// The mark of a request's body; no header can be named so.
 pub(crate) const BODY: &str = "(body)";
 const FURTHER: &str = "(further headers)";
 
-/// Headers that differ from request to request by design, or that the gateway writes itself.
+/// Headers that differ between requests by design, or that the gateway writes itself.
 const PASSING: [&str; 16] = [
     "connection",
     "content-length",
@@ -35,7 +35,7 @@ const PASSING: [&str; 16] = [
 ];
 const PASSING_STARTS: [&str; 3] = ["x-forwarded-", "x-sluice-", "x-b3-"];
 
-/// Name to hash of the value, or `None` where only the name is common to several requests.
+/// Names with the hash of the value, or `None` if only the name is common to several requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marks(BTreeMap<Box<str>, Option<u64>>);
 
@@ -66,7 +66,7 @@ impl Marks {
         Marks(marks)
     }
 
-    /// One hash of all marks.
+    /// Hashes all marks together.
     pub(crate) fn hash(&self, hasher: &mut impl std::hash::Hasher) {
         for (name, value) in &self.0 {
             hasher.write_usize(name.len());
@@ -75,7 +75,7 @@ impl Marks {
         }
     }
 
-    /// Keeps what both have; where the values differ, the name alone.
+    /// Keeps the marks that both have; where the values differ, only the name.
     pub(crate) fn keep_common(&mut self, other: &Marks) {
         self.0.retain(|name, value| match other.0.get(name) {
             None => false,
@@ -87,7 +87,7 @@ impl Marks {
         });
     }
 
-    /// Drops what a request has that was answered: it is not that which workers die with.
+    /// Removes the marks of an answered request: workers do not die with those.
     pub(crate) fn clear_of(&mut self, answered: &Marks) {
         self.0.retain(|name, value| match answered.0.get(name) {
             None => true,
@@ -95,7 +95,7 @@ impl Marks {
         });
     }
 
-    /// Drops marks that are a name alone, where requests with that name were answered.
+    /// Removes marks that are only a name, if requests with that name were answered.
     pub(crate) fn clear_of_names(&mut self, names: &Marks) {
         self.0.retain(|name, value| value.is_some() || !names.0.contains_key(name));
     }
@@ -122,7 +122,7 @@ impl Marks {
         self.0.contains_key(BODY)
     }
 
-    /// For people; names alone.
+    /// Names of the marks, for people.
     pub(crate) fn names(&self) -> Vec<String> {
         self.0.keys().map(ToString::to_string).collect()
     }

@@ -1,5 +1,4 @@
-//! How a path may be read by an app, so that no spelling of it dodges a limit or an exception. It must not know
-//! limits or clients.
+//! Readings of a path by an app, so that no spelling of it dodges a limit or an exception. It must not know limits or clients.
 //!
 //! What an app gets is never changed: this is for comparing alone.
 
@@ -7,9 +6,9 @@ use std::borrow::Cow;
 
 use percent_encoding::{percent_decode, percent_encode_byte};
 
-/// The forms that apps and their routers make of a path: escapes decoded, slashes collapsed, and dot segments left
-/// alone, or removed before the slashes are collapsed (as a URL parser does it) or after (as file servers do it). Where the
-/// path begins with two slashes, a URL parser also takes its first name for a host. Most paths have one form only. Case stays, and so do the escapes of `/`, `\` and `%`.
+/// Forms that apps and their routers make of a path. Escapes are decoded and slashes collapsed. Dot segments are kept, or removed before
+/// the slashes are collapsed (as in a URL parser) or after (as in file servers). If the path begins with two slashes, a URL parser also
+/// takes its first name for a host. Most paths have one form only. Case stays, and so do the escapes of `/`, `\` and `%`.
 pub(crate) fn readings(path: &str) -> Vec<Cow<'_, [u8]>> {
     if is_plain(path.as_bytes()) {
         return vec![Cow::Borrowed(path.as_bytes())];
@@ -31,7 +30,7 @@ fn forms(segments: &[&[u8]], named: &[&[u8]]) -> Vec<Cow<'static, [u8]>> {
     forms.into_iter().map(Cow::Owned).collect()
 }
 
-/// A reading as routers see it that ignore case.
+/// Reading of a path for routers that ignore case.
 pub(crate) fn lower(path: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(path) {
         Ok(text) if !text.chars().any(char::is_uppercase) => Cow::Borrowed(text),
@@ -39,7 +38,7 @@ pub(crate) fn lower(path: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Whether the path is the limit's own or one below it. `*`, which asks about the whole server, lies below `/`.
+/// Whether the path is the limit's own or one below it. `*`, which means the whole server, is below `/`.
 pub(super) fn lies_below(path: &[u8], limit: &[u8]) -> bool {
     match path.strip_prefix(limit) {
         _ if limit == b"/" => true,
@@ -71,14 +70,14 @@ pub(crate) fn decoded(path: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The byte that an escape at the beginning stands for.
+/// Byte that an escape at the beginning encodes.
 fn escaped(path: &[u8]) -> Option<u8> {
     let mut bytes = percent_decode(path.get(..3)?);
     let byte = bytes.next().filter(|_| path[0] == b'%')?;
     bytes.next().is_none().then_some(byte)
 }
 
-/// RFC 3986 §5.2.4, on segments.
+/// Path without dot segments (RFC 3986 §5.2.4).
 fn without_dots<'p>(segments: &[&'p [u8]]) -> Vec<&'p [u8]> {
     let mut kept = Vec::with_capacity(segments.len());
     for segment in segments {

@@ -1,21 +1,21 @@
 //! Whether a file's name changes with its content, so that caches may keep it for ever. Pure; it must not know the content.
 //!
-//! A name that only looks like it would be stale in browsers for a year, and one that is missed costs a 304, so what is not
-//! certain is no hash.
+//! A wrong guess would make a file stale in browsers for a year, and a missed one costs a 304. Uncertain names therefore count as unhashed.
 
 /// Folders in which bundlers put nothing but files of that kind: Next.js, Astro, Nuxt, `SvelteKit`.
 const FOLDERS: [&str; 4] = ["/_next/static/", "/_astro/", "/_nuxt/", "/_app/immutable/"];
-/// Below such a folder, and rewritten by each build: Nuxt's word of its latest version.
+/// Path below such a folder that each build rewrites: Nuxt's information on its latest version.
 const CHANGING: &str = "/_nuxt/builds/";
 
 /// Lengths of hexadecimal hashes in names. 24 is an id of `MongoDB`, 32 a UUID: names of things, not of contents.
 const HEX_LENS: [usize; 7] = [8, 10, 12, 16, 20, 40, 64];
 /// Length of the hashes of Rollup and Vite (base64url) and esbuild (base32).
 const SHORT_LEN: usize = 8;
-/// How often upper case, lower case, digits and signs take turns in eight random characters, more often than in words.
+/// Fewest alternations between upper case, lower case, digits and signs in a hash of eight characters. Random characters alternate more
+/// often than words.
 const TURNS_MIN: usize = 4;
 
-/// `path` is that of the URL, as it was sent.
+/// Whether the file's name changes with its content. `path` is the URL's, as it was sent.
 pub(super) fn is_immutable(path: &str) -> bool {
     if FOLDERS.iter().any(|folder| path.contains(folder)) {
         return !path.contains(CHANGING);
@@ -23,8 +23,8 @@ pub(super) fn is_immutable(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(has_hash)
 }
 
-/// `app.3f2a9c1b.js`, `index-DiwrgTda.css`, `chunk-7QWA3XYZ.js.map`: the hash is the last part before the extensions, and not
-/// the first of the name.
+/// Whether a name has a hash: `app.3f2a9c1b.js`, `index-DiwrgTda.css`, `chunk-7QWA3XYZ.js.map`. The hash is the last part before the
+/// extensions, and not the first of the name.
 fn has_hash(name: &str) -> bool {
     let Some((stem, _)) = name.rsplit_once('.') else { return false };
     let stem = [".js", ".mjs", ".css"].iter().find_map(|extension| stem.strip_suffix(extension)).unwrap_or(stem);
@@ -50,7 +50,7 @@ fn is_hex_hash(text: &str) -> bool {
     HEX_LENS.contains(&text.len()) && text.bytes().all(is_hex) && (1..text.len()).contains(&letters)
 }
 
-/// 8-4-4-4-12 digits.
+/// Whether a name ends with a UUID: 8-4-4-4-12 digits.
 fn ends_with_uuid(stem: &str) -> bool {
     let mut parts = stem.rsplit('-').map(str::len);
     [12, 4, 4, 4].iter().all(|len| parts.next() == Some(*len)) && parts.next().is_some_and(|len| len >= 8)

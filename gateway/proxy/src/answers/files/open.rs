@@ -1,8 +1,8 @@
-//! Opens a file below a directory, and nothing outside of it, whoever changes what lies there in the meantime.
+//! Opens a file below a directory, and nothing outside of it, even if the files change meanwhile.
 //!
-//! A path is walked name by name from the open directory, and no step follows a symbolic link. Where there are links, the
-//! path that they lead to is found out first, must be inside, and is then walked in the same way: a link that appears
-//! between the two is an error, not a way out. Everything here blocks.
+//! A path is walked name by name from the open directory, and no step follows a symbolic link. The target of a link is
+//! resolved first, must be inside, and is then walked in the same way. A link that appears between the two is an error,
+//! not a way out. Everything here blocks.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -24,7 +24,7 @@ use super::path::is_servable;
 pub(super) struct Opened {
     pub(super) file: File,
     pub(super) encoding: Option<Coding>,
-    /// Strong: another length, another time or another encoding gives another one.
+    /// Strong entity tag: it differs with length, time and encoding.
     pub(super) etag: String,
     pub(super) modified: Option<SystemTime>,
     pub(super) len: u64,
@@ -53,7 +53,7 @@ pub(super) fn open(dir: &Path, relative: &Path, accepted: Accepted) -> io::Resul
     Ok(plain)
 }
 
-/// What a compressed sibling has after the name of the plain file.
+/// File extension of a compressed sibling, after the name of the plain file.
 fn extension(encoding: Coding) -> &'static str {
     match encoding {
         Coding::Zstd => ".zst",
@@ -62,14 +62,15 @@ fn extension(encoding: Coding) -> &'static str {
     }
 }
 
-/// Where a walk has ended.
+/// Result of a walk: the open file, its name and its parent.
 struct End {
     parent: OwnedFd,
     name: OsString,
     file: OwnedFd,
 }
 
-/// The directory itself is opened as the operator named it, links included, and each time anew, so that it may be replaced.
+/// Walks to a file. The directory itself is opened as the operator named it, links included, and each time anew, so
+/// that it may be replaced.
 fn walk(dir: &Path, relative: &Path) -> Result<End, Errno> {
     let mut parent = nix::fcntl::open(dir, DIRECTORY, Mode::empty())?;
     let mut names = relative.iter();
@@ -91,14 +92,16 @@ fn walk_to_where_links_lead(dir: &Path, relative: &Path) -> io::Result<End> {
     Ok(walk(&root, inside)?)
 }
 
-/// A directory on the way is only passed through, which needs less than reading it where the system tells the two apart.
+/// Flag for directories on the way. They are only passed through, which needs fewer rights than reading them on systems
+/// that distinguish the two.
 #[cfg(target_os = "linux")]
 const PASSAGE: OFlag = OFlag::O_PATH;
 #[cfg(not(target_os = "linux"))]
 const PASSAGE: OFlag = OFlag::O_RDONLY;
 const DIRECTORY: OFlag = PASSAGE.union(OFlag::O_DIRECTORY).union(OFlag::O_CLOEXEC);
 
-/// Without `O_NONBLOCK` a named pipe would be waited for; without `O_NOCTTY` a terminal would become ours.
+/// Opens a file. `O_NONBLOCK` avoids waiting for a named pipe; `O_NOCTTY` keeps a terminal from becoming the gateway's
+/// own.
 fn open_file(parent: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
     openat(parent, name, flags, Mode::empty())
@@ -151,7 +154,7 @@ mod tests {
             symlink(to, self.path(at)).unwrap();
         }
 
-        /// What is sent for this path.
+        /// Content that is sent for this path.
         fn read(&self, relative: &str) -> Option<String> {
             let mut text = String::new();
             let opened = open(&self.path("site"), Path::new(relative), Accepted::default()).ok()?;

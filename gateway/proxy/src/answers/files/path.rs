@@ -1,4 +1,4 @@
-//! From the path of a URL to the path of a file below a directory. Pure; it must not know what lies there.
+//! Conversion of a URL path into the path of a file below a directory. Pure; it must not know which files exist.
 //!
 //! What could mean different things to different readers is no file: it goes to the app, which has always had it.
 
@@ -21,7 +21,7 @@ pub(super) fn relative(encoded: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Whether a name may be part of a path that is sent. What starts with a dot is `..`, or private by custom.
+/// Whether a name may be part of a path that is sent. Names that start with a dot are `..`, or private by custom.
 pub(super) fn is_servable(name: &[u8]) -> bool {
     let is_hidden = name.starts_with(b".") && name != b".well-known";
     let is_odd = |byte: &u8| byte.is_ascii_control() || matches!(byte, b'/' | b'\\');

@@ -1,5 +1,5 @@
-//! The body of an error answer, in the form that its client prefers: a page for browsers, a problem (RFC 9457) for programs that
-//! ask for JSON, plain text for all others. Each says the same, and nothing of the inside.
+//! The body of an error answer, in the form that its client prefers. Browsers get a page, programs that ask for JSON a problem (RFC 9457),
+//! all others plain text. Each says the same, and nothing of the inside.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use sluice_message::{Liked, RequestHead, liked, reason_of};
 use super::Refusal;
 use super::pages::Pages;
 
-/// What the client prefers.
+/// Form that the client prefers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Html,
@@ -20,7 +20,8 @@ enum Form {
 const TYPES: [&str; 4] = ["text/html", "application/json", "application/problem+json", "text/plain"];
 
 impl Form {
-    /// A page or a problem is only for those who name its type: programs that take whatever comes are read by people too.
+    /// Form that the request prefers. Only clients that name its type get a page or a problem: people too read the output of programs that
+    /// accept any type.
     fn of(head: &RequestHead) -> Self {
         let [html, json, problem, plain] = liked(head.fields.get_all("accept"), TYPES);
         let named = |liked: Liked| if liked.is_named { liked.weight } else { 0 };
@@ -33,13 +34,13 @@ impl Form {
     }
 }
 
-/// What an error answer says.
+/// Content of an error answer.
 pub(super) struct Words<'a> {
     pub(super) status: u16,
     pub(super) code: &'a str,
-    /// What anybody may know of the error.
+    /// Public description of the error.
     pub(super) public: &'a str,
-    /// What was wrong in this case; empty where that is not known.
+    /// Fault in this case; empty if it is not known.
     pub(super) detail: &'a str,
     pub(super) request_id: &'a str,
 }
@@ -55,7 +56,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Media type and body.
+/// Media type and body for an error.
 pub(super) fn of(words: &Words, head: &RequestHead, pages: &Pages) -> (&'static str, String) {
     match Form::of(head) {
         Form::Html => ("text/html; charset=utf-8", pages.page(words).unwrap_or_else(|| html(words))),
@@ -96,7 +97,7 @@ pub(super) fn problem(words: &Words, detail: Cow<str>) -> Option<String> {
     serde_json::to_string(&Problem { title: words.reason(), status, detail, code, request_id }).ok()
 }
 
-/// The page has all that it needs within: where it is shown, nothing else may be to be had.
+/// HTML page of an error. It is self-contained: nothing else may be available where it is shown.
 fn html(words: &Words) -> String {
     let Words { status, code, public, detail, request_id } = *words;
     let (reason, public, request_id) = (words.reason(), escaped(public), escaped(request_id));
@@ -119,7 +120,7 @@ h1{margin:0 0 .75rem;font-size:1.5rem;font-weight:500;line-height:1.25}\
 h1 b{display:block;font-size:3rem;font-weight:700}footer{margin-top:2rem;color:var(--soft);font-size:.875rem}\
 code{font-family:ui-monospace,monospace;overflow-wrap:anywhere}";
 
-/// A text as it may stand in HTML, in attributes too.
+/// Text escaped for HTML, attributes included.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '<', '>', '"', '\'']) {
         return text.into();

@@ -1,4 +1,4 @@
-//! Error pages of one's own (`errors.pages`), which stand in place of the gateway's. They are read when the config is.
+//! Custom error pages (`errors.pages`), which replace the gateway's. They are read together with the config.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
@@ -8,21 +8,21 @@ use sluice_catalog::config;
 use super::body::{Words, escaped};
 use crate::unusable::Unusable;
 
-/// Bounds the bytes of one page: it is made for each error, and a crowd that is refused gets many.
+/// Most bytes of one page: it is made for each error, and a crowd of refused clients gets many.
 const PAGE_BYTES_MAX: usize = 256 * 1024;
 
-/// The pages by status: `503`, or `5xx` for all that have none of their own.
+/// The pages by status: `503`, or `5xx` for all statuses without their own.
 #[derive(Debug, Default)]
 pub(crate) struct Pages(BTreeMap<String, Page>);
 
-/// A page in pieces, with what stands between them.
+/// A page in pieces, with the placeholders between them.
 #[derive(Debug)]
 struct Page {
     head: Box<str>,
     rest: Vec<(Blank, Box<str>)>,
 }
 
-/// What an error fills in.
+/// Placeholder that the error's values replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blank {
     Status,
@@ -42,7 +42,7 @@ const BLANKS: [(&str, Blank); 5] = [
 
 impl Pages {
     /// # Errors
-    /// When a file cannot be read, is too large or is not UTF-8: says which.
+    /// Fails if a file cannot be read, is too large or is not UTF-8, and names it.
     pub(crate) fn read(settings: &config::Errors) -> Result<Self, Unusable> {
         let pages = settings.pages.iter().map(|(status, file)| {
             let text = read(file).map_err(|source| Unusable::ErrorPage {

@@ -1,6 +1,6 @@
 //! Sends a shell in place of a 503, and asks each version of the app for its own as soon as it is in force.
 //!
-//! This must not know why the queue turned a request away.
+//! This must not know why the queue refused a request.
 
 use std::io;
 use std::rc::Rc;
@@ -23,14 +23,14 @@ use crate::request::passage::{Failure, Request};
 use crate::respond::answer::{Answer, End, Next};
 use crate::upstream::forward::Origin;
 
-/// How much is read back of a file at once.
+/// Bytes of a file that are read back at once.
 const READ_BYTES: usize = 64 * 1024;
-/// How long the app may take, and how soon it is asked again after it failed.
+/// Longest time that the app may take for a shell, and pause after a failed attempt.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How soon it is asked again where the queue had no room.
+/// Pause before the next attempt if the queue had no room.
 const SOON: Duration = Duration::from_secs(1);
 
-/// Why the app gave no shell.
+/// Reason why the app gave no shell.
 #[derive(Debug, thiserror::Error)]
 enum NoShell {
     #[error("no answer within {} s", PATIENCE.as_secs())]
@@ -65,7 +65,7 @@ fn is_for_lack_of_room(code: Code) -> bool {
     matches!(code, Code::QueueFull | Code::QueueWaitPredicted | Code::QueueOverBudget | Code::QueueDeadline)
 }
 
-/// Whether a browser is about to show what it gets. A script that fetches HTML would take a shell for content.
+/// Whether a browser is about to show the answer. A script that fetches HTML would take a shell for content.
 fn wants_page(head: &RequestHead) -> bool {
     let fields = &head.fields;
     let is_html =
@@ -114,7 +114,7 @@ impl Gate {
         });
     }
 
-    /// What was given before stays in use.
+    /// Reports a failed attempt and schedules the next. The earlier shell stays in use.
     fn failed(&self, target: &str, why: &NoShell) {
         let is_full = matches!(why, NoShell::Refused(code) if is_for_lack_of_room(*code));
         let pause = if is_full { SOON } else { PATIENCE };
@@ -130,7 +130,7 @@ impl Gate {
     }
 }
 
-/// Asks the app for a shell as nobody in particular.
+/// Asks the app for a shell, without any client's data.
 async fn ask(gate: &Rc<Gate>, target: &str) -> Result<Shell, NoShell> {
     let scheme = Scheme::of(gate.config().is_tls());
     let origin = Origin::own(&gate.trust(), gate.port(), scheme);

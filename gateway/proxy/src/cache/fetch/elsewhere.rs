@@ -1,4 +1,4 @@
-//! Where else a page may be before it is rendered: on disk, and where other gateways have stored it. It must not know how either is asked.
+//! Further places of a page before it is rendered: on disk, and where other gateways have stored it. It must not know how either is asked.
 
 use std::rc::Rc;
 
@@ -31,7 +31,7 @@ impl Fetch {
         youngest.is_some_and(|(object, source)| self.is_settled_by(object, source))
     }
 
-    /// A page from elsewhere, as memory has it.
+    /// Converts a page from elsewhere into a cached one.
     fn object(&self, page: Page) -> Rc<Object> {
         Rc::new(Object {
             body: KeptBody::new(page.body, self.gate.compression.is_enabled()),
@@ -46,7 +46,7 @@ impl Fetch {
         matches!(object.policy.borrow().reuse(self.gate.moment(), self.gate.stale_limits()), Reuse::Fresh(_))
     }
 
-    /// Lets those who wait have what was found, as far as it is of use. Returns whether no worker need be asked.
+    /// Gives waiting clients the page that was found, if it is usable. Returns whether no worker need be asked.
     fn is_settled_by(&mut self, object: Rc<Object>, source: Source) -> bool {
         let (gate, flight) = (Rc::clone(&self.gate), Rc::clone(&self.flight));
         let reuse = object.policy.borrow().reuse(gate.moment(), gate.stale_limits());

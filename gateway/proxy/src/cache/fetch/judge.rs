@@ -1,4 +1,4 @@
-//! What of a worker's answer is decided by its head: whether it may be kept, and if not, whom it concerns.
+//! Decisions by the head of a worker's answer: whether it may be cached, and if not, which clients may get it.
 
 use sluice_cache::{Answered, KeyRules, Moment, Policy, Refused, is_reflected, storable, tags, target_for_all};
 use sluice_message::{Method, RequestHead, starts_with};
@@ -9,16 +9,16 @@ use crate::gate::Gate;
 use crate::request::passage::Request;
 use crate::respond::answer::Answer;
 
-/// What is kept with a page: its policy and its tags.
+/// Data that is cached with a page: its policy and its tags.
 pub(super) type Told = (Policy, Vec<Box<str>>);
 
-/// Whether it is this client's alone: its conditions, its range, what it says to caches, and what no two pages are told apart by.
+/// Whether a field is the client's alone: conditions, range, instructions to caches, and fields that do not distinguish pages.
 fn is_of_client(name: &str) -> bool {
     let known = ["range", "cache-control", "pragma"].iter().any(|known| name.eq_ignore_ascii_case(known));
     known || starts_with(name, "if-") || is_reflected(name)
 }
 
-/// The request without what is this client's alone.
+/// Request without the fields that are this client's alone.
 pub(super) fn asked_for_all(head: &RequestHead, rules: &KeyRules) -> RequestHead {
     let path_and_query = target_for_all(&head.path_and_query, rules);
     // HEAD may be what finds that a page is stale.
@@ -27,16 +27,16 @@ pub(super) fn asked_for_all(head: &RequestHead, rules: &KeyRules) -> RequestHead
     head
 }
 
-/// Whether the app gets the same from this client alone as for all.
+/// Whether the app gets the same request from this client alone as for all.
 pub(in crate::cache) fn is_for_all(head: &RequestHead, rules: &KeyRules) -> bool {
     !head.fields.iter().any(|(name, _)| is_of_client(name))
         && target_for_all(&head.path_and_query, rules) == head.path_and_query
 }
 
-/// What is to be kept with an answer to a request for all.
+/// Policy and tags to cache with an answer to a request for all.
 ///
 /// # Errors
-/// Why it may not be kept.
+/// Reason why it may not be cached.
 pub(super) fn judge(
     gate: &Gate,
     head: &RequestHead,
@@ -56,8 +56,8 @@ pub(super) fn judge(
     if is_endless(answer) { Err(Why::Endless) } else { Ok((policy, tags)) }
 }
 
-/// A worker has answered one client alone, of which more was asked than a page for all may depend on. Its answer is not kept; where one for all
-/// would be, the next request is for all.
+/// Notes a worker's answer to one client alone, whose request had more than a page for all may depend on. Its answer is not cached; if one
+/// for all would be, the next request is for all.
 pub(in crate::cache) fn note_lone(gate: &Gate, request: &Request, response: &Response) {
     let Some(key) = &request.lone_key else { return };
     let (now, head) = (gate.moment(), asked_for_all(&request.head, &gate.cache.keys.rules));

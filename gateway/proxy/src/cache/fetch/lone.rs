@@ -1,4 +1,4 @@
-//! Answers that are for their first client alone: for a while nobody waits for such a render, and no other visitor's page goes for it.
+//! Answers for their first client alone. For a while no client waits for such a render, and no other visitor's page is replaced by it.
 
 use std::time::Duration;
 
@@ -12,12 +12,13 @@ use crate::cache::flight::State;
 use crate::cache::unkept::Why;
 use crate::request::passage::Request;
 
-/// For how long at most requests are not gathered after an error that a request may be to blame for: anybody could send such a one
+/// Longest time for which requests are not gathered after an error that a request may be to blame for. Any client could send such a request
 /// whenever a page is about to be fetched.
 const BLAMED_MAX: Duration = Duration::from_secs(2);
 
 impl Fetch {
-    /// The answer is for the first client alone. Whoever else waits asks for itself, and so do others until an answer may be kept.
+    /// Gives the answer to the first client alone. Each other waiting client asks for itself, and so do new ones until an answer may be
+    /// cached.
     pub(super) fn private(&self, why: Why, request: Request, response: Response) {
         let status = response.head.status;
         let is_error = status >= 500;
@@ -41,7 +42,7 @@ impl Fetch {
         Duration::from_secs(self.gate.config().bounds.private_s)
     }
 
-    /// Others who ask for the page wait for nobody, for so long. Where one of them has brought a page meanwhile, they have that.
+    /// Marks the page, unless a fresh one was cached meanwhile. For this time, clients that ask for it wait for no other render.
     pub(super) fn mark(&self, time: Duration) {
         let (cache, now) = (&self.gate.cache, self.gate.moment());
         let kept = cache.store.borrow().find(&self.key, &self.head.fields);
@@ -52,7 +53,8 @@ impl Fetch {
         }
     }
 
-    /// The page that was to be renewed is not for all any more. Pages for other visitors stay, and so does one that was kept since.
+    /// Drops the cached page that was to be renewed, because it is no longer for all. Pages for other visitors stay, and so does one that
+    /// was stored since.
     pub(super) fn drop_known(&self) {
         let Some(known) = &self.known else { return };
         let cache = &self.gate.cache;

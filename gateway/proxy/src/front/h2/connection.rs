@@ -1,4 +1,4 @@
-//! A client's connection of HTTP/2: requests side by side, and the end that both sides learn of.
+//! A client's connection of HTTP/2: concurrent requests, and a graceful end for both sides.
 
 use std::pin::Pin;
 use std::rc::Rc;
@@ -22,19 +22,20 @@ use crate::gate::Gate;
 use crate::request::serve_request;
 use crate::upstream::forward::Origin;
 
-/// What a client may send of a request's body before the gateway asks for more.
+/// Bytes of a request's body that a client may send before the gateway asks for more.
 pub(super) const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
-/// Data frames that hold next to nothing cost memory too. So much of them is read before a request's task has taken them.
+/// Bytes of small data frames that are read before a request's task has taken them: frames that hold next to nothing
+/// cost memory too.
 const SMALL_FRAMES_BYTES_MAX: usize = 128 * 1024;
-/// Streams that were reset by the gateway, of which frames may still come.
+/// Most streams that were reset by the gateway, and that may still get frames.
 const RESET_STREAMS_MAX: usize = 50;
-/// Requests that were taken back before the gateway has looked at them.
+/// Most requests that were cancelled before the gateway has seen them.
 const RESET_UNSEEN_MAX: usize = 50;
-/// Faults of the protocol on single streams. Clients without a fault of their own have none.
+/// Most protocol faults on single streams. Clients without a fault of their own have none.
 const FAULTS_MAX: usize = 100;
-/// The room that a field takes in a list beyond its bytes (RFC 9113 §6.5.2).
+/// Size in bytes of a field in a list beyond its own bytes (RFC 9113 §6.5.2).
 const FIELD_BYTES: u64 = 32;
-/// How long a client is waited for that was told to open no further requests and has none.
+/// Time that a client without requests has to close its connection, after it was told to open no further ones.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 type Accepted = (Request<RecvStream>, SendResponse<Piece>);
@@ -47,7 +48,7 @@ enum Woke {
     Deadline,
 }
 
-/// Serves one connection until it ends. Its handle counts it, from before the TLS handshake to after the last byte.
+/// Serves one connection until it ends. Its handle counts it from before the TLS handshake until after the last byte.
 pub(crate) async fn serve(stream: ClientStream, origin: Origin, gate: Rc<Gate>, handle: Handle) {
     let lobby = &gate.lobby;
     let _counted = Counted::new(lobby, &handle);
@@ -115,10 +116,10 @@ struct Driver<'c> {
     connection: Connection<Metered, Piece>,
     meter: Rc<Meter>,
     shared: Rc<Shared>,
-    /// Since when no request is under way.
+    /// Time since which no request is under way.
     idle_since: Instant,
     is_used: bool,
-    /// Since when the client knows that it is to open no further requests.
+    /// Time since which the client knows that it is to open no further requests.
     leaving_since: Option<Instant>,
     sleep: Pin<Box<Sleep>>,
     gate: &'c Rc<Gate>,
@@ -171,7 +172,7 @@ impl Driver<'_> {
         });
     }
 
-    /// Whether the deadline is that of an idle connection whose client was not told yet.
+    /// Whether the deadline is that of an idle connection whose client was not asked to close yet.
     fn is_unasked(&self, is_idle: bool) -> bool {
         is_idle && self.leaving_since.is_none() && self.stalled_until().is_none_or(|until| until > Instant::now())
     }
@@ -184,7 +185,7 @@ impl Driver<'_> {
         }
     }
 
-    /// The client does nothing but harm.
+    /// Ends the connection of a client that only causes harm.
     async fn calm(&mut self) {
         self.connection.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
         let closed = std::future::poll_fn(|cx| {
@@ -222,7 +223,7 @@ impl Driver<'_> {
         self.sleep.as_mut().poll(cx).map(|()| Woke::Deadline)
     }
 
-    /// When a client that takes nothing is cut off.
+    /// Time at which a client that takes nothing is disconnected.
     fn stalled_until(&self) -> Option<Instant> {
         self.meter.stalled_since.get().map(|since| since + send_timeout(self.lobby))
     }

@@ -1,16 +1,16 @@
-//! What a client's frames cost that carry nothing of a request: `WINDOW_UPDATE`, `PRIORITY`, `PING`, `SETTINGS`, `RST_STREAM` and unknown
+//! Budget for a client's frames that carry nothing of a request: `WINDOW_UPDATE`, `PRIORITY`, `PING`, `SETTINGS`, `RST_STREAM` and unknown
 //! ones. The `h2` crate bounds the others, and takes these as fast as they come. Pure: bytes and the clock are passed in.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Frames without a part of a request that a client may send at once. Requests and answers give reason for more.
+/// Frames without a part of a request that a client may send at once. Requests and answers allow for more.
 const QUIET_FRAMES_MAX: u32 = 1_000;
-/// Frames without a part of a request that each request, and each data frame sent, adds. Clients need up to two for a data frame, those
-/// that read in small pieces some more.
+/// Frames without a part of a request that each request, and each sent data frame, adds to the allowance. Clients need up to two for a data
+/// frame; those that read in small pieces need some more.
 const QUIET_FRAMES_EACH_MAX: u32 = 20;
-/// Time after which one more is allowed.
+/// Time after which one more frame is allowed.
 const QUIET_FRAME_FORGOTTEN: Duration = Duration::from_millis(50);
 
 const PREFACE_BYTES: usize = 24;
@@ -56,9 +56,9 @@ impl Heads {
 pub(super) struct QuietFrames {
     received: Heads,
     sent: Heads,
-    /// Frames that may still come.
+    /// Frames that the client may still send.
     left: u32,
-    /// When the allowance last grew by itself.
+    /// Time at which the allowance last grew by itself.
     grown: Instant,
     is_flooded: bool,
 }
@@ -79,7 +79,7 @@ impl QuietFrames {
         self.is_flooded
     }
 
-    /// The client has sent these bytes.
+    /// Counts the frames in bytes that the client has sent.
     pub(super) fn received(&mut self, data: &[u8], now: impl Fn() -> Instant) {
         let (left, grown, is_flooded) = (&mut self.left, &mut self.grown, &mut self.is_flooded);
         self.received.read(data, |kind| match kind {
@@ -99,7 +99,7 @@ impl QuietFrames {
         });
     }
 
-    /// The client is sent these bytes.
+    /// Extends the allowance for bytes that the client is sent.
     pub(super) fn sent(&mut self, data: &[u8]) {
         let left = &mut self.left;
         self.sent.read(data, |kind| {
@@ -147,7 +147,7 @@ mod tests {
             self.frames.received(data, || now);
         }
 
-        /// How many of these the client may send.
+        /// Number of these that the client may send.
         fn bound(mut self, kind: u8) -> u32 {
             (0..1_000_000)
                 .find(|_| {

@@ -1,5 +1,5 @@
-//! A client's connection as the `h2` crate sees it: it gathers frames that follow one another at once, counts those that are nothing
-//! but work, and knows since when the client has taken nothing of what waits for it.
+//! A client's connection as the `h2` crate sees it. It gathers frames that directly follow one another, counts those that are nothing but
+//! work, and knows since when the client has taken none of the waiting bytes.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -13,16 +13,16 @@ use tokio::time::Instant;
 use super::frames::QuietFrames;
 use crate::front::client::ClientStream;
 
-/// Frames are gathered up to here: an answer of a usual size, whose last frame is short, with its head.
+/// Bytes up to which frames are gathered: an answer of a usual size, whose last frame is short, with its head.
 const GATHER_BYTES: usize = 32 * 1024;
 
 pub(super) struct Meter {
     pub(super) stream: RefCell<ClientStream>,
     gathered: RefCell<Gathered>,
-    /// Since when a write waits for the client.
+    /// Time since which a write waits for the client.
     pub(super) stalled_since: Cell<Option<Instant>>,
     frames: RefCell<QuietFrames>,
-    /// What is written at once: see [`crate::receive::memory::Memory::unsent_bytes_max`].
+    /// Bytes that are written at once: see [`crate::receive::memory::Memory::unsent_bytes_max`].
     write_bytes_max: usize,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Meter {
 #[derive(Default)]
 struct Gathered {
     bytes: Vec<u8>,
-    /// How much of them is written.
+    /// Number of bytes that are written.
     at: usize,
 }
 
@@ -48,7 +48,7 @@ impl Meter {
         })
     }
 
-    /// Sends what was gathered. Whoever drives the connection calls it when nothing else is left to do.
+    /// Sends the gathered bytes. The task that drives the connection calls it last, when it has no other work.
     pub(super) fn poll_send(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let (mut stream, mut gathered) = (self.stream.borrow_mut(), self.gathered.borrow_mut());
         while gathered.at < gathered.bytes.len() {
@@ -66,12 +66,12 @@ impl Meter {
         flushed
     }
 
-    /// Whether the client sends frames that are nothing but work, more than it may. Nothing is read of it then.
+    /// Whether the client has sent more overhead frames than it may. The connection is no longer read then.
     pub(super) fn is_flooded(&self) -> bool {
         self.frames.borrow().is_flooded()
     }
 
-    /// The stream, and what was gathered and not sent.
+    /// The stream, and the gathered bytes that were not sent.
     pub(super) fn into_parts(self) -> (ClientStream, Vec<u8>) {
         let Gathered { mut bytes, at } = self.gathered.into_inner();
         (self.stream.into_inner(), bytes.split_off(at))
@@ -127,7 +127,7 @@ impl AsyncWrite for Metered {
         wrote
     }
 
-    /// Nothing waits for long: see [`Meter::poll_send`].
+    /// Returns at once, as no bytes wait for long: see [`Meter::poll_send`].
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

@@ -1,4 +1,4 @@
-//! Takes a request from a stream, whole. What is said of requests in [`crate::receive`] holds here too.
+//! Receives a complete request from a stream. The rules of [`crate::receive`] apply here too.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -28,11 +28,11 @@ use crate::receive::pace::Pace;
 use crate::receive::{GONE, KEPT_BYTES_MAX, head_limits, is_known, refused, store, underscores};
 use crate::request::passage::{Asked, Failure};
 
-/// The one protocol that a stream can become.
+/// Name of the one protocol to which a stream can be upgraded.
 const WEBSOCKET: &str = "websocket";
 
 impl H2<'_> {
-    /// The request's head, which was received whole.
+    /// Request head, which was received completely.
     pub(crate) fn head(&mut self) -> Result<Asked, Failure> {
         let Some(parts) = self.parts.take() else { return Err(GONE) };
         let mut head = head(&parts, self.lobby)?;
@@ -53,7 +53,7 @@ impl H2<'_> {
         Ok((head, upgrade))
     }
 
-    /// The whole body. Refuses at once what declares to be too large.
+    /// Complete body. A body whose announced length is too large is refused at once.
     pub(crate) async fn body(&mut self, bytes_max: u64) -> Result<Body, Failure> {
         if self.asks_for == AsksFor::WebSocket || self.receive.is_end_stream() {
             return Ok(Body::empty(self.declared_bytes.is_some()));
@@ -94,7 +94,7 @@ impl H2<'_> {
         Ok(body)
     }
 
-    /// The next bytes of the body, or `None` at its end. A body that comes slowly leaves the memory to others.
+    /// Next bytes of the body, or `None` at its end. A body that arrives slowly leaves the memory to others.
     async fn piece(&mut self, body: &Body, pace: &mut Pace) -> Result<Option<Bytes>, Failure> {
         let mut may_spill = true;
         loop {
@@ -129,7 +129,7 @@ impl H2<'_> {
         }
     }
 
-    /// Takes room for a body of so many bytes, which others on the connection may have for now.
+    /// Reserves room for a body of this length; other streams of the connection may have it for now.
     async fn take_blocks(&mut self, bytes: u64, must_wait: bool, pace: &mut Pace) -> Result<(), Failure> {
         let blocks = u32::try_from(bytes.div_ceil(BLOCK_BYTES)).unwrap_or(u32::MAX).min(self.sending.shared.blocks_max);
         let bodies = Arc::clone(&self.sending.shared.bodies);
@@ -153,7 +153,7 @@ impl H2<'_> {
         Ok(())
     }
 
-    /// The body has turned out to be no larger.
+    /// Returns unneeded room, as the body has turned out to be no larger.
     fn give_back_blocks(&mut self, bytes: u64) {
         let used = to_usize(bytes.div_ceil(BLOCK_BYTES));
         if let Some(blocks) = &mut self.blocks {
@@ -184,7 +184,7 @@ fn head(parts: &Parts, lobby: &Lobby) -> Result<RequestHead, Failure> {
     Ok(RequestHead { method, scheme: Scheme::Https, authority, path_and_query: target.to_owned(), fields })
 }
 
-/// What the app expects of a handshake of HTTP/1.1, and what one of HTTP/2 has no need of.
+/// Replaces the handshake fields of HTTP/2 by those of HTTP/1.1 that the app expects.
 fn handshake(fields: &mut Fields) {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     fields.retain(|name, _| name != "sec-websocket-key");
@@ -195,7 +195,7 @@ fn handshake(fields: &mut Fields) {
     fields.push("sec-websocket-key", key);
 }
 
-/// RFC 9113 §8.3.1: `:authority` stands for `Host`; where both are there they are the same.
+/// Authority of the request (RFC 9113 §8.3.1): `:authority` replaces `Host`; if both are there they must be the same.
 fn authority(parts: &Parts) -> Result<String, Rejection> {
     let invalid = |detail| Rejection::new(Reject::HostInvalid, detail);
     let mut hosts = parts.headers.get_all("host").iter();
@@ -214,8 +214,8 @@ fn authority(parts: &Parts) -> Result<String, Rejection> {
     Ok(told)
 }
 
-/// The fields within their limits, as HTTP/1 counts them: each is a line. Cookies that came apart are one field again
-/// (RFC 9113 §8.2.3).
+/// Fields, checked against the limits of HTTP/1, where each is a line. Cookies that arrived in several fields are
+/// joined again (RFC 9113 §8.2.3).
 fn checked(fields: &HeaderMap, count_max: usize, bytes_max: usize) -> Result<Fields, Rejection> {
     if fields.len() > count_max.saturating_add(fields.get_all("cookie").iter().count().saturating_sub(1)) {
         return Err(Rejection::new(Reject::HeadersTooMany, "too many fields"));

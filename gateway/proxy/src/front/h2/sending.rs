@@ -1,4 +1,4 @@
-//! The way of an answer to its client: what the stream and the connection have room for, and whether the client is still there.
+//! Sending side of an answer: the room of the stream and the connection, and the client's cancellation.
 
 use std::future::poll_fn;
 use std::io;
@@ -13,18 +13,18 @@ use super::shared::{Piece, Shared};
 
 pub(super) struct Sending {
     respond: SendResponse<Piece>,
-    /// Once the answer's head is out.
+    /// Stream of the answer, after its head was sent.
     stream: Option<SendStream<Piece>>,
     pub(super) shared: Rc<Shared>,
 }
 
-/// What came of a wait for room.
+/// Result of a wait for room.
 pub(super) enum Room {
     Bytes(usize),
     Gone,
 }
 
-/// The client has gone, or has taken the request back.
+/// Error for a client that has gone, or has cancelled the request.
 const GONE: io::ErrorKind = io::ErrorKind::BrokenPipe;
 
 impl Sending {
@@ -32,7 +32,7 @@ impl Sending {
         Sending { respond, stream: None, shared: Rc::clone(shared) }
     }
 
-    /// Sends a head that others follow. Whether the client is still there shows elsewhere.
+    /// Sends an interim head. It does not report whether the client is still there.
     pub(super) fn inform(&mut self, head: Response<()>) {
         let _ = self.respond.send_informational(head);
     }
@@ -56,7 +56,7 @@ impl Sending {
         self.respond.send_reset(reason);
     }
 
-    /// Waits until some of so many bytes can be sent.
+    /// Waits until some of the wanted bytes can be sent.
     pub(super) async fn room(&mut self, wanted: usize) -> Room {
         poll_fn(|cx| self.poll_room(cx, wanted)).await
     }
@@ -80,7 +80,7 @@ impl Sending {
         }
     }
 
-    /// Ready once the client has taken the request back, or has gone.
+    /// Ready after the client has cancelled the request, or has gone.
     pub(super) fn poll_reset(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match &mut self.stream {
             Some(stream) => stream.poll_reset(cx).map(drop),

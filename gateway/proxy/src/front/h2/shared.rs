@@ -1,5 +1,5 @@
-//! What the streams of one connection share: how many there are, how much waits to be sent, room for request bodies, and how
-//! often the client has taken a request back.
+//! State that the streams of one connection share: their number, bytes that wait to be sent, room for request bodies, and the number of
+//! cancelled requests.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -16,18 +16,18 @@ use crate::ids::to_usize;
 use crate::receive::memory::{Held, Memory};
 use crate::signal::Signal;
 
-/// Requests that a client may take back at once, and how long one of them counts. A browser that leaves a page takes back all
-/// that the page still waits for.
+/// Most requests that a client may cancel at once, and the time for which one of them counts. A browser that leaves a page cancels all its
+/// pending requests.
 const RESETS_MAX: u32 = 200;
 const RESET_FORGOTTEN: Duration = Duration::from_millis(50);
 
-/// Request bodies are counted in blocks of so many bytes.
+/// Bytes of a block; the room for request bodies is counted in blocks.
 pub(super) const BLOCK_BYTES: u64 = 64 * 1024;
 
 pub(crate) struct Shared {
-    /// Requests that are under way.
+    /// Number of requests under way.
     running: Cell<usize>,
-    /// One has ended, or the client is to be cut off.
+    /// Set when a request has ended, or when the client is to be disconnected.
     pub(super) changed: Signal,
     resets: Cell<Resets>,
     /// Bytes of answers that wait for the connection.
@@ -40,7 +40,7 @@ pub(crate) struct Shared {
     pub(super) blocks_max: u32,
 }
 
-/// Resets that are not forgotten yet.
+/// Resets that still count.
 #[derive(Clone, Copy)]
 struct Resets {
     count: u32,
@@ -74,7 +74,7 @@ impl Shared {
         self.unsent_bytes_max
     }
 
-    /// The client has taken a request back before its answer was whole.
+    /// Counts a request that the client has cancelled before its answer was complete.
     pub(super) fn note_reset(&self) {
         let Resets { count, since } = self.resets.get();
         let now = Instant::now();
@@ -87,12 +87,12 @@ impl Shared {
         }
     }
 
-    /// Whether the client has taken back more requests than it may.
+    /// Whether the client has cancelled more requests than it may.
     pub(super) fn is_flooded(&self) -> bool {
         self.resets.get().count > RESETS_MAX
     }
 
-    /// How many bytes of an answer the connection takes now; not ready while it takes none.
+    /// Bytes of an answer that the connection takes now; not ready while it takes none.
     pub(super) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<usize> {
         let room = self.unsent_bytes_max.saturating_sub(self.unsent_bytes.get());
         if room > 0 {

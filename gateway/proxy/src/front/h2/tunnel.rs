@@ -10,7 +10,7 @@ use crate::front::tunnel::{Sink, Source};
 
 pub(super) struct StreamSource<'s> {
     receive: &'s mut RecvStream,
-    /// What was read last. The client may send as much again when it has been taken.
+    /// Bytes that were read last. The client may send as many again when they have been taken.
     data: Bytes,
 }
 

@@ -1,4 +1,4 @@
-//! Certificates as the config names them, and the one that a client gets by the name it asks for (SNI, RFC 6066 §3).
+//! Certificates that the config names, and their selection by the name that a client asks for (SNI, RFC 6066 §3).
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -20,37 +20,37 @@ use crate::unusable::{PairOfFiles, Unusable};
 
 /// All certificates of one config, read from their files.
 pub(crate) struct Certificates {
-    /// By host in lower case; `*.example.com` for every name with one label more than `example.com`.
+    /// Certificates by host in lower case; `*.example.com` for every name with one label more than `example.com`.
     by_host: HashMap<String, Arc<CertifiedKey>>,
-    /// For clients that ask for no name or another one.
+    /// Certificate for clients that ask for no name or another one.
     fallback: Option<Arc<CertifiedKey>>,
     asked: Option<Asked>,
     known: Vec<Known>,
     stamps: Vec<Option<Stamp>>,
 }
 
-/// What a CA is asked for (`acme.names`).
+/// Names for which a CA is asked for certificates (`acme.names`).
 struct Asked {
     store: Store,
     /// Names in lower case.
     names: HashSet<String>,
-    /// For the names that have no certificate yet.
+    /// Certificate for the names that have none yet.
     stand_in: Option<Arc<CertifiedKey>>,
 }
 
-/// A certificate that is served, for those who want to know until when.
+/// A certificate that is served, with its validity for reports.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
-    /// The first of the names that it is for, else its file.
+    /// First name in the certificate, else its file.
     pub(crate) name: String,
-    /// Its file.
+    /// Path of its file.
     pub(crate) file: String,
-    /// The key of the config that names it.
+    /// Config key that names it.
     pub(crate) key: &'static str,
     pub(crate) validity: Option<Validity>,
 }
 
-/// What tells one state of a file from another.
+/// Metadata that distinguishes one state of a file from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     modified: Option<SystemTime>,
@@ -60,11 +60,10 @@ pub(crate) struct Stamp {
 }
 
 impl Certificates {
-    /// The certificates that the config names; `None` where clients speak no TLS. Those that a CA has not given yet are missing.
+    /// Reads the certificates that the config names; `None` if clients speak no TLS. Those that a CA has not issued yet are missing.
     ///
     /// # Errors
-    /// When a file cannot be read or is not what it should be, a key belongs to another certificate, or a certificate is for no
-    /// name.
+    /// Fails if a file cannot be read or is invalid, a key belongs to another certificate, or a certificate is for no name.
     pub(crate) fn read(config: &Config) -> Result<Option<Self>, Unusable> {
         // Before the files are read, so that what changes meanwhile is noticed.
         let stamps = stamps(config);
@@ -104,12 +103,12 @@ impl Certificates {
         &self.stamps
     }
 
-    /// Every certificate that is there.
+    /// All certificates that were read.
     pub(crate) fn known(&self) -> &[Known] {
         &self.known
     }
 
-    /// Where the CA's challenges are answered from.
+    /// Store from which the CA's challenges are answered.
     pub(crate) fn store(&self) -> Option<&Store> {
         self.asked.as_ref().map(|asked| &asked.store)
     }
@@ -129,7 +128,7 @@ impl Certificates {
         }
     }
 
-    /// What the CA that looks for this name is to see (RFC 8737). Reads a file, which no other client makes it do.
+    /// Certificate that the CA expects when it verifies this name (RFC 8737). Reads a file, which no other client makes it do.
     fn challenge(&self, host: &str) -> Option<Arc<CertifiedKey>> {
         let host = host.to_ascii_lowercase();
         let asked = self.asked.as_ref().filter(|asked| asked.names.contains(&host))?;
@@ -181,7 +180,7 @@ fn pairs(config: &Config) -> impl Iterator<Item = PairOfFiles> {
     default.into_iter().chain(others)
 }
 
-/// State of each file that the config names; `None` for one that cannot be looked at.
+/// State of each file that the config names; `None` for one that cannot be read.
 pub(crate) fn stamps(config: &Config) -> Vec<Option<Stamp>> {
     let stamp = |file: &String| {
         let found = std::fs::metadata(file).ok()?;
@@ -248,7 +247,7 @@ impl ResolvesServerCert for Served {
     }
 }
 
-/// RFC 8737 §3: whoever looks for the answer to a challenge speaks nothing else.
+/// Whether the client is a CA that looks for the answer to a challenge: it speaks no other protocol (RFC 8737 §3).
 fn is_challenge(hello: &ClientHello<'_>) -> bool {
     hello.alpn().is_some_and(|mut protocols| protocols.next() == Some(super::ACME) && protocols.next().is_none())
 }

@@ -1,5 +1,5 @@
-//! Handshakes, on a thread of their own: a signature with RSA takes most of a millisecond, for which nobody who is connected
-//! should wait. So many are under way at once; others wait in the order in which their clients began to speak.
+//! Handshakes, on a thread of their own. A signature with RSA takes most of a millisecond, which must not delay connected clients. Their
+//! number is bounded; others wait in the order in which their clients began to speak.
 
 use std::io;
 use std::pin::Pin;
@@ -16,7 +16,8 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// How long a handshake keeps a place that others wait for: many round trips. A slow client's own goes on without one.
+/// Longest time that a handshake keeps a place that others wait for: many round trips. The handshake of a slow client continues without
+/// one.
 const PLACE_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(super) struct Handshakes {
@@ -28,7 +29,7 @@ pub(super) struct Handshakes {
 
 impl Handshakes {
     /// # Errors
-    /// When there is no thread to be had.
+    /// Fails if the operating system gives no thread.
     pub(super) fn start(at_once_max: u32) -> io::Result<Self> {
         // Sockets and clocks stay with the runtime that accepted the connection, which wakes this one.
         let runtime = Builder::new_current_thread().build()?;
@@ -43,7 +44,7 @@ impl Handshakes {
         Ok(Handshakes { places, runtime: handle, _stop: stop })
     }
 
-    /// The connection after its handshake, or closed where that failed. Dropped, the handshake ends with the connection.
+    /// Makes a handshake. Returns the connection, or closes it if that failed. The handshake ends with the connection when this is dropped.
     pub(super) async fn make(&self, acceptor: TlsAcceptor, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
         // A client that says nothing takes no place, nor the memory of a session.
         stream.readable().await.ok()?;
@@ -62,14 +63,14 @@ impl Handshakes {
     }
 }
 
-/// A handshake on the other thread, given up when dropped.
+/// A handshake on the other thread, cancelled when dropped.
 struct Handshake(JoinHandle<Made>);
 
-/// The socket comes back where the handshake failed.
+/// Result of a handshake; the socket is returned if it failed.
 type Made = Result<TlsStream<TcpStream>, (io::Error, TcpStream)>;
 
 impl Future for Handshake {
-    /// `None` where the handshake has panicked.
+    /// `None` if the handshake has panicked.
     type Output = Option<Made>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

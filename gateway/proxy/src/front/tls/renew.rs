@@ -1,4 +1,4 @@
-//! Has certificates asked for as the config in force says, and tells what comes of it. It must not know how a CA is asked.
+//! Requests certificates according to the config in force, and reports the results. It must not know how a CA is asked.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -14,14 +14,14 @@ use tokio::sync::mpsc;
 use super::Known;
 use crate::gate::Gate;
 
-/// How often it is looked whether another config is in force.
+/// Pause between two checks whether another config is in force.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Certificates that an alarm names.
+/// Most certificates that an alarm names.
 const NAMED_MAX: usize = 3;
-/// Certificates that `sluice status` is told of.
+/// Most certificates that `sluice status` shows.
 const SHOWN_MAX: usize = 100;
 
-/// Who asks for certificates, once somebody does.
+/// Connection to the thread that requests certificates; `None` until a config has names for a CA.
 #[derive(Default)]
 pub(crate) struct Renewals(RefCell<Option<Asker>>);
 
@@ -31,7 +31,7 @@ impl Renewals {
     }
 }
 
-/// Never ends. A gateway that drains asks for nothing, as another may be there that does.
+/// Renews certificates for ever. A gateway that drains requests none, as another may be there that does.
 pub async fn run(gate: Rc<Gate>) {
     let mut in_force: Option<Rc<Config>> = None;
     let mut told = None;
@@ -102,7 +102,7 @@ fn tell(gate: &Gate, told: &Told) {
 }
 
 impl Gate {
-    /// The certificates of the config, with those that a CA has not given yet.
+    /// Certificates of the config, with those that a CA has not issued yet.
     pub fn certificate_snapshots(&self) -> Vec<CertificateSnapshot> {
         let (Some(certificates), now) = (self.certificates(), now_unix_s()) else { return Vec::new() };
         let states = self.renewals.states();
@@ -134,7 +134,8 @@ impl Gate {
         ends.filter(|(name, _)| names.insert(name.clone())).map(|(name, left_s)| (name, seconds(left_s))).collect()
     }
 
-    /// What an alarm says of certificates that are about to expire, and of names that have none although the CA was asked.
+    /// Alarm text about certificates that are about to expire, and about names that have none although the CA was
+    /// asked.
     pub(crate) fn certificates_in_need(&self) -> Option<String> {
         let now = now_unix_s();
         let certificates = self.certificates()?;
@@ -166,7 +167,7 @@ impl Gate {
     }
 }
 
-/// The key of the config that names certificates for a CA to give.
+/// Config key that names the certificates to get from a CA.
 const ASKED: &str = "acme.names";
 
 fn snapshot(known: &Known, states: &[NameState], now: i64) -> CertificateSnapshot {

@@ -1,5 +1,5 @@
-//! Tickets, with which clients resume a session without a whole handshake (RFC 8446 §4.6.1, RFC 5077). Their keys are replaced as
-//! time passes, and travel to the gateway that takes over in an upgrade. Nothing writes them to a file or a log.
+//! Tickets, with which clients resume a session without a full handshake (RFC 8446 §4.6.1, RFC 5077). Their keys are rotated, and are
+//! passed to the gateway that takes over in an upgrade. They are never written to a file or a log.
 
 use std::fmt;
 use std::io;
@@ -11,7 +11,7 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use serde::{Deserialize, Serialize};
 use tokio_rustls::rustls::server::ProducesTickets;
 
-/// How long a key makes new tickets, and a ticket is good for at least.
+/// Time in seconds for which a key makes new tickets, and for which a ticket is valid at least.
 const ROTATION_S: u32 = 6 * 60 * 60;
 /// Longest ticket that is examined: those of this gateway have a few hundred bytes. Longer ones would make it cheaper
 /// to try many keys with one message.
@@ -28,7 +28,7 @@ pub struct TicketKeys {
 
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Key {
-    /// Stands in each of its tickets.
+    /// Name that each of its tickets carries.
     name: [u8; NAME_BYTES],
     secret: [u8; 32],
     made_unix_s: u64,
@@ -45,7 +45,7 @@ impl TicketKeys {
         Some(Self { current: Key::new(now_unix_s)?, previous: None })
     }
 
-    /// Replaces the key when its time is over, and forgets the one before when no ticket of it is good any more.
+    /// Replaces the key when its time is over, and forgets the one before when all its tickets have expired.
     fn rotate(&mut self, now_unix_s: u64) {
         if self.current.age_s(now_unix_s) >= u64::from(ROTATION_S)
             && let Some(fresh) = Key::new(now_unix_s)
@@ -67,7 +67,7 @@ impl TicketKeys {
 }
 
 impl Key {
-    /// `None` where the system gives no randomness.
+    /// Makes a key; `None` if the system gives no randomness.
     fn new(now_unix_s: u64) -> Option<Self> {
         let mut key = Key { name: [0; NAME_BYTES], secret: [0; 32], made_unix_s: now_unix_s };
         let random = SystemRandom::new();
@@ -83,7 +83,7 @@ impl Key {
         UnboundKey::new(&CHACHA20_POLY1305, &self.secret).ok().map(LessSafeKey::new)
     }
 
-    /// Name, nonce, ciphertext, tag.
+    /// Encrypts a ticket: name, nonce, ciphertext, tag.
     fn seal(&self, plain: &[u8]) -> Option<Vec<u8>> {
         // Random, because a counter would tell who came before whom, and two gateways may have the same key.
         let mut nonce = [0; NONCE_LEN];
@@ -94,7 +94,7 @@ impl Key {
         Some([&self.name[..], &nonce, &sealed].concat())
     }
 
-    /// `sealed` is what follows the name.
+    /// Decrypts a ticket. `sealed` is the part after the name.
     fn open(&self, sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, sealed) = sealed.split_at_checked(NONCE_LEN)?;
         let mut opened = sealed.to_vec();
@@ -110,7 +110,7 @@ pub(super) struct Tickets(Mutex<TicketKeys>);
 
 impl Tickets {
     /// # Errors
-    /// When the system gives no randomness.
+    /// Fails if the system gives no randomness.
     pub(super) fn new() -> io::Result<Self> {
         let keys =
             TicketKeys::new(now_unix_s()).ok_or_else(|| io::Error::other("the system gives no random numbers"))?;
@@ -129,7 +129,7 @@ impl Tickets {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The keys as of now.
+    /// Current keys, after rotation.
     fn current(&self) -> TicketKeys {
         let mut keys = self.lock();
         keys.rotate(now_unix_s());

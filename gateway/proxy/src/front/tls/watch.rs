@@ -1,4 +1,4 @@
-//! Looks whether the certificates' files have changed, and serves what they hold now.
+//! Watches the certificates' files, and serves their new contents.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use sluice_journal::{Event, Level};
 use super::certificates::{Certificates, Stamp, stamps};
 use crate::gate::Gate;
 
-/// How often the files are looked at.
+/// Pause between two checks of the files.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
-/// Never ends. Files that cannot be used leave the certificates as they are, and are told of once.
+/// Watches the files for ever. Files that cannot be used leave the certificates as they are, and are reported once.
 pub async fn run(gate: Rc<Gate>) {
     let mut broken = Broken::default();
     loop {
@@ -49,7 +49,7 @@ pub async fn run(gate: Rc<Gate>) {
     }
 }
 
-/// Files as they could not be used.
+/// State of files that could not be used.
 #[derive(Default)]
 struct Broken {
     seen: Option<Vec<Option<Stamp>>>,
@@ -57,7 +57,8 @@ struct Broken {
 }
 
 impl Broken {
-    /// The second look at the same files is the one to tell of: a certificate and its key are not written in one moment.
+    /// Whether to report the files, which is at the second failure with the same state: a certificate and its key are
+    /// not written in one moment.
     fn is_to_be_told(&mut self, seen: Vec<Option<Stamp>>) -> bool {
         if self.seen.as_ref() != Some(&seen) {
             *self = Broken { seen: Some(seen), is_told: false };

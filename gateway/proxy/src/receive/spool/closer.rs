@@ -1,5 +1,6 @@
-//! Closes temporary files on a thread of its own. The last handle of a file without a name frees its blocks, which takes as
-//! long as the disk likes; a crowd that leaves at once must hold up neither the gateway nor the file work of others.
+//! Closes temporary files on a thread of its own. The last handle of a file without a name frees its blocks, which
+//! takes as long as the disk needs. A crowd of clients that leaves at once must delay neither the gateway nor the file
+//! work of others.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,14 +10,14 @@ use std::{io, thread};
 
 type Closing = Box<dyn Send>;
 
-/// The thread starts with the first file, and ends when this is dropped.
+/// Thread that closes files. It starts with the first file, and ends when this is dropped.
 #[derive(Default)]
 pub(super) struct Closer {
     thread: OnceLock<Option<Sender<Closing>>>,
 }
 
 impl Closer {
-    /// Drops it there; here where there can be no thread.
+    /// Closes a file on the thread; on the caller's if no thread can be started.
     pub(super) fn close(&self, closing: Closing) {
         if let Some(thread) = self.thread.get_or_init(start) {
             let _ = thread.send(closing);
@@ -30,7 +31,7 @@ fn start() -> Option<Sender<Closing>> {
     thread::Builder::new().name("closer".to_owned()).spawn(work).ok().map(|_| sender)
 }
 
-/// Counts a descriptor for as long as it is taken.
+/// Counts an open descriptor until it is dropped.
 pub(super) struct Counted(Arc<AtomicUsize>);
 
 impl Counted {

@@ -1,5 +1,5 @@
-//! Asks for one include, by a request of the gateway's own that goes the way of any: files, cache, ladder, queue. It must not know the
-//! steps of that way, nor where the include stands.
+//! Asks for one include, by a request of the gateway's own that takes the same steps as any: files, cache, ladder, queue. It must not know
+//! these steps, nor where the include stands.
 
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
@@ -20,33 +20,33 @@ use crate::respond::Sent;
 use crate::signal::Signal;
 use crate::upstream::forward::Origin;
 
-/// The way that a request goes, for one of the gateway's own.
+/// Function that serves a request of the gateway's own.
 pub(crate) type Ask = fn(Own, Origin, Rc<Gate>) -> Pin<Box<dyn Future<Output = Sent>>>;
 
-/// The answer that includes stand in.
+/// Answer that has includes.
 pub(super) struct Parent {
     pub(super) gate: Rc<Gate>,
     pub(super) origin: Origin,
     pub(super) ask: Ask,
-    /// What the request for the answer was, as far as it is repeated for its includes.
+    /// Head of the page's request, with the fields that its includes repeat.
     pub(super) head: RequestHead,
     pub(super) id: Rc<str>,
     pub(super) page: Rc<Page>,
-    /// 0 for what a client asked for.
+    /// Depth of the answer; 0 if a client asked for it.
     pub(super) depth: u32,
     pub(super) is_logged_in: bool,
     pub(super) tally: Rc<Tally>,
-    /// Requests that were made for includes.
+    /// Number of requests that were made for includes.
     pub(super) asked: Cell<u32>,
 }
 
-/// Where an include is to stand.
+/// Place of an include in a page.
 pub(super) struct Place {
-    /// It is known what comes there, which may be nothing.
+    /// The body is known, which may be none.
     is_settled: Cell<bool>,
     body: RefCell<Option<Body>>,
     wanted: RefCell<Option<Rc<Wanted>>>,
-    /// Nobody reads the page any more.
+    /// No client reads the page any more.
     is_left: Cell<bool>,
     changed: Rc<Signal>,
 }
@@ -56,7 +56,7 @@ impl Place {
         self.is_settled.get()
     }
 
-    /// What comes there, if it is known and there is anything.
+    /// Body for this place, if it is known and there is one.
     pub(super) fn take(&self) -> Option<Body> {
         self.body.borrow_mut().take()
     }
@@ -75,7 +75,7 @@ impl Place {
     }
 }
 
-/// Has the place settled also where the task has panicked.
+/// Guard that settles the place even if the task panics.
 struct Settles(Rc<Place>);
 
 impl Drop for Settles {
@@ -87,7 +87,7 @@ impl Drop for Settles {
 }
 
 impl Parent {
-    /// Begins to ask for the include; `changed` is set when it is known what comes of it.
+    /// Begins to ask for the include; `changed` is set when its result is known.
     pub(super) fn start(self: &Rc<Self>, include: Include, changed: &Rc<Signal>) -> Rc<Place> {
         let place = Rc::new(Place {
             is_settled: Cell::new(false),
@@ -113,7 +113,7 @@ impl Parent {
         place
     }
 
-    /// Whether the page may have one more, here.
+    /// Counts one more include of the page. Returns false if the bound on their depth or number is reached.
     fn has_room(&self) -> bool {
         let bounds = &self.gate.config().bounds;
         let has_room = self.depth < bounds.include_depth_max && self.page.includes.get() < bounds.includes_max;
@@ -142,7 +142,7 @@ impl Parent {
     }
 
     /// # Errors
-    /// Why there is nothing that could stand in the page.
+    /// Reason why there is no answer that could be put into the page.
     async fn bring(&self, place: &Place, reference: &str) -> Result<Body, IncludeEnd> {
         let target = target::of_reference(reference, &self.head).ok_or(IncludeEnd::Refused)?;
         self.asked.update(|asked| asked + 1);

@@ -1,5 +1,4 @@
-//! What one include has of its page, and what comes of it: shared by the page that waits for it and the request that brings it. It must
-//! not know how either works.
+//! State of one include, shared by the page that waits for it and the request that fetches it. It must not know how either works.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -13,14 +12,14 @@ use super::rules;
 use crate::receive::memory::{Held, Memory};
 use crate::signal::Signal;
 
-/// What all includes of a page have in common, also those in its includes.
+/// State that all includes of a page share, nested ones too.
 #[derive(Default)]
 pub(crate) struct Page {
-    /// How many there were.
+    /// Number of includes so far.
     pub(super) includes: Cell<u32>,
 }
 
-/// What came of the includes of one answer, while it is composed.
+/// Results of the includes of one answer, while it is composed.
 #[derive(Default)]
 pub(crate) struct Tally(Cell<Includes>);
 
@@ -38,25 +37,25 @@ impl Tally {
     }
 }
 
-/// A body that is to stand in the page, counted as memory until it does.
+/// Body of an include, counted as memory until it stands in the page.
 pub(super) struct Body {
     pub(super) data: Bytes,
     _held: Held,
 }
 
-/// An include that is asked for.
+/// An include that is being requested.
 pub(crate) struct Wanted {
-    /// What logs call its request.
+    /// Request id of the include in logs.
     pub(crate) id: Rc<str>,
     pub(crate) page: Rc<Page>,
-    /// 1 for one that stands in what a client asked for.
+    /// Depth of the include; 1 if its page was asked for by a client.
     pub(crate) depth: u32,
     /// The page's own request had the password of a user.
     pub(crate) is_logged_in: bool,
     until: Instant,
     bytes_max: usize,
     got: RefCell<Got>,
-    /// It cannot be used: it broke off, is too long, or is in another form than asked for.
+    /// The answer cannot be used: it broke off, is too long, or is in another form than asked for.
     is_broken: Cell<bool>,
     is_given_up: Cell<bool>,
     given_up: Signal,
@@ -68,7 +67,7 @@ struct Got {
     held: Held,
 }
 
-/// What bounds an include.
+/// Limits of an include.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
     pub(super) until: Instant,
@@ -119,12 +118,12 @@ impl Wanted {
         self.is_broken.set(true);
     }
 
-    /// Whether nobody waits for the rest.
+    /// Whether no page waits for the rest.
     pub(crate) fn is_over(&self) -> bool {
         self.is_broken.get() || self.is_given_up.get() || self.is_late()
     }
 
-    /// Until nobody waits for it any more.
+    /// Waits until no page waits for the include any more.
     pub(crate) async fn unwanted(&self) {
         if self.is_over() {
             return;
@@ -147,7 +146,7 @@ impl Wanted {
         self.given_up.set();
     }
 
-    /// What came, if it is whole.
+    /// Body of the include, if it is complete.
     pub(super) fn take_body(&self) -> Option<Body> {
         let Got { data, held } = self.got.take();
         (!self.is_broken.get()).then(|| Body { data: data.into(), _held: held })

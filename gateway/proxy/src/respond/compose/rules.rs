@@ -1,5 +1,5 @@
-//! Which answers are composed, what that changes in their heads, and how many includes came to what. It must not know how a page is
-//! composed, nor who asks.
+//! Rules for composed answers: the answers that are composed, the changes in their heads, and the counts of include results. It must not
+//! know how a page is composed, nor who asks.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use sluice_journal::IncludeEnd;
 use sluice_message::{Method, RequestHead, ResponseHead, elements, starts_with};
 use tokio::time::Instant;
 
-/// How often the operator is told of pages that cannot be read.
+/// Pause between two warnings to the operator about pages that cannot be parsed.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
 
-/// What the app is told that the gateway can do (W3C Edge Architecture).
+/// Capability that the gateway announces to the app (W3C Edge Architecture).
 pub(crate) const CAPABILITY: &str = "sluice=\"ESI/1.0\"";
 
-/// What the config says of composed pages, and what came of their includes since the start.
+/// Settings of composed pages from the config, and the results of their includes since the start.
 pub(crate) struct Composer {
     is_on: bool,
     paths: Vec<String>,
@@ -37,7 +37,7 @@ impl Composer {
         self.is_on
     }
 
-    /// Whether the config says of this path that its pages are composed.
+    /// Whether the config names this path's pages as composed.
     pub(crate) fn names(&self, request: &RequestHead) -> bool {
         let is_page = matches!(request.method, Method::Get | Method::Head | Method::Post);
         self.is_on && is_page && self.paths.iter().any(|prefix| request.path().starts_with(prefix))
@@ -51,8 +51,8 @@ impl Composer {
         is_announced(head) || self.names(request) && is_html(head)
     }
 
-    /// Whether the app has answered with a part of such a page, or with nothing as the client has it already. What the client has was
-    /// composed of another.
+    /// Whether the app has answered with a part of such a page, or with the result of a condition. The client's copy was composed of
+    /// another page.
     pub(crate) fn is_unusable(&self, request: &RequestHead, head: &ResponseHead) -> bool {
         let is_part = matches!(head.status, 206 | 304 | 412 | 416);
         self.is_on && is_part && request.method == Method::Get && is_announced(head)
@@ -62,7 +62,7 @@ impl Composer {
         self.counts[end as usize].update(|count| count + times);
     }
 
-    /// Whether it is time to tell the operator again.
+    /// Whether enough time has passed to warn the operator again.
     pub(super) fn may_tell(&self) -> bool {
         let now = Instant::now();
         let may = self.told.get().is_none_or(|told| now >= told + TOLD_EVERY);
@@ -89,20 +89,20 @@ fn is_html(head: &ResponseHead) -> bool {
     })
 }
 
-/// Whether the body is in a form that cannot be read.
+/// Whether the body has an encoding that cannot be parsed.
 pub(crate) fn is_encoded(head: &ResponseHead) -> bool {
     head.fields.get_all("content-encoding").flat_map(elements).any(|coding| !coding.eq_ignore_ascii_case(b"identity"))
 }
 
-/// Takes away what is between the app and the gateway.
+/// Removes fields that are between the app and the gateway.
 pub(crate) fn hide(head: &mut ResponseHead) {
     if head.fields.contains("surrogate-control") {
         head.fields.retain(|name, _| !name.eq_ignore_ascii_case("surrogate-control"));
     }
 }
 
-/// Makes the head of a page that of a composed one: what it says of the page's bytes is not true of the composed ones, and nobody else
-/// may get those.
+/// Turns the head of a page into that of a composed one. It removes fields about the page's bytes, which are not true of the composed ones,
+/// and forbids shared caching.
 pub(crate) fn become_composed(head: &mut ResponseHead) {
     const OF_BYTES: [&str; 9] = [
         "content-length",
@@ -129,7 +129,7 @@ pub(crate) fn become_composed(head: &mut ResponseHead) {
     }
 }
 
-/// Fields for the caches of one network: `CDN-Cache-Control` (RFC 9213) and others that are named so.
+/// Whether the field is for the caches of one network: `CDN-Cache-Control` (RFC 9213) and others with such names.
 fn is_targeted(name: &str) -> bool {
     const ENDING: &str = "-cache-control";
     let at = name.len().saturating_sub(ENDING.len());
@@ -137,7 +137,7 @@ fn is_targeted(name: &str) -> bool {
     is_named_so || name.eq_ignore_ascii_case("edge-control") || starts_with(name, "surrogate-")
 }
 
-/// The client's request without what is about one answer alone: conditions, and ranges of bytes.
+/// Removes fields that are about one answer alone: conditions, and ranges of bytes.
 pub(crate) fn drop_conditions(head: &mut RequestHead) {
     head.fields.retain(|name, _| !(starts_with(name, "if-") || name.eq_ignore_ascii_case("range")));
 }

@@ -1,11 +1,11 @@
-//! What an include's `src` asks for: the path and query of a URL on the page's own host. Pure.
+//! Target of an include's `src`: the path and query of a URL on the page's own host. Pure.
 
 use std::fmt::Write as _;
 
 use sluice_message::{RequestHead, check_target};
 
-/// The target of a reference in the page that this request was for (RFC 3986 §5.2); `None` where it is on another host, or none at
-/// all. A gateway that asked other hosts would ask whatever a page makes it ask.
+/// Target of a reference in the page that this request was for (RFC 3986 §5.2); `None` if it is on another host, or invalid. A gateway that
+/// asked other hosts would request any URL that a page names.
 pub(super) fn of_reference(reference: &str, page: &RequestHead) -> Option<String> {
     let reference = reference.split('#').next().unwrap_or_default();
     let (path, query) = match reference.split_once('?') {
@@ -30,7 +30,7 @@ pub(super) fn of_reference(reference: &str, page: &RequestHead) -> Option<String
     (target.starts_with('/') && check_target(target.as_bytes()).is_ok()).then_some(target)
 }
 
-/// The path of a reference, if that is on the same host.
+/// Path of a reference, if that is on the same host.
 fn local<'r>(path: &'r str, authority: &str) -> Option<&'r str> {
     let first = path.split('/').next().unwrap_or_default();
     let rest = match first.split_once(':') {
@@ -52,7 +52,7 @@ fn local<'r>(path: &'r str, authority: &str) -> Option<&'r str> {
     (!host.is_empty() && host.eq_ignore_ascii_case(authority)).then_some(if path.is_empty() { "/" } else { path })
 }
 
-/// RFC 3986 §5.2.4.
+/// Path without dot segments (RFC 3986 §5.2.4).
 fn without_dots(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut segments = path.split('/').skip(1).peekable();
@@ -73,7 +73,7 @@ fn without_dots(path: &str) -> String {
     format!("/{}", kept.join("/"))
 }
 
-/// With what may not stand in a target escaped, as browsers do.
+/// Target with all characters escaped that it may not contain, as browsers do.
 fn escaped(target: &str) -> String {
     let mut out = String::with_capacity(target.len());
     for byte in target.bytes() {

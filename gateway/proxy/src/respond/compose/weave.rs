@@ -1,5 +1,5 @@
-//! Puts a page together: reads it, has its includes asked for as they are seen, and writes text and includes in their order. The page's
-//! worker never waits for an include: what is read ahead has a bound, and beyond that the page's own buffer and its file take it (I2).
+//! Composes a page: reads it, requests its includes as they are found, and writes text and includes in their order. The page's worker never
+//! waits for an include: reading ahead has a bound, and beyond that the page's own buffer and its file take it (I2).
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -16,27 +16,27 @@ use crate::respond::answer::{Answer, Departure, End, Next};
 use crate::respond::compress::KeptBody;
 use crate::signal::Signal;
 
-/// Bounds the text that waits behind an include.
+/// Most bytes of text that wait behind an include.
 const AHEAD_BYTES_MAX: usize = 1024 * 1024;
-/// How much is read or written at once, at most.
+/// Bytes that are read or written at once, at most.
 const READ_BYTES: usize = 64 * 1024;
-/// Bounds what is written for a client that has not taken it: the rest stays where it is, in the cache or in the page's own buffer.
+/// Most bytes that are written and that the client has not taken: the rest stays where it is, in the cache or in the page's own buffer.
 const UNREAD_BYTES_MAX: u64 = 256 * 1024;
 
-/// Where the page comes from.
+/// Source of the page's bytes.
 pub(super) enum Source {
-    /// It is there, and was not read yet.
+    /// A complete page that was not read yet.
     Whole(Bytes),
-    /// It is kept.
+    /// A cached page.
     Kept(Rc<KeptBody>),
-    /// It is written while it is read.
+    /// A page that the worker still writes.
     Fill(Rc<Answer>),
-    /// Nothing more is to come, with these trailers.
+    /// The end of the page, with these trailers.
     Ended(Vec<(String, Vec<u8>)>),
 }
 
 impl Source {
-    /// `None` where the body is not one to compose.
+    /// Source for a body; `None` if it is not one to compose.
     pub(super) fn of(body: &ResponseBody) -> Option<Self> {
         match body {
             ResponseBody::Whole(data) => Some(Source::Whole(data.clone())),
@@ -59,7 +59,7 @@ impl Source {
     }
 }
 
-/// What is to be written, in order.
+/// Part of the page to be written, in order.
 enum Segment {
     Text(Bytes),
     Include(Rc<Place>),
@@ -70,16 +70,16 @@ pub(super) struct Weaving {
     source: Source,
     parser: Parser,
     segments: VecDeque<Segment>,
-    /// The text among them.
+    /// Memory of the text among the segments.
     held: Held,
-    /// Set when it is known what stands in a place.
+    /// Set when the body of a place is known.
     settled: Rc<Signal>,
-    /// What the client reads.
+    /// Composed answer, which the client reads.
     output: Rc<Answer>,
 }
 
 impl Drop for Weaving {
-    /// Also where the task has panicked: the client must not wait for ever.
+    /// Ends the answer. This also runs if the task has panicked: the client must not wait for ever.
     fn drop(&mut self) {
         for segment in &self.segments {
             if let Segment::Include(place) = segment {
@@ -106,7 +106,7 @@ impl Weaving {
         }
     }
 
-    /// Until the page is whole, cannot become so, or nobody reads it.
+    /// Composes the page until it is complete, cannot be completed, or has no reader.
     pub(super) async fn run(mut self) {
         loop {
             self.write().await;
@@ -138,7 +138,7 @@ impl Weaving {
         }
     }
 
-    /// Writes what no include stands before that is still waited for, as far as the client takes it.
+    /// Writes everything before the first include that is still pending, within the bound for unread bytes.
     async fn write(&mut self) {
         while self.output.unread_bytes() < UNREAD_BYTES_MAX {
             let Some(segment) = self.segments.front_mut() else { return };
@@ -165,7 +165,7 @@ impl Weaving {
         }
     }
 
-    /// The app is to see that the client has closed its sending side.
+    /// Shows the app that the client has closed its sending side.
     fn half_close(&self) {
         if let Source::Fill(answer) = &self.source {
             answer.half_close();
@@ -182,10 +182,10 @@ impl Weaving {
         has_room || self.segments.is_empty()
     }
 
-    /// Takes what is there of the page. Returns whether there was anything.
+    /// Reads the available bytes of the page. Returns whether there were any.
     ///
     /// # Errors
-    /// How the page ended, where it did not become whole.
+    /// End of a page that is incomplete.
     async fn read(&mut self) -> Result<bool, End> {
         let data = match &mut self.source {
             Source::Whole(data) => {

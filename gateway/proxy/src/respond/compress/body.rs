@@ -1,11 +1,11 @@
-//! The body of one answer on its way through the compressor. It must not know whom the answer is for.
+//! The body of one answer on its way through the compressor. It must not know which client gets the answer.
 
 use bytes::Bytes;
 use sluice_compression::{Failed, Step, Stream};
 
 use crate::answers::Size;
 
-/// Fewer bytes may wait a moment for more, as those of an answer that is sent as it is.
+/// Bytes below which a write waits shortly for more, as for uncompressed answers.
 const CRUMB_BYTES: usize = 1400;
 
 pub(crate) struct Compressed {
@@ -15,7 +15,7 @@ pub(crate) struct Compressed {
     bytes: usize,
     /// The compressor may hold bytes back.
     is_behind: bool,
-    /// Bytes that are still to come, where the answer's size was announced.
+    /// Bytes that are still to come, if the answer's size was announced.
     left: Option<u64>,
 }
 
@@ -30,7 +30,7 @@ impl Compressed {
         self.bytes
     }
 
-    /// Whether so little waits that it may wait for more.
+    /// Whether so few bytes wait that they may wait for more.
     pub(crate) fn is_crumb(&self) -> bool {
         self.bytes < CRUMB_BYTES
     }
@@ -41,8 +41,8 @@ impl Compressed {
         self.pieces.push(data);
     }
 
-    /// Gives what waits to the compressor. With [`Step::Flush`] the client gets all of it, unless the end is about to come and
-    /// brings it.
+    /// Gives the waiting bytes to the compressor. With [`Step::Flush`] the client gets all of them, unless the end is about to come and
+    /// brings them.
     pub(crate) async fn encode(&mut self, step: Step) -> Result<Vec<u8>, Failed> {
         let is_idle = match step {
             Step::Finish => false,

@@ -1,5 +1,5 @@
-//! A body that is kept and sent often, with the compressed forms that clients have asked for, and its parts if it is composed. It must not
-//! know who keeps it.
+//! A body that is cached and sent often, with the compressed forms that clients have asked for, and its parts if it is composed. It must
+//! not know which cache has it.
 
 use std::cell::{Cell, OnceCell as Once};
 use std::rc::Rc;
@@ -12,20 +12,20 @@ use tokio::sync::OnceCell;
 
 pub(crate) struct KeptBody {
     data: Bytes,
-    /// Each is made once, for the first client that asks; others who ask meanwhile wait for it. Nothing where it would be no smaller
-    /// or finds no room.
+    /// Compressed forms. Each is made once, for the first client that asks; others that ask meanwhile wait for it. `None` if it would be no
+    /// smaller or finds no room.
     forms: [OnceCell<Option<Bytes>>; Coding::ALL.len()],
     /// Bytes that forms may still take.
     room: Cell<usize>,
     has_forms: bool,
-    /// The text and the includes that it is composed of; `None` where they are too many to be kept.
+    /// Text and includes of which it is composed; `None` if they are too many to be cached.
     parts: Once<Option<Rc<Parts>>>,
 }
 
-/// Parts of a page that are kept with it: next to nothing beside it. Those of others are looked for each time.
+/// Most parts of a page that are cached with it, which is little memory. Pages with more are parsed each time.
 const PARTS_MAX: usize = 64;
 
-/// What a page is composed of.
+/// Parts of which a page is composed.
 pub(crate) struct Parts {
     pub(crate) parts: Vec<Part>,
     /// Tags that could not be read.
@@ -52,7 +52,7 @@ impl KeptBody {
         &self.data
     }
 
-    /// What it is composed of. Its text is not copied.
+    /// Parts of which the body is composed. Its text is not copied.
     pub(crate) fn parts(&self) -> Rc<Parts> {
         let mut made = None;
         let kept = self.parts.get_or_init(|| {
@@ -63,12 +63,12 @@ impl KeptBody {
         made.or_else(|| kept.clone()).unwrap_or_else(|| Rc::new(Parts::of(&self.data)))
     }
 
-    /// Bytes that the body takes with its forms at most, so that whoever keeps it need not look again when there is one more.
+    /// Most bytes that the body takes with its compressed forms, so that a cache need not count again when there is one more.
     pub(crate) fn bytes(&self) -> usize {
         if self.has_forms { 2 * self.data.len() } else { self.data.len() }
     }
 
-    /// The body in this coding; `None` where it is to be sent as it is.
+    /// Body in this coding; `None` if it is to be sent as it is.
     pub(super) async fn form(&self, pool: &Pool, coding: Coding) -> Option<Bytes> {
         if !self.has_forms {
             return pool.whole(&self.data, coding, Effort::Once).await.ok().flatten();

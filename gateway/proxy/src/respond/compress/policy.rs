@@ -1,4 +1,4 @@
-//! Which answers are compressed, and what that changes in their heads (RFC 9110 §8.4, §8.8.3 and §12.5.5). Pure.
+//! Rules for compression: the answers that are compressed, and the changes in their heads (RFC 9110 §8.4, §8.8.3 and §12.5.5). Pure.
 
 use sluice_catalog::config::{Config, Route, Segment, site};
 use sluice_classes::Rules;
@@ -7,22 +7,22 @@ use sluice_message::{Accepted, Coding, RequestHead, ResponseHead, elements};
 use crate::admit::rate::paths::{decoded, lower, readings};
 use crate::answers::Size;
 
-/// What is done with an answer.
+/// Decision about an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is sent as it is, to whoever asks.
+    /// The answer is sent as it is, to every client.
     Never,
-    /// There is no body; the one that the client has may have been compressed.
+    /// The answer has no body; the client's copy may have been compressed.
     NotModified,
-    /// It is sent as it is to this client, who accepts nothing else.
+    /// The answer is sent as it is to this client, which accepts nothing else.
     Varies,
     Compress(Coding),
 }
 
-/// Encodings that answers are compressed in; the order decides where a client likes several alike.
+/// Encodings for answers; the order decides if a client likes several alike.
 const CODINGS: [Coding; 3] = [Coding::Zstd, Coding::Brotli, Coding::Gzip];
 
-/// What the config says.
+/// Compression settings from the config.
 pub(super) struct Policy {
     pub(super) is_enabled: bool,
     size_min: u64,
@@ -33,16 +33,16 @@ pub(super) struct Policy {
 
 /// Media types, in lower case.
 enum Pattern {
-    /// `text/html`.
+    /// A type such as `text/html`.
     One(Box<str>),
-    /// `text/*`: all that begin so, with the slash.
+    /// A type such as `text/*`: all that begin so, with the slash.
     Kind(Box<str>),
-    /// `*+json`: all that end so, with the plus.
+    /// A suffix such as `*+json`: all that end so, with the plus.
     Suffix(Box<str>),
 }
 
 impl Policy {
-    /// What does not parse was refused before it came here.
+    /// Reads the settings. Patterns that do not parse were refused before.
     pub(super) fn read(config: &Config) -> Self {
         let compression = &config.compression;
         Policy {
@@ -93,7 +93,7 @@ impl Policy {
         media_type != "text/event-stream" && self.types.iter().any(|pattern| pattern.fits(&media_type))
     }
 
-    /// Whoever measures sizes chooses the URL, so that each reading of the path counts.
+    /// Whether the config excludes the request. A client that measures sizes chooses the URL, so each reading of the path counts.
     fn excludes(&self, request: &RequestHead) -> bool {
         let (Some(exclude), host) = (&self.exclude, site(&request.authority)) else { return false };
         let is_excluded = |path: &str| exclude.find(&request.method, host, path).is_some();
@@ -119,7 +119,7 @@ impl Pattern {
     }
 }
 
-/// The route as the readings of a path are compared with it.
+/// Route in the form in which the readings of a path are compared with it.
 fn folded(route: Route) -> Route {
     let fold = |segment| match segment {
         Segment::Name(name) => Segment::Name(lower(&decoded(name.as_bytes())).into_owned()),
@@ -130,7 +130,7 @@ fn folded(route: Route) -> Route {
 
 // What changes in heads.
 
-/// Says that the answer depends on what its client accepts.
+/// Adds to `Vary` that the answer depends on the encodings that its client accepts.
 pub(super) fn vary(head: &mut ResponseHead) {
     let says_so = |name: &[u8]| name == b"*" || name.eq_ignore_ascii_case(b"accept-encoding");
     if !head.fields.get_all("vary").flat_map(elements).any(says_so) {
@@ -138,7 +138,7 @@ pub(super) fn vary(head: &mut ResponseHead) {
     }
 }
 
-/// Says that the body is compressed. Its bytes are not those that a strong entity tag was for, nor can parts of them be asked for.
+/// Marks the body as compressed. A strong entity tag no longer fits its bytes, and no range of them can be requested.
 pub(super) fn announce(head: &mut ResponseHead, coding: Coding) {
     weaken(head);
     head.fields.retain(|name, _| !name.eq_ignore_ascii_case("accept-ranges"));
@@ -152,7 +152,7 @@ fn weaken(head: &mut ResponseHead) {
     head.fields.push("ETag", weak);
 }
 
-/// Gives the tag of a 304 back as the client has it: one that was weakened stays weak.
+/// Returns the tag of a 304 as the client has it: one that was weakened stays weak.
 pub(super) fn weaken_as_asked(head: &mut ResponseHead, request: &RequestHead) {
     let Some(tag) = head.fields.get("etag").filter(|tag| tag.starts_with(b"\"")) else { return };
     let weak = [b"W/", tag].concat();

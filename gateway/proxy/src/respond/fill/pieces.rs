@@ -1,5 +1,5 @@
-//! What of a [`Fill`](super::Fill) is still there and how far each reader has come: bookkeeping, without a file and without a
-//! writer that waits.
+//! Bookkeeping of a [`Fill`](super::Fill): the pieces that it still has and the position of each reader. It has no file and no writer that
+//! waits.
 
 use std::collections::VecDeque;
 
@@ -8,18 +8,18 @@ use bytes::{Buf as _, Bytes};
 use crate::ids::to_usize;
 use crate::receive::memory::Held;
 
-/// What a piece costs besides its bytes: its own allocation and its place in the list.
+/// Cost in bytes of a piece besides its data: its own allocation and its place in the list.
 const PIECE_BYTES: usize = 128;
-/// Shorter pieces that share their allocation with others are copied: they would keep all of it in memory.
+/// Size below which pieces that share their allocation with others are copied: they would hold all of it in memory.
 const SHARED_BYTES_MIN: usize = 16 * 1024;
-/// Pieces up to here are joined while nobody has taken them.
+/// Size up to which pieces are joined while no reader has taken them.
 pub(super) const JOINED_BYTES_MAX: usize = 4 * 1024;
 
-/// What a reader gets next.
+/// Next part for a reader.
 #[derive(Debug)]
 pub(crate) enum Part {
     Data(Bytes),
-    /// It waits in the file: [`super::Fill::read_back`]. What was set aside framed is to be sent as it is.
+    /// The part waits in the file: [`super::Fill::read_back`]. Bytes that were set aside framed are to be sent as they are.
     Spilled {
         is_framed: bool,
     },
@@ -55,11 +55,11 @@ pub(super) struct Stretch {
     pub(super) len: u64,
 }
 
-/// How far a reader has come.
+/// Position of a reader.
 #[derive(Default)]
 struct Place {
     at: u64,
-    /// In the file, and to be read before all else: what this reader had framed and could not send.
+    /// Stretches of the file that this reader had framed and could not send. They are read before all else.
     framed: VecDeque<Stretch>,
 }
 
@@ -87,7 +87,7 @@ impl Pieces {
         self.len
     }
 
-    /// Where the first that is still there begins.
+    /// Start of the first piece that is still held.
     pub(super) fn first(&self) -> u64 {
         self.pieces.front().map_or(self.len, |piece| piece.at)
     }
@@ -119,7 +119,7 @@ impl Pieces {
         self.readers.get(reader.0).and_then(Option::as_ref).is_some_and(|place| !place.framed.is_empty())
     }
 
-    /// Pieces in memory, which all stand before those in the file, and where each begins.
+    /// Pieces in memory, which all precede those in the file, and the start of each.
     pub(super) fn in_memory(&self) -> impl Iterator<Item = (u64, &Bytes)> {
         self.pieces.iter().map_while(|piece| match &piece.data {
             Data::Memory(data) => Some((piece.at, data)),
@@ -155,7 +155,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// Whether anybody is left who will read it. What follows without a gap in the file is one piece.
+    /// Adds a stretch of the file, joined with the one before if they are adjacent. Returns whether a reader is left for it.
     pub(super) fn push_stretch(&mut self, stretch: Stretch) -> bool {
         let at = self.len;
         self.len += stretch.len;
@@ -171,12 +171,12 @@ impl Pieces {
         true
     }
 
-    /// Whether nothing is left to read for anybody.
+    /// Whether no reader has anything left to read.
     pub(super) fn is_read(&self) -> bool {
         self.pieces.is_empty() && self.readers.iter().flatten().all(|place| place.framed.is_empty())
     }
 
-    /// The place of the piece that this offset stands in.
+    /// Index of the piece that contains this offset.
     fn index(&self, at: u64) -> usize {
         self.pieces.partition_point(|piece| piece.end() <= at)
     }
@@ -211,7 +211,7 @@ impl Pieces {
         Some(Part::Data(data))
     }
 
-    /// What this reader is to read of the file next.
+    /// Next stretch of the file for this reader.
     pub(super) fn stretch(&self, reader: Key) -> Option<Stretch> {
         let place = self.readers.get(reader.0)?.as_ref()?;
         if let Some(framed) = place.framed.front() {
@@ -223,7 +223,7 @@ impl Pieces {
         Some(Stretch { offset: offset + read, len: len - read })
     }
 
-    /// The reader has read so much.
+    /// Advances the reader's position by the bytes that it has read.
     pub(super) fn advance(&mut self, reader: Key, read: u64) {
         let Some(Some(place)) = self.readers.get_mut(reader.0) else { return };
         if let Some(framed) = place.framed.front_mut() {
@@ -238,7 +238,7 @@ impl Pieces {
         self.drop_passed();
     }
 
-    /// Lets go of what every reader has had.
+    /// Drops the pieces that every reader has had.
     fn drop_passed(&mut self) {
         let watermark = self.readers.iter().flatten().map(|place| place.at).min().unwrap_or(u64::MAX);
         while self.pieces.front().is_some_and(|piece| piece.end() <= watermark) {
@@ -248,8 +248,8 @@ impl Pieces {
         }
     }
 
-    /// What was in memory from `at` on stands in the file now, behind `framed` bytes that are this reader's. The first of it may
-    /// have been passed meanwhile.
+    /// Records that the bytes from `at` on are in the file now, behind `framed` bytes that are this reader's. Readers may have passed the
+    /// first of them meanwhile.
     pub(super) fn moved_to_file(&mut self, reader: Key, at: u64, stretch: Stretch, framed: u64) {
         let (offset, end) = (stretch.offset + framed, at + stretch.len - framed);
         if let Some(Some(place)) = self.readers.get_mut(reader.0)
