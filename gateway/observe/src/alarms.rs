@@ -1,4 +1,4 @@
-//! Gathers what alarms are judged by, and tells what comes of it.
+//! Collects the readings that alarms are judged by, and reports changes.
 
 mod judge;
 
@@ -17,13 +17,13 @@ use crate::context::Context;
 pub(crate) use judge::Reading;
 use judge::{Change, Judge, Limits};
 
-/// How often is judged.
+/// Time between two checks.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// The weight that a second's mean wait keeps a look later: about the last ten seconds count for what raises an alarm, and about
-/// the last three for what ends it.
+/// Weights that a second's mean wait keeps a check later. An alarm is raised by about the last ten seconds, and ended by about
+/// the last three.
 const WAIT_WEIGHTS: [f64; 2] = [0.9, 0.7];
 
-/// What is gathered between two looks, and the judge.
+/// Readings since the last check, and the judge of alarms.
 pub struct Alarms {
     context: Rc<Context>,
     judge: RefCell<Judge>,
@@ -83,7 +83,7 @@ impl Alarms {
         looked
     }
 
-    /// Judges, and tells what has changed.
+    /// Judges the reading, and reports alarms that were raised or cleared.
     pub(crate) fn judge(&self, now: Instant, reading: &Reading) {
         let limits = limits(&self.context.config());
         let changes = self.judge.borrow_mut().look(self.context.ms(now), &limits, reading);
@@ -99,7 +99,7 @@ impl Alarms {
         }
     }
 
-    /// What is wrong now and lasts.
+    /// Alarms that are raised now.
     pub fn snapshots(&self) -> Vec<AlarmSnapshot> {
         let now_ms = self.context.ms(Instant::now());
         let judge = self.judge.borrow();
@@ -124,13 +124,13 @@ impl Alarms {
     }
 }
 
-/// What was seen of the queue since the look before.
+/// State of the queue since the last check.
 pub(crate) struct QueueReading {
-    /// The fewest requests that waited at any moment.
+    /// Smallest number of queued requests at any moment.
     pub(crate) length_min: usize,
-    /// How long those that left it in about the last ten seconds had waited, on average.
+    /// Mean wait of the requests that left the queue in about the last ten seconds, milliseconds.
     pub(crate) wait_mean_ms: Option<f64>,
-    /// The same of about the last three seconds.
+    /// Mean wait over about the last three seconds, milliseconds.
     pub(crate) wait_lately_ms: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! What every part of the observer needs: where to tell, by which config, and since when time counts.
+//! Journal, config and clock that all parts of the observer share.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! What workers and browsers report of rendering. It must not know how a share of visitors is drawn.
+//! Reports of workers and browsers about rendering. This module must not know how a share of visitors is drawn.
 
 mod metrics;
 
@@ -42,7 +42,7 @@ impl RenderEffects {
         self.effects.borrow_mut().measured(beacon, class, self.context.since_start(Instant::now()));
     }
 
-    /// What was reported, as operators see it.
+    /// Summary of the reports for operators.
     pub fn snapshot(&self) -> Option<EffectsSnapshot> {
         self.effects.borrow_mut().snapshot(self.context.since_start(Instant::now()))
     }

@@ -51,10 +51,10 @@ pub fn make_private_dir(dir: &Path) -> io::Result<()> {
     fs::DirBuilder::new().mode(0o700).recursive(true).create(dir)
 }
 
-/// Writes a file that nobody else can read. Whoever waits for it finds it whole, or what was there before. Blocks.
+/// Writes a file that no other user can read. A reader finds the complete new file or the complete old one. Blocks.
 ///
 /// # Errors
-/// What the file system says; then nothing of it is left.
+/// The file system's error; no part of the new file is left then.
 pub fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let part = file.with_extension(format!("{}.part", std::process::id()));
     let written = fs::OpenOptions::new()

@@ -1,4 +1,4 @@
-//! Requests of one route, told apart while somebody profiles their workers.
+//! Requests of one route, noted while an operator profiles their workers.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -9,15 +9,15 @@ use sluice_scheduler::{RequestId, WorkerId};
 /// Requests that are noted while one profile is taken.
 const NOTED_MAX: usize = 200_000;
 
-/// The requests of a route that workers were given since this was made, and those that they had then.
+/// Requests of a route that workers held when this was created or received later.
 pub struct Followed {
     route: String,
     noted: RefCell<Vec<(WorkerId, RequestId)>>,
-    /// There were more.
+    /// True if requests were left out because of [`NOTED_MAX`].
     is_cut: Cell<bool>,
 }
 
-/// All that are followed now, which is nearly always nobody.
+/// All routes that are followed now; nearly always none.
 #[derive(Default)]
 pub struct Followers(RefCell<Vec<Weak<Followed>>>);
 

@@ -1,8 +1,8 @@
-//! What an operator is told of the gateway: log lines and metrics, trends, alarms, profiles of slow requests, traces.
+//! The gateway's reports to operators: log lines and metrics, trends, alarms, profiles of slow requests, traces.
 //!
-//! Two kinds of input meet in the [`Observer`]: one [`RequestRecord`] for each request that has ended, and what workers
-//! say of themselves. It gives back what an operator asks, and which request is to be profiled; nothing else that it
-//! knows decides about requests. It must not know how requests are served, and cannot: whoever serves them depends on it.
+//! Two kinds of input meet in the [`Observer`]: one [`RequestRecord`] for each request that has ended, and the reports of
+//! workers about themselves. It answers operators' queries and chooses requests to profile; none of its other data affects
+//! requests. It cannot know how requests are served, because the code that serves them depends on it.
 
 #![forbid(unsafe_code)]
 
@@ -63,17 +63,17 @@ use headers::LoggedHeaders;
 pub struct Observer {
     context: Rc<Context>,
     headers: LoggedHeaders,
-    /// Where the spans of requests go.
+    /// Exporter of requests' spans.
     pub traces: Traces,
-    /// What is wrong and lasts.
+    /// Alarms about conditions that last.
     pub alarms: Alarms,
     /// Workers that ended unexpectedly.
     pub crashes: Crashes,
-    /// What workers and browsers report of rendering.
+    /// Reports of workers and browsers about rendering.
     pub effects: RenderEffects,
     /// Requests of routes whose workers are profiled.
     pub followers: Followers,
-    /// What grows with the age of workers.
+    /// Figures that grow with the age of workers.
     pub growth: Growth,
     /// Whether `workers.concurrency` fits the app.
     pub mode: Mode,
@@ -83,7 +83,7 @@ pub struct Observer {
     pub routes: RouteTables,
     /// Uninterrupted runs of workers' main threads.
     pub runs: MainThreads,
-    /// What requests took, by version of the app.
+    /// Cost of requests, by version of the app.
     pub spending: Spendings,
     /// Profiles of requests that took unusually long.
     pub tails: TailProfiles,
@@ -91,16 +91,16 @@ pub struct Observer {
     pub trouble: Trouble,
 }
 
-/// What only the gateway itself can say when alarms are judged, once a second.
+/// Facts that only the gateway can supply, collected once a second when alarms are judged.
 #[derive(Debug, Default)]
 pub struct Look {
-    /// Classes with what they cost lately, as a multiple of what they cost in the long run.
+    /// Classes with their recent CPU cost, as a multiple of their long-run cost.
     pub drifts: Vec<(Rc<str>, f64)>,
     /// Workers for short requests.
     pub lane: ShortLane,
-    /// What is told of certificates that are about to expire, and of names that get none.
+    /// Text about certificates that are about to expire, and about names that get none.
     pub certificates: Option<String>,
-    /// What is told of requests that are in quarantine.
+    /// Text about requests in quarantine.
     pub quarantine: Option<String>,
 }
 
@@ -128,12 +128,12 @@ impl Observer {
         })
     }
 
-    /// Judges by another config from now on.
+    /// Replaces the config that later checks use.
     pub fn set_config(&self, config: Rc<Config>) {
         self.context.set_config(config);
     }
 
-    /// The journal, for whoever reads it.
+    /// The journal, for its readers.
     pub fn journal(&self) -> &Journal {
         &self.context.journal
     }

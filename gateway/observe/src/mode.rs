@@ -13,22 +13,22 @@ use tokio::time::Instant;
 use crate::context::Context;
 use crate::sleep::{Sleep, advice, gain, is_worth_it};
 
-/// Workers whose sleep says something, as of the latest look for alarms.
+/// Workers whose sleep counts, as of the last check for alarms.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ShortLane {
-    /// How many there are.
+    /// Number of these workers.
     pub workers: u32,
-    /// Each of them holds as many requests as its memory allows.
+    /// True if each of them holds as many requests as its memory allows.
     pub is_full: bool,
 }
 
-/// What is known of the workers' sleep, and whether the log was told.
+/// Measurements of workers' sleep, and whether the log has the advice.
 pub struct Mode {
     context: Rc<Context>,
     sleep: RefCell<Sleep>,
     cpus: u32,
     lane: Cell<ShortLane>,
-    /// Since when workers hold requests.
+    /// Time from which workers hold requests.
     since: Cell<Option<Instant>>,
     is_told: Cell<bool>,
 }
@@ -67,8 +67,8 @@ impl Mode {
         self.tell(now);
     }
 
-    /// The share of the time that workers sleep with what they hold while others wait, and how many times as many requests they
-    /// could serve instead. `None` where the mode lets them.
+    /// Share of time that workers sleep with their requests while others wait, and the factor by which they could serve more
+    /// requests. `None` if the mode gives them further requests, or if the factor is small.
     pub(crate) fn asleep_while_queued(&self) -> Option<(f64, f64)> {
         let is_fixed = self.concurrency() != Concurrency::WhileWaiting;
         let asleep = self.sleep.borrow().share_while_queued().filter(|_| is_fixed)?;
@@ -76,14 +76,14 @@ impl Mode {
         is_worth_it(gain).then_some((asleep, gain))
     }
 
-    /// The share of the time that workers sleep while others wait, where the mode gives them further requests meanwhile and none has
-    /// memory for more.
+    /// Share of time that workers sleep while requests wait, if the mode gives them further requests but none has memory for
+    /// more.
     pub(crate) fn asleep_when_full(&self) -> Option<f64> {
         let is_full = self.concurrency() == Concurrency::WhileWaiting && self.lane.get().is_full;
         self.sleep.borrow().share_while_queued().filter(|_| is_full)
     }
 
-    /// Says once which mode fits, when workers have held requests for as long as an alarm takes.
+    /// Logs once which mode fits, after workers have held requests for `alarm_after_s`.
     fn tell(&self, now: Instant) {
         let Some(asleep) = self.sleep.borrow().share().filter(|_| !self.is_told.get()) else { return };
         let since = self.since.get().unwrap_or(now);

@@ -115,13 +115,13 @@ impl MainThreads {
         self.runs.borrow().snapshot(unix_ms())
     }
 
-    /// Those of one worker.
+    /// Uninterrupted runs of one worker's main thread.
     pub fn of_worker(&self, worker: u64) -> Option<RunsSnapshot> {
         self.runs.borrow().worker(worker)
     }
 }
 
-/// What an operator may do about a long run.
+/// Advice to an operator about a long run.
 fn advice(spent: Option<RunTime>, is_last_in_line: bool) -> &'static str {
     match spent {
         Some(RunTime::Starved) if is_last_in_line => {

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::context::Context;
 
-/// How often the operator is told of the same trouble.
+/// Minimum time between two notes about the same trouble.
 const NOTE_PERIOD: Duration = Duration::from_secs(10);
 
 /// See the module's text.
@@ -22,7 +22,7 @@ pub struct Trouble {
     refused_address: Cell<Option<IpAddr>>,
     refused_noted: Cell<Option<Instant>>,
     temp_noted: Cell<Option<Instant>>,
-    /// Requests refused although a worker ran nothing, as far as told.
+    /// Requests refused although a worker ran nothing, as of the last report.
     idle_refusals: Cell<u64>,
 }
 
@@ -59,7 +59,8 @@ impl Trouble {
         self.context.note(Level::Error, &text);
     }
 
-    /// So many requests were refused although a worker ran nothing. It is a bug if it happens, and nobody else would notice.
+    /// Logs the number of requests refused although a worker ran nothing, if it grew. Each of them is a bug that nobody else
+    /// would notice.
     pub fn idle_refusals(&self, total: u64) {
         if self.idle_refusals.replace(total) < total {
             let text = format!("{total} requests were refused although a worker ran nothing; please report it");

@@ -13,36 +13,36 @@ use sluice_journal::Alarm;
 use crate::runs::AlarmingRun;
 use crate::sleep::times;
 
-/// Share of the time that workers sleep while requests wait from which it is an alarm; from half of that it is none.
+/// Share of time that workers sleep while requests wait above which an alarm is raised. The alarm ends below half of it.
 const ASLEEP: f64 = 0.5;
 
-/// How long the cause of an alarm about a state must be gone until the alarm is over, where `after_ms` is not less. What
-/// raised it had to last, so that it cannot come and go.
+/// Longest time for which the cause of an alarm about a state must be gone until the alarm ends; `after_ms` if that is shorter.
+/// The cause had to last, so it cannot come and go.
 const STATE_GONE_MS: u64 = 5_000;
 
-/// When what becomes an alarm; from the config. 0 is never.
+/// Thresholds of alarms, from the config. 0 disables an alarm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// How long a queue must hold up requests, and how long any cause must be gone.
+    /// Time for which a queue must hold up requests, and for which any cause must be gone.
     pub(crate) after_ms: u64,
     /// Mean wait above which requests are held up whether or not the queue becomes empty.
     pub(crate) queue_wait_ms: u64,
-    /// How much more than in the long run a class may cost.
+    /// Tolerated increase of a class's CPU cost over its long-run cost, percent.
     pub(crate) cost_drift_percent: u64,
 }
 
-/// What was seen since the look before.
+/// Readings since the last check.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
-    /// The fewest requests that waited at any moment.
+    /// Smallest number of queued requests at any moment.
     pub(crate) queue_length_min: usize,
-    /// How long those that left the queue in about the last ten seconds had waited, on average.
+    /// Mean wait of the requests that left the queue in about the last ten seconds, milliseconds.
     pub(crate) wait_mean_ms: Option<f64>,
-    /// The same of about the last three seconds.
+    /// Mean wait over about the last three seconds, milliseconds.
     pub(crate) wait_lately_ms: Option<f64>,
     /// Overlaps since the start.
     pub(crate) overlaps_total: u64,
-    /// Classes with what they cost lately, as a multiple of what they cost in the long run.
+    /// Classes with their recent CPU cost, as a multiple of their long-run cost.
     pub(crate) drifts: Vec<(Rc<str>, f64)>,
     /// Share of the time that workers sleep with what they hold while others wait, and how many times as many requests they
     /// could serve if they took others meanwhile. `None` where they do, or where that is hardly more.
@@ -51,26 +51,26 @@ pub(crate) struct Reading {
     pub(crate) asleep_when_full: Option<f64>,
     /// Runs of main threads that were far too long.
     pub(crate) long_runs: Vec<AlarmingRun>,
-    /// What is told of route tables that keep growing.
+    /// Text about route tables that keep growing.
     pub(crate) growing_routes: Option<String>,
-    /// What is told of what grows with the age of workers: of classes, and of what workers need.
+    /// Texts about figures that grow with the age of workers: one for each class, and one for workers' memory and open files.
     pub(crate) growing: Vec<(Option<Rc<str>>, String)>,
-    /// What is told of certificates that are about to expire, and of names that get none.
+    /// Text about certificates that are about to expire, and about names that get none.
     pub(crate) certificates: Option<String>,
-    /// What is told of the latest worker that ended unexpectedly.
+    /// Text about the latest worker that ended unexpectedly.
     pub(crate) crash: Option<String>,
-    /// What is told of requests that are in quarantine.
+    /// Text about requests in quarantine.
     pub(crate) quarantine: Option<String>,
 }
 
-/// What has changed with a look.
+/// Change of an alarm's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     Raised { key: Key, text: String },
     Cleared { key: Key, after_ms: u64 },
 }
 
-/// Which alarm, about which class if about one.
+/// Identity of an alarm: its kind, and the class that it is about, if any.
 pub(crate) type Key = (Alarm, Option<Rc<str>>);
 
 /// An alarm that is raised.
@@ -78,15 +78,15 @@ pub(crate) type Key = (Alarm, Option<Rc<str>>);
 pub(crate) struct Raised {
     pub(crate) since_ms: u64,
     pub(crate) text: String,
-    /// Since when its cause is gone.
+    /// Time at which the cause was first seen gone.
     pub(crate) gone_ms: Option<u64>,
 }
 
-/// What a look says of one alarm.
+/// Result of a check for one alarm.
 enum Sight {
-    /// Its cause is there, in these words.
+    /// Cause is present; the alarm's text.
     There(String),
-    /// It is not there, but neither is it well away: these words are for one that is raised.
+    /// Cause is neither established nor clearly gone. The text replaces that of a raised alarm; no alarm is raised.
     Near(String),
 }
 
@@ -94,9 +94,9 @@ enum Sight {
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
     raised: BTreeMap<Key, Raised>,
-    /// Since when requests are held up.
+    /// Time from which requests are held up.
     held_up_ms: Option<u64>,
-    /// Since when workers sleep while requests wait.
+    /// Time from which workers sleep while requests wait.
     asleep_ms: Option<u64>,
     overlaps_total: u64,
 }
@@ -240,7 +240,8 @@ impl Judge {
     }
 }
 
-/// How long an alarm's cause must be gone. What is counted by single events has to stay away for as long as the config says.
+/// Time for which an alarm's cause must be gone until the alarm ends, milliseconds. Alarms that single events raise take the
+/// full `after_ms`.
 fn gone_ms_max(alarm: Alarm, limits: &Limits) -> u64 {
     match alarm {
         Alarm::SteadyQueue | Alarm::WorkersAsleep | Alarm::Quarantine => limits.after_ms.min(STATE_GONE_MS),
