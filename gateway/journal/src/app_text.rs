@@ -1,6 +1,6 @@
-//! What the app wrote: one record, how much it matters, and whether it is a JSON object that may stand in a line as it is.
+//! Output of the app: one record, its severity, and whether it is a JSON object that may stand in a line unchanged.
 //!
-//! It must not know where records come from or go.
+//! This module must not know where records come from or go.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,15 +8,15 @@ use serde_json::value::RawValue;
 
 use crate::event::{Level, Stream};
 
-/// How deep brackets may stand in brackets of a JSON line; readers of JSON commonly take 100 and more.
+/// Maximum nesting of brackets in a JSON line; readers of JSON commonly accept 100 and more.
 const DEPTH_MAX: usize = 64;
 
 /// One record of the app's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AppText<'a> {
-    /// As the app wrote it, without the last line feed.
+    /// Text that the app wrote, without the last line feed.
     pub text: &'a str,
-    /// How much it matters.
+    /// Severity of the record.
     pub level: Level,
     /// Whether the text is one JSON object on one line.
     pub is_json: bool,
@@ -24,7 +24,7 @@ pub struct AppText<'a> {
     pub message: Option<&'a str>,
 }
 
-/// What is looked at in a line of pino, winston, bunyan and their like.
+/// Fields that are read from a line of pino, winston, bunyan and similar loggers.
 #[derive(Deserialize)]
 struct Logged<'a> {
     level: Option<Value>,

@@ -81,7 +81,7 @@ fn kind(event: &Event<'_>) -> Option<MarkKind> {
     })
 }
 
-/// What happened in a sentence, and what has to be read line by line.
+/// The event in a sentence, and details with several lines, if any.
 fn words(event: &Event<'_>) -> (String, Option<String>) {
     match *event {
         Event::WorkerStuck { silent_ms, place: Ok(place), request, profile, .. } => {

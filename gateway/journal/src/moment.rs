@@ -1,4 +1,4 @@
-//! What requests were like since somebody last asked.
+//! Counts and times of requests since the last query.
 
 use sluice_sketch::Times;
 

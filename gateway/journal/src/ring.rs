@@ -31,11 +31,11 @@ pub const KEPT_LINES_MAX: usize = PARTS * LINES_MAX;
 enum Part {
     /// Lines of requests.
     Access,
-    /// What the app says that is neither a warning nor an error: often one line a request, too.
+    /// Output of the app below warnings: often one line a request, too.
     Talk,
-    /// Exceptions, warnings, and all that it writes to standard error.
+    /// Exceptions, warnings, and all output of the app on standard error.
     Faults,
-    /// What the gateway does.
+    /// Actions of the gateway.
     Gateway,
 }
 
@@ -61,7 +61,7 @@ impl Part {
     }
 }
 
-/// Which lines somebody wants.
+/// Filter of the lines that a reader gets.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Filter {
     /// Only lines about this worker.
@@ -157,8 +157,8 @@ impl Ring {
         Place(at)
     }
 
-    /// Passes lines that fit to `take`, from this place on, until it has had `bytes_max` or there are no more. Returns
-    /// the place to go on at, and how many lines were gone before they could be read.
+    /// Passes lines that match the filter to `take`, from this place on, until it has had `bytes_max` or no line is left.
+    /// Returns the place to resume at, and the number of lines that were gone before they could be read.
     pub(crate) fn read(
         &self,
         filter: &Filter,

@@ -1,7 +1,7 @@
-//! Tasks that run for as long as the gateway does. One that panics is a limb that is lost: that is told with its place, and
-//! the gateway leaves rather than live on without it.
+//! Tasks that run for as long as the gateway does. A panic of one is logged with its place, and the gateway exits rather than
+//! run without the task.
 //!
-//! It must not know what the tasks do, nor how the gateway leaves.
+//! This module must not know what the tasks do, nor how the gateway exits.
 
 use std::cell::{Cell, RefCell};
 use std::panic;
@@ -31,7 +31,7 @@ pub fn remember_places() {
     }));
 }
 
-/// Where the latest panic of this thread was, for the log.
+/// Place of this thread's latest panic, for the log.
 #[must_use]
 pub fn place() -> String {
     let place = PLACE.with(|kept| kept.borrow().clone());
@@ -41,7 +41,7 @@ pub fn place() -> String {
 /// Starts such tasks and watches them. Clones are the same.
 #[derive(Clone)]
 pub struct Tasks {
-    /// Where a loss is told.
+    /// Journal that logs a lost task.
     pub journal: Journal,
     lost: Rc<Lost>,
 }
@@ -53,7 +53,7 @@ struct Lost {
 }
 
 impl Tasks {
-    /// Without any task yet.
+    /// A set with no task yet.
     #[must_use]
     pub fn new(journal: Journal) -> Self {
         Tasks { journal, lost: Rc::default() }

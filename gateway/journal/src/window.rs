@@ -11,12 +11,12 @@ const SLICE_MS: u64 = 10_000;
 
 #[derive(Default)]
 struct Slice {
-    /// Which ten seconds these are, counted from the clock's zero.
+    /// Number of the ten-second slice, counted from the clock's zero.
     number: u64,
     times: Times,
 }
 
-/// What was measured over the last 50 to 60 seconds.
+/// Measurements of the last 50 to 60 seconds.
 #[derive(Default)]
 pub(crate) struct Window {
     slices: [Slice; SLICES],

@@ -1,6 +1,6 @@
 //! Words for how requests end.
 
-/// How a request ended and who ended it.
+/// Way in which a request ended, and the party that ended it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Outcome {

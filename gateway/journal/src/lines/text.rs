@@ -26,7 +26,7 @@ pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
     say(&mut words, event);
 }
 
-/// What happened, without when, how much it matters and to which worker.
+/// The event in words, without its time, severity and worker.
 pub(crate) fn sentence(event: &Event<'_>) -> String {
     let mut out = Vec::new();
     say(&mut Words(&mut out), event);
