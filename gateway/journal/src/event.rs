@@ -94,7 +94,7 @@ pub enum Event<'a> {
         worker: u64,
         /// Time since the worker's last report, milliseconds.
         silent_ms: u64,
-        /// Kernel function that the worker waits in.
+        /// Kernel's description of the worker's wait.
         waits_in: &'a str,
         /// The request that it was given last.
         request: Option<HeldRequest<'a>>,
@@ -126,7 +126,7 @@ pub enum Event<'a> {
     ReloadStarted {
         /// The new generation.
         generation: u64,
-        /// Source of the reload.
+        /// Origin of the reload.
         by: &'a str,
     },
     /// Every place has a worker of the new generation.
@@ -152,13 +152,13 @@ pub enum Event<'a> {
         /// Reason in words.
         reason: &'a str,
     },
-    /// A minute after a reload.
+    /// Comparison of service times, a minute after a reload.
     ReloadCompared {
         /// The generation in force.
         generation: u64,
         /// 95th percentile of service time of the generation before, milliseconds.
         before_ms: Option<f64>,
-        /// The same of this one.
+        /// 95th percentile of service time of this generation, milliseconds.
         after_ms: Option<f64>,
     },
     /// A record that the app itself wrote: a line, and those that continue it.
@@ -249,7 +249,7 @@ pub enum Event<'a> {
     Quarantined {
         /// ID of the request in the access log.
         request_id: &'a str,
-        /// Request, duration of the quarantine, and the command that releases it.
+        /// Request, duration of the quarantine, and the way to release the request.
         text: &'a str,
     },
     /// Anything else that an operator should read.

@@ -67,8 +67,7 @@ impl Writer {
         })
     }
 
-    /// Appends a line, without its line feed. `true` if it is the first in an empty buffer, so that somebody should see to
-    /// it being flushed.
+    /// Appends a line, without its line feed. Returns true if the buffer was empty, so that the caller arranges a flush.
     pub(crate) fn push(&mut self, line: &[u8]) -> bool {
         if self.full.is_none() {
             self.dropped_total += 1;
@@ -84,7 +83,7 @@ impl Writer {
         first
     }
 
-    /// Hands over what there is, or drops it if the thread is that far behind.
+    /// Passes the buffer to the thread, or drops its lines if the channel is full.
     pub(crate) fn flush(&mut self) {
         let Some(full) = &self.full else { return };
         if self.filling.lines == 0 {
@@ -101,7 +100,7 @@ impl Writer {
         }
     }
 
-    /// Number of lines dropped since the last call; 0 while the buffer has no room for a report.
+    /// Number of lines dropped since the last call; 0 while other lines wait in the buffer.
     pub(crate) fn take_dropped(&mut self) -> u64 {
         if self.filling.lines > 0 || self.full.is_none() {
             return 0;

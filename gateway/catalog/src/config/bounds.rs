@@ -5,7 +5,7 @@
 /// Variable with bounds for a test, as a JSON object of numbers by name.
 pub const TEST_BOUNDS: &str = "SLUICE_TEST_BOUNDS";
 
-/// What is wrong with the bounds that a test wants, following the variable's name.
+/// Fault in a test's bounds, as the words after the variable's name.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NotBounds {
     #[error("must be a JSON object of whole numbers: {0}")]

@@ -10,7 +10,7 @@ use super::nearest;
 use super::table::Bounds;
 use super::value_error::ValueError;
 
-/// What may be written for a key.
+/// Type of a key's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A whole number.
@@ -38,19 +38,19 @@ pub enum Kind {
 /// An entry of each table in an array of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name.
+    /// Name of the entry.
     pub name: &'static str,
-    /// An array of strings instead of a string.
+    /// Whether the value is an array of strings instead of a string.
     pub is_list: bool,
     /// Whether every table must have it.
     pub is_required: bool,
-    /// What it is.
+    /// Description of the entry.
     pub text: &'static str,
 }
 
 /// A type that a key can have.
 pub trait Value: Sized {
-    /// What may be written.
+    /// Type of the value as users write it.
     const KIND: Kind;
     /// Whether the type is a number, which needs bounds.
     const BOUNDED: bool = false;
@@ -102,17 +102,17 @@ macro_rules! integers {
 
 integers!(u16 u32 u64);
 
-/// How many requests a worker holds at once.
+/// Number of requests that a worker holds at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concurrency {
-    /// So many.
+    /// Fixed number of requests.
     Fixed(u32),
     /// One, and another while those that it holds wait for something else than the CPU.
     WhileWaiting,
 }
 
 const WHILE_WAITING: &str = "while-waiting";
-/// What the same was called at first.
+/// Former name of the same word, which is still read.
 const AUTO: &str = "auto";
 
 impl Value for Concurrency {

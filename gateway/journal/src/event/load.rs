@@ -69,7 +69,7 @@ pub enum CacheUse {
     Joined,
     /// A page was rendered for it.
     Miss,
-    /// Not eligible for the cache.
+    /// The request bypassed the cache.
     Bypass,
 }
 
@@ -96,7 +96,7 @@ impl CacheUse {
 pub enum IncludeEnd {
     /// The include is in the page.
     Sent,
-    /// Its `alt` is in the page.
+    /// The include's `alt` is in the page.
     Alt,
     /// The include was too late, and nothing is in its place.
     Late,
