@@ -65,8 +65,8 @@ fn object(text: &str) -> Option<Logged<'_>> {
     if is_shaped && is_plain() && !is_deep(text) { serde_json::from_str(text).ok() } else { None }
 }
 
-/// Whether brackets are open in brackets too deep for those who read the log. Brackets in strings count too, as a string that has so
-/// many is no loss.
+/// Whether the nesting of brackets exceeds [`DEPTH_MAX`]. Brackets in strings count too, which affects only strings with very
+/// many.
 fn is_deep(text: &str) -> bool {
     let mut depth = 0_usize;
     text.bytes().any(|byte| {
@@ -79,7 +79,8 @@ fn is_deep(text: &str) -> bool {
     })
 }
 
-/// Numbers are those of pino and bunyan: 20 debug, 30 info, 40 warn, 50 error, and what lies between counts as the lower.
+/// Level of a number or word. Numbers follow pino and bunyan: 20 debug, 30 info, 40 warn, 50 error; a number in between counts
+/// as the lower level.
 fn level(said: &Value) -> Option<Level> {
     match said {
         Value::Number(number) => Some(match number.as_f64()? {

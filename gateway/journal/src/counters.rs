@@ -16,8 +16,7 @@ use crate::event::{AccessRecord, Event, ExitReason, Outcome, Recycled, Session, 
 use crate::prometheus::Page;
 use histogram::{ClassHistogram, Histogram};
 
-/// Classes, statuses and outcomes that are counted apart, all pairs together. Whatever comes beyond that counts under
-/// [`CLASS_OTHER`].
+/// Maximum number of combinations of class, status and outcome that are counted. Further ones count under [`CLASS_OTHER`].
 const LABEL_SETS_MAX: usize = 500;
 
 /// The place of the class that takes what there is no room for.

@@ -26,7 +26,7 @@ static ESCAPES: [u8; 256] = {
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-/// The inside of a JSON string (RFC 8259 §7). DEL is escaped too, for those who look at the log in a terminal.
+/// Writes the inside of a JSON string (RFC 8259 §7). DEL is escaped too, for readers in a terminal.
 pub(crate) fn escaped(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     let mut plain_from = 0;

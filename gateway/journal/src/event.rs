@@ -161,7 +161,7 @@ pub enum Event<'a> {
         /// 95th percentile of service time of this generation, milliseconds.
         after_ms: Option<f64>,
     },
-    /// A record that the app itself wrote: a line, and those that continue it.
+    /// Record of the app's output: a line, and the lines that continue it.
     AppLine {
         /// Unique id of the worker that wrote it.
         worker: u64,
@@ -175,12 +175,12 @@ pub enum Event<'a> {
         /// Address as a URL to click on.
         url: &'a str,
     },
-    /// The gateway finishes what it has and takes no more.
+    /// The gateway finishes accepted requests and takes no more.
     Draining {
         /// Reason: a signal's name, `stop` and the like.
         reason: &'a str,
     },
-    /// The gateway is about to be gone.
+    /// The gateway is about to exit.
     Stopped,
     /// A task that runs as long as the gateway has panicked, so the gateway leaves.
     TaskLost {
@@ -245,14 +245,14 @@ pub enum Event<'a> {
         /// Duration of the alarm, milliseconds.
         after_ms: u64,
     },
-    /// A request has ended a second worker, and is answered without one from now on.
+    /// A request has crashed a second worker, and is answered without one from then on.
     Quarantined {
         /// ID of the request in the access log.
         request_id: &'a str,
         /// Request, duration of the quarantine, and the way to release the request.
         text: &'a str,
     },
-    /// Anything else that an operator should read.
+    /// Other information for an operator.
     Note {
         /// Severity of the note.
         level: Level,

@@ -77,7 +77,7 @@ pub enum Format {
 pub struct Options {
     /// Format of lines.
     pub format: Format,
-    /// Whether requests get a line; their metrics move in any case.
+    /// Whether requests get a line; their metrics are counted in any case.
     pub access: bool,
     /// Names of the fields in JSON lines.
     pub fields: LogFields,
@@ -91,22 +91,22 @@ impl Default for Options {
     }
 }
 
-/// The journal. Clones are cheap and tell the same journal.
+/// Handle of a journal. Clones are cheap and share the journal.
 #[derive(Clone)]
 pub struct Journal {
     shared: Rc<Shared>,
 }
 
 struct Shared {
-    /// Names of fields in lines that are written, and in those that are kept.
+    /// Names of fields in written lines, and in lines kept for `sluice logs`.
     names: Names,
     kept_names: Names,
     options: Options,
     clock: Clock,
     state: RefCell<State>,
-    /// Lines have come into an empty buffer.
+    /// Signals that lines have come into an empty buffer.
     flush_wanted: Notify,
-    /// Lines have come into the ring. Told only while somebody follows it.
+    /// Signals that lines have come into the ring, if it has followers.
     line_written: Notify,
     followers: Cell<usize>,
 }
@@ -261,7 +261,7 @@ impl Journal {
         }
     }
 
-    /// Hands lines to the writer some 50 ms after they came. Spawn it once, on the `LocalSet`; it never ends.
+    /// Passes lines to the writer some 50 ms after they came. Spawn it once, on the `LocalSet`; it never ends.
     pub async fn run(self) {
         loop {
             self.shared.flush_wanted.notified().await;
@@ -270,7 +270,7 @@ impl Journal {
         }
     }
 
-    /// Hands lines to the writer now; for the moments when somebody waits for them.
+    /// Passes lines to the writer immediately, for callers that wait for them.
     pub fn flush(&self) {
         let mut state = self.shared.state.borrow_mut();
         state.writer.flush();
@@ -282,15 +282,15 @@ impl Journal {
         }
     }
 
-    /// Hands everything to the writer and waits for it at most `timeout`, blocking. `true` if all was written. The last
-    /// call before the process ends; lines that come later reach only `sluice logs`.
+    /// Passes all lines to the writer and blocks for at most `timeout`. Returns true if all were written. The last call before
+    /// the process ends; later lines reach only `sluice logs`.
     #[allow(clippy::must_use_candidate, reason = "there may be nobody left to tell")]
     pub fn close(&self, timeout: Duration) -> bool {
         self.flush();
         self.shared.state.borrow_mut().writer.close(timeout)
     }
 
-    /// The last `count` lines that fit the filter and, from then on, what is written.
+    /// Subscription to the last `count` lines that match the filter, and to all later ones.
     #[must_use]
     pub fn subscribe(&self, filter: Filter, count: usize) -> Subscription {
         let from = self.shared.state.borrow().ring.back(&filter, count);
@@ -384,7 +384,7 @@ impl Journal {
         self.shared.state.borrow().counters.overlaps_total
     }
 
-    /// Writes the metrics that events move.
+    /// Writes the metrics that events change.
     pub fn write_metrics(&self, page: &mut Page) {
         let state = self.shared.state.borrow();
         state.counters.write(page);

@@ -81,7 +81,7 @@ pub(crate) fn head(event: &Event<'_>) -> Head {
     Head { name, level, kind: LineKind::Gateway, worker }
 }
 
-/// One JSON object, without a line feed. The fields are those of [`sluice_catalog::logfields`], in their order.
+/// Writes one JSON object, without a line feed. Fields are those of [`sluice_catalog::logfields`], in their order.
 pub(crate) fn json(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event: &Event<'_>, names: &Names) {
     let head = head(event);
     let mut fields = Fields::of(out, names, head.name);

@@ -161,7 +161,7 @@ impl Page {
     }
 }
 
-/// Text with these characters escaped by a backslash: those of a label's value, or of a help text.
+/// Text in which a backslash escapes these characters: those of a label's value, or of a help text.
 struct Escaped<'a>(&'a str, &'static [char]);
 
 const IN_LABEL: &[char] = &['\\', '"', '\n'];

@@ -16,7 +16,7 @@ thread_local! {
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Remembers the place of each panic, besides what is said of it on standard error. To be called once, at the start.
+/// Remembers the place of each panic, in addition to its report on standard error. Call it once, at the start.
 pub fn remember_places() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -38,7 +38,7 @@ pub fn place() -> String {
     if place.is_empty() { "an unknown place".to_owned() } else { place }
 }
 
-/// Starts such tasks and watches them. Clones are the same.
+/// Starts such tasks and watches them. Clones share the state.
 #[derive(Clone)]
 pub struct Tasks {
     /// Journal that logs a lost task.
@@ -59,7 +59,7 @@ impl Tasks {
         Tasks { journal, lost: Rc::default() }
     }
 
-    /// Runs the task on the `LocalSet`. It may end by itself, or by the handle.
+    /// Runs the task on the `LocalSet`. The task may end by itself, or by the handle.
     pub fn spawn(&self, name: &'static str, task: impl Future<Output = ()> + 'static) -> AbortHandle {
         #[cfg(debug_assertions)]
         let task = injected::panicking(name, task);

@@ -57,7 +57,7 @@ impl Growth {
         }
     }
 
-    /// A request of this class has left its worker.
+    /// Records a request of this class that has left its worker.
     pub(crate) fn request(&self, worker: u64, class: ClassId, name: &Rc<str>, took: &Took) {
         let mut names = self.names.borrow_mut();
         if names.get(&class).is_none_or(|known| !Rc::ptr_eq(known, name)) {
@@ -70,7 +70,7 @@ impl Growth {
         self.ages.borrow_mut().gone(worker);
     }
 
-    /// Another class gets this number.
+    /// Forgets a class, because another one gets its number.
     pub fn forget_class(&self, class: ClassId) {
         self.names.borrow_mut().remove(&class);
         self.ages.borrow_mut().forget_class(class.0.into());

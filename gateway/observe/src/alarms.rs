@@ -29,9 +29,9 @@ pub struct Alarms {
     judge: RefCell<Judge>,
     looked: Cell<Instant>,
     queue_length_min: Cell<Option<usize>>,
-    /// Waits that ended since the latest look: their sum in milliseconds, and how many.
+    /// Waits that ended since the last check: sum in milliseconds, and number.
     waits: Cell<(f64, f64)>,
-    /// Mean waits of the seconds before, each second as heavy as any other: a crowd that has gone must not outweigh now.
+    /// Mean waits of the seconds before. Each second has the same weight, because a past crowd must not outweigh the present.
     waits_mean: RefCell<[Fading; 2]>,
 }
 
@@ -47,13 +47,13 @@ impl Alarms {
         }
     }
 
-    /// A worker begins a request that has waited for so long.
+    /// Records that a worker begins a request, and the request's queue wait.
     pub fn waited(&self, waited: Duration) {
         let (sum_ms, count) = self.waits.get();
         self.waits.set((sum_ms + waited.as_secs_f64() * 1e3, count + 1.0));
     }
 
-    /// Called with every tick. Returns once a second what was seen of the queue since the look before, for the next look.
+    /// Updates the reading of the queue; called with every tick. Returns it once a second, for the next check.
     pub(crate) fn due(&self, now: Instant, queue_length: usize) -> Option<QueueReading> {
         let length_min = self.queue_length_min.get().map_or(queue_length, |min| min.min(queue_length));
         self.queue_length_min.set(Some(length_min));
@@ -66,7 +66,7 @@ impl Alarms {
         Some(QueueReading { length_min, wait_mean_ms, wait_lately_ms })
     }
 
-    /// Mean waits over about ten seconds and over about three. A second in which nobody waited counts as one without a wait.
+    /// Mean waits over about ten seconds and over about three. A second without waiting requests counts as one without a wait.
     fn wait_means_ms(&self, is_idle: bool) -> [Option<f64>; 2] {
         let (sum_ms, count) = self.waits.take();
         let of_second = if count > 0.0 { Some(sum_ms / count) } else { is_idle.then_some(0.0) };

@@ -8,7 +8,7 @@ use sluice_catalog::config::Config;
 use sluice_journal::{Event, Journal, Level};
 use tokio::time::Instant;
 
-/// See the module's text.
+/// Shared state of the observer's parts.
 pub(crate) struct Context {
     pub(crate) journal: Journal,
     config: RefCell<Rc<Config>>,

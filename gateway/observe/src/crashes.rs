@@ -11,7 +11,7 @@ use crate::context::unix_ms;
 /// Crashes that are remembered.
 const CRASHES_MAX: usize = 5;
 
-/// See the module's text.
+/// The latest crashes, and their total.
 #[derive(Default)]
 pub struct Crashes(RefCell<Known>);
 

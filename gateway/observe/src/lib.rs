@@ -59,7 +59,7 @@ pub use context::unix_ms;
 use context::{Context, in_ms};
 use headers::LoggedHeaders;
 
-/// See the module's text.
+/// Collector of all reports, with one part for each subject.
 pub struct Observer {
     context: Rc<Context>,
     headers: LoggedHeaders,
@@ -105,7 +105,7 @@ pub struct Look {
 }
 
 impl Observer {
-    /// An observer that tells this journal.
+    /// Creates an observer that reports to this journal.
     #[must_use]
     pub fn new(config: &Rc<Config>, journal: Journal) -> Rc<Self> {
         let context = Context::new(Rc::clone(config), journal);
@@ -154,7 +154,7 @@ impl Observer {
         self.headers.of(&self.context.journal, fields)
     }
 
-    /// A request has ended: writes its line, exports its spans where its trace is kept, and adds up what it took.
+    /// Handles the end of a request: writes its line, exports its spans if its trace is kept, and adds its cost to the totals.
     pub fn ended(&self, record: &RequestRecord) {
         if let Some(work) = &record.work {
             self.add(record, work);
@@ -196,13 +196,13 @@ impl Observer {
         self.growth.request(worker, class, &record.class, &Took { service_us, cpu_us, handler_us });
     }
 
-    /// A worker beats.
+    /// Records a worker's beat.
     pub fn beats(&self, beat: &Beat) {
         self.growth.beats(beat);
         self.spending.held(beat.generation, beat.worker, beat.rss_bytes);
     }
 
-    /// A worker's process is gone.
+    /// Forgets a worker whose process is gone.
     pub fn exited(&self, worker: WorkerId) {
         self.mode.gone(worker);
         self.runs.gone(worker.0);
@@ -211,7 +211,8 @@ impl Observer {
         self.spending.gone(worker.0);
     }
 
-    /// Called often. `workers` are those that take short requests, each with whether it holds one; `look` is asked once a second.
+    /// Runs the periodic work. `workers` are those that take short requests, each with whether it holds one; `look` is called
+    /// once a second.
     pub fn tick(
         &self,
         now: Instant,
@@ -231,7 +232,7 @@ impl Observer {
         }
     }
 
-    /// Writes the metrics that events do not move.
+    /// Writes the metrics that no event changes.
     pub fn write_metrics(&self, page: &mut Page) {
         let spans = self.traces.counts();
         page.metric(&metrics::TRACE_SPANS_TOTAL);
@@ -266,7 +267,7 @@ impl Observer {
     }
 }
 
-/// CPU time of a request, with what workers that died with it had used.
+/// CPU time of a request, including that of workers that died with it.
 fn with_untold(reported_us: Option<u64>, untold_us: u64) -> Option<u64> {
     let is_known = reported_us.is_some() || untold_us > 0;
     is_known.then(|| reported_us.unwrap_or(0).saturating_add(untold_us))

@@ -1,5 +1,5 @@
-//! Whether `workers.concurrency` fits the app, by what workers do while they hold requests: gathered here, judged by
-//! [`crate::sleep`], and told once in the log.
+//! Whether `workers.concurrency` fits the app, according to workers' sleep while they hold requests. This module collects the
+//! readings, [`crate::sleep`] judges them, and the log has the result once.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -46,12 +46,12 @@ impl Mode {
         }
     }
 
-    /// The worker's main thread was awake for so much of the time since its last beat.
+    /// Records for how much of the time since the worker's last beat its main thread was awake.
     pub fn was_awake(&self, worker: WorkerId, elapsed: Duration, awake: Duration) {
         self.sleep.borrow_mut().beat(worker, elapsed, awake);
     }
 
-    /// Called with every tick; `workers` are those that take requests, each with whether it holds one.
+    /// Samples the workers that take requests, each with whether it holds one. Called with every tick.
     pub(crate) fn sample(&self, is_queued: bool, workers: impl Iterator<Item = (WorkerId, bool)>) {
         self.sleep.borrow_mut().tick(is_queued, workers);
     }
@@ -60,7 +60,7 @@ impl Mode {
         self.sleep.borrow_mut().forget(worker);
     }
 
-    /// Called once a second, before all other questions.
+    /// Updates the judgement. Called once a second, before the other methods.
     pub(crate) fn look(&self, now: Instant, lane: ShortLane) {
         self.lane.set(lane);
         self.sleep.borrow_mut().decay();

@@ -1,4 +1,4 @@
-//! The gateway's latest hours and its last minute, kept whether or not anybody looks.
+//! The gateway's latest hours and its last minute, recorded whether or not a dashboard is open.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::context::{Context, unix_ms};
 use crate::minute::Minute;
 
-/// See the module's text.
+/// History of the gateway by second and by longer spans, and its last minute.
 pub struct Past {
     context: Rc<Context>,
     state: RefCell<State>,

@@ -1,7 +1,7 @@
-//! The record of a request that has ended: everything that is known of it, in one piece.
+//! Record of a request that has ended: all of its data in one place.
 //!
-//! The road fills it in and gives it away once. A request that no client waits for has no line; one that no worker
-//! has finished has no work.
+//! The code that serves the request fills it in and passes it on once. A request that no client waits for has no line; one that
+//! no worker has finished has no work.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use sluice_traces::Context;
 /// Counts of runs by class, without the class of the shortest.
 pub type RunCounts = [u64; RUN_CLASSES.len() - 1];
 
-/// See the module's text.
+/// Record of one ended request.
 pub struct RequestRecord {
     /// The id that goes to the app as `X-Request-Id`.
     pub request_id: Rc<str>,
@@ -42,7 +42,7 @@ pub struct Line {
     pub traced: Option<Context>,
     /// CPU time of workers that died with the request and reported none, microseconds.
     pub untold_cpu_us: u64,
-    /// The rest. Its CPU time and the words above are filled in when the line is written.
+    /// Other fields. CPU time and the fields above are filled in when the line is written.
     pub rest: AccessRecord<'static>,
 }
 

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::context::Context;
 
-/// See the module's text.
+/// Growth of workers' route tables.
 pub struct RouteTables {
     context: Rc<Context>,
     routes: RefCell<GrowingRoutes>,

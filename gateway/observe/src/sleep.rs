@@ -12,7 +12,7 @@ use sluice_journal::Level;
 use sluice_scheduler::WorkerId;
 use sluice_sketch::Fading;
 
-/// Ticks that a beat needs to say anything, a quarter of what comes in a second.
+/// Smallest number of ticks for which a beat counts, a quarter of those in a second.
 const TICKS_MIN: u32 = 10;
 /// Factor by which a measurement's weight falls each second: about the last minute counts.
 const WEIGHT: f64 = 0.983;
@@ -39,14 +39,14 @@ struct Window {
 #[derive(Debug, Default)]
 pub(crate) struct Sleep {
     windows: HashMap<WorkerId, Window>,
-    /// The part of the seconds for which requests were held that workers were awake.
+    /// Part of the time with requests that workers were awake.
     all: Fading,
-    /// The same of workers that held a request all the time, while others waited.
+    /// Part of the time that workers were awake, for workers that always held a request while others waited.
     queued: Fading,
 }
 
 impl Sleep {
-    /// A tick of the gateway; `workers` are those that take requests, each with whether it holds one.
+    /// Records a tick of the gateway. `workers` are those that take requests, each with whether it holds one.
     pub(crate) fn tick(&mut self, is_queued: bool, workers: impl Iterator<Item = (WorkerId, bool)>) {
         for (worker, is_occupied) in workers {
             let window = self.windows.entry(worker).or_default();
@@ -56,7 +56,7 @@ impl Sleep {
         }
     }
 
-    /// The worker's main thread was awake for so much of the time since its last beat.
+    /// Records for how much of the time since the worker's last beat its main thread was awake.
     pub(crate) fn beat(&mut self, worker: WorkerId, elapsed: Duration, awake: Duration) {
         let Some(window) = self.windows.insert(worker, Window::default()) else { return };
         if window.ticks < TICKS_MIN {
@@ -70,7 +70,7 @@ impl Sleep {
         }
     }
 
-    /// A second has passed.
+    /// Reduces the weight of past measurements. Called once a second.
     pub(crate) fn decay(&mut self) {
         self.all.fade(WEIGHT);
         self.queued.fade(QUEUED_WEIGHT);
@@ -85,7 +85,7 @@ impl Sleep {
         self.all.get(HELD_S_MIN).map(|awake| 1.0 - awake)
     }
 
-    /// The same where each held one all the time while others waited; about the last ten seconds.
+    /// Share of time that workers slept while each held a request and others waited, 0 to 1; about the last ten seconds.
     pub(crate) fn share_while_queued(&self) -> Option<f64> {
         self.queued.get(HELD_S_MIN).map(|awake| 1.0 - awake)
     }

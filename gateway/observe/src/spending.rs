@@ -13,12 +13,12 @@ use crate::context::unix_ms;
 pub struct Spendings(RefCell<Spending>);
 
 impl Spendings {
-    /// A request of this class has left a worker of this version of the app.
+    /// Records a request of this class that has left a worker of this version of the app.
     pub(crate) fn request(&self, generation: u64, class: &Rc<str>, ended: &Ended<'_>) {
         self.0.borrow_mut().request(unix_ms(), generation, class, ended);
     }
 
-    /// A worker has held so much memory since it said so last.
+    /// Records the memory that a worker has held since its last report.
     pub(crate) fn held(&self, generation: u64, worker: u64, rss_bytes: u64) {
         self.0.borrow_mut().held(unix_ms(), generation, worker, rss_bytes);
     }

@@ -87,12 +87,13 @@ impl TailProfiles {
         Ok(())
     }
 
-    /// Another gateway keeps the directory from now on.
+    /// Leaves the directory to another gateway.
     pub fn hand_over(&self) {
         self.state.is_handed_over.set(true);
     }
 
-    /// A request's own CPU time is known. `usual_us` gives what 99 of 100 of its class take at most, where that is known.
+    /// Records a request's own CPU time. `usual_us` returns the CPU time that 99 of 100 requests of its class take at most, if
+    /// known.
     pub fn watch(&self, class: &str, cpu_us: u64, usual_us: impl FnOnce() -> Option<u64>) {
         self.state.tails.borrow_mut().cost(class, cpu_us, usual_us);
     }
@@ -104,7 +105,7 @@ impl TailProfiles {
         self.state.tails.borrow_mut().take(at, self.mode(), class, request)
     }
 
-    /// The worker has profiled it.
+    /// Handles a worker's report about a profiled request.
     pub fn profiled(&self, worker: u64, told: Profiled, name: impl FnOnce() -> Option<RequestName>) {
         let Profiled { request, file, bytes, used_us, service_us, overhead_us } = told;
         let Some(dir) = self.state.dir.borrow().clone() else { return };
@@ -160,7 +161,7 @@ impl TailProfiles {
         }
     }
 
-    /// Writes the list, and takes these files away.
+    /// Writes the list, and removes these files.
     fn write(&self, dir: PathBuf, gone: Vec<String>) {
         self.state.gone.borrow_mut().extend(gone);
         self.state.is_stale.set(true);

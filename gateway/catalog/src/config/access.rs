@@ -1,9 +1,9 @@
-//! Forms of users, hashes and paths in `[access]`. It must not know a password, and quotes no hash in what it says.
+//! Checks of users, hashes and paths in `[access]`. This module must not know a password, and its messages quote no hash.
 
 use super::rate::path_fault;
 use super::{Access, Config};
 
-/// Bounds how many users there may be: what is compared for each login.
+/// Maximum number of users, as each login is compared with all of them.
 pub const USERS_MAX: usize = 1_000;
 /// Bounds the work of one login: two more double it twice, and 14 takes about a second.
 const COST_MAX: u32 = 14;

@@ -44,7 +44,7 @@ macro_rules! bounds {
 }
 
 impl FixedBounds {
-    /// The bounds with those of a JSON object in their place.
+    /// Default bounds, with those of a JSON object in their place.
     pub(super) fn with(text: &str) -> Result<Self, NotBounds> {
         let written: std::collections::BTreeMap<String, u64> = serde_json::from_str(text)?;
         let mut bounds = Self::default();

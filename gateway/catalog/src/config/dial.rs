@@ -67,7 +67,7 @@ pub enum DialFault {
 }
 
 impl Share {
-    /// Everybody.
+    /// All visitors.
     pub const ALL: Self = Self { hundredths_of_percent: WHOLE };
 
     /// Reads `0%` to `100%`, with at most two decimals.

@@ -199,7 +199,7 @@ config! {
         /// are not to be those of the certificate, `hosts`. An exact name goes before `*.example.com`, the first table before later
         /// ones. Clients that ask for no name or another one get `tls_cert`, else the first of these.
         certificates: Vec<Certificate> = Vec::new() => reload;
-        /// Seconds for which browsers are told to use HTTPS alone: `Strict-Transport-Security: max-age=` in answers over TLS whose
+        /// Time for which browsers use HTTPS alone, in seconds: `Strict-Transport-Security: max-age=` in answers over TLS whose
         /// app sends none of its own. 0 sends no such header.
         hsts_max_age_s: u64 = 0, in 0..=157_680_000, "seconds" => reload;
         /// Further port, without TLS, that redirects to HTTPS with 308 and answers the CA's challenge http-01. 0 opens none.
@@ -242,14 +242,14 @@ config! {
         contact: Option<String> = None => reload;
         /// Address of the CA's directory, by HTTPS.
         directory: String = "https://acme-v02.api.letsencrypt.org/directory".to_owned() => reload;
-        /// File with the certificates (PEM) to trust the CA by, relative to the config file; without it, those that the system
-        /// trusts. For a CA of your own.
+        /// File with the certificates (PEM) by which the CA is trusted, relative to the config file; without it, those of the
+        /// system. For a CA of your own.
         ca_file: Option<String> = None => reload;
         /// Folder for account key, certificates and their keys, relative to the config file. Without it the folder is
         /// `$STATE_DIRECTORY/acme` (systemd), else `sluice/acme` in the user's state (`$XDG_STATE_HOME`, `~/.local/state`). It must
         /// outlive a restart and be this user's alone. Gateways that share it ask once for all of them.
         dir: Option<String> = None => reload;
-        /// Id of an account that the CA knows already, for a CA that wants to be told (external account binding).
+        /// ID of an existing account, for a CA that requires external account binding.
         eab_key_id: Option<String> = None => reload;
         /// Key of that account, as the CA shows it. Better set by `SLUICE_ACME_EAB_HMAC_KEY` than in a file.
         eab_hmac_key: Option<String> = None => reload, secret;
@@ -285,9 +285,9 @@ config! {
 
     /// React rendering on the server. `react = "fast"` is short for this section with that renderer.
     react: React {
-        /// Renderer behind the app's own imports of `react-dom/server` and `react-dom/static`. With `fast`,
-        /// `@sluice/react` is looked for from the app, then beside Sluice; without it, or with a version of React that
-        /// it does not know, react-dom renders. A bundle with react-dom inside has no such imports.
+        /// Renderer behind the app's own imports of `react-dom/server` and `react-dom/static`. With `fast`, Sluice searches for
+        /// `@sluice/react` from the app, then beside itself; without it, or with a version of React that the package does not know,
+        /// react-dom renders. A bundle with react-dom inside has no such imports.
         renderer: Renderer = Renderer::ReactDom => reload;
     }
 
@@ -346,8 +346,8 @@ config! {
         same_site: SameSite = SameSite::Lax => reload;
     }
 
-    /// Requests of the gateway's own that a worker answers before it takes those of clients, as long as others are there
-    /// to take them. They carry `Sluice-Warm-Up: 1`.
+    /// Requests that the gateway sends to a worker before those of clients, as long as other workers are there to take the
+    /// clients' requests. They carry `Sluice-Warm-Up: 1`.
     warm_up: WarmUp {
         /// Targets that are asked for with GET, in turn, for example `["/", "/products?page=2"]`. A status of 500 and
         /// above, or a broken answer, gives up a new version.
@@ -470,10 +470,10 @@ config! {
         pages: BTreeMap<String, String> = BTreeMap::new() => reload;
     }
 
-    /// Pages that are kept and sent to others, as HTTP allows (RFC 9111): an app says so with `Cache-Control: public, max-age=60`
-    /// or `s-maxage=60`.
+    /// Cached pages, which other clients get as well, as HTTP allows (RFC 9111). An app allows it with
+    /// `Cache-Control: public, max-age=60` or `s-maxage=60`.
     cache: PageCache {
-        /// Whether pages are kept at all.
+        /// Whether pages are cached at all.
         enabled: bool = false => restart;
         /// Memory for all cached pages. Pages that are asked for often stay longest. The value 0 takes an eighth of the memory
         /// that the process may use, at most 256 MiB. That memory is the limit of its cgroup or the machine's memory, whichever
@@ -483,7 +483,7 @@ config! {
         /// decides. An example is `{ "/blog/" = "60s" }` (`s`, `m`, `h` or `d`). Such an entry says that such pages are the
         /// same for all clients, also for those with cookies.
         ttl: BTreeMap<String, String> = BTreeMap::new() => restart;
-        /// Beginnings of paths whose pages are never kept.
+        /// Beginnings of paths whose pages are never cached.
         bypass: Vec<String> = Vec::new() => restart;
         /// Parameters of the query that pages do not depend on. One that ends in `*` stands for all that begin so.
         ignored_params: Vec<String> = ["utm_*", "fbclid", "gclid", "msclkid", "mc_eid"].map(str::to_owned).to_vec() => restart;
@@ -514,13 +514,14 @@ config! {
         shared_prefix: String = "sluice:".to_owned() => restart;
     }
 
-    /// Pages that the gateway puts together (Edge Side Includes): one that many get, with `<esi:include src="/cart/summary"/>` where each
-    /// visitor has something else. The app says which with `Surrogate-Control: content="ESI/1.0"`.
+    /// Pages that the gateway composes (Edge Side Includes). Many visitors get the same page, with
+    /// `<esi:include src="/cart/summary"/>` in place of each visitor's own content. The app marks such pages with
+    /// `Surrogate-Control: content="ESI/1.0"`.
     compose: Compose {
-        /// Whether pages are composed at all. The app then gets `Surrogate-Capability: sluice="ESI/1.0"`, and no `Accept-Encoding`: what it
-        /// compresses cannot be read. `compression.enabled` compresses the composed page.
+        /// Whether pages are composed at all. The app then gets `Surrogate-Capability: sluice="ESI/1.0"`, and no
+        /// `Accept-Encoding`, because a compressed page cannot be read. `compression.enabled` compresses the composed page.
         enabled: bool = false => restart;
-        /// Beginnings of paths whose pages of type `text/html` are composed as well, for apps that cannot say so.
+        /// Beginnings of paths whose pages of type `text/html` are composed as well, for apps that cannot set the header.
         paths: Vec<String> = Vec::new() => restart;
         /// Longest time that a page waits for an include, and then for its `alt`.
         include_ms_max: u64 = 1_000, in 1..=60_000, "milliseconds" => reload;
@@ -553,7 +554,7 @@ config! {
         delay_ms: u64 = 0, in 0..=600_000, "milliseconds" => reload;
     }
 
-    /// CPU profiles that the gateway has taken by itself.
+    /// CPU profiles that the gateway takes by itself.
     profile: Profile {
         /// Requests that are profiled after one of their class took more CPU time than 99 of 100 usually do. Each gets a worker to
         /// itself. The worst three of each class are kept for a day in `profiles/tail` of the state directory, with their targets.
@@ -568,7 +569,7 @@ config! {
         enabled: bool = false => reload;
     }
 
-    /// Lines on standard output.
+    /// Log lines on standard output.
     log: Log {
         /// Format of log lines.
         format: LogFormat = LogFormat::Auto => restart;

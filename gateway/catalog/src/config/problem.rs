@@ -12,11 +12,11 @@ pub enum Location {
     Env(String),
     /// A flag of the command line, by the key it sets.
     Flag(String),
-    /// Nowhere: what is missing.
+    /// No place, because the value is missing.
     Default,
 }
 
-/// One thing that is wrong.
+/// One problem of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// Place where the value was written.
@@ -27,7 +27,7 @@ pub struct Problem {
     pub message: String,
 }
 
-/// All that is wrong with a configuration, in the order of the file.
+/// All problems of a configuration, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ConfigError {
     /// Problems, at least one.

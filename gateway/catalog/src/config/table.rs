@@ -36,7 +36,7 @@ pub enum Secrecy {
 }
 
 impl Secrecy {
-    /// The value with `…` for what is a secret.
+    /// The value with `…` in place of its secrets.
     #[must_use]
     pub fn masked(self, value: serde_json::Value) -> serde_json::Value {
         match (self, value) {

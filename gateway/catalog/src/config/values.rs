@@ -31,7 +31,7 @@ pub enum Kind {
     TextMap,
     /// An array of tables, with these entries.
     Tables(&'static [Column]),
-    /// One of some words, each with what it means.
+    /// One of these words, each with its description.
     Word(&'static [(&'static str, &'static str)]),
 }
 
@@ -107,7 +107,7 @@ integers!(u16 u32 u64);
 pub enum Concurrency {
     /// Fixed number of requests.
     Fixed(u32),
-    /// One, and another while those that it holds wait for something else than the CPU.
+    /// One, and further requests while those that it holds wait for something else than the CPU.
     WhileWaiting,
 }
 
@@ -149,7 +149,7 @@ impl Value for Concurrency {
     }
 }
 
-/// A number that does not even fit the parser's type is out of bounds too, and is told so in the same words.
+/// Converts a number and checks its bounds. A number beyond the parser's type is out of bounds as well, with the same message.
 fn within<T: TryFrom<u64>>(number: Option<i128>, written: &str, bounds: Option<Bounds>) -> Result<T, ValueError> {
     let bounds = bounds.unwrap_or(Bounds { min: 0, max: u64::MAX });
     number
@@ -202,7 +202,7 @@ impl Value for Option<String> {
         String::from_toml(value, bounds).map(Some)
     }
 
-    /// Nothing is how an environment variable takes back what the file says.
+    /// Reads an empty text as no value, so that an environment variable can remove the file's value.
     fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, ValueError> {
         if text.is_empty() { Ok(None) } else { String::from_text(text, bounds).map(Some) }
     }

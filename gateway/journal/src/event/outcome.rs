@@ -24,7 +24,7 @@ pub enum Outcome {
     WorkerFault,
     /// A fault of the gateway itself.
     GatewayFault,
-    /// The client left before its request was whole.
+    /// The client left before its request was complete.
     ClientGoneReceiving,
     /// The client left while the request was queued; no worker saw it.
     ClientGoneQueued,
@@ -84,7 +84,8 @@ impl Outcome {
         matches!(self, Self::Answered | Self::AppError | Self::Upgraded | Self::StreamIdle)
     }
 
-    /// Whether the client did not get what it asked for, and did nothing wrong. The one list behind error rates, monitors and traces.
+    /// Whether the client got no proper answer without a fault of its own. The only definition behind error rates, monitors and
+    /// traces.
     #[must_use]
     pub const fn is_failure(self) -> bool {
         match self {

@@ -267,7 +267,7 @@ impl Words<'_> {
         self.put(" ms")
     }
 
-    /// Text of somebody else.
+    /// Writes text from a client or an app, without control characters and cut to `bytes_max`.
     pub(super) fn safe(&mut self, text: &str, bytes_max: usize) -> &mut Self {
         let kept = bounded(text, bytes_max);
         harmless(self.0, kept, false);

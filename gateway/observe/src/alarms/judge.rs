@@ -1,8 +1,8 @@
-//! Alarms: what is wrong and lasts, judged from numbers over time.
+//! Alarms about conditions that last, judged from numbers over time.
 //!
-//! Each is raised once and cleared once, and what clears it is well away from what raised it, so that numbers that move
-//! around a limit raise nothing twice. It is pure: readings and a clock go in, changes come out. It must not know where
-//! the numbers come from, nor how an operator is told.
+//! Each alarm is raised once and cleared once. The limit that clears it is well away from the one that raises it, so numbers
+//! that move around a limit raise it only once. This module is pure: readings and a clock go in, changes come out. It must not
+//! know where the numbers come from, nor how an operator is notified.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -25,7 +25,7 @@ const STATE_GONE_MS: u64 = 5_000;
 pub(crate) struct Limits {
     /// Time for which a queue must hold up requests, and for which any cause must be gone.
     pub(crate) after_ms: u64,
-    /// Mean wait above which requests are held up whether or not the queue becomes empty.
+    /// Mean wait above which requests are held up even if the queue becomes empty, milliseconds.
     pub(crate) queue_wait_ms: u64,
     /// Tolerated increase of a class's CPU cost over its long-run cost, percent.
     pub(crate) cost_drift_percent: u64,
@@ -44,12 +44,12 @@ pub(crate) struct Reading {
     pub(crate) overlaps_total: u64,
     /// Classes with their recent CPU cost, as a multiple of their long-run cost.
     pub(crate) drifts: Vec<(Rc<str>, f64)>,
-    /// Share of the time that workers sleep with what they hold while others wait, and how many times as many requests they
-    /// could serve if they took others meanwhile. `None` where they do, or where that is hardly more.
+    /// Share of time that workers sleep with their requests while others wait, and the factor by which they could serve more
+    /// requests. `None` if the mode gives them further requests, or if the factor is small.
     pub(crate) asleep: Option<(f64, f64)>,
-    /// Share of the time that workers sleep while others wait, where each holds as many requests as it may while they wait.
+    /// Share of time that workers sleep while others wait, if each holds as many requests as its memory allows.
     pub(crate) asleep_when_full: Option<f64>,
-    /// Runs of main threads that were far too long.
+    /// Very long runs of main threads.
     pub(crate) long_runs: Vec<AlarmingRun>,
     /// Text about route tables that keep growing.
     pub(crate) growing_routes: Option<String>,
@@ -90,7 +90,7 @@ enum Sight {
     Near(String),
 }
 
-/// The judge. What it keeps is bounded by the number of classes.
+/// State of all alarms, bounded by the number of classes.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
     raised: BTreeMap<Key, Raised>,
@@ -107,7 +107,7 @@ impl Judge {
         self.raised.iter()
     }
 
-    /// Takes a reading in. `now_ms` must not run backwards.
+    /// Judges a reading and returns the changes. `now_ms` must not run backwards.
     pub(crate) fn look(&mut self, now_ms: u64, limits: &Limits, reading: &Reading) -> Vec<Change> {
         let mut sights: BTreeMap<Key, Sight> = BTreeMap::new();
         sights.extend(self.see_queue(now_ms, limits, reading).map(|sight| ((Alarm::SteadyQueue, None), sight)));

@@ -13,9 +13,9 @@ use tokio::time::Instant;
 const SLOW_US_MIN: u64 = 5_000;
 /// CPU time from which a request is slow, percent of the usual. A smaller excess is within the error of the class's histogram.
 const MARGIN_PERCENT: u64 = 125;
-/// Requests of a class that are profiled at most after one was slow.
+/// Maximum number of requests of a class that are profiled after a slow one.
 const TRIES_MAX: u32 = 20;
-/// Classes that are looked into at once: those of which a request was slow last.
+/// Maximum number of classes that are profiled at once: those with the latest slow requests.
 const ARMED_MAX: usize = 64;
 /// Longest wait for a profile.
 const PROFILE_TIMEOUT: Duration = Duration::from_secs(120);
@@ -24,11 +24,11 @@ const PAUSE_FACTOR: u32 = 200;
 /// Pause as a multiple of the time that its request had the worker to itself, because others would have shared it.
 const PAUSE_ALONE_FACTOR: u32 = 50;
 const PAUSE_MIN: Duration = Duration::from_secs(1);
-/// Profiles of a class that are kept, the worst.
+/// Maximum number of profiles kept for a class, the slowest.
 const CLASS_KEPT_MAX: usize = 3;
-/// Profiles of the tail that are kept.
+/// Maximum number of profiles of the tail that are kept.
 const KEPT_MAX: usize = 30;
-/// Size of all of them.
+/// Maximum total size of kept profiles, bytes.
 const KEPT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Longest time that a profile is kept, milliseconds.
 const KEPT_MS_MAX: u64 = 24 * 3600 * 1000;
@@ -38,7 +38,7 @@ const KEPT_MS_MAX: u64 = 24 * 3600 * 1000;
 struct Armed {
     usual_us: u64,
     tries: u32,
-    /// Counts the slow requests of all classes.
+    /// Number of the class's latest slow request, counted over all classes.
     slow_at: u64,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Tails {
 }
 
 impl Tails {
-    /// A request of this class has cost so much, and 99 of 100 at most `usual_us`.
+    /// Records the CPU time of a request; 99 of 100 requests of its class take at most `usual_us`.
     pub(crate) fn cost(&mut self, class: &str, cost_us: u64, usual_us: impl FnOnce() -> Option<u64>) {
         if cost_us < SLOW_US_MIN {
             return;
@@ -181,7 +181,7 @@ impl Tails {
     }
 }
 
-/// CPU time from which a request is slow, by what is usual.
+/// CPU time from which a request is slow, given the usual one, microseconds.
 fn worth_us(usual_us: u64) -> u64 {
     usual_us.saturating_mul(MARGIN_PERCENT) / 100
 }
