@@ -84,7 +84,7 @@ impl Outcome {
         matches!(self, Self::Answered | Self::AppError | Self::Upgraded | Self::StreamIdle)
     }
 
-    /// Whether the client got no proper answer without a fault of its own. The only definition behind error rates, monitors and
+    /// Whether the request failed through no fault of the client. The only definition behind error rates, monitors and
     /// traces.
     #[must_use]
     pub const fn is_failure(self) -> bool {
