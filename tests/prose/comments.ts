@@ -7,11 +7,7 @@ import { OPENINGS } from './words.ts';
 const COVERED = /^(?:gateway\/[\w-]+\/src|packages\/[\w-]+\/src|tests\/support|bench)\//;
 
 /** Folders that are rewritten later, and linted from then on. This list only shrinks. */
-const LATER: readonly string[] = [
-  'gateway/proxy/',
-  'gateway/scheduler/',
-  'gateway/supervisor/',
-];
+const LATER: readonly string[] = ['gateway/proxy/', 'gateway/scheduler/', 'gateway/supervisor/'];
 
 /** Sources that are tests, or that `make generate` writes from comments elsewhere. */
 const NOT_LINTED = [

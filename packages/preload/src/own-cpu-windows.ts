@@ -9,7 +9,7 @@
  * the time is measured. It is 9 from then on, with at most 30 s: a tenth is measured. The longest pause follows a window in
  * which nearly all requests were of light classes, because that measured next to nothing.
  *
- * The first windows of a new worker last for 5 s or until 200 requests have been measured, and have no pause until there are
+ * The first windows of a new worker are open for 5 s or until 200 requests have been measured, and have no pause until there are
  * 100. Long requests run before short ones while the cost of requests is unknown.
  */
 
