@@ -1,8 +1,12 @@
 //! One request from its arrival in the queue to its end, as a machine: a phase, events, actions.
 //!
-//! Reading order: [`Phase`], then [`Exchange::on`], which has an arm for each phase. The arms of a phase are in the file of its name:
-//! `waiting` (no byte was written), `open` (bytes go both ways), `settling` (the answer is over, the slot is not free), `detached` (the
-//! slot is free, the answer is not over), `orphaned` (the worker has exited).
+//! Reading order: [`Phase`], then [`Exchange::on`], which has an arm for each phase. Each phase has a file for its arms:
+//!
+//! - `waiting`: no byte was written.
+//! - `open`: bytes go both ways.
+//! - `settling`: the answer is over, the slot is not free.
+//! - `detached`: the slot is free, the answer is not over.
+//! - `orphaned`: the worker has exited.
 
 mod detached;
 mod interface;

@@ -1,6 +1,6 @@
-//! What the app wrote: one record, how much it matters, and whether it is a JSON object that may stand in a line as it is.
+//! Output of the app: one record, its severity, and whether it is a JSON object that may stand in a line unchanged.
 //!
-//! It must not know where records come from or go.
+//! This module must not know where records come from or go.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,15 +8,15 @@ use serde_json::value::RawValue;
 
 use crate::event::{Level, Stream};
 
-/// How deep brackets may stand in brackets of a JSON line; readers of JSON commonly take 100 and more.
+/// Maximum nesting of brackets in a JSON line; readers of JSON commonly accept 100 and more.
 const DEPTH_MAX: usize = 64;
 
 /// One record of the app's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AppText<'a> {
-    /// As the app wrote it, without the last line feed.
+    /// Text that the app wrote, without the last line feed.
     pub text: &'a str,
-    /// How much it matters.
+    /// Severity of the record.
     pub level: Level,
     /// Whether the text is one JSON object on one line.
     pub is_json: bool,
@@ -24,7 +24,7 @@ pub struct AppText<'a> {
     pub message: Option<&'a str>,
 }
 
-/// What is looked at in a line of pino, winston, bunyan and their like.
+/// Fields that are read from a line of pino, winston, bunyan and similar loggers.
 #[derive(Deserialize)]
 struct Logged<'a> {
     level: Option<Value>,
@@ -65,8 +65,8 @@ fn object(text: &str) -> Option<Logged<'_>> {
     if is_shaped && is_plain() && !is_deep(text) { serde_json::from_str(text).ok() } else { None }
 }
 
-/// Whether brackets are open in brackets too deep for those who read the log. Brackets in strings count too, as a string that has so
-/// many is no loss.
+/// Whether the nesting of brackets exceeds [`DEPTH_MAX`]. Brackets in strings count too, which affects only strings with very
+/// many.
 fn is_deep(text: &str) -> bool {
     let mut depth = 0_usize;
     text.bytes().any(|byte| {
@@ -79,7 +79,8 @@ fn is_deep(text: &str) -> bool {
     })
 }
 
-/// Numbers are those of pino and bunyan: 20 debug, 30 info, 40 warn, 50 error, and what lies between counts as the lower.
+/// Level of a number or word. Numbers follow pino and bunyan: 20 debug, 30 info, 40 warn, 50 error; a number in between counts
+/// as the lower level.
 fn level(said: &Value) -> Option<Level> {
     match said {
         Value::Number(number) => Some(match number.as_f64()? {

@@ -1,4 +1,4 @@
-//! Where the journal's times come from, so that tests can say what time it is.
+//! Source of the journal's times, which tests can set.
 
 use std::cell::Cell;
 use std::rc::Rc;

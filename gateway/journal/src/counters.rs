@@ -1,6 +1,6 @@
-//! What the metrics count. Plain numbers: only the data plane's thread moves them.
+//! Counts behind the metrics. Plain numbers: only the data plane's thread changes them.
 //!
-//! It must not know how a line looks. The number of label sets is bounded whatever the caller does.
+//! This module must not know the format of a line. The number of label sets is bounded for any input.
 
 mod histogram;
 #[cfg(test)]
@@ -16,8 +16,7 @@ use crate::event::{AccessRecord, Event, ExitReason, Outcome, Recycled, Session, 
 use crate::prometheus::Page;
 use histogram::{ClassHistogram, Histogram};
 
-/// Classes, statuses and outcomes that are counted apart, all pairs together. Whatever comes beyond that counts under
-/// [`CLASS_OTHER`].
+/// Maximum number of combinations of class, status and outcome that are counted. Further ones count under [`CLASS_OTHER`].
 const LABEL_SETS_MAX: usize = 500;
 
 /// The place of the class that takes what there is no room for.
@@ -34,16 +33,16 @@ const CANDIDATES_MAX: usize = 64;
 /// Label sets that each class of a route can count on.
 const SETS_PER_ROUTE: usize = 2;
 
-/// How a reload may end, as label values.
+/// Results of a reload, as label values.
 const RELOAD_RESULTS: [&str; 4] = ["done", "abandoned", "superseded", "refused"];
 
 struct Class {
     name: Box<str>,
-    /// It is that of a route of the config.
+    /// True if the class belongs to a route of the config.
     is_route: bool,
     /// Count by status and outcome. Few of the pairs ever occur, so looking through them beats hashing.
     counts: Vec<(u16, Outcome, u64)>,
-    /// Count by what requests were given.
+    /// Counts by the step that requests were served at.
     steps: [u64; Step::ALL.len()],
     cpu_ms: f64,
     queue_wait: ClassHistogram,
@@ -56,7 +55,7 @@ pub(crate) struct Counters {
     sessions: [u64; Session::ALL.len()],
     class_places: HashMap<Box<str>, usize>,
     classes: Vec<Class>,
-    /// How many of those got their place at their first request, and how many are of the config's routes.
+    /// Number of classes that got their place at their first request, and number of those of the config's routes.
     at_once: usize,
     reserved: usize,
     /// Classes without a place.
@@ -75,7 +74,7 @@ pub(crate) struct Counters {
     worker_starts: u64,
     recycles: BTreeMap<Recycled, u64>,
     reloads: [u64; RELOAD_RESULTS.len()],
-    /// By reason; those that the gateway had asked for, then the others.
+    /// Exits by reason: those that the gateway had asked for, then the others.
     worker_exits: [[u64; 2]; ExitReason::ALL.len()],
 }
 
@@ -193,7 +192,7 @@ impl Counters {
         self.classes.iter().map(|class| class.steps[step as usize]).sum()
     }
 
-    /// Gives the class of a route its place, whoever comes before its first request.
+    /// Reserves the place of a route's class before its first request.
     pub(crate) fn reserve(&mut self, name: &str) {
         if self.classes.len() < CLASSES_MAX && !self.class_places.contains_key(name) {
             self.add_class(name, true);

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use crate::window::microseconds;
 
-/// For each byte: 0 if it may stand in a JSON string, else what follows the backslash (`u` for six characters).
+/// Escape of each byte in a JSON string: 0 for none, else the character after the backslash (`u` for six characters).
 static ESCAPES: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -26,7 +26,7 @@ static ESCAPES: [u8; 256] = {
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-/// The inside of a JSON string (RFC 8259 §7). DEL is escaped too, for those who look at the log in a terminal.
+/// Writes the inside of a JSON string (RFC 8259 §7). DEL is escaped too, for readers in a terminal.
 pub(crate) fn escaped(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     let mut plain_from = 0;
@@ -48,8 +48,8 @@ pub(crate) fn escaped(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(&bytes[plain_from..]);
 }
 
-/// Text for a terminal: control characters, with which a client could move the cursor of whoever reads the log, become
-/// `?`. Line feeds stay where `lines` says so.
+/// Writes text for a terminal: control characters become `?`, because a client could move the cursor of the log's reader with
+/// them. Line feeds stay if `lines` is true.
 pub(crate) fn harmless(out: &mut Vec<u8>, text: &str, lines: bool) {
     for character in text.chars() {
         match character {

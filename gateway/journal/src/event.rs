@@ -1,7 +1,7 @@
-//! What can be said of the gateway: one variant of [`Event`] for each thing worth a log line and a metric.
+//! Events of the gateway: one variant of [`Event`] for each thing worth a log line and a metric.
 //!
-//! Everything is borrowed, so that telling the journal of a request allocates nothing. This module must not know how an
-//! event is written or counted.
+//! Everything is borrowed, so that an event of a request allocates nothing. This module must not know how an event is written
+//! or counted.
 
 mod level;
 mod load;
@@ -30,11 +30,11 @@ pub enum Event<'a> {
     WorkerStarted {
         /// Unique id of the worker, never reused.
         worker: u64,
-        /// Its process id.
+        /// Process ID of the worker.
         pid: u32,
         /// Version of the app that it runs.
         generation: u64,
-        /// Which requests it is for.
+        /// Lane that the worker belongs to.
         lane: Lane,
     },
     /// A worker listens and takes requests.
@@ -48,9 +48,9 @@ pub enum Event<'a> {
     WorkerExited {
         /// Unique id of the worker.
         worker: u64,
-        /// How it ended, in words: `exit code 1`, `signal 9 (SIGKILL)`.
+        /// Exit status in words: `exit code 1`, `signal 9 (SIGKILL)`.
         status: &'a str,
-        /// Why, in one word.
+        /// Reason for the exit, in one word.
         reason: ExitReason,
         /// Whether the gateway had asked it to leave.
         expected: bool,
@@ -60,7 +60,7 @@ pub enum Event<'a> {
         held: u64,
         /// The request that it ended with, without its query, where that is known.
         request: Option<HeldRequest<'a>>,
-        /// That request's class.
+        /// Class of that request.
         class: Option<&'a str>,
     },
     /// A worker's event loop has not turned for a while, and its main thread burns CPU: it is lowered, and a stand-in is
@@ -68,7 +68,7 @@ pub enum Event<'a> {
     WorkerOverdue {
         /// Unique id of the worker.
         worker: u64,
-        /// How long nothing was heard of it, milliseconds; `None` where it is heard again and its first stand-in failed.
+        /// Time since the worker's last report, milliseconds; `None` if it reports again and its first stand-in failed.
         silent_ms: Option<u64>,
         /// The request that it was given last.
         request: Option<HeldRequest<'a>>,
@@ -77,9 +77,9 @@ pub enum Event<'a> {
     WorkerStuck {
         /// Unique id of the worker.
         worker: u64,
-        /// How long nothing was heard of it, milliseconds.
+        /// Time since the worker's last report, milliseconds.
         silent_ms: u64,
-        /// Where it is, or why that is not known.
+        /// Code that the worker runs, or the reason that it is unknown.
         place: Result<StuckPlace<'a>, &'a str>,
         /// The functions in which a short profile spent most of its time.
         hottest: Option<&'a str>,
@@ -92,9 +92,9 @@ pub enum Event<'a> {
     WorkerBlocked {
         /// Unique id of the worker.
         worker: u64,
-        /// How long nothing was heard of it, milliseconds.
+        /// Time since the worker's last report, milliseconds.
         silent_ms: u64,
-        /// What it waits in, as the kernel tells.
+        /// Kernel's description of the worker's wait.
         waits_in: &'a str,
         /// The request that it was given last.
         request: Option<HeldRequest<'a>>,
@@ -110,7 +110,7 @@ pub enum Event<'a> {
     WorkerStartFailed {
         /// Unique id of the worker.
         worker: u64,
-        /// Why, from the catalogue.
+        /// Reason from the catalogue.
         code: Code,
         /// The end of what it wrote to stderr; may hold several lines.
         stderr_tail: &'a str,
@@ -119,14 +119,14 @@ pub enum Event<'a> {
     WorkerRecycled {
         /// Unique id of the worker that is replaced.
         worker: u64,
-        /// What it has had enough of.
+        /// Reason for the replacement.
         reason: Recycled,
     },
     /// Workers of a new generation are started.
     ReloadStarted {
         /// The new generation.
         generation: u64,
-        /// Who asked.
+        /// Origin of the reload.
         by: &'a str,
     },
     /// Every place has a worker of the new generation.
@@ -140,53 +140,53 @@ pub enum Event<'a> {
     ReloadAbandoned {
         /// The generation.
         generation: u64,
-        /// Why, in words.
+        /// Reason in words.
         reason: &'a str,
-        /// Whether a later reload, or an upgrade, took its place.
+        /// True if a later reload or an upgrade replaced this one.
         superseded: bool,
         /// The end of what its worker wrote to stderr; may hold several lines.
         stderr_tail: &'a str,
     },
     /// A reload did not begin.
     ReloadRefused {
-        /// Why, in words.
+        /// Reason in words.
         reason: &'a str,
     },
-    /// A minute after a reload.
+    /// Comparison of service times, a minute after a reload.
     ReloadCompared {
         /// The generation in force.
         generation: u64,
         /// 95th percentile of service time of the generation before, milliseconds.
         before_ms: Option<f64>,
-        /// The same of this one.
+        /// 95th percentile of service time of this generation, milliseconds.
         after_ms: Option<f64>,
     },
-    /// A record that the app itself wrote: a line, and those that continue it.
+    /// Record of the app's output: a line, and the lines that continue it.
     AppLine {
         /// Unique id of the worker that wrote it.
         worker: u64,
-        /// Where it wrote it.
+        /// Stream that the worker wrote to.
         stream: Stream,
-        /// What it wrote.
+        /// Text that the worker wrote.
         said: AppText<'a>,
     },
     /// The gateway accepts connections.
     Listening {
-        /// Where, as a URL to click on.
+        /// Address as a URL to click on.
         url: &'a str,
     },
-    /// The gateway finishes what it has and takes no more.
+    /// The gateway finishes accepted requests and takes no more.
     Draining {
-        /// Why: a signal's name, `stop` and the like.
+        /// Reason: a signal's name, `stop` and the like.
         reason: &'a str,
     },
-    /// The gateway is about to be gone.
+    /// The gateway is about to exit.
     Stopped,
     /// A task that runs as long as the gateway has panicked, so the gateway leaves.
     TaskLost {
-        /// Which one.
+        /// Name of the task.
         task: &'a str,
-        /// Where: file, line and column of the gateway's code.
+        /// Place of the panic: file, line and column of the gateway's code.
         place: &'a str,
     },
     /// The number of workers wanted was changed.
@@ -205,67 +205,67 @@ pub enum Event<'a> {
     OverlapSeen {
         /// Unique id of the worker.
         worker: u64,
-        /// How many more overlaps than were told before.
+        /// Overlaps since the last report.
         count: u64,
     },
     /// A worker's main thread ran for longer than a second without a break.
     LongRun {
         /// Unique id of the worker.
         worker: u64,
-        /// How long, milliseconds.
+        /// Duration of the run, milliseconds.
         ms: f64,
-        /// How much of it the garbage collector took, milliseconds.
+        /// Time that the garbage collector took of the run, milliseconds.
         collected_ms: f64,
-        /// CPU time of the thread meanwhile, milliseconds, where that is known.
+        /// CPU time of the thread during the run, milliseconds, if known.
         cpu_ms: Option<f64>,
-        /// How long it could have run and got no CPU, milliseconds, where the system tells.
+        /// Time for which the thread was runnable but got no CPU, milliseconds, if the system reports it.
         queued_ms: Option<f64>,
-        /// What the time went to, where that is known.
+        /// Main cause of the run's duration, if known.
         spent: Option<RunTime>,
-        /// The request whose run it was, where that is known.
+        /// Request that caused the run, if known.
         request: Option<HeldRequest<'a>>,
-        /// That request's class.
+        /// Class of that request.
         class: Option<&'a str>,
     },
-    /// Something is wrong that lasts, and somebody has to do something about it.
+    /// A condition that lasts, and that an operator has to act on.
     AlarmRaised {
-        /// What.
+        /// Kind of the alarm.
         alarm: Alarm,
-        /// With which class, where it is about one.
+        /// Class that the alarm is about, if any.
         class: Option<&'a str>,
-        /// What was seen, and what to do about it.
+        /// Observation, and advice to the operator.
         text: &'a str,
     },
     /// An alarm is over.
     AlarmCleared {
-        /// What it was about.
+        /// Kind of the alarm.
         alarm: Alarm,
-        /// With which class.
+        /// Class that the alarm was about, if any.
         class: Option<&'a str>,
-        /// How long it lasted, milliseconds.
+        /// Duration of the alarm, milliseconds.
         after_ms: u64,
     },
-    /// A request has ended a second worker, and is answered without one from now on.
+    /// A request has crashed a second worker, and is answered without one from then on.
     Quarantined {
-        /// Its id in the access log.
+        /// ID of the request in the access log.
         request_id: &'a str,
-        /// Which request, for how long, and how to let it through.
+        /// Request, duration of the quarantine, and the way to release the request.
         text: &'a str,
     },
-    /// Anything else that an operator should read.
+    /// Other information for an operator.
     Note {
-        /// How much it matters.
+        /// Severity of the note.
         level: Level,
         /// One sentence.
         text: &'a str,
     },
 }
 
-/// What the access log says of one request. Times are milliseconds; they are parts of `total_ms`, not to be added up under
-/// one name.
+/// Access log data of one request. Times are in milliseconds. They are parts of `total_ms`, and must not be added up under one
+/// name.
 #[derive(Debug, Clone, Copy)]
 pub struct AccessRecord<'a> {
-    /// When the request's first byte came, Unix time in milliseconds.
+    /// Arrival of the request's first byte, Unix time in milliseconds.
     pub time_unix_ms: u64,
     /// The id that goes to the app as `X-Request-Id`.
     pub request_id: &'a str,
@@ -281,13 +281,13 @@ pub struct AccessRecord<'a> {
     pub worker: Option<u64>,
     /// Workers that got it.
     pub tries: u32,
-    /// What it was given, if it was for a worker.
+    /// Step that the request was served at, if it was for a worker.
     pub step: Option<Step>,
-    /// Which worker got it, if its client has a session.
+    /// Relation of the worker to the client's session, if it has one.
     pub session: Option<Session>,
-    /// What the page cache made of it, where that is on.
+    /// Result of the page cache, if it is on.
     pub cache: Option<CacheUse>,
-    /// What came of the page's includes, if it was composed.
+    /// Results of the page's includes, if it was composed.
     pub includes: Option<Includes>,
     /// The status the client got; 0 if it got none.
     pub status: u16,
@@ -297,21 +297,21 @@ pub struct AccessRecord<'a> {
     pub bytes_in: u64,
     /// Bytes of the response's body that went to the client.
     pub bytes_out: u64,
-    /// From the first byte to the whole request.
+    /// Time from the first byte to the whole request.
     pub receive_ms: f64,
-    /// From the whole request to a worker; `None` if no worker got it.
+    /// Time from the whole request to its dispatch to a worker; `None` if no worker got it.
     pub queue_ms: Option<f64>,
-    /// From the whole request to its refusal or its client's leaving; `None` if a worker got it, or it was for none.
+    /// Time from the whole request to its refusal or its client's leaving; `None` if a worker got it, or it was for none.
     pub unserved_ms: Option<f64>,
-    /// From the worker getting it to the end of the worker's answer; `None` if no worker got it.
+    /// Time from its dispatch to the end of the worker's answer; `None` if no worker got it.
     pub service_ms: Option<f64>,
-    /// From the first byte to the end.
+    /// Time from the first byte to the end.
     pub total_ms: f64,
-    /// CPU time that the worker reports for it.
+    /// CPU time that the worker reports for the request.
     pub cpu_ms: Option<f64>,
-    /// Requests of its class for which that stands in metrics: of those that take little, only a sample is measured.
+    /// Number of requests of the class that `cpu_ms` stands for in metrics, as only a sample of light requests is measured.
     pub cpu_weight: u32,
-    /// How it ended.
+    /// Way in which the request ended.
     pub outcome: Outcome,
     /// The client's address, or what a trusted peer said it was.
     pub peer: IpAddr,
@@ -319,16 +319,16 @@ pub struct AccessRecord<'a> {
     pub trace_id: Option<u128>,
     /// Headers that the log is to have, in the order of `log.headers`.
     pub headers: &'a [LoggedHeader],
-    /// Its spans are exported, so that a trace can be found by that id.
+    /// True if the request's spans are exported, so that a trace can be found by `trace_id`.
     pub is_traced: bool,
 }
 
 /// A header of a request for the access log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedHeader {
-    /// Its name, in lower case.
+    /// Name of the header, in lower case.
     pub name: Rc<str>,
-    /// Its value, or what stands for a secret.
+    /// Value of the header, or the placeholder of a secret.
     pub value: String,
 }
 

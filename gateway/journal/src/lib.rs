@@ -1,8 +1,8 @@
-//! The journal: what happened in the gateway, as one log line and its metrics in one call.
+//! The journal: one call writes the log line of an event and changes its metrics.
 //!
-//! It is for everyone who has something to tell; it must not know what a request or a worker is beyond the fields of an
-//! [`Event`]. It belongs to the single-threaded data plane: counters are plain numbers behind an `Rc`, and stdout is written
-//! by a thread of its own, so that a terminal or pipe that does not take its lines never holds up a request.
+//! Any part of the gateway may use it. It must not know what a request or a worker is beyond the fields of an [`Event`]. It
+//! belongs to the single-threaded data plane: counters are plain numbers behind an `Rc`. A thread of its own writes stdout, so
+//! that a terminal or pipe that does not take its lines never holds up a request.
 
 mod app_text;
 mod clock;
@@ -57,27 +57,27 @@ pub use sluice_catalog::logfields::LineKind;
 pub use subscription::{Lines, Subscription};
 pub use tasks::Tasks;
 
-/// How long lines wait at most before they are handed to the writer.
+/// Longest time that lines wait before they are passed to the writer.
 const FLUSH_AFTER: Duration = Duration::from_millis(50);
 
-/// How lines look.
+/// Format of lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Format {
     /// One JSON object a line.
     #[default]
     Json,
-    /// For people to read.
+    /// Text for people to read.
     Text,
-    /// For somebody who develops the app: on standard output only what concerns them; `sluice logs` has everything.
+    /// Text for a developer of the app. Standard output has only the lines about the app; `sluice logs` has all.
     Brief,
 }
 
-/// How a journal is set up.
+/// Settings of a journal.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How lines look.
+    /// Format of lines.
     pub format: Format,
-    /// Whether requests get a line; their metrics move in any case.
+    /// Whether requests get a line; their metrics are counted in any case.
     pub access: bool,
     /// Names of the fields in JSON lines.
     pub fields: LogFields,
@@ -91,22 +91,22 @@ impl Default for Options {
     }
 }
 
-/// The journal. Clones are cheap and tell the same journal.
+/// Handle of a journal. Clones are cheap and share the journal.
 #[derive(Clone)]
 pub struct Journal {
     shared: Rc<Shared>,
 }
 
 struct Shared {
-    /// Names of fields in lines that are written, and in those that are kept.
+    /// Names of fields in written lines, and in lines kept for `sluice logs`.
     names: Names,
     kept_names: Names,
     options: Options,
     clock: Clock,
     state: RefCell<State>,
-    /// Lines have come into an empty buffer.
+    /// Signals that lines have come into an empty buffer.
     flush_wanted: Notify,
-    /// Lines have come into the ring. Told only while somebody follows it.
+    /// Signals that lines have come into the ring, if it has followers.
     line_written: Notify,
     followers: Cell<usize>,
 }
@@ -261,7 +261,7 @@ impl Journal {
         }
     }
 
-    /// Hands lines to the writer some 50 ms after they came. Spawn it once, on the `LocalSet`; it never ends.
+    /// Passes lines to the writer some 50 ms after they came. Spawn it once, on the `LocalSet`; it never ends.
     pub async fn run(self) {
         loop {
             self.shared.flush_wanted.notified().await;
@@ -270,7 +270,7 @@ impl Journal {
         }
     }
 
-    /// Hands lines to the writer now; for the moments when somebody waits for them.
+    /// Passes lines to the writer immediately, for callers that wait for them.
     pub fn flush(&self) {
         let mut state = self.shared.state.borrow_mut();
         state.writer.flush();
@@ -282,15 +282,15 @@ impl Journal {
         }
     }
 
-    /// Hands everything to the writer and waits for it at most `timeout`, blocking. `true` if all was written. The last
-    /// call before the process ends; lines that come later reach only `sluice logs`.
+    /// Passes all lines to the writer and blocks for at most `timeout`. Returns true if all were written. The last call before
+    /// the process ends; later lines reach only `sluice logs`.
     #[allow(clippy::must_use_candidate, reason = "there may be nobody left to tell")]
     pub fn close(&self, timeout: Duration) -> bool {
         self.flush();
         self.shared.state.borrow_mut().writer.close(timeout)
     }
 
-    /// The last `count` lines that fit the filter and, from then on, what is written.
+    /// Subscription to the last `count` lines that match the filter, and to all later ones.
     #[must_use]
     pub fn subscribe(&self, filter: Filter, count: usize) -> Subscription {
         let from = self.shared.state.borrow().ring.back(&filter, count);
@@ -343,7 +343,7 @@ impl Journal {
         self.shared.state.borrow().answered.per_second(self.shared.clock.monotonic_ms())
     }
 
-    /// How many requests ended each way, named as in the log. Ways that did not occur are left out.
+    /// Number of requests by outcome, named as in the log. Outcomes that did not occur are left out.
     #[must_use]
     pub fn outcomes(&self) -> BTreeMap<String, u64> {
         let state = self.shared.state.borrow();
@@ -351,14 +351,14 @@ impl Journal {
         counts.filter(|(_, count)| *count > 0).map(|(outcome, count)| (outcome.as_str().to_owned(), count)).collect()
     }
 
-    /// How many requests ended with which error, by code.
+    /// Number of requests by the code of the error that they ended with.
     #[must_use]
     pub fn errors(&self) -> BTreeMap<String, u64> {
         let state = self.shared.state.borrow();
         state.counters.errors.iter().map(|(code, count)| (code.entry().code.to_owned(), *count)).collect()
     }
 
-    /// How many requests were given what, named as in the log. What none was given is left out.
+    /// Number of requests by the step that they were served at, named as in the log. Steps that did not occur are left out.
     #[must_use]
     pub fn steps(&self) -> BTreeMap<String, u64> {
         let state = self.shared.state.borrow();
@@ -366,25 +366,25 @@ impl Journal {
         counts.filter(|(_, count)| *count > 0).collect()
     }
 
-    /// What requests were like since the last call. For one caller: the history.
+    /// Moves the counts and times since the last call to `into`. For one caller: the history.
     pub fn take_moment(&self, into: &mut Moment) {
         into.clear();
         std::mem::swap(into, &mut self.shared.state.borrow_mut().moment);
     }
 
-    /// What happened since the mark with this number, oldest first; 0 for all that is kept.
+    /// Marks after the one with this number, oldest first; 0 for all that are kept.
     #[must_use]
     pub fn marks_since(&self, id: u64) -> Vec<Mark> {
         self.shared.state.borrow().marks.since(id)
     }
 
-    /// Overlaps told by [`Event::OverlapSeen`] since the start.
+    /// Overlaps that [`Event::OverlapSeen`] reported since the start.
     #[must_use]
     pub fn overlaps_total(&self) -> u64 {
         self.shared.state.borrow().counters.overlaps_total
     }
 
-    /// Writes the metrics that events move.
+    /// Writes the metrics that events change.
     pub fn write_metrics(&self, page: &mut Page) {
         let state = self.shared.state.borrow();
         state.counters.write(page);

@@ -1,6 +1,6 @@
-//! What an event looks like as a line: JSON for machines, text for people.
+//! Lines of events: JSON for machines, text for people.
 //!
-//! The one place that knows the fields of a line. It must not know where lines go.
+//! The only module that knows the fields of a line. It must not know where lines go.
 
 mod access;
 mod brief;
@@ -31,7 +31,7 @@ const FIELD_BYTES_MAX: usize = 512;
 /// The most of a line that the app wrote, or of the end of its stderr.
 const APP_BYTES_MAX: usize = 16 * 1024;
 
-/// What is said of every event, whatever else is.
+/// Fields that every event has.
 pub(crate) struct Head {
     pub(crate) name: &'static str,
     pub(crate) level: Level,
@@ -81,7 +81,7 @@ pub(crate) fn head(event: &Event<'_>) -> Head {
     Head { name, level, kind: LineKind::Gateway, worker }
 }
 
-/// One JSON object, without a line feed. The fields are those of [`sluice_catalog::logfields`], in their order.
+/// Writes one JSON object, without a line feed. Fields are those of [`sluice_catalog::logfields`], in their order.
 pub(crate) fn json(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event: &Event<'_>, names: &Names) {
     let head = head(event);
     let mut fields = Fields::of(out, names, head.name);
@@ -102,7 +102,7 @@ pub(crate) fn json(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
     fields.out.push(b'}');
 }
 
-/// What the conventions want of every line beyond other names.
+/// Writes the fields that the conventions require of every line, other than renamed ones.
 fn json_conventions(fields: &mut Fields<'_>, event: &Event<'_>, level: Level, names: LogFields) {
     let body: &[u8] = match names {
         LogFields::Sluice => return,

@@ -1,6 +1,6 @@
-//! The latest things that happened, as values: what the dashboard draws on its time axis.
+//! The latest events as marks, which the dashboard draws on its time axis.
 //!
-//! Requests and lines of the app are too many to be among them. It must not know who reads.
+//! Requests and lines of the app are left out, because there are too many. This module must not know its readers.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use crate::encode::bounded;
 use crate::event::{Event, Level};
 use crate::lines::{head, sentence};
 
-/// Things of each kind that are kept: workers that come and go must not evict a crash.
+/// Maximum number of marks of each kind: workers that come and go must not evict a crash.
 const MARKS_MAX: usize = 100;
 /// The most of a mark's text, and of its detail.
 const TEXT_BYTES_MAX: usize = 2048;
@@ -81,7 +81,7 @@ fn kind(event: &Event<'_>) -> Option<MarkKind> {
     })
 }
 
-/// What happened in a sentence, and what has to be read line by line.
+/// The event in a sentence, and details with several lines, if any.
 fn words(event: &Event<'_>) -> (String, Option<String>) {
     match *event {
         Event::WorkerStuck { silent_ms, place: Ok(place), request, profile, .. } => {

@@ -1,4 +1,4 @@
-//! What requests were like since somebody last asked.
+//! Counts and times of requests since the last query.
 
 use sluice_sketch::Times;
 
@@ -33,7 +33,8 @@ impl Moment {
     }
 }
 
-/// A status of 200 says nothing of an answer that was cut short after it. Who asks too often, or sends too slowly, is told so by a 4xx.
+/// Whether a request counts as failed. An answer that was cut short after a status of 200 does; a refusal of the client's fault
+/// (4xx) does not.
 fn is_failed(record: &AccessRecord<'_>) -> bool {
     record.status >= 500 || record.outcome.is_failure() && record.status < 400
 }

@@ -1,5 +1,7 @@
-//! Prometheus text format 0.0.4, and `OpenMetrics` 1.0 for those who ask for it, which has exemplars as well. Names, kinds and help come from the catalogue, so that a metric which the reference does
-//! not list cannot be written. It must not know where values come from.
+//! Writer of Prometheus text format 0.0.4 and, on request, `OpenMetrics` 1.0, which has exemplars as well.
+//!
+//! Names, kinds and help come from the catalogue, so a metric that the reference does not list cannot be written. This module
+//! must not know where values come from.
 
 use std::fmt::{self, Display, Write};
 
@@ -13,7 +15,7 @@ pub struct Page {
     format: Exposition,
 }
 
-/// How a page is written.
+/// Format of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Exposition {
     /// Prometheus' text format.
@@ -23,30 +25,30 @@ pub enum Exposition {
     OpenMetrics,
 }
 
-/// A request that is one of those that a bucket counts, whose trace can be found.
+/// A request that a bucket counts, and whose trace can be found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exemplar {
-    /// Its trace.
+    /// Trace of the request.
     pub trace_id: u128,
-    /// What it took, seconds.
+    /// Value of the request, seconds.
     pub value: f64,
-    /// When it came, Unix time in milliseconds.
+    /// Time of the request, Unix time in milliseconds.
     pub at_unix_ms: u64,
 }
 
 /// A bucket of a histogram.
 #[derive(Clone, Copy, Debug)]
 pub struct Bucket {
-    /// What it counts is at most this, seconds; infinite for the last one.
+    /// Upper bound of the values in the bucket, inclusive, seconds; infinite for the last bucket.
     pub bound: f64,
-    /// How many there are in it alone.
+    /// Number of values in this bucket alone.
     pub own: u64,
-    /// The latest of them that has a trace.
+    /// Latest of these requests that has a trace.
     pub exemplar: Option<Exemplar>,
 }
 
 impl Exposition {
-    /// What a client wants that sends this `Accept`.
+    /// Format for a client that sends this `Accept`.
     #[must_use]
     pub fn wanted(accept: &str) -> Self {
         let names = |range: &str| range.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(OPENMETRICS);
@@ -75,7 +77,7 @@ impl Exposition {
 const OPENMETRICS: &str = "application/openmetrics-text";
 
 impl Page {
-    /// An empty one.
+    /// An empty page.
     #[must_use]
     pub fn new(format: Exposition) -> Self {
         Self { format, ..Self::default() }
@@ -103,7 +105,7 @@ impl Page {
         self.histogram_of(&[], buckets, sum)
     }
 
-    /// The same of a histogram of which there are several, told apart by these labels.
+    /// All samples of one of several histograms of a metric, which these labels distinguish.
     pub fn histogram_of(
         &mut self,
         labels: &[(&str, &str)],
@@ -134,7 +136,7 @@ impl Page {
         self.text
     }
 
-    /// Behind the sample that was written last.
+    /// Appends an exemplar to the sample that was written last.
     fn exemplify(&mut self, Exemplar { trace_id, value, at_unix_ms }: Exemplar) {
         self.text.pop();
         let (s, ms) = (at_unix_ms / 1000, at_unix_ms % 1000);
@@ -159,7 +161,7 @@ impl Page {
     }
 }
 
-/// Text with these characters escaped by a backslash: those of a label's value, or of a help text.
+/// Text in which a backslash escapes these characters: those of a label's value, or of a help text.
 struct Escaped<'a>(&'a str, &'static [char]);
 
 const IN_LABEL: &[char] = &['\\', '"', '\n'];

@@ -8,7 +8,7 @@ use std::rc::Rc;
 /// Stands where a value is hidden.
 pub const HIDDEN: &str = "***";
 
-/// What lines show of query strings.
+/// Treatment of query strings in lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Query {
     /// All of it.

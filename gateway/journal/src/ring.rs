@@ -1,10 +1,10 @@
-//! The last lines of the log, for `sluice logs`, and who follows them.
+//! The last lines of the log, for `sluice logs`, and their followers.
 //!
-//! Lines that come with every request must not evict the reason of a crash, so each [`Part`] has its own bounds. Lines are numbered
-//! through all parts, so that readers get them in the order in which they came.
+//! Lines that come with every request must not evict the reason of a crash, so each [`Part`] has its own bounds. Lines are
+//! numbered through all parts, so that readers get them in order of arrival.
 //!
-//! A follower holds no queue of its own: it remembers which line it saw last and reads on from the ring. One that is too
-//! slow finds lines gone and is told how many, so followers cost the same however far behind they are.
+//! A follower has no queue of its own: it remembers the line that it saw last, and resumes reading from the ring. A slow
+//! follower gets the number of lines that were gone, so followers cost the same for any delay.
 
 use std::collections::VecDeque;
 
@@ -12,9 +12,9 @@ use sluice_catalog::logfields::LineKind;
 
 use crate::event::Level;
 
-/// Log lines of each part that are kept for those who ask later.
+/// Maximum number of kept log lines of each part.
 const LINES_MAX: usize = 2000;
-/// All lines of a part together. Lines are at most some tens of kilobytes, most of them a few hundred bytes.
+/// Maximum size of a part's lines, bytes. A line has at most some tens of kilobytes, usually a few hundred bytes.
 const BYTES_MAX: usize = 2 * 1024 * 1024;
 /// A dropped line's memory is taken for the next one, unless it is larger than this.
 const SPARE_BYTES_MAX: usize = 1024;
@@ -22,7 +22,7 @@ const SPARE_BYTES_MAX: usize = 1024;
 /// Parts of the ring.
 const PARTS: usize = 4;
 
-/// Log lines that are kept for those who ask later, of all parts.
+/// Maximum number of kept log lines of all parts.
 pub const KEPT_LINES_MAX: usize = PARTS * LINES_MAX;
 
 /// Lines that may evict each other.
@@ -31,11 +31,11 @@ pub const KEPT_LINES_MAX: usize = PARTS * LINES_MAX;
 enum Part {
     /// Lines of requests.
     Access,
-    /// What the app says that is neither a warning nor an error: often one line a request, too.
+    /// Output of the app below warnings: often one line a request, too.
     Talk,
-    /// Exceptions, warnings, and all that it writes to standard error.
+    /// Exceptions, warnings, and all output of the app on standard error.
     Faults,
-    /// What the gateway does.
+    /// Actions of the gateway.
     Gateway,
 }
 
@@ -61,7 +61,7 @@ impl Part {
     }
 }
 
-/// Which lines somebody wants.
+/// Filter of the lines that a reader gets.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Filter {
     /// Only lines about this worker.
@@ -157,8 +157,8 @@ impl Ring {
         Place(at)
     }
 
-    /// Passes lines that fit to `take`, from this place on, until it has had `bytes_max` or there are no more. Returns
-    /// the place to go on at, and how many lines were gone before they could be read.
+    /// Passes lines that match the filter to `take`, from this place on, until it has had `bytes_max` or no line is left.
+    /// Returns the place to resume at, and the number of lines that were gone before they could be read.
     pub(crate) fn read(
         &self,
         filter: &Filter,

@@ -17,7 +17,7 @@ pub struct Lines {
     pub lines: Vec<String>,
 }
 
-/// Somebody who reads the log. Costs the same however slowly it reads.
+/// A reader of the log. Costs the same for any speed of reading.
 pub struct Subscription {
     shared: Rc<Shared>,
     filter: Filter,
@@ -30,7 +30,7 @@ impl Subscription {
         Self { shared, filter, next }
     }
 
-    /// What there is now; empty if there is nothing new.
+    /// New lines that match the filter; empty if there are none.
     pub fn read(&mut self) -> Lines {
         let state = self.shared.state.borrow();
         let mut lines = Vec::new();

@@ -1,7 +1,7 @@
-//! Tasks that run for as long as the gateway does. One that panics is a limb that is lost: that is told with its place, and
-//! the gateway leaves rather than live on without it.
+//! Tasks that run for as long as the gateway does. A panic of one is logged with its place, and the gateway exits rather than
+//! run without the task.
 //!
-//! It must not know what the tasks do, nor how the gateway leaves.
+//! This module must not know what the tasks do, nor how the gateway exits.
 
 use std::cell::{Cell, RefCell};
 use std::panic;
@@ -16,7 +16,7 @@ thread_local! {
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Remembers the place of each panic, besides what is said of it on standard error. To be called once, at the start.
+/// Remembers the place of each panic, in addition to its report on standard error. Call it once, at the start.
 pub fn remember_places() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -31,17 +31,17 @@ pub fn remember_places() {
     }));
 }
 
-/// Where the latest panic of this thread was, for the log.
+/// Place of this thread's latest panic, for the log.
 #[must_use]
 pub fn place() -> String {
     let place = PLACE.with(|kept| kept.borrow().clone());
     if place.is_empty() { "an unknown place".to_owned() } else { place }
 }
 
-/// Starts such tasks and watches them. Clones are the same.
+/// Starts such tasks and watches them. Clones share the state.
 #[derive(Clone)]
 pub struct Tasks {
-    /// Where a loss is told.
+    /// Journal that logs a lost task.
     pub journal: Journal,
     lost: Rc<Lost>,
 }
@@ -53,13 +53,13 @@ struct Lost {
 }
 
 impl Tasks {
-    /// Without any task yet.
+    /// A set with no task yet.
     #[must_use]
     pub fn new(journal: Journal) -> Self {
         Tasks { journal, lost: Rc::default() }
     }
 
-    /// Runs the task on the `LocalSet`. It may end by itself, or by the handle.
+    /// Runs the task on the `LocalSet`. The task may end by itself, or by the handle.
     pub fn spawn(&self, name: &'static str, task: impl Future<Output = ()> + 'static) -> AbortHandle {
         #[cfg(debug_assertions)]
         let task = injected::panicking(name, task);

@@ -1,6 +1,6 @@
 //! Percentiles and rates over the last minute, in constant memory.
 //!
-//! A histogram for each of six slices of ten seconds; the oldest slice is forgotten as a whole. It must not know what is
+//! A histogram for each of six slices of ten seconds; the oldest slice is dropped as a whole. This module must not know what is
 //! measured, nor read a clock.
 
 use sluice_catalog::snapshot::Percentiles;
@@ -11,19 +11,19 @@ const SLICE_MS: u64 = 10_000;
 
 #[derive(Default)]
 struct Slice {
-    /// Which ten seconds these are, counted from the clock's zero.
+    /// Number of the ten-second slice, counted from the clock's zero.
     number: u64,
     times: Times,
 }
 
-/// What was measured over the last 50 to 60 seconds.
+/// Measurements of the last 50 to 60 seconds.
 #[derive(Default)]
 pub(crate) struct Window {
     slices: [Slice; SLICES],
 }
 
 impl Window {
-    /// Takes in microseconds at a time of a monotonic clock.
+    /// Records a value in microseconds, at a time of a monotonic clock in milliseconds.
     pub(crate) fn record(&mut self, now_ms: u64, value_us: u64) {
         let number = now_ms / SLICE_MS;
         let slice = &mut self.slices[place(number, SLICES)];
@@ -43,7 +43,7 @@ impl Window {
     }
 }
 
-/// Milliseconds, as floating point from a clock, to whole microseconds; what is no time at all becomes 0.
+/// Converts floating-point milliseconds to whole microseconds; NaN and negative values become 0.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

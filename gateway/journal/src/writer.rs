@@ -1,7 +1,7 @@
-//! Gets lines out of the process from a thread of its own.
+//! Writer of lines to standard output, on a thread of its own.
 //!
-//! The data plane only ever appends to a buffer and tries to hand it over; a terminal that is paused with Ctrl-S, or a pipe
-//! whose reader is slow, fills the channel, and then lines are dropped and counted. This must not know what a line says.
+//! The data plane appends to a buffer and tries to pass it to the thread. A terminal paused with Ctrl-S, or a pipe with a slow
+//! reader, fills the channel; further lines are then dropped and counted. This module must not know the content of lines.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -20,8 +20,8 @@ pub(crate) const BUFFER_BYTES: usize = 32 * 1024;
 const BUFFERS_MAX: usize = 64;
 /// A buffer that one enormous line has made larger than this is not kept for reuse.
 const BUFFER_KEPT_BYTES_MAX: usize = 4 * BUFFER_BYTES;
-/// What is written at once, where lines are no longer: Linux takes this much into a pipe in one piece, so that the lines of
-/// two gateways, one of which takes over from the other, do not end up within each other.
+/// Maximum size of one write, except for longer lines. Linux takes this much into a pipe in one piece, so lines of a gateway
+/// and of its successor do not mix.
 const PIECE_BYTES: usize = 4096;
 /// Some descriptors are shared with a process that made them non-blocking; they are tried again after this.
 const AGAIN_AFTER: Duration = Duration::from_millis(5);
@@ -67,8 +67,7 @@ impl Writer {
         })
     }
 
-    /// Appends a line, without its line feed. `true` if it is the first in an empty buffer, so that somebody should see to
-    /// it being flushed.
+    /// Appends a line, without its line feed. Returns true if the buffer was empty, so that the caller arranges a flush.
     pub(crate) fn push(&mut self, line: &[u8]) -> bool {
         if self.full.is_none() {
             self.dropped_total += 1;
@@ -84,7 +83,7 @@ impl Writer {
         first
     }
 
-    /// Hands over what there is, or drops it if the thread is that far behind.
+    /// Passes the buffer to the thread, or drops its lines if the channel is full.
     pub(crate) fn flush(&mut self) {
         let Some(full) = &self.full else { return };
         if self.filling.lines == 0 {
@@ -101,7 +100,7 @@ impl Writer {
         }
     }
 
-    /// How many lines were dropped since this was last asked; 0 for as long as there is no room to tell.
+    /// Number of lines dropped since the last call; 0 while other lines wait in the buffer.
     pub(crate) fn take_dropped(&mut self) -> u64 {
         if self.filling.lines > 0 || self.full.is_none() {
             return 0;
@@ -173,7 +172,7 @@ fn write_batch(out: &mut impl Write, mut bytes: &[u8]) -> io::Result<()> {
     out.flush()
 }
 
-/// Where the last line ends that fits into a piece; a longer line is a piece of its own.
+/// End of the last line that fits into a piece; a longer line is a piece of its own.
 fn end_of_piece(bytes: &[u8]) -> usize {
     let is_end = |byte: &u8| *byte == b'\n';
     let within = &bytes[..bytes.len().min(PIECE_BYTES)];

@@ -1,4 +1,4 @@
-//! What grows with the age of workers, and how an operator is told of it.
+//! Figures that grow with the age of workers, and the report of them to an operator.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,18 +15,18 @@ use crate::context::Context;
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// What a worker says every second.
+/// State of a worker, reported every second.
 #[derive(Clone, Copy, Debug)]
 pub struct Beat {
     /// The worker.
     pub worker: u64,
-    /// Its place in the pool, which its replacement keeps.
+    /// Place in the pool, which the worker's replacement keeps.
     pub place: u32,
-    /// Its version of the app.
+    /// Version of the app that the worker runs.
     pub generation: u64,
     /// Time since its start.
     pub age: Duration,
-    /// Its listening process.
+    /// Process ID of the listening process.
     pub pid: u32,
     /// Resident memory, bytes.
     pub rss_bytes: u64,
@@ -34,7 +34,7 @@ pub struct Beat {
     pub heap_used_bytes: u64,
 }
 
-/// See the module's text. Bounded by the number of classes and places.
+/// Detector of growth with age. Bounded by the number of classes and places.
 pub struct Growth {
     context: Rc<Context>,
     ages: RefCell<Ages>,
@@ -57,7 +57,7 @@ impl Growth {
         }
     }
 
-    /// A request of this class has left its worker.
+    /// Records a request of this class that has left its worker.
     pub(crate) fn request(&self, worker: u64, class: ClassId, name: &Rc<str>, took: &Took) {
         let mut names = self.names.borrow_mut();
         if names.get(&class).is_none_or(|known| !Rc::ptr_eq(known, name)) {
@@ -70,13 +70,13 @@ impl Growth {
         self.ages.borrow_mut().gone(worker);
     }
 
-    /// Another class gets this number.
+    /// Forgets a class, because another one gets its number.
     pub fn forget_class(&self, class: ClassId) {
         self.names.borrow_mut().remove(&class);
         self.ages.borrow_mut().forget_class(class.0.into());
     }
 
-    /// What grows with the age of workers, for `sluice status --json`.
+    /// Figures that grow with the age of workers, for `sluice status --json`.
     pub fn snapshot(&self) -> Vec<GrowthSnapshot> {
         let now_ms = self.context.ms(Instant::now());
         let mut ages = self.ages.borrow_mut();
@@ -93,8 +93,8 @@ impl Growth {
         ages.grown(now_ms, self.after_ms()).iter().map(snapshot).collect()
     }
 
-    /// What is told of it: one text for each class, and one for what workers need. `routes_per_hour` says how fast route tables
-    /// grow, if they do.
+    /// Texts of the alarms: one for each class that grows, and one for memory and open files of workers. `routes_per_hour`
+    /// returns the growth of route tables, if they grow.
     pub(crate) fn texts(
         &self,
         now: Instant,
@@ -149,7 +149,7 @@ fn told(figure: Figure) -> &'static str {
     }
 }
 
-/// With its unit, and with as many digits as say something.
+/// Formats a value with its unit, with one decimal below 10 and none above.
 fn amount(figure: Figure, value: f64) -> String {
     let (value, unit) = match figure {
         Figure::Service | Figure::Cpu | Figure::Outside => (value, " ms"),
@@ -167,7 +167,7 @@ fn span(ms: u64) -> String {
     }
 }
 
-/// Of one class, or of what workers need.
+/// Text of the alarm about one class, or about memory and open files of workers.
 fn text_of(grown: &[Grown], routes_per_hour: Option<u64>) -> String {
     let mut text = String::from(match grown.first().and_then(|grown| grown.class) {
         Some(_) => "the longer a worker serves, the longer its requests take: ",

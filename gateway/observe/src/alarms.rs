@@ -1,4 +1,4 @@
-//! Gathers what alarms are judged by, and tells what comes of it.
+//! Collects the readings that alarms are judged by, and reports changes.
 
 mod judge;
 
@@ -17,21 +17,21 @@ use crate::context::Context;
 pub(crate) use judge::Reading;
 use judge::{Change, Judge, Limits};
 
-/// How often is judged.
+/// Time between two checks.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// The weight that a second's mean wait keeps a look later: about the last ten seconds count for what raises an alarm, and about
-/// the last three for what ends it.
+/// Weights that a second's mean wait keeps a check later. An alarm is raised by about the last ten seconds, and ended by about
+/// the last three.
 const WAIT_WEIGHTS: [f64; 2] = [0.9, 0.7];
 
-/// What is gathered between two looks, and the judge.
+/// Readings since the last check, and the judge of alarms.
 pub struct Alarms {
     context: Rc<Context>,
     judge: RefCell<Judge>,
     looked: Cell<Instant>,
     queue_length_min: Cell<Option<usize>>,
-    /// Waits that ended since the latest look: their sum in milliseconds, and how many.
+    /// Waits that ended since the last check: sum in milliseconds, and number.
     waits: Cell<(f64, f64)>,
-    /// Mean waits of the seconds before, each second as heavy as any other: a crowd that has gone must not outweigh now.
+    /// Mean waits of the seconds before. Each second has the same weight, because a past crowd must not outweigh the present.
     waits_mean: RefCell<[Fading; 2]>,
 }
 
@@ -47,13 +47,13 @@ impl Alarms {
         }
     }
 
-    /// A worker begins a request that has waited for so long.
+    /// Records that a worker begins a request, and the request's queue wait.
     pub fn waited(&self, waited: Duration) {
         let (sum_ms, count) = self.waits.get();
         self.waits.set((sum_ms + waited.as_secs_f64() * 1e3, count + 1.0));
     }
 
-    /// Called with every tick. Returns once a second what was seen of the queue since the look before, for the next look.
+    /// Updates the reading of the queue; called with every tick. Returns it once a second, for the next check.
     pub(crate) fn due(&self, now: Instant, queue_length: usize) -> Option<QueueReading> {
         let length_min = self.queue_length_min.get().map_or(queue_length, |min| min.min(queue_length));
         self.queue_length_min.set(Some(length_min));
@@ -66,7 +66,7 @@ impl Alarms {
         Some(QueueReading { length_min, wait_mean_ms, wait_lately_ms })
     }
 
-    /// Mean waits over about ten seconds and over about three. A second in which nobody waited counts as one without a wait.
+    /// Mean waits over about ten seconds and over about three. A second without waiting requests counts as one without a wait.
     fn wait_means_ms(&self, is_idle: bool) -> [Option<f64>; 2] {
         let (sum_ms, count) = self.waits.take();
         let of_second = if count > 0.0 { Some(sum_ms / count) } else { is_idle.then_some(0.0) };
@@ -83,7 +83,7 @@ impl Alarms {
         looked
     }
 
-    /// Judges, and tells what has changed.
+    /// Judges the reading, and reports alarms that were raised or cleared.
     pub(crate) fn judge(&self, now: Instant, reading: &Reading) {
         let limits = limits(&self.context.config());
         let changes = self.judge.borrow_mut().look(self.context.ms(now), &limits, reading);
@@ -99,7 +99,7 @@ impl Alarms {
         }
     }
 
-    /// What is wrong now and lasts.
+    /// Alarms that are raised now.
     pub fn snapshots(&self) -> Vec<AlarmSnapshot> {
         let now_ms = self.context.ms(Instant::now());
         let judge = self.judge.borrow();
@@ -124,13 +124,13 @@ impl Alarms {
     }
 }
 
-/// What was seen of the queue since the look before.
+/// State of the queue since the last check.
 pub(crate) struct QueueReading {
-    /// The fewest requests that waited at any moment.
+    /// Smallest number of queued requests at any moment.
     pub(crate) length_min: usize,
-    /// How long those that left it in about the last ten seconds had waited, on average.
+    /// Mean wait of the requests that left the queue in about the last ten seconds, milliseconds.
     pub(crate) wait_mean_ms: Option<f64>,
-    /// The same of about the last three seconds.
+    /// Mean wait over about the last three seconds, milliseconds.
     pub(crate) wait_lately_ms: Option<f64>,
 }
 

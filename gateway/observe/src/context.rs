@@ -1,4 +1,4 @@
-//! What every part of the observer needs: where to tell, by which config, and since when time counts.
+//! Journal, config and clock that all parts of the observer share.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use sluice_catalog::config::Config;
 use sluice_journal::{Event, Journal, Level};
 use tokio::time::Instant;
 
-/// See the module's text.
+/// Shared state of the observer's parts.
 pub(crate) struct Context {
     pub(crate) journal: Journal,
     config: RefCell<Rc<Config>>,

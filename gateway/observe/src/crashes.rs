@@ -11,7 +11,7 @@ use crate::context::unix_ms;
 /// Crashes that are remembered.
 const CRASHES_MAX: usize = 5;
 
-/// See the module's text.
+/// The latest crashes, and their total.
 #[derive(Default)]
 pub struct Crashes(RefCell<Known>);
 
@@ -20,12 +20,12 @@ struct Known {
     /// The latest first.
     latest: VecDeque<CrashSnapshot>,
     total: u64,
-    /// What is told of the latest, where there was one since the latest look for alarms.
+    /// Text about the latest crash, if it came after the last check for alarms.
     unjudged: Option<String>,
 }
 
 impl Crashes {
-    /// A worker has ended unexpectedly, just now.
+    /// Records that a worker ended unexpectedly at this moment.
     pub fn crashed(&self, crash: CrashSnapshot) {
         let known = &mut *self.0.borrow_mut();
         known.total += 1;

@@ -1,4 +1,4 @@
-//! What workers and browsers report of rendering. It must not know how a share of visitors is drawn.
+//! Reports of workers and browsers about rendering. This module must not know how a share of visitors is drawn.
 
 mod metrics;
 
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::context::Context;
 
-/// See the module's text.
+/// Reports about rendering, collected for metrics and snapshots.
 pub struct RenderEffects {
     context: Rc<Context>,
     effects: RefCell<Effects>,
@@ -23,7 +23,7 @@ impl RenderEffects {
         RenderEffects { context: Rc::clone(context), effects: RefCell::default() }
     }
 
-    /// A worker has rendered components, made pages with settings of the dial, and used variants of pages.
+    /// Records components that a worker rendered, pages by settings of the dial, and variants of pages.
     pub fn rendered(&self, components: &[Rendered<'_>], settings: &[Spent<'_>], variants: &[&str]) {
         let (mut effects, now) = (self.effects.borrow_mut(), self.context.since_start(Instant::now()));
         for rendered in components {
@@ -37,12 +37,12 @@ impl RenderEffects {
         }
     }
 
-    /// A browser has measured a page of this class.
+    /// Records a browser's measurement of a page of this class.
     pub fn measured(&self, beacon: &Beacon, class: Option<&str>) {
         self.effects.borrow_mut().measured(beacon, class, self.context.since_start(Instant::now()));
     }
 
-    /// What was reported, as operators see it.
+    /// Summary of the reports for operators.
     pub fn snapshot(&self) -> Option<EffectsSnapshot> {
         self.effects.borrow_mut().snapshot(self.context.since_start(Instant::now()))
     }

@@ -6,17 +6,17 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Profiles of each kind that are kept in the state directory.
+/// Maximum number of profiles of each kind in the state directory.
 const PROFILES_MAX: usize = 20;
-/// Heap snapshots that are kept in the state directory: each is as large as its heap.
+/// Maximum number of heap snapshots in the state directory: each is as large as its heap.
 const SNAPSHOTS_MAX: usize = 3;
 const LARGE_EXTENSION: &str = "heapsnapshot";
 
-/// Makes the directory of this profile, and room for it there: of those of its kind, the oldest ones go. Profiles that somebody takes
+/// Creates the profile's directory, and deletes the oldest profiles of its kind to make room. Profiles that an operator takes
 /// never evict those of stuck workers. Blocks.
 ///
 /// # Errors
-/// What the file system says.
+/// The file system's error.
 pub fn make_room(file: &Path) -> io::Result<()> {
     let dir = file.parent().unwrap_or(file);
     make_private_dir(dir)?;
@@ -43,18 +43,18 @@ fn kind(file: &Path) -> Option<(String, String)> {
     Some((word.to_owned(), file.extension()?.to_str()?.to_owned()))
 }
 
-/// Makes a directory that nobody else can look into, if it is not there. Blocks.
+/// Creates a directory that no other user can read, unless it exists. Blocks.
 ///
 /// # Errors
-/// What the file system says.
+/// The file system's error.
 pub fn make_private_dir(dir: &Path) -> io::Result<()> {
     fs::DirBuilder::new().mode(0o700).recursive(true).create(dir)
 }
 
-/// Writes a file that nobody else can read. Whoever waits for it finds it whole, or what was there before. Blocks.
+/// Writes a file that no other user can read. A reader finds the complete new file or the complete old one. Blocks.
 ///
 /// # Errors
-/// What the file system says; then nothing of it is left.
+/// The file system's error; no part of the new file is left then.
 pub fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let part = file.with_extension(format!("{}.part", std::process::id()));
     let written = fs::OpenOptions::new()

@@ -1,4 +1,4 @@
-//! Requests of one route, told apart while somebody profiles their workers.
+//! Requests of one route, noted while an operator profiles their workers.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -6,23 +6,23 @@ use std::rc::{Rc, Weak};
 use sluice_catalog::refusals::ProfileError;
 use sluice_scheduler::{RequestId, WorkerId};
 
-/// Requests that are noted while one profile is taken.
+/// Maximum number of requests noted for one profile.
 const NOTED_MAX: usize = 200_000;
 
-/// The requests of a route that workers were given since this was made, and those that they had then.
+/// Requests of a route that workers held when this was created or received later.
 pub struct Followed {
     route: String,
     noted: RefCell<Vec<(WorkerId, RequestId)>>,
-    /// There were more.
+    /// True if requests were left out because of [`NOTED_MAX`].
     is_cut: Cell<bool>,
 }
 
-/// All that are followed now, which is nearly always nobody.
+/// All routes that are followed now; nearly always none.
 #[derive(Default)]
 pub struct Followers(RefCell<Vec<Weak<Followed>>>);
 
 impl Followers {
-    /// The worker gets a request of this class.
+    /// Notes a request of this class that the worker gets.
     pub fn given(&self, worker: WorkerId, request: RequestId, class: &str) {
         let followers = self.0.borrow();
         for followed in followers.iter().filter_map(Weak::upgrade) {
@@ -30,11 +30,11 @@ impl Followers {
         }
     }
 
-    /// Follows the requests of a class, or of all classes with this path, until what it returns is dropped. `classes` are the
-    /// names of all, and `held` are the requests that workers have now.
+    /// Follows the requests of a class, or of all classes with this path, until the returned value is dropped. `classes` are
+    /// the names of all classes, and `held` are the requests that workers hold now.
     ///
     /// # Errors
-    /// Where there is no such class.
+    /// If no such class exists.
     pub fn follow<'c>(
         &self,
         route: &str,
@@ -86,7 +86,7 @@ impl Followed {
     }
 }
 
-/// Whether a class is the one that is meant: by its name, or by its path, whatever its method and host.
+/// Whether a route names this class: by its name, or by its path with any method and host.
 fn is_of(class: &str, route: &str) -> bool {
     class == route || class.find('/').is_some_and(|at| class[at..] == *route)
 }

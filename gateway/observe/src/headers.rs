@@ -31,7 +31,7 @@ impl LoggedHeaders {
         LoggedHeaders(config.log.headers.iter().map(|name| Rc::from(name.as_str())).collect())
     }
 
-    /// Those that the request has. One that stands there several times is joined, as HTTP has it.
+    /// Configured headers that the request has. Values of a repeated header are joined with commas, as HTTP defines.
     pub(crate) fn of(&self, journal: &Journal, fields: &Fields) -> Vec<LoggedHeader> {
         let names = self.0.iter().filter(|name| fields.contains(name));
         let value = |name: &str| {

@@ -1,8 +1,8 @@
-//! What an operator is told of the gateway: log lines and metrics, trends, alarms, profiles of slow requests, traces.
+//! The gateway's reports to operators: log lines and metrics, trends, alarms, profiles of slow requests, traces.
 //!
-//! Two kinds of input meet in the [`Observer`]: one [`RequestRecord`] for each request that has ended, and what workers
-//! say of themselves. It gives back what an operator asks, and which request is to be profiled; nothing else that it
-//! knows decides about requests. It must not know how requests are served, and cannot: whoever serves them depends on it.
+//! Two kinds of input meet in the [`Observer`]: one [`RequestRecord`] for each request that has ended, and the reports of
+//! workers about themselves. It answers operators' queries and chooses requests to profile; none of its other data affects
+//! requests. It cannot know how requests are served, because the code that serves them depends on it.
 
 #![forbid(unsafe_code)]
 
@@ -59,21 +59,21 @@ pub use context::unix_ms;
 use context::{Context, in_ms};
 use headers::LoggedHeaders;
 
-/// See the module's text.
+/// Collector of all reports, with one part for each subject.
 pub struct Observer {
     context: Rc<Context>,
     headers: LoggedHeaders,
-    /// Where the spans of requests go.
+    /// Exporter of requests' spans.
     pub traces: Traces,
-    /// What is wrong and lasts.
+    /// Alarms about conditions that last.
     pub alarms: Alarms,
     /// Workers that ended unexpectedly.
     pub crashes: Crashes,
-    /// What workers and browsers report of rendering.
+    /// Reports of workers and browsers about rendering.
     pub effects: RenderEffects,
     /// Requests of routes whose workers are profiled.
     pub followers: Followers,
-    /// What grows with the age of workers.
+    /// Figures that grow with the age of workers.
     pub growth: Growth,
     /// Whether `workers.concurrency` fits the app.
     pub mode: Mode,
@@ -83,7 +83,7 @@ pub struct Observer {
     pub routes: RouteTables,
     /// Uninterrupted runs of workers' main threads.
     pub runs: MainThreads,
-    /// What requests took, by version of the app.
+    /// Cost of requests, by version of the app.
     pub spending: Spendings,
     /// Profiles of requests that took unusually long.
     pub tails: TailProfiles,
@@ -91,21 +91,21 @@ pub struct Observer {
     pub trouble: Trouble,
 }
 
-/// What only the gateway itself can say when alarms are judged, once a second.
+/// Facts that only the gateway can supply, collected once a second when alarms are judged.
 #[derive(Debug, Default)]
 pub struct Look {
-    /// Classes with what they cost lately, as a multiple of what they cost in the long run.
+    /// Classes with their recent CPU cost, as a multiple of their long-run cost.
     pub drifts: Vec<(Rc<str>, f64)>,
     /// Workers for short requests.
     pub lane: ShortLane,
-    /// What is told of certificates that are about to expire, and of names that get none.
+    /// Text about certificates that are about to expire, and about names that get none.
     pub certificates: Option<String>,
-    /// What is told of requests that are in quarantine.
+    /// Text about requests in quarantine.
     pub quarantine: Option<String>,
 }
 
 impl Observer {
-    /// An observer that tells this journal.
+    /// Creates an observer that reports to this journal.
     #[must_use]
     pub fn new(config: &Rc<Config>, journal: Journal) -> Rc<Self> {
         let context = Context::new(Rc::clone(config), journal);
@@ -128,12 +128,12 @@ impl Observer {
         })
     }
 
-    /// Judges by another config from now on.
+    /// Replaces the config that later checks use.
     pub fn set_config(&self, config: Rc<Config>) {
         self.context.set_config(config);
     }
 
-    /// The journal, for whoever reads it.
+    /// The journal, for its readers.
     pub fn journal(&self) -> &Journal {
         &self.context.journal
     }
@@ -154,7 +154,7 @@ impl Observer {
         self.headers.of(&self.context.journal, fields)
     }
 
-    /// A request has ended: writes its line, exports its spans where its trace is kept, and adds up what it took.
+    /// Handles the end of a request: writes its line, exports its spans if its trace is kept, and adds its cost to the totals.
     pub fn ended(&self, record: &RequestRecord) {
         if let Some(work) = &record.work {
             self.add(record, work);
@@ -196,13 +196,13 @@ impl Observer {
         self.growth.request(worker, class, &record.class, &Took { service_us, cpu_us, handler_us });
     }
 
-    /// A worker beats.
+    /// Records a worker's beat.
     pub fn beats(&self, beat: &Beat) {
         self.growth.beats(beat);
         self.spending.held(beat.generation, beat.worker, beat.rss_bytes);
     }
 
-    /// A worker's process is gone.
+    /// Forgets a worker whose process is gone.
     pub fn exited(&self, worker: WorkerId) {
         self.mode.gone(worker);
         self.runs.gone(worker.0);
@@ -211,7 +211,8 @@ impl Observer {
         self.spending.gone(worker.0);
     }
 
-    /// Called often. `workers` are those that take short requests, each with whether it holds one; `look` is asked once a second.
+    /// Runs the periodic work. `workers` are those that take short requests, each with whether it holds one; `look` is called
+    /// once a second.
     pub fn tick(
         &self,
         now: Instant,
@@ -231,7 +232,7 @@ impl Observer {
         }
     }
 
-    /// Writes the metrics that events do not move.
+    /// Writes the metrics that no event changes.
     pub fn write_metrics(&self, page: &mut Page) {
         let spans = self.traces.counts();
         page.metric(&metrics::TRACE_SPANS_TOTAL);
@@ -266,7 +267,7 @@ impl Observer {
     }
 }
 
-/// CPU time of a request, with what workers that died with it had used.
+/// CPU time of a request, including that of workers that died with it.
 fn with_untold(reported_us: Option<u64>, untold_us: u64) -> Option<u64> {
     let is_known = reported_us.is_some() || untold_us > 0;
     is_known.then(|| reported_us.unwrap_or(0).saturating_add(untold_us))

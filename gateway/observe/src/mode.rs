@@ -1,5 +1,5 @@
-//! Whether `workers.concurrency` fits the app, by what workers do while they hold requests: gathered here, judged by
-//! [`crate::sleep`], and told once in the log.
+//! Whether `workers.concurrency` fits the app, according to workers' sleep while they hold requests. This module collects the
+//! readings, [`crate::sleep`] judges them, and the log has the result once.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -13,22 +13,22 @@ use tokio::time::Instant;
 use crate::context::Context;
 use crate::sleep::{Sleep, advice, gain, is_worth_it};
 
-/// Workers whose sleep says something, as of the latest look for alarms.
+/// Workers whose sleep counts, as of the last check for alarms.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ShortLane {
-    /// How many there are.
+    /// Number of these workers.
     pub workers: u32,
-    /// Each of them holds as many requests as its memory allows.
+    /// True if each of them holds as many requests as its memory allows.
     pub is_full: bool,
 }
 
-/// What is known of the workers' sleep, and whether the log was told.
+/// Measurements of workers' sleep, and whether the log has the advice.
 pub struct Mode {
     context: Rc<Context>,
     sleep: RefCell<Sleep>,
     cpus: u32,
     lane: Cell<ShortLane>,
-    /// Since when workers hold requests.
+    /// Time from which workers hold requests.
     since: Cell<Option<Instant>>,
     is_told: Cell<bool>,
 }
@@ -46,12 +46,12 @@ impl Mode {
         }
     }
 
-    /// The worker's main thread was awake for so much of the time since its last beat.
+    /// Records for how much of the time since the worker's last beat its main thread was awake.
     pub fn was_awake(&self, worker: WorkerId, elapsed: Duration, awake: Duration) {
         self.sleep.borrow_mut().beat(worker, elapsed, awake);
     }
 
-    /// Called with every tick; `workers` are those that take requests, each with whether it holds one.
+    /// Samples the workers that take requests, each with whether it holds one. Called with every tick.
     pub(crate) fn sample(&self, is_queued: bool, workers: impl Iterator<Item = (WorkerId, bool)>) {
         self.sleep.borrow_mut().tick(is_queued, workers);
     }
@@ -60,15 +60,15 @@ impl Mode {
         self.sleep.borrow_mut().forget(worker);
     }
 
-    /// Called once a second, before all other questions.
+    /// Updates the judgement. Called once a second, before the other methods.
     pub(crate) fn look(&self, now: Instant, lane: ShortLane) {
         self.lane.set(lane);
         self.sleep.borrow_mut().decay();
         self.tell(now);
     }
 
-    /// The share of the time that workers sleep with what they hold while others wait, and how many times as many requests they
-    /// could serve instead. `None` where the mode lets them.
+    /// Share of time that workers sleep with their requests while others wait, and the factor by which they could serve more
+    /// requests. `None` if the mode gives them further requests, or if the factor is small.
     pub(crate) fn asleep_while_queued(&self) -> Option<(f64, f64)> {
         let is_fixed = self.concurrency() != Concurrency::WhileWaiting;
         let asleep = self.sleep.borrow().share_while_queued().filter(|_| is_fixed)?;
@@ -76,14 +76,14 @@ impl Mode {
         is_worth_it(gain).then_some((asleep, gain))
     }
 
-    /// The share of the time that workers sleep while others wait, where the mode gives them further requests meanwhile and none has
-    /// memory for more.
+    /// Share of time that workers sleep while requests wait, if the mode gives them further requests but none has memory for
+    /// more.
     pub(crate) fn asleep_when_full(&self) -> Option<f64> {
         let is_full = self.concurrency() == Concurrency::WhileWaiting && self.lane.get().is_full;
         self.sleep.borrow().share_while_queued().filter(|_| is_full)
     }
 
-    /// Says once which mode fits, when workers have held requests for as long as an alarm takes.
+    /// Logs once which mode fits, after workers have held requests for `alarm_after_s`.
     fn tell(&self, now: Instant) {
         let Some(asleep) = self.sleep.borrow().share().filter(|_| !self.is_told.get()) else { return };
         let since = self.since.get().unwrap_or(now);

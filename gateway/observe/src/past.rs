@@ -1,4 +1,4 @@
-//! The gateway's latest hours and its last minute, kept whether or not anybody looks.
+//! The gateway's latest hours and its last minute, recorded whether or not a dashboard is open.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::context::{Context, unix_ms};
 use crate::minute::Minute;
 
-/// See the module's text.
+/// History of the gateway by second and by longer spans, and its last minute.
 pub struct Past {
     context: Rc<Context>,
     state: RefCell<State>,
@@ -40,7 +40,7 @@ impl Past {
         Past { context: Rc::clone(context), state: RefCell::new(state) }
     }
 
-    /// Takes in what the gateway is like, about once a second.
+    /// Records the gateway's state, about once a second.
     pub fn record(&self, status: &Snapshot) {
         let state = &mut *self.state.borrow_mut();
         self.context.journal.take_moment(&mut state.moment);
@@ -55,7 +55,7 @@ impl Past {
         state.minute.add(elapsed, &status.requests.outcomes, &status.requests.errors, &state.point);
     }
 
-    /// When the history began, Unix time in milliseconds.
+    /// Start of the history, Unix time in milliseconds.
     pub fn epoch(&self) -> u64 {
         self.state.borrow().history.epoch()
     }
@@ -65,7 +65,7 @@ impl Past {
         self.state.borrow().point.clone()
     }
 
-    /// When the latest second ended, Unix time in milliseconds; 0 before the first.
+    /// End of the latest second, Unix time in milliseconds; 0 before the first.
     pub fn at_ms(&self) -> u64 {
         self.state.borrow().point.at_ms
     }

@@ -1,7 +1,7 @@
-//! The record of a request that has ended: everything that is known of it, in one piece.
+//! Record of a request that has ended: all of its data in one place.
 //!
-//! The road fills it in and gives it away once. A request that no client waits for has no line; one that no worker
-//! has finished has no work.
+//! The code that serves the request fills it in and passes it on once. A request that no client waits for has no line; one that
+//! no worker has finished has no work.
 
 use std::rc::Rc;
 
@@ -14,15 +14,15 @@ use sluice_traces::Context;
 /// Counts of runs by class, without the class of the shortest.
 pub type RunCounts = [u64; RUN_CLASSES.len() - 1];
 
-/// See the module's text.
+/// Record of one ended request.
 pub struct RequestRecord {
     /// The id that goes to the app as `X-Request-Id`.
     pub request_id: Rc<str>,
-    /// Its class, as operators see it.
+    /// Class of the request, as operators see it.
     pub class: Rc<str>,
-    /// What becomes its line in the access log.
+    /// Data of the request's line in the access log.
     pub line: Option<Line>,
-    /// What it took of its worker.
+    /// Cost of the request at its worker.
     pub work: Option<Work>,
 }
 
@@ -34,38 +34,39 @@ pub struct Line {
     pub target: String,
     /// The Host; empty if none could be read.
     pub host: String,
-    /// How the client came.
+    /// Scheme by which the client connected.
     pub scheme: Scheme,
     /// Headers that the log is to have.
     pub headers: Vec<LoggedHeader>,
-    /// Its trace, where that is kept.
+    /// Trace of the request, if it is kept.
     pub traced: Option<Context>,
-    /// CPU time of workers that died with it and reported none, microseconds.
+    /// CPU time of workers that died with the request and reported none, microseconds.
     pub untold_cpu_us: u64,
-    /// The rest. Its CPU time and the words above are filled in when the line is written.
+    /// Other fields. CPU time and the fields above are filled in when the line is written.
     pub rest: AccessRecord<'static>,
 }
 
-/// What a request took of its worker.
+/// Cost of a request at its worker.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
     /// The worker.
     pub worker: u64,
     /// Version of the app that the worker runs; `None` where the worker was gone before it was known.
     pub generation: Option<u64>,
-    /// The number of its class.
+    /// Number of the request's class.
     pub class: ClassId,
     /// Time in the worker, microseconds; `None` for a stream, which lasts for as long as its client likes.
     pub service_us: Option<u64>,
-    /// Its own CPU time, microseconds, where that is known.
+    /// CPU time of this request alone, microseconds, if known.
     pub cpu_us: Option<u64>,
-    /// Number of requests of its class for which that stands. 0 if it was not in the sample of a light class, and took long.
+    /// Number of requests of the class that `cpu_us` stands for. 0 for a request outside the sample of a light class that took
+    /// long.
     pub cpu_weight: u32,
-    /// Time in the handler of its route, microseconds, where that is known.
+    /// Time in the handler of the route, microseconds, if known.
     pub handler_us: Option<u64>,
-    /// Its uninterrupted runs; `None` where its worker reports nothing.
+    /// Uninterrupted runs of the request; `None` if its worker reports none.
     pub runs: Option<RunCounts>,
-    /// The longest of them, where that is worth remembering and was not told at once.
+    /// Longest of these runs, if it is long enough to keep and was not reported at once.
     pub longest: Option<Run>,
 }
 
@@ -74,25 +75,25 @@ pub struct Work {
 pub struct Run {
     /// Duration, microseconds.
     pub us: u64,
-    /// How much of it the garbage collector took, microseconds.
+    /// Time that the garbage collector took of the run, microseconds.
     pub collected_us: u64,
-    /// CPU time of the main thread meanwhile, microseconds, where that is known.
+    /// CPU time of the main thread during the run, microseconds, if known.
     pub cpu_us: Option<u64>,
-    /// How long the main thread could have run and got no CPU, microseconds, where the system tells.
+    /// Time for which the main thread was runnable but got no CPU, microseconds, if the system reports it.
     pub queued_us: Option<u64>,
-    /// How long ago it ended when the worker said so, milliseconds.
+    /// Time from the end of the run to the worker's report, milliseconds.
     pub ago_ms: u64,
 }
 
-/// A request as those name it who tell of something that went wrong with it.
+/// Identification of a request in reports of crashes, stuck workers and slow requests.
 #[derive(Clone, Debug)]
 pub struct RequestName {
     /// `X-Request-Id`.
     pub request_id: String,
-    /// Its method.
+    /// Method of the request.
     pub method: String,
     /// Path and query.
     pub target: String,
-    /// Its class.
+    /// Class of the request.
     pub class: Rc<str>,
 }

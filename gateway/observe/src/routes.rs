@@ -1,4 +1,4 @@
-//! Route tables that grow while workers serve, and how an operator is told of them.
+//! Route tables that grow while workers serve, and the report of them to an operator.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::context::Context;
 
-/// See the module's text.
+/// Growth of workers' route tables.
 pub struct RouteTables {
     context: Rc<Context>,
     routes: RefCell<GrowingRoutes>,
@@ -20,8 +20,8 @@ impl RouteTables {
         RouteTables { context: Rc::clone(context), routes: RefCell::default() }
     }
 
-    /// A worker's tables have so many entries, and so many more than when it had served for a second. `places` are the code that
-    /// has added most: file, line, entries.
+    /// Records the size of a worker's tables, and the entries added since it had served for a second. `places` are the code
+    /// that added most: file, line, entries.
     pub fn grown(&self, worker: u64, size: u64, added: u64, places: &[(&str, u64, u64)]) {
         let place = |(file, line, added): &(&str, u64, u64)| Adder { file: path_of(file), line: *line, added: *added };
         let places = places.iter().map(place).collect();
@@ -33,12 +33,12 @@ impl RouteTables {
         self.routes.borrow_mut().gone(worker);
     }
 
-    /// What is told of the worker whose tables keep growing.
+    /// Text about the worker whose tables keep growing, if any.
     pub(crate) fn text(&self, now: Instant) -> Option<String> {
         Some(text_of(&self.growing(now)?))
     }
 
-    /// How fast the tables of the worker grow that grow most.
+    /// Growth of the worker's tables that grow most, entries per hour.
     pub(crate) fn per_hour(&self, now: Instant) -> Option<u64> {
         Some(self.growing(now)?.per_hour)
     }

@@ -1,4 +1,4 @@
-//! Uninterrupted runs of workers' main threads, and how an operator is told of those that are far too long.
+//! Uninterrupted runs of workers' main threads, and the report of very long ones to an operator.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,11 +10,11 @@ use sluice_trends::{LongRun, Runs, Totals};
 use crate::context::{Context, in_ms, unix_ms};
 use crate::record::{RequestName, Run, RunCounts};
 
-/// Runs from here on are told of at once, microseconds.
+/// Duration from which a run is reported at once, microseconds.
 pub const ALARMING_US: u64 = 1_000_000;
-/// Longest run that is believed, microseconds: a day.
+/// Longest plausible run, microseconds: a day.
 const RUN_US_MAX: u64 = 86_400_000_000;
-/// Long runs between two looks for alarms that are judged; more say nothing more.
+/// Long runs that are judged in one check for alarms; more add no information.
 const UNJUDGED_MAX: usize = 100;
 
 /// A run that is to be judged.
@@ -24,11 +24,11 @@ pub(crate) struct AlarmingRun {
     pub(crate) text: String,
 }
 
-/// See the module's text.
+/// Runs of all workers, and long runs that wait for the next check.
 pub struct MainThreads {
     context: Rc<Context>,
     runs: RefCell<Runs>,
-    /// Long runs since the latest look for alarms.
+    /// Long runs since the last check for alarms.
     unjudged: RefCell<Vec<AlarmingRun>>,
 }
 
@@ -37,13 +37,13 @@ impl MainThreads {
         MainThreads { context: Rc::clone(context), runs: RefCell::default(), unjudged: RefCell::default() }
     }
 
-    /// A worker has counted its runs since it serves.
+    /// Records the counts of a worker's runs since it began to serve.
     pub fn counted(&self, worker: u64, totals: Totals) {
         self.runs.borrow_mut().told(worker, totals);
     }
 
-    /// A worker's main thread has run for long. `is_last_in_line` says that the gateway gives the worker only the CPU time that
-    /// others leave.
+    /// Records and logs a long run of a worker's main thread. `is_last_in_line` is true if the gateway gives the worker only
+    /// the CPU time that others leave.
     pub fn ran_long(&self, worker: u64, run: &Run, request: Option<&RequestName>, is_last_in_line: bool) {
         let us = run.us.min(RUN_US_MAX);
         let spent = RunTime::of(us, run.cpu_us, run.queued_us);
@@ -83,7 +83,7 @@ impl MainThreads {
         }
     }
 
-    /// A request has left the app with so many runs of each class but the first.
+    /// Records the runs of an ended request, by class without the first.
     pub(crate) fn ended(&self, runs: &RunCounts) {
         self.runs.borrow_mut().ended(runs);
     }
@@ -115,13 +115,13 @@ impl MainThreads {
         self.runs.borrow().snapshot(unix_ms())
     }
 
-    /// Those of one worker.
+    /// Uninterrupted runs of one worker's main thread.
     pub fn of_worker(&self, worker: u64) -> Option<RunsSnapshot> {
         self.runs.borrow().worker(worker)
     }
 }
 
-/// What an operator may do about a long run.
+/// Advice to an operator about a long run.
 fn advice(spent: Option<RunTime>, is_last_in_line: bool) -> &'static str {
     match spent {
         Some(RunTime::Starved) if is_last_in_line => {

@@ -1,8 +1,8 @@
-//! How much of the time for which workers hold requests they sleep with them: whether `workers.concurrency` fits the app.
+//! Share of the time that workers sleep while they hold requests: whether `workers.concurrency` fits the app.
 //!
-//! A worker's preload beats once a second, and the supervisor then says for how long its main thread was awake. How much of
-//! that second it held a request, and whether others waited, is sampled with the gateway's ticks. It is pure, and must not know
-//! how sleep is seen.
+//! A worker's preload beats once a second, and the supervisor then reports for how long its main thread was awake. Samples at
+//! the gateway's ticks give the part of that second in which the worker held a request, and whether others waited. This module
+//! is pure, and must not know how sleep is measured.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -12,41 +12,41 @@ use sluice_journal::Level;
 use sluice_scheduler::WorkerId;
 use sluice_sketch::Fading;
 
-/// Ticks that a beat needs to say anything, a quarter of what comes in a second.
+/// Smallest number of ticks for which a beat counts, a quarter of those in a second.
 const TICKS_MIN: u32 = 10;
-/// What was seen still weighs so much a second later: about the last minute counts.
+/// Factor by which a measurement's weight falls each second: about the last minute counts.
 const WEIGHT: f64 = 0.983;
-/// The same of seconds in which others waited all the time: about the last ten.
+/// Same factor for seconds in which others waited all the time: about the last ten count.
 const QUEUED_WEIGHT: f64 = 0.9;
-/// Held for less altogether, in seconds, nothing is said.
+/// Shortest total time with requests from which a share is reported, seconds.
 const HELD_S_MIN: f64 = 1.0;
-/// A mode that serves so many times as many is worth a change.
+/// Smallest factor of requests served that is worth a change of the mode.
 const GAIN_MIN: f64 = 1.5;
-/// More than this is not told exactly.
+/// Largest factor that is reported exactly.
 const GAIN_TOLD_MAX: f64 = 20.0;
 
 /// One worker's ticks since its last beat.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
     ticks: u32,
-    /// It held a request.
+    /// Ticks at which the worker held a request.
     occupied: u32,
-    /// Others waited.
+    /// Ticks at which other requests waited.
     queued: u32,
 }
 
-/// What is known of the sleep of all workers.
+/// Measurements of the sleep of all workers.
 #[derive(Debug, Default)]
 pub(crate) struct Sleep {
     windows: HashMap<WorkerId, Window>,
-    /// The part of the seconds for which requests were held that workers were awake.
+    /// Part of the time with requests that workers were awake.
     all: Fading,
-    /// The same of workers that held a request all the time, while others waited.
+    /// Part of the time that workers were awake, for workers that always held a request while others waited.
     queued: Fading,
 }
 
 impl Sleep {
-    /// A tick of the gateway; `workers` are those that take requests, each with whether it holds one.
+    /// Records a tick of the gateway. `workers` are those that take requests, each with whether it holds one.
     pub(crate) fn tick(&mut self, is_queued: bool, workers: impl Iterator<Item = (WorkerId, bool)>) {
         for (worker, is_occupied) in workers {
             let window = self.windows.entry(worker).or_default();
@@ -56,7 +56,7 @@ impl Sleep {
         }
     }
 
-    /// The worker's main thread was awake for so much of the time since its last beat.
+    /// Records for how much of the time since the worker's last beat its main thread was awake.
     pub(crate) fn beat(&mut self, worker: WorkerId, elapsed: Duration, awake: Duration) {
         let Some(window) = self.windows.insert(worker, Window::default()) else { return };
         if window.ticks < TICKS_MIN {
@@ -70,7 +70,7 @@ impl Sleep {
         }
     }
 
-    /// A second has passed.
+    /// Reduces the weight of past measurements. Called once a second.
     pub(crate) fn decay(&mut self) {
         self.all.fade(WEIGHT);
         self.queued.fade(QUEUED_WEIGHT);
@@ -85,20 +85,20 @@ impl Sleep {
         self.all.get(HELD_S_MIN).map(|awake| 1.0 - awake)
     }
 
-    /// The same where each held one all the time while others waited; about the last ten seconds.
+    /// Share of time that workers slept while each held a request and others waited, 0 to 1; about the last ten seconds.
     pub(crate) fn share_while_queued(&self) -> Option<f64> {
         self.queued.get(HELD_S_MIN).map(|awake| 1.0 - awake)
     }
 }
 
-/// How many times as many requests the workers could serve that sleep for this share of the time, if they took others
-/// meanwhile: until they sleep no more, or no CPU is left.
+/// Factor by which workers could serve more requests if they took others while they sleep. Bounded by the end of sleep and by
+/// the number of CPUs.
 pub(crate) fn gain(asleep: f64, workers: u32, cpus: u32) -> f64 {
     let awake = (1.0 - asleep).max(0.001);
     (1.0 / awake).min(f64::from(cpus.max(1)) / (f64::from(workers.max(1)) * awake))
 }
 
-/// Whether that is worth a change.
+/// Whether this factor is worth a change of the mode.
 pub(crate) fn is_worth_it(gain: f64) -> bool {
     gain >= GAIN_MIN
 }
@@ -108,7 +108,7 @@ pub(crate) fn times(gain: f64) -> String {
     if gain > GAIN_TOLD_MAX { format!("more than {GAIN_TOLD_MAX} times") } else { format!("about {gain:.1} times") }
 }
 
-/// Which mode fits an app whose workers sleep for this share of the time for which they hold requests.
+/// Log level and text about the mode that fits an app whose workers sleep for this share of the time that they hold requests.
 pub(crate) fn advice(concurrency: Concurrency, asleep: f64, gain: f64) -> (Level, String) {
     let percent = asleep * 100.0;
     match concurrency {

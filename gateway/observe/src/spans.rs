@@ -4,7 +4,7 @@ use sluice_journal::AccessRecord;
 use sluice_message::{Scheme, path_of};
 use sluice_traces::{Context, Ended};
 
-/// What the spans of an ended request say.
+/// Data of an ended request's spans.
 pub(crate) fn ended(context: Context, scheme: Scheme, record: &AccessRecord<'_>) -> Ended {
     Ended {
         context,

@@ -1,4 +1,4 @@
-//! What requests took, for the report of before and after.
+//! Cost of requests, for the report that compares before and after.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -8,17 +8,17 @@ use sluice_trends::{Ended, Since, Spending};
 
 use crate::context::unix_ms;
 
-/// What all requests took, by class and version of the app.
+/// Cost of all requests, by class and version of the app.
 #[derive(Default)]
 pub struct Spendings(RefCell<Spending>);
 
 impl Spendings {
-    /// A request of this class has left a worker of this version of the app.
+    /// Records a request of this class that has left a worker of this version of the app.
     pub(crate) fn request(&self, generation: u64, class: &Rc<str>, ended: &Ended<'_>) {
         self.0.borrow_mut().request(unix_ms(), generation, class, ended);
     }
 
-    /// A worker has held so much memory since it said so last.
+    /// Records the memory that a worker has held since its last report.
     pub(crate) fn held(&self, generation: u64, worker: u64, rss_bytes: u64) {
         self.0.borrow_mut().held(unix_ms(), generation, worker, rss_bytes);
     }
@@ -27,7 +27,7 @@ impl Spendings {
         self.0.borrow_mut().gone(worker);
     }
 
-    /// What requests took since this version of the app, or so long ago; since the latest version unless either is said.
+    /// Cost of requests since this version of the app, or since so long ago; the default is the latest version.
     pub fn report(&self, generation: Option<u64>, ago_ms: Option<u64>) -> ReportSnapshot {
         let ago = ago_ms.map(|ago_ms| Since::Time(unix_ms().saturating_sub(ago_ms)));
         self.0.borrow().report(generation.map(Since::Generation).or(ago))

@@ -23,28 +23,29 @@ use crate::record::RequestName;
 pub use choice::ProfileOrder;
 use choice::Tails;
 
-/// What of a request's target is kept.
+/// Length of a request's target that is kept, characters.
 const TARGET_CHARS_MAX: usize = 200;
 const EXTENSION: &str = "cpuprofile";
 
-/// What a worker says of a request that it has profiled.
+/// Worker's report about a request that it has profiled.
 #[derive(Clone, Debug)]
 pub struct Profiled {
     /// The request.
     pub request: RequestId,
-    /// Its profile; empty where it was not worth keeping.
+    /// Path of the profile; empty if it was not worth keeping.
     pub file: String,
-    /// Its size.
+    /// Size of the file, bytes.
     pub bytes: u64,
-    /// CPU time of the process from its begin to its end, in microseconds.
+    /// CPU time of the process from the request's start to its end, microseconds.
     pub used_us: u64,
-    /// From its begin to its end, in microseconds.
+    /// Time from the request's start to its end, microseconds.
     pub service_us: u64,
-    /// What the profile took of the worker before and after it, in microseconds.
+    /// Time that the profile took of the worker before and after the request, microseconds.
     pub overhead_us: u64,
 }
 
-/// Where they are, and what is known of them. Without a directory no request is profiled. Clones are cheap and keep the same.
+/// Profiles in one directory, and their list. No request is profiled if there is no directory. Clones are cheap and share
+/// state.
 #[derive(Clone)]
 pub struct TailProfiles {
     context: Rc<Context>,
@@ -54,12 +55,12 @@ pub struct TailProfiles {
 #[derive(Default)]
 struct State {
     dir: RefCell<Option<PathBuf>>,
-    /// Another gateway keeps the directory.
+    /// True if another gateway keeps the directory.
     is_handed_over: Cell<bool>,
     tails: RefCell<Tails>,
-    /// Files that are to be taken away with the next list.
+    /// Files to remove when the list is written next.
     gone: RefCell<Vec<String>>,
-    /// The list in the directory is not the latest.
+    /// True if the list in the directory is not the latest.
     is_stale: Cell<bool>,
     is_written: Cell<bool>,
 }
@@ -69,10 +70,10 @@ impl TailProfiles {
         TailProfiles { context: Rc::clone(context), state: Rc::default() }
     }
 
-    /// Keeps profiles of the tail in this directory from now on, and goes on from what is there. No other gateway is to keep it.
+    /// Keeps profiles of the tail in this directory, and takes over those that it lists. No other gateway may use it.
     ///
     /// # Errors
-    /// What the file system says; then no request is profiled.
+    /// The file system's error; no request is profiled then.
     pub async fn keep_in(&self, dir: PathBuf) -> io::Result<()> {
         let found = spawn_blocking({
             let dir = dir.clone();
@@ -86,12 +87,13 @@ impl TailProfiles {
         Ok(())
     }
 
-    /// Another gateway keeps the directory from now on.
+    /// Leaves the directory to another gateway.
     pub fn hand_over(&self) {
         self.state.is_handed_over.set(true);
     }
 
-    /// A request's own CPU time is known. `usual_us` gives what 99 of 100 of its class take at most, where that is known.
+    /// Records a request's own CPU time. `usual_us` returns the CPU time that 99 of 100 requests of its class take at most, if
+    /// known.
     pub fn watch(&self, class: &str, cpu_us: u64, usual_us: impl FnOnce() -> Option<u64>) {
         self.state.tails.borrow_mut().cost(class, cpu_us, usual_us);
     }
@@ -103,7 +105,7 @@ impl TailProfiles {
         self.state.tails.borrow_mut().take(at, self.mode(), class, request)
     }
 
-    /// The worker has profiled it.
+    /// Handles a worker's report about a profiled request.
     pub fn profiled(&self, worker: u64, told: Profiled, name: impl FnOnce() -> Option<RequestName>) {
         let Profiled { request, file, bytes, used_us, service_us, overhead_us } = told;
         let Some(dir) = self.state.dir.borrow().clone() else { return };
@@ -140,7 +142,7 @@ impl TailProfiles {
         self.context.config().profile.tail
     }
 
-    /// Nobody waits for it any more.
+    /// Removes a profile that nobody waits for.
     fn remove_unlisted(&self, dir: &Path, file: String) {
         let is_ours =
             Path::new(&file).parent() == Some(dir) && Path::new(&file).extension() == Some(OsStr::new(EXTENSION));
@@ -150,7 +152,7 @@ impl TailProfiles {
         }
     }
 
-    /// Called with every tick: those that are too old go, though no other comes.
+    /// Removes profiles that are too old. Called with every tick, because no new profile may come.
     pub(crate) fn expire(&self) {
         let dir = || self.state.dir.borrow().clone().filter(|_| !self.state.is_handed_over.get());
         let gone = self.state.tails.borrow_mut().expire(unix_ms());
@@ -159,7 +161,7 @@ impl TailProfiles {
         }
     }
 
-    /// Writes the list, and takes these files away.
+    /// Writes the list, and removes these files.
     fn write(&self, dir: PathBuf, gone: Vec<String>) {
         self.state.gone.borrow_mut().extend(gone);
         self.state.is_stale.set(true);
@@ -194,7 +196,7 @@ impl TailProfiles {
     }
 }
 
-/// What is listed in this directory and there. Other profiles go: those of a gateway that was killed. Blocks.
+/// Profiles that are both listed and present in this directory. Removes all others, which a killed gateway left. Blocks.
 fn found_in(dir: &Path) -> io::Result<Vec<Tail>> {
     let index = dir.join(TAILS_INDEX);
     make_room(&index)?;

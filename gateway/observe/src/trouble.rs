@@ -1,4 +1,4 @@
-//! Trouble that repeats: the operator has to know of it, but not once a request.
+//! Notes about trouble that repeats, which an operator needs less often than once a request.
 
 use std::cell::Cell;
 use std::fmt::Display;
@@ -11,18 +11,19 @@ use tokio::time::Instant;
 
 use crate::context::Context;
 
-/// How often the operator is told of the same trouble.
+/// Minimum time between two notes about the same trouble.
 const NOTE_PERIOD: Duration = Duration::from_secs(10);
 
-/// See the module's text.
+/// State of the notes: counts since the last note, and the time of that note.
 pub struct Trouble {
     context: Rc<Context>,
-    /// Connections that were refused since the last note, the last that was refused because of its address, and that note.
+    /// Connections refused since the last note, the last one that was refused because of its address, and the time of that
+    /// note.
     refused: Cell<u64>,
     refused_address: Cell<Option<IpAddr>>,
     refused_noted: Cell<Option<Instant>>,
     temp_noted: Cell<Option<Instant>>,
-    /// Requests refused although a worker ran nothing, as far as told.
+    /// Requests refused although a worker ran nothing, as of the last report.
     idle_refusals: Cell<u64>,
 }
 
@@ -38,8 +39,8 @@ impl Trouble {
         }
     }
 
-    /// A connection was refused: because its address has too many, or because there are too many of all. Returns how many
-    /// were refused since the operator was told of it.
+    /// Records a refused connection: its address has too many, or there are too many of all. Returns the number of connections
+    /// refused since the last note.
     pub fn refused_connection(&self, of_address: Option<IpAddr>) -> u64 {
         self.refused.set(self.refused.get() + 1);
         if of_address.is_some() {
@@ -48,7 +49,7 @@ impl Trouble {
         self.refused.get()
     }
 
-    /// A temporary file could not be written or read.
+    /// Logs that a temporary file could not be written or read.
     pub fn temp_failed(&self, now: Instant, error: &dyn Display) {
         if !is_due(&self.temp_noted, now) {
             return;
@@ -59,7 +60,8 @@ impl Trouble {
         self.context.note(Level::Error, &text);
     }
 
-    /// So many requests were refused although a worker ran nothing. It is a bug if it happens, and nobody else would notice.
+    /// Logs the number of requests refused although a worker ran nothing, if it grew. Each of them is a bug that nobody else
+    /// would notice.
     pub fn idle_refusals(&self, total: u64) {
         if self.idle_refusals.replace(total) < total {
             let text = format!("{total} requests were refused although a worker ran nothing; please report it");
@@ -67,7 +69,7 @@ impl Trouble {
         }
     }
 
-    /// Called with every tick.
+    /// Logs refused connections, if a note is due. Called with every tick.
     pub(crate) fn tell_refused_connections(&self, now: Instant) {
         let refused = self.refused.get();
         if refused == 0 || !is_due(&self.refused_noted, now) {
@@ -86,7 +88,7 @@ impl Trouble {
     }
 }
 
-/// Whether the operator may be told again, who then is.
+/// Whether a note is due. Sets the time of the last note if it is.
 fn is_due(noted: &Cell<Option<Instant>>, now: Instant) -> bool {
     let is_due = noted.get().is_none_or(|noted| now.duration_since(noted) >= NOTE_PERIOD);
     if is_due {

@@ -23,7 +23,7 @@ pub struct Lines<R> {
     line: Vec<u8>,
     /// The reader's user has seen it.
     is_taken: bool,
-    /// It is the rest of a line that is too long.
+    /// True while the bytes are the rest of a line that is too long.
     is_rest: bool,
 }
 
@@ -33,7 +33,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Lines { reader: BufReader::new(reader), bytes_max, line: Vec::new(), is_taken: false, is_rest: false }
     }
 
-    /// The reader, to write to its other side. Whoever reads from it loses lines.
+    /// The reader, to write to its other side. Code that reads from it loses lines.
     pub fn get_mut(&mut self) -> &mut R {
         self.reader.get_mut()
     }

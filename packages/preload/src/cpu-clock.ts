@@ -8,7 +8,7 @@ import { isMainThread } from 'node:worker_threads';
 import { active_us, now_ms } from './timers.js';
 
 const ASK_EVERY_US = 100;
-/** The same where the main thread is told apart, in activity of the event loop: it is read with each callback. */
+/** Interval with `hasMain`, in active time of the event loop, because the clock is then read with each callback. */
 const ASK_EVERY_ACTIVE_US = 400;
 // Taken before the app can replace them.
 const readProcess = process.cpuUsage.bind(process);
@@ -53,7 +53,7 @@ export class CpuClock {
     if (this.#hasMain) this.main_us = Math.max(this.main_us, this.#main_us + ran_us);
   }
 
-  /** How long the main thread may have run since the kernel's answer; asks anew where that was long ago. */
+  /** Time for which the main thread may have run since the kernel's answer. Asks again if that answer is old. */
   #ranSince(at_ms: number): number {
     const ran_us = active_us(at_ms) - this.#askedActive_us;
     const isFresh = this.#hasMain
@@ -70,9 +70,9 @@ export class CpuClock {
   }
 
   /**
-   * Linux tells a thread's CPU time as it was at the last tick of its clock, up to 4 ms ago, but for one whose process was
-   * asked for its own just before. On Node 20 the main thread used what the process used, but no more than its event loop was
-   * active: the rest is of V8's helper threads.
+   * Asks for the process's time first. Linux reports a thread's CPU time as of its clock's last tick, up to 4 ms ago, unless
+   * the process has asked for its own time immediately before. On Node 20, the main thread's time is that of the process,
+   * limited to the event loop's active time; the rest is of V8's helper threads.
    */
   #ask(at_us: number): void {
     const [process_us, activeNow_us] = [total(readProcess()), active_us(at_us / 1000)];

@@ -22,7 +22,7 @@ export function leaveWithResponse(response: TicketedResponse, ticket: Ticket): v
   response.on('close', onResponseClosed);
 }
 
-/** The request has left, and its response is closed: whoever goes on to refer to the response keeps nothing of the preload with it. */
+/** Forgets the request of a closed response, so that an app that keeps the response keeps no memory of the preload. */
 export function forgetTicket(response: TicketedResponse): void {
   response[ticketKey] = undefined;
 }

@@ -4,13 +4,13 @@
  *
  * A window opens when a request comes while another is inside. It first waits until those that were inside before have
  * left (`opening`), so that everything that runs then has a context. Requests that come next are measured (`open`), for
- * 200 ms and twice as long as the opening took; the window lasts until they have left (`draining`). Then nothing is
- * measured for several times as long as the window lasted: 4 times until 200 requests have been measured, which is a
- * fifth of the time, and 5 s at most; 9 times from then on, which is a tenth, and 30 s at most. A window in which nearly all
- * requests were of light classes has told next to nothing, so the longest pause follows.
+ * 200 ms and twice as long as the opening took; the window lasts until they have left (`draining`). A pause follows, which
+ * is a multiple of the window's length. The factor is 4 until 200 requests have been measured, with at most 5 s: a fifth of
+ * the time is measured. It is 9 from then on, with at most 30 s: a tenth is measured. The longest pause follows a window in
+ * which nearly all requests were of light classes, because that measured next to nothing.
  *
- * A new worker measures for 5 s at first or until 200 requests have been measured, and without a pause until there are 100:
- * while nothing is known of what requests cost, long ones stand before short ones.
+ * The first windows of a new worker are open for 5 s or until 200 requests have been measured, and have no pause until there are
+ * 100. Long requests run before short ones while the cost of requests is unknown.
  */
 
 export type Phase = 'off' | 'opening' | 'open' | 'draining';
@@ -33,7 +33,7 @@ const FIRST_REQUESTS = 200;
 const PAUSE_MS_MAX_FIRST = 5_000;
 /** The longest pause between two windows in which CPU time of requests is distinguished. */
 const PAUSE_MS_MAX = 30_000;
-/** Of so many measured requests, one at least has to be of a class that is not light, or the window was for little. */
+/** Measured requests of light classes for each other one; a window with more of them was nearly useless. */
 const LIGHT_PER_OTHER = 16;
 
 export class Windows {

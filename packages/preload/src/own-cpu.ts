@@ -30,9 +30,9 @@ export interface Stay extends Account, RunOwner {
   /** CPU microseconds of the process when it came, and how many more when it left. */
   readonly cpu_us_before: number;
   process_us: number;
-  /** Where it is not to be measured, for how long the event loop had been active; the two above are guessed and 0. */
+  /** Event loop's active time before a request that is not to be measured; the two figures above are then a guess and 0. */
   readonly active_us_before: number;
-  /** Its response has ended: it only waits for a turn of the loop. */
+  /** True if the response has ended, and the request leaves with the next turn of the loop. */
   isEnding: boolean;
   /** Another request was inside at some time. */
   isShared: boolean;
@@ -119,7 +119,7 @@ export class OwnCpu {
     return stay;
   }
 
-  /** How many share the worker with a newcomer. One that was alone and has ended does not. */
+  /** Number of requests that share the worker with a new one. A request that was alone and has ended does not count. */
   #others(): number {
     const sole = this.#sole;
     if (sole?.isEnding !== true) return this.#inside;
@@ -159,7 +159,7 @@ export class OwnCpu {
     (response as StayedResponse)[stayKey] = undefined;
   }
 
-  /** Its response has ended. It leaves a turn later, unless the app's hooks still run. */
+  /** Marks that the response has ended. The request leaves a turn later, unless the app's hooks still run. */
   ends(stay: Stay): void {
     stay.isEnding = true;
   }

@@ -87,8 +87,8 @@ export function idOf(label: string): number | undefined {
 }
 
 /**
- * Requests of its class for which this one's CPU time stands, where the class is light: 0 where it is not to be measured, as
- * its class is known by others. Undefined where each request is measured.
+ * Number of requests of a light class that this request's CPU time stands for. 0 if it is not to be measured, because others
+ * give the figure of its class. Undefined if each request is measured.
  */
 export function weightOf(label: string): number | undefined {
   const at = label.indexOf(';weight=');

@@ -95,7 +95,7 @@ export class RunWatch {
   #idleBefore_ms = 0;
   /** Resource whose callback began this run. */
   #resource: object | undefined;
-  /** Whose run it is, as far as is known, and since when another's. */
+  /** Owner of the run, if known, and the time at which it took the run over from another. */
   #owner: RunOwner | undefined;
   #ownedSince_ms = 0;
   /** Owner before the present one that took most of this run, if there are several. */
@@ -155,7 +155,7 @@ export class RunWatch {
     this.#ownedSince_ms = at_ms;
   }
 
-  /** This run is the preload's own. Called by its timers. */
+  /** Marks the current run as the preload's own. Called by its timers. */
   disown(): void {
     if (!this.#isOn) return;
     this.touch(NOBODY);

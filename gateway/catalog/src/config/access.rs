@@ -1,9 +1,9 @@
-//! Forms of users, hashes and paths in `[access]`. It must not know a password, and quotes no hash in what it says.
+//! Checks of users, hashes and paths in `[access]`. This module must not know a password, and its messages quote no hash.
 
 use super::rate::path_fault;
 use super::{Access, Config};
 
-/// Bounds how many users there may be: what is compared for each login.
+/// Maximum number of users, as each login is compared with all of them.
 pub const USERS_MAX: usize = 1_000;
 /// Bounds the work of one login: two more double it twice, and 14 takes about a second.
 const COST_MAX: u32 = 14;
@@ -14,7 +14,7 @@ const SALT_AND_HASH_LEN: usize = 53;
 #[derive(Clone, PartialEq, Eq)]
 pub struct PasswordHash(Box<str>);
 
-/// Why a text is no hash of a password. It does not say the text, which may be the password itself.
+/// Reason why a text is no hash of a password. Leaves out the text, which may be the password itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HashFault {
     /// The text is something else.
@@ -77,7 +77,7 @@ pub(super) fn check(access: &Access, problem: &mut impl FnMut(&'static str, Stri
     }
 }
 
-/// Passwords that can be read on their way, as far as the config tells.
+/// Warning about passwords that others can read on their way, judging by the config alone.
 pub(super) fn warning(config: &Config) -> Option<String> {
     let has_users = !config.access.basic_auth.is_empty() || config.access.basic_auth_file.is_some();
     let is_plain = !config.is_tls() && config.server.trusted_peers.is_empty();

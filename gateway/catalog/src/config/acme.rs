@@ -43,7 +43,7 @@ pub(super) fn check(config: &Config, problem: &mut impl FnMut(&'static str, Stri
     }
 }
 
-/// What is wrong with a name, after `holds "…",`.
+/// Fault of a name, as the words after `holds "…",`.
 fn name_fault(name: &str, is_own_ca: bool) -> Option<&'static str> {
     if name.starts_with("*.") {
         return Some(

@@ -5,7 +5,7 @@
 /// Variable with bounds for a test, as a JSON object of numbers by name.
 pub const TEST_BOUNDS: &str = "SLUICE_TEST_BOUNDS";
 
-/// What is wrong with the bounds that a test wants, following the variable's name.
+/// Fault in a test's bounds, as the words after the variable's name.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NotBounds {
     #[error("must be a JSON object of whole numbers: {0}")]
@@ -44,7 +44,7 @@ macro_rules! bounds {
 }
 
 impl FixedBounds {
-    /// The bounds with those of a JSON object in their place.
+    /// Default bounds, with those of a JSON object in their place.
     pub(super) fn with(text: &str) -> Result<Self, NotBounds> {
         let written: std::collections::BTreeMap<String, u64> = serde_json::from_str(text)?;
         let mut bounds = Self::default();

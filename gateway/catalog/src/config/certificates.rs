@@ -18,7 +18,7 @@ pub struct Certificate {
     pub cert: String,
     /// File with its private key (PEM).
     pub key: String,
-    /// Names of hosts; none for those that the certificate itself names.
+    /// Names of hosts; empty for the names in the certificate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
 }

@@ -1,5 +1,6 @@
-//! What one key alone cannot tell: forms of strings, and keys that must fit each other. It must not look at the world;
-//! whether a file exists or a port is free is found out by whoever uses it.
+//! Checks beyond a single value: forms of strings, and keys that must fit each other.
+//!
+//! This module must not look at the world. The code that uses a file or a port finds out whether it exists or is free.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -107,7 +108,7 @@ fn is_error_status(status: &str) -> bool {
     matches!(status, "4xx" | "5xx") || is_number && matches!(status.as_bytes()[0], b'4' | b'5')
 }
 
-/// What pages are kept or composed, and what stands for them.
+/// Checks the keys of cached and composed pages, and of the pages in their place.
 fn check_pages(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
     for (key, pages) in [("shell.files", &config.shell.files), ("shell.pages", &config.shell.pages)] {
         for prefix in pages.keys().filter(|prefix| !is_path(prefix)) {
@@ -304,7 +305,7 @@ fn is_type_pattern(text: &str) -> bool {
     }
 }
 
-/// What is allowed and has no effect, or one that is easily missed, a sentence each.
+/// Warnings about settings that are allowed but have no effect or a surprising one, a sentence each.
 pub(super) fn warnings(config: &Config) -> Vec<String> {
     let has_idle_hsts = config.server.hsts_max_age_s > 0 && !config.is_tls();
     let hsts = "server.hsts_max_age_s has no effect without a certificate; name one with server.tls_cert or acme.names, or leave it out.";

@@ -1,5 +1,6 @@
-//! How `render.server` is written: for which share of visitors the server renders all components, one of them, or those of one
-//! device. It must not know who renders, nor which visitor falls into a share.
+//! Form of `render.server`: shares of visitors who get server rendering, for all components, one component, or one device.
+//!
+//! This module must not know who renders, nor which visitor falls into a share.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,7 +22,7 @@ const WHOLE: u16 = 10_000;
 /// Share of visitors, exact to a hundredth of a percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Share {
-    /// From 0 to 10,000.
+    /// Share in hundredths of a percent, 0 to 10,000.
     hundredths_of_percent: u16,
 }
 
@@ -31,10 +32,10 @@ pub struct Dial {
     shares: BTreeMap<String, Share>,
 }
 
-/// What is wrong with a dial, as a part of a sentence that follows the name of its key.
+/// Fault of a dial, as a part of a sentence that follows the name of its key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DialFault {
-    /// Too many entries.
+    /// The dial has too many entries.
     #[error("must hold at most {ENTRIES_MAX} entries, not {0}")]
     TooMany(usize),
     /// The text is no share.
@@ -42,7 +43,7 @@ pub enum DialFault {
     Share {
         /// The entry.
         name: String,
-        /// What was written.
+        /// Text in the place of the share.
         text: String,
     },
     /// The entry can be for no component.
@@ -51,7 +52,7 @@ pub enum DialFault {
          perhaps with a device behind it, like \"Reviews@mobile\" or \"*@bot\""
     )]
     Name(String),
-    /// What stands behind the last `@` is no device.
+    /// The text after the last `@` is no device.
     #[error(
         "holds the entry {name:?}, whose device must be one of {}{}",
         DEVICES.join(", "),
@@ -66,7 +67,7 @@ pub enum DialFault {
 }
 
 impl Share {
-    /// Everybody.
+    /// All visitors.
     pub const ALL: Self = Self { hundredths_of_percent: WHOLE };
 
     /// Reads `0%` to `100%`, with at most two decimals.
@@ -85,14 +86,14 @@ impl Share {
         (hundredths_of_percent <= WHOLE).then_some(Self { hundredths_of_percent })
     }
 
-    /// From 0 to 1.
+    /// Share as a fraction, 0 to 1.
     #[must_use]
     pub fn ratio(self) -> f64 {
         f64::from(self.hundredths_of_percent) / f64::from(WHOLE)
     }
 }
 
-/// As it is written: `12.5%`.
+/// Writes the share as in the config: `12.5%`.
 impl fmt::Display for Share {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}%", f64::from(self.hundredths_of_percent) / 100.0)
@@ -125,10 +126,10 @@ impl Dial {
         if faults.is_empty() { Ok(dial) } else { Err(faults) }
     }
 
-    /// This dial with other shares for some entries.
+    /// Copy of this dial with other shares for some entries.
     ///
     /// # Errors
-    /// All that is wrong with these, or with the whole.
+    /// All faults of these entries, or of the whole.
     pub fn with(&self, entries: &BTreeMap<String, String>) -> Result<Self, Vec<DialFault>> {
         let Self { shares } = Self::read(entries)?;
         let mut dial = self.clone();
@@ -152,7 +153,7 @@ impl Dial {
     }
 }
 
-/// What keeps an entry from being for any component.
+/// Fault of an entry's name that no component can match.
 fn name_fault(name: &str) -> Option<DialFault> {
     let (component, device) = name.rsplit_once('@').map_or((name, None), |(of, device)| (of, Some(device)));
     let is_name = |text: &str| !text.chars().any(|character| character.is_control() || character.is_whitespace());

@@ -1,4 +1,5 @@
-//! How a time is written: a whole number of a key's own unit, or a string with a unit, like `"500ms"`, `"3s"`, `"2m"`, `"1h"` or `"7d"`.
+//! Form of a time: a whole number of a key's own unit, or a string with a unit, like `"500ms"`, `"3s"`, `"2m"`, `"1h"` or
+//! `"7d"`.
 //!
 //! The only parser of times, for config keys, routes and flags. It must not know which key it reads.
 

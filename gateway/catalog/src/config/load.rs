@@ -19,7 +19,7 @@ pub const FILE_NAME: &str = "sluice.toml";
 /// Flag by which `sluice dev` says that the app runs for its developer. It is no key.
 pub const DEVELOPMENT: &str = "development";
 
-/// Where the configuration comes from.
+/// Sources of the configuration.
 #[derive(Debug)]
 pub struct Sources<Env> {
     /// The file, if there is one; see [`find_file`].
@@ -30,10 +30,10 @@ pub struct Sources<Env> {
     pub flags: Vec<(&'static str, String)>,
 }
 
-/// Who set a key.
+/// Source of a key's value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// Nobody.
+    /// Default value.
     Default,
     /// The file, at a line from 1.
     File(usize),
@@ -48,11 +48,11 @@ pub enum Origin {
 pub struct Loaded {
     /// Every value.
     pub config: Config,
-    /// Who set each key, for every `section.key`.
+    /// Source of each key's value, for every `section.key`.
     pub origins: BTreeMap<String, Origin>,
     /// The file that was read.
     pub file: Option<PathBuf>,
-    /// What is suspicious but does not stand in the way, a sentence each.
+    /// Warnings about suspicious settings, a sentence each.
     pub warnings: Vec<String>,
 }
 

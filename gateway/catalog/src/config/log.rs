@@ -1,4 +1,4 @@
-//! What the keys of `[log]` may say. It must not know how lines are written.
+//! Checks of the keys of `[log]`. This module must not know how lines are written.
 
 use super::Log;
 

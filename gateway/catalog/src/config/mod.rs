@@ -50,14 +50,14 @@ pub use words::{
 
 use table::config;
 
-/// Whom the app runs for.
+/// Purpose that the app runs for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Its users.
+    /// Production: the app serves its users.
     #[default]
     Production,
-    /// Its developer: `sluice dev`. Answers of the gateway show the app's stack, no silent worker is replaced, and a worker
-    /// starts again when a file that it has loaded changes and not before.
+    /// Development: `sluice dev`. Answers of the gateway show the app's stack, and no silent worker is replaced. A worker
+    /// starts again only when a file that it has loaded changes.
     Development,
 }
 
@@ -187,8 +187,9 @@ config! {
         state_dir: Option<String> = None => restart;
         /// Client connections that may be open at once; further ones are answered 503 and closed.
         connections_max: u64 = 10_000, in 1..=1_000_000, "connections" => reload;
-        /// The same from one address, or one IPv6 network of 64 bits; `trusted_peers` are exempt. 0 takes a quarter of
-        /// `connections_max`, and exempts this machine. An idle connection closes where a new one finds no room.
+        /// Client connections that may be open at once from one address, or one IPv6 network of 64 bits. `trusted_peers` are
+        /// exempt. The value 0 takes a quarter of `connections_max`, and exempts this machine. An idle connection closes where a
+        /// new one finds no room.
         connections_per_address_max: u64 = 0, in 0..=1_000_000, "connections" => reload;
         /// File with the certificate chain (PEM). With `tls_key`, the port speaks HTTPS.
         tls_cert: Option<String> = None => reload;
@@ -198,7 +199,7 @@ config! {
         /// are not to be those of the certificate, `hosts`. An exact name goes before `*.example.com`, the first table before later
         /// ones. Clients that ask for no name or another one get `tls_cert`, else the first of these.
         certificates: Vec<Certificate> = Vec::new() => reload;
-        /// Seconds for which browsers are told to use HTTPS alone: `Strict-Transport-Security: max-age=` in answers over TLS whose
+        /// Time for which browsers use HTTPS alone, in seconds: `Strict-Transport-Security: max-age=` in answers over TLS whose
         /// app sends none of its own. 0 sends no such header.
         hsts_max_age_s: u64 = 0, in 0..=157_680_000, "seconds" => reload;
         /// Further port, without TLS, that redirects to HTTPS with 308 and answers the CA's challenge http-01. 0 opens none.
@@ -208,23 +209,23 @@ config! {
         /// Whether the port speaks HTTP/2 as well, where it speaks HTTPS. Clients choose (ALPN), and connections that are open
         /// stay as they are.
         http2: bool = true => restart;
-        /// Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded` and `X-Request-Id` are believed. From anyone
-        /// else they are replaced.
+        /// Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded` and `X-Request-Id` headers are trusted. The
+        /// headers of all other clients are replaced.
         trusted_peers: Vec<String> = Vec::new() => reload;
-        /// Whose `traceparent` and `tracestate` (W3C Trace Context) reach the app. Without `traces.enabled` the gateway makes none of
-        /// its own. It removes a malformed `traceparent` with its `tracestate`.
+        /// Clients whose `traceparent` and `tracestate` (W3C Trace Context) reach the app. Without `traces.enabled` the gateway
+        /// makes none of its own. It removes a malformed `traceparent` with its `tracestate`.
         trace_context: TraceContext = TraceContext::Pass => reload;
-        /// Which requests with `_` in a header's name are accepted; the others get 400. Node.js distinguishes `_` and
-        /// `-`. Servers in the manner of CGI do not, so a client could forge one header by the other.
+        /// Requests with `_` in a header's name that are accepted; the others get 400. Node.js distinguishes `_` and `-`.
+        /// Servers in the manner of CGI do not, so a client could forge one header by the other.
         underscore_headers: UnderscoreHeaders = UnderscoreHeaders::Distinct => reload;
-        /// How long a connection may stay open between two requests.
+        /// Longest time for which a connection may stay open between two requests.
         keep_alive_timeout_ms: u64 = 75_000, in 0..=3_600_000, "milliseconds" => reload;
         /// All header lines of a request together, 100 lines at most. The request line may have half as many bytes,
         /// and at least 8192.
         headers_bytes_max: u64 = 16_384, in 256..=1_048_576, "bytes" => reload;
         /// Largest request body.
         body_bytes_max: u64 = 16_777_216, in 0..=1_099_511_627_776, "bytes" => reload;
-        /// How long a client may take in no bytes of its response before it is cut off.
+        /// Longest time for which a client may take in no bytes of its response before it is cut off.
         send_timeout_ms: u64 = 60_000, in 100..=3_600_000, "milliseconds" => reload;
     }
 
@@ -241,35 +242,35 @@ config! {
         contact: Option<String> = None => reload;
         /// Address of the CA's directory, by HTTPS.
         directory: String = "https://acme-v02.api.letsencrypt.org/directory".to_owned() => reload;
-        /// File with the certificates (PEM) to trust the CA by, relative to the config file; without it, those that the system
-        /// trusts. For a CA of your own.
+        /// File with the certificates (PEM) by which the CA is trusted, relative to the config file; without it, those of the
+        /// system. For a CA of your own.
         ca_file: Option<String> = None => reload;
         /// Folder for account key, certificates and their keys, relative to the config file. Without it the folder is
         /// `$STATE_DIRECTORY/acme` (systemd), else `sluice/acme` in the user's state (`$XDG_STATE_HOME`, `~/.local/state`). It must
         /// outlive a restart and be this user's alone. Gateways that share it ask once for all of them.
         dir: Option<String> = None => reload;
-        /// Id of an account that the CA knows already, for a CA that wants to be told (external account binding).
+        /// ID of an existing account, for a CA that requires external account binding.
         eab_key_id: Option<String> = None => reload;
         /// Key of that account, as the CA shows it. Better set by `SLUICE_ACME_EAB_HMAC_KEY` than in a file.
         eab_hmac_key: Option<String> = None => reload, secret;
     }
 
-    /// How often one client may ask. Requests over a limit get 429 from the gateway and reach no worker.
+    /// Limits on the request rate of one client. Requests over a limit get 429 from the gateway and reach no worker.
     rate: RateLimits {
-        /// Paths, each with what one client may ask for at and below it: `"/login" = "5/min burst 20"`. The rate is a
-        /// count and `/s`, `/min` or `/h`. The burst is how many may come at once; without it, what the rate gives in a
-        /// second, at least 1. Of several paths that fit, the longest counts. Capitals and small letters are the same. Empty
-        /// switches it off.
+        /// Paths, each with the limit for one client's requests at and below it: `"/login" = "5/min burst 20"`. The rate is a
+        /// count and `/s`, `/min` or `/h`. The burst is the number of requests that may come at once; without it, the number
+        /// that the rate gives in a second, at least 1. If several paths match, the longest counts. Upper and lower case are
+        /// the same. An empty table disables the limits.
         limits: BTreeMap<String, String> = BTreeMap::new() => restart;
         /// Networks (`10.0.0.0/8`, `::1`) whose requests are never limited.
         exempt: Vec<String> = Vec::new() => restart;
     }
 
-    /// Who may ask. Requests that the gateway answers for its probes (`edge.ping_path`, `edge.ready_path`) and the admin address are
-    /// not affected.
+    /// Clients that may send requests. Requests that the gateway answers for its probes (`edge.ping_path`, `edge.ready_path`)
+    /// and the admin address are not affected.
     access: Access {
-        /// Networks (`10.0.0.0/8`, `::1`) whose clients may ask; all others get 403. Empty for everybody. Behind a proxy the client
-        /// is whom `server.trusted_peers` name.
+        /// Networks (`10.0.0.0/8`, `::1`) whose clients may send requests; all others get 403. An empty list allows everybody.
+        /// Behind a proxy, the client is the one that `server.trusted_peers` name.
         allow: Vec<String> = Vec::new() => reload;
         /// Networks whose clients get 403, also where `allow` has them.
         deny: Vec<String> = Vec::new() => reload;
@@ -282,15 +283,15 @@ config! {
         basic_auth_exempt: Vec<String> = vec!["/.well-known/acme-challenge".to_owned()] => reload;
     }
 
-    /// How React renders on the server. `react = "fast"` is short for this section with that renderer.
+    /// React rendering on the server. `react = "fast"` is short for this section with that renderer.
     react: React {
-        /// Renderer behind the app's own imports of `react-dom/server` and `react-dom/static`. With `fast`,
-        /// `@sluice/react` is looked for from the app, then beside Sluice; without it, or with a version of React that
-        /// it does not know, react-dom renders. A bundle with react-dom inside has no such imports.
+        /// Renderer behind the app's own imports of `react-dom/server` and `react-dom/static`. With `fast`, Sluice searches for
+        /// `@sluice/react` from the app, then beside itself; without it, or with a version of React that the package does not know,
+        /// react-dom renders. A bundle with react-dom inside has no such imports.
         renderer: Renderer = Renderer::ReactDom => reload;
     }
 
-    /// How much of a page the server renders (`@sluice/render`), and what browsers report of it (`@sluice/browser`).
+    /// Share of visitors who get server rendering (`@sluice/render`), and the reports of browsers about it (`@sluice/browser`).
     render: Render {
         /// Share of visitors for whom the server renders, from `"0%"` to `"100%"`; for the others the browser does. The entry `"*"` is
         /// for all components, `"Reviews"` for one, and `"Reviews@mobile"` or `"*@bot"` for visitors with one device (`mobile`,
@@ -301,8 +302,8 @@ config! {
 
     /// The processes that run the app.
     workers: Workers {
-        /// How many workers run. 0 takes the CPUs that the process may use: the quota of its cgroup or its affinity,
-        /// whichever is less.
+        /// Number of workers. 0 takes the CPUs that the process may use: the quota of its cgroup or its affinity, whichever is
+        /// less.
         count: u32 = 0, in 0..=1_024, "workers" => reload;
         /// Requests that one worker holds at once. With `"while-waiting"` a worker computes one, and gets others while
         /// its requests wait for something else than the CPU. Its memory and its event loop bound how many may wait in it.
@@ -316,44 +317,45 @@ config! {
         /// has the lowest operating-system priority, so that short requests need not wait for long ones. There are no
         /// lanes where `concurrency` is a number above 1, or with `queue.order = "fifo"`.
         lanes: Lanes = Lanes::Auto => reload;
-        /// How long a worker may take to listen after its process started, and then for its warm-up (`warm_up.paths`).
+        /// Longest time that a worker may take to listen after its process started, and then for its warm-up (`warm_up.paths`).
         start_timeout_ms: u64 = 60_000, in 100..=3_600_000, "milliseconds" => reload;
-        /// How long a worker may take to leave once asked, before it is killed.
+        /// Longest time that a worker may take to leave once asked, before it is killed.
         stop_timeout_ms: u64 = 10_000, in 0..=3_600_000, "milliseconds" => reload;
         /// Whether a worker is ready only once the app has called `process.send('ready')`, besides listening. Apps in
         /// another runtime cannot say it and are not waited for.
         wait_ready: bool = false => reload;
-        /// How long a worker's event loop may not turn while its main thread burns CPU: an infinite loop, an endless
-        /// regular expression. The log then names the function and the line, and the worker is killed. Counted from the
+        /// Longest time for which a worker's event loop may not turn while its main thread burns CPU: an infinite loop, an
+        /// endless regular expression. The log then names the function and the line, and the worker is killed. Counted from the
         /// worker's last sign of life, of which there are four a second. A main thread that waits instead (a synchronous child
-        /// process, a lock, a disk) has 60 s, or this time if it is more. Elsewhere than on Linux the system does not distinguish
-        /// the two, and all have that. At least 1500; 0 disables both. On Linux a worker that computes for 1 s without a turn of
-        /// its event loop gets a lower operating-system priority and a stand-in before.
+        /// process, a lock, a disk) has 60 s, or this time if it is more. Elsewhere than on Linux the system does not
+        /// distinguish the two, and all have that. At least 1500; 0 disables both. On Linux a worker that computes for 1 s
+        /// without a turn of its event loop gets a lower operating-system priority and a stand-in before.
         stuck_after_ms: u64 = 10_000, in 0..=3_600_000, "milliseconds" => reload;
     }
 
     /// Clients that come back to the worker which keeps their session. `sticky = "cookie"` is short for this section with that `by`.
     sticky: Sessions {
-        /// By what a client finds its worker again. Clients whose worker has gone get another, and a new session there.
+        /// Means by which a client finds its worker again. Clients whose worker has gone get another, and a new session there.
         by: Sticky = Sticky::Off => reload;
-        /// Requests that it is for, written as in `classes.routes`: `["/socket.io/*", "GET shop.example/cart"]`.
+        /// Requests that sticky sessions are for, written as in `classes.routes`: `["/socket.io/*", "GET shop.example/cart"]`.
         routes: Vec<String> = vec!["/*".to_owned()] => reload;
         /// Name of the cookie. The app does not see it.
         cookie: String = "sluice".to_owned() => reload;
-        /// Its `SameSite`. The cookie is `HttpOnly`, and `Secure` where the client speaks HTTPS, be it to a trusted peer.
+        /// `SameSite` of the cookie. The cookie is `HttpOnly`, and `Secure` where the client speaks HTTPS, with the
+        /// gateway or with a trusted peer.
         same_site: SameSite = SameSite::Lax => reload;
     }
 
-    /// Requests of the gateway's own that a worker answers before it takes those of clients, as long as others are there
-    /// to take them. They carry `Sluice-Warm-Up: 1`.
+    /// Requests that the gateway sends to a worker before those of clients, as long as other workers are there to take the
+    /// clients' requests. They carry `Sluice-Warm-Up: 1`.
     warm_up: WarmUp {
         /// Targets that are asked for with GET, in turn, for example `["/", "/products?page=2"]`. A status of 500 and
         /// above, or a broken answer, gives up a new version.
         paths: Vec<String> = Vec::new() => reload;
     }
 
-    /// When a healthy worker is replaced, by a successor that is ready before the old one leaves. Workers are replaced
-    /// one at a time: the next is begun with when the one before has finished what it held and has gone.
+    /// Replacement of healthy workers. A successor is ready before the old worker leaves. Workers are replaced one at a time:
+    /// the next replacement begins when the worker before has finished its requests and has gone.
     recycle: Recycle {
         /// Resident memory above which a worker is replaced; 0 disables it. Set it well above what a fresh worker needs.
         /// If even a fresh one is over it, the log says so, and workers are replaced more and more seldom, at last every 30 s.
@@ -367,7 +369,7 @@ config! {
     queue: Queue {
         /// Requests that may wait; further ones are refused with 503.
         length_max: u64 = 10_000, in 0..=1_000_000, "requests" => reload;
-        /// Which of the waiting requests goes next. Within a class it is always the one that came first.
+        /// Order in which waiting requests are dispatched. Within a class it is always the order of arrival.
         order: Order = Order::Shortest => reload;
         /// Longest wait. A request predicted to wait longer is refused on arrival, one that did is refused then. A gateway whose
         /// workers are all busy and finish no request for as long is not ready (`edge.ready_path`).
@@ -390,30 +392,31 @@ config! {
 
     /// Requests that workers die with. One that has ended two of them is answered 500 without a worker.
     quarantine: QuarantineLimits {
-        /// How long such a request stays in quarantine after the last death; 0 switches quarantine off.
+        /// Time for which such a request stays in quarantine after the last death; 0 disables quarantine.
         ttl_ms: u64 = 600_000, in 0..=86_400_000, "milliseconds" => reload;
     }
 
     /// Limits of the responses that workers send.
     response: Response {
-        /// How long a worker may send nothing before the client gets 504. The worker's slot stays held. For an upgrade, which
-        /// holds none, how long its answer may take. A response that nobody waits for (the client left or got 504) may continue
-        /// for as long; then its worker is replaced.
+        /// Longest time for which a worker may send nothing before the client gets 504. The worker's slot stays held. For an
+        /// upgrade, which holds none, it is the longest time until its answer. A response that nobody waits for (the client
+        /// left or got 504) may continue for as long; then its worker is replaced.
         worker_timeout_ms: u64 = 60_000, in 1..=86_400_000, "milliseconds" => reload;
     }
 
     /// Upgraded connections (WebSocket), upgrades that the app has not answered yet, event streams, and long polls of Engine.IO; all hold
     /// no slot.
     streams: Streams {
-        /// How long a stream may carry nothing in either direction; 0 disables the limit.
+        /// Longest time for which a stream may carry nothing in either direction; 0 disables the limit.
         idle_timeout_ms: u64 = 3_600_000, in 0..=604_800_000, "milliseconds" => reload;
     }
 
     /// Memory for bodies that wait for a slow client, and for answers that one has not read yet.
     memory: Memory {
-        /// All of them together; what finds no room is kept in temporary files. 0 takes an eighth of the memory that
-        /// the process may use (the limit of its cgroup or the machine's memory, whichever is less), at most 1 GiB.
-        /// Bytes that a client has not taken for 2 s (0.2 s while more than half is in use) go to a file as well.
+        /// Maximum size of all of them together; what finds no room is kept in temporary files. The value 0 takes an eighth of
+        /// the memory that the process may use, at most 1 GiB. That memory is the limit of its cgroup or the machine's memory,
+        /// whichever is less. Bytes that a client has not taken for 2 s (0.2 s while more than half is in use) go to a file as
+        /// well.
         buffers_bytes_max: u64 = 0, in 0..=1_099_511_627_776, "bytes" => restart;
     }
 
@@ -427,9 +430,9 @@ config! {
 
     /// Paths that the gateway answers by itself.
     edge: Edge {
-        /// Answers 200 while the gateway lives. Empty switches it off.
+        /// Path that answers 200 while the gateway lives. An empty string disables it.
         ping_path: String = "/.sluice/ping".to_owned() => reload;
-        /// Answers 200 while work makes progress, else 503. Empty switches it off.
+        /// Path that answers 200 while work makes progress, else 503. An empty string disables it.
         ready_path: String = "/.sluice/ready".to_owned() => reload;
     }
 
@@ -467,32 +470,34 @@ config! {
         pages: BTreeMap<String, String> = BTreeMap::new() => reload;
     }
 
-    /// Pages that are kept and sent to others, as HTTP allows (RFC 9111): an app says so with `Cache-Control: public, max-age=60`
-    /// or `s-maxage=60`.
+    /// Cached pages, which other clients get as well, as HTTP allows (RFC 9111). An app allows it with
+    /// `Cache-Control: public, max-age=60` or `s-maxage=60`.
     cache: PageCache {
-        /// Whether pages are kept at all.
+        /// Whether pages are cached at all.
         enabled: bool = false => restart;
-        /// Memory for all of them. Pages that are asked for often stay longest. 0 takes an eighth of the memory that the process may use (the
-        /// limit of its cgroup or the machine's memory, whichever is less), at most 256 MiB.
+        /// Memory for all cached pages. Pages that are asked for often stay longest. The value 0 takes an eighth of the memory
+        /// that the process may use, at most 256 MiB. That memory is the limit of its cgroup or the machine's memory, whichever
+        /// is less.
         bytes_max: u64 = 0, in 0..=1_099_511_627_776, "bytes" => restart;
-        /// For how long pages with status 200 that do not say it are fresh, by the beginning of the URL's path; the
-        /// longest that fits decides. An example is `{ "/blog/" = "60s" }` (`s`, `m`, `h` or `d`). Such an entry says
-        /// that such pages are the same for all clients, also for those with cookies.
+        /// Freshness of pages with status 200 that do not state it, by the beginning of the URL's path; the longest that fits
+        /// decides. An example is `{ "/blog/" = "60s" }` (`s`, `m`, `h` or `d`). Such an entry says that such pages are the
+        /// same for all clients, also for those with cookies.
         ttl: BTreeMap<String, String> = BTreeMap::new() => restart;
-        /// Beginnings of paths whose pages are never kept.
+        /// Beginnings of paths whose pages are never cached.
         bypass: Vec<String> = Vec::new() => restart;
         /// Parameters of the query that pages do not depend on. One that ends in `*` stands for all that begin so.
         ignored_params: Vec<String> = ["utm_*", "fbclid", "gclid", "msclkid", "mc_eid"].map(str::to_owned).to_vec() => restart;
         /// Header fields, and cookies as `cookie:name`, that pages depend on, besides those that their `Vary` names.
         vary_by: Vec<String> = Vec::new() => restart;
-        /// For how long a page may be used after its freshness where rendering it anew fails or the queue is full. A
-        /// page that says that itself (`stale-if-error`) or forbids it (`must-revalidate`, `s-maxage`) overrides this.
+        /// Time for which a page may be used after its freshness where rendering it anew fails or the queue is full. A page
+        /// that states a time itself (`stale-if-error`) or forbids such use (`must-revalidate`, `s-maxage`) overrides this.
         stale_if_error_s: u64 = 60, in 0..=31_536_000, "seconds" => reload;
         /// Use of cached pages after a new version of the app takes over: at a reload, and for pages on disk at a
         /// start or an upgrade.
         on_reload: OnReload = OnReload::Stale => reload;
-        /// Directory for pages that outlive the gateway: a restart, a kill, and what memory lets go. Without it they are in memory alone. They
-        /// do not outlive a start of the machine. `cache.on_reload` says what becomes of them at the start. Relative to the config file.
+        /// Directory for pages that outlive the gateway: a restart, a kill, and eviction from memory. Without it they are in
+        /// memory alone. They do not outlive a start of the machine. `cache.on_reload` decides on their use at the start.
+        /// Relative to the config file.
         disk_dir: Option<String> = None => restart;
         /// Total size of the files in that directory.
         disk_bytes_max: u64 = 1_073_741_824, in 65_536..=1_099_511_627_776, "bytes" => restart;
@@ -503,21 +508,22 @@ config! {
         shared_url: Option<String> = None => restart, login;
         /// File with the password of that server, in place of the one in the URL; relative to the config file.
         shared_password_file: Option<String> = None => restart;
-        /// How long a request may wait for that server before its page is rendered.
+        /// Longest time that a request may wait for that server before its page is rendered.
         shared_timeout_ms: u64 = 5, in 1..=1_000, "milliseconds" => reload;
         /// Beginning of all names in that server. Gateways with the same one share their pages.
         shared_prefix: String = "sluice:".to_owned() => restart;
     }
 
-    /// Pages that the gateway puts together (Edge Side Includes): one that many get, with `<esi:include src="/cart/summary"/>` where each
-    /// visitor has something else. The app says which with `Surrogate-Control: content="ESI/1.0"`.
+    /// Pages that the gateway composes (Edge Side Includes). Many visitors get the same page, with
+    /// `<esi:include src="/cart/summary"/>` in place of each visitor's own content. The app marks such pages with
+    /// `Surrogate-Control: content="ESI/1.0"`.
     compose: Compose {
-        /// Whether pages are composed at all. The app then gets `Surrogate-Capability: sluice="ESI/1.0"`, and no `Accept-Encoding`: what it
-        /// compresses cannot be read. `compression.enabled` compresses the composed page.
+        /// Whether pages are composed at all. The app then gets `Surrogate-Capability: sluice="ESI/1.0"`, and no
+        /// `Accept-Encoding`, because a compressed page cannot be read. `compression.enabled` compresses the composed page.
         enabled: bool = false => restart;
-        /// Beginnings of paths whose pages of type `text/html` are composed as well, for apps that cannot say so.
+        /// Beginnings of paths whose pages of type `text/html` are composed as well, for apps that cannot set the header.
         paths: Vec<String> = Vec::new() => restart;
-        /// How long a page waits for an include, and then for its `alt`.
+        /// Longest time that a page waits for an include, and then for its `alt`.
         include_ms_max: u64 = 1_000, in 1..=60_000, "milliseconds" => reload;
     }
 
@@ -538,16 +544,17 @@ config! {
         exclude: Vec<String> = Vec::new() => reload;
     }
 
-    /// Leaving.
+    /// Shutdown of the gateway.
     drain: Drain {
-        /// How long accepted requests may take to finish after SIGTERM, SIGINT, `sluice stop` (after `delay_ms`) or `sluice upgrade`.
+        /// Longest time that accepted requests may take to finish after SIGTERM, SIGINT, `sluice stop` (after `delay_ms`) or
+        /// `sluice upgrade`.
         timeout_ms: u64 = 30_000, in 0..=3_600_000, "milliseconds" => reload;
-        /// How long new connections are still taken and served while readiness already says no, so that a load balancer
+        /// Time for which new connections are still taken and served while readiness already says no, so that a load balancer
         /// can notice.
         delay_ms: u64 = 0, in 0..=600_000, "milliseconds" => reload;
     }
 
-    /// CPU profiles that the gateway has taken by itself.
+    /// CPU profiles that the gateway takes by itself.
     profile: Profile {
         /// Requests that are profiled after one of their class took more CPU time than 99 of 100 usually do. Each gets a worker to
         /// itself. The worst three of each class are kept for a day in `profiles/tail` of the state directory, with their targets.
@@ -562,9 +569,9 @@ config! {
         enabled: bool = false => reload;
     }
 
-    /// Lines on standard output.
+    /// Log lines on standard output.
     log: Log {
-        /// How lines look.
+        /// Format of log lines.
         format: LogFormat = LogFormat::Auto => restart;
         /// Names of the fields in JSON lines. `sluice logs --json` prints those of the reference in any case.
         fields: LogFields = LogFields::Sluice => restart;

@@ -1,9 +1,9 @@
-//! What is wrong with a configuration, and where it was written.
+//! Problems in a configuration, and the places where they were written.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where a value was written.
+/// Place where a value was written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Location {
     /// A line of the file, from 1; 0 for the file as a whole.
@@ -12,25 +12,25 @@ pub enum Location {
     Env(String),
     /// A flag of the command line, by the key it sets.
     Flag(String),
-    /// Nowhere: what is missing.
+    /// No place, because the value is missing.
     Default,
 }
 
-/// One thing that is wrong.
+/// One problem of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    /// Where it was written.
+    /// Place where the value was written.
     pub place: Location,
     /// The key, section or other name that it is about; may be empty.
     pub name: String,
-    /// What is wrong with it, following the name.
+    /// Fault, as the words after the name.
     pub message: String,
 }
 
-/// All that is wrong with a configuration, in the order of the file.
+/// All problems of a configuration, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ConfigError {
-    /// At least one.
+    /// Problems, at least one.
     pub problems: Vec<Problem>,
 }
 

@@ -1,4 +1,4 @@
-//! How a rate limit is written: `50/s`, `5/min burst 20`, and the path that it is for. It must not know how requests are
+//! Form of a rate limit: `50/s`, `5/min burst 20`, and the path that it is for. This module must not know how requests are
 //! counted.
 
 /// Requests that may be asked for in one unit of time, and as a burst.
@@ -8,7 +8,7 @@ pub(super) const LIMITS_MAX: usize = 256;
 
 const UNITS: [(&str, u64); 3] = [("s", 1), ("min", 60), ("h", 3600)];
 
-/// So many requests in so long a time, and how many of them at once.
+/// Number of requests per period, and the number that may come at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     /// Requests in a period, at least 1.
@@ -57,8 +57,8 @@ fn counted(text: &str) -> Option<u64> {
     (1..=COUNT_MAX).contains(&count).then_some(count)
 }
 
-/// What is wrong with the path of a limit, as a part of a sentence that follows "must". A path can be written in one way
-/// only, so that no two limits are for the same.
+/// Fault of a limit's path, as a part of a sentence that follows "must". A path has only one form, so that no two limits are
+/// for the same path.
 pub(super) fn path_fault(path: &str) -> Option<&'static str> {
     let Some(rest) = path.strip_prefix('/') else { return Some("start with '/'") };
     if path.contains(['?', '#']) {

@@ -1,6 +1,7 @@
-//! Keys of earlier versions, and what replaces each. A configuration that still has one gets the message as a warning, and works on.
+//! Keys of earlier versions, and the replacement of each. A configuration that still has one gets the message as a warning, and
+//! still works.
 
-/// Each key, and what holds instead.
+/// Each key, and the message about its replacement.
 pub const REMOVED: &[(&str, &str)] = &[
     ("access.basic_auth_realm", "the realm is \"Restricted\", and browsers no longer show it"),
     ("acme.challenge", "server.redirect_port decides: with it http-01 comes first, and tls-alpn-01 after a failure"),

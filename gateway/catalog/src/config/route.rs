@@ -1,5 +1,7 @@
-//! How a route is written: which requests it is for (`GET shop.example/products/:id`), and what holds for them
-//! (`class=product priority=1`). It must not know how requests are compared with it.
+//! Form of a route: the requests that it matches (`GET shop.example/products/:id`), and their settings
+//! (`class=product priority=1`).
+//!
+//! This module must not know how requests are compared with it.
 
 use super::duration::parse_ms;
 use percent_encoding::{AsciiSet, utf8_percent_encode};
@@ -7,7 +9,7 @@ use percent_encoding::{AsciiSet, utf8_percent_encode};
 /// Routes that may be named.
 pub(super) const ROUTES_MAX: usize = 256;
 
-/// Which requests a route is for, and what holds for them.
+/// Requests that a route matches, and their settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Route {
     /// The method; any unless said.
@@ -16,26 +18,26 @@ pub struct Route {
     pub host: Option<String>,
     /// The path's segments.
     pub path: Vec<Segment>,
-    /// What its class is called; as the route is written unless said.
+    /// Name of the class; the route as written by default.
     pub class: String,
     /// Higher goes first.
     pub priority: i8,
-    /// How long after its arrival an answer is of no more use, milliseconds.
+    /// Time after a request's arrival when its answer becomes useless, milliseconds.
     pub deadline_ms: Option<u32>,
-    /// How long it may be predicted to wait before something cheaper is tried, milliseconds.
+    /// Longest predicted wait before a cheaper answer is tried, milliseconds.
     pub budget_ms: Option<u32>,
 }
 
-/// Why a route cannot be read. Says what is allowed, as a part of a sentence that follows "must".
+/// Fault of a route. Says what is allowed, as a part of a sentence that follows "must".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
     /// The path has characters beyond ASCII.
     #[error("be written as it comes from browsers, percent-encoded: {encoded:?}")]
     NotEncoded {
-        /// How it comes.
+        /// Route with a percent-encoded path.
         encoded: String,
     },
-    /// What stands before the `=` is no pattern.
+    /// The text before the `=` is no pattern.
     #[error(
         "be written like \"/products/:id\", \"GET /search\" or \"POST shop.example/api/*\", with '*' only at the end"
     )]
@@ -43,7 +45,7 @@ pub enum RouteError {
     /// One setting stands there twice.
     #[error("set {name} once, not twice")]
     Twice {
-        /// Which.
+        /// Name of the setting.
         name: String,
     },
     /// A word of the settings is none.
@@ -60,7 +62,7 @@ pub enum RouteError {
 /// One segment of a route's path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// This one.
+    /// Segment with exactly this text.
     Name(String),
     /// `:id`: any one.
     Any,
@@ -161,8 +163,8 @@ impl Route {
         Some(())
     }
 
-    /// How much of a request it names, so that of several routes that fit the closest counts: named segments first, then
-    /// the length, then host and method.
+    /// Closeness of a match: of several routes that match a request, the greatest counts. Named segments decide first, then the
+    /// length, then host and method.
     #[must_use]
     pub fn closeness(&self) -> (usize, usize, bool, bool, bool) {
         let named = self.path.iter().filter(|segment| matches!(segment, Segment::Name(_))).count();
@@ -171,7 +173,7 @@ impl Route {
     }
 }
 
-/// How a path beyond ASCII comes over the wire; `None` for what holds nothing of the kind, or where it is not in the path.
+/// Percent-encoded form of a route with a path beyond ASCII. `None` if the path is ASCII, or if another part is not.
 fn percent_encoded(pattern: &str) -> Option<String> {
     let (before, path) = pattern.split_at(pattern.find('/')?);
     if path.is_ascii() || !before.is_ascii() {

@@ -1,5 +1,5 @@
-//! What is said of names that were probably slips, and of where in a file they stand. It must not decide whether a slip
-//! is refused.
+//! Messages about names that are probably mistyped, and line numbers in a file. This module must not decide whether a mistyped
+//! name is refused.
 
 use toml::de::DeValue;
 
@@ -13,7 +13,7 @@ pub(super) fn unknown(what: &str, near: Option<&str>) -> String {
     }
 }
 
-/// For a short form that stands below the header of another section, which TOML takes for a key of that section.
+/// Message about a short form below the header of another section, which TOML takes for a key of that section.
 pub(super) fn short_form(name: &str) -> Option<String> {
     let key = SECTIONS.iter().find(|section| section.name == name)?.short()?;
     Some(format!("is an unknown key; put {name} above the first section, or set {}", key.path))
@@ -30,7 +30,7 @@ fn sentence(mut text: String) -> String {
     text
 }
 
-/// By the key's own name, or by its whole path. Of several keys of that name the gateway's own is meant.
+/// Key with the nearest name, or else the nearest path. If several keys have that name, the key of `server` is meant.
 pub(super) fn nearest_key(name: &str) -> Option<&'static str> {
     let by_name = nearest(name, keys().map(|key| key.name));
     by_name
@@ -59,7 +59,7 @@ pub(super) fn suspicious(name: &str, value: &str) -> Option<String> {
     Some(format!("environment variable {name} {} It has no effect.", sentence(unknown("key", near))))
 }
 
-/// What Kubernetes puts into `SLUICE_SERVER_PORT` for a service that is called `sluice-server`.
+/// Whether a value has the form that Kubernetes gives `SLUICE_SERVER_PORT` for a service with the name `sluice-server`.
 pub(super) fn is_service_link(value: &str) -> bool {
     ["tcp://", "udp://", "sctp://"].iter().any(|scheme| value.starts_with(scheme))
 }

@@ -1,4 +1,4 @@
-//! How a time is written where its unit is free: `45s`, `30m`, `2h`, `7d`.
+//! Form of a time whose unit is free: `45s`, `30m`, `2h`, `7d`.
 
 use super::duration::{TimeUnit, parse_ms};
 
@@ -8,7 +8,7 @@ const SECONDS_MAX: u64 = 31_536_000;
 /// A time in whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// How many, 1 to 31,536,000.
+    /// Number of seconds, 1 to 31,536,000.
     pub seconds: u64,
 }
 

@@ -14,29 +14,29 @@ pub struct Bounds {
     pub max: u64,
 }
 
-/// When a changed value comes into force.
+/// Time at which a changed value takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applies {
-    /// With the next `sluice reload`.
+    /// The next `sluice reload`.
     Reload,
-    /// With the next start of the gateway.
+    /// The next start of the gateway.
     Restart,
 }
 
-/// What of a value is a secret: no worker gets the key's variable, and nothing that Sluice prints shows the secret.
+/// Secret part of a value: no worker gets the key's variable, and nothing that Sluice prints shows the secret.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Secrecy {
-    /// Nothing.
+    /// The value has no secret.
     #[default]
     Public,
-    /// All of it; of a table, each value.
+    /// The whole value is secret; of a table, each value.
     Secret,
     /// User and password of a URL.
     Login,
 }
 
 impl Secrecy {
-    /// The value with `…` for what is a secret.
+    /// The value with `…` in place of its secrets.
     #[must_use]
     pub fn masked(self, value: serde_json::Value) -> serde_json::Value {
         match (self, value) {
@@ -50,7 +50,7 @@ impl Secrecy {
     }
 }
 
-/// What stands for a secret.
+/// Mask in place of a secret.
 const MASK: &str = "…";
 
 /// A URL without its user and password.
@@ -69,9 +69,9 @@ pub struct Section {
     pub name: &'static str,
     /// Name of its type in Rust and TypeScript.
     pub type_name: &'static str,
-    /// What it is about, as written in the table.
+    /// Description as written in the table.
     pub text: &'static str,
-    /// Its keys in the table's order.
+    /// Keys of the section, in the table's order.
     pub keys: &'static [Key],
 }
 
@@ -84,17 +84,17 @@ pub struct Key {
     pub name: &'static str,
     /// `section.name`.
     pub path: &'static str,
-    /// What may be written.
+    /// Type of the value.
     pub kind: Kind,
     /// Bounds, for numbers.
     pub bounds: Option<Bounds>,
-    /// What a number counts; empty where there is nothing to count.
+    /// Unit of a number; empty if it has none.
     pub unit: &'static str,
-    /// When a changed value comes into force.
+    /// Time at which a changed value takes effect.
     pub applies: Applies,
-    /// What of its value is a secret.
+    /// Secret part of the value.
     pub secrecy: Secrecy,
-    /// What it does, as written in the table.
+    /// Description as written in the table.
     pub text: &'static str,
     pub(super) read: fn(&Config) -> serde_json::Value,
     pub(super) set_toml: fn(&mut Config, &toml::de::DeValue<'_>) -> Result<(), ValueError>,
@@ -104,7 +104,7 @@ pub struct Key {
 }
 
 impl Section {
-    /// What it is about, on one line.
+    /// Description on one line.
     #[must_use]
     pub fn description(&self) -> String {
         one_line(self.text)
@@ -118,7 +118,7 @@ impl Section {
 }
 
 impl Key {
-    /// What it does, on one line.
+    /// Description on one line.
     #[must_use]
     pub fn description(&self) -> String {
         one_line(self.text)
@@ -183,7 +183,7 @@ pub fn key(path: &str) -> Option<&'static Key> {
 }
 
 impl Config {
-    /// This config with what a reload may change taken from `other`.
+    /// Copy of this config in which the keys that a reload may change have the values of `other`.
     #[must_use]
     pub fn reloaded(&self, other: &Config) -> Config {
         let mut config = self.clone();
@@ -199,7 +199,7 @@ impl Config {
     }
 }
 
-/// What may be written for a key: a number of milliseconds or seconds may be a time with its unit as well.
+/// Type of a key's value: a number of milliseconds or seconds may be written as a time with a unit as well.
 pub(super) const fn kind_of(kind: Kind, unit: &str) -> Kind {
     match (kind, TimeUnit::named(unit)) {
         (Kind::Integer, Some(unit)) => Kind::Time(unit),
@@ -262,9 +262,9 @@ macro_rules! config {
         /// Everything that is in force, with one field a section and one field a key, named as in the file.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Config {
-            /// Whom the app runs for; only `sluice dev` changes it.
+            /// Purpose that the app runs for; only `sluice dev` changes it.
             pub mode: $crate::config::Mode,
-            /// What no key sets.
+            /// Bounds that no key sets.
             pub bounds: $crate::config::FixedBounds,
             $(
                 $(#[doc = $section_doc])+

@@ -1,4 +1,4 @@
-//! Why a value cannot be read. Each sentence follows the name of the key.
+//! Reasons why a value cannot be read. Each sentence follows the name of the key.
 
 use std::fmt;
 
@@ -9,23 +9,23 @@ use super::nearest;
 use super::table::Bounds;
 use super::values::{Column, Kind};
 
-/// What is wrong with a value.
+/// Fault of a value.
 #[derive(Debug, thiserror::Error)]
 pub enum ValueError {
     /// The file holds a value of another type.
     #[error("must be {kind}, not {found}")]
     Type {
-        /// What may be written.
+        /// Type that is allowed.
         kind: Kind,
-        /// What was written, with its article.
+        /// Type of the value, with its article.
         found: &'static str,
     },
     /// The text is none of what may be written.
     #[error("must be {kind}, not {written:?}{}", did_you_mean(*near))]
     Text {
-        /// What may be written.
+        /// Type that is allowed.
         kind: Kind,
-        /// What was written.
+        /// Text of the value.
         written: String,
         /// The word that was meant.
         near: Option<&'static str>,
@@ -33,25 +33,25 @@ pub enum ValueError {
     /// The number is too small or too large.
     #[error("must be between {} and {}, not {written}", bounds.min, bounds.max)]
     OutOfBounds {
-        /// What is allowed.
+        /// Bounds of the number.
         bounds: Bounds,
-        /// What was written.
+        /// Text of the value.
         written: String,
     },
     /// The time is too short or too long.
     #[error("must be between {} and {}, not {written}", unit.written(bounds.min), unit.written(bounds.max))]
     TimeOutOfBounds {
-        /// What is allowed, in the key's unit.
+        /// Bounds of the time, in the key's unit.
         bounds: Bounds,
         /// The key's unit.
         unit: TimeUnit,
-        /// What was written.
+        /// Text of the value.
         written: String,
     },
     /// Neither the number nor the word that may stand in its place.
     #[error("{error}, or {word:?}{}", did_you_mean(is_near.then_some(*word)))]
     NorWord {
-        /// What is wrong with the number.
+        /// Fault of the number.
         error: Box<ValueError>,
         /// The word.
         word: &'static str,
@@ -67,9 +67,9 @@ pub enum ValueError {
     /// An entry of a table is wrong.
     #[error("{error} (at {name:?})")]
     Entry {
-        /// Its name.
+        /// Name of the entry.
         name: String,
-        /// What is wrong with it.
+        /// Fault of the entry.
         error: Box<ValueError>,
     },
     /// The text of an environment variable or flag is no array of tables.
@@ -78,9 +78,9 @@ pub enum ValueError {
     /// A table of an array is wrong.
     #[error("{error} (in table {number})")]
     Element {
-        /// Its place, counted from 1.
+        /// Place of the table, counted from 1.
         number: usize,
-        /// What is wrong with it.
+        /// Fault of the table.
         error: Box<ValueError>,
     },
     /// A table of an array has an entry that means nothing.
@@ -88,7 +88,7 @@ pub enum ValueError {
     UnknownColumn {
         /// The entry's name.
         name: String,
-        /// What may be there.
+        /// Entries that are allowed.
         columns: &'static [Column],
     },
     /// A table of an array lacks an entry.

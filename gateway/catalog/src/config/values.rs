@@ -10,7 +10,7 @@ use super::nearest;
 use super::table::Bounds;
 use super::value_error::ValueError;
 
-/// What may be written for a key.
+/// Type of a key's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A whole number.
@@ -31,26 +31,26 @@ pub enum Kind {
     TextMap,
     /// An array of tables, with these entries.
     Tables(&'static [Column]),
-    /// One of some words, each with what it means.
+    /// One of these words, each with its description.
     Word(&'static [(&'static str, &'static str)]),
 }
 
 /// An entry of each table in an array of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name.
+    /// Name of the entry.
     pub name: &'static str,
-    /// An array of strings instead of a string.
+    /// Whether the value is an array of strings instead of a string.
     pub is_list: bool,
     /// Whether every table must have it.
     pub is_required: bool,
-    /// What it is.
+    /// Description of the entry.
     pub text: &'static str,
 }
 
 /// A type that a key can have.
 pub trait Value: Sized {
-    /// What may be written.
+    /// Type of the value as users write it.
     const KIND: Kind;
     /// Whether the type is a number, which needs bounds.
     const BOUNDED: bool = false;
@@ -102,17 +102,17 @@ macro_rules! integers {
 
 integers!(u16 u32 u64);
 
-/// How many requests a worker holds at once.
+/// Number of requests that a worker holds at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concurrency {
-    /// So many.
+    /// Fixed number of requests.
     Fixed(u32),
-    /// One, and another while those that it holds wait for something else than the CPU.
+    /// One, and further requests while those that it holds wait for something else than the CPU.
     WhileWaiting,
 }
 
 const WHILE_WAITING: &str = "while-waiting";
-/// What the same was called at first.
+/// Former name of the same word, which is still read.
 const AUTO: &str = "auto";
 
 impl Value for Concurrency {
@@ -149,7 +149,7 @@ impl Value for Concurrency {
     }
 }
 
-/// A number that does not even fit the parser's type is out of bounds too, and is told so in the same words.
+/// Converts a number and checks its bounds. A number beyond the parser's type is out of bounds as well, with the same message.
 fn within<T: TryFrom<u64>>(number: Option<i128>, written: &str, bounds: Option<Bounds>) -> Result<T, ValueError> {
     let bounds = bounds.unwrap_or(Bounds { min: 0, max: u64::MAX });
     number
@@ -202,7 +202,7 @@ impl Value for Option<String> {
         String::from_toml(value, bounds).map(Some)
     }
 
-    /// Nothing is how an environment variable takes back what the file says.
+    /// Reads an empty text as no value, so that an environment variable can remove the file's value.
     fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, ValueError> {
         if text.is_empty() { Ok(None) } else { String::from_text(text, bounds).map(Some) }
     }

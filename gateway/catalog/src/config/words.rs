@@ -46,7 +46,7 @@ macro_rules! words {
 }
 
 words! {
-    /// Which of the waiting requests goes next.
+    /// Order in which waiting requests are dispatched.
     Order {
         /// The one whose class is expected to cost least, unless another has waited for too long.
         Shortest = "shortest",
@@ -55,13 +55,13 @@ words! {
     }
     /// Whether long requests get workers of their own.
     Lanes {
-        /// While there are both long and short requests, `queue.order` is `shortest` and `workers.concurrency` is
+        /// Enabled while there are both long and short requests, `queue.order` is `shortest` and `workers.concurrency` is
         /// `"while-waiting"` or 1.
         Auto = "auto",
-        /// Never.
+        /// Disabled.
         Off = "off",
     }
-    /// By what a client finds the worker again that keeps its session.
+    /// Means by which a client finds the worker that keeps its session.
     Sticky {
         /// Nothing: any worker answers any client.
         Off = "off",
@@ -70,7 +70,7 @@ words! {
         /// The client's address (the first 64 bits of an IPv6 one).
         Address = "address",
     }
-    /// To which requests that come from other sites a browser adds the cookie.
+    /// Requests from other sites to which a browser adds the cookie.
     SameSite {
         /// Links to the app.
         Lax = "lax",
@@ -79,23 +79,23 @@ words! {
         /// All, for apps in other sites' pages. Browsers take such a cookie over HTTPS alone.
         None = "none",
     }
-    /// Which renderer an app's imports of react-dom's server modules give.
+    /// Renderer behind an app's imports of react-dom's server modules.
     Renderer {
-        /// Their own.
+        /// The renderer of `react-dom` itself.
         ReactDom = "react-dom",
         /// `@sluice/react`, wherever it renders the same bytes.
         Fast = "fast",
     }
-    /// Whose trace context reaches the app.
+    /// Clients whose trace context reaches the app.
     TraceContext {
-        /// That of every client, as without a gateway: any client may ask for its request to be sampled.
+        /// Every client, as without a gateway: any client may ask for its request to be sampled.
         Pass = "pass",
-        /// That of `server.trusted_peers` alone.
+        /// Only `server.trusted_peers`.
         Trusted = "trusted",
-        /// Nobody's: each request begins a trace of its own.
+        /// No client: each request begins a trace of its own.
         Off = "off",
     }
-    /// Which requests are profiled after others of their class took unusually long.
+    /// Requests that are profiled after others of their class took unusually long.
     Tails {
         /// None.
         Off = "off",
@@ -104,26 +104,26 @@ words! {
         /// Each of the next 20 of the class, one at a time.
         On = "on",
     }
-    /// What becomes of kept pages when a new version of the app takes over.
+    /// Use of cached pages after a new version of the app takes over.
     OnReload {
-        /// They stay.
+        /// Cached pages stay in use.
         Keep = "keep",
-        /// They count as stale: used only while a new one is rendered, or where none can be.
+        /// Cached pages count as stale: used only while a new one is rendered, or where none can be.
         Stale = "stale",
-        /// They are dropped.
+        /// Cached pages are dropped.
         Drop = "drop",
     }
-    /// Which requests with `_` in a header's name are accepted.
+    /// Requests with `_` in a header's name that are accepted.
     UnderscoreHeaders {
-        /// Those whose name, with `_` read as `-`, is neither that of another header of the request nor of one that the
-        /// gateway sets or acts on.
+        /// Requests in which that name, with `_` read as `-`, is neither that of another header of the request nor of one that
+        /// the gateway sets or acts on.
         Distinct = "distinct",
         /// None.
         Refuse = "refuse",
         /// All but those that would become the gateway's own `X-Sluice-*` or `Sluice-Warm-Up`.
         Pass = "pass",
     }
-    /// How log lines look.
+    /// Format of log lines.
     LogFormat {
         /// Readable on a terminal, JSON lines elsewhere.
         Auto = "auto",
@@ -134,11 +134,11 @@ words! {
     }
     /// Names of the fields in JSON lines.
     LogFields {
-        /// Those of the reference.
+        /// Names of the reference.
         Sluice = "sluice",
-        /// Those of OpenTelemetry's semantic conventions, else `sluice.` and the name of the reference.
+        /// Names of OpenTelemetry's semantic conventions, else `sluice.` and the name of the reference.
         Otel = "otel",
-        /// Those of the Elastic Common Schema, else `sluice.` and the name of the reference.
+        /// Names of the Elastic Common Schema, else `sluice.` and the name of the reference.
         Ecs = "ecs",
     }
     /// Log lines and query strings.

@@ -1,4 +1,4 @@
-//! Histograms of times, for all requests and for those of one class. They must not know what the times are of.
+//! Histograms of times, for all requests and for those of one class. This module must not know what is timed.
 
 use sluice_catalog::metrics::{BUCKETS_SECONDS, CLASS_BUCKETS_SECONDS};
 
@@ -20,7 +20,7 @@ impl Histogram {
         self.record_times(1, value_ms, request);
     }
 
-    /// Records it for several requests, or for none.
+    /// Records a time for several requests, or for none.
     pub(super) fn record_times(&mut self, times: u32, value_ms: f64, request: &AccessRecord<'_>) {
         if times == 0 {
             return;

@@ -1,6 +1,6 @@
-//! Where a line came from, and how much it matters.
+//! Source and severity of a log line.
 
-/// Which of a worker's outputs a line came from.
+/// Output of a worker that a line came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// File descriptor 1.
@@ -20,16 +20,16 @@ impl Stream {
     }
 }
 
-/// How much an event matters to an operator.
+/// Severity of an event to an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// For who looks for a fault.
+    /// Detail for finding a fault.
     Debug,
-    /// Normal life.
+    /// Normal operation.
     Info,
-    /// Somebody should look at it some day.
+    /// Problem that an operator should look at some day.
     Warn,
-    /// Somebody should look at it now.
+    /// Problem that an operator should look at now.
     Error,
 }
 

@@ -1,6 +1,6 @@
-//! Words for what the gateway does when there is more to do than workers: steps down from a render, and alarms.
+//! Words for overload: steps down from a render, and alarms.
 
-/// What a request for a worker was given, from the best downwards.
+/// Step that a request for a worker was served at, from the best downwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Step {
@@ -30,15 +30,15 @@ impl Step {
     }
 }
 
-/// Which worker got the request of a client whose session one of them keeps.
+/// Relation between the worker that got a request and its client's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Session {
-    /// The one that keeps it.
+    /// The worker that keeps the session.
     Kept,
-    /// Another, because that one has gone.
+    /// Another worker, because the one that kept the session is gone.
     Moved,
-    /// Any: there was none yet.
+    /// Any worker: there was no session yet.
     New,
 }
 
@@ -57,19 +57,19 @@ impl Session {
     }
 }
 
-/// What the page cache made of a request.
+/// Result of the page cache for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum CacheUse {
-    /// It got a page that is kept, and fresh.
+    /// Answered with a fresh cached page.
     Hit,
-    /// It got one that is kept, and stale.
+    /// Answered with a stale cached page.
     Stale,
-    /// It got one while that was rendered for another request.
+    /// Answered with a page that was being rendered for another request.
     Joined,
     /// A page was rendered for it.
     Miss,
-    /// It went by the cache.
+    /// The request bypassed the cache.
     Bypass,
 }
 
@@ -90,21 +90,21 @@ impl CacheUse {
     }
 }
 
-/// What came of an include of a composed page.
+/// Result of an include of a composed page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum IncludeEnd {
-    /// It is in the page.
+    /// The include is in the page.
     Sent,
-    /// Its `alt` is.
+    /// The include's `alt` is in the page.
     Alt,
-    /// It came too late, and nothing is in its place.
+    /// The include was too late, and nothing is in its place.
     Late,
-    /// It had an error, no end, or too many bytes.
+    /// The include had an error, no end, or too many bytes.
     Failed,
-    /// It was not asked for: a bound, or another host.
+    /// The include was not requested: a bound, or another host.
     Refused,
-    /// Its tag could not be read.
+    /// The tag could not be read.
     Malformed,
 }
 
@@ -126,16 +126,16 @@ impl IncludeEnd {
     }
 }
 
-/// What came of the includes of one page.
+/// Results of the includes of one page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Includes {
-    /// Those that it asked for.
+    /// Includes that the page requested.
     pub asked: u32,
-    /// Those of them that left their `alt`, or nothing.
+    /// Includes that were replaced by their `alt` or by nothing.
     pub failed: u32,
 }
 
-/// What an operator is alarmed about.
+/// Kind of an alarm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Alarm {
@@ -151,7 +151,7 @@ pub enum Alarm {
     LongRun,
     /// The route tables of a worker grow while it serves.
     RoutesGrow,
-    /// Something grows steadily with the age of workers.
+    /// Memory, open files or the cost of requests grow steadily with the age of workers.
     GrowsWithAge,
     /// A certificate is about to expire, or a name gets none.
     Certificates,

@@ -1,6 +1,6 @@
 //! Words for how requests end.
 
-/// How a request ended and who ended it.
+/// Way in which a request ended, and the party that ended it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Outcome {
@@ -24,7 +24,7 @@ pub enum Outcome {
     WorkerFault,
     /// A fault of the gateway itself.
     GatewayFault,
-    /// The client left before its request was whole.
+    /// The client left before its request was complete.
     ClientGoneReceiving,
     /// The client left while the request was queued; no worker saw it.
     ClientGoneQueued,
@@ -84,7 +84,8 @@ impl Outcome {
         matches!(self, Self::Answered | Self::AppError | Self::Upgraded | Self::StreamIdle)
     }
 
-    /// Whether the client did not get what it asked for, and did nothing wrong. The one list behind error rates, monitors and traces.
+    /// Whether the request failed through no fault of the client. The only definition behind error rates, monitors and
+    /// traces.
     #[must_use]
     pub const fn is_failure(self) -> bool {
         match self {

@@ -1,15 +1,15 @@
 //! Words for what happens to workers.
 
-/// What a recycled worker has had enough of.
+/// Reason for the replacement of a healthy worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Recycled {
-    /// Requests.
+    /// Number of requests.
     Requests,
-    /// Memory.
+    /// Memory of the worker.
     Memory,
-    /// Its socket has lost its name.
+    /// The worker's socket has lost its name.
     Socket,
-    /// Its priority was lowered and cannot be raised again.
+    /// The worker's priority was lowered and cannot be raised again.
     Overdue,
 }
 
@@ -29,29 +29,29 @@ impl Recycled {
     }
 }
 
-/// Where a stuck worker is.
+/// Code that a stuck worker runs.
 #[derive(Debug, Clone, Copy)]
 pub struct StuckPlace<'a> {
     /// The function; empty if it has no name.
     pub function: &'a str,
-    /// Its file.
+    /// File of the function.
     pub file: &'a str,
-    /// From 1.
+    /// Line, from 1.
     pub line: u32,
-    /// From 1.
+    /// Column, from 1.
     pub column: u32,
     /// The innermost functions with their places.
     pub stack: &'a str,
 }
 
-/// What the time of an uninterrupted run went to.
+/// Main cause of an uninterrupted run's duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunTime {
-    /// Its code computed.
+    /// Code of the run computed.
     Computing,
-    /// It could have gone on, and others had the CPU.
+    /// The thread was runnable, and others had the CPU.
     Starved,
-    /// It slept in a synchronous call.
+    /// The thread slept in a synchronous call.
     Waiting,
 }
 
@@ -94,13 +94,13 @@ pub struct HeldRequest<'a> {
     pub target: &'a str,
 }
 
-/// Why a worker's process ended.
+/// Reason for the end of a worker's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitReason {
-    /// By itself.
+    /// Exit by the process itself.
     Exited,
-    /// By a signal that the gateway did not send, or only to ask it to leave.
+    /// Signal that the gateway did not send, or that only asked the worker to leave.
     Signalled,
     /// V8's heap was full.
     OutOfMemory,

@@ -1,4 +1,4 @@
-//! The JSON line of a request, and what it says in other words than those of the reference. It must not know other events.
+//! The JSON line of a request, under the names of the reference or of a convention. This module must not know other events.
 
 use sluice_catalog::config::{LogFields, site};
 

@@ -1,5 +1,5 @@
-//! Lines for somebody who develops an app: what the app writes as it writes it, requests in a few words, and of the gateway only what
-//! has to do with the app. `sluice logs` has the rest.
+//! Lines for a developer of an app: the app's output unchanged, requests in a few words, and only those lines of the gateway
+//! that concern the app. `sluice logs` has the rest.
 
 use sluice_catalog::errors::Code;
 use sluice_catalog::logfields::LineKind;

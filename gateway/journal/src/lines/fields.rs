@@ -10,7 +10,7 @@ use crate::encode::{bounded, escaped, hex, milliseconds, number};
 /// A field's own name, and its key under another name: comma, quotes and colon included.
 type Renamed = (&'static [u8], Box<[u8]>);
 
-/// Names of all fields in other words than those of the reference, as the bytes that stand before a value.
+/// Keys of all fields under a convention's names, as the bytes that stand before a value.
 pub(crate) struct Names {
     pub(crate) fields: LogFields,
     by_event: HashMap<&'static str, Vec<Renamed>>,

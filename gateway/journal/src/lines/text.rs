@@ -26,7 +26,7 @@ pub(crate) fn text(out: &mut Vec<u8>, stamp: &mut Timestamp, unix_ms: u64, event
     say(&mut words, event);
 }
 
-/// What happened, without when, how much it matters and to which worker.
+/// The event in words, without its time, severity and worker.
 pub(crate) fn sentence(event: &Event<'_>) -> String {
     let mut out = Vec::new();
     say(&mut Words(&mut out), event);
@@ -267,7 +267,7 @@ impl Words<'_> {
         self.put(" ms")
     }
 
-    /// Text of somebody else.
+    /// Writes text from a client or an app, without control characters and cut to `bytes_max`.
     pub(super) fn safe(&mut self, text: &str, bytes_max: usize) -> &mut Self {
         let kept = bounded(text, bytes_max);
         harmless(self.0, kept, false);

@@ -1,8 +1,8 @@
-//! Alarms: what is wrong and lasts, judged from numbers over time.
+//! Alarms about conditions that last, judged from numbers over time.
 //!
-//! Each is raised once and cleared once, and what clears it is well away from what raised it, so that numbers that move
-//! around a limit raise nothing twice. It is pure: readings and a clock go in, changes come out. It must not know where
-//! the numbers come from, nor how an operator is told.
+//! Each alarm is raised once and cleared once. The limit that clears it is well away from the one that raises it, so numbers
+//! that move around a limit raise it only once. This module is pure: readings and a clock go in, changes come out. It must not
+//! know where the numbers come from, nor how an operator is notified.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -13,64 +13,64 @@ use sluice_journal::Alarm;
 use crate::runs::AlarmingRun;
 use crate::sleep::times;
 
-/// Share of the time that workers sleep while requests wait from which it is an alarm; from half of that it is none.
+/// Share of time that workers sleep while requests wait above which an alarm is raised. The alarm ends below half of it.
 const ASLEEP: f64 = 0.5;
 
-/// How long the cause of an alarm about a state must be gone until the alarm is over, where `after_ms` is not less. What
-/// raised it had to last, so that it cannot come and go.
+/// Longest time for which the cause of an alarm about a state must be gone until the alarm ends; `after_ms` if that is shorter.
+/// The cause had to last, so it cannot come and go.
 const STATE_GONE_MS: u64 = 5_000;
 
-/// When what becomes an alarm; from the config. 0 is never.
+/// Thresholds of alarms, from the config. 0 disables an alarm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// How long a queue must hold up requests, and how long any cause must be gone.
+    /// Time for which a queue must hold up requests, and for which any cause must be gone.
     pub(crate) after_ms: u64,
-    /// Mean wait above which requests are held up whether or not the queue becomes empty.
+    /// Mean wait above which requests are held up even if the queue becomes empty, milliseconds.
     pub(crate) queue_wait_ms: u64,
-    /// How much more than in the long run a class may cost.
+    /// Tolerated increase of a class's CPU cost over its long-run cost, percent.
     pub(crate) cost_drift_percent: u64,
 }
 
-/// What was seen since the look before.
+/// Readings since the last check.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
-    /// The fewest requests that waited at any moment.
+    /// Smallest number of queued requests at any moment.
     pub(crate) queue_length_min: usize,
-    /// How long those that left the queue in about the last ten seconds had waited, on average.
+    /// Mean wait of the requests that left the queue in about the last ten seconds, milliseconds.
     pub(crate) wait_mean_ms: Option<f64>,
-    /// The same of about the last three seconds.
+    /// Mean wait over about the last three seconds, milliseconds.
     pub(crate) wait_lately_ms: Option<f64>,
     /// Overlaps since the start.
     pub(crate) overlaps_total: u64,
-    /// Classes with what they cost lately, as a multiple of what they cost in the long run.
+    /// Classes with their recent CPU cost, as a multiple of their long-run cost.
     pub(crate) drifts: Vec<(Rc<str>, f64)>,
-    /// Share of the time that workers sleep with what they hold while others wait, and how many times as many requests they
-    /// could serve if they took others meanwhile. `None` where they do, or where that is hardly more.
+    /// Share of time that workers sleep with their requests while others wait, and the factor by which they could serve more
+    /// requests. `None` if the mode gives them further requests, or if the factor is small.
     pub(crate) asleep: Option<(f64, f64)>,
-    /// Share of the time that workers sleep while others wait, where each holds as many requests as it may while they wait.
+    /// Share of time that workers sleep while others wait, if each holds as many requests as its memory allows.
     pub(crate) asleep_when_full: Option<f64>,
-    /// Runs of main threads that were far too long.
+    /// Very long runs of main threads.
     pub(crate) long_runs: Vec<AlarmingRun>,
-    /// What is told of route tables that keep growing.
+    /// Text about route tables that keep growing.
     pub(crate) growing_routes: Option<String>,
-    /// What is told of what grows with the age of workers: of classes, and of what workers need.
+    /// Texts about figures that grow with the age of workers: one for each class, and one for workers' memory and open files.
     pub(crate) growing: Vec<(Option<Rc<str>>, String)>,
-    /// What is told of certificates that are about to expire, and of names that get none.
+    /// Text about certificates that are about to expire, and about names that get none.
     pub(crate) certificates: Option<String>,
-    /// What is told of the latest worker that ended unexpectedly.
+    /// Text about the latest worker that ended unexpectedly.
     pub(crate) crash: Option<String>,
-    /// What is told of requests that are in quarantine.
+    /// Text about requests in quarantine.
     pub(crate) quarantine: Option<String>,
 }
 
-/// What has changed with a look.
+/// Change of an alarm's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     Raised { key: Key, text: String },
     Cleared { key: Key, after_ms: u64 },
 }
 
-/// Which alarm, about which class if about one.
+/// Identity of an alarm: its kind, and the class that it is about, if any.
 pub(crate) type Key = (Alarm, Option<Rc<str>>);
 
 /// An alarm that is raised.
@@ -78,25 +78,25 @@ pub(crate) type Key = (Alarm, Option<Rc<str>>);
 pub(crate) struct Raised {
     pub(crate) since_ms: u64,
     pub(crate) text: String,
-    /// Since when its cause is gone.
+    /// Time at which the cause was first seen gone.
     pub(crate) gone_ms: Option<u64>,
 }
 
-/// What a look says of one alarm.
+/// Result of a check for one alarm.
 enum Sight {
-    /// Its cause is there, in these words.
+    /// Cause is present; the alarm's text.
     There(String),
-    /// It is not there, but neither is it well away: these words are for one that is raised.
+    /// Cause is neither established nor clearly gone. The text replaces that of a raised alarm; no alarm is raised.
     Near(String),
 }
 
-/// The judge. What it keeps is bounded by the number of classes.
+/// State of all alarms, bounded by the number of classes.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
     raised: BTreeMap<Key, Raised>,
-    /// Since when requests are held up.
+    /// Time from which requests are held up.
     held_up_ms: Option<u64>,
-    /// Since when workers sleep while requests wait.
+    /// Time from which workers sleep while requests wait.
     asleep_ms: Option<u64>,
     overlaps_total: u64,
 }
@@ -107,7 +107,7 @@ impl Judge {
         self.raised.iter()
     }
 
-    /// Takes a reading in. `now_ms` must not run backwards.
+    /// Judges a reading and returns the changes. `now_ms` must not run backwards.
     pub(crate) fn look(&mut self, now_ms: u64, limits: &Limits, reading: &Reading) -> Vec<Change> {
         let mut sights: BTreeMap<Key, Sight> = BTreeMap::new();
         sights.extend(self.see_queue(now_ms, limits, reading).map(|sight| ((Alarm::SteadyQueue, None), sight)));
@@ -240,7 +240,8 @@ impl Judge {
     }
 }
 
-/// How long an alarm's cause must be gone. What is counted by single events has to stay away for as long as the config says.
+/// Time for which an alarm's cause must be gone until the alarm ends, milliseconds. Alarms that single events raise take the
+/// full `after_ms`.
 fn gone_ms_max(alarm: Alarm, limits: &Limits) -> u64 {
     match alarm {
         Alarm::SteadyQueue | Alarm::WorkersAsleep | Alarm::Quarantine => limits.after_ms.min(STATE_GONE_MS),

@@ -1,5 +1,5 @@
-//! Which requests are profiled because others of their class took unusually long, and which of those profiles are kept. Pure: it
-//! is told of costs and of time, and says what to do.
+//! Choice of requests to profile, after others of their class took unusually long, and of profiles to keep. Pure: costs and
+//! times go in, decisions come out.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,28 +9,28 @@ use sluice_catalog::profiles::Tail;
 use sluice_scheduler::RequestId;
 use tokio::time::Instant;
 
-/// Least CPU time of a request that is looked into: what takes less, nobody waits for.
+/// Minimum CPU time of a slow request, microseconds: nobody waits for less.
 const SLOW_US_MIN: u64 = 5_000;
-/// What is more than the usual by less is within the error of its histogram.
+/// CPU time from which a request is slow, percent of the usual. A smaller excess is within the error of the class's histogram.
 const MARGIN_PERCENT: u64 = 125;
-/// Requests of a class that are profiled at most after one was slow.
+/// Maximum number of requests of a class that are profiled after a slow one.
 const TRIES_MAX: u32 = 20;
-/// Classes that are looked into at once: those of which a request was slow last.
+/// Maximum number of classes that are profiled at once: those with the latest slow requests.
 const ARMED_MAX: usize = 64;
-/// How long a profile is waited for.
+/// Longest wait for a profile.
 const PROFILE_TIMEOUT: Duration = Duration::from_secs(120);
-/// With `sampled`: time between two profiles, as a multiple of what the one before took of its worker beside the request, and at least.
+/// Pause after a profile with `sampled`, as a multiple of the time that it took of the worker beside the request.
 const PAUSE_FACTOR: u32 = 200;
-/// As a multiple of the time for which its request had the worker for itself: others would have shared it.
+/// Pause as a multiple of the time that its request had the worker to itself, because others would have shared it.
 const PAUSE_ALONE_FACTOR: u32 = 50;
 const PAUSE_MIN: Duration = Duration::from_secs(1);
-/// Profiles of a class that are kept, the worst.
+/// Maximum number of profiles kept for a class, the slowest.
 const CLASS_KEPT_MAX: usize = 3;
-/// Profiles of the tail that are kept.
+/// Maximum number of profiles of the tail that are kept.
 const KEPT_MAX: usize = 30;
-/// Size of all of them.
+/// Maximum total size of kept profiles, bytes.
 const KEPT_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// How long one is kept.
+/// Longest time that a profile is kept, milliseconds.
 const KEPT_MS_MAX: u64 = 24 * 3600 * 1000;
 
 /// A class of which one request was slow.
@@ -38,16 +38,16 @@ const KEPT_MS_MAX: u64 = 24 * 3600 * 1000;
 struct Armed {
     usual_us: u64,
     tries: u32,
-    /// Counts the slow requests of all classes.
+    /// Number of the class's latest slow request, counted over all classes.
     slow_at: u64,
 }
 
 /// A profile that a worker is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProfileOrder {
-    /// Names its file. No other profile in the directory has it, whichever gateway asked for that one.
+    /// Number that names the profile's file. It is unique in the directory, also among profiles that another gateway ordered.
     pub number: u64,
-    /// It is worth keeping from so many microseconds of CPU on.
+    /// CPU time from which the profile is worth keeping, microseconds.
     pub from_us: u64,
 }
 
@@ -60,7 +60,7 @@ struct UnderWay {
     usual_us: u64,
 }
 
-/// What is known.
+/// Classes with slow requests, the profile in progress, and the profiles that are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Tails {
     armed: HashMap<String, Armed>,
@@ -72,7 +72,7 @@ pub(crate) struct Tails {
 }
 
 impl Tails {
-    /// A request of this class has cost so much, and 99 of 100 at most `usual_us`.
+    /// Records the CPU time of a request; 99 of 100 requests of its class take at most `usual_us`.
     pub(crate) fn cost(&mut self, class: &str, cost_us: u64, usual_us: impl FnOnce() -> Option<u64>) {
         if cost_us < SLOW_US_MIN {
             return;
@@ -117,7 +117,7 @@ impl Tails {
         Some(ProfileOrder { number, from_us: worth_us(usual_us).max(SLOW_US_MIN) })
     }
 
-    /// The profile of this request is over. Gives its number and what its class usually costs, microseconds; `None` where nobody
+    /// Ends the profile of this request. Returns its number and the usual cost of its class in microseconds; `None` if nobody
     /// waits for it.
     pub(crate) fn over(
         &mut self,
@@ -135,7 +135,7 @@ impl Tails {
         Some((one.number, one.usual_us))
     }
 
-    /// Keeps a profile. Gives the files that are to go: of those that are better, older, or too many.
+    /// Keeps a profile. Returns files to remove: profiles that are less slow, too old, or too many.
     pub(crate) fn keep(&mut self, tail: Tail) -> Vec<String> {
         // The class has shown what it does.
         self.armed.remove(&tail.class);
@@ -158,22 +158,22 @@ impl Tails {
         gone
     }
 
-    /// Gives the files of those that are too old by this time, milliseconds since 1970.
+    /// Drops profiles that are too old at this time, Unix time in milliseconds. Returns their files.
     pub(crate) fn expire(&mut self, now_unix_ms: u64) -> Vec<String> {
         self.leave_only(|tail| tail.at_unix_ms.saturating_add(KEPT_MS_MAX) > now_unix_ms)
     }
 
-    /// Gives the files of the others.
+    /// Drops the other profiles. Returns their files.
     fn leave_only(&mut self, mut stays: impl FnMut(&Tail) -> bool) -> Vec<String> {
         self.kept.extract_if(.., |tail| !stays(tail)).map(|tail| tail.file).collect()
     }
 
-    /// Those that are kept.
+    /// Profiles that are kept.
     pub(crate) fn kept(&self) -> &[Tail] {
         &self.kept
     }
 
-    /// Goes on from what another gateway has kept.
+    /// Takes over the profiles that another gateway kept.
     pub(crate) fn restore(&mut self, kept: Vec<Tail>) {
         // A worker of that gateway may still write the one after its last.
         self.latest_number = kept.iter().map(|tail| tail.id).max().unwrap_or_default().saturating_add(1);
@@ -181,7 +181,7 @@ impl Tails {
     }
 }
 
-/// CPU time from which a request is slow, by what is usual.
+/// CPU time from which a request is slow, given the usual one, microseconds.
 fn worth_us(usual_us: u64) -> u64 {
     usual_us.saturating_mul(MARGIN_PERCENT) / 100
 }
