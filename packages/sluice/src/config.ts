@@ -11,17 +11,20 @@ export interface Config {
   server?: ServerConfig;
   /** Certificates that the gateway gets from a CA by itself, by ACME (RFC 8555), and renews. */
   acme?: AcmeConfig;
-  /** How often one client may ask. Requests over a limit get 429 from the gateway and reach no worker. */
+  /**
+   * Limits on the request rate of one client. Requests over a limit get 429 from the gateway and reach
+   * no worker.
+   */
   rate?: RateLimitsConfig;
   /**
-   * Who may ask. Requests that the gateway answers for its probes (`edge.ping_path`, `edge.ready_path`)
-   * and the admin address are not affected.
+   * Clients that may send requests. Requests that the gateway answers for its probes (`edge.ping_path`,
+   * `edge.ready_path`) and the admin address are not affected.
    */
   access?: AccessConfig;
-  /** How React renders on the server. `react = "fast"` is short for this section with that renderer. */
+  /** React rendering on the server. `react = "fast"` is short for this section with that renderer. */
   react?: ReactConfig | 'react-dom' | 'fast';
   /**
-   * How much of a page the server renders (`@sluice/render`), and what browsers report of it
+   * Share of visitors who get server rendering (`@sluice/render`), and the reports of browsers about it
    * (`@sluice/browser`).
    */
   render?: RenderConfig;
@@ -33,14 +36,14 @@ export interface Config {
    */
   sticky?: SessionsConfig | 'off' | 'cookie' | 'address';
   /**
-   * Requests of the gateway's own that a worker answers before it takes those of clients, as long as
-   * others are there to take them. They carry `Sluice-Warm-Up: 1`.
+   * Requests that the gateway sends to a worker before those of clients, as long as other workers are
+   * there to take the clients' requests. They carry `Sluice-Warm-Up: 1`.
    */
   warm_up?: WarmUpConfig;
   /**
-   * When a healthy worker is replaced, by a successor that is ready before the old one leaves. Workers
-   * are replaced one at a time: the next is begun with when the one before has finished what it held and
-   * has gone.
+   * Replacement of healthy workers. A successor is ready before the old worker leaves. Workers are
+   * replaced one at a time: the next replacement begins when the worker before has finished its requests
+   * and has gone.
    */
   recycle?: RecycleConfig;
   /** Requests that wait for a worker. */
@@ -81,21 +84,21 @@ export interface Config {
    */
   errors?: ErrorsConfig;
   /**
-   * Pages that are kept and sent to others, as HTTP allows (RFC 9111): an app says so with
+   * Cached pages, which other clients get as well, as HTTP allows (RFC 9111). An app allows it with
    * `Cache-Control: public, max-age=60` or `s-maxage=60`.
    */
   cache?: PageCacheConfig;
   /**
-   * Pages that the gateway puts together (Edge Side Includes): one that many get, with `<esi:include
-   * src="/cart/summary"/>` where each visitor has something else. The app says which with
-   * `Surrogate-Control: content="ESI/1.0"`.
+   * Pages that the gateway composes (Edge Side Includes). Many visitors get the same page, with
+   * `<esi:include src="/cart/summary"/>` in place of each visitor's own content. The app marks such
+   * pages with `Surrogate-Control: content="ESI/1.0"`.
    */
   compose?: ComposeConfig;
   /** Compression of answers by the gateway, for clients that accept it. It runs on threads of its own. */
   compression?: CompressionConfig;
-  /** Leaving. */
+  /** Shutdown of the gateway. */
   drain?: DrainConfig;
-  /** CPU profiles that the gateway has taken by itself. */
+  /** CPU profiles that the gateway takes by itself. */
   profile?: ProfileConfig;
   /**
    * Spans of requests for OpenTelemetry. OpenTelemetry's own variables say the rest:
@@ -104,7 +107,7 @@ export interface Config {
    * `OTEL_TRACES_SAMPLER`.
    */
   traces?: TracesConfig;
-  /** Lines on standard output. */
+  /** Log lines on standard output. */
   log?: LogConfig;
   /** Dashboard, metrics and health for operators. */
   admin?: AdminConfig;
@@ -188,9 +191,9 @@ export interface ServerConfig {
    */
   connections_max?: number;
   /**
-   * The same from one address, or one IPv6 network of 64 bits; `trusted_peers` are exempt. 0 takes a
-   * quarter of `connections_max`, and exempts this machine. An idle connection closes where a new one
-   * finds no room. In connections, from 0 to 1000000.
+   * Client connections that may be open at once from one address, or one IPv6 network of 64 bits.
+   * `trusted_peers` are exempt. The value 0 takes a quarter of `connections_max`, and exempts this
+   * machine. An idle connection closes where a new one finds no room. In connections, from 0 to 1000000.
    * @default 0
    */
   connections_per_address_max?: number;
@@ -207,7 +210,7 @@ export interface ServerConfig {
    */
   certificates?: { cert: string; key: string; hosts?: string[] }[];
   /**
-   * Seconds for which browsers are told to use HTTPS alone: `Strict-Transport-Security: max-age=` in
+   * Time for which browsers use HTTPS alone, in seconds: `Strict-Transport-Security: max-age=` in
    * answers over TLS whose app sends none of its own. 0 sends no such header. In seconds, from 0 to
    * 157680000.
    * @default 0
@@ -232,25 +235,27 @@ export interface ServerConfig {
    */
   http2?: boolean;
   /**
-   * Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded` and `X-Request-Id` are believed.
-   * From anyone else they are replaced.
+   * Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded` and `X-Request-Id` headers are
+   * trusted. The headers of all other clients are replaced.
    * @default []
    */
   trusted_peers?: string[];
   /**
-   * Whose `traceparent` and `tracestate` (W3C Trace Context) reach the app. Without `traces.enabled` the
-   * gateway makes none of its own. It removes a malformed `traceparent` with its `tracestate`.
+   * Clients whose `traceparent` and `tracestate` (W3C Trace Context) reach the app. Without
+   * `traces.enabled` the gateway makes none of its own. It removes a malformed `traceparent` with its
+   * `tracestate`.
    * @default "pass"
    */
   trace_context?: 'pass' | 'trusted' | 'off';
   /**
-   * Which requests with `_` in a header's name are accepted; the others get 400. Node.js distinguishes
+   * Requests with `_` in a header's name that are accepted; the others get 400. Node.js distinguishes
    * `_` and `-`. Servers in the manner of CGI do not, so a client could forge one header by the other.
    * @default "distinct"
    */
   underscore_headers?: 'distinct' | 'refuse' | 'pass';
   /**
-   * How long a connection may stay open between two requests. In milliseconds, from 0 to 3600000.
+   * Longest time for which a connection may stay open between two requests. In milliseconds, from 0 to
+   * 3600000.
    * @default 75000
    */
   keep_alive_timeout_ms?: number | Duration;
@@ -266,8 +271,8 @@ export interface ServerConfig {
    */
   body_bytes_max?: number;
   /**
-   * How long a client may take in no bytes of its response before it is cut off. In milliseconds, from
-   * 100 to 3600000.
+   * Longest time for which a client may take in no bytes of its response before it is cut off. In
+   * milliseconds, from 100 to 3600000.
    * @default 60000
    */
   send_timeout_ms?: number | Duration;
@@ -296,8 +301,8 @@ export interface AcmeConfig {
    */
   directory?: string;
   /**
-   * File with the certificates (PEM) to trust the CA by, relative to the config file; without it, those
-   * that the system trusts. For a CA of your own.
+   * File with the certificates (PEM) by which the CA is trusted, relative to the config file; without
+   * it, those of the system. For a CA of your own.
    */
   ca_file?: string;
   /**
@@ -307,10 +312,7 @@ export interface AcmeConfig {
    * that share it ask once for all of them.
    */
   dir?: string;
-  /**
-   * Id of an account that the CA knows already, for a CA that wants to be told (external account
-   * binding).
-   */
+  /** ID of an existing account, for a CA that requires external account binding. */
   eab_key_id?: string;
   /** Key of that account, as the CA shows it. Better set by `SLUICE_ACME_EAB_HMAC_KEY` than in a file. */
   eab_hmac_key?: string;
@@ -319,10 +321,10 @@ export interface AcmeConfig {
 /** `[rate]` */
 export interface RateLimitsConfig {
   /**
-   * Paths, each with what one client may ask for at and below it: `"/login" = "5/min burst 20"`. The
-   * rate is a count and `/s`, `/min` or `/h`. The burst is how many may come at once; without it, what
-   * the rate gives in a second, at least 1. Of several paths that fit, the longest counts. Capitals and
-   * small letters are the same. Empty switches it off.
+   * Paths, each with the limit for one client's requests at and below it: `"/login" = "5/min burst 20"`.
+   * The rate is a count and `/s`, `/min` or `/h`. The burst is the number of requests that may come at
+   * once. Without one it is the number that the rate gives in a second, at least 1. If several paths
+   * match, the longest counts. Upper and lower case are the same. An empty table disables the limits.
    * @default {}
    */
   limits?: Record<string, string>;
@@ -336,8 +338,8 @@ export interface RateLimitsConfig {
 /** `[access]` */
 export interface AccessConfig {
   /**
-   * Networks (`10.0.0.0/8`, `::1`) whose clients may ask; all others get 403. Empty for everybody.
-   * Behind a proxy the client is whom `server.trusted_peers` name.
+   * Networks (`10.0.0.0/8`, `::1`) whose clients may send requests; all others get 403. An empty list
+   * allows everybody. Behind a proxy, the client is the one that `server.trusted_peers` name.
    * @default []
    */
   allow?: string[];
@@ -369,8 +371,9 @@ export interface AccessConfig {
 export interface ReactConfig {
   /**
    * Renderer behind the app's own imports of `react-dom/server` and `react-dom/static`. With `fast`,
-   * `@sluice/react` is looked for from the app, then beside Sluice; without it, or with a version of
-   * React that it does not know, react-dom renders. A bundle with react-dom inside has no such imports.
+   * Sluice searches for `@sluice/react` from the app, then beside itself; without it, or with a version
+   * of React that the package does not know, react-dom renders. A bundle with react-dom inside has no
+   * such imports.
    * @default "react-dom"
    */
   renderer?: 'react-dom' | 'fast';
@@ -392,7 +395,7 @@ export interface RenderConfig {
 /** `[workers]` */
 export interface WorkersConfig {
   /**
-   * How many workers run. 0 takes the CPUs that the process may use: the quota of its cgroup or its
+   * Number of workers. 0 takes the CPUs that the process may use: the quota of its cgroup or its
    * affinity, whichever is less. In workers, from 0 to 1024.
    * @default 0
    */
@@ -421,14 +424,14 @@ export interface WorkersConfig {
    */
   lanes?: 'auto' | 'off';
   /**
-   * How long a worker may take to listen after its process started, and then for its warm-up
+   * Longest time that a worker may take to listen after its process started, and then for its warm-up
    * (`warm_up.paths`). In milliseconds, from 100 to 3600000.
    * @default 60000
    */
   start_timeout_ms?: number | Duration;
   /**
-   * How long a worker may take to leave once asked, before it is killed. In milliseconds, from 0 to
-   * 3600000.
+   * Longest time that a worker may take to leave once asked, before it is killed. In milliseconds, from
+   * 0 to 3600000.
    * @default 10000
    */
   stop_timeout_ms?: number | Duration;
@@ -439,13 +442,14 @@ export interface WorkersConfig {
    */
   wait_ready?: boolean;
   /**
-   * How long a worker's event loop may not turn while its main thread burns CPU: an infinite loop, an
-   * endless regular expression. The log then names the function and the line, and the worker is killed.
-   * Counted from the worker's last sign of life, of which there are four a second. A main thread that
-   * waits instead (a synchronous child process, a lock, a disk) has 60 s, or this time if it is more.
-   * Elsewhere than on Linux the system does not distinguish the two, and all have that. At least 1500; 0
-   * disables both. On Linux a worker that computes for 1 s without a turn of its event loop gets a lower
-   * operating-system priority and a stand-in before. In milliseconds, from 0 to 3600000.
+   * Longest time for which a worker's event loop may not turn while its main thread burns CPU: an
+   * infinite loop, an endless regular expression. The log then names the function and the line, and the
+   * worker is killed. Counted from the worker's last sign of life, of which there are four a second. A
+   * main thread that waits instead (a synchronous child process, a lock, a disk) has 60 s, or this time
+   * if it is more. Elsewhere than on Linux the system does not distinguish the two, and all have that.
+   * At least 1500; 0 disables both. On Linux a worker that computes for 1 s without a turn of its event
+   * loop gets a lower operating-system priority and a stand-in before. In milliseconds, from 0 to
+   * 3600000.
    * @default 10000
    */
   stuck_after_ms?: number | Duration;
@@ -454,13 +458,13 @@ export interface WorkersConfig {
 /** `[sticky]` */
 export interface SessionsConfig {
   /**
-   * By what a client finds its worker again. Clients whose worker has gone get another, and a new
+   * Means by which a client finds its worker again. Clients whose worker has gone get another, and a new
    * session there.
    * @default "off"
    */
   by?: 'off' | 'cookie' | 'address';
   /**
-   * Requests that it is for, written as in `classes.routes`: `["/socket.io/*", "GET
+   * Requests that sticky sessions are for, written as in `classes.routes`: `["/socket.io/*", "GET
    * shop.example/cart"]`.
    * @default ["/*"]
    */
@@ -471,8 +475,8 @@ export interface SessionsConfig {
    */
   cookie?: string;
   /**
-   * Its `SameSite`. The cookie is `HttpOnly`, and `Secure` where the client speaks HTTPS, be it to a
-   * trusted peer.
+   * `SameSite` of the cookie. The cookie is `HttpOnly`, and `Secure` where the client speaks HTTPS, with
+   * the gateway or with a trusted peer.
    * @default "lax"
    */
   same_site?: 'lax' | 'strict' | 'none';
@@ -513,7 +517,7 @@ export interface QueueConfig {
    */
   length_max?: number;
   /**
-   * Which of the waiting requests goes next. Within a class it is always the one that came first.
+   * Order in which waiting requests are dispatched. Within a class it is always the order of arrival.
    * @default "shortest"
    */
   order?: 'shortest' | 'fifo';
@@ -549,7 +553,7 @@ export interface ClassesConfig {
 /** `[quarantine]` */
 export interface QuarantineLimitsConfig {
   /**
-   * How long such a request stays in quarantine after the last death; 0 switches quarantine off. In
+   * Time for which such a request stays in quarantine after the last death; 0 disables quarantine. In
    * milliseconds, from 0 to 86400000.
    * @default 600000
    */
@@ -559,10 +563,10 @@ export interface QuarantineLimitsConfig {
 /** `[response]` */
 export interface ResponseConfig {
   /**
-   * How long a worker may send nothing before the client gets 504. The worker's slot stays held. For an
-   * upgrade, which holds none, how long its answer may take. A response that nobody waits for (the
-   * client left or got 504) may continue for as long; then its worker is replaced. In milliseconds, from
-   * 1 to 86400000.
+   * Longest time for which a worker may send nothing before the client gets 504. The worker's slot stays
+   * held. For an upgrade, which holds none, it is the longest time until its answer. A response that
+   * nobody waits for (the client left or got 504) may continue for as long; then its worker is replaced.
+   * In milliseconds, from 1 to 86400000.
    * @default 60000
    */
   worker_timeout_ms?: number | Duration;
@@ -571,8 +575,8 @@ export interface ResponseConfig {
 /** `[streams]` */
 export interface StreamsConfig {
   /**
-   * How long a stream may carry nothing in either direction; 0 disables the limit. In milliseconds, from
-   * 0 to 604800000.
+   * Longest time for which a stream may carry nothing in either direction; 0 disables the limit. In
+   * milliseconds, from 0 to 604800000.
    * @default 3600000
    */
   idle_timeout_ms?: number | Duration;
@@ -581,10 +585,10 @@ export interface StreamsConfig {
 /** `[memory]` */
 export interface MemoryConfig {
   /**
-   * All of them together; what finds no room is kept in temporary files. 0 takes an eighth of the memory
-   * that the process may use (the limit of its cgroup or the machine's memory, whichever is less), at
-   * most 1 GiB. Bytes that a client has not taken for 2 s (0.2 s while more than half is in use) go to a
-   * file as well. In bytes, from 0 to 1099511627776.
+   * Maximum size of all of them together; what finds no room is kept in temporary files. The value 0
+   * takes an eighth of the memory that the process may use, at most 1 GiB. That memory is the limit of
+   * its cgroup or the machine's memory, whichever is less. Bytes that a client has not taken for 2 s
+   * (0.2 s while more than half is in use) go to a file as well. In bytes, from 0 to 1099511627776.
    * @default 0
    */
   buffers_bytes_max?: number;
@@ -605,12 +609,12 @@ export interface TempConfig {
 /** `[edge]` */
 export interface EdgeConfig {
   /**
-   * Answers 200 while the gateway lives. Empty switches it off.
+   * Path that answers 200 while the gateway lives. An empty string disables it.
    * @default "/.sluice/ping"
    */
   ping_path?: string;
   /**
-   * Answers 200 while work makes progress, else 503. Empty switches it off.
+   * Path that answers 200 while work makes progress, else 503. An empty string disables it.
    * @default "/.sluice/ready"
    */
   ready_path?: string;
@@ -667,26 +671,26 @@ export interface ErrorsConfig {
 /** `[cache]` */
 export interface PageCacheConfig {
   /**
-   * Whether pages are kept at all.
+   * Whether pages are cached at all.
    * @default false
    */
   enabled?: boolean;
   /**
-   * Memory for all of them. Pages that are asked for often stay longest. 0 takes an eighth of the memory
-   * that the process may use (the limit of its cgroup or the machine's memory, whichever is less), at
-   * most 256 MiB. In bytes, from 0 to 1099511627776.
+   * Memory for all cached pages. Pages that are asked for often stay longest. The value 0 takes an
+   * eighth of the memory that the process may use, at most 256 MiB. That memory is the limit of its
+   * cgroup or the machine's memory, whichever is less. In bytes, from 0 to 1099511627776.
    * @default 0
    */
   bytes_max?: number;
   /**
-   * For how long pages with status 200 that do not say it are fresh, by the beginning of the URL's path;
-   * the longest that fits decides. An example is `{ "/blog/" = "60s" }` (`s`, `m`, `h` or `d`). Such an
+   * Freshness of pages with status 200 that do not state it, by the beginning of the URL's path; the
+   * longest that fits decides. An example is `{ "/blog/" = "60s" }` (`s`, `m`, `h` or `d`). Such an
    * entry says that such pages are the same for all clients, also for those with cookies.
    * @default {}
    */
   ttl?: Record<string, string>;
   /**
-   * Beginnings of paths whose pages are never kept.
+   * Beginnings of paths whose pages are never cached.
    * @default []
    */
   bypass?: string[];
@@ -703,9 +707,9 @@ export interface PageCacheConfig {
    */
   vary_by?: string[];
   /**
-   * For how long a page may be used after its freshness where rendering it anew fails or the queue is
-   * full. A page that says that itself (`stale-if-error`) or forbids it (`must-revalidate`, `s-maxage`)
-   * overrides this. In seconds, from 0 to 31536000.
+   * Time for which a page may be used after its freshness where rendering it anew fails or the queue is
+   * full. A page that states a time itself (`stale-if-error`) or forbids such use (`must-revalidate`,
+   * `s-maxage`) overrides this. In seconds, from 0 to 31536000.
    * @default 60
    */
   stale_if_error_s?: number | Duration;
@@ -716,9 +720,9 @@ export interface PageCacheConfig {
    */
   on_reload?: 'keep' | 'stale' | 'drop';
   /**
-   * Directory for pages that outlive the gateway: a restart, a kill, and what memory lets go. Without it
-   * they are in memory alone. They do not outlive a start of the machine. `cache.on_reload` says what
-   * becomes of them at the start. Relative to the config file.
+   * Directory for pages that outlive the gateway: a restart, a kill, and eviction from memory. Without
+   * it they are in memory alone. They do not outlive a start of the machine. `cache.on_reload` decides
+   * on their use at the start. Relative to the config file.
    */
   disk_dir?: string;
   /**
@@ -736,8 +740,8 @@ export interface PageCacheConfig {
   /** File with the password of that server, in place of the one in the URL; relative to the config file. */
   shared_password_file?: string;
   /**
-   * How long a request may wait for that server before its page is rendered. In milliseconds, from 1 to
-   * 1000.
+   * Longest time that a request may wait for that server before its page is rendered. In milliseconds,
+   * from 1 to 1000.
    * @default 5
    */
   shared_timeout_ms?: number | Duration;
@@ -752,19 +756,20 @@ export interface PageCacheConfig {
 export interface ComposeConfig {
   /**
    * Whether pages are composed at all. The app then gets `Surrogate-Capability: sluice="ESI/1.0"`, and
-   * no `Accept-Encoding`: what it compresses cannot be read. `compression.enabled` compresses the
+   * no `Accept-Encoding`, because a compressed page cannot be read. `compression.enabled` compresses the
    * composed page.
    * @default false
    */
   enabled?: boolean;
   /**
-   * Beginnings of paths whose pages of type `text/html` are composed as well, for apps that cannot say
-   * so.
+   * Beginnings of paths whose pages of type `text/html` are composed as well, for apps that cannot set
+   * the header.
    * @default []
    */
   paths?: string[];
   /**
-   * How long a page waits for an include, and then for its `alt`. In milliseconds, from 1 to 60000.
+   * Longest time that a page waits for an include, and then for its `alt`. In milliseconds, from 1 to
+   * 60000.
    * @default 1000
    */
   include_ms_max?: number | Duration;
@@ -799,14 +804,14 @@ export interface CompressionConfig {
 /** `[drain]` */
 export interface DrainConfig {
   /**
-   * How long accepted requests may take to finish after SIGTERM, SIGINT, `sluice stop` (after
+   * Longest time that accepted requests may take to finish after SIGTERM, SIGINT, `sluice stop` (after
    * `delay_ms`) or `sluice upgrade`. In milliseconds, from 0 to 3600000.
    * @default 30000
    */
   timeout_ms?: number | Duration;
   /**
-   * How long new connections are still taken and served while readiness already says no, so that a load
-   * balancer can notice. In milliseconds, from 0 to 600000.
+   * Time for which new connections are still taken and served while readiness already says no, so that a
+   * load balancer can notice. In milliseconds, from 0 to 600000.
    * @default 0
    */
   delay_ms?: number | Duration;
@@ -836,7 +841,7 @@ export interface TracesConfig {
 /** `[log]` */
 export interface LogConfig {
   /**
-   * How lines look.
+   * Format of log lines.
    * @default "auto"
    */
   format?: 'auto' | 'json' | 'text';

@@ -258,9 +258,9 @@ config! {
     /// Limits on the request rate of one client. Requests over a limit get 429 from the gateway and reach no worker.
     rate: RateLimits {
         /// Paths, each with the limit for one client's requests at and below it: `"/login" = "5/min burst 20"`. The rate is a
-        /// count and `/s`, `/min` or `/h`. The burst is the number of requests that may come at once; without it, the number
-        /// that the rate gives in a second, at least 1. If several paths match, the longest counts. Upper and lower case are
-        /// the same. An empty table disables the limits.
+        /// count and `/s`, `/min` or `/h`. The burst is the number of requests that may come at once. Without one it is the
+        /// number that the rate gives in a second, at least 1. If several paths match, the longest counts. Upper and lower
+        /// case are the same. An empty table disables the limits.
         limits: BTreeMap<String, String> = BTreeMap::new() => restart;
         /// Networks (`10.0.0.0/8`, `::1`) whose requests are never limited.
         exempt: Vec<String> = Vec::new() => restart;
