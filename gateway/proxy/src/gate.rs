@@ -278,6 +278,10 @@ impl Gate {
         wire: Option<Wire>,
     ) {
         let (worker, request) = (lease.worker, passed.request);
+        if self.scheduler.borrow().worker_state(worker).is_none() {
+            // It has exited meanwhile, and its slots with it.
+            return self.returned(lease, passed);
+        }
         let Some(unended) = self.requests.unreported(worker, by) else {
             // It has ended meanwhile.
             return self.returned(lease, passed);
@@ -297,6 +301,7 @@ impl Gate {
         if is_wanted {
             request.answer.times.set(Times::default());
             request.answer.worker.set(None);
+            request.account.reopen();
         } else if let Some(request) = self.requests.remove(request.request) {
             request.account.give(&self.observer);
         }

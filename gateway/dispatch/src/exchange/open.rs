@@ -154,6 +154,7 @@ impl Exchange {
             self.is_reused = false;
             self.is_written = false;
             self.is_reported = false;
+            self.timer = None;
             self.seen = Seen::NOTHING;
             return actions.push(Action::Connect);
         }

@@ -90,6 +90,16 @@ fn a_connection_that_was_closed_while_idle_costs_a_connection_and_no_try() {
 }
 
 #[test]
+fn a_report_of_what_was_not_read_counts_for_nothing_on_the_next_connection() {
+    let mut story = Story::given(Kind::Plain, false, true);
+    story.does(WROTE);
+    story.does(Event::Reported);
+    assert_eq!(story.does(RESET), [Action::Connect]);
+    assert_eq!(story.exchange.wake_at(), None);
+    assert!(!story.exchange.is_reported());
+}
+
+#[test]
 fn of_a_request_that_a_living_worker_has_not_noticed_no_report_is_waited_for() {
     let mut story = Story::sent();
     story.does(RESET);

@@ -98,7 +98,7 @@ impl Retries {
 impl Gate {
     /// Records that the worker has died while it held this request.
     pub(super) fn orphan(&self, request: RequestId, orphan: Orphan) {
-        if let Some(request) = self.requests.held(request) {
+        if let Some(request) = self.requests.exchange(request) {
             request.orphaned.set(Some(orphan));
         }
     }

@@ -236,8 +236,11 @@ impl sluice_supervisor::Gate for Gate {
 impl Gate {
     /// Gives up a worker that is dying, or that keeps a slot which nothing will free. It gets no more requests (I4), and is replaced.
     pub(crate) fn give_up_worker(&self, worker: WorkerId) {
-        if let Some(slots) = self.slots.borrow().get(&worker) {
-            slots.dies();
+        let is_news = self.slots.borrow().get(&worker).is_some_and(|slots| slots.dies());
+        if is_news {
+            for request in self.requests.of(worker) {
+                request.tell(Told::Dying);
+            }
         }
         self.note_broken_warm_up(worker);
         self.tell(Event::Faulted { worker });

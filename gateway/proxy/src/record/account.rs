@@ -68,6 +68,12 @@ impl Account {
         self.is_measured.set(true);
     }
 
+    /// Opens the account again: another worker gets the request.
+    pub(crate) fn reopen(&self) {
+        self.is_measured.set(false);
+        self.is_reported.set(false);
+    }
+
     /// Whether nothing more is expected.
     pub(crate) fn is_settled(&self) -> bool {
         let has_ended = self.is_reported.get() || self.is_silent.get();

@@ -55,6 +55,28 @@ fn i5_a_get_that_kills_its_second_worker_too_is_answered_with_an_error() {
 }
 
 #[test]
+fn a_request_that_its_worker_gave_back_in_the_moment_of_its_exit_gets_the_next_one() {
+    play(async |world| {
+        let (worker, mut client, mut first) = world.asked("/first").await;
+        first.write(&format!("HTTP/1.1 200 OK\r\n{MARK}Content-Length: 2\r\n\r\nok")).await;
+        client.answer().await;
+        let first_id = first.id;
+        client.get("/second").await;
+        let second = first.next().await.expect("the next request");
+        // Both within one turn: whoever carries the request out learns of them together.
+        let held = second.gives_back(first_id);
+        worker.exit();
+        drop(held);
+        let successor = successor(&world).await;
+        successor.call().await.answer("hello").await;
+        assert_eq!(client.answer().await, "HTTP/1.1 200 OK, hello");
+        world.pass(1000).await;
+        assert_eq!(world.slot(&successor), "free");
+        assert!(world.gate.oldest_exchange().is_none(), "nothing waits for a worker that is gone");
+    });
+}
+
+#[test]
 fn i5_a_post_whose_worker_dies_with_it_is_not_sent_again() {
     play(async |world| {
         let (worker, mut client) = (world.worker().await, world.client());

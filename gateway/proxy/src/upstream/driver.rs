@@ -237,6 +237,10 @@ impl Driver {
 
     fn poll_timer(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(at) = self.request.wake_at() else { return Poll::Pending };
+        if self.spilling.is_some() && self.request.forwards() {
+            // Bytes that are in the socket by then are read before any time counts as over.
+            return Poll::Pending;
+        }
         let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(at)));
         if sleep.deadline() != at {
             sleep.as_mut().reset(at);
@@ -305,6 +309,7 @@ impl Driver {
                 else {
                     return;
                 };
+                drop((request.take_pass(), request.body.take()));
                 request.answer.begin(head);
                 request.answer.upgrade(wire.into_upgraded(stream));
             }
@@ -369,6 +374,10 @@ impl Driver {
         answer.is_stream.set(true);
         answer.last_moved.set(now);
         self.stream = Some(gate.detached(lease));
+        if self.head.is_some() {
+            // It is never sent again, however long its answer lasts.
+            drop((self.request.take_pass(), self.request.body.take()));
+        }
         let is_stream = self.head.as_ref().is_some_and(|head| head.head.status != 101);
         if let Some(head) = self.head.take_if(|_| is_stream) {
             answer.begin(head);

@@ -63,6 +63,9 @@ impl Seat {
                 !matches!(polled, Ok(Poll::Pending))
             };
             if !is_over {
+                if let Some(next) = self.next.take() {
+                    tokio::task::spawn_local(next);
+                }
                 return;
             }
             // Dropped outside of the borrow: it may tell the gate, which may give this client's request to the next worker.

@@ -19,6 +19,7 @@ use super::seat::Seat;
 use super::wire::Wire;
 use crate::gate::Gate;
 use crate::ids::RequestMap;
+use crate::respond::answer::Departure;
 
 /// An idle connection.
 struct Idle {
@@ -95,6 +96,10 @@ impl Slots {
         if self.is_dying.get() {
             request.tell_at(at, Event::Dying);
         }
+        if request.answer.departure() == Departure::Half {
+            // Its client had closed its side before the request had a worker, or while it had another.
+            request.client_half_closed();
+        }
         let seat = request.seat.clone();
         Seat::take(seat.as_ref(), Driver::new(Rc::clone(self), request, lease, wire));
     }
@@ -161,13 +166,9 @@ impl Slots {
         self.take_unseen()
     }
 
-    /// Marks the worker as dying: the process that serves has gone, or the gateway gives it up.
-    pub(crate) fn dies(&self) {
-        if !self.is_dying.replace(true) {
-            for request in self.held(|_| true) {
-                request.tell(Event::Dying);
-            }
-        }
+    /// Marks the worker as dying: the process that serves has gone, or the gateway gives it up. Returns whether that is news.
+    pub(crate) fn dies(&self) -> bool {
+        !self.is_dying.replace(true)
     }
 
     /// Records the cause for which the gateway is about to end the worker. The cause that it was stuck is never replaced.
