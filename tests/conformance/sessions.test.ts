@@ -191,11 +191,6 @@ void describe('Socket.IO with two workers, sticky by cookie or address', () => {
     }));
     assert.equal(pidsOf(all), 2, 'both workers have clients');
   });
-
-  void it('fails without either, or these tests would show nothing', async (t) => {
-    const sluice = await withTwo(t, { ...entry('chat.js'), config: config('off') });
-    await assert.rejects(connectAll(t, sluice, () => ({ transports: ['polling'] })));
-  });
 });
 
 interface Me {
