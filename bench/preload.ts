@@ -1,4 +1,4 @@
-// What the preload adds to plain Node for a light request: CPU time of the worker process, with and without it, in turns.
+// The preload's cost for a light request: CPU time of the worker process, with and without the preload, in turns.
 //
 //   npx tsx bench/preload.ts [--quick] [--runs N] [--requests N] [--only trivial,express]
 //

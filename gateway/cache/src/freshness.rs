@@ -6,13 +6,13 @@ use sluice_message::Fields;
 
 use crate::directives::{Directives, seconds_of};
 
-/// Moment by two clocks. Dates in fields are compared with the wall clock, which may be set back. What is stored grows old by a
-/// clock that only moves forward.
+/// Moment by two clocks. Dates in fields are compared with the wall clock, which may be set back. Stored pages age by a clock
+/// that only moves forward.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
     /// Seconds since 1970.
     pub wall_s: u64,
-    /// Milliseconds since whenever.
+    /// Milliseconds since an arbitrary start.
     pub steady_ms: u64,
 }
 

@@ -180,7 +180,7 @@ fn squeezed(element: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// Sorts values by the client's preference. Of what it likes alike, apps take what it names first.
+/// Sorts values by the client's preference. Among equal preferences, apps take the one that the client names first.
 fn by_weight(values: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     let mut all: Vec<_> = values.collect();
     all.sort_by_key(|value| std::cmp::Reverse(weight_of(value)));

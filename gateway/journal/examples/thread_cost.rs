@@ -4,15 +4,16 @@
 //! Requests end at a steady rate, as on a busy gateway. In place, the thread that serves writes each line. Apart, it gives
 //! records away in batches, and another thread writes the lines: one wake-up for many records.
 
+mod record;
+
 use std::error::Error;
 use std::fs::{self, OpenOptions};
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use sluice_journal::{AccessRecord, Event, Journal, Options, Outcome, Step};
+use sluice_journal::{AccessRecord, Event, Journal, Options};
 use tokio::time::Instant;
 
 /// How long the serving thread sleeps between turns.
@@ -50,32 +51,10 @@ fn emit(journal: &Journal, record: &Record) {
     journal.emit(Event::Access(AccessRecord {
         time_unix_ms: 1_767_225_599_500 + u64::from(record.number / 100),
         request_id: &record.request_id,
-        method: "GET",
         target: &record.target,
         host: &record.host,
         class: &record.class,
-        worker: Some(3),
-        tries: 1,
-        session: None,
-        cache: None,
-        includes: None,
-        step: Some(Step::Render),
-        status: 200,
-        error: None,
-        bytes_in: 0,
-        bytes_out: 18_222,
-        receive_ms: 0.041,
-        queue_ms: Some(1.534),
-        unserved_ms: None,
-        service_ms: Some(12.251),
-        total_ms: 13.912,
-        cpu_ms: Some(11.755),
-        cpu_weight: 1,
-        outcome: Outcome::Answered,
-        peer: IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9)),
-        trace_id: Some(0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c),
-        headers: &[],
-        is_traced: false,
+        ..record::record()
     }));
 }
 

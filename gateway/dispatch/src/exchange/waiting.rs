@@ -18,9 +18,9 @@ impl Exchange {
             }
             // The scheduler takes it out of the queue.
             Event::ClientLeft { .. } | Event::Unwanted => self.unwanted(now),
-            Event::ClientHalfClosed { is_shown } => self.is_half_closed = is_shown,
-            // Late words of a worker that had the request before.
-            Event::Begun
+            // Late words of a worker that had the request before. A client that has closed its side is said again with a worker.
+            Event::ClientHalfClosed { .. }
+            | Event::Begun
             | Event::Connected
             | Event::ConnectFailed
             | Event::Wrote { .. }

@@ -57,14 +57,8 @@ fn i5_a_get_that_kills_its_second_worker_too_is_answered_with_an_error() {
 #[test]
 fn a_request_that_its_worker_gave_back_in_the_moment_of_its_exit_gets_the_next_one() {
     play(async |world| {
-        let (worker, mut client, mut first) = world.asked("/first").await;
-        first.write(&format!("HTTP/1.1 200 OK\r\n{MARK}Content-Length: 2\r\n\r\nok")).await;
-        client.answer().await;
-        let first_id = first.id;
-        client.get("/second").await;
-        let second = first.next().await.expect("the next request");
-        // Both within one turn: whoever carries the request out learns of them together.
-        let held = second.gives_back(first_id);
+        let (worker, mut client, held) = world.given_back().await;
+        // Within the same turn: whoever carries the request out learns of both together.
         worker.exit();
         drop(held);
         let successor = successor(&world).await;

@@ -183,13 +183,7 @@ fn a_request_that_the_app_gives_back_goes_to_a_worker_that_is_free() {
 #[test]
 fn i1_a_worker_that_never_ends_what_it_answered_is_given_up() {
     play(async |world| {
-        let (worker, mut client, mut first) = world.asked("/first").await;
-        first.write(&format!("HTTP/1.1 200 OK\r\n{MARK}Content-Length: 2\r\n\r\nok")).await;
-        client.answer().await;
-        let first_id = first.id;
-        client.get("/second").await;
-        let second = first.next().await.expect("the next request");
-        let _held = second.gives_back(first_id);
+        let (worker, mut client, _held) = world.given_back().await;
         let refused = client.answer().await;
         assert!(refused.starts_with("HTTP/1.1 503 Service Unavailable, SLU-QUEUE-DEADLINE"), "{refused}");
         world.pass(50_000).await;

@@ -18,7 +18,7 @@ use tokio::task::{JoinHandle, LocalSet, spawn_local};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::client::Client;
-use super::worker::{Call, Worker};
+use super::worker::{Call, MARK, Preload, Worker};
 use crate::active::ActiveConfig;
 use crate::front::client::ClientStream;
 use crate::front::connection::serve;
@@ -183,6 +183,17 @@ impl World {
         let call = worker.call().await;
         assert_eq!((self.slot(&worker).as_str(), self.at_ms()), ("holds 1", 0));
         (worker, client, call)
+    }
+
+    /// The only worker has answered a first request, goes on with it, and gives the client's second one back.
+    pub(super) async fn given_back(&self) -> (Worker, Client, Preload) {
+        let (worker, mut client, mut first) = self.asked("/first").await;
+        first.write(&format!("HTTP/1.1 200 OK\r\n{MARK}Content-Length: 2\r\n\r\nok")).await;
+        client.answer().await;
+        let first_id = first.id;
+        client.get("/second").await;
+        let second = first.next().await.expect("the next request");
+        (worker, client, second.gives_back(first_id))
     }
 
     /// The worker takes another request, on a new connection, and answers it.

@@ -91,7 +91,7 @@ impl Future for Driver {
                     return Poll::Ready(());
                 }
             }
-            let moved = driver.poll_io(&gate, cx);
+            let moved = driver.poll_io(cx);
             if !moved && !is_stirred && driver.poll_timer(cx).is_pending() {
                 return Poll::Pending;
             }
@@ -101,8 +101,8 @@ impl Future for Driver {
 
 impl Driver {
     /// Polls all I/O of the request. Returns whether anything has happened.
-    fn poll_io(&mut self, gate: &Rc<Gate>, cx: &mut Context<'_>) -> bool {
-        self.poll_connect(cx) || self.poll_write(cx) || self.poll_read(gate, cx) || self.poll_judging(cx)
+    fn poll_io(&mut self, cx: &mut Context<'_>) -> bool {
+        self.poll_connect(cx) || self.poll_write(cx) || self.poll_read(cx) || self.poll_judging(cx)
     }
 
     fn poll_connect(&mut self, cx: &mut Context<'_>) -> bool {
@@ -138,7 +138,7 @@ impl Driver {
         true
     }
 
-    fn poll_read(&mut self, gate: &Rc<Gate>, cx: &mut Context<'_>) -> bool {
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> bool {
         if let Some(spilling) = &mut self.spilling {
             if spilling.as_mut().poll(cx).is_pending() {
                 return false;
@@ -150,7 +150,7 @@ impl Driver {
             return false;
         }
         let (Some(reader), Some(wire)) = (&mut self.reader, &mut self.wire) else { return false };
-        match reader.step(&mut wire.unread, &self.request, &head_limits(gate)) {
+        match reader.step(&mut wire.unread, &self.request) {
             Ok(Progress::Short) => {}
             Ok(progress) => {
                 self.take(progress);
@@ -260,7 +260,7 @@ impl Driver {
                 let socket = self.slots.socket.clone();
                 self.connecting = Some(Box::pin(async move { Wire::connect(&socket).await }));
             }
-            Action::Write => self.begin_to_write(),
+            Action::Write => self.begin_to_write(gate),
             Action::ShutDown => {
                 if let Some(wire) = &mut self.wire {
                     wire.shut_down();
@@ -345,7 +345,7 @@ impl Driver {
         }
     }
 
-    fn begin_to_write(&mut self) {
+    fn begin_to_write(&mut self, gate: &Gate) {
         let Some(wire) = &mut self.wire else { return };
         wire.carried += 1;
         let proof = match (self.slots.marks, wire.carried) {
@@ -354,7 +354,7 @@ impl Driver {
             (true, 1) => Proof::Connection,
             (true, _) => Proof::Token,
         };
-        self.reader = Some(Reader::new(proof));
+        self.reader = Some(Reader::new(proof, head_limits(gate)));
         self.writer = Some(Writer::new(&self.request));
     }
 

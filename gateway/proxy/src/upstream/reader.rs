@@ -60,6 +60,7 @@ enum State {
 /// See the module's text.
 pub(super) struct Reader {
     state: State,
+    limits: HeadLimits,
     proof: Proof,
     keeps_alive: bool,
     /// Trailers of a body whose last piece was forwarded.
@@ -67,19 +68,14 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(proof: Proof) -> Self {
-        Reader { state: State::Head(HeadReader::new()), proof, keeps_alive: false, trailers: Vec::new() }
+    pub(super) fn new(proof: Proof, limits: HeadLimits) -> Self {
+        Reader { state: State::Head(HeadReader::new()), limits, proof, keeps_alive: false, trailers: Vec::new() }
     }
 
     /// Parses the available bytes.
-    pub(super) fn step(
-        &mut self,
-        unread: &mut BytesMut,
-        request: &WorkerRequest,
-        limits: &HeadLimits,
-    ) -> Result<Progress, Broken> {
+    pub(super) fn step(&mut self, unread: &mut BytesMut, request: &WorkerRequest) -> Result<Progress, Broken> {
         match &mut self.state {
-            State::Head(_) => self.head(unread, request, limits),
+            State::Head(_) => self.head(unread, request),
             State::Empty | State::Sized(0) => {
                 let trailers = std::mem::take(&mut self.trailers);
                 self.whole(unread, trailers, request)
@@ -98,19 +94,15 @@ impl Reader {
         }
     }
 
-    fn head(
-        &mut self,
-        unread: &mut BytesMut,
-        request: &WorkerRequest,
-        limits: &HeadLimits,
-    ) -> Result<Progress, Broken> {
+    fn head(&mut self, unread: &mut BytesMut, request: &WorkerRequest) -> Result<Progress, Broken> {
         loop {
             let State::Head(heads) = &mut self.state else { return Ok(Progress::Short) };
-            let parsed = heads.response(unread, limits, &request.method).map_err(|rejection| malformed(&rejection))?;
+            let parsed =
+                heads.response(unread, &self.limits, &request.method).map_err(|rejection| malformed(&rejection))?;
             let Parse::Complete { received, consumed } = parsed else { return Ok(Progress::Short) };
             unread.advance(consumed);
             match received.head.status {
-                101 if request.is_upgrade => return self.final_head(received, request, limits),
+                101 if request.is_upgrade => return self.final_head(received, request),
                 101 => return Err(Broken::Malformed("an upgrade that nobody asked for")),
                 100..=199 => {
                     self.state = State::Head(HeadReader::new());
@@ -120,17 +112,12 @@ impl Reader {
                         return Ok(Progress::Interim(received.passed_on().head));
                     }
                 }
-                _ => return self.final_head(received, request, limits),
+                _ => return self.final_head(received, request),
             }
         }
     }
 
-    fn final_head(
-        &mut self,
-        received: ReceivedResponse,
-        request: &WorkerRequest,
-        limits: &HeadLimits,
-    ) -> Result<Progress, Broken> {
+    fn final_head(&mut self, received: ReceivedResponse, request: &WorkerRequest) -> Result<Progress, Broken> {
         let is_marked = bears(&received, request);
         if !is_marked && self.proof == Proof::Token {
             return Err(Broken::Foreign);
@@ -143,7 +130,7 @@ impl Reader {
             ResponseFraming::None => State::Empty,
             ResponseFraming::Length(len) => State::Sized(len),
             ResponseFraming::Chunked => {
-                State::Chunked(Box::new((ChunkedDecoder::for_response(limits), BytesMut::new())))
+                State::Chunked(Box::new((ChunkedDecoder::for_response(&self.limits), BytesMut::new())))
             }
             ResponseFraming::UntilClose => State::UntilClose,
         };
