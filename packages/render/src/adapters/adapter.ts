@@ -30,6 +30,11 @@ export interface Adapter {
   /** Name, which is also that of the browser's half: `@sluice/browser/react`. */
   readonly name: string;
   /**
+   * The HTML has its own markup for the browser, with the props that it was rendered with. No fragment adds props to it: those that it was
+   * asked with may have more than the component's schema let through. Default: false.
+   */
+  readonly hasOwnMarkup?: boolean;
+  /**
    * Whether `view` is a component of this framework: `true` by a mark that only its components have, `'perhaps'` for what may as
    * well be another's, such as a bare function. The order of adapters means nothing.
    */

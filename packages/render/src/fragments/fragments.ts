@@ -62,7 +62,7 @@ export interface FragmentOptions extends FragmentRules {
   readonly registry: Registry;
   /**
    * Markup around a component's HTML, by which the browser finds it and its props. Default: the markup of Hypernova, but for
-   * components with `rendering: 'static'`, which have none.
+   * components with `rendering: 'static'`, which have none, and remote ones, which bring theirs.
    */
   readonly markup?: FragmentSource['markup'];
 }
@@ -229,8 +229,10 @@ function propsOf({ name, data }: FragmentJob): Props {
   throw new InvalidPropsError(`The data of component "${name}" is no object`);
 }
 
-function defaultMarkup({ name, settings }: Component, html: string, props: Props): string {
-  return settings.rendering === 'static' ? html : serialize(name, html, props);
+function defaultMarkup({ name, adapter, settings }: Component, html: string, props: Props): string {
+  return settings.rendering === 'static' || adapter.hasOwnMarkup === true
+    ? html
+    : serialize(name, html, props);
 }
 
 function isPath(path: string, endpoint: string): boolean {

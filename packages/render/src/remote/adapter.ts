@@ -5,6 +5,7 @@ import type { RemoteView } from './remote.js';
 /** Components of `createRemote` bring it along, so that registries need not be given it. */
 export const remoteAdapter: Adapter = {
   name: 'remote',
+  hasOwnMarkup: true,
   recognises: isRemote,
   async render(view, props, { signal }) {
     if (!isRemote(view)) throw new TypeError('not a component of createRemote');

@@ -49,7 +49,10 @@ export type RemoteHeaders = Readonly<Record<string, string>>;
 export interface RemoteComponentOptions {
   /** Seconds for which the HTML of equal props and headers is used again; default 0. */
   readonly cacheS?: number;
-  /** Names of the headers that the HTML depends on: others, such as those of traces, may differ. Default: all. */
+  /**
+   * Names of the headers that the HTML depends on: others, such as those of traces, may differ. Default: all. `Cookie`, `Authorization` and
+   * `Proxy-Authorization` always count.
+   */
   readonly vary?: readonly string[];
 }
 
@@ -244,9 +247,12 @@ function whenAllLeave(waiting: readonly Waiting[], leave: AbortController): () =
   };
 }
 
+/** Headers with credentials: no cached HTML is used again for other values of them. */
+const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization'];
+
 /** A hash: headers may be credentials, which are not to be kept. */
 function keyOf(name: string, props: Props, headers: RemoteHeaders, vary?: readonly string[]): string {
-  const wanted = vary && new Set(vary.map((each) => each.toLowerCase()));
+  const wanted = vary && new Set([...CREDENTIALS, ...vary.map((each) => each.toLowerCase())]);
   const varied = Object.entries(headers)
     .map(([header, value]) => [header.toLowerCase(), value] as const)
     .filter(([header]) => wanted?.has(header) ?? true)
