@@ -11,6 +11,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { type Answer, answerOf, beginAnswer } from './answer.js';
 import type { ToGateway } from './messages.js';
 import { tagsLine } from './page-tags.js';
 
@@ -18,8 +19,6 @@ import { tagsLine } from './page-tags.js';
 const FIELD = 'x-sluice-answer';
 const TELL_MS = 1000;
 
-const tokenKey = Symbol('sluice.token');
-const sentKey = Symbol('sluice.sent');
 const lineKey = Symbol('sluice.line');
 
 /** Members of a response that Node keeps private, each with what it is in Node 20 to 26. */
@@ -27,9 +26,6 @@ interface Response extends ServerResponse {
   readonly _contentLength: unknown;
   readonly _hasBody: boolean;
   readonly _headerSent: boolean;
-  [tokenKey]?: string | undefined;
-  /** Bytes of the body that went out or were cut. */
-  [sentKey]?: number;
 }
 
 interface Internals {
@@ -72,22 +68,23 @@ export function keepAnswersApart(prototype: ServerResponse, send: Tell, writes: 
   // `call`, and not `Reflect.apply` with a list made for it: these run with each response.
   const replaced: Internals = {
     _storeHeader(firstLine, headers) {
-      const token = this[tokenKey];
+      const token = answerOf(this)?.token;
       const start = token === undefined ? firstLine : `${firstLine}${FIELD}: ${token}\r\n${tagsLine(this)}`;
       _storeHeader.call(this, start, headers);
     },
     _send(data, encoding, callback, byteLength) {
       const announced = this._contentLength;
-      if (typeof announced !== 'number' || this[tokenKey] === undefined || data.length === 0) {
+      const answer = answerOf(this);
+      if (typeof announced !== 'number' || answer?.token === undefined || data.length === 0) {
         return _send.call(this, data, encoding, callback, byteLength);
       }
-      const kept = cut(this, data, encoding, announced);
+      const kept = cut(this, answer, data, encoding, announced, byteLength);
       if (kept === data) return _send.call(this, data, encoding, callback, byteLength);
       // Empty where nothing is kept, so that the callback is called.
       return _send.call(this, kept, null, callback, kept.length);
     },
     _writeRaw(data, encoding, callback, size) {
-      const token = this[tokenKey];
+      const token = answerOf(this)?.token;
       // Before the head of the response itself nothing is written but heads of interim responses.
       const isInterim = token !== undefined && !this._headerSent && typeof data === 'string';
       const marked = isInterim ? data.replace('\r\n', `\r\n${FIELD}: ${token}\r\n`) : data;
@@ -114,14 +111,25 @@ export function keepAnswersApart(prototype: ServerResponse, send: Tell, writes: 
   return true;
 }
 
-/** Returns the part of the data that the response may still send. */
-function cut(response: Response, data: Data, encoding: unknown, announced: number): Data {
+/** Returns the part of the data that the response may still send. Node has counted the bytes of most data: `byteLength`. */
+function cut(
+  response: Response,
+  answer: Answer,
+  data: Data,
+  encoding: unknown,
+  announced: number,
+  byteLength: number | undefined,
+): Data {
   if (response.chunkedEncoding || !response._hasBody || !Number.isFinite(announced)) return data;
   const bytes =
-    typeof data === 'string' ? Buffer.byteLength(data, encoding as BufferEncoding) : data.byteLength;
-  const before = response[sentKey] ?? 0;
+    typeof data !== 'string'
+      ? data.byteLength
+      : typeof byteLength === 'number'
+        ? byteLength
+        : Buffer.byteLength(data, encoding as BufferEncoding);
+  const before = answer.sent_bytes;
   const after = before + bytes;
-  response[sentKey] = after;
+  answer.sent_bytes = after;
   if (after <= announced) return data;
   if (before <= announced) response.once('close', tellOverlong);
   const whole = typeof data === 'string' ? Buffer.from(data, encoding as BufferEncoding) : data;
@@ -145,7 +153,7 @@ function tellOverlong(this: Response): void {
     request: String(headers['x-request-id'] ?? ''),
     method: method ?? '',
     target: url ?? '',
-    bytes: (this[sentKey] ?? 0) - Number(this._contentLength),
+    bytes: (answerOf(this)?.sent_bytes ?? 0) - Number(this._contentLength),
     more: untold,
   });
   untold = 0;
@@ -153,21 +161,15 @@ function tellOverlong(this: Response): void {
 
 /** A request of this label has come on the socket, and this is its response. */
 export function answersOn(socket: Socket, response: ServerResponse, label: string): void {
-  const marked: Response = response as Response;
   const token = tokenOf(label);
+  beginAnswer(response, token);
   if (token === undefined) return;
-  marked[tokenKey] = token;
   const { [lineKey]: line } = socket as LineSocket;
   if (line === undefined) guard(socket, response);
   else {
     line.requests_total += 1;
     line.response = response;
   }
-}
-
-/** The response is closed. The token is a part of the label, which goes with it. */
-export function forgetToken(response: ServerResponse): void {
-  (response as Response)[tokenKey] = undefined;
 }
 
 /** The value after `token=`: 16 hexadecimal digits. */
@@ -215,8 +217,9 @@ function mayWrite(line: Line): boolean {
 }
 
 function isAllOut(response: ServerResponse): boolean {
-  const { headersSent, chunkedEncoding, _contentLength: announced, [sentKey]: sent } = response as Response;
-  return headersSent && !chunkedEncoding && typeof announced === 'number' && (sent ?? 0) >= announced;
+  const { headersSent, chunkedEncoding, _contentLength: announced } = response as Response;
+  if (!headersSent || chunkedEncoding || typeof announced !== 'number') return false;
+  return (answerOf(response)?.sent_bytes ?? 0) >= announced;
 }
 
 function drop(parts: unknown[]): void {

@@ -3,33 +3,28 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { answerOf } from './answer.js';
 import type { Ticket } from './ticket.js';
 import { nextTurn } from './timers.js';
 
-const ticketKey = Symbol('sluice.ticket');
-
-interface TicketedResponse extends ServerResponse {
-  [ticketKey]?: Ticket | undefined;
+interface NodeResponse extends ServerResponse {
   /** The header block as Node is about to send it; a private field that every supported version has. */
   readonly _header?: unknown;
-  /** Private too; it has been there as long. */
+  /** Private too; they have been there as long. A length is a number. */
   readonly _headerSent?: unknown;
+  readonly _contentLength?: unknown;
 }
 
 /** Lets the request leave when its response has ended. */
-export function leaveWithResponse(response: TicketedResponse, ticket: Ticket): void {
-  response[ticketKey] = ticket;
+export function leaveWithResponse(response: ServerResponse, ticket: Ticket): void {
+  const answer = answerOf(response);
+  if (answer !== undefined) answer.ticket = ticket;
   response.on('close', onResponseClosed);
-}
-
-/** Forgets the request of a closed response, so that an app that keeps the response keeps no memory of the preload. */
-export function forgetTicket(response: TicketedResponse): void {
-  response[ticketKey] = undefined;
 }
 
 /** Follows the end of the response as well as the loss of its connection. */
 function onResponseClosed(this: ServerResponse): void {
-  const ticket = (this as TicketedResponse)[ticketKey];
+  const ticket = answerOf(this)?.ticket;
   if (ticket === undefined) return;
   // Timeouts that the app set for this response must not end the gateway's connection while it is idle.
   if (ticket.socket.timeout) ticket.socket.setTimeout(0);
@@ -86,9 +81,9 @@ export function leaveAtFirstWrite(socket: Socket, ticket: Ticket): void {
 export function watchEventStreams(prototype: ServerResponse): void {
   const writeHead = prototype.writeHead as (this: ServerResponse, ...parts: unknown[]) => ServerResponse;
   Object.assign(prototype, {
-    writeHead(this: TicketedResponse, ...parts: unknown[]): ServerResponse {
+    writeHead(this: NodeResponse, ...parts: unknown[]): ServerResponse {
       const result = Reflect.apply(writeHead, this, parts);
-      const ticket = this[ticketKey];
+      const ticket = answerOf(this)?.ticket;
       if (ticket !== undefined && !ticket.left && isEventStream(this)) {
         nextTurn(sendHead, this);
         ticket.stay.leave(ticket, 'stream');
@@ -99,11 +94,13 @@ export function watchEventStreams(prototype: ServerResponse): void {
 }
 
 /** Most apps have sent it with the first event by now. */
-function sendHead(response: TicketedResponse): void {
+function sendHead(response: NodeResponse): void {
   if (response._headerSent === false && !response.destroyed) response.flushHeaders();
 }
 
-function isEventStream(response: TicketedResponse): boolean {
+/** Called once the header block is there. A response with a length is no stream. */
+function isEventStream(response: NodeResponse): boolean {
+  if (typeof response._contentLength === 'number') return false;
   const block = response._header;
   if (typeof block === 'string') {
     // Most blocks have no such word, and that is seen sooner than that no line begins so.

@@ -20,6 +20,7 @@ import { createRequire } from 'node:module';
 import { type AddressInfo, isIP, Server, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { threadId } from 'node:worker_threads';
+import { answerOf } from './answer.js';
 import { keepAnswersApart } from './answers.js';
 import { answerAddress, type ListenCall, readListenCall } from './address.js';
 import { offerBreathing } from './breathing.js';
@@ -178,7 +179,9 @@ class Roles {
     watchEventStreams(responses);
     this.#pageTags?.watch(responses);
     const send = (message: ToGateway): void => void this.#control.send(message);
-    const marks = keepAnswersApart(responses, send, (response) => cpu.writes(response));
+    const marks = keepAnswersApart(responses, send, (response) =>
+      cpu.writes(answerOf(response)?.ticket?.cpu),
+    );
     this.#control.open(marks, handed.open(this.#settings.socketPath));
     report.start(this.#settings.watchesRuns);
     tellThrown(this.#control, cpu);

@@ -52,10 +52,11 @@ function routeEvents(
       case 'request':
       case 'checkContinue':
       case 'checkExpectation': {
-        const [request, response] = parts as [IncomingMessage, ServerResponse];
+        const request = parts[0] as IncomingMessage;
+        const response = parts[1] as ServerResponse;
         requests.respond(request, response, () => {
           if (server.timeout > 0) request.socket.setTimeout(server.timeout);
-          emit(event, parts);
+          (own ?? prototype.emit).call(server, event, request, response);
         });
         return true;
       }
@@ -85,18 +86,18 @@ function routeEvents(
 }
 
 /** Returns the socket of the events that are treated in a way of their own. */
-function socketOf(event: string | symbol, [first, second]: unknown[]): unknown {
+function socketOf(event: string | symbol, parts: unknown[]): unknown {
   switch (event) {
     case 'connection':
-      return first;
+      return parts[0];
     case 'request':
     case 'checkContinue':
     case 'checkExpectation':
-      return (first as IncomingMessage).socket;
+      return (parts[0] as IncomingMessage).socket;
     case 'upgrade':
     case 'connect':
     case 'clientError':
-      return second;
+      return parts[1];
     default:
       return undefined;
   }

@@ -4,7 +4,6 @@
  * of the others it is not known. Nor is it of most requests of light classes: the gateway knows enough of them, and asking the
  * kernel takes a noticeable part of what they take. It must not know what becomes of a figure.
  */
-import type { ServerResponse } from 'node:http';
 import { CpuClock } from './cpu-clock.js';
 import { type Account, Runs, type Shares, type TellRun } from './own-cpu-runs.js';
 import { type Phase, Windows } from './own-cpu-windows.js';
@@ -16,12 +15,6 @@ const LOST_SHARE_MAX = 0.2;
 const LOOK_EVERY_MS = 250;
 /** A request that was not to be measured is, where the event loop was active for so long meanwhile. */
 const LONG_US_MIN = 5_000;
-
-const stayKey = Symbol('sluice.stay');
-
-interface StayedResponse extends ServerResponse {
-  [stayKey]?: Stay | undefined;
-}
 
 /** A request's stay with the app. */
 export interface Stay extends Account, RunOwner {
@@ -139,24 +132,17 @@ export class OwnCpu {
   }
 
   /** Hands the request to the app. */
-  run(stay: Stay, response: ServerResponse | undefined, hand: () => void): void {
+  run(stay: Stay, hand: () => void): void {
     this.watch.touch(stay);
-    if (response !== undefined) (response as StayedResponse)[stayKey] = stay;
     if (this.#phase === 'off') return hand();
     this.#runs.run(stay, hand);
   }
 
-  /** The app writes a response. */
-  writes(response: ServerResponse): void {
-    const { [stayKey]: stay } = response as StayedResponse;
+  /** The app writes the response to a request, if it is one of the gateway's. */
+  writes(stay: Stay | undefined): void {
     if (stay === undefined || stay.hasLeft) return;
     this.watch.touch(stay);
     if (this.#runs.isOn) this.#runs.writes(stay);
-  }
-
-  /** Nothing more is asked of the request with this response. */
-  forget(response: ServerResponse): void {
-    (response as StayedResponse)[stayKey] = undefined;
   }
 
   /** Marks that the response has ended. The request leaves a turn later, unless the app's hooks still run. */

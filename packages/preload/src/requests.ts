@@ -10,12 +10,14 @@ import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Abandoned } from './abandoned.js';
-import { answersOn, forgetToken, leaveToApp } from './answers.js';
+import { forgetAnswer } from './answer.js';
+import { answersOn, leaveToApp } from './answers.js';
 import type { Settings } from './env.js';
 import { type Entrant, Gate } from './gate.js';
 import { type Handed, isHanded } from './handed.js';
+import { handedToApp } from './handler-clock.js';
 import { type Hooks, warn } from './hooks.js';
-import { forgetTicket, leaveAtFirstWrite, leaveWithResponse } from './leaving.js';
+import { leaveAtFirstWrite, leaveWithResponse } from './leaving.js';
 import type { Leaving } from './messages.js';
 import { idOf, setPeer, takeLabel, waits, weightOf } from './peer.js';
 import type { OwnCpu } from './own-cpu.js';
@@ -270,6 +272,7 @@ export class Requests {
   #handRequest(label: string, request: IncomingMessage, response: ServerResponse, handOver: HandOver): void {
     const ticket = this.#open(label, request, request.socket, response);
     leaveWithResponse(response, ticket);
+    handedToApp(request, ticket.cpu.weight !== 0);
     const hand = waits(label) ? () => this.#handPoll(ticket, handOver) : handOver;
     const tail = this.#tails === undefined ? undefined : tailOf(label);
     if (tail === undefined) return this.#hand(ticket, hand);
@@ -286,7 +289,7 @@ export class Requests {
     const tags = response === undefined ? undefined : this.#pageTags;
     const make = tags === undefined ? handOver : () => tags.enter(response as ServerResponse, handOver);
     const hand = this.#hooks.hasBefore ? () => this.#prepare(ticket, make) : make;
-    this.#cpu.run(ticket.cpu, ticket.response, hand);
+    this.#cpu.run(ticket.cpu, hand);
   }
 
   /** A long poll that the app does not begin to answer at once only waits, so it leaves like a stream. */
@@ -406,11 +409,7 @@ export class Requests {
     this.moves += 1;
     if (end !== undefined) this.#ends.delete(ticket);
     // On Node 20 the requests of a kept connection survive several collections, and so would what they refer to.
-    if (left === 'end' && ticket.response !== undefined) {
-      forgetToken(ticket.response);
-      forgetTicket(ticket.response);
-      this.#cpu.forget(ticket.response);
-    }
+    if (left === 'end' && ticket.response !== undefined) forgetAnswer(ticket.response);
     this.#inApp.delete(ticket);
     this.#report.holds(this.#inApp.size);
     this.#follower?.left(idOf(ticket.label) ?? 0);

@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import v8 from 'node:v8';
 import vm from 'node:vm';
-import { type Cost, cpuUs, OwnCpu, UNMEASURED } from '../src/own-cpu.js';
+import { type Cost, cpuUs, OwnCpu, UNMEASURED, type Stay } from '../src/own-cpu.js';
 import { Windows } from '../src/own-cpu-windows.js';
 
 /** Uses so much CPU time. */
@@ -43,11 +42,11 @@ async function onceOfThree(measure: Work): Promise<void> {
 }
 
 /** One request, from when it comes until it is reported. */
-async function request(cpu: OwnCpu, work: Work, response?: ServerResponse): Promise<Cost> {
+async function request(cpu: OwnCpu, work: (stay: Stay) => Promise<void>): Promise<Cost> {
   const stay = cpu.enter(performance.now());
   let done = Promise.resolve();
-  cpu.run(stay, response, () => {
-    done = work();
+  cpu.run(stay, () => {
+    done = work(stay);
   });
   await done;
   cpu.ends(stay);
@@ -191,19 +190,18 @@ void test('a run without a context is theirs whose answer it writes', async (t) 
   const ask = await pooled(t);
   const cpu = await inWindow();
   const byCallback = (ms: number): Promise<Cost> => {
-    const response = {} as ServerResponse;
-    const work = (): Promise<void> =>
+    const work = (stay: Stay): Promise<void> =>
       new Promise((done) => {
         burn(10);
         ask(() => {
           burn(ms);
-          cpu.writes(response);
+          cpu.writes(stay);
           burn(1);
           // Not a promise's doing: this ends in the callback, as an app without promises does.
           setTimeout(done, 1);
         }, 'rows');
       });
-    return request(cpu, work, response);
+    return request(cpu, work);
   };
   const costs = await Promise.all([byCallback(30), byCallback(3)]);
   about(costs[0], 41, 'the first');
@@ -213,13 +211,12 @@ void test('a run without a context is theirs whose answer it writes', async (t) 
 void test('a run without a context is not theirs whose answer the next callback writes', async (t) => {
   const [ask, askToo] = [await pooled(t), await pooled(t)];
   const cpu = await inWindow();
-  const response = {} as ServerResponse;
-  const writes = (): Promise<void> =>
+  const writes = (stay: Stay): Promise<void> =>
     new Promise((done) => {
       burn(5);
       askToo(() => {
         burn(3);
-        cpu.writes(response);
+        cpu.writes(stay);
         setTimeout(done, 1);
       }, 'rows');
     });
@@ -234,7 +231,7 @@ void test('a run without a context is not theirs whose answer the next callback 
       // Both answers are there when the loop turns.
       setImmediate(() => burn(30));
     });
-  const [, light] = await Promise.all([request(cpu, computes), request(cpu, writes, response)]);
+  const [, light] = await Promise.all([request(cpu, computes), request(cpu, writes)]);
   about(light, 8 + 60 / 2, 'the one that writes, with its part of what is nobody’s');
 });
 
@@ -296,7 +293,7 @@ void test('an error of the app goes its way, and its time is its own', async () 
     burn(20);
     throw new Error('of the app');
   };
-  assert.throws(() => cpu.run(failing, undefined, fail), /of the app/);
+  assert.throws(() => cpu.run(failing, fail), /of the app/);
   about(await other, 4, 'the other');
   cpu.leave(failing);
   await turn();
