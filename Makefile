@@ -77,7 +77,7 @@ named = $(or $(call tests,$(1),*$(F)*),$(error no test in $(1) has "$(F)" in its
 
 CARGO_TEST := $(CARGO) test --locked --quiet --manifest-path $(MANIFEST)
 # Rust that does no input or output.
-PURE := catalog http1 message scheduler classes journal sketch history
+PURE := catalog http1 message scheduler dispatch classes journal sketch history
 
 ## quick: what to run before each commit: types, lints, formats, unit tests, 1,000 React trees, a few scenarios; two minutes
 .PHONY: quick

@@ -93,6 +93,8 @@ pub struct Exchange {
     is_dying: bool,
     cause: Cause,
     was_retried: bool,
+    /// Times that a worker gave it back for a request that it had reported as ended.
+    returns: u8,
     last_heard: Time,
     unwanted_since: Option<Time>,
     timer: Option<(Timer, Time)>,
@@ -121,6 +123,7 @@ impl Exchange {
             is_dying: false,
             cause: Cause::Own,
             was_retried: false,
+            returns: 0,
             last_heard: Time(0),
             unwanted_since: None,
             timer: None,
@@ -261,8 +264,8 @@ impl Exchange {
             actions.push(Action::Fail(Code::Draining));
             self.is_wanted = false;
         }
-        let is_wanted = self.is_wanted;
-        *self = Exchange { was_retried: self.was_retried, is_wanted, ..Exchange::new(self.kind, self.patience) };
+        let Exchange { kind, patience, was_retried, is_wanted, returns, .. } = *self;
+        *self = Exchange { is_wanted, was_retried, returns, ..Exchange::new(kind, patience) };
         if !is_wanted {
             self.end();
         }

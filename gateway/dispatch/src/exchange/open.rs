@@ -6,6 +6,10 @@ use sluice_scheduler::{RequestId, Time};
 use super::{Action, Ahead, Event, Exchange, Kind, Note, Phase, Settling, Timer};
 use crate::fate::Seen;
 
+/// Times that workers may give a request back for one that holds no slot. That one may have got its slot again just before. A worker that
+/// continues has reported the end of a request that it has not ended, and the request would never get out of it.
+const RETURNS_MAX: u8 = 8;
+
 impl Exchange {
     pub(super) fn while_open(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
         match event {
@@ -183,8 +187,12 @@ impl Exchange {
         if self.seen.heard {
             return self.lied(now, actions);
         }
+        let is_fault = self.returns > RETURNS_MAX;
+        if is_fault {
+            self.returns = 0;
+        }
         actions.push(Action::Close);
-        self.give_back(false, actions);
+        self.give_back(is_fault, actions);
     }
 
     /// The worker has given the request back, unseen. The slot is that of one it answered, if it is still at that.
@@ -195,6 +203,7 @@ impl Exchange {
             self.wait_again(actions);
             actions.push(Action::PassTo { by });
         } else {
+            self.returns = self.returns.saturating_add(u8::from(self.ahead != Ahead::Handed));
             self.withdrawn(now, actions);
         }
     }

@@ -60,3 +60,20 @@ fn what_a_worker_was_handed_is_looked_for_before_its_end_is_waited_for() {
     assert_eq!(story.does(Event::Withdrawn), [Action::Close, Action::GiveBack { is_fault: false }]);
     assert!(story.is(Phase::Ended), "nobody waits for it");
 }
+
+#[test]
+fn a_worker_that_gives_a_request_back_again_and_again_for_one_that_has_ended_is_replaced() {
+    let mut story = Story::sent();
+    let mut faults = 0;
+    for _ in 0..9 {
+        let actions = story.does(Event::Busy { by: BY, is_open: false });
+        faults += usize::from(actions.contains(&Action::GiveBack { is_fault: true }));
+        assert!(story.is(Phase::Queued));
+        story.does(Event::Assigned { is_ahead: false, is_reused: true });
+        story.does(WROTE);
+    }
+    assert_eq!(faults, 1);
+    // The next worker is trusted anew.
+    let back = [Action::Close, Action::GiveBack { is_fault: false }];
+    assert_eq!(story.does(Event::Busy { by: BY, is_open: false }), back);
+}
