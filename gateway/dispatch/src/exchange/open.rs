@@ -6,7 +6,7 @@ use sluice_scheduler::{RequestId, Time};
 use super::{Action, Ahead, Event, Exchange, Kind, Note, Phase, Settling, Timer};
 use crate::fate::Seen;
 
-/// Times that workers may give a request back for one that holds no slot. That one may have got its slot again just before. A worker that
+/// Times that workers may give a request back for one that holds no slot. That one may have got its slot again shortly before. A worker that
 /// continues has reported the end of a request that it has not ended, and the request would never get out of it.
 const RETURNS_MAX: u8 = 8;
 
