@@ -1,7 +1,7 @@
 // The same listing page of 60 boxes on four architectures, from one set of React components and one generator of data: Sluice, Express with
-// `renderToPipeableStream`, Next.js standalone, and threads of worker-nodes that render behind Express.
+// `renderToString` and with `renderToPipeableStream`, Next.js standalone, and threads of worker-nodes that render behind Express.
 //
-//   npx tsx bench/render.ts [--mode pages|bad-box|components|times|browser] [--quick] [--runs N] [--only sluice,sluice-compiled,sluice-cached,express,next,worker-nodes]
+//   npx tsx bench/render.ts [--mode pages|bad-box|components|times|browser] [--quick] [--runs N] [--only sluice,sluice-compiled,sluice-cached,express,express-stream,next,worker-nodes]
 //                           [--requests N] [--connections N] [--seconds N]
 //
 // `pages` and `browser` compare; the other modes measure Sluice against its bars. See bench/README.md.
@@ -12,6 +12,7 @@ import { build, buildNext, nextVersion } from './render/lib/build.ts';
 import { buildSluice } from './render/lib/build-sluice.ts';
 import {
   express,
+  expressStream,
   next,
   type Peer,
   sluice,
@@ -64,6 +65,7 @@ async function peersOf(only: string[]): Promise<Record<string, Peer>> {
     ...(isWanted('sluice-compiled') && mode === 'pages' ? { 'sluice-compiled': sluiceCompiled } : {}),
     ...(isWanted('sluice-cached') && mode === 'pages' ? { 'sluice-cached': sluiceCached } : {}),
     ...(isWanted('express') ? { express } : {}),
+    ...(isWanted('express-stream') ? { 'express-stream': expressStream } : {}),
     ...(isWanted('worker-nodes') ? { 'worker-nodes': workerNodes } : {}),
     ...(isWanted('next') ? { next: next(await buildNext()) } : {}),
   };

@@ -40,11 +40,17 @@ function sluiceOf(name: string, build: SluiceBuild, env: Record<string, string> 
 
 const production = { NODE_ENV: 'production' };
 
-export const express: Peer = {
-  name: 'Express, renderToPipeableStream',
-  footing: 'a Node process a core, no front: clients spread themselves',
-  start: (workers) => startDirect({ entry: built('express.mjs'), workers, env: production }),
-};
+/** Express with the renderer that costs least, and with the one that streams. */
+export const express = expressWith('renderToString', 'string');
+export const expressStream = expressWith('renderToPipeableStream', 'stream');
+
+function expressWith(renderer: string, RENDERER: string): Peer {
+  return {
+    name: `Express, ${renderer}`,
+    footing: 'a Node process a core, no front: clients spread themselves',
+    start: (workers) => startDirect({ entry: built('express.mjs'), workers, env: { ...production, RENDERER } }),
+  };
+}
 
 /** `entry`: the server of Next's standalone output. */
 export const next = (entry: string): Peer => ({

@@ -1,7 +1,7 @@
-// Express with React's own streaming renderer: one tree for the whole page, in the process that has the data.
+// Express with React's own renderers: one tree for the whole page, in the process that has the data. `RENDERER` is `string`, or `stream`.
 import path from 'node:path';
 import express from 'express';
-import { renderToPipeableStream } from 'react-dom/server';
+import { renderToPipeableStream, renderToString } from 'react-dom/server';
 import { listing } from '../shop/data';
 import { Document } from '../shop/document';
 
@@ -9,7 +9,12 @@ const app = express();
 app.disable('x-powered-by');
 app.use('/assets', express.static(path.join(import.meta.dirname, 'assets')));
 app.get('/listing', (request, response) => {
-  const stream = renderToPipeableStream(<Document listing={listing(Number(request.query['page']))} />, {
+  const page = <Document listing={listing(Number(request.query['page']))} />;
+  if (process.env['RENDERER'] === 'string') {
+    response.type('html').send(`<!DOCTYPE html>${renderToString(page)}`);
+    return;
+  }
+  const stream = renderToPipeableStream(page, {
     onShellReady: () => {
       response.setHeader('Content-Type', 'text/html; charset=utf-8');
       stream.pipe(response);

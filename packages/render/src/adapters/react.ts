@@ -51,7 +51,8 @@ export function react({ server = installedServer(), onError = tell }: ReactOptio
     name: 'react',
     recognises: isReactComponent,
     render(view, props, context) {
-      const element = createElement(view as ComponentType, { ...props, ...slotElements(context) });
+      const given = context.slots.names.length === 0 ? props : { ...props, ...slotElements(context) };
+      const element = createElement(view as ComponentType, given);
       if (!waiting.has(view as object)) {
         const html = renderAtOnce(server, element, context);
         if (html !== undefined) return html;

@@ -3,9 +3,10 @@
  * what is written.
  */
 import { Readable } from 'node:stream';
+import { PageBytes } from './bytes.js';
 
-/** Texts are put together up to so many characters, as each chunk costs a write. */
-const CHUNK_CHARACTERS = 163_840;
+/** Texts are put together up to so many bytes, as each chunk costs a write. */
+const CHUNK_BYTES = 163_840;
 /** Bytes that lie ready for a reader before the writer waits. */
 const READY_BYTES = 65_536;
 /** Turns of the event loop that the first text waits for its boxes: no time where all wait for something, and some slices of the queue else. */
@@ -15,13 +16,13 @@ const SOON_MS = 5;
 
 export class PageBody extends Readable {
   readonly #onLeave: () => void;
-  #text = '';
+  readonly #bytes = new PageBytes();
   #resume: (() => void) | undefined;
   #isWritten = false;
   #hasSent = false;
   #turn: NodeJS.Immediate | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #tellWhole: ((text: string | undefined) => void) | undefined;
+  #tellWhole: ((bytes: Buffer | undefined) => void) | undefined;
 
   constructor(onLeave: () => void) {
     super({ highWaterMark: READY_BYTES });
@@ -30,8 +31,8 @@ export class PageBody extends Readable {
 
   /** Undefined where more can be written at once. */
   write(text: string): Promise<void> | undefined {
-    this.#text += text;
-    return this.#text.length < CHUNK_CHARACTERS ? undefined : this.#send();
+    this.#bytes.add(text);
+    return this.#bytes.length < CHUNK_BYTES ? undefined : this.#send();
   }
 
   /**
@@ -44,10 +45,10 @@ export class PageBody extends Readable {
   }
 
   /**
-   * All of the text where it is there before any of it has to go, which is then the caller's to send; undefined where the body is
+   * All of the page where it is there before any of it has to go, which is then the caller's to send; undefined where the body is
    * to be read. To be called before anybody reads.
    */
-  whole(): Promise<string | undefined> {
+  whole(): Promise<Buffer | undefined> {
     if (this.#hasSent || this.#isWritten || this.destroyed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       this.#tellWhole = resolve;
@@ -64,11 +65,9 @@ export class PageBody extends Readable {
   #send(): Promise<void> | undefined {
     this.#clearTimers();
     this.#beRead();
-    if (this.#text === '' || this.destroyed) return undefined;
-    const text = this.#text;
-    this.#text = '';
+    if (this.#bytes.length === 0 || this.destroyed) return undefined;
     this.#hasSent = true;
-    if (this.push(text, 'utf8')) return undefined;
+    if (this.push(this.#bytes.take())) return undefined;
     return new Promise((resolve) => {
       this.#resume = resolve;
     });
@@ -90,12 +89,10 @@ export class PageBody extends Readable {
     this.#clearTimers();
     if (this.destroyed) return;
     if (this.#tellWhole !== undefined) {
-      this.#tellWhole(this.#text);
-      this.#text = '';
+      this.#tellWhole(this.#bytes.take());
       return;
     }
-    if (this.#text !== '') this.push(this.#text, 'utf8');
-    this.#text = '';
+    if (this.#bytes.length > 0) this.push(this.#bytes.take());
     this.push(null);
   }
 

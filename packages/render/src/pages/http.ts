@@ -2,6 +2,7 @@
  * Pages over HTTP: trees that are posted, pages that an app makes for a request, and the files of their styles. It must not
  * know how pages are rendered.
  */
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readJson, signalOf } from '../http/body.js';
@@ -159,12 +160,12 @@ async function send(request: IncomingMessage, response: ServerResponse, page: Pa
     return;
   }
   const whole = body instanceof PageBody ? await body.whole() : body;
-  if (typeof whole === 'string') {
+  if (typeof whole === 'string' || whole instanceof Uint8Array) {
     response.end(whole);
     return;
   }
   try {
-    await pipeline(body, response);
+    await pipeline(body as Readable, response);
   } catch (error) {
     if (!response.destroyed) throw error;
   }

@@ -1,0 +1,48 @@
+/**
+ * Bytes of a page while it is written. Each text is encoded when it comes: all texts in one string would be put together, counted and
+ * encoded once more, and one character beyond Latin-1 would double the size of all of it. It must not know what the texts are.
+ */
+
+/** Bytes that a character takes at most, for one that JavaScript counts once. */
+const BYTES_OF_CHARACTER = 3;
+const FIRST_BYTES = 16_384;
+const BYTES_MAX = 1_048_576;
+
+/** Size of the latest pages, with some room: most of a server's pages are alike. */
+let usual_bytes = FIRST_BYTES;
+
+/** The memory is one page's own, and is never used for another. */
+export class PageBytes {
+  #bytes = Buffer.allocUnsafeSlow(0);
+  #length = 0;
+
+  /** Number of bytes so far. */
+  get length(): number {
+    return this.#length;
+  }
+
+  add(text: string): void {
+    const most = text.length * BYTES_OF_CHARACTER;
+    if (this.#length + most > this.#bytes.length) this.#makeRoom(text, most);
+    this.#length += this.#bytes.write(text, this.#length, 'utf8');
+  }
+
+  /** Returns all bytes, and begins anew. */
+  take(): Buffer {
+    const taken = this.#bytes.subarray(0, this.#length);
+    usual_bytes = Math.min(Math.max(FIRST_BYTES, Math.ceil(this.#length * 1.125)), BYTES_MAX);
+    this.#bytes = Buffer.allocUnsafeSlow(0);
+    this.#length = 0;
+    return taken;
+  }
+
+  #makeRoom(text: string, most: number): void {
+    // Exactly, where three bytes a character do not fit: most characters take one.
+    const more = most < FIRST_BYTES ? most : Buffer.byteLength(text);
+    const needed = this.#length + more;
+    if (needed <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.length * 2, usual_bytes));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}
