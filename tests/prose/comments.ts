@@ -11,7 +11,7 @@ const NOT_LINTED = [
   /^(?:gateway|packages|bench)\/(?:.*\/)?(?:tests|fixtures|vendor|node_modules)\//,
   /(?:^|\/)(?:\w+_)?tests(?:_support)?\.rs$/,
   /^packages\/dashboard\/src\/snapshot\.ts$/,
-  /^packages\/preload\/src\/messages\.ts$/,
+  /^packages\/preload\/src\/control\/messages\.ts$/,
   /^gateway\/supervisor\/src\/control\/line\.rs$/,
   /^packages\/sluice\/src\/config\.ts$/,
 ];

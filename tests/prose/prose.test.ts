@@ -155,6 +155,6 @@ void test('sources are linted but for tests and generated ones', () => {
   assert.ok(sources.length > 500, String(sources.length));
   for (const source of ['gateway/http1/src/lib.rs', 'packages/preload/src/index.ts', 'bench/lib/load.ts'])
     assert.ok(sources.includes(source), source);
-  for (const source of ['packages/preload/src/messages.ts', 'gateway/cache/src/tests.rs'])
+  for (const source of ['packages/preload/src/control/messages.ts', 'gateway/cache/src/tests.rs'])
     assert.ok(!sources.includes(source), source);
 });

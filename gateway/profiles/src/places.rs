@@ -1,5 +1,5 @@
 //! Way from places in the code that ran to places in the code that was written. Source maps are read elsewhere
-//! (`packages/preload/src/source-maps.ts`); here are the question and the use of the answer.
+//! (`packages/preload/src/profiles/source-maps.ts`); here are the question and the use of the answer.
 
 use std::collections::HashMap;
 

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::stat::Mode;
 
-/// Path of the pipe beside this socket, as `packages/preload/src/handed.ts` names it.
+/// Path of the pipe beside this socket, as `packages/preload/src/requests/handed.ts` names it.
 pub(crate) fn beside(socket: &Path) -> PathBuf {
     let mut path = socket.as_os_str().to_owned();
     path.push(".handed");
     path.into()
 }
 
-/// Path of the counter of requests given during loops that let others in, as `packages/preload/src/breathing.ts` names it.
+/// Path of the counter of requests given during loops that let others in, as `packages/preload/src/requests/breathing.ts` names it.
 /// The gate creates it (`sluice_proxy`, `upstream/given.rs`) when there is such a loop.
 pub(crate) fn counter_beside(socket: &Path) -> PathBuf {
     let mut path = socket.as_os_str().to_owned();

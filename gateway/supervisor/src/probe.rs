@@ -2,7 +2,7 @@
 //!
 //! Such an app gets the path of its socket in `SLUICE_SOCKET` and reports nothing, so the gateway tries to connect. With a
 //! preload it must not guess: only the preload's report makes that worker ready. Preloads claim their role with a file
-//! beside the socket (`packages/preload/src/claim.ts`) before any of them listens there, so a socket without a claim is
+//! beside the socket (`packages/preload/src/listen/claim.ts`) before any of them listens there, so a socket without a claim is
 //! not a preload's.
 
 use std::fs::File;

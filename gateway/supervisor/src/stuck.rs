@@ -52,7 +52,7 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
         let _ = process.set_priority(priority::usual());
     }
     let pid = process.listener_pid.get().unwrap_or(process.pid);
-    let source_maps = process.app.preload.with_file_name("source-maps.js");
+    let source_maps = process.app.preload.with_file_name("profiles/source-maps.js");
     let subject = Subject { pid, cwd: process.app.cwd.clone(), node: process.app.node().to_owned(), source_maps };
     let look = forensics::look(&subject, process.inspector.clone(), PATIENCE).await;
     supervisor.gate.tell(Examined { worker });

@@ -7,7 +7,7 @@
  * It is built twice, for `import` and for `require`, so it must keep nothing itself.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Purge, type Registry, purgeKey, registryKey } from './registry.js';
+import { type Purge, type Registry, purgeKey, registryKey } from './requests/registry.js';
 
 /** A request as the app gets it. */
 export interface HookedRequest {

@@ -6,23 +6,23 @@
  * one that serves. Without `SLUICE_SOCKET` in the environment it does nothing at all.
  */
 import { isMainThread } from 'node:worker_threads';
-import { Control } from './control.js';
+import { Control } from './control/control.js';
 import { takeEarlyCalls } from './early-calls.js';
 import { readSettings } from './env.js';
-import { Hooks } from './hooks.js';
-import { freeInspectorPort } from './inspector-port.js';
-import { catchListen } from './listen.js';
-import { reportLoaded } from './loaded.js';
-import { tellOwnCalls } from './own-calls.js';
-import { offerProcessMessages } from './process-messages.js';
-import { catchReactDOM } from './react.js';
-import { PageTags } from './page-tags.js';
-import { Purges } from './purges.js';
-import { purgeKey, registryKey } from './registry.js';
-import { offerRenderHost } from './render-host.js';
-import { catchRouters } from './route-catch.js';
-import { importRouters } from './route-imports.js';
-import { RouteTables } from './route-tables.js';
+import { Hooks } from './requests/hooks.js';
+import { freeInspectorPort } from './profiles/inspector-port.js';
+import { catchListen } from './listen/listen.js';
+import { reportLoaded } from './host/loaded.js';
+import { tellOwnCalls } from './host/own-calls.js';
+import { offerProcessMessages } from './control/process-messages.js';
+import { catchReactDOM } from './host/react.js';
+import { PageTags } from './answers/page-tags.js';
+import { Purges } from './answers/purges.js';
+import { purgeKey, registryKey } from './requests/registry.js';
+import { offerRenderHost } from './host/render-host.js';
+import { catchRouters } from './routes/route-catch.js';
+import { importRouters } from './routes/route-imports.js';
+import { RouteTables } from './routes/route-tables.js';
 
 const settings = readSettings(process.env);
 // Loaded a second time, from another path for example, it leaves everything to the first.
@@ -44,7 +44,7 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   if (isMainThread) {
     const takeLoaded = settings.loadedPath === undefined ? undefined : reportLoaded(settings.loadedPath);
     offerProcessMessages(control, decide, takeLoaded);
-    if (takeLoaded !== undefined) (await import('./forks.js')).takeFromForks(takeLoaded);
+    if (takeLoaded !== undefined) (await import('./listen/forks.js')).takeFromForks(takeLoaded);
   }
   if (settings.rendersFast) catchReactDOM((why) => control.send({ type: 'react-off', why }));
   listenToEarly();

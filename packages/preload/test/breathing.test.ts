@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { hostKey } from '../../breathe/src/host.js';
-import { Breathing, breathingKey } from '../src/breathing.js';
-import type { ToGateway } from '../src/messages.js';
+import { Breathing, breathingKey } from '../src/requests/breathing.js';
+import type { ToGateway } from '../src/control/messages.js';
 
 interface World {
   readonly breathing: Breathing;

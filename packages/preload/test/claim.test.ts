@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { claimRole } from '../dist/claim.js';
+import { claimRole } from '../dist/listen/claim.js';
 
-const claimModule = new URL('../dist/claim.js', import.meta.url).href;
+const claimModule = new URL('../dist/listen/claim.js', import.meta.url).href;
 
 function socketIn(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'claim-'));

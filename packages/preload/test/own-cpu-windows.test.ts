@@ -1,7 +1,7 @@
 /** When the CPU time of requests that share the worker is measured; with a clock of its own. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Windows } from '../src/own-cpu-windows.js';
+import { Windows } from '../src/cpu/own-cpu-windows.js';
 
 /** Those of a worker that has measured its first requests, in a window of 100 ms. */
 function experienced(): Windows {

@@ -7,8 +7,8 @@ import { test, type TestContext } from 'node:test';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import v8 from 'node:v8';
 import vm from 'node:vm';
-import { type Cost, cpuUs, OwnCpu, UNMEASURED, type Stay } from '../src/own-cpu.js';
-import { Windows } from '../src/own-cpu-windows.js';
+import { type Cost, cpuUs, OwnCpu, UNMEASURED, type Stay } from '../src/cpu/own-cpu.js';
+import { Windows } from '../src/cpu/own-cpu-windows.js';
 
 /** Uses so much CPU time. */
 function burn(ms: number): void {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { weightOf } from '../src/peer.js';
+import { weightOf } from '../src/requests/peer.js';
 import { FakeGateway } from './fake-gateway.js';
 
 test('the app sees the addresses of client and gateway, and no private header', async () => {

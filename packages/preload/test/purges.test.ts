@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Control } from '../src/control.js';
-import type { FromGateway, ToGateway } from '../src/messages.js';
-import { Purges } from '../src/purges.js';
+import type { Control } from '../src/control/control.js';
+import type { FromGateway, ToGateway } from '../src/control/messages.js';
+import { Purges } from '../src/answers/purges.js';
 
 type Sent = Extract<ToGateway, { type: 'purge' }>;
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import type { Profiler } from 'node:inspector';
 import { test } from 'node:test';
 import { Script } from 'node:vm';
-import { cpuUs } from '../src/own-cpu.js';
-import { Recording } from '../src/recording.js';
+import { cpuUs } from '../src/cpu/own-cpu.js';
+import { Recording } from '../src/profiles/recording.js';
 
 /** What is compiled makes the start dear: V8 lists it. */
 const compiled = Array.from({ length: 5000 }, (_, at) => {

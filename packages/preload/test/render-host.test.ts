@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Control } from '../src/control.js';
-import type { FromGateway, ToGateway } from '../src/messages.js';
-import { Rendering } from '../src/render-host.js';
+import type { Control } from '../src/control/control.js';
+import type { FromGateway, ToGateway } from '../src/control/messages.js';
+import { Rendering } from '../src/host/render-host.js';
 import { FakeGateway } from './fake-gateway.js';
 
 type Told = Extract<ToGateway, { type: 'rendered' }>;

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mock, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Control } from '../src/control.js';
-import type { ToGateway } from '../src/messages.js';
-import { UNMEASURED } from '../src/own-cpu.js';
-import { Report, type Told } from '../src/report.js';
+import type { Control } from '../src/control/control.js';
+import type { ToGateway } from '../src/control/messages.js';
+import { UNMEASURED } from '../src/cpu/own-cpu.js';
+import { Report, type Told } from '../src/control/report.js';
 
 test('neither a turn nor a beat is told before the requests that have ended', () => {
   mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });

@@ -6,11 +6,11 @@ import path from 'node:path';
 import { test } from 'node:test';
 import v8 from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { callSite } from '../src/call-site.js';
-import { Catcher } from '../src/route-catch.js';
-import { packageOf } from '../src/route-imports.js';
-import { report } from '../src/route-report.js';
-import { RouteTables } from '../src/route-tables.js';
+import { callSite } from '../src/routes/call-site.js';
+import { Catcher } from '../src/routes/route-catch.js';
+import { packageOf } from '../src/routes/route-imports.js';
+import { report } from '../src/routes/route-report.js';
+import { RouteTables } from '../src/routes/route-tables.js';
 
 const require = createRequire(import.meta.url);
 const never = new AbortController().signal;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pauses } from '../src/pauses.js';
-import { placesOf, searchRouters } from '../src/route-search.js';
+import { pauses } from '../src/profiles/pauses.js';
+import { placesOf, searchRouters } from '../src/routes/route-search.js';
 
 const pause = pauses(new AbortController().signal);
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { honoRegExp } from '../src/route-list.js';
-import { endsRequests, type Handler, judge, meet, samplesOf, type Step } from '../src/route-walk.js';
+import { honoRegExp } from '../src/routes/route-list.js';
+import { endsRequests, type Handler, judge, meet, samplesOf, type Step } from '../src/routes/route-walk.js';
 
 const ends: Handler = (_request: unknown, _response: unknown) => {};
 const passes: Handler = (_request: unknown, _response: unknown, next: () => void) => next();

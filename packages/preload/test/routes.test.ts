@@ -3,7 +3,7 @@ import diagnostics from 'node:diagnostics_channel';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { test } from 'node:test';
-import { Routes } from '../src/routes.js';
+import { Routes } from '../src/routes/routes.js';
 
 /** A request as the app has left it. */
 function request(left: object = {}): IncomingMessage {

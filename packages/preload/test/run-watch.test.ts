@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
-import { RUN_BOUNDS_US } from '../src/messages.js';
-import { RunHistogram } from '../src/run-histogram.js';
-import { named, type RunOwner, RunWatch } from '../src/run-watch.js';
+import { RUN_BOUNDS_US } from '../src/control/messages.js';
+import { RunHistogram } from '../src/cpu/run-histogram.js';
+import { named, type RunOwner, RunWatch } from '../src/cpu/run-watch.js';
 
 const owner = (label: string): RunOwner => ({ label, runs: undefined, longest: undefined });
 
@@ -183,7 +183,7 @@ test('pauses of the collector are counted apart, and found in their run', async 
 
 test('errors that the app catches at the last moment lose no run', () => {
   const script = `
-    import { RunWatch } from ${JSON.stringify(new URL('../dist/run-watch.js', import.meta.url).href)};
+    import { RunWatch } from ${JSON.stringify(new URL('../dist/cpu/run-watch.js', import.meta.url).href)};
     import { AsyncResource } from 'node:async_hooks';
     const watch = new RunWatch();
     watch.start();
@@ -230,7 +230,7 @@ test('time without a CPU is told apart from time on one', async () => {
 test('a thread that competes for its CPU at the lowest priority is seen to queue', (t) => {
   const script = `
     import { setPriority } from 'node:os';
-    import { threadTime } from ${JSON.stringify(new URL('../dist/thread-time.js', import.meta.url).href)};
+    import { threadTime } from ${JSON.stringify(new URL('../dist/cpu/thread-time.js', import.meta.url).href)};
     setPriority(19);
     const before = threadTime();
     const cpu_us = () => process.cpuUsage().user + process.cpuUsage().system;

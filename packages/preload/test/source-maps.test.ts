@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const PROGRAM = fileURLToPath(new URL('../dist/source-maps.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../dist/profiles/source-maps.js', import.meta.url));
 
 type Place = readonly [line: number, column: number | null];
 

@@ -1,7 +1,7 @@
 // The first line of what was thrown, whatever that is.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { firstLine } from '../src/thrown.js';
+import { firstLine } from '../src/control/thrown.js';
 
 test('what is thrown is told in one line of bounded length', () => {
   assert.equal(firstLine(new TypeError('boom\nwith a second line')), 'TypeError: boom');

@@ -1,4 +1,4 @@
-//! Original places of profiled code by its source maps. A Node.js process reads them (`packages/preload/src/source-maps.ts`),
+//! Original places of profiled code by its source maps. A Node.js process reads them (`packages/preload/src/profiles/source-maps.ts`),
 //! because a large or hostile map must take no memory of this one. Without an answer places stay those of the code that ran.
 
 use std::io::{self, Read as _, Write as _};
@@ -39,7 +39,7 @@ pub fn originals(places: &Places, node: &str) -> Vec<Original> {
 }
 
 fn ask(node: &str, asked: Vec<u8>) -> io::Result<Vec<Original>> {
-    let reader = find_preload().map_err(io::Error::other)?.with_file_name("source-maps.js");
+    let reader = find_preload().map_err(io::Error::other)?.with_file_name("profiles/source-maps.js");
     let mut command = Command::new(node);
     command.arg(format!("--max-old-space-size={HEAP_MB_MAX}")).arg(reader);
     // They are meant for the app.

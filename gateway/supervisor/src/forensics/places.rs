@@ -1,5 +1,5 @@
 //! Mapping of places in the code that ran to places in the sources. A Node.js process of its own
-//! (`packages/preload/src/source-maps.ts`) reads source maps, so that a large or malicious map takes no time and memory
+//! (`packages/preload/src/profiles/source-maps.ts`) reads source maps, so that a large or malicious map takes no time and memory
 //! of the gateway.
 
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 /**
- * Bytes of a page while it is written. Each text is encoded when it comes: all texts in one string would be put together, counted and
- * encoded once more, and one character beyond Latin-1 would double the size of all of it. It must not know what the texts are.
+ * Bytes of a page while it is written. Each text is encoded when it comes. All texts in one string would be put together, counted and
+ * encoded once more. One character beyond Latin-1 would double the size of all of it. It must not know what the texts are.
  */
 
 /** Bytes that a character takes at most, for one that JavaScript counts once. */

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use sluice_profiles::{Frame, Owner, Profile, ROOT};
 
-/// The file of the frames that stand for components (`packages/preload/src/profile.ts`).
+/// The file of the frames that stand for components (`packages/preload/src/profiles/profile.ts`).
 const COMPONENT_URL: &str = "sluice-component:";
 pub(super) const OUTSIDE: &str = "(outside of components)";
 /// Functions of react-dom 19 that call components; React 18 has names that say nothing.

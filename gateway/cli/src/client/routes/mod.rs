@@ -1,5 +1,5 @@
 //! `sluice routes`: the tables of the app's routers. The worker reads and judges them
-//! (`packages/preload/src/route-report.ts`); here its findings get the places where the code was written, and are shown.
+//! (`packages/preload/src/routes/route-report.ts`); here its findings get the places where the code was written, and are shown.
 
 mod text;
 

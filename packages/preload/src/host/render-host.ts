@@ -1,0 +1,201 @@
+/**
+ * Host that `@sluice/render` finds in a worker: for whom the server is to render, and a receiver of its reports. Reports are summed
+ * up and told once a second. It must not know what a component is, nor how a share of visitors is drawn; `@sluice/render` has the
+ * same types in its own words.
+ */
+import type { Control } from '../control/control.js';
+import { later } from '../timers.js';
+
+/** Symbol of the host. The number changes with its shape. */
+export const renderKey = Symbol.for('sluice.render.1');
+
+/** One component of one page. */
+export interface ComponentReport {
+  readonly component: string;
+  /**
+   * End of the render: `rendered`, `cached`, `error`, `late`, `client` and the like; lower-case letters and `-`, 24 at
+   * most.
+   */
+  readonly outcome: string;
+  /** CPU time, microseconds. */
+  readonly cpu_us: number;
+  /** Label of the setting that the page got, as the page's beacon will carry it. */
+  readonly setting: string;
+}
+
+/** One page. */
+export interface PageReport {
+  /** Setting: letters, digits and `._:%-`, 64 at most. */
+  readonly setting: string;
+  /** Label of the variant that the visitor is in, written likewise; null for none. */
+  readonly variant: string | null;
+}
+
+/** Renders of a component that went over its CPU budget one after the other, in all workers. */
+export interface OverrunCount {
+  readonly count: number;
+  /** Time of the latest, by `performance.now()`. */
+  readonly at_ms: number;
+}
+
+export interface RenderHost {
+  /**
+   * Shares of visitors for whom the server renders, 0 to 1, by `*`, `Name`, `Name@device` and `*@device`. There is always one for
+   * `*`. The same object until the dial is turned.
+   */
+  readonly server: () => Readonly<Record<string, number>>;
+  /** Path that takes browsers' beacons; empty where none does. */
+  readonly vitalsPath: () => string;
+  readonly rendered: (report: ComponentReport) => void;
+  readonly page: (report: PageReport) => void;
+  /** Counts by component, with its version if it has one. The same object until it changes. */
+  readonly overruns: () => Readonly<Record<string, OverrunCount>>;
+  /** A render went over its budget, or the first one after such renders did not. */
+  readonly overran: (component: string, isOver: boolean) => void;
+}
+
+interface Count {
+  count: number;
+  cpu_us: number;
+}
+
+/** Time for which reports are summed up. */
+const EVERY_MS = 1000;
+/** Components that one report names; the rest counts as `other`. */
+const COMPONENTS_MAX = 500;
+/** Outcomes of one component that one report names. */
+const OUTCOMES_MAX = 16;
+/** Settings that one report names, and variants. */
+const LABELS_MAX = 32;
+/** Longest name of a component, an outcome, a setting or a variant that is reported. */
+const NAME_CHARACTERS_MAX = 100;
+/** Components of one line of a report. */
+const LINE_COMPONENTS_MAX = 1000;
+const OTHER = 'other';
+
+/** Puts the host where the app's copies of `@sluice/render` look for it. */
+export function offerRenderHost(control: Control): void {
+  Object.defineProperty(globalThis, renderKey, { value: new Rendering(control).host });
+}
+
+export class Rendering {
+  readonly #control: Control;
+  #server = frozen([['*', 1]]);
+  #overruns = frozen<OverrunCount>([]);
+  /** Lines about overruns that the gateway was sent. */
+  #overransTold = 0;
+  #vitalsPath = '/.sluice/vitals';
+  #components = new Map<string, Map<string, Count>>();
+  #settings = new Map<string, Count>();
+  #variants = new Set<string>();
+  #isDue = false;
+  #isWatchingExit = false;
+
+  constructor(control: Control) {
+    this.#control = control;
+    control.onMessage((message) => {
+      if (message.type === 'render') {
+        this.#server = frozen(Object.entries(message.server));
+        this.#vitalsPath = message.vitals;
+      }
+      // Others come soon, with all that was told.
+      if (message.type === 'overruns' && message.heard >= this.#overransTold) {
+        const now_ms = performance.now();
+        this.#overruns = frozen(
+          Object.entries(message.components).map(([component, { count, ago_ms }]) => [
+            component,
+            { count, at_ms: now_ms - ago_ms },
+          ]),
+        );
+      }
+    });
+  }
+
+  /** Host for the app's code; a report that is none is ignored, as a render must not fail because of it. */
+  readonly host: RenderHost = Object.freeze({
+    server: () => this.#server,
+    vitalsPath: () => this.#vitalsPath,
+    rendered: ({ component, outcome, cpu_us, setting }: ComponentReport) => {
+      const cost_us = Number.isFinite(cpu_us) && cpu_us > 0 ? Math.round(cpu_us) : 0;
+      const outcomes = within(this.#components, component, COMPONENTS_MAX, () => new Map<string, Count>());
+      const ended = within(outcomes, outcome, OUTCOMES_MAX, noCount);
+      ended.count += 1;
+      ended.cpu_us += cost_us;
+      within(this.#settings, setting, LABELS_MAX, noCount).cpu_us += cost_us;
+      this.#tellSoon();
+    },
+    page: ({ setting, variant }: PageReport) => {
+      within(this.#settings, setting, LABELS_MAX, noCount).count += 1;
+      if (typeof variant === 'string' && this.#variants.size < LABELS_MAX) this.#variants.add(named(variant));
+      this.#tellSoon();
+    },
+    overruns: () => this.#overruns,
+    overran: (component: string, isOver: boolean) => {
+      if (typeof component !== 'string') return;
+      if (this.#control.send({ type: 'overrun', component, over: isOver })) this.#overransTold += 1;
+    },
+  });
+
+  #tellSoon(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    later(() => this.#tell(), EVERY_MS).unref();
+    if (this.#isWatchingExit) return;
+    this.#isWatchingExit = true;
+    // A small line to a unix socket still goes out while the process exits.
+    process.once('exit', () => this.#tell());
+  }
+
+  #tell(): void {
+    this.#isDue = false;
+    const components = [...this.#components].flatMap(([component, outcomes]) =>
+      [...outcomes].map(([outcome, count]) => ({ component, outcome, ...count })),
+    );
+    const settings = [...this.#settings].map(([setting, { count, cpu_us }]) => ({
+      setting,
+      pages: count,
+      cpu_us,
+    }));
+    const variants = [...this.#variants];
+    this.#components = new Map();
+    this.#settings = new Map();
+    this.#variants = new Set();
+    const first = components.splice(0, LINE_COMPONENTS_MAX);
+    if (first.length + settings.length === 0) return;
+    this.#control.send({ type: 'rendered', components: first, settings, variants });
+    while (components.length > 0)
+      this.#control.send({
+        type: 'rendered',
+        components: components.splice(0, LINE_COMPONENTS_MAX),
+        settings: [],
+        variants: [],
+      });
+  }
+}
+
+function noCount(): Count {
+  return { count: 0, cpu_us: 0 };
+}
+
+/** The entry of a name; `other`'s where there are too many. */
+function within<T>(entries: Map<string, T>, name: unknown, names_max: number, make: () => T): T {
+  let key = typeof name === 'string' && name !== '' ? named(name) : OTHER;
+  if (!entries.has(key) && entries.size >= names_max) key = OTHER;
+  let entry = entries.get(key);
+  if (entry === undefined) {
+    entry = make();
+    entries.set(key, entry);
+  }
+  return entry;
+}
+
+function named(text: string): string {
+  return text.length > NAME_CHARACTERS_MAX ? text.slice(0, NAME_CHARACTERS_MAX) : text;
+}
+
+/** Makes an object without a prototype: a component may be called `constructor`. */
+function frozen<Value>(entries: readonly (readonly [string, Value])[]): Readonly<Record<string, Value>> {
+  const record: Record<string, Value> = Object.create(null) as Record<string, Value>;
+  for (const [name, value] of entries) record[name] = value;
+  return Object.freeze(record);
+}

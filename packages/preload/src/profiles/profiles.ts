@@ -1,0 +1,64 @@
+/** Answers the gateway's wish for a profile, or for the routes. What does it is loaded at the first, as most workers never do. */
+import type { Control } from '../control/control.js';
+import type { FromGateway, Taken } from '../control/messages.js';
+import type { Requests } from '../requests/requests.js';
+import type { RouteTables } from '../routes/route-tables.js';
+
+/** Wish of the gateway. */
+type Wish = Extract<FromGateway, { readonly type: 'profile' | 'heap' | 'routes' }>;
+
+/** `standsStill` is called when the process is about to do so for a wish. */
+export function offerProfiles(
+  control: Control,
+  requests: Requests,
+  tables: RouteTables,
+  standsStill: () => void,
+): void {
+  let current: AbortController | undefined;
+  control.onMessage((said) => {
+    if (said.type === 'drop-profile') {
+      current?.abort(new Error('nobody waits for it any more'));
+      current = undefined;
+    }
+    if (said.type !== 'profile' && said.type !== 'heap' && said.type !== 'routes') return;
+    const { number } = said;
+    if (current !== undefined) {
+      control.send({ type: 'profiled', number, error: 'a profile of this worker is being taken already' });
+      return;
+    }
+    const own = (current = new AbortController());
+    void take(said, requests, tables, standsStill, own.signal)
+      .then(
+        (taken) => control.send({ type: 'profiled', number, taken }),
+        (error: unknown) =>
+          control.send({
+            type: 'profiled',
+            number,
+            error: error instanceof Error ? error.message : String(error),
+          }),
+      )
+      .finally(() => {
+        if (current === own) current = undefined;
+      });
+  });
+}
+
+async function take(
+  wish: Wish,
+  requests: Requests,
+  tables: RouteTables,
+  standsStill: () => void,
+  signal: AbortSignal,
+): Promise<Taken> {
+  if (wish.type === 'routes') {
+    const { reportRoutes } = await import('../routes/route-report.js');
+    return reportRoutes(tables, wish.file, signal);
+  }
+  if (wish.type === 'profile') {
+    const { takeProfile } = await import('./profile.js');
+    const followed = wish.requests ? requests : undefined;
+    return takeProfile(wish.duration_ms, wish.file, followed, standsStill, signal);
+  }
+  const { takeHeapProfile } = await import('./heap.js');
+  return takeHeapProfile(wish.kind, wish.duration_ms, wish.file, standsStill, signal);
+}
