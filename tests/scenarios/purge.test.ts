@@ -74,6 +74,19 @@ for (const react of ['fast', 'stock']) {
   });
 }
 
+void test('a purge by tag reaches pages of boxes, and the HTML that their components have cached in all workers', async (t) => {
+  const shop_ = await shop(t, { workers: 2 });
+  for (let at = 0; at < 8; at += 1) assert.match((await get(shop_, `/boxes?tag=b1&at=${at}`)).body, /b1=old/);
+  // Whether its HTML was rendered for the page or came from the component's cache.
+  for (let at = 0; at < 8; at += 1) assert.deepEqual(await tagsOf(shop_, `/boxes?tag=b1&at=${at}`), ['b1']);
+  shop_.set('new');
+  // Another page of the same HTML.
+  assert.match((await get(shop_, '/boxes?tag=b1&at=3')).how, /hit/);
+  assert.equal(await purge(shop_, { tag: 'b1' }), '8');
+  for (let at = 0; at < 12; at += 1)
+    assert.match((await get(shop_, `/boxes?tag=b1&at=${at}`)).body, /b1=new/);
+});
+
 void test('parts that are rendered after the head give the page their tags as well', async (t) => {
   const shop_ = await shop(t, { env: { LAZY: '1' }, config: 'react = "fast"\n' });
   for (const target of ['/streamed?tag=late%20one&ms=100', '/collected?tag=c1', '/part?tag=a,b*%C3%A4']) {

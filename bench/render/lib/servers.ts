@@ -48,7 +48,8 @@ function expressWith(renderer: string, RENDERER: string): Peer {
   return {
     name: `Express, ${renderer}`,
     footing: 'a Node process a core, no front: clients spread themselves',
-    start: (workers) => startDirect({ entry: built('express.mjs'), workers, env: { ...production, RENDERER } }),
+    start: (workers) =>
+      startDirect({ entry: built('express.mjs'), workers, env: { ...production, RENDERER } }),
   };
 }
 

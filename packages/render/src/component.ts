@@ -50,6 +50,11 @@ export interface Settings<P = Props> {
   readonly cacheKey?: (props: P) => string | undefined;
   /** Seconds; default 60. */
   readonly cacheS?: number;
+  /**
+   * Tags of the cached HTML, and of the pages that it is in: `purge({ tag })` of `@sluice/preload` drops both. Those of `<Cached>` in it count
+   * as well.
+   */
+  readonly cacheTags?: (props: P) => readonly string[];
   /** HTML in place of a component that has failed, is late, or is rendered in the browser. Default: nothing. */
   readonly placeholder?: string | ((props: P) => string);
   readonly props?: PropsSchema<P>;

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { beforeRequest, purge } from '@sluice/preload';
+import { createPages, createRegistry, respond } from '@sluice/render';
 
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const load = async () => {
@@ -44,6 +45,13 @@ function streamed(lib, tag, response, ms) {
   const { pipe } = renderToPipeableStream(page, { onShellReady: () => pipe(response) });
 }
 
+const registry = createRegistry();
+registry.register('Box', ({ tag }) => `<b>${tag}=${readFileSync(process.env.DATA_FILE, 'utf8').trim()}</b>`, {
+  cacheKey: ({ tag }) => tag,
+  cacheTags: ({ tag }) => [tag],
+});
+const pages = createPages({ registry });
+
 createServer(async (request, response) => {
   loaded ??= await load();
   const { h, renderToString, collectTags, purgeParts } = loaded;
@@ -63,6 +71,10 @@ createServer(async (request, response) => {
   const ms = Number(searchParams.get('ms') ?? 0);
   if (pathname === '/streamed') return streamed(loaded, tag, response, ms);
   await wait(ms);
+  if (pathname === '/boxes') {
+    await respond(pages, request, response, { boxes: [{ component: 'Box', props: { tag } }] });
+    return;
+  }
   if (pathname === '/plain') return response.end('plain');
   const page = h('main', null, part(loaded, tag));
   if (pathname === '/collected') {

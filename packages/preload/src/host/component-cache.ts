@@ -1,6 +1,6 @@
 /**
- * Counts of `@sluice/react`'s component cache in this process, told with a beat if it has changed, and purges of it. All copies of that
- * package share one cache; this package must not know it otherwise.
+ * Counts of `@sluice/react`'s component cache in this process, told with a beat if it has changed, and purges of it and of the caches of
+ * `@sluice/render`. All copies of a package share them; this package must not know them otherwise.
  */
 import type { ToGateway } from '../control/messages.js';
 
@@ -16,9 +16,23 @@ interface Shared {
   };
 }
 
-/** Drops the HTML that was made with the tag, or all of it. */
+/** Symbol of the caches of `@sluice/render`: HTML of components by their `cacheKey`, and of remote ones. */
+const renderedKey = Symbol.for('sluice.render.caches.1');
+
+interface Purgeable {
+  purge(tag?: string): number;
+}
+
+interface Holder {
+  readonly [cacheKey]?: Shared;
+  readonly [renderedKey]?: Iterable<WeakRef<Purgeable>>;
+}
+
+/** Drops the HTML of components that was made with the tag, or all of it. */
 export function purgeParts(tag: string | undefined): void {
-  (globalThis as { readonly [cacheKey]?: Shared })[cacheKey]?.cache.purge(tag);
+  const { [cacheKey]: shared, [renderedKey]: rendered = [] } = globalThis as Holder;
+  shared?.cache.purge(tag);
+  for (const each of rendered) each.deref()?.purge(tag);
 }
 
 export class ComponentCache {
@@ -26,7 +40,7 @@ export class ComponentCache {
 
   /** Counts that the gateway does not know yet. Nothing until the app has looked for cached HTML. */
   news(): ToGateway | undefined {
-    const statistics = (globalThis as { readonly [cacheKey]?: Shared })[cacheKey]?.cache.statistics;
+    const statistics = (globalThis as Holder)[cacheKey]?.cache.statistics;
     if (statistics === undefined) return undefined;
     const { hits, misses, evictions, entries, bytes, bytes_max } = statistics;
     const said = [hits, misses, evictions, entries, bytes, bytes_max].join();

@@ -15,6 +15,7 @@ import { OWN_ADAPTER } from '../adapters/adapter.js';
 import type { Props } from '../component.js';
 import { withDeadline } from '../tasks/deadline.js';
 import { HtmlCache } from '../tasks/html-cache.js';
+import { reachedByPurges } from '../tasks/purges.js';
 import { toError } from '../thrown.js';
 import { remoteAdapter } from './adapter.js';
 import { RemoteError } from './errors.js';
@@ -89,7 +90,7 @@ export class Remote {
   constructor(options: RemoteOptions) {
     this.#options = options;
     this.#url = new URL(options.url);
-    this.#cache = new HtmlCache(options.cacheBytesMax ?? CACHE_BYTES_MAX);
+    this.#cache = reachedByPurges(new HtmlCache(options.cacheBytesMax ?? CACHE_BYTES_MAX));
     this.#breaker = circuitBreaker(
       // What a component threw there says nothing about the service, and a client who left nothing at all.
       handleWhen((error) => error instanceof RemoteError && error.reason !== 'aborted'),
@@ -129,11 +130,13 @@ export class Remote {
     const key = cacheS > 0 ? keyOf(name, props, group.headers, vary) : undefined;
     const cached = key === undefined ? undefined : this.#cache.get(key, performance.now());
     if (cached !== undefined) return { html: cached, isCached: true };
+    const { purges } = this.#cache;
     const result = await new Promise<JobResult>((settle) => {
       group.waiting.push({ job: { name, props }, signal, settle });
     });
     if ('error' in result) throw result.error;
-    if (key !== undefined) this.#cache.set(key, result.html, performance.now() + cacheS * 1000);
+    if (key !== undefined && this.#cache.purges === purges)
+      this.#cache.set(key, result.html, performance.now() + cacheS * 1000);
     return { html: result.html, isCached: false };
   }
 

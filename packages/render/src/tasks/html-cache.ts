@@ -8,8 +8,13 @@ const ENTRY_BYTES = 256;
 /** Part of the cache that one entry may take. */
 const ENTRY_SHARE_MAX = 1 / 8;
 
-interface Entry {
+const NO_TAGS: readonly string[] = [];
+
+/** Cached HTML. */
+export interface Entry {
   readonly html: string;
+  /** Tags by which a purge drops it. */
+  readonly tags: readonly string[];
   readonly until_ms: number;
   readonly bytes: number;
 }
@@ -19,6 +24,8 @@ export class HtmlCache {
   /** Entries in the order of use, the latest last. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
+  /** Number of purges so far. HTML that was begun before the latest may be of what was purged. */
+  purges = 0;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
@@ -29,6 +36,11 @@ export class HtmlCache {
   }
 
   get(key: string, now_ms: number): string | undefined {
+    return this.find(key, now_ms)?.html;
+  }
+
+  /** The HTML with its tags. */
+  find(key: string, now_ms: number): Entry | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     this.#entries.delete(key);
@@ -37,19 +49,32 @@ export class HtmlCache {
       return undefined;
     }
     this.#entries.set(key, entry);
-    return entry.html;
+    return entry;
   }
 
-  set(key: string, html: string, until_ms: number): void {
+  set(key: string, html: string, until_ms: number, tags = NO_TAGS): void {
     this.#remove(key);
-    const bytes = 2 * (key.length + html.length) + ENTRY_BYTES;
+    const characters = tags.reduce((sum, tag) => sum + tag.length, key.length + html.length);
+    const bytes = 2 * characters + ENTRY_BYTES;
     if (bytes > this.#bytesMax * ENTRY_SHARE_MAX) return;
-    this.#entries.set(key, { html, until_ms, bytes });
+    this.#entries.set(key, { html, tags, until_ms, bytes });
     this.#bytes += bytes;
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#bytesMax) return;
       this.#remove(oldest);
     }
+  }
+
+  /** Drops the HTML with the tag, or all of it. Returns the number of dropped entries. */
+  purge(tag?: string): number {
+    this.purges += 1;
+    let dropped = 0;
+    for (const [key, { tags }] of this.#entries) {
+      if (tag !== undefined && !tags.includes(tag)) continue;
+      this.#remove(key);
+      dropped += 1;
+    }
+    return dropped;
   }
 
   #remove(key: string): void {

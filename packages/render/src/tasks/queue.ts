@@ -7,6 +7,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { CpuClock, now_us } from './cpu-clock.js';
 import { soonestDue_us } from './deadline.js';
 import { HtmlCache } from './html-cache.js';
+import { reachedByPurges } from './purges.js';
 import type { Job, TaskResult } from './result.js';
 import { Rounds } from './rounds.js';
 import { Runs } from './runs.js';
@@ -80,7 +81,7 @@ class Queue implements TaskQueue {
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     this.#workshop = {
       runs: new Runs(new CpuClock()),
-      cache: new HtmlCache(options.cacheBytesMax ?? CACHE_BYTES_MAX),
+      cache: reachedByPurges(new HtmlCache(options.cacheBytesMax ?? CACHE_BYTES_MAX)),
       htmlBytesMax: options.htmlBytesMax ?? HTML_BYTES_MAX,
       synchronous: new WeakSet(),
     };

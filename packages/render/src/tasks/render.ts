@@ -7,6 +7,7 @@ import type { RenderContext } from '../adapters/adapter.js';
 import type { Component, Props } from '../component.js';
 import type { HtmlCache } from './html-cache.js';
 import { madeProps, OwnProps } from './own-props.js';
+import { gatherTags, tellTags } from './tags.js';
 
 export interface Html {
   readonly html: string;
@@ -38,12 +39,23 @@ export function renderComponent(
     };
     if (key === undefined) return after(render(context), (html) => ({ html, isCached: false }));
 
-    const cached = cache.get(key, Date.now());
-    if (cached !== undefined) return { html: cached.replaceAll(ANY_ID, context.id), isCached: true };
-    return after(render(new ContextOfAnyPlace(context)), (html) => {
-      cache.set(key, html, Date.now() + (component.settings.cacheS ?? CACHE_S) * 1000);
-      return { html: html.replaceAll(ANY_ID, context.id), isCached: false };
-    });
+    const cached = cache.find(key, Date.now());
+    if (cached !== undefined) {
+      tellTags(cached.tags);
+      return { html: cached.html.replaceAll(ANY_ID, context.id), isCached: true };
+    }
+    const own = component.settings.cacheTags?.(checked) ?? [];
+    tellTags(own);
+    const tags = new Set(own);
+    const { purges } = cache;
+    return after(
+      gatherTags(tags, () => render(new ContextOfAnyPlace(context))),
+      (html) => {
+        const until_ms = Date.now() + (component.settings.cacheS ?? CACHE_S) * 1000;
+        if (cache.purges === purges) cache.set(key, html, until_ms, [...tags]);
+        return { html: html.replaceAll(ANY_ID, context.id), isCached: false };
+      },
+    );
   });
 }
 
