@@ -4,14 +4,7 @@ export type { ComponentModule, Registry, RegistryOptions, VersionOptions } from 
 export { registryFromFiles, type FilesOptions } from './registry/files.js';
 export { createTaskQueue } from './tasks/queue.js';
 export type { PageOptions, PageTasks, QueueOptions, TaskQueue } from './tasks/queue.js';
-export type {
-  Failed,
-  Failure,
-  Job,
-  JobContext as TaskContext,
-  Rendered,
-  TaskResult,
-} from './tasks/result.js';
+export type { Failed, Failure, Job, TaskContext, Rendered, TaskResult } from './tasks/result.js';
 export { InvalidPropsError, LateError } from './tasks/errors.js';
 export { plain, type PlainView } from './adapters/plain.js';
 export type { Adapter, RenderContext, Slots } from './adapters/adapter.js';
@@ -29,7 +22,7 @@ export { createFragments, type FragmentOptions, type Fragments } from './fragmen
 export type { BatchContext, JobContext, Plugin } from './fragments/plugins.js';
 export type { BatchAnswer, FragmentError, FragmentJob, FragmentResult } from './fragments/protocol.js';
 export { HttpError } from './http/errors.js';
-export { escapeAttribute as escapeHtml } from './state/escape.js';
+export { escapeHtml } from './state/escape.js';
 export { serialise } from './state/serialise.js';
 export { revive } from './state/revive.js';
 export { createPages, Pages } from './pages/pages.js';

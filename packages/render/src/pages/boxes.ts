@@ -18,7 +18,7 @@ import type { Overruns } from './overruns.js';
 import { boxesOf, deferredOf, type Box, type Deferred, type Item } from './plan.js';
 import { remoteOutcomeOf, Results, type Result, type ResultsOptions } from './results.js';
 import { SourceError } from './sources.js';
-import { Turns } from './turns.js';
+import { Order } from './order.js';
 
 export interface BoxesOptions extends ResultsOptions {
   readonly tasks: PageTasks;
@@ -39,7 +39,7 @@ export class Boxes {
   readonly #waiting = new Map<Box, ((result: Result) => void)[]>();
   readonly #items = new Map<Deferred, Promise<readonly Item[]>>();
   readonly #settledItems = new Map<Deferred, readonly Item[]>();
-  readonly #turns = new Turns();
+  readonly #order = new Order();
   #beLate: () => void = () => undefined;
   readonly #late: Promise<'late'>;
   #isLate = false;
@@ -98,7 +98,7 @@ export class Boxes {
 
   /** Resolves when it is clear that the box waits for something, rather than for its turn. */
   async waits(box: Box): Promise<unknown> {
-    return this.#isRemote(box) ? undefined : this.#turns.passed(box);
+    return this.#isRemote(box) ? undefined : this.#order.passed(box);
   }
 
   #startDeferred(deferred: Deferred): void {
@@ -112,7 +112,7 @@ export class Boxes {
   }
 
   #startBox(box: Box, isResumed: boolean): void {
-    if (!isResumed) this.#turns.take(box);
+    if (!isResumed) this.#order.take(box);
     this.#there.set(box, undefined);
     const result = this.#isLate ? this.results.late(box) : this.#begin(box, isResumed);
     if (result !== undefined) this.#settle(result);
@@ -123,7 +123,7 @@ export class Boxes {
     const { box } = result;
     if (this.#there.get(box) !== undefined) return;
     this.#there.set(box, result);
-    this.#turns.pass(box);
+    this.#order.pass(box);
     this.#tell(result);
     const waiting = this.#waiting.get(box);
     if (waiting === undefined) return;

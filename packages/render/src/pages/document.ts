@@ -5,7 +5,7 @@
 import { referenceOf } from '../css/order.js';
 import type { PageStyles } from '../css/styles.js';
 import type { Component } from '../component.js';
-import { escapeAttribute } from '../state/escape.js';
+import { escapeHtml } from '../state/escape.js';
 import { serialise } from '../state/serialise.js';
 import { assetsOf, type Assets } from './assets.js';
 import { resolve } from './bind.js';
@@ -72,9 +72,9 @@ export function documentStart(parts: DocumentParts): string {
   const dir = tree.dir ?? defaults.dir;
   const title = textOf(tree.title ?? defaults.title, scope);
   return [
-    `<!DOCTYPE html><html lang="${escapeAttribute(lang)}"${dir === undefined ? '' : ` dir="${escapeAttribute(dir)}"`}>`,
+    `<!DOCTYPE html><html lang="${escapeHtml(lang)}"${dir === undefined ? '' : ` dir="${escapeHtml(dir)}"`}>`,
     '<head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">',
-    title === undefined ? '' : `<title>${escapeAttribute(title)}</title>`,
+    title === undefined ? '' : `<title>${escapeHtml(title)}</title>`,
     ...metas(tree, defaults, scope),
     ...[...(tree.links ?? []), ...(defaults.links ?? [])].map((link) => linkTag(link, scope)),
     `<style${nonceAttribute}>${BOX_STYLE}</style>`,
@@ -114,10 +114,7 @@ function metas(tree: DocumentTree, defaults: DocumentTree, scope: Scope): readon
     const [key, value] = 'property' in meta ? ['property', meta.property] : ['name', meta.name];
     if (content === undefined) continue;
     // The tree's comes later, in place of the default.
-    tags.set(
-      `${key} ${value}`,
-      `<meta ${key}="${escapeAttribute(value)}" content="${escapeAttribute(content)}">`,
-    );
+    tags.set(`${key} ${value}`, `<meta ${key}="${escapeHtml(value)}" content="${escapeHtml(content)}">`);
   }
   return [...tags.values()];
 }
@@ -125,10 +122,10 @@ function metas(tree: DocumentTree, defaults: DocumentTree, scope: Scope): readon
 function linkTag({ rel, href: bound, ...others }: LinkTree, scope: Scope): string {
   const href = textOf(bound, scope);
   if (href === undefined || !LINK_RELS.has(rel) || !isWebAddress(href)) return '';
-  let tag = `<link rel="${escapeAttribute(rel)}" href="${escapeAttribute(href)}"`;
+  let tag = `<link rel="${escapeHtml(rel)}" href="${escapeHtml(href)}"`;
   for (const key of ['hreflang', 'type', 'sizes', 'media'] as const) {
     const value = others[key];
-    if (value !== undefined) tag += ` ${key}="${escapeAttribute(value)}"`;
+    if (value !== undefined) tag += ` ${key}="${escapeHtml(value)}"`;
   }
   return `${tag}>`;
 }
@@ -136,7 +133,7 @@ function linkTag({ rel, href: bound, ...others }: LinkTree, scope: Scope): strin
 function stylesTag(styles: PageStyles | undefined, nonceAttribute: string): string {
   if (styles === undefined) return '';
   const { href, inline } = styles;
-  if (inline === undefined) return `<link rel="stylesheet" href="${escapeAttribute(href)}">`;
+  if (inline === undefined) return `<link rel="stylesheet" href="${escapeHtml(href)}">`;
   return inline === '' ? '' : `<style${nonceAttribute}>${inline}</style>`;
 }
 
@@ -152,9 +149,9 @@ function codeTags({ assets, code, isFilledLater }: DocumentParts, nonceAttribute
   }
   const early = assets.early === undefined ? '' : `<script${nonceAttribute}>${assets.early.code}</script>`;
   const links = [...preloads].map(
-    (address) => `<link rel="modulepreload" href="${escapeAttribute(address)}"${nonceAttribute}>`,
+    (address) => `<link rel="modulepreload" href="${escapeHtml(address)}"${nonceAttribute}>`,
   );
-  const runtime = `<script type="module" async src="${escapeAttribute(assets.runtime)}"${nonceAttribute}></script>`;
+  const runtime = `<script type="module" async src="${escapeHtml(assets.runtime)}"${nonceAttribute}></script>`;
   return `${early}${links.join('')}${runtime}`;
 }
 

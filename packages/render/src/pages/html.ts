@@ -3,7 +3,7 @@
  * escaped here; HTML of components and placeholders is theirs. It must not know how results came about.
  */
 import { slotHtml, SLOT_TAG } from '../adapters/slot.js';
-import { escapeAttribute } from '../state/escape.js';
+import { escapeHtml } from '../state/escape.js';
 import { serialise } from '../state/serialise.js';
 import { toError } from '../thrown.js';
 import type { Result } from './results.js';
@@ -38,11 +38,11 @@ export function boxMarkup(result: Result, onError: (error: Error) => void): Mark
 
 /** A place for HTML that comes later in the same document. */
 export function pendingMarkup({ id, node }: Pick<Deferred, 'id' | 'node'>, placeholder: string): string {
-  return `<${BOX_TAG} n="${escapeAttribute(node.component)}" i="${escapeAttribute(id)}" hole="pending">${placeholder}</${BOX_TAG}>`;
+  return `<${BOX_TAG} n="${escapeHtml(node.component)}" i="${escapeHtml(id)}" hole="pending">${placeholder}</${BOX_TAG}>`;
 }
 
 export function fillStart(id: string): string {
-  return `<template data-sluice-fill="${escapeAttribute(id)}">`;
+  return `<template data-sluice-fill="${escapeHtml(id)}">`;
 }
 
 export const FILL_END = '</template>';
@@ -68,7 +68,7 @@ function startTag({ box, component, hole, hydration }: Result, hasState: boolean
 }
 
 function attribute(name: string, value: string | undefined): string {
-  return value === undefined ? '' : ` ${name}="${escapeAttribute(value)}"`;
+  return value === undefined ? '' : ` ${name}="${escapeHtml(value)}"`;
 }
 
 /** The browser needs the props of boxes that it takes over, and of holes that it can fill. */
@@ -82,7 +82,7 @@ function stateOf(
     // Of a component that could not be loaded, or that there is not, nobody knows what its schema lets browsers see.
     const known = props?.known();
     if (known === undefined) return undefined;
-    return `<script type="application/json" data-sluice="${escapeAttribute(box.id)}">${serialise(known)}</script>`;
+    return `<script type="application/json" data-sluice="${escapeHtml(box.id)}">${serialise(known)}</script>`;
   } catch (error) {
     onError(toError(error));
     return undefined;

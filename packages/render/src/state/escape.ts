@@ -14,7 +14,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** Escapes the value of an attribute in quotes, and text between tags. */
-export function escapeAttribute(text: string): string {
+export function escapeHtml(text: string): string {
   if (!ANY_IN_ATTRIBUTE.test(text)) return text;
   return text.replace(IN_ATTRIBUTE, (character) => ENTITIES[character] ?? '');
 }

@@ -41,7 +41,7 @@ export class Task implements Account {
   readonly scope: AsyncResource;
   readonly #workshop: Workshop;
   readonly #queued_us = now_us();
-  readonly #context: TaskContext;
+  readonly #context: ContextWithSignal;
   readonly #done: (result: TaskResult, task: Task) => void;
   #budget_us = Number.POSITIVE_INFINITY;
   #waited_us = 0;
@@ -62,7 +62,7 @@ export class Task implements Account {
     this.scope = scope;
     this.page = page;
     this.#workshop = workshop;
-    this.#context = new TaskContext(job.context);
+    this.#context = new ContextWithSignal(job.context);
     this.#done = done;
   }
 
@@ -176,7 +176,7 @@ export class Task implements Account {
 }
 
 /** The job's context with a signal, which is made only for a component that asks for it. */
-class TaskContext implements RenderContext {
+class ContextWithSignal implements RenderContext {
   readonly id: string;
   readonly slots: RenderContext['slots'];
   readonly isStatic: boolean;

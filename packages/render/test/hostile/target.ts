@@ -15,7 +15,7 @@ import { createPages } from '../../src/pages/pages.js';
 import { createRemote } from '../../src/remote/remote.js';
 import { remoteAdapter } from '../../src/remote/adapter.js';
 import { createRegistry, type Registry } from '../../src/registry/registry.js';
-import { escapeAttribute } from '../../src/state/escape.js';
+import { escapeHtml } from '../../src/state/escape.js';
 import { value, word } from './words.js';
 
 /** What the service behind answers. */
@@ -95,7 +95,7 @@ export async function target(t: TestContext): Promise<Target> {
     },
   });
   const views: Record<string, (data: unknown) => string> = {
-    Text: (data) => `<p>${escapeAttribute(JSON.stringify(data) ?? '')}</p>`,
+    Text: (data) => `<p>${escapeHtml(JSON.stringify(data) ?? '')}</p>`,
   };
   const holes = {
     data: { x: { source: 'echo', args: { n: 1 } }, slow: { url: `${service}/data`, timeoutMs: 50 } },
@@ -145,7 +145,7 @@ export async function target(t: TestContext): Promise<Target> {
 
 function hostileRegistry(service: string): Registry {
   const registry = createRegistry({ adapters: [remoteAdapter], loadTimeoutMs: 1_000 });
-  const text = (props: Props): string => `<p>${escapeAttribute(Object.keys(props).join())}</p>`;
+  const text = (props: Props): string => `<p>${escapeHtml(Object.keys(props).join())}</p>`;
   const validate = (given: unknown): SchemaResult<Props> => {
     const { name } = given as Record<string, unknown>;
     if (typeof name !== 'string') return { issues: [{ message: 'is no text', path: ['name'] }] };

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { defaultTreeAdapter, parse, type DefaultTreeAdapterTypes } from 'parse5';
 import type { PlainView } from '../../src/adapters/plain.js';
-import { escapeAttribute } from '../../src/state/escape.js';
+import { escapeHtml } from '../../src/state/escape.js';
 import { createRegistry, type Registry } from '../../src/registry/registry.js';
 import type { Page } from '../../src/pages/options.js';
 
@@ -12,7 +12,7 @@ type Node = DefaultTreeAdapterTypes.Node;
 /** `Text` shows its title, `Frame` its slots, `Throws` throws. */
 export function registryForTests(): Registry {
   const registry = createRegistry();
-  const text: PlainView<{ title?: unknown }> = ({ title }) => `<p>${escapeAttribute(String(title))}</p>`;
+  const text: PlainView<{ title?: unknown }> = ({ title }) => `<p>${escapeHtml(String(title))}</p>`;
   const frame: PlainView = (_props, { slots }) =>
     `<section>${slots.names.map((name) => slots.html(name)).join('<hr>')}</section>`;
   registry.register('Text', text);

@@ -4,7 +4,7 @@
  */
 import type { Box } from './plan.js';
 
-export class Turns {
+export class Order {
   readonly #places = new Map<Box, number>();
   readonly #waiting = new Map<number, () => void>();
   #passed = -1;
