@@ -79,12 +79,12 @@ test('I3: three hundred polls on two workers as installed are all held, and page
   assert.equal(workers.length, 2);
 });
 
-test('I6: polls of a megabyte each stop at the memory of small heaps, are refused honestly, and no worker dies', async (t) => {
-  const config = '[app]\nnode_args = ["--max-old-space-size=64"]\n[queue]\nwait_ms_max = 1500\n';
+test('I6: polls of some megabytes each stop at the memory of small heaps, are refused honestly, and no worker dies', async (t) => {
+  const config = '[app]\nnode_args = ["--max-old-space-size=160"]\n[queue]\nwait_ms_max = 1500\n';
   const sluice = await two(t, config);
   // What a page costs is known then, so that it passes those that wait for memory.
   for (let page = 0; page < 60; page += 1) await get(sluice, '/page');
-  const polls = Array.from({ length: 300 }, () => get(sluice, '/wait?kb=1024'));
+  const polls = Array.from({ length: 300 }, () => get(sluice, '/wait?kb=2560'));
   let refused = 0;
   const outcomes = polls.map((poll) =>
     poll.then(({ status }) => {

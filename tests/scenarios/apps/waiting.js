@@ -9,10 +9,9 @@ http
   .createServer((request, response) => {
     const url = new URL(request.url, 'http://app');
     if (url.pathname === '/wait') {
-      // On the heap, and not beside it.
-      const memory = Array.from(
-        { length: Number(url.searchParams.get('kb') ?? 0) * 128 },
-        (_, at) => at + 0.5,
+      // On the heap, and not beside it; without garbage, which V8 keeps in a small heap for as long as it collects.
+      const memory = Array.from({ length: Number(url.searchParams.get('kb') ?? 0) / 16 }, () =>
+        Buffer.alloc(16_384, 'a').latin1Slice(),
       );
       return void held.push(() => response.end(`waited with ${memory.length}`));
     }

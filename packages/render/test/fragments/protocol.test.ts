@@ -320,17 +320,23 @@ void test('jobs’ durations are their own CPU time, in milliseconds', async (t)
     return '';
   });
   const url = await serve(t, fragments({ registry: busy }).handle);
-  const { answer } = await post(`${url}/batch`, {
-    waits: { name: 'Waits' },
-    short: { name: 'Computes', data: { amount: 5 } },
-    long: { name: 'Computes', data: { amount: 40 } },
-  });
-  const [waits, short, long] = ['waits', 'short', 'long'].map(
-    (token) => resultOf(answer, token).duration ?? Number.NaN,
-  );
-  assert.ok(waits !== undefined && short !== undefined && long !== undefined);
-  // Measured from start to end, each would have those of the others in it.
-  assert.ok(waits < short / 2 && short < long / 3, `${waits} ${short} ${long}`);
+  const measure = async (): Promise<readonly [number, number, number]> => {
+    const { answer } = await post(`${url}/batch`, {
+      waits: { name: 'Waits' },
+      short: { name: 'Computes', data: { amount: 5 } },
+      long: { name: 'Computes', data: { amount: 40 } },
+    });
+    const of = (token: string): number => resultOf(answer, token).duration ?? Number.NaN;
+    return [of('waits'), of('short'), of('long')];
+  };
+  // Measured from start to end, each would have those of the others in it. On a busy machine one round of some is of no use.
+  const rounds: string[] = [];
+  for (let round = 0; round < 4; round += 1) {
+    const [waits, short, long] = await measure();
+    if (waits < short / 2 && short < long / 3) return;
+    rounds.push(`${waits} ${short} ${long}`);
+  }
+  assert.fail(rounds.join(', '));
 });
 
 void test('when the host has left, its jobs are not rendered', async (t) => {
