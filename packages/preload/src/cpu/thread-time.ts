@@ -1,7 +1,7 @@
 /**
  * Time on the CPU of the main thread, and the time for which it could have run and got none. Linux tells both in one small file of
- * the thread; elsewhere only the first is known, and on older Nodes only that of the whole process. A look allocates next to nothing: in
- * a heap that is nearly full, each would else lead to a collection, which is a long run and so leads to the next look. It must not know
+ * the thread; elsewhere only the first is known, and on older Nodes only that of the whole process. A look allocates next to nothing. In a
+ * heap that is nearly full it would else lead to a collection, which is a long run, and so to the next look. It must not know
  * of runs.
  */
 import { openSync, readSync } from 'node:fs';
