@@ -28,15 +28,7 @@ export function startStream(
   onUnsupported: (left: Left) => void,
 ): Render {
   const render = new Render('stream', rootFormat(options.namespaceURI), options);
-  render.work = () => {
-    try {
-      performWork(render);
-    } catch (error) {
-      if (!(error instanceof Unsupported)) throw error;
-      giveUp(render);
-      onUnsupported({ reason: error.reason, toldErrors: render.toldErrors });
-    }
-  };
+  render.work = workOr(onUnsupported);
   startRoot(render, children, options.namespaceURI);
   if (knowsClientScripts()) startWork(render);
   else {
@@ -50,6 +42,19 @@ export function startStream(
     );
   }
   return render;
+}
+
+/** Performs the render's work; `onUnsupported` is called when it has to be react-dom's. */
+function workOr(onUnsupported: (left: Left) => void): (render: Render) => void {
+  return (render) => {
+    try {
+      performWork(render);
+    } catch (error) {
+      if (!(error instanceof Unsupported)) throw error;
+      giveUp(render);
+      onUnsupported({ reason: error.reason, toldErrors: render.toldErrors });
+    }
+  };
 }
 
 /** The render is somebody else's now: nothing of it may be heard of any more. */

@@ -50,7 +50,7 @@ export function renderString(
   }
   // From here on the render is ours: one that is left to react-dom does not go on.
   render.mayFallBack = false;
-  render.work = () => performWork(render);
+  render.work = performWork;
   if (sink.failed && sink.error !== reason) throw sink.error;
   if (!shellIsReady) {
     throw new Error(

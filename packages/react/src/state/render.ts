@@ -285,7 +285,7 @@ export class Render implements HookHost {
   readonly onShellError: (error: unknown) => void;
   readonly onFatalError: (error: unknown) => void;
   /** Runs what is due, on behalf of the API that the render was started by. */
-  work: () => void = nothing;
+  work: (render: Render) => void = nothing;
   /** Finishes a task that was aborted, and whose awaited promise has failed since. */
   finishAborted: (render: Render, task: Task, error: unknown) => void = nothing;
   /** Ends with the render: what waits for the caller's abort signal is taken off it. */

@@ -51,12 +51,13 @@ export function actionState(
   const bound = action.bind(null, value) as ServerAction;
   const dispatch = ((payload: unknown) => void bound(payload)) as ServerAction;
   if (typeof bound.$$FORM_ACTION === 'function') {
-    dispatch.$$FORM_ACTION = (prefix) => {
+    const formAction: ServerAction['$$FORM_ACTION'] = (prefix) => {
       const fields = (bound.$$FORM_ACTION as NonNullable<ServerAction['$$FORM_ACTION']>)(prefix);
       if (permalink !== undefined) fields.action = toText(permalink);
       if (fields.data) fields.data.append('$ACTION_KEY', postbackKey());
       return fields;
     };
+    dispatch.$$FORM_ACTION = formAction;
   }
   return { value, dispatch, matches };
 }

@@ -41,9 +41,9 @@ function pingTask(render: Render, task: Task): void {
   if (render.pingedTasks.length !== 1) return;
   render.flushScheduled = render.sink !== null;
   // As react-dom until 19.2, a string goes on after its end with what it has not given up: the next page finds what that loads.
-  if (render.mode !== 'stream') return render.work();
+  if (render.mode !== 'stream') return render.work(render);
   // Until the first turn of the event loop has passed the shell may still be completed without a wait.
   if ((render.status === OPENING && profile.turns !== 'begin-late') || render.prerenders)
-    queueMicrotask(() => render.work());
-  else setImmediate(() => render.work());
+    queueMicrotask(() => render.work(render));
+  else setImmediate(() => render.work(render));
 }

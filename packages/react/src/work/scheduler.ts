@@ -75,11 +75,11 @@ export function performWork(render: Render): void {
 
 export function startWork(render: Render): void {
   if (beginsLate) {
-    setImmediate(() => render.work());
+    setImmediate(() => render.work(render));
     return;
   }
   render.flushScheduled = render.sink !== null;
-  queueMicrotask(() => storage.run(render, () => render.work()));
+  queueMicrotask(() => storage.run(render, () => render.work(render)));
   setImmediate(() => {
     if (render.status === OPENING) render.status = OPEN;
     if (render.prerenders) return;

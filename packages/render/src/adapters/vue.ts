@@ -20,6 +20,8 @@ export interface VueOptions {
   readonly setUp?: (app: App, context: RenderContext) => void;
 }
 
+function ignore(): void {}
+
 export function vue({ setUp }: VueOptions = {}): Adapter {
   return {
     name: 'vue',
@@ -32,7 +34,7 @@ export function vue({ setUp }: VueOptions = {}): Adapter {
       });
       app.config.idPrefix = context.id;
       // Vue writes only what the app's handler does not take; the first error is the render's.
-      app.config.warnHandler = () => {};
+      app.config.warnHandler = ignore;
       app.mixin(pauses(context.signal));
       setUp?.(app, context);
       return new Promise((resolve, reject) => {
@@ -49,7 +51,7 @@ export function vue({ setUp }: VueOptions = {}): Adapter {
  */
 function failWithErrors({ config }: App, fail: (error: unknown) => void): void {
   const { errorHandler } = config;
-  config.errorHandler = (error, instance, info) => {
+  const failWith: typeof errorHandler = (error, instance, info) => {
     fail(error);
     try {
       errorHandler?.(error, instance, info);
@@ -57,6 +59,7 @@ function failWithErrors({ config }: App, fail: (error: unknown) => void): void {
       console.error(`The errorHandler of a Vue app threw: ${logText(thrown)}`);
     }
   };
+  config.errorHandler = failWith;
 }
 
 /** Lets the event loop turn where components with an async `setup` follow each other in microtasks. */

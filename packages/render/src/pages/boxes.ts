@@ -40,7 +40,7 @@ export class Boxes {
   readonly #items = new Map<Deferred, Promise<readonly Item[]>>();
   readonly #settledItems = new Map<Deferred, readonly Item[]>();
   readonly #order = new Order();
-  #beLate: () => void = () => undefined;
+  #beLate: (late: 'late') => void = () => undefined;
   readonly #late: Promise<'late'>;
   #isLate = false;
   /** The async context of those that are started now. */
@@ -50,7 +50,7 @@ export class Boxes {
     this.#options = options;
     this.results = new Results(options);
     this.#late = new Promise((resolve) => {
-      this.#beLate = () => resolve('late');
+      this.#beLate = resolve;
     });
   }
 
@@ -69,7 +69,7 @@ export class Boxes {
   giveUp(): void {
     this.#isLate = true;
     for (const [box, result] of this.#there) if (result === undefined) this.#settle(this.results.late(box));
-    this.#beLate();
+    this.#beLate('late');
   }
 
   /** The result, where it is there. */

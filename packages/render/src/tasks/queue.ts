@@ -9,7 +9,7 @@ import { soonestDue_us } from './deadline.js';
 import { HtmlCache } from './html-cache.js';
 import { reachedByPurges } from './purges.js';
 import type { Job, TaskResult } from './result.js';
-import { Rounds } from './rounds.js';
+import { Line, Rounds } from './rounds.js';
 import { Runs } from './runs.js';
 import { abandoned, Task, type Workshop } from './task.js';
 
@@ -70,8 +70,8 @@ class Queue implements TaskQueue {
   readonly #workshop: Workshop;
   readonly #budgetMs: number;
   readonly #timeoutMs: number;
-  readonly #resumed = new Rounds<Page, Task>();
-  readonly #new = new Rounds<Page, Task>();
+  readonly #resumed = new Rounds<Task>();
+  readonly #new = new Rounds<Task>();
   #hasTurn = false;
   /** True once the queue has let others pass before this task: a page that asks for turn after turn holds nobody up. */
   #hasLetPass = false;
@@ -89,7 +89,8 @@ class Queue implements TaskQueue {
 
   page(options: PageOptions = {}): PageTasks {
     return new Page(options, this.#workshop, (page, task) => {
-      (task.job.isResumed === true ? this.#resumed : this.#new).push(page, task);
+      if (task.job.isResumed === true) this.#resumed.push(page.resumed, task);
+      else this.#new.push(page.new, task);
       this.#askForTurn();
     });
   }
@@ -123,7 +124,7 @@ class Queue implements TaskQueue {
   };
 
   /** The task, and those after it in its page that may share its macrotask. */
-  #runSlice(first: Task, rounds: Rounds<Page, Task>): void {
+  #runSlice(first: Task, rounds: Rounds<Task>): void {
     // Near a time limit every component has its own turn, so that a reply is seen as soon as it is there.
     const end_us = Math.min(now_us() + SLICE_US, soonestDue_us());
     let next: Task | undefined = first;
@@ -134,7 +135,7 @@ class Queue implements TaskQueue {
   }
 
   /** Runs tasks in the scope of the first. The next one where that has another scope; undefined at the end of the slice. */
-  #runAlike(first: Task, rounds: Rounds<Page, Task>, end_us: number): Task | undefined {
+  #runAlike(first: Task, rounds: Rounds<Task>, end_us: number): Task | undefined {
     let task: Task | undefined = first;
     while (task !== undefined && task.scope === first.scope) {
       const isAlone = !this.#mayShare(task);
@@ -164,7 +165,7 @@ class Queue implements TaskQueue {
   readonly #setTurn = (): unknown => setImmediate(this.#turn);
 
   /** Returns the first task. One that has ended in the queue, by an abort, costs no turn. */
-  #first(rounds: Rounds<Page, Task>): Task | undefined {
+  #first(rounds: Rounds<Task>): Task | undefined {
     for (;;) {
       const task = rounds.take() ?? this.#new.take();
       if (task === undefined || !task.isDone) return task;
@@ -172,18 +173,22 @@ class Queue implements TaskQueue {
   }
 
   /** The next task of a page that has the turn, if it may share the macrotask and nothing that has resumed is to go before it. */
-  #more(page: Page, rounds: Rounds<Page, Task>): Task | undefined {
+  #more(page: Page, rounds: Rounds<Task>): Task | undefined {
     if (rounds === this.#new && !this.#resumed.isEmpty) return undefined;
+    const line = rounds === this.#new ? page.new : page.resumed;
     for (;;) {
-      const task = rounds.peek(page);
+      const task = line.peek();
       if (task === undefined || !(task.isDone || this.#mayShare(task))) return undefined;
-      rounds.shift(page);
+      rounds.shift(line);
       if (!task.isDone) return task;
     }
   }
 }
 
 class Page implements PageTasks {
+  /** Tasks that have not begun: those whose data has come, and the others. */
+  readonly resumed = new Line<Task>();
+  readonly new = new Line<Task>();
   readonly #budget_us: number;
   readonly #signal: AbortSignal | undefined;
   readonly #workshop: Workshop;

@@ -1,39 +1,60 @@
-/** Turns of owners: everybody's first, then everybody's second. It must not know what waits. */
+/**
+ * Turns of owners: everybody's first, then everybody's second. It must not know what waits.
+ * Owners keep their lines themselves, so that no table of them is made anew again and again.
+ */
 
-export class Rounds<Owner, Item> {
-  /** Owners in the order of their turns; what they have waiting, first come first. */
-  readonly #waiting = new Map<Owner, Item[]>();
+/** Items of one owner that wait, first come first. */
+export class Line<Item> {
+  #items: Item[] = [];
+  #next = 0;
 
   get isEmpty(): boolean {
-    return this.#waiting.size === 0;
+    return this.#next === this.#items.length;
   }
 
-  push(owner: Owner, item: Item): void {
-    const items = this.#waiting.get(owner);
-    if (items === undefined) this.#waiting.set(owner, [item]);
-    else items.push(item);
+  push(item: Item): void {
+    this.#items.push(item);
   }
 
-  /** Returns the first waiting item of an owner. */
-  peek(owner: Owner): Item | undefined {
-    return this.#waiting.get(owner)?.[0];
+  /** Returns the first item. */
+  peek(): Item | undefined {
+    return this.#items[this.#next];
   }
 
-  /** Removes what `peek` gives; the owner's next turn stays where it is. */
-  shift(owner: Owner): void {
-    const items = this.#waiting.get(owner);
-    items?.shift();
-    if (items?.length === 0) this.#waiting.delete(owner);
-  }
-
-  /** The first item of the owner whose turn it is; that owner's next turn comes after everybody else's. */
+  /** Removes the first item. */
   take(): Item | undefined {
-    for (const [owner, items] of this.#waiting) {
-      this.#waiting.delete(owner);
-      const item = items.shift();
-      if (items.length > 0) this.#waiting.set(owner, items);
-      return item;
-    }
-    return undefined;
+    const item = this.peek();
+    if (item === undefined) return undefined;
+    this.#next += 1;
+    if (this.isEmpty) [this.#items, this.#next] = [[], 0];
+    return item;
+  }
+}
+
+export class Rounds<Item> {
+  /** Lines in the order of their turns; none of them is empty. */
+  #lines: Line<Item>[] = [];
+
+  get isEmpty(): boolean {
+    return this.#lines.length === 0;
+  }
+
+  push(line: Line<Item>, item: Item): void {
+    if (line.isEmpty) this.#lines.push(line);
+    line.push(item);
+  }
+
+  /** Removes the first item of a line that is not empty; the line's next turn stays where it is. */
+  shift(line: Line<Item>): void {
+    line.take();
+    if (line.isEmpty) this.#lines.splice(this.#lines.indexOf(line), 1);
+  }
+
+  /** The first item of the line whose turn it is; that line's next turn comes after everybody else's. */
+  take(): Item | undefined {
+    const line = this.#lines.shift();
+    const item = line?.take();
+    if (line !== undefined && !line.isEmpty) this.#lines.push(line);
+    return item;
   }
 }
