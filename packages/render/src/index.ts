@@ -1,4 +1,5 @@
 /** `@sluice/render`: components by name, each rendered as a task of its own, to fragments and pages. */
+export type { Abortable } from './abort.js';
 export { createRegistry } from './registry/registry.js';
 export type { ComponentModule, Registry, RegistryOptions, VersionOptions } from './registry/registry.js';
 export { registryFromFiles, type FilesOptions } from './registry/files.js';

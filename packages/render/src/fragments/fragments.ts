@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { NO_SLOTS } from '../adapters/slot.js';
 import type { Component, Props } from '../component.js';
 import { renderHost, type Outcome } from '../host.js';
+import type { Abortable } from '../abort.js';
 import { readJson, signalOf, type BodyOptions } from '../http/body.js';
 import { HttpError } from '../http/errors.js';
 import { pathOf, sendJson, type Handler } from '../http/handler.js';
@@ -70,7 +71,7 @@ export interface FragmentOptions extends FragmentRules {
 export interface Fragments {
   readonly handle: Handler;
   /** A batch in process. */
-  batch(jobs: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<BatchAnswer>;
+  batch(jobs: Readonly<Record<string, unknown>>, signal?: Abortable): Promise<BatchAnswer>;
   /** Runs the `initialize` hooks, once. The first batch does it otherwise. */
   initialize(): Promise<void>;
   /** Runs the `shutDown` hooks. */
@@ -118,7 +119,7 @@ class FragmentService implements Fragments {
     return true;
   };
 
-  async batch(jobs: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<BatchAnswer> {
+  async batch(jobs: Readonly<Record<string, unknown>>, signal?: Abortable): Promise<BatchAnswer> {
     const batch = this.#batch(jobs, {}, signal);
     await this.#run(batch);
     return batch.answer();
@@ -170,7 +171,7 @@ class FragmentService implements Fragments {
     await batch.run();
   }
 
-  #batch(body: unknown, exchange: Exchange, signal: AbortSignal | undefined): Batch {
+  #batch(body: unknown, exchange: Exchange, signal: Abortable | undefined): Batch {
     const jobs = jobsOf(body, this.#rules.jobsMax ?? JOBS_MAX);
     const tasks = this.#queue.page({ signal });
     return new Batch(jobs, exchange, this.#batchRules, (job, context) => this.#render(job, context, tasks));

@@ -5,6 +5,7 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { parse as parseContentType } from 'content-type';
 import getRawBody from 'raw-body';
 import { messageOf, toError } from '../thrown.js';
+import { Abort } from '../abort.js';
 import { HttpError } from './errors.js';
 
 export interface BodyOptions {
@@ -40,12 +41,12 @@ export async function readJson(request: IncomingMessage, options: BodyOptions): 
 }
 
 /** Aborted when the client leaves before its answer was sent. */
-export function signalOf(response: ServerResponse): AbortSignal {
-  const controller = new AbortController();
+export function signalOf(response: ServerResponse): Abort {
+  const abort = new Abort();
   response.once('close', () => {
-    if (!response.writableFinished) controller.abort(new Error('The client has left'));
+    if (!response.writableFinished) abort.abort(new Error('The client has left'));
   });
-  return controller.signal;
+  return abort;
 }
 
 type Inflate = (bytes: Buffer, bounds: { readonly maxOutputLength: number }) => Promise<Buffer>;

@@ -29,9 +29,12 @@ export class PageBody extends Readable {
     this.#onLeave = onLeave;
   }
 
-  /** Undefined where more can be written at once. */
-  write(text: string): Promise<void> | undefined {
+  write(text: string): void {
     this.#bytes.add(text);
+  }
+
+  /** Undefined where more can be written at once. */
+  drained(): Promise<void> | undefined {
     return this.#bytes.length < CHUNK_BYTES ? undefined : this.#send();
   }
 

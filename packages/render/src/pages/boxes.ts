@@ -4,6 +4,7 @@
  */
 import { NO_SLOTS, slotsOf } from '../adapters/slot.js';
 import type { Component, Hydration } from '../component.js';
+import type { Abort } from '../abort.js';
 import { referenceOf } from '../css/order.js';
 import type { Dial } from '../dial/dial.js';
 import type { RenderHost } from '../host.js';
@@ -18,7 +19,8 @@ import type { Overruns } from './overruns.js';
 import { boxesOf, deferredOf, type Box, type Deferred, type Item } from './plan.js';
 import { remoteOutcomeOf, Results, type Result, type ResultsOptions } from './results.js';
 import { SourceError } from './sources.js';
-import { Order } from './order.js';
+import type { Found } from './lookup.js';
+import { NO_TURN, Order } from './order.js';
 
 export interface BoxesOptions extends ResultsOptions {
   readonly tasks: PageTasks;
@@ -26,17 +28,26 @@ export interface BoxesOptions extends ResultsOptions {
   readonly overruns: Overruns | undefined;
   readonly host: RenderHost | undefined;
   readonly format: 'html' | 'json';
-  readonly signal: AbortSignal;
+  readonly signal: Abort;
   readonly onError: (error: Error, component: string, box: string) => void;
+}
+
+/** A box that has been started. */
+interface Started {
+  readonly box: Box;
+  readonly found: Found;
+  /** Turn in the order of the tree; `NO_TURN` for a box that was resumed. */
+  turn: number;
+  result: Result | undefined;
+  /** Callbacks that wait for the result. */
+  waiting: ((result: Result) => void)[] | undefined;
 }
 
 export class Boxes {
   readonly results: Results;
   readonly #options: BoxesOptions;
-  /** Undefined for those that have no result yet. */
-  readonly #there = new Map<Box, Result | undefined>();
-  /** Callbacks that wait for a box. */
-  readonly #waiting = new Map<Box, ((result: Result) => void)[]>();
+  /** Boxes that were started, by their place on the page. */
+  readonly #started: Started[] = [];
   readonly #items = new Map<Deferred, Promise<readonly Item[]>>();
   readonly #settledItems = new Map<Deferred, readonly Item[]>();
   readonly #order = new Order();
@@ -56,25 +67,30 @@ export class Boxes {
 
   /** Starts all boxes: remote ones first, because they wait anyway, then the others in the order of the tree. */
   start(items: readonly Item[], isResumed = false): void {
-    const remote: Box[] = [];
-    const local: Box[] = [];
-    for (const box of boxesOf(items)) (this.#isRemote(box) ? remote : local).push(box);
+    const remote: Started[] = [];
+    const local: Started[] = [];
+    for (const box of boxesOf(items)) {
+      const found = this.#options.find(box);
+      const started = { box, found, turn: NO_TURN, result: undefined, waiting: undefined };
+      (this.#isRemote(found) ? remote : local).push(started);
+    }
     this.#scope = createScope();
-    for (const box of remote) this.#startBox(box, isResumed);
-    for (const box of local) this.#startBox(box, isResumed);
+    for (const each of remote) this.#startBox(each, isResumed);
+    for (const each of local) this.#startBox(each, isResumed);
     for (const deferred of deferredOf(items)) this.#startDeferred(deferred);
   }
 
   /** Gives up: a box that is not there yet is late from now on. */
   giveUp(): void {
     this.#isLate = true;
-    for (const [box, result] of this.#there) if (result === undefined) this.#settle(this.results.late(box));
+    for (const each of this.#started)
+      if (each !== undefined && each.result === undefined) this.#settle(each, this.results.late(each.box));
     this.#beLate('late');
   }
 
   /** The result, where it is there. */
   settled(box: Box): Result | undefined {
-    return this.#there.get(box);
+    return this.#started[box.place]?.result;
   }
 
   settledItems(deferred: Deferred): readonly Item[] | undefined {
@@ -82,13 +98,11 @@ export class Boxes {
   }
 
   result(box: Box): Promise<Result> {
-    const result = this.#there.get(box);
-    if (result !== undefined) return Promise.resolve(result);
-    return new Promise((resolve, reject) => {
-      if (!this.#there.has(box)) reject(new Error(`box ${box.id} was not started`));
-      const waiting = this.#waiting.get(box);
-      if (waiting === undefined) this.#waiting.set(box, [resolve]);
-      else waiting.push(resolve);
+    const started = this.#started[box.place];
+    if (started === undefined) return Promise.reject(new Error(`box ${box.id} was not started`));
+    if (started.result !== undefined) return Promise.resolve(started.result);
+    return new Promise((resolve) => {
+      (started.waiting ??= []).push(resolve);
     });
   }
 
@@ -98,7 +112,8 @@ export class Boxes {
 
   /** Resolves when it is clear that the box waits for something, rather than for its turn. */
   async waits(box: Box): Promise<unknown> {
-    return this.#isRemote(box) ? undefined : this.#order.passed(box);
+    const { turn = NO_TURN } = this.#started[box.place] ?? {};
+    return this.#isRemote(this.#options.find(box)) ? undefined : this.#order.passed(turn);
   }
 
   #startDeferred(deferred: Deferred): void {
@@ -111,29 +126,28 @@ export class Boxes {
     this.#items.set(deferred, items);
   }
 
-  #startBox(box: Box, isResumed: boolean): void {
-    if (!isResumed) this.#order.take(box);
-    this.#there.set(box, undefined);
-    const result = this.#isLate ? this.results.late(box) : this.#begin(box, isResumed);
-    if (result !== undefined) this.#settle(result);
+  #startBox(started: Started, isResumed: boolean): void {
+    const { box } = started;
+    if (!isResumed) started.turn = this.#order.take();
+    this.#started[box.place] = started;
+    const result = this.#isLate ? this.results.late(box) : this.#begin(started, isResumed);
+    if (result !== undefined) this.#settle(started, result);
   }
 
   /** Settles a box. A result of a late box changes nothing any more. */
-  #settle(result: Result): void {
-    const { box } = result;
-    if (this.#there.get(box) !== undefined) return;
-    this.#there.set(box, result);
-    this.#order.pass(box);
+  #settle(started: Started, result: Result): void {
+    if (started.result !== undefined) return;
+    started.result = result;
+    this.#order.pass(started.turn);
     this.#tell(result);
-    const waiting = this.#waiting.get(box);
-    if (waiting === undefined) return;
-    this.#waiting.delete(box);
+    const { waiting = [] } = started;
+    started.waiting = undefined;
     for (const resolve of waiting) resolve(result);
   }
 
   /** The result where there is nothing to wait for. */
-  #begin(box: Box, isResumed: boolean): Result | undefined {
-    const found = this.#options.find(box);
+  #begin(started: Started, isResumed: boolean): Result | undefined {
+    const { box, found } = started;
     const { failure } = box;
     if (failure !== undefined) {
       const reason = failure instanceof SourceError && failure.isLate ? 'late' : 'error';
@@ -149,32 +163,37 @@ export class Boxes {
     }
     if (found === 'unsupported') return this.results.hole(box, 'unsupported', undefined);
     if (this.#options.format === 'json')
-      return this.#startTask(box, jsonComponent(found), isResumed, undefined);
+      return this.#startTask(started, jsonComponent(found), found, isResumed, undefined);
     if (found.view instanceof RemoteView) {
-      void this.#runRemote(box, found.view);
+      void this.#runRemote(started, found.view);
       return undefined;
     }
     const rendering = box.node.rendering ?? found.settings.rendering ?? 'server';
-    if (rendering === 'static') return this.#startTask(box, found, isResumed, undefined);
+    if (rendering === 'static') return this.#startTask(started, found, found, isResumed, undefined);
     const { dial, overruns } = this.#options;
     if (rendering === 'client' || !dial.server(found.name))
-      return this.#leave(box, found, isResumed, this.results.hole(box, 'client', 'client'));
+      return this.#leave(started, found, isResumed, this.results.hole(box, 'client', 'client'));
     if (overruns?.isSuspended(referenceOf(found), performance.now()) === true)
-      return this.#leave(box, found, isResumed, this.results.hole(box, 'suspended', 'late'));
-    return this.#startTask(box, found, isResumed, this.results.hydration(box, found));
+      return this.#leave(started, found, isResumed, this.results.hole(box, 'suspended', 'late'));
+    return this.#startTask(started, found, found, isResumed, this.results.hydration(box, found));
   }
 
   /** The browser renders it, of the props that the schema gives. */
-  #leave(box: Box, component: Component, isResumed: boolean, hole: Result): Result | undefined {
+  #leave(started: Started, component: Component, isResumed: boolean, hole: Result): Result | undefined {
     if (component.settings.props === undefined) return hole;
+    const { box } = started;
     const { id, given } = box;
+    const props = this.results.props(box, component);
     const done = (task: TaskResult): void => {
       const { cpu_us, waited_us } = task;
-      this.#settle(task.ok ? { ...hole, cpu_us, waited_us } : this.results.ofTask(box, task, undefined));
+      const result = task.ok
+        ? { ...hole, cpu_us, waited_us }
+        : this.results.ofTask(box, component, task, undefined, props);
+      this.#settle(started, result);
     };
     const job = {
       component: checkedAlone(component),
-      props: this.results.props(box) ?? given,
+      props: props ?? given,
       isResumed,
       context: { id, slots: NO_SLOTS },
     };
@@ -182,14 +201,17 @@ export class Boxes {
     return undefined;
   }
 
+  /** `component` is rendered in the form that the client wants; `named` is that of the registry. */
   #startTask(
-    box: Box,
+    started: Started,
     component: Component,
+    named: Component,
     isResumed: boolean,
     hydration: Hydration | undefined,
   ): undefined {
+    const { box } = started;
     const { id, given, slots } = box;
-    const props = this.results.props(box);
+    const props = this.results.props(box, named);
     const context = {
       id,
       slots: slots.size === 0 ? NO_SLOTS : slotsOf([...slots.keys()]),
@@ -197,29 +219,41 @@ export class Boxes {
     };
     const done = (task: TaskResult): void => {
       if (hydration !== undefined) this.#noteOverrun(component, task);
-      this.#settle(this.results.ofTask(box, task, hydration, props));
+      this.#settle(started, this.results.ofTask(box, named, task, hydration, props));
     };
     this.#options.tasks.start({ component, props: props ?? given, isResumed, context }, done, this.#scope);
   }
 
-  async #runRemote(box: Box, view: RemoteView): Promise<void> {
+  async #runRemote(started: Started, view: RemoteView): Promise<void> {
+    const { box } = started;
+    const component = this.results.component(box);
     let result: Result;
     try {
       const own = this.results.props(box);
       const made = own?.made() ?? box.given;
       // Boxes that ask at once share a request.
       const props = made instanceof Promise ? await made : made;
-      const { html, isCached } = await view.render(props, this.#options.signal);
-      result = this.results.rendered(box, isCached ? 'cached' : 'rendered', html, undefined, 0, 0, own);
+      const { html, isCached } = await view.render(props, this.#options.signal.signal);
+      result = this.results.rendered(
+        box,
+        component,
+        isCached ? 'cached' : 'rendered',
+        html,
+        undefined,
+        0,
+        0,
+        own,
+      );
     } catch (thrown) {
       const error = toError(thrown);
       result = this.results.hole(box, remoteOutcomeOf(error), 'remote', error);
     }
-    this.#settle(result);
+    this.#settle(started, result);
   }
 
-  #isRemote(box: Box): boolean {
-    return this.#options.format === 'html' && this.results.component(box)?.view instanceof RemoteView;
+  #isRemote(found: Found): boolean {
+    const isComponent = typeof found === 'object' && !(found instanceof Error);
+    return isComponent && this.#options.format === 'html' && found.view instanceof RemoteView;
   }
 
   #noteOverrun(component: Component, task: TaskResult): void {
@@ -236,9 +270,10 @@ export class Boxes {
   }
 }
 
-function lateBox({ id, node }: Deferred): Box {
+function lateBox({ place, id, node }: Deferred): Box {
   return {
     kind: 'box',
+    place,
     id,
     node,
     given: {},

@@ -80,11 +80,12 @@ async function writeHtml(prepared: Prepared, out: Out, start: string): Promise<v
     onError: (error, { box }) => tellError(prepared.shared, error, box.node.component, box.id),
   });
   const document = documentOptions(prepared);
-  await out.write(start);
+  out.write(start);
   await writer.write(items);
-  await out.write(document.bodyEnd ?? '');
+  out.write(document.bodyEnd ?? '');
   await writer.fill();
-  await out.write(documentEnd());
+  out.write(documentEnd());
+  await out.drained();
 }
 
 /** Throws where the nonce is none, so that nothing has begun by then. */
@@ -213,9 +214,11 @@ class TextOut implements Out {
   text = '';
   readonly destroyed = false;
 
-  write(text: string): undefined {
+  write(text: string): void {
     this.text += text;
   }
+
+  drained(): undefined {}
 
   flush(): undefined {}
 }

@@ -4,36 +4,36 @@
  */
 import { slotHtml, SLOT_TAG } from '../adapters/slot.js';
 import { escapeHtml } from '../state/escape.js';
-import { serialise } from '../state/serialise.js';
 import { toError } from '../thrown.js';
 import type { Result } from './results.js';
 import type { Deferred } from './plan.js';
 import { RemoteView } from '../remote/remote.js';
 
-/** Texts around the content of slots: `text[0]`, content of `slots[0]`, `text[1]` and so on. */
-export interface Markup {
-  readonly texts: readonly string[];
-  readonly slots: readonly string[];
-}
+/** A text, or the place where the boxes of a slot go. Long texts are parts of their own: one that is put together is copied. */
+export type Part = string | { readonly slot: string };
 
 const BOX_TAG = 'sluice-box';
 const BOX_END = `</${BOX_TAG}>`;
-const NONE: readonly string[] = [];
 const SLOT_END = `</${SLOT_TAG}>`;
 
 /** A box with the places where its slots' boxes go. `onError` is told of props that cannot be sent to the browser. */
-export function boxMarkup(result: Result, onError: (error: Error) => void): Markup {
+export function boxMarkup(result: Result, onError: (error: Error) => void): readonly Part[] {
   const { box, text } = result;
   const state = stateOf(result, onError);
   // Without its props a component cannot be taken over.
   const start = startTag(result, state !== undefined);
   const inner = text ?? placeholderOf(result);
-  if (box.slots.size === 0) return { texts: [`${start}${inner}${BOX_END}${state ?? ''}`], slots: NONE };
-  const { texts, slots } = split(inner, [...box.slots.keys()], text === undefined);
-  const parts = [...texts];
-  parts[0] = start + (parts[0] ?? '');
-  parts[parts.length - 1] += `${BOX_END}${state ?? ''}`;
-  return { texts: parts, slots };
+  const parts: Part[] = [start];
+  if (box.slots.size === 0) parts.push(inner);
+  else split(inner, [...box.slots.keys()], text === undefined, parts);
+  if (state === undefined) parts.push(BOX_END);
+  else
+    parts.push(
+      `${BOX_END}<script type="application/json" data-sluice="${escapeHtml(box.id)}">`,
+      state,
+      '</script>',
+    );
+  return parts;
 }
 
 /** A place for HTML that comes later in the same document. */
@@ -71,18 +71,16 @@ function attribute(name: string, value: string | undefined): string {
   return value === undefined ? '' : ` ${name}="${escapeHtml(value)}"`;
 }
 
-/** The browser needs the props of boxes that it takes over, and of holes that it can fill. */
+/** The props of boxes that the browser takes over, and of holes that it can fill, as text. */
 function stateOf(
-  { box, component, props, hole, hydration, text }: Result,
+  { component, props, hole, hydration, text }: Result,
   onError: (error: Error) => void,
 ): string | undefined {
   if (text === undefined ? hole === undefined : hydration === undefined) return undefined;
   if (component?.view instanceof RemoteView) return undefined;
   try {
     // Of a component that could not be loaded, or that there is not, nobody knows what its schema lets browsers see.
-    const known = props?.known();
-    if (known === undefined) return undefined;
-    return `<script type="application/json" data-sluice="${escapeHtml(box.id)}">${serialise(known)}</script>`;
+    return props?.text();
   } catch (error) {
     onError(toError(error));
     return undefined;
@@ -93,26 +91,20 @@ function stateOf(
  * Cuts at the first place of each slot, so that no box is there twice. In a hole the boxes of slots follow the placeholder:
  * they are in the page whatever became of the component around them, and the browser finds them for it.
  */
-function split(html: string, names: readonly string[], isHole: boolean): Markup {
+function split(html: string, names: readonly string[], isHole: boolean, parts: Part[]): void {
   const places = names
     .map((name) => ({ name, marker: slotHtml(name), at: html.indexOf(slotHtml(name)) }))
     .sort((left, right) => left.at - right.at);
-  const texts: string[] = [];
-  const slots: string[] = [];
   let from = 0;
   for (const { name, marker, at } of places) {
     if (at === -1) continue;
     const inside = at + marker.length - SLOT_END.length;
-    texts.push(html.slice(from, inside));
-    slots.push(name);
+    parts.push(html.slice(from, inside), { slot: name });
     from = inside;
   }
-  let rest = html.slice(from);
+  parts.push(html.slice(from));
   for (const { name, marker, at } of places) {
     if (at !== -1 || !isHole) continue;
-    texts.push(rest + marker.slice(0, -SLOT_END.length));
-    slots.push(name);
-    rest = SLOT_END;
+    parts.push(marker.slice(0, -SLOT_END.length), { slot: name }, SLOT_END);
   }
-  return { texts: [...texts, rest], slots };
 }

@@ -12,7 +12,7 @@ import { Lookup } from './lookup.js';
 import { neededSources } from './needs.js';
 import { tellError, type BoxAnswer, type PageInput, type Shared, type VisitedOptions } from './options.js';
 import { valueAt, type Scope } from './path.js';
-import { browserComponent, endOf, scopeOf, within } from './prepare.js';
+import { browserComponent, contextOf, endOf, scopeOf, within } from './prepare.js';
 import { isObject } from './shapes.js';
 import { PageSignals } from './signals.js';
 import type { PageTree } from './tree.js';
@@ -41,13 +41,13 @@ export async function boxAnswer(
     // Static and remote boxes are not the browser's: nothing is asked for them.
     const component = browserComponent(lookup, last.node);
     if (component === undefined) return undefined;
-    const { request, visitor } = options;
-    const context = { request, visitor, variants: variants.asData(), signal: signals.working };
+    const context = contextOf(options, variants, signals.working);
     const needed = neededSources(tree, way);
     const work = async (): Promise<BoxAnswer | undefined> => {
-      let scope = await scopeOf(shared, needed.page, input, context);
+      let scope = await scopeOf(shared, needed.page, input, context, signals.working);
       for (const [index, step] of way.entries()) {
-        const values = await shared.sources.all(needed.steps[index] ?? {}, scope, context);
+        const all = { request: options.request, signal: signals.working };
+        const values = await shared.sources.all(needed.steps[index] ?? {}, scope, all);
         const inner = scopeIn(step, { ...scope, root: { ...scope.root, ...values } });
         if (inner === undefined) return undefined;
         scope = inner;

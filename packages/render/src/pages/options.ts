@@ -1,6 +1,7 @@
 /** Options of pages, and their answers. It must not know how. */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { Abortable } from '../abort.js';
 import type { Styles, StylesOptions } from '../css/styles.js';
 import type { Shares } from '../dial/dial.js';
 import type { Visitor, VisitorOptions } from '../dial/visitor.js';
@@ -76,7 +77,7 @@ export interface RenderOptions {
   readonly deadlineMs?: number;
   readonly cpuBudgetMs?: number;
   /** Aborted when nobody waits for the page any more. */
-  readonly signal?: AbortSignal;
+  readonly signal?: Abortable;
 }
 
 /** Data of a page, or what makes it from the request. */

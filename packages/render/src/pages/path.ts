@@ -14,7 +14,7 @@ export interface Scope {
   /** Undefined outside of `each`. */
   readonly item?: unknown;
   /** Data that takes note of what is read of it: arms of experiments, which decide who may have the page. */
-  readonly noted?: object;
+  readonly noted?: object | undefined;
 }
 
 const STEPS_MAX = 32;

@@ -8,7 +8,7 @@ import { holds, resolve, pathOf } from './bind.js';
 import { InvalidTree } from './check.js';
 import { valueAt, type Scope } from './path.js';
 import { isObject } from './shapes.js';
-import type { SourceContext, Sources } from './sources.js';
+import type { AllContext, Sources } from './sources.js';
 import type { Source, TreeNode } from './tree.js';
 
 /** Bounds boxes of a page, after `each`. */
@@ -22,6 +22,8 @@ const VALUES_MAX = 2_000_000;
 /** One component on the page. */
 export interface Box {
   readonly kind: 'box';
+  /** Number on the page, from 0 without gaps, in no order. */
+  readonly place: number;
   /** Unique on the page, and the same for the same tree and data. */
   readonly id: string;
   readonly node: TreeNode;
@@ -35,6 +37,8 @@ export interface Box {
 /** A node whose data is on its way. */
 export interface Deferred {
   readonly kind: 'deferred';
+  /** Place of the box that stands for it where its data is late. */
+  readonly place: number;
   readonly id: string;
   readonly node: TreeNode;
   /** Items; never rejects: if the data does not come, one box says so. */
@@ -54,24 +58,37 @@ const NO_SLOTS: ReadonlyMap<string, readonly Item[]> = new Map();
 
 export class Planner {
   readonly #sources: Sources;
-  readonly #context: SourceContext;
+  readonly #context: AllContext;
+  #places = 0;
   #boxes = 0;
   #visits = 0;
   #values = 0;
 
-  constructor(sources: Sources, context: SourceContext) {
+  constructor(sources: Sources, context: AllContext) {
     this.#sources = sources;
     this.#context = context;
   }
 
   /** Throws `InvalidTree` where there are too many boxes. */
   plan(nodes: readonly TreeNode[], scope: Scope): readonly Item[] {
-    return nodes.flatMap((node, index) => this.#node(node, node.id ?? `b${index}`, { scope, numbers: '' }));
+    const items: Item[] = [];
+    for (const [index, node] of nodes.entries())
+      this.#node(node, node.id ?? `b${index}`, { scope, numbers: '' }, items);
+    return items;
   }
 
-  #node(node: TreeNode, id: string, at: Place): readonly Item[] {
-    if (node.data === undefined) return this.#expand(node, id, at);
-    return [{ kind: 'deferred', id, node, items: this.#withData(node, id, at, node.data) }];
+  #node(node: TreeNode, id: string, at: Place, items: Item[]): void {
+    if (node.data === undefined) {
+      this.#expand(node, id, at, items);
+      return;
+    }
+    const place = this.#nextPlace();
+    items.push({ kind: 'deferred', place, id, node, items: this.#withData(node, id, at, node.data) });
+  }
+
+  #nextPlace(): number {
+    this.#places += 1;
+    return this.#places - 1;
   }
 
   async #withData(
@@ -82,52 +99,65 @@ export class Planner {
   ): Promise<readonly Item[]> {
     try {
       const values = await this.#sources.all(sources, scope, this.#context);
-      return this.#expand(node, id, { scope: { ...scope, root: { ...scope.root, ...values } }, numbers });
+      const items: Item[] = [];
+      this.#expand(node, id, { scope: { ...scope, root: { ...scope.root, ...values } }, numbers }, items);
+      return items;
     } catch (error) {
       const failure = toError(error);
-      return [{ kind: 'box', id, node, given: {}, slots: NO_SLOTS, failure }];
+      return [{ kind: 'box', place: this.#nextPlace(), id, node, given: {}, slots: NO_SLOTS, failure }];
     }
   }
 
-  #expand(node: TreeNode, id: string, at: Place): readonly Item[] {
-    if (node.each === undefined) return this.#box(node, id, at);
+  #expand(node: TreeNode, id: string, at: Place, items: Item[]): void {
+    if (node.each === undefined) {
+      this.#box(node, id, at, items);
+      return;
+    }
     const path = pathOf(node.each);
     const list = path === undefined ? undefined : valueAt(path, at.scope);
-    if (!Array.isArray(list)) return [];
-    return list.flatMap((item: unknown, index) =>
-      this.#box(node, `${id}-${index}`, {
-        scope: { ...at.scope, item },
-        numbers: `${at.numbers}-${index}`,
-      }),
-    );
+    if (!Array.isArray(list)) return;
+    const { root, noted } = at.scope;
+    for (let index = 0; index < list.length; index += 1) {
+      const scope = { root, item: list[index] as unknown, noted };
+      this.#box(node, `${id}-${index}`, { scope, numbers: `${at.numbers}-${index}` }, items);
+    }
   }
 
-  #box(node: TreeNode, id: string, at: Place): readonly Item[] {
+  #box(node: TreeNode, id: string, at: Place, items: Item[]): void {
     // Those that no condition lets through cost time as well.
     this.#visits += 1;
     if (this.#visits > VISITS_MAX) throw new InvalidTree('boxes', `repeat more than ${VISITS_MAX} times`);
     this.#values += weightOf(node);
     if (this.#values > VALUES_MAX) throw new InvalidTree('boxes', `repeat more than ${VALUES_MAX} values`);
-    if (node.if !== undefined && !holds(node.if, at.scope)) return [];
+    if (node.if !== undefined && !holds(node.if, at.scope)) return;
     this.#boxes += 1;
     if (this.#boxes > BOXES_MAX) throw new InvalidTree('boxes', `come to more than ${BOXES_MAX}`);
     const given = node.props === undefined ? {} : resolve(node.props, at.scope);
+    const place = this.#nextPlace();
     const slots = this.#slots(node, id, at);
     // All of them may be bound to one path.
-    if (isObject(given)) return [{ kind: 'box', id, node, given, slots, failure: undefined }];
+    if (isObject(given)) {
+      items.push({ kind: 'box', place, id, node, given, slots, failure: undefined });
+      return;
+    }
     const failure = new TypeError(`The props of box ${id} are bound to what is no object`);
-    return [{ kind: 'box', id, node, given: {}, slots, failure }];
+    items.push({ kind: 'box', place, id, node, given: {}, slots, failure });
   }
 
   #slots({ slots }: TreeNode, parent: string, at: Place): ReadonlyMap<string, readonly Item[]> {
     if (slots === undefined) return NO_SLOTS;
     let count = 0;
-    const items = (node: TreeNode): readonly Item[] => {
-      const id = node.id === undefined ? `${parent}-${count}` : `${node.id}${at.numbers}`;
-      count += 1;
-      return this.#node(node, id, at);
-    };
-    return new Map(Object.entries(slots).map(([name, nodes]) => [name, nodes.flatMap(items)]));
+    const filled = new Map<string, readonly Item[]>();
+    for (const [name, nodes] of Object.entries(slots)) {
+      const items: Item[] = [];
+      for (const node of nodes) {
+        const id = node.id === undefined ? `${parent}-${count}` : `${node.id}${at.numbers}`;
+        count += 1;
+        this.#node(node, id, at, items);
+      }
+      filled.set(name, items);
+    }
+    return filled;
   }
 }
 

@@ -2,6 +2,7 @@
  * A page until its boxes are being rendered: data, tree, components, styles, and how much of it the server renders. It must not
  * know HTML or JSON.
  */
+import type { Abort, Abortable } from '../abort.js';
 import type { Component } from '../component.js';
 import { Dial } from '../dial/dial.js';
 import { RemoteView } from '../remote/remote.js';
@@ -46,7 +47,7 @@ export interface Prepared {
   readonly dial: Dial;
   readonly variants: Variants;
   /** Aborted when nobody waits any more, from inside or outside. */
-  readonly signal: AbortSignal;
+  readonly signal: Abortable;
   readonly leave: () => void;
   /** Deadline, to be cleared when the last box is there. */
   readonly deadline: Deadline;
@@ -65,10 +66,12 @@ export async function prepare(
   const end_ms = endOf(shared, options);
   try {
     const variants = shared.experiments.allocate(options.visitor, options.variants);
-    const { request, visitor } = options;
-    const context: InputContext = { request, visitor, variants: variants.asData(), signal: working };
-    const scope = await within(end_ms, scopeOf(shared, tree.data ?? {}, input, context));
-    const items = new Planner(shared.sources, context).plan(tree.boxes, scope);
+    const context = contextOf(options, variants, working);
+    const scope = await within(end_ms, scopeOf(shared, tree.data ?? {}, input, context, working));
+    const items = new Planner(shared.sources, { request: options.request, signal: working }).plan(
+      tree.boxes,
+      scope,
+    );
     const lookup = new Lookup(
       shared.registry,
       variants,
@@ -115,18 +118,38 @@ export async function prepare(
   }
 }
 
+/** What the app's function for the page's data is given. */
+export function contextOf(
+  { request, visitor }: VisitedOptions,
+  variants: Variants,
+  working: Abort,
+): InputContext {
+  return {
+    request,
+    visitor,
+    variants: variants.asData(),
+    get signal() {
+      return working.signal;
+    },
+  };
+}
+
 /** The page's own data and that of its sources. It waits for both, so their failure is the page's. */
 export async function scopeOf(
   shared: Shared,
   sources: NamedSources,
   input: PageInput,
   context: InputContext,
+  signal: Abortable,
 ): Promise<Scope> {
   const data: unknown = typeof input === 'function' ? await input(context) : input;
   if (!isObject(data)) throw new TypeError('the data of a page is an object');
-  const { variants } = context;
+  const { variants, request } = context;
   const known: Scope = { root: { ...data, variants }, noted: variants };
-  return { ...known, root: { ...known.root, ...(await shared.sources.all(sources, known, context)) } };
+  return {
+    ...known,
+    root: { ...known.root, ...(await shared.sources.all(sources, known, { request, signal })) },
+  };
 }
 
 /** A component that is not loaded in time is late; the page is not. */
@@ -189,7 +212,7 @@ function boxesOf(
   lookup: Lookup,
   dial: Dial,
   { cpuBudgetMs = shared.options.cpuBudgetMs, format = 'html' }: VisitedOptions,
-  signal: AbortSignal,
+  signal: Abort,
 ): Boxes {
   return new Boxes({
     tasks: shared.queue.page({ budgetMs: cpuBudgetMs, signal }),

@@ -64,10 +64,9 @@ export class Results {
   }
 
   /** Returns the props of the box's component. Undefined if there is no component, or no data. */
-  props(box: Box): OwnProps | undefined {
+  props(box: Box, component: Component | undefined = this.component(box)): OwnProps | undefined {
     const known = this.#props.get(box);
     if (known !== undefined) return known;
-    const component = this.component(box);
     if (component === undefined || box.failure !== undefined) return undefined;
     const props = new OwnProps(component, box.given, this.#options.isDevelopment);
     // Others have nothing to ask twice.
@@ -77,9 +76,10 @@ export class Results {
 
   ofTask(
     box: Box,
+    component: Component,
     task: TaskResult,
     hydration: Hydration | undefined,
-    props: OwnProps | undefined = this.props(box),
+    props: OwnProps | undefined,
   ): Result {
     const { cpu_us, waited_us } = task;
     if (!task.ok) {
@@ -87,7 +87,7 @@ export class Results {
       return { ...hole, cpu_us, waited_us };
     }
     const outcome = task.isCached ? 'cached' : task.isOverBudget ? 'over-budget' : 'rendered';
-    return this.rendered(box, outcome, task.html, hydration, cpu_us, waited_us, props);
+    return this.rendered(box, component, outcome, task.html, hydration, cpu_us, waited_us, props);
   }
 
   late(box: Box): Result {
@@ -96,6 +96,7 @@ export class Results {
 
   rendered(
     box: Box,
+    component: Component | undefined,
     outcome: Outcome,
     text: string,
     hydration: Hydration | undefined,
@@ -105,7 +106,7 @@ export class Results {
   ): Result {
     return {
       box,
-      component: this.component(box),
+      component,
       props,
       outcome,
       text,

@@ -3,6 +3,7 @@
  * limit. It must not know components.
  */
 import type { IncomingMessage } from 'node:http';
+import { Abort, type Abortable } from '../abort.js';
 import { withDeadline } from '../tasks/deadline.js';
 import { boundedText } from '../remote/body.js';
 import { toError } from '../thrown.js';
@@ -16,6 +17,12 @@ export interface SourceContext {
   readonly request: IncomingMessage | undefined;
   /** Aborted when the source is late or the client has left. */
   readonly signal: AbortSignal;
+}
+
+/** Facts for all sources of a page. */
+export interface AllContext extends Pick<SourceContext, 'request'> {
+  /** Aborted when nobody waits for data any more. */
+  readonly signal: Abortable;
 }
 
 export type SourceFunction = (args: unknown, context: SourceContext) => unknown;
@@ -67,7 +74,7 @@ export class Sources {
   async all(
     sources: Readonly<Record<string, Source>>,
     scope: Scope,
-    context: SourceContext,
+    context: AllContext,
   ): Promise<Readonly<Record<string, unknown>>> {
     const named = Object.entries(sources);
     const values = await Promise.all(
@@ -76,23 +83,23 @@ export class Sources {
     return Object.fromEntries(named.map(([name], index) => [name, values[index]]));
   }
 
-  async #one(
-    name: string,
-    source: Source,
-    scope: Scope,
-    { request, signal }: SourceContext,
-  ): Promise<unknown> {
+  async #one(name: string, source: Source, scope: Scope, { request, signal }: AllContext): Promise<unknown> {
     const timeoutMs = source.timeoutMs ?? TIMEOUT_MS;
-    const stop = new AbortController();
+    const stop = new Abort();
     const leave = (): void => stop.abort(signal.reason);
     if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true });
+    else signal.addEventListener('abort', leave);
     try {
-      const context = { request, signal: stop.signal };
+      const context: SourceContext = {
+        request,
+        get signal() {
+          return stop.signal;
+        },
+      };
       const work =
         'url' in source ? this.#ask(name, source, scope, context) : this.#call(name, source, scope, context);
       return await withDeadline(
-        Promise.race([work, whenLeft(name, stop.signal)]),
+        Promise.race([work, whenLeft(name, stop)]),
         timeoutMs,
         () => new SourceError(name, `gave no data within ${timeoutMs} ms`, true),
       );
@@ -140,11 +147,11 @@ export class Sources {
 }
 
 /** Rejects when nobody waits any more, whatever the source does about it. */
-async function whenLeft(name: string, signal: AbortSignal): Promise<never> {
+async function whenLeft(name: string, signal: Abortable): Promise<never> {
   return new Promise((_resolve, reject) => {
     const leave = (): void => reject(new SourceError(name, 'is waited for by nobody'));
     if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true });
+    else signal.addEventListener('abort', leave);
   });
 }
 

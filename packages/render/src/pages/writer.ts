@@ -3,15 +3,16 @@
  * is filled when they are. It must not know where the text goes or how boxes are rendered.
  */
 import type { Boxes } from './boxes.js';
-import { boxMarkup, FILL_END, fillStart, pendingMarkup } from './html.js';
+import { boxMarkup, FILL_END, fillStart, pendingMarkup, type Part } from './html.js';
 import type { Box, Deferred, Item } from './plan.js';
 import type { Result } from './results.js';
 
 export type Fill = 'in-order' | 'as-ready';
 
 export interface Out {
+  write(text: string): void;
   /** A promise where the writer has to wait. */
-  write(text: string): Promise<void> | undefined;
+  drained(): Promise<void> | undefined;
   /** Flushes, because something is waited for: what was written may go. */
   flush(): Promise<void> | undefined;
   readonly destroyed: boolean;
@@ -44,9 +45,10 @@ export class Writer {
       await out.flush();
       const item = await Promise.race(this.#pending.values());
       this.#pending.delete(item);
-      await out.write(fillStart(item.id));
+      out.write(fillStart(item.id));
       await this.#items([item], 'in-order');
-      await out.write(FILL_END);
+      out.write(FILL_END);
+      await out.drained();
     }
   }
 
@@ -99,18 +101,31 @@ export class Writer {
 
   #result(result: Result, fill: Fill): Promise<void> | undefined {
     const { out, onError } = this.#options;
-    const { texts, slots } = boxMarkup(result, (error) => onError(error, result));
-    if (slots.length === 0) return out.write(texts[0] ?? '');
-    return this.#parts(result.box, texts, slots, fill);
+    const parts = boxMarkup(result, (error) => onError(error, result));
+    for (const [index, part] of parts.entries()) {
+      if (typeof part === 'string') out.write(part);
+      else {
+        const inner = this.#items(result.box.slots.get(part.slot) ?? [], fill);
+        if (inner !== undefined) return this.#partsAfter(inner, result.box, parts, index + 1, fill);
+      }
+    }
+    return out.drained();
   }
 
-  async #parts(box: Box, texts: readonly string[], slots: readonly string[], fill: Fill): Promise<void> {
+  async #partsAfter(
+    written: Promise<void>,
+    box: Box,
+    parts: readonly Part[],
+    from: number,
+    fill: Fill,
+  ): Promise<void> {
     const { out } = this.#options;
-    for (const [index, text] of texts.entries()) {
-      await out.write(text);
-      const slot = slots[index];
-      if (slot !== undefined) await this.#items(box.slots.get(slot) ?? [], fill);
+    await written;
+    for (const part of parts.slice(from)) {
+      if (typeof part === 'string') out.write(part);
+      else await this.#items(box.slots.get(part.slot) ?? [], fill);
     }
+    await out.drained();
   }
 
   async #leavePlace(item: Item, ready: Promise<unknown>): Promise<void> {
@@ -119,6 +134,7 @@ export class Writer {
       item,
       ready.then(() => item),
     );
-    await out.write(pendingMarkup(item, placeholder(item)));
+    out.write(pendingMarkup(item, placeholder(item)));
+    await out.drained();
   }
 }

@@ -16,7 +16,7 @@ const ESCAPED: Readonly<Record<string, string>> = {
   '\u2029': '\\u2029',
 };
 /** Depth that `JSON.stringify` reaches on a small stack. */
-const DEPTH_MAX = 1_000;
+export const STATE_DEPTH_MAX = 1_000;
 
 /**
  * Text that `revive` makes the same value of. Knows what JSON knows, and undefined in arrays, numbers that are not finite, -0,
@@ -25,7 +25,12 @@ const DEPTH_MAX = 1_000;
  * symbol, a circle, or more than 1,000 levels.
  */
 export function serialise(value: unknown): string {
-  const json = JSON.stringify(encode(value, undefined));
+  return serialiseJson(encode(value, undefined));
+}
+
+/** The same for a value that is known to be plain JSON: it is not looked through once more. */
+export function serialiseJson(value: unknown): string {
+  const json = JSON.stringify(value);
   if (!ANY_BREAKING.test(json)) return json;
   return json.replace(BREAKING, (character) => ESCAPED[character] ?? '');
 }
@@ -109,7 +114,8 @@ function isLeftOut(key: string, property: unknown): boolean {
   return property === undefined || key === '__proto__';
 }
 
-function isLeaf(value: unknown): boolean {
+/** Whether JSON writes it as it is, and it has no parts. */
+export function isLeaf(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
   return typeof value === 'string' || typeof value === 'boolean' || value === null;
 }
@@ -125,7 +131,7 @@ function numberText(value: number): string {
 function at(parent: Place | undefined, value: object, key: string | number): Place {
   const depth = (parent?.depth ?? 0) + 1;
   const place = { value, key, parent, depth };
-  if (depth > DEPTH_MAX) throw new TypeError(`The state is nested more than ${DEPTH_MAX} deep`);
+  if (depth > STATE_DEPTH_MAX) throw new TypeError(`The state is nested more than ${STATE_DEPTH_MAX} deep`);
   return place;
 }
 

@@ -1,4 +1,5 @@
 /** Copies of values that several components are given: what one of them changes is its own. It must not know props. */
+import { isLeaf, STATE_DEPTH_MAX, TYPE_KEY } from '../state/serialise.js';
 
 /** Originals that are looked for one by one; a `Map` costs more than that for most props. */
 const FEW = 12;
@@ -9,27 +10,126 @@ const FEW = 12;
  * browser's state.
  */
 export function copyOf<T>(value: T, isFrozen = false): T {
-  return typeof value === 'object' && value !== null ? (copy(value, new Copies(isFrozen)) as T) : value;
+  return new Copier(isFrozen).copy(value);
 }
 
-/** Copies by their originals: data may have circles. */
-class Copies {
-  readonly isFrozen: boolean;
+/** Copies one value, and sees on the way whether it is JSON. */
+export class Copier {
+  readonly #isFrozen: boolean;
   readonly #originals: object[] = [];
   readonly #copies: object[] = [];
   #map: Map<object, object> | undefined;
+  #depth = 0;
+  #isJson = true;
 
-  constructor(isFrozen: boolean) {
-    this.isFrozen = isFrozen;
+  constructor(isFrozen = false) {
+    this.#isFrozen = isFrozen;
   }
 
-  of(original: object): object | undefined {
+  /** Whether `JSON.stringify` writes the value as `serialise` does: without values that JSON does not know. */
+  get isJson(): boolean {
+    return this.#isJson;
+  }
+
+  copy<T>(value: T): T {
+    return this.#any(value) as T;
+  }
+
+  #any(value: unknown): unknown {
+    if (typeof value === 'object' && value !== null) return this.#object(value);
+    if (!isLeaf(value)) this.#isJson = false;
+    return value;
+  }
+
+  #object(value: object): object {
+    const known = this.#copyOf(value);
+    if (known !== undefined) {
+      // It may be a circle.
+      this.#isJson = false;
+      return known;
+    }
+    this.#depth += 1;
+    if (this.#depth > STATE_DEPTH_MAX) this.#isJson = false;
+    const made = this.#made(value);
+    this.#depth -= 1;
+    return made;
+  }
+
+  #made(value: object): object {
+    if (Array.isArray(value)) return this.#array(value);
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype === Object.prototype || prototype === null) return this.#properties(value, prototype);
+    this.#isJson = false;
+    if (prototype === Map.prototype) return this.#mapOf(value as Map<unknown, unknown>);
+    if (prototype === Set.prototype) return this.#setOf(value as Set<unknown>);
+    const made =
+      prototype === Date.prototype
+        ? new Date((value as Date).getTime())
+        : prototype === URL.prototype
+          ? new URL((value as URL).href)
+          : value;
+    this.#keep(value, made);
+    return made;
+  }
+
+  #array(array: readonly unknown[]): object {
+    const made = array.slice();
+    this.#keep(array, made);
+    for (let index = 0; index < made.length; index += 1) {
+      const element = made[index];
+      if (typeof element === 'string') continue;
+      const copied = this.#any(element);
+      if (copied !== element) made[index] = copied;
+    }
+    return this.#isFrozen ? Object.freeze(made) : made;
+  }
+
+  #properties(object: object, prototype: object | null): object {
+    // React looks for more in its elements than what can be copied, and they do not change. A client's JSON has no symbols.
+    if (typeof (object as { readonly $$typeof?: unknown }).$$typeof === 'symbol') {
+      this.#isJson = false;
+      return object;
+    }
+    const made = { ...object } as Record<string, unknown>;
+    if (prototype === null) Object.setPrototypeOf(made, null);
+    this.#keep(object, made);
+    for (const key in made) {
+      if (key === '__proto__') {
+        delete made[key];
+        this.#isJson = false;
+        continue;
+      }
+      if (key === TYPE_KEY) this.#isJson = false;
+      const property = made[key];
+      if (typeof property === 'string' || property === undefined) continue;
+      const copied = this.#any(property);
+      if (copied !== property) made[key] = copied;
+    }
+    return this.#isFrozen ? Object.freeze(made) : made;
+  }
+
+  #mapOf(map: ReadonlyMap<unknown, unknown>): object {
+    const made = new Map<unknown, unknown>();
+    this.#keep(map, made);
+    for (const [key, entry] of map) made.set(this.#any(key), this.#any(entry));
+    return made;
+  }
+
+  #setOf(set: ReadonlySet<unknown>): object {
+    const made = new Set<unknown>();
+    this.#keep(set, made);
+    for (const entry of set) made.add(this.#any(entry));
+    return made;
+  }
+
+  /** Copies by their originals: data may have circles. */
+  #copyOf(original: object): object | undefined {
     if (this.#map !== undefined) return this.#map.get(original);
     const at = this.#originals.indexOf(original);
     return at === -1 ? undefined : this.#copies[at];
   }
 
-  keep(original: object, made: object): void {
+  #keep(original: object, made: object): void {
     if (this.#map !== undefined) {
       this.#map.set(original, made);
       return;
@@ -40,64 +140,4 @@ class Copies {
     this.#map = new Map();
     for (const [index, each] of this.#originals.entries()) this.#map.set(each, this.#copies[index] ?? each);
   }
-}
-
-function copy(value: object, copies: Copies): object {
-  const known = copies.of(value);
-  if (known !== undefined) return known;
-  if (Array.isArray(value)) return copyArray(value, copies);
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === null) return copyProperties(value, prototype, copies);
-  if (prototype === Map.prototype) return copyMap(value as Map<unknown, unknown>, copies);
-  if (prototype === Set.prototype) return copySet(value as Set<unknown>, copies);
-  const made =
-    prototype === Date.prototype
-      ? new Date((value as Date).getTime())
-      : prototype === URL.prototype
-        ? new URL((value as URL).href)
-        : value;
-  copies.keep(value, made);
-  return made;
-}
-
-function copyArray(array: readonly unknown[], copies: Copies): object {
-  const made = array.slice();
-  copies.keep(array, made);
-  for (let index = 0; index < made.length; index += 1) {
-    const element = made[index];
-    if (typeof element === 'object' && element !== null) made[index] = copy(element, copies);
-  }
-  return copies.isFrozen ? Object.freeze(made) : made;
-}
-
-function copyProperties(object: object, prototype: object | null, copies: Copies): object {
-  // React looks for more in its elements than what can be copied, and they do not change. A client's JSON has no symbols.
-  if ('$$typeof' in object && typeof object.$$typeof === 'symbol') return object;
-  const made = { ...object } as Record<string, unknown>;
-  if (prototype === null) Object.setPrototypeOf(made, null);
-  copies.keep(object, made);
-  for (const key in made) {
-    const property = made[key];
-    if (key === '__proto__') delete made[key];
-    else if (typeof property === 'object' && property !== null) made[key] = copy(property, copies);
-  }
-  return copies.isFrozen ? Object.freeze(made) : made;
-}
-
-function copyMap(map: ReadonlyMap<unknown, unknown>, copies: Copies): object {
-  const made = new Map<unknown, unknown>();
-  copies.keep(map, made);
-  for (const [key, entry] of map) made.set(copyAny(key, copies), copyAny(entry, copies));
-  return made;
-}
-
-function copySet(set: ReadonlySet<unknown>, copies: Copies): object {
-  const made = new Set<unknown>();
-  copies.keep(set, made);
-  for (const entry of set) made.add(copyAny(entry, copies));
-  return made;
-}
-
-function copyAny(value: unknown, copies: Copies): unknown {
-  return typeof value === 'object' && value !== null ? copy(value, copies) : value;
 }

@@ -3,7 +3,8 @@
  * asked for later is made of these, and no other box has a part of them. It must not know queues, pages or fragments.
  */
 import type { Component, Props } from '../component.js';
-import { copyOf } from './copy.js';
+import { serialise, serialiseJson } from '../state/serialise.js';
+import { Copier, copyOf } from './copy.js';
 import { checkProps } from './props.js';
 
 type State =
@@ -20,6 +21,8 @@ export class OwnProps {
   readonly #isFrozen: boolean;
   #state = GIVEN;
   #reason: unknown;
+  /** They were seen to be JSON when they were copied. */
+  #isJson = false;
 
   /** `isFrozen`: a component that changes its props throws, for development. */
   constructor(component: Component, given: Props, isFrozen = false) {
@@ -63,7 +66,18 @@ export class OwnProps {
 
   /** Makes props for the component, which may change them: a copy of what `made` gave. */
   forRender(made: Props): Props {
-    return this.#isFrozen ? made : copyOf(made);
+    if (this.#isFrozen) return made;
+    const copier = new Copier();
+    const copy = copier.copy(made);
+    this.#isJson = copier.isJson;
+    return copy;
+  }
+
+  /** Their state as text, where they are known. Throws a `TypeError` where they cannot be sent to the browser. */
+  text(): string | undefined {
+    const known = this.known();
+    if (known === undefined) return undefined;
+    return this.#isJson ? serialiseJson(known) : serialise(known);
   }
 
   #make(): Props | Promise<Props> {

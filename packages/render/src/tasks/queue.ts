@@ -4,6 +4,7 @@
  * component begins. It must not know registries or what a page looks like.
  */
 import { AsyncResource } from 'node:async_hooks';
+import type { Abortable } from '../abort.js';
 import { CpuClock, now_us } from './cpu-clock.js';
 import { soonestDue_us } from './deadline.js';
 import { HtmlCache } from './html-cache.js';
@@ -35,7 +36,7 @@ export interface PageOptions {
   /** CPU milliseconds of all its components together; default: no limit. */
   readonly budgetMs?: number | undefined;
   /** Aborted when the client has left. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Abortable | undefined;
 }
 
 /** The tasks of one page: they run in the order of their `run`, in turns with those of other pages. */
@@ -190,11 +191,13 @@ class Page implements PageTasks {
   readonly resumed = new Line<Task>();
   readonly new = new Line<Task>();
   readonly #budget_us: number;
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: Abortable | undefined;
   readonly #workshop: Workshop;
   readonly #push: (page: Page, task: Task) => void;
-  /** Tasks that have no result yet. */
-  readonly #open = new Set<Task>();
+  /** Tasks since there was none without a result. */
+  #tasks: Task[] = [];
+  /** Number of them that have no result yet. */
+  #open = 0;
   #cpu_us = 0;
 
   constructor(options: PageOptions, workshop: Workshop, push: (page: Page, task: Task) => void) {
@@ -217,8 +220,8 @@ class Page implements PageTasks {
   }
 
   start(job: Job, done: (result: TaskResult) => void, scope = createScope()): void {
-    const task = new Task(job, this.#workshop, this, scope, (result, ended) => {
-      this.#remove(ended);
+    const task = new Task(job, this.#workshop, this, scope, (result) => {
+      this.#remove();
       done(result);
     });
     this.#add(task);
@@ -231,16 +234,19 @@ class Page implements PageTasks {
   }
 
   #add(task: Task): void {
-    if (this.#open.size === 0) this.#signal?.addEventListener('abort', this.#abort);
-    this.#open.add(task);
+    if (this.#open === 0) this.#signal?.addEventListener('abort', this.#abort);
+    this.#open += 1;
+    this.#tasks.push(task);
   }
 
-  #remove(task: Task): void {
-    this.#open.delete(task);
-    if (this.#open.size === 0) this.#signal?.removeEventListener('abort', this.#abort);
+  #remove(): void {
+    this.#open -= 1;
+    if (this.#open > 0) return;
+    this.#signal?.removeEventListener('abort', this.#abort);
+    this.#tasks = [];
   }
 
   readonly #abort = (): void => {
-    for (const task of this.#open) task.fail('aborted', abandoned(task.job.component.name));
+    for (const task of this.#tasks) task.fail('aborted', abandoned(task.job.component.name));
   };
 }

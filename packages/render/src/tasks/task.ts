@@ -5,6 +5,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { RenderContext } from '../adapters/adapter.js';
 import type { Component } from '../component.js';
+import { Abort } from '../abort.js';
 import { now_us } from './cpu-clock.js';
 import { startDeadline, type Deadline } from './deadline.js';
 import { toError } from '../thrown.js';
@@ -42,7 +43,7 @@ export class Task implements Account {
   readonly #workshop: Workshop;
   readonly #queued_us = now_us();
   readonly #context: ContextWithSignal;
-  readonly #done: (result: TaskResult, task: Task) => void;
+  readonly #done: (result: TaskResult) => void;
   #budget_us = Number.POSITIVE_INFINITY;
   #waited_us = 0;
   #cpu_us = 0;
@@ -56,7 +57,7 @@ export class Task implements Account {
     workshop: Workshop,
     page: TaskPage,
     scope: AsyncResource,
-    done: (result: TaskResult, task: Task) => void,
+    done: (result: TaskResult) => void,
   ) {
     this.job = job;
     this.scope = scope;
@@ -115,7 +116,7 @@ export class Task implements Account {
     if (!this.#end()) return;
     const result = { ok: false, reason, error, cpu_us: this.#cpu_us, waited_us: this.#waited_us } as const;
     // An abort comes from anywhere.
-    this.scope.runInAsyncScope(this.#done, undefined, result, this);
+    this.scope.runInAsyncScope(this.#done, undefined, result);
     this.#context.abort(error);
   }
 
@@ -147,7 +148,7 @@ export class Task implements Account {
     if (!this.#end()) return;
     const cpu_us = this.#cpu_us;
     const isOverBudget = cpu_us > this.#budget_us;
-    this.#done({ ok: true, html, cpu_us, waited_us: this.#waited_us, isCached, isOverBudget }, this);
+    this.#done({ ok: true, html, cpu_us, waited_us: this.#waited_us, isCached, isOverBudget });
   }
 
   #failWith(thrown: unknown): void {
@@ -175,31 +176,17 @@ export class Task implements Account {
   }
 }
 
-/** The job's context with a signal, which is made only for a component that asks for it. */
-class ContextWithSignal implements RenderContext {
+/** The job's context, with a signal for a component that asks for it. */
+class ContextWithSignal extends Abort implements RenderContext {
   readonly id: string;
   readonly slots: RenderContext['slots'];
   readonly isStatic: boolean;
-  #controller: AbortController | undefined;
-  #reason: Error | undefined;
 
   constructor({ id, slots, isStatic = false }: Job['context']) {
+    super();
     this.id = id;
     this.slots = slots;
     this.isStatic = isStatic;
-  }
-
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
-    }
-    return this.#controller.signal;
-  }
-
-  abort(reason: Error): void {
-    this.#reason = reason;
-    this.#controller?.abort(reason);
   }
 }
 

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { seed } from '../../../../tests/support/chance.js';
-import { copyOf } from '../../src/tasks/copy.js';
+import { serialise, serialiseJson } from '../../src/state/serialise.js';
+import { Copier, copyOf } from '../../src/tasks/copy.js';
 
 function* objectsIn(value: unknown, seen = new Set<unknown>()): Generator<object> {
   if (typeof value !== 'object' || value === null || seen.has(value)) return;
@@ -33,6 +34,46 @@ test('a copy is equal and shares no object, however many there are', () => {
     }),
     { seed, numRuns: 1_000 },
   );
+});
+
+test('what a copier has seen to be JSON has the same text without a second look', () => {
+  let seen = 0;
+  const odd = fc.constantFrom(undefined, Number.NaN, -0, 7n, new Date(0), new URL('https://a.b/'), new Map());
+  const name = fc.oneof(fc.string(), fc.constantFrom('$sluice', '__proto__', 'toJSON', '0'));
+  const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+    tree: fc.oneof(
+      { depthSize: 'small' },
+      fc.jsonValue(),
+      odd,
+      fc.array(tie('tree')),
+      fc.dictionary(name, tie('tree')),
+      data,
+    ),
+  }));
+  fc.assert(
+    fc.property(tree, (value) => {
+      const copier = new Copier();
+      copier.copy(value);
+      if (!copier.isJson) return;
+      seen += 1;
+      assert.equal(serialiseJson(value), serialise(value));
+    }),
+    { seed, numRuns: 3_000 },
+  );
+  assert.ok(seen > 100, `${seen} values were JSON`);
+});
+
+test('a circle, an object that is there twice and data of more than a thousand levels are no JSON', () => {
+  const circle: { self?: unknown } = {};
+  circle.self = circle;
+  const twice = { n: 1 };
+  let deep: unknown = 1;
+  for (let level = 0; level < 1_001; level += 1) deep = [deep];
+  for (const value of [circle, [twice, twice], deep, [undefined], { call: () => 1 }, { n: -0 }]) {
+    const copier = new Copier();
+    copier.copy(value);
+    assert.equal(copier.isJson, false);
+  }
 });
 
 test('what is one object stays one, also in circles', () => {
