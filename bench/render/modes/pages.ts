@@ -12,9 +12,10 @@ const SEED_OF_WARM_UP = 99;
 const LOAD = 0.5;
 const RATIOS_MIN: Record<string, number> = { express: 2, next: 3, 'worker-nodes': 2 };
 
-interface Figures {
-  closed: Throughput;
-  open: Latency;
+/** Figures of one round, by server. */
+interface Round {
+  closed: ReadonlyMap<string, Throughput>;
+  open: ReadonlyMap<string, Latency>;
 }
 
 export async function measurePages(
@@ -25,7 +26,7 @@ export async function measurePages(
   for (const { name, footing } of Object.values(peers)) console.log(`- ${name}: ${footing}`);
   console.log('');
   const servers: [string, Server][] = [];
-  const rounds: Map<string, Figures>[] = [];
+  const rounds: Round[] = [];
   const sizes = new Map<string, { html: number; gzip: number }>();
   let rate_per_s = 0;
   try {
@@ -37,26 +38,27 @@ export async function measurePages(
       warm.push(await throughput(server, { requests, connections, seed: SEED_OF_WARM_UP }));
     rate_per_s = LOAD * Math.min(...warm.map((each) => each.per_s));
     for (let round = 0; round < options.runs; round += 1) {
-      const figures = new Map<string, Figures>();
       const first = round % servers.length;
-      for (const [key, server] of [...servers.slice(first), ...servers.slice(0, first)]) {
-        const seed = round + 1;
-        const closed = await throughput(server, { requests, connections, seed });
-        const plan = { rate_per_s, duration_ms: seconds * 1000, seed };
-        figures.set(key, { closed, open: await latency(server.targets, plan) });
-      }
-      rounds.push(figures);
+      const inOrder = [...servers.slice(first), ...servers.slice(0, first)];
+      const seed = round + 1;
+      // What is set against each other is measured within seconds: a shared machine is faster in one minute than in the next.
+      const closed = new Map<string, Throughput>();
+      for (const [key, server] of inOrder)
+        closed.set(key, await throughput(server, { requests, connections, seed }));
+      const open = new Map<string, Latency>();
+      const plan = { rate_per_s, duration_ms: seconds * 1000, seed };
+      for (const [key, server] of inOrder) open.set(key, await latency(server.targets, plan));
+      rounds.push({ closed, open });
     }
   } finally {
     await Promise.all(servers.map(async ([, server]) => server.stop()));
   }
 
-  const all = (key: string, of: (figures: Figures) => number): number[] =>
-    rounds.map((round) => {
-      const figures = round.get(key);
-      return figures === undefined ? Number.NaN : of(figures);
-    });
-  const perCpuS = (key: string): number[] => all(key, ({ closed }) => closed.per_cpu_s);
+  const closed = (key: string, of: (figures: Throughput) => number): number[] =>
+    rounds.map((round) => figureOf(round.closed.get(key), of));
+  const open = (key: string, of: (figures: Latency) => number): number[] =>
+    rounds.map((round) => figureOf(round.open.get(key), of));
+  const perCpuS = (key: string): number[] => closed(key, ({ per_cpu_s }) => per_cpu_s);
   const ratio = (key: string): number =>
     median(perCpuS('sluice').map((own, round) => own / (perCpuS(key)[round] ?? Number.NaN)));
   console.log(`Latencies at ${short(rate_per_s)} pages a second, half of what the slowest gives.\n`);
@@ -66,15 +68,18 @@ export async function measurePages(
       peers[key]?.name ?? key,
       short(median(perCpuS(key))),
       short(ratio(key)),
-      short(median(all(key, ({ closed }) => closed.per_s))),
-      short(median(all(key, ({ open }) => open.p50))),
-      short(median(all(key, ({ open }) => open.p95))),
+      short(median(closed(key, ({ per_s }) => per_s))),
+      short(median(open(key, ({ p50 }) => p50))),
+      short(median(open(key, ({ p95 }) => p95))),
       sizes.get(key)?.html ?? '-',
       sizes.get(key)?.gzip ?? '-',
     ]),
   );
   const failures = sum(
-    servers.flatMap(([key]) => all(key, ({ closed, open }) => closed.failures + open.failures)),
+    servers.flatMap(([key]) => [
+      ...closed(key, ({ failures }) => failures),
+      ...open(key, ({ failures }) => failures),
+    ]),
   );
   const bars: Bar[] = Object.entries(RATIOS_MIN)
     .filter(([key]) => !Number.isNaN(ratio(key)))
@@ -90,9 +95,16 @@ export async function measurePages(
     data: {
       rate_per_s,
       sizes: Object.fromEntries(sizes),
-      rounds: rounds.map((round) => Object.fromEntries(round)),
+      rounds: rounds.map((round) => ({
+        closed: Object.fromEntries(round.closed),
+        open: Object.fromEntries(round.open),
+      })),
     },
   };
+}
+
+function figureOf<T>(figures: T | undefined, of: (figures: T) => number): number {
+  return figures === undefined ? Number.NaN : of(figures);
 }
 
 /** Medians over some pages. The browser's part of it is in another mode. */
