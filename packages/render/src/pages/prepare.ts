@@ -118,7 +118,7 @@ export async function prepare(
   }
 }
 
-/** What the app's function for the page's data is given. */
+/** Context of the app's function for the page's data. */
 export function contextOf(
   { request, visitor }: VisitedOptions,
   variants: Variants,

@@ -21,7 +21,7 @@ export class OwnProps {
   readonly #isFrozen: boolean;
   #state = GIVEN;
   #reason: unknown;
-  /** They were seen to be JSON when they were copied. */
+  /** Whether the copy has seen that they are JSON. */
   #isJson = false;
 
   /** `isFrozen`: a component that changes its props throws, for development. */
@@ -73,7 +73,7 @@ export class OwnProps {
     return copy;
   }
 
-  /** Their state as text, where they are known. Throws a `TypeError` where they cannot be sent to the browser. */
+  /** State of the props as text, where they are known. Throws a `TypeError` where they cannot be sent to the browser. */
   text(): string | undefined {
     const known = this.known();
     if (known === undefined) return undefined;
