@@ -52,6 +52,7 @@ export type { HeaderOptions } from './pages/headers.js';
 export type { Fill } from './pages/writer.js';
 export type { OverrunsOptions } from './pages/overruns.js';
 export { checkTree, InvalidTree } from './pages/check.js';
+export { batched, type BatchFunction, type Batched, type BatchOptions } from './pages/batched.js';
 export {
   SourceError,
   type SourceContext,

@@ -70,16 +70,15 @@ class ComponentRoot extends Component<RootProps, { readonly hasFailed: boolean }
   }
 }
 
-function mount({
-  view,
-  props,
-  box,
-  id,
-  slots,
-  hydrate,
-  onMismatch,
-  onError,
-}: MountRequest): Promise<Mounted> {
+export interface ReactOptions {
+  /** Component around each box; the same that the server's adapter has. Default: none. */
+  readonly wrap?: ComponentType<{ readonly children: ReactNode }> | undefined;
+}
+
+function mount(
+  { wrap }: ReactOptions,
+  { view, props, box, id, slots, hydrate, onMismatch, onError }: MountRequest,
+): Promise<Mounted> {
   const all = { ...props, ...slotProps(slots) };
   return new Promise((resolve, reject) => {
     let root: Root | undefined;
@@ -93,12 +92,11 @@ function mount({
       },
       onError: (error) => (isMounted ? onError(error) : reject(error)),
     };
-    const element = (of: unknown): ReactNode =>
-      createElement(
-        ComponentRoot,
-        { ...rootProps, key: changes },
-        createElement(of as ComponentType<Record<string, unknown>>, all),
-      );
+    const element = (of: unknown): ReactNode => {
+      const own = createElement(of as ComponentType<Record<string, unknown>>, all);
+      const wrapped = wrap === undefined ? own : createElement(wrap, null, own);
+      return createElement(ComponentRoot, { ...rootProps, key: changes }, wrapped);
+    };
     const update = (_module: unknown, changed: unknown): void => {
       // Another root, which has not failed.
       changes += 1;
@@ -118,5 +116,9 @@ function mount({
   });
 }
 
-const react: BrowserAdapter = { mount };
-export default react;
+/** The adapter with options, for a module of the app's own that the Vite plugin's `adapters` names. */
+export function react(options: ReactOptions = {}): BrowserAdapter {
+  return { mount: (request) => mount(options, request) };
+}
+
+export default react();

@@ -31,7 +31,12 @@ export interface DevApp {
   /** Assets as in `sluice-assets.json`; styles come by the runtime. */
   readonly assets: Assets;
   /** The server's components as they are now; `register(registry)` adds them. */
-  readonly components: () => Promise<{ register<R>(registry: R): R; names: readonly string[] }>;
+  readonly components: () => Promise<{
+    register<R>(registry: R): R;
+    readonly names: readonly string[];
+    /** Component of React, in a type that needs no types of React. */
+    readonly wrap?: ((props: { readonly children: unknown }) => null) | undefined;
+  }>;
 }
 
 export interface DevServer {

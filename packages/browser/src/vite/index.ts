@@ -20,6 +20,11 @@ export interface SluiceOptions {
   readonly components?: string;
   /** Modules of further adapters by the name that the server's half has. Those of React, Preact and Vue are there if installed. */
   readonly adapters?: Readonly<Record<string, string>>;
+  /**
+   * Module whose default export is a React component around each box, in the browser, and `wrap` of the server's code: for theme, language
+   * and router. A path from Vite's root. Default: none.
+   */
+  readonly wrap?: string;
   /** Share of page views whose vitals are measured and sent, from 0 to 1. Default: 1. */
   readonly vitals?: number;
   /**
@@ -53,6 +58,7 @@ const VIRTUAL: ReadonlySet<string> = new Set([
   modules.RUNTIME,
   modules.REGISTRY,
   modules.SERVER,
+  modules.WRAPPED_REACT,
   modules.DEV,
   modules.DEV_STYLES,
 ]);
@@ -68,10 +74,13 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
     throw new RangeError(`vitals has to be from 0 to 1, not ${vitalsShare}`);
   if (reactRuntime !== 'react' && reactRuntime !== 'preact')
     throw new RangeError(`reactRuntime has to be react or preact, not ${String(reactRuntime)}`);
+  if (options.wrap !== undefined && reactRuntime === 'preact')
+    throw new RangeError('wrap is for components that run on React: leave it out, or reactRuntime: "preact"');
   let config: ResolvedConfig;
   let components: readonly ComponentFile[] = [];
   let adapters: ReadonlyMap<string, string> = new Map();
   let compat: ReadonlyMap<string, string> = new Map();
+  let wrap: string | undefined;
   /** Rollup's names of the chunks for browsers, by what they are made of. */
   const chunks = new Map<string, string>();
 
@@ -114,7 +123,8 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
       config = resolved;
       const runsOnPreact = reactRuntime === 'preact' && resolved.command === 'build';
       compat = runsOnPreact ? COMPAT : new Map();
-      adapters = adaptersFor(resolved.root, options.adapters, runsOnPreact);
+      wrap = options.wrap === undefined ? undefined : path.posix.join(resolved.root, options.wrap);
+      adapters = adaptersFor(resolved.root, options.adapters, runsOnPreact, wrap !== undefined);
     },
 
     async buildStart() {
@@ -150,7 +160,9 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
         case `\0${modules.REGISTRY}`:
           return isBuild ? modules.registryModule(components, locate) : modules.devRegistryModule(components);
         case `\0${modules.SERVER}`:
-          return modules.serverModule(components);
+          return modules.serverModule(components, wrap);
+        case `\0${modules.WRAPPED_REACT}`:
+          return wrap === undefined ? undefined : modules.wrappedReactModule(wrap);
         case `\0${modules.DEV}`:
           return modules.devModule(hasReactRefresh(config));
         case `\0${modules.DEV_STYLES}`:
@@ -242,10 +254,12 @@ function adaptersFor(
   root: string,
   own: Readonly<Record<string, string>> = {},
   runsOnPreact: boolean,
+  isWrapped: boolean,
 ): ReadonlyMap<string, string> {
   const adapters = new Map<string, string>();
   for (const name of ['plain', ...installedIn(root)]) adapters.set(name, modules.ownFile(`adapters/${name}`));
   if (runsOnPreact) adapters.set('react', modules.ownFile('adapters/preact'));
+  if (isWrapped) adapters.set('react', modules.WRAPPED_REACT);
   for (const [name, file] of Object.entries(own)) adapters.set(name, path.resolve(root, file));
   return adapters;
 }

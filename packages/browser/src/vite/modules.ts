@@ -9,6 +9,7 @@ import type { ComponentFile } from './components.js';
 export const RUNTIME = 'virtual:sluice/runtime';
 export const REGISTRY = 'virtual:sluice/registry';
 export const SERVER = 'virtual:sluice/server';
+export const WRAPPED_REACT = 'virtual:sluice/wrapped-react';
 export const DEV = 'virtual:sluice/dev';
 export const DEV_STYLES = 'virtual:sluice/dev-styles';
 
@@ -69,8 +70,16 @@ import.meta.hot?.accept(${text(files)}, (modules) => {
 `;
 }
 
-/** Module for the server: components by name, loaded on first use. */
-export function serverModule(components: readonly ComponentFile[]): string {
+/** Adapter of React with the app's component around each box. */
+export function wrappedReactModule(wrap: string): string {
+  return `import { react } from ${text(ownFile('adapters/react'))};
+import wrap from ${text(wrap)};
+export default react({ wrap });
+`;
+}
+
+/** Module for the server: components by name, loaded on first use, and the component around each box of React. */
+export function serverModule(components: readonly ComponentFile[], wrap: string | undefined): string {
   const entries = components.map(({ name, version, file }) => {
     const options = version === undefined ? '' : `, undefined, { version: ${text(version)} }`;
     return `  registry.lazy(${text(name)}, ${importing(file)}${options});\n`;
@@ -80,6 +89,7 @@ export function register(registry) {
 ${entries.join('')}  return registry;
 }
 export const names = ${text([...new Set(components.map(({ name }) => name))])};
+${wrap === undefined ? 'export const wrap = undefined;' : `export { default as wrap } from ${text(wrap)};`}
 `;
 }
 

@@ -24,6 +24,8 @@ export interface Built {
   readonly manifest: string;
   /** Adds the server's components to a registry. */
   register(registry: object): void;
+  /** The component around each box, as the server's code has it. */
+  readonly wrap: unknown;
   readonly assets: Assets;
   /** By name, or `Name@version`. */
   readonly components: ReadonlyMap<string, () => Promise<{ default: unknown }>>;
@@ -64,6 +66,7 @@ export async function build(
   const components = new Map<string, () => Promise<{ default: unknown }>>();
   const server = (await import(pathToFileURL(path.join(folder, 'server/components.js')).href)) as {
     register(registry: Registering): void;
+    readonly wrap: unknown;
   };
   server.register({
     lazy(name, load, _settings, version) {
@@ -74,6 +77,7 @@ export async function build(
     folder,
     manifest,
     register: (registry) => server.register(registry as Registering),
+    wrap: server.wrap,
     components,
     assets: JSON.parse(fs.readFileSync(manifest, 'utf8')) as Assets,
   };

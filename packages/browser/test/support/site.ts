@@ -57,11 +57,11 @@ export interface Site {
 
 const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.css': 'text/css' };
 
-export async function openSite(built?: Built): Promise<Site> {
-  return serve(built ?? (await build()));
+export async function openSite(built?: Built, adapters: Partial<typeof ADAPTERS> = {}): Promise<Site> {
+  return serve(built ?? (await build()), adapters);
 }
 
-async function serve(built: Built): Promise<Site> {
+async function serve(built: Built, adapters: Partial<typeof ADAPTERS>): Promise<Site> {
   const pages: Site['pages'] = new Map();
   const asked: Site['asked'] = [];
   const server = http.createServer((request, response) => {
@@ -131,7 +131,7 @@ async function serve(built: Built): Promise<Site> {
     const load = built.components.get(v ? `${n}@${v}` : n);
     if (!load) throw new Error(`the fixture has no ${n}`);
     const context = { id, slots: slotsOf(slots), signal: new AbortController().signal };
-    return ADAPTERS[a].render((await load()).default, props, context);
+    return (adapters[a] ?? ADAPTERS[a]).render((await load()).default, props, context);
   }
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

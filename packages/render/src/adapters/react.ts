@@ -37,6 +37,11 @@ export interface ReactServer {
 export interface ReactOptions {
   /** Default: `@sluice/react/server` where it is installed, else `react-dom/server`. */
   readonly server?: ReactServer;
+  /**
+   * Component around each box, for what all of them need: theme, language, router. The browser's adapter takes the same.
+   * Default: none.
+   */
+  readonly wrap?: ComponentType<{ readonly children: ReactNode }> | undefined;
   /** Called with errors within a Suspense boundary, which the browser renders instead. Default: they go to stderr. */
   readonly onError?: (error: unknown) => void;
 }
@@ -44,7 +49,7 @@ export interface ReactOptions {
 /** Boundaries that were left to the browser, because they failed or wait. */
 const LEFT_TO_BROWSER = /<!--\$[!?]-->/;
 
-export function react({ server = installedServer(), onError = tell }: ReactOptions = {}): Adapter {
+export function react({ server = installedServer(), wrap, onError = tell }: ReactOptions = {}): Adapter {
   /** Views whose latest render waited for data. */
   const waiting = new WeakSet<object>();
   return {
@@ -52,7 +57,8 @@ export function react({ server = installedServer(), onError = tell }: ReactOptio
     recognises: isReactComponent,
     render(view, props, context) {
       const given = context.slots.names.length === 0 ? props : { ...props, ...slotElements(context) };
-      const element = createElement(view as ComponentType, given);
+      const own = createElement(view as ComponentType, given);
+      const element = wrap === undefined ? own : createElement(wrap, null, own);
       if (!waiting.has(view as object)) {
         const html = renderAtOnce(server, element, context);
         if (html !== undefined) return html;

@@ -44,10 +44,10 @@ export async function boxAnswer(
     const context = contextOf(options, variants, signals.working);
     const needed = neededSources(tree, way);
     const work = async (): Promise<BoxAnswer | undefined> => {
-      let scope = await scopeOf(shared, needed.page, input, context, signals.working);
+      const sources = shared.sources.of({ request: options.request, signal: signals.working });
+      let scope = await scopeOf(sources, needed.page, input, context);
       for (const [index, step] of way.entries()) {
-        const all = { request: options.request, signal: signals.working };
-        const values = await shared.sources.all(needed.steps[index] ?? {}, scope, all);
+        const values = await sources.all(needed.steps[index] ?? {}, scope);
         const inner = scopeIn(step, { ...scope, root: { ...scope.root, ...values } });
         if (inner === undefined) return undefined;
         scope = inner;

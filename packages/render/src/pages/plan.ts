@@ -8,7 +8,7 @@ import { holds, resolve, pathOf } from './bind.js';
 import { InvalidTree } from './check.js';
 import { valueAt, type Scope } from './path.js';
 import { isObject } from './shapes.js';
-import type { AllContext, Sources } from './sources.js';
+import type { PageSources } from './sources.js';
 import type { Source, TreeNode } from './tree.js';
 
 /** Bounds boxes of a page, after `each`. */
@@ -57,16 +57,14 @@ interface Place {
 const NO_SLOTS: ReadonlyMap<string, readonly Item[]> = new Map();
 
 export class Planner {
-  readonly #sources: Sources;
-  readonly #context: AllContext;
+  readonly #sources: PageSources;
   #places = 0;
   #boxes = 0;
   #visits = 0;
   #values = 0;
 
-  constructor(sources: Sources, context: AllContext) {
+  constructor(sources: PageSources) {
     this.#sources = sources;
-    this.#context = context;
   }
 
   /** Throws `InvalidTree` where there are too many boxes. */
@@ -98,7 +96,7 @@ export class Planner {
     sources: Readonly<Record<string, Source>>,
   ): Promise<readonly Item[]> {
     try {
-      const values = await this.#sources.all(sources, scope, this.#context);
+      const values = await this.#sources.all(sources, scope);
       const items: Item[] = [];
       this.#expand(node, id, { scope: { ...scope, root: { ...scope.root, ...values } }, numbers }, items);
       return items;

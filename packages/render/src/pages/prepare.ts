@@ -27,6 +27,7 @@ import type { NamedSources } from './needs.js';
 import { nodesOf, Planner, type Item } from './plan.js';
 import { isObject } from './shapes.js';
 import { PageSignals } from './signals.js';
+import type { PageSources } from './sources.js';
 import type { PageTree, TreeNode } from './tree.js';
 
 const DEADLINE_MS = 5_000;
@@ -66,12 +67,10 @@ export async function prepare(
   const end_ms = endOf(shared, options);
   try {
     const variants = shared.experiments.allocate(options.visitor, options.variants);
+    const sources = shared.sources.of({ request: options.request, signal: working });
     const context = contextOf(options, variants, working);
-    const scope = await within(end_ms, scopeOf(shared, tree.data ?? {}, input, context, working));
-    const items = new Planner(shared.sources, { request: options.request, signal: working }).plan(
-      tree.boxes,
-      scope,
-    );
+    const scope = await within(end_ms, scopeOf(sources, tree.data ?? {}, input, context));
+    const items = new Planner(sources).plan(tree.boxes, scope);
     const lookup = new Lookup(
       shared.registry,
       variants,
@@ -136,20 +135,16 @@ export function contextOf(
 
 /** The page's own data and that of its sources. It waits for both, so their failure is the page's. */
 export async function scopeOf(
-  shared: Shared,
-  sources: NamedSources,
+  sources: PageSources,
+  named: NamedSources,
   input: PageInput,
   context: InputContext,
-  signal: Abortable,
 ): Promise<Scope> {
   const data: unknown = typeof input === 'function' ? await input(context) : input;
   if (!isObject(data)) throw new TypeError('the data of a page is an object');
-  const { variants, request } = context;
+  const { variants } = context;
   const known: Scope = { root: { ...data, variants }, noted: variants };
-  return {
-    ...known,
-    root: { ...known.root, ...(await shared.sources.all(sources, known, { request, signal })) },
-  };
+  return { ...known, root: { ...known.root, ...(await sources.all(named, known)) } };
 }
 
 /** A component that is not loaded in time is late; the page is not. */

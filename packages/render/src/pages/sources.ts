@@ -5,12 +5,13 @@
 import type { IncomingMessage } from 'node:http';
 import { Abort, type Abortable } from '../abort.js';
 import { withDeadline } from '../tasks/deadline.js';
-import { boundedText } from '../remote/body.js';
+import { serialise } from '../state/serialise.js';
 import { toError } from '../thrown.js';
 import { resolve } from './bind.js';
-import { DATA_DEPTH_MAX, tameData } from './json-data.js';
+import { Batched, Batches } from './batched.js';
 import type { Scope } from './path.js';
-import type { FunctionSource, Source, UpstreamSource } from './tree.js';
+import type { Source } from './tree.js';
+import { askUpstream, SourceFailure, urlOf } from './upstream.js';
 
 export interface SourceContext {
   /** The request that the page is for, where there is one. */
@@ -31,7 +32,7 @@ export interface SourcesOptions {
   /** Origins that trees may ask, such as `https://catalogue.internal`. Default: none. Redirects are refused. */
   readonly origins?: readonly string[];
   /** Functions that trees may name. */
-  readonly functions?: Readonly<Record<string, SourceFunction>>;
+  readonly functions?: Readonly<Record<string, SourceFunction | Batched>>;
   /** Headers for services, such as credentials and trace context. */
   readonly headers?: (url: URL, request: IncomingMessage | undefined) => Readonly<Record<string, string>>;
   /** Bytes of one answer; default 4 MiB. */
@@ -53,6 +54,7 @@ export class SourceError extends Error {
 
 const TIMEOUT_MS = 1_000;
 const BYTES_MAX = 4 * 1024 * 1024;
+const LEFT = 'is waited for by nobody';
 
 export class Sources {
   readonly #origins: ReadonlySet<string>;
@@ -70,117 +72,163 @@ export class Sources {
     );
   }
 
+  /** Sources for one page, which asks for the same once. */
+  of(context: AllContext): PageSources {
+    return new PageSources(this, context);
+  }
+
+  /** Throws a `SourceFailure` where no tree may ask this address. */
+  check(url: URL): void {
+    // Checked after the parts are put together: none of them may change where the request goes.
+    if (!this.#origins.has(url.origin)) throw new SourceFailure(`is at ${url.origin}, which is not allowed`);
+  }
+
+  ask(url: URL, request: IncomingMessage | undefined, signal: AbortSignal): Promise<unknown> {
+    const { headers, bytesMax = BYTES_MAX } = this.#options;
+    return askUpstream(url, headers?.(url, request) ?? {}, bytesMax, signal);
+  }
+
+  /** Throws a `SourceFailure` where there is none of that name. */
+  function(name: string): SourceFunction | Batched {
+    const { functions = {} } = this.#options;
+    const found = Object.hasOwn(functions, name) ? functions[name] : undefined;
+    if (found === undefined) throw new SourceFailure(`names the function ${name}, which is not registered`);
+    return found;
+  }
+}
+
+/** A question of one page, and those who wait for its answer. */
+class Asked {
+  readonly answer: Promise<unknown>;
+  /** Aborted when nobody waits for it any more. */
+  readonly stop: Abort;
+  #waiting = 0;
+  #isAnswered = false;
+
+  constructor(answer: Promise<unknown>, stop: Abort) {
+    this.answer = answer;
+    this.stop = stop;
+    const settle = (): void => {
+      this.#isAnswered = true;
+    };
+    // Also where nobody waits for it any more when it fails.
+    answer.then(settle, settle);
+  }
+
+  join(): void {
+    this.#waiting += 1;
+  }
+
+  /** An answer stays, for those who ask the same later; a question without is given up by the last. */
+  leave(): void {
+    this.#waiting -= 1;
+    if (this.#waiting === 0 && !this.#isAnswered) this.stop.abort();
+  }
+}
+
+export class PageSources {
+  readonly #sources: Sources;
+  readonly #context: AllContext;
+  readonly #asked = new Map<string, Asked>();
+  readonly #batches: Batches;
+
+  constructor(sources: Sources, context: AllContext) {
+    this.#sources = sources;
+    this.#context = context;
+    this.#batches = new Batches(context.request);
+  }
+
   /** Every source's value under its name, all asked for at once. Rejects with the first `SourceError`. */
   async all(
     sources: Readonly<Record<string, Source>>,
     scope: Scope,
-    context: AllContext,
   ): Promise<Readonly<Record<string, unknown>>> {
     const named = Object.entries(sources);
-    const values = await Promise.all(
-      named.map(async ([name, source]) => this.#one(name, source, scope, context)),
-    );
+    const values = await Promise.all(named.map(async ([name, source]) => this.#one(name, source, scope)));
     return Object.fromEntries(named.map(([name], index) => [name, values[index]]));
   }
 
-  async #one(name: string, source: Source, scope: Scope, { request, signal }: AllContext): Promise<unknown> {
+  async #one(name: string, source: Source, scope: Scope): Promise<unknown> {
+    const { signal } = this.#context;
     const timeoutMs = source.timeoutMs ?? TIMEOUT_MS;
-    const stop = new Abort();
-    const leave = (): void => stop.abort(signal.reason);
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave);
+    let asked: Asked | undefined;
     try {
-      const context: SourceContext = {
-        request,
-        get signal() {
-          return stop.signal;
-        },
-      };
-      const work =
-        'url' in source ? this.#ask(name, source, scope, context) : this.#call(name, source, scope, context);
+      if (signal.aborted) throw new SourceFailure(LEFT);
+      asked = this.#ask(source, scope);
+      asked.join();
       return await withDeadline(
-        Promise.race([work, whenLeft(name, stop)]),
+        asked.answer,
         timeoutMs,
         () => new SourceError(name, `gave no data within ${timeoutMs} ms`, true),
       );
     } catch (thrown) {
-      // What is late goes on otherwise.
-      stop.abort();
       const error = toError(thrown);
       if (Object.hasOwn(source, 'default')) return source.default;
       if (error instanceof SourceError) throw error;
-      throw new SourceError(name, `failed: ${error.message}`, false, { cause: error });
+      const message = error instanceof SourceFailure ? error.message : `failed: ${error.message}`;
+      throw new SourceError(name, message, false, { cause: error });
     } finally {
-      signal.removeEventListener('abort', leave);
+      // What is late goes on otherwise.
+      asked?.leave();
     }
   }
 
-  async #call(name: string, source: FunctionSource, scope: Scope, context: SourceContext): Promise<unknown> {
-    const { functions = {} } = this.#options;
-    const call = Object.hasOwn(functions, source.source) ? functions[source.source] : undefined;
-    if (call === undefined)
-      throw new SourceError(name, `names the function ${source.source}, which is not registered`);
-    return call(resolve(source.args, scope), context);
+  /** The question that asks the same and that somebody waits for, or a new one. */
+  #ask(source: Source, scope: Scope): Asked {
+    if ('url' in source) {
+      const url = urlOf(source, scope);
+      this.#sources.check(url);
+      return this.#join(`url ${url.href}`, (stop) =>
+        this.#sources.ask(url, this.#context.request, stop.signal),
+      );
+    }
+    const called = this.#sources.function(source.source);
+    const args = resolve(source.args, scope);
+    return this.#join(keyOf(source.source, args), async (stop) =>
+      called instanceof Batched
+        ? this.#batches.ask(called, args, stop)
+        : called(args, contextOf(this.#context.request, stop)),
+    );
   }
 
-  async #ask(
-    name: string,
-    source: UpstreamSource,
-    scope: Scope,
-    { request, signal }: SourceContext,
-  ): Promise<unknown> {
-    const url = urlOf(name, source, scope);
-    // Checked after the parts are put together: none of them may change where the request goes.
-    if (!this.#origins.has(url.origin))
-      throw new SourceError(name, `is at ${url.origin}, which is not allowed`);
-    const response = await fetch(url, {
-      headers: { accept: 'application/json', ...this.#options.headers?.(url, request) },
-      redirect: 'error',
-      signal,
-    });
-    const text = await boundedText(response, this.#options.bytesMax ?? BYTES_MAX);
-    if (!response.ok) throw new SourceError(name, `was answered ${response.status}`);
-    const data = JSON.parse(text) as unknown;
-    if (!tameData(data)) throw new SourceError(name, `sent data nested more than ${DATA_DEPTH_MAX} deep`);
-    return data;
+  /** Joins the question with this key; one without a key is asked for itself. */
+  #join(key: string | undefined, ask: (stop: Abort) => Promise<unknown>): Asked {
+    const known = key === undefined ? undefined : this.#asked.get(key);
+    if (known !== undefined && !known.stop.aborted) return known;
+    const stop = new Abort();
+    const { signal } = this.#context;
+    const leaveAll = (): void => stop.abort(signal.reason);
+    const answer = Promise.race([ask(stop), whenLeft(stop)]).finally(() =>
+      signal.removeEventListener('abort', leaveAll),
+    );
+    signal.addEventListener('abort', leaveAll);
+    const asked = new Asked(answer, stop);
+    if (key !== undefined) this.#asked.set(key, asked);
+    return asked;
   }
+}
+
+/** Text of what a function is asked; undefined for arguments that have none, such as functions. */
+function keyOf(name: string, args: unknown): string | undefined {
+  try {
+    return `function ${name} ${serialise(args)}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function contextOf(request: IncomingMessage | undefined, stop: Abort): SourceContext {
+  return {
+    request,
+    get signal() {
+      return stop.signal;
+    },
+  };
 }
 
 /** Rejects when nobody waits any more, whatever the source does about it. */
-async function whenLeft(name: string, signal: Abortable): Promise<never> {
+async function whenLeft(stop: Abortable): Promise<never> {
   return new Promise((_resolve, reject) => {
-    const leave = (): void => reject(new SourceError(name, 'is waited for by nobody'));
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave);
+    stop.addEventListener('abort', () => reject(new SourceFailure(LEFT)));
   });
-}
-
-function urlOf(name: string, { url: base, path = [], query = {} }: UpstreamSource, scope: Scope): URL {
-  const url = new URL(base);
-  if (url.username !== '' || url.password !== '') throw new SourceError(name, 'has credentials in its URL');
-  for (const bound of path) {
-    const segment = textOf(resolve(bound, scope));
-    // The encoding leaves dots alone, and a parser removes `..` with the segment before it.
-    if (segment === undefined || segment === '' || segment === '.' || segment === '..')
-      throw new SourceError(name, `has no segment for its path: ${JSON.stringify(segment)}`);
-    url.pathname = `${url.pathname.replace(/\/$/, '')}/${encodeURIComponent(segment)}`;
-  }
-  for (const [key, bound] of Object.entries(query)) {
-    const value = resolve(bound, scope);
-    for (const each of Array.isArray(value) ? (value as unknown[]) : [value]) {
-      const text = textOf(each);
-      if (text !== undefined) url.searchParams.append(key, text);
-    }
-  }
-  return url;
-}
-
-function textOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return wellFormed(value);
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
-}
-
-/** `encodeURIComponent` throws for half a surrogate pair. Node 20 has `toWellFormed`, the ES2023 types have not. */
-function wellFormed(text: string): string {
-  return text.replaceAll(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');
 }

@@ -12,7 +12,7 @@ const context = { request: undefined, signal: new AbortController().signal };
 const scope = { root: { id: 7, word: '../admin', tags: ['a', 'b'] } };
 
 async function ask(sources: Sources, source: Source): Promise<unknown> {
-  return (await sources.all({ it: source }, scope, context))['it'];
+  return (await sources.of(context).all({ it: source }, scope))['it'];
 }
 
 void test('an allowed service is asked with encoded segments and parameters', async (t) => {

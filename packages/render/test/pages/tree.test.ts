@@ -174,7 +174,7 @@ void test('whatever is posted as a tree is a tree or is refused, and never an er
 });
 
 const planner = (): Planner =>
-  new Planner(new Sources(), { request: undefined, signal: new AbortController().signal });
+  new Planner(new Sources().of({ request: undefined, signal: new AbortController().signal }));
 
 void test('repeated boxes have ids of their own, also where the tree names them', () => {
   const items = planner().plan(
