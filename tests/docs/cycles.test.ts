@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { cycles } from './cycles.ts';
+import { cycles, importsOf } from './cycles.ts';
 import { root } from './repository.ts';
 
 /** Files that may import each other in a circle. */
-const FILES_MAX = 3;
+const FILES_MAX = 8;
+/** Crates with a larger circle, and its files. They may only become fewer. */
+const LARGER: Readonly<Record<string, number>> = { proxy: 18, supervisor: 11 };
 
 const crates = fs
   .readdirSync(path.join(root, 'gateway'))
@@ -17,9 +19,29 @@ void test('the crates of the gateway are found', () => {
   assert.ok(crates.includes('proxy') && crates.includes('scheduler'), crates.join(' '));
 });
 
+void test('imports are found by every way that Rust has to write them', () => {
+  const imports = importsOf('proxy');
+  const ways: [string, string][] = [
+    // `use crate::gate::Gate`, an item that the module's own file defines.
+    ['cache/reply.rs', 'gate.rs'],
+    // `use super::source::Source`.
+    ['cache/flight.rs', 'cache/source.rs'],
+    // `use requests::Requests`, a child of the module.
+    ['gate.rs', 'gate/requests.rs'],
+    // `use crate::upstream::WorkerRequest`, which `upstream.rs` only passes on.
+    ['gate/requests.rs', 'upstream/request.rs'],
+    // `crate::ids::to_usize(…)` in an expression.
+    ['front/tls/handshakes.rs', 'ids.rs'],
+  ];
+  for (const [file, other] of ways) assert.ok(imports.get(file)?.includes(other), `${file} imports ${other}`);
+});
+
 for (const crate of crates) {
-  void test(`no circle of imports in gateway/${crate} has more than ${FILES_MAX} files`, () => {
-    const large = cycles(crate).filter((group) => group.length > FILES_MAX);
+  const max = LARGER[crate] ?? FILES_MAX;
+  void test(`no circle of imports in gateway/${crate} has more than ${max} files`, () => {
+    const large = cycles(crate).filter((group) => group.length > max);
     assert.deepEqual(large, []);
+    if (crate in LARGER)
+      assert.equal(cycles(crate)[0]?.length, max, 'its circle is smaller now: lower the bound');
   });
 }

@@ -13,6 +13,8 @@ mod paths;
 mod purge;
 mod reply;
 mod rules;
+mod shared;
+mod source;
 mod store;
 mod successor;
 mod tier;
@@ -33,12 +35,12 @@ use disk::DiskTier;
 use flight::Flights;
 use log::Log;
 use marks::Marks;
+pub(crate) use shared::settings as shared_settings;
 use store::Store;
 use successor::Successor;
 pub use successor::SuccessorPurger;
 use tier::SecondTier;
 pub use tier::hear_other_gateways;
-pub(crate) use tier::settings as shared_settings;
 use unkept::Unkept;
 
 /// The page cache: stored pages, and pages that are being fetched.

@@ -7,6 +7,7 @@ mod ahead;
 mod connections;
 mod costs;
 mod crashes;
+mod dial;
 mod dispatch;
 mod look;
 mod news;
@@ -47,7 +48,7 @@ use crate::front::lobby::Lobby;
 use crate::front::tls::{Renewals, Tls};
 use crate::ids::WorkerMap;
 pub(crate) use crate::ids::to_usize;
-use crate::receive::spool::TempStore;
+use crate::receive::spool::{TempStore, temp_dir};
 use crate::record::account::ANSWERED_MAX;
 use crate::respond::answer::{Answer, Times};
 use crate::respond::compose::rules::Composer;
@@ -55,7 +56,7 @@ use crate::respond::compress::Compression;
 use crate::sessions::Sessions;
 use crate::unusable::Unusable;
 use crate::upstream::token::Tokens;
-use crate::upstream::{Lease, Lost, Slots, StreamLease, Wire, WorkerRequest};
+use crate::upstream::{Lease, Lost, Slots, StreamCounts, StreamLease, Wire, WorkerRequest};
 pub(crate) use costs::LIGHT_WEIGHT;
 use sluice_classes::Classes;
 use sluice_supervisor::PartsPurger;
@@ -147,7 +148,7 @@ impl Gate {
         let buffers_bytes_max = to_usize(config.memory.buffers_bytes_max);
         let tier = active.shared_cache.clone().map(sluice_tier::Tier::start).transpose();
         let tier = tier.map_err(Unusable::SharedThread)?;
-        let store = TempStore::new(crate::temp_dir(&config), config.temp.bytes_max, buffers_bytes_max);
+        let store = TempStore::new(temp_dir(&config), config.temp.bytes_max, buffers_bytes_max);
         let classes = Classes::new(&config);
         let sessions = Sessions::new(&config);
         observer.journal().reserve_classes(classes.route_names().iter().map(String::as_str));
@@ -332,13 +333,6 @@ impl Gate {
         StreamLease::new(self.rc(), worker, request)
     }
 
-    /// Counts a stream as ended and tells the scheduler; called when a [`StreamLease`] is dropped.
-    pub(crate) fn stream_ended(&self, worker: WorkerId, request: RequestId) {
-        self.service.streams.set(self.service.streams.get().saturating_sub(1));
-        self.requests.answered(request, Instant::now());
-        self.tell(Event::StreamEnded { worker });
-    }
-
     /// Handles a panic of the task that carried a request out. Its slot ends with the worker.
     fn lost(&self, Lost { worker, request, place }: Lost) {
         let text = format!(
@@ -401,5 +395,13 @@ impl Gate {
 
     fn time_of(&self, at: Instant) -> Time {
         Time(u64::try_from(at.saturating_duration_since(self.epoch).as_micros()).unwrap_or(u64::MAX))
+    }
+}
+
+impl StreamCounts for Gate {
+    fn stream_ended(&self, worker: WorkerId, request: RequestId) {
+        self.service.streams.set(self.service.streams.get().saturating_sub(1));
+        self.requests.answered(request, Instant::now());
+        self.tell(Event::StreamEnded { worker });
     }
 }

@@ -27,7 +27,6 @@ mod unusable;
 mod upstream;
 mod warm_up;
 
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use sluice_catalog::config::{Config, Mode};
@@ -38,6 +37,7 @@ pub use active::ActiveConfig;
 pub use cache::{SuccessorPurger, hear_other_gateways};
 use gate::Gate;
 use ids::to_usize;
+pub use receive::spool::{temp_dir, try_temp_dir};
 pub use unusable::Unusable;
 
 /// Makes the gate from the config.
@@ -50,20 +50,6 @@ pub fn gate(active: ActiveConfig, observer: Rc<Observer>) -> Result<Rc<Gate>, Un
     let gate = Gate::new(active, observer, scheduler)?;
     gate.observer.traces.apply(traces);
     Ok(gate)
-}
-
-/// Directory of temporary files.
-#[must_use]
-pub fn temp_dir(config: &Config) -> PathBuf {
-    config.temp.dir.as_ref().map_or_else(std::env::temp_dir, PathBuf::from)
-}
-
-/// Creates a temporary file as a large body would, and closes it.
-///
-/// # Errors
-/// Error of the file system.
-pub fn try_temp_dir(config: &Config) -> std::io::Result<()> {
-    tempfile::tempfile_in(temp_dir(config)).map(drop)
 }
 
 fn limits(config: &Config) -> Limits {

@@ -19,7 +19,7 @@ mod wire;
 mod writer;
 
 pub(crate) use handed::AHEAD_MAX;
-pub(crate) use lease::{Lease, Lost, StreamLease};
+pub(crate) use lease::{Lease, Lost, StreamCounts, StreamLease};
 pub(crate) use request::{Asked, WorkerRequest};
 pub(crate) use seat::Seat;
 pub(crate) use slots::Slots;

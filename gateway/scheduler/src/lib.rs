@@ -13,6 +13,7 @@ mod lanes;
 mod learned;
 mod limits;
 mod order;
+mod places;
 mod pool;
 mod predict;
 mod queue;

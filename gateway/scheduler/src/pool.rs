@@ -15,6 +15,7 @@
 mod boots;
 mod handed;
 mod life;
+mod needless;
 mod overdue;
 mod parked;
 mod replace;
@@ -25,7 +26,7 @@ mod workers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use overdue::Needless;
+use needless::Needless;
 pub(crate) use parked::{Ask, BRIEF_US};
 pub use replace::ReloadProgress;
 use replace::{Patience, Reload};

@@ -11,7 +11,7 @@ use sluice_catalog::config::secret_variables;
 use sluice_scheduler::WorkerId;
 use tokio::process::Command;
 
-use crate::changes;
+use crate::loaded;
 
 /// Way in which the app is started.
 #[derive(Clone, Debug)]
@@ -153,7 +153,7 @@ impl App {
         }
         if self.development.is_some() {
             // The second is Node's own, by which its module loaders tell `process.send` what they load.
-            command.env("SLUICE_LOADED", changes::list_beside(socket)).env("WATCH_REPORT_DEPENDENCIES", "1");
+            command.env("SLUICE_LOADED", loaded::list_beside(socket)).env("WATCH_REPORT_DEPENDENCIES", "1");
         } else {
             command.env_remove("SLUICE_LOADED");
         }

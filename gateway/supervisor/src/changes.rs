@@ -17,20 +17,13 @@ use std::time::{Duration, SystemTime};
 use sluice_journal::Level;
 use sluice_scheduler::Event;
 
+use crate::loaded::list_beside;
 use crate::{Start, Supervisor};
 
 /// Time between two checks of the files.
 const PERIOD: Duration = Duration::from_millis(200);
 /// Maximum number of watched files, more than an app has of its own; further ones are not watched.
 const FILES_MAX: usize = 10_000;
-/// Extension of the file beside the worker's socket in which the preload lists loaded modules.
-const SUFFIX: &str = "sock.loaded";
-
-/// Path of the file in which a worker's preload lists loaded modules.
-pub(crate) fn list_beside(socket: &Path) -> PathBuf {
-    socket.with_extension(SUFFIX)
-}
-
 /// Watches the files until the gateway exits.
 pub(crate) async fn run(supervisor: Rc<Supervisor>, further: Vec<PathBuf>) {
     let mut files = Files::default();

@@ -14,7 +14,7 @@ use sluice_message::{Fields, ResponseHead};
 use tokio::sync::Notify;
 
 use super::log::{Since, Tags};
-use super::reply::Source;
+use super::source::Source;
 use super::store::Object;
 use crate::answers::refuse::Refusal;
 use crate::answers::{Response, Size};

@@ -12,9 +12,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
+use sluice_catalog::config::Config;
 
 use crate::receive::memory::Memory;
 use closer::{Closer, Counted, Opened};
+
+/// Directory of temporary files.
+#[must_use]
+pub fn temp_dir(config: &Config) -> PathBuf {
+    config.temp.dir.as_ref().map_or_else(std::env::temp_dir, PathBuf::from)
+}
+
+/// Creates a temporary file as a large body would, and closes it.
+///
+/// # Errors
+/// Error of the file system.
+pub fn try_temp_dir(config: &Config) -> io::Result<()> {
+    tempfile::tempfile_in(temp_dir(config)).map(drop)
+}
 
 /// Directory of temporary files, and the limits on their bytes and number.
 pub(crate) struct TempStore {

@@ -16,7 +16,6 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use sluice_cache::{PARTS_FIELD, Parts};
 use sluice_catalog::errors::Code;
-use sluice_dispatch::Event;
 use sluice_http1::ReceivedResponse;
 use sluice_journal::Step;
 use sluice_message::{Fields, ResponseHead};
@@ -29,7 +28,6 @@ use crate::receive::spool::TempStore;
 use crate::respond::fill::{Fill, Key, Part};
 use crate::signal::Signal;
 use crate::socket::Socket;
-use crate::upstream::WorkerRequest;
 
 /// Most interim responses that wait for a client; more are dropped, as they are hints.
 const INFORMATIONAL_MAX: usize = 8;
@@ -112,13 +110,23 @@ impl Deref for Body {
     }
 }
 
+/// Request for a worker that an answer belongs to, which hears what the client does.
+pub(crate) trait Origin {
+    /// The rest of the answer is not needed.
+    fn answer_unwanted(&self);
+    /// The client has closed its sending side.
+    fn client_half_closed(&self);
+    /// The client reads no more.
+    fn client_left(&self);
+}
+
 pub(crate) struct Answer {
     inner: RefCell<Inner>,
     body: Body,
     /// Reader for the client that has asked for the answer.
     reader: Key,
     /// Request that this answers, if a worker gives the answer.
-    origin: OnceCell<Weak<WorkerRequest>>,
+    origin: OnceCell<Weak<dyn Origin>>,
     /// The client reads no more of the body.
     has_left: Cell<bool>,
     pub(crate) changed: Signal,
@@ -225,7 +233,7 @@ impl Answer {
         }
         if self.body.push(data).await.is_err() {
             self.inner.borrow_mut().end = Some(End::Failed(Code::TempFull));
-            self.tell_worker(|request| request.tell(Event::Unwanted));
+            self.tell_worker(|request| request.answer_unwanted());
         }
         self.changed.set();
     }
@@ -254,25 +262,25 @@ impl Answer {
             inner.end = Some(End::Failed(code));
             drop(inner);
             self.changed.set();
-            self.tell_worker(|request| request.tell(Event::Unwanted));
+            self.tell_worker(|request| request.answer_unwanted());
         }
     }
 
     /// Connects the answer to the worker's request, which is told when the client leaves.
-    pub(crate) fn comes_from(&self, request: &Rc<WorkerRequest>) {
-        let _ = self.origin.set(Rc::downgrade(request));
+    pub(crate) fn comes_from(&self, request: Weak<dyn Origin>) {
+        let _ = self.origin.set(request);
     }
 
-    fn tell_worker(&self, tell: impl FnOnce(&WorkerRequest)) {
+    fn tell_worker(&self, tell: impl FnOnce(&dyn Origin)) {
         if let Some(request) = self.origin.get().and_then(Weak::upgrade) {
-            tell(&request);
+            tell(&*request);
         }
     }
 
     /// Ends the stream that the answer has become.
     pub(crate) fn close(&self) {
         self.closing.set();
-        self.tell_worker(|request| request.tell(Event::Unwanted));
+        self.tell_worker(|request| request.answer_unwanted());
     }
 
     pub(crate) fn upgrade(&self, upgraded: Upgraded) {
@@ -414,7 +422,7 @@ impl Answer {
     pub(crate) fn half_close(&self) {
         self.client_half_closed.set(true);
         self.departing.set();
-        self.tell_worker(WorkerRequest::client_half_closed);
+        self.tell_worker(|request| request.client_half_closed());
     }
 
     /// Records that the client will read no more. This frees only memory: the worker's slot stays with the worker (I1).
@@ -426,6 +434,6 @@ impl Answer {
         drop(upgraded);
         self.closing.set();
         self.departing.set();
-        self.tell_worker(WorkerRequest::client_left);
+        self.tell_worker(|request| request.client_left());
     }
 }

@@ -7,8 +7,6 @@ use std::sync::mpsc::Sender;
 use sluice_journal::tasks;
 use sluice_scheduler::{RequestId, WorkerId};
 
-use crate::gate::Gate;
-
 /// Right to a worker's slot, from a dispatch. It holds numbers alone, so that it can cross threads.
 #[must_use]
 pub(crate) struct Lease {
@@ -52,21 +50,26 @@ impl Drop for Lease {
     }
 }
 
+/// Counts of workers' streams.
+pub(crate) trait StreamCounts {
+    fn stream_ended(&self, worker: WorkerId, request: RequestId);
+}
+
 /// A stream that has left its slot, in the worker's count. It is counted until its connection ends, in whatever way.
 pub(crate) struct StreamLease {
-    gate: Rc<Gate>,
+    counts: Rc<dyn StreamCounts>,
     worker: WorkerId,
     request: RequestId,
 }
 
 impl StreamLease {
-    pub(crate) fn new(gate: Rc<Gate>, worker: WorkerId, request: RequestId) -> Self {
-        StreamLease { gate, worker, request }
+    pub(crate) fn new(counts: Rc<dyn StreamCounts>, worker: WorkerId, request: RequestId) -> Self {
+        StreamLease { counts, worker, request }
     }
 }
 
 impl Drop for StreamLease {
     fn drop(&mut self) {
-        self.gate.stream_ended(self.worker, self.request);
+        self.counts.stream_ended(self.worker, self.request);
     }
 }

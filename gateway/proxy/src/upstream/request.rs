@@ -16,7 +16,7 @@ use super::seat::Seat;
 use crate::gate::{Gate, Orphan, Pass};
 use crate::receive::body::Body;
 use crate::record::account::Account;
-use crate::respond::answer::Answer;
+use crate::respond::answer::{Answer, Origin};
 use crate::sessions::POLL;
 use crate::signal::Signal;
 use crate::upstream::token::Token;
@@ -124,7 +124,7 @@ impl WorkerRequest {
             given: Cell::new(now),
             started: Cell::new(now),
         });
-        request.answer.comes_from(&request);
+        request.answer.comes_from(Rc::downgrade(&request) as Weak<dyn Origin>);
         request
     }
 
@@ -210,14 +210,6 @@ impl WorkerRequest {
 
     // Its client.
 
-    pub(crate) fn client_left(&self) {
-        self.tell(Event::ClientLeft { is_shown: self.shows_departures() });
-    }
-
-    pub(crate) fn client_half_closed(&self) {
-        self.tell(Event::ClientHalfClosed { is_shown: self.shows_departures() });
-    }
-
     /// Whether the app sees that a client leaves. A worker that reports no end of the app's reaction would have to be replaced each time,
     /// and a warm-up has no client.
     fn shows_departures(&self) -> bool {
@@ -282,4 +274,18 @@ fn method_and_target(head: &[u8]) -> (&str, &str) {
     let mut words = head.split(|byte| matches!(byte, b' ' | b'\r'));
     let mut word = || words.next().and_then(|word| std::str::from_utf8(word).ok()).unwrap_or_default();
     (word(), word())
+}
+
+impl Origin for WorkerRequest {
+    fn answer_unwanted(&self) {
+        self.tell(Event::Unwanted);
+    }
+
+    fn client_left(&self) {
+        self.tell(Event::ClientLeft { is_shown: self.shows_departures() });
+    }
+
+    fn client_half_closed(&self) {
+        self.tell(Event::ClientHalfClosed { is_shown: self.shows_departures() });
+    }
 }

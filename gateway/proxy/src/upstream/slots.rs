@@ -19,7 +19,7 @@ use super::seat::Seat;
 use super::wire::Wire;
 use crate::gate::Gate;
 use crate::ids::RequestMap;
-use crate::respond::answer::Departure;
+use crate::respond::answer::{Departure, Origin as _};
 
 /// An idle connection.
 struct Idle {

@@ -9,27 +9,9 @@
 //! next one waits, longer each time, because the app's renders may be that long. A worker of the long lane has the
 //! lowest priority anyway and is meant for long renders: it gets no stand-in.
 
+use super::needless::Needless;
 use super::{Place, Pool, WorkerState};
 use crate::{Action, Lane, Limits, RecycleReason, Time, WorkerId};
-
-/// Number of stand-ins for workers whose event loop turned again by itself, and the resulting delay.
-#[derive(Debug, Default)]
-pub(super) struct Needless {
-    count: u32,
-    not_before: Time,
-}
-
-impl Needless {
-    fn add(&mut self, now: Time, limits: &Limits) {
-        let (min_ms, max_ms) = (limits.needless_wait_ms_min, limits.needless_wait_ms_max);
-        if self.not_before.plus_ms(max_ms) <= now {
-            self.count = 0;
-        }
-        let wait_ms = min_ms.saturating_mul(1 << self.count.min(32)).min(max_ms);
-        self.count += 1;
-        self.not_before = now.plus_ms(wait_ms);
-    }
-}
 
 impl Pool {
     /// Stops giving requests to the worker while its event loop is blocked and uses CPU.

@@ -6,7 +6,7 @@ use sluice_cache::{Page, Reuse};
 
 use super::Fetch;
 use crate::cache::flight::State;
-use crate::cache::reply::Source;
+use crate::cache::source::Source;
 use crate::cache::store::Object;
 use crate::respond::compress::KeptBody;
 

@@ -40,7 +40,7 @@ impl Handshakes {
             let _ = SigSet::all().thread_block();
             let _ = runtime.block_on(stopped);
         })?;
-        let places = Arc::new(Semaphore::new(crate::to_usize(u64::from(at_once_max))));
+        let places = Arc::new(Semaphore::new(crate::ids::to_usize(u64::from(at_once_max))));
         Ok(Handshakes { places, runtime: handle, _stop: stop })
     }
 
