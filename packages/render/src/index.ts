@@ -26,6 +26,16 @@ export { HttpError } from './http/errors.js';
 export { escapeHtml } from './state/escape.js';
 export { serialise } from './state/serialise.js';
 export { revive } from './state/revive.js';
+export {
+  box,
+  page,
+  path,
+  type Bindable,
+  type BindableProps,
+  type Binding,
+  type BoxOptions,
+} from './pages/builder.js';
+export { named, type Named, type PropsOf } from './registry/named.js';
 export { createPages, Pages } from './pages/pages.js';
 export type {
   BoxAnswer,

@@ -4,9 +4,10 @@
  */
 import { OWN_ADAPTER, type Adapter } from '../adapters/adapter.js';
 import { plain } from '../adapters/plain.js';
-import type { Component, Props, Settings } from '../component.js';
+import type { Component, Settings } from '../component.js';
 import { withDeadline } from '../tasks/deadline.js';
 import { LateError } from '../tasks/errors.js';
+import type { GivenProps, Named, PropsOf } from './named.js';
 import { compareVersions, isVersion } from './versions.js';
 
 const LOAD_TIMEOUT_MS = 10_000;
@@ -30,19 +31,33 @@ export interface ComponentModule {
   readonly settings?: Settings;
 }
 
-export type Load = () => Promise<ComponentModule> | ComponentModule;
+export type Load<Module extends ComponentModule = ComponentModule> = () => Promise<Module> | Module;
 
 export interface Registry {
   /**
    * Registers a component. Throws a `TypeError` if this version of the name is there already, or if not exactly one
-   * adapter recognises the view. It throws one too if a name would have components with and without versions.
+   * adapter recognises the view. It throws one too if a name would have components with and without versions. Returns the name with the
+   * types of its props, for `box`.
    */
-  register<P = Props>(name: string, view: unknown, settings?: Settings<P>, options?: VersionOptions): void;
+  register<View, Given extends Settings<PropsOf<View>> = Settings<PropsOf<View>>>(
+    name: string,
+    view: View,
+    settings?: Given,
+    options?: VersionOptions,
+  ): Named<GivenProps<View, Given>>;
   /**
    * Registers like `register`, for a component that `load` imports on its first use. A load that fails is tried again by the
    * next use.
    */
-  lazy<P = Props>(name: string, load: Load, settings?: Settings<P>, options?: VersionOptions): void;
+  lazy<
+    Module extends ComponentModule,
+    Given extends Settings<PropsOf<Module['default']>> = Settings<PropsOf<Module['default']>>,
+  >(
+    name: string,
+    load: Load<Module>,
+    settings?: Given,
+    options?: VersionOptions,
+  ): Named<GivenProps<Module['default'], Given>>;
   /** The newest version, or that which is named. Undefined where there is none; rejects where it cannot be loaded. */
   find(name: string, version?: string): Promise<Component | undefined>;
   /** Finds like `find`, but undefined if it is not loaded yet. */
@@ -67,23 +82,30 @@ class ComponentRegistry implements Registry {
     this.#loadTimeoutMs = loadTimeoutMs;
   }
 
-  register<P>(
+  register<View, Given extends Settings<PropsOf<View>>>(
     name: string,
-    view: unknown,
-    settings: Settings<P> = {},
+    view: View,
+    settings?: Given,
     { version }: VersionOptions = {},
-  ): void {
-    const component = this.#component(name, version, view, settings as Settings);
+  ): Named<GivenProps<View, Given>> {
+    const component = this.#component(name, version, view, (settings ?? {}) as Settings);
     this.#add({ name, version, component, load: undefined, loading: undefined });
+    return { name, version };
   }
 
-  lazy<P>(name: string, load: Load, settings: Settings<P> = {}, { version }: VersionOptions = {}): void {
+  lazy<Module extends ComponentModule, Given extends Settings<PropsOf<Module['default']>>>(
+    name: string,
+    load: Load<Module>,
+    settings?: Given,
+    { version }: VersionOptions = {},
+  ): Named<GivenProps<Module['default'], Given>> {
     const loadComponent = async (): Promise<Component> => {
       const module = await load();
-      const merged = { ...module.settings, ...(settings as Settings) };
+      const merged = { ...module.settings, ...(settings as Settings | undefined) };
       return this.#component(name, version, viewOf(module), merged);
     };
     this.#add({ name, version, component: undefined, load: loadComponent, loading: undefined });
+    return { name, version };
   }
 
   async find(name: string, version?: string): Promise<Component | undefined> {

@@ -8,6 +8,7 @@ import { createServer } from '../../src/http/handler.js';
 import { createPages } from '../../src/pages/pages.js';
 import { respondBox } from '../../src/pages/http.js';
 import type { PagesOptions, RenderOptions } from '../../src/pages/options.js';
+import type { PropsOf } from '../../src/registry/named.js';
 import { createRegistry, type Registry } from '../../src/registry/registry.js';
 import { createRemote } from '../../src/remote/remote.js';
 import { remoteAdapter } from '../../src/remote/adapter.js';
@@ -317,10 +318,10 @@ test('a component that changes its props changes neither the next box, nor the d
 
 test('what a schema gives again and again, such as a default, is not shared either', async () => {
   const items = [1, 2, 3];
-  const validate = (value: unknown): SchemaResult<Props> => {
+  const validate = (value: unknown): SchemaResult<PropsOf<typeof pushing>> => {
     // Some schemas change what they check.
     Object.assign(value as object, { items });
-    return { value: value as Props };
+    return { value: value as PropsOf<typeof pushing> };
   };
   const registry = createRegistry();
   registry.register('Pushes', pushing, { props: { '~standard': { version: 1, vendor: 'test', validate } } });

@@ -104,7 +104,7 @@ void test('a load that does not end is given up, and tried again', async () => {
   const registry = createRegistry({ loadTimeoutMs: 2 });
   registry.lazy('Slow', () => {
     loads += 1;
-    return loads === 1 ? new Promise(() => {}) : { default: view };
+    return loads === 1 ? new Promise<{ default: typeof view }>(() => {}) : { default: view };
   });
   await assert.rejects(registry.find('Slow'), /"Slow" was not loaded after 2 ms/);
   assert.equal((await registry.find('Slow'))?.view, view);

@@ -83,7 +83,7 @@ const WITHOUT = ['local', 'remote: soon', 'local', 'remote: ', 'remote: soon'];
 void test('one Sluice serves another: the remote boxes of a page are one batch of fragments', async (t) => {
   const there = createRegistry();
   for (const name of ['Recs', 'Advertisements'])
-    there.register<{ n?: number }>(name, ({ n }: { n?: number }) => `<p>${name} ${n}</p>`, {
+    there.register(name, ({ n }: { n?: number }) => `<p>${name} ${n}</p>`, {
       rendering: 'static',
     });
   let requests = 0;
