@@ -34,6 +34,8 @@ export interface MountRequest {
 export interface Mounted {
   /** Shows another view with the same props: a changed module, in development. */
   update(module: ComponentModule, view: unknown): void;
+  /** Ends the component, whose box has left the document: its effects and listeners go. Default: nothing is done. */
+  unmount?(): void;
 }
 
 export interface BrowserAdapter {

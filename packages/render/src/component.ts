@@ -16,7 +16,7 @@ export type Props = Readonly<Record<string, unknown>>;
 export type Rendering = 'server' | 'client' | 'static';
 
 /** Time at which the browser hydrates a component: `docs/guide/browser.md`. */
-export type Hydration = 'load' | 'idle' | 'visible' | 'interaction';
+export type Hydration = 'load' | 'idle' | 'visible' | 'interaction' | `media ${string}`;
 
 /** Checks and converts props; the interface of zod, valibot and ArkType (Standard Schema 1). */
 export interface PropsSchema<P> {

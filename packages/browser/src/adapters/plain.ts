@@ -1,6 +1,6 @@
 /**
- * Functions that return HTML. Their modules may export `hydrate(box, props)`, which gets the box once its HTML is there, and
- * may return a promise.
+ * Functions that return HTML. Their modules may export `hydrate(box, props)`, which gets the box once its HTML is there. It may return a
+ * function that is called when the box has left the document, or a promise of one.
  */
 import type { BrowserAdapter, ComponentModule, Mounted, MountRequest } from '../adapter.js';
 
@@ -11,10 +11,15 @@ type Hydrate = (box: HTMLElement, props: unknown) => unknown;
 
 async function mount(request: MountRequest): Promise<Mounted> {
   if (!request.hydrate) await fill(request, request.view);
-  await hydrate(request, request.module);
+  let end = await hydrate(request, request.module);
   return {
     update: (module, view) => {
-      fill(request, view).then(() => hydrate(request, module), request.onError);
+      fill(request, view)
+        .then(() => hydrate(request, module))
+        .then((given) => (end = given), request.onError);
+    },
+    unmount: () => {
+      if (typeof end === 'function') (end as () => void)();
     },
   };
 }
@@ -31,9 +36,9 @@ async function fill({ box, id, props, slots }: MountRequest, view: unknown): Pro
 
 const escapeOne = (character: string): string => (character === '&' ? '&amp;' : '&quot;');
 
-async function hydrate({ box, props }: MountRequest, module: ComponentModule): Promise<void> {
+async function hydrate({ box, props }: MountRequest, module: ComponentModule): Promise<unknown> {
   const own = module['hydrate'];
-  if (typeof own === 'function') await (own as Hydrate)(box, props);
+  return typeof own === 'function' ? (own as Hydrate)(box, props) : undefined;
 }
 
 const plain: BrowserAdapter = { mount };

@@ -80,7 +80,10 @@ function mount({ view, props, box, slots, hydrate, onMismatch }: MountRequest): 
     box.replaceChildren();
     render(tree(view), box);
   }
-  return { update: (_module, changed) => render(tree(changed), box) };
+  return {
+    update: (_module, changed) => render(tree(changed), box),
+    unmount: () => render(null, box),
+  };
 }
 
 const preact: BrowserAdapter = { mount };

@@ -88,7 +88,7 @@ function mount(
       onCommit() {
         isMounted = true;
         // React has not returned the root yet while it is in `hydrateRoot`.
-        queueMicrotask(() => resolve({ update }));
+        queueMicrotask(() => resolve({ update, unmount: () => root?.unmount() }));
       },
       onError: (error) => (isMounted ? onError(error) : reject(error)),
     };

@@ -31,6 +31,7 @@ function mount({ view, props, box, id, slots, hydrate, onMismatch }: MountReques
     update: (_module, changed) => {
       shown.value = changed as Component;
     },
+    unmount: () => app.unmount(),
   };
 }
 

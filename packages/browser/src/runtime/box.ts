@@ -8,7 +8,7 @@
  * `early.ts` has the same text.
  */
 export const WAITING = 'sluice-box:is([on],[hole]):not([ready],[hole=remote])';
-const BOX = 'sluice-box';
+export const BOX = 'sluice-box';
 
 /** Value of `hole` of a box whose HTML comes later in the same document. */
 const PENDING = 'pending';
@@ -45,7 +45,7 @@ function isPast(node: Node): boolean {
   return false;
 }
 
-/** Boxes from the innermost around a node outwards that wait to be hydrated. */
+/** Boxes around a node that wait to be hydrated, from the outermost inwards. */
 export function waitingAround(node: Element): HTMLElement[] {
   const boxes: HTMLElement[] = [];
   for (
@@ -53,7 +53,7 @@ export function waitingAround(node: Element): HTMLElement[] {
     at;
     at = at.parentElement?.closest<HTMLElement>(WAITING) ?? null
   )
-    boxes.push(at);
+    boxes.unshift(at);
   return boxes;
 }
 

@@ -1,12 +1,12 @@
 /** A box's way from HTML to a component that answers: code, props, adapter. It must not know what asked for it. */
 import type { BrowserAdapter, ComponentModule, Mounted } from '../adapter.js';
-import { attribute, codeOf, isHole } from './box.js';
+import { attribute, BOX, codeOf, isHole } from './box.js';
 import { type FailureReason, tellFailed, tellMismatch, tellReady } from './events.js';
 import { keepValues } from './fields.js';
 import { type Source, load } from './load.js';
 import { pageData } from './page.js';
 import { type BoxData, dataOf } from './props.js';
-import { slotsOf } from './slots.js';
+import { isKept, slotsOf } from './slots.js';
 
 /** Components by name, with `@version` or `@arm` where there is one. */
 export type Registry = Readonly<Record<string, Source<ComponentModule>>>;
@@ -32,15 +32,23 @@ const failWith =
     throw cause instanceof Failure ? cause : new Failure(reason, cause);
   };
 
-/** Mounted boxes by the name of their code, for changes in development. */
-const mountedBoxes = new Map<string, Set<Mounted>>();
+/** A component that is there. */
+interface Shown {
+  readonly name: string;
+  readonly box: Element;
+  readonly mounted: Mounted;
+}
+
+const shown = new Set<Shown>();
 
 export function createMount(code: Code): (box: HTMLElement) => Promise<boolean> {
   const mounts = new WeakMap<Element, Promise<boolean>>();
   return (box) => {
     let mounting = mounts.get(box);
     if (!mounting) {
-      mounting = mountBox(box, code);
+      // A component is there before those in its slots.
+      const around = box.parentElement?.closest(BOX);
+      mounting = mountBox(box, code, around ? mounts.get(around) : undefined);
       mounts.set(box, mounting);
     }
     return mounting;
@@ -48,7 +56,11 @@ export function createMount(code: Code): (box: HTMLElement) => Promise<boolean> 
 }
 
 /** Resolves to whether the component is there. Never rejects. */
-async function mountBox(box: HTMLElement, code: Code): Promise<boolean> {
+async function mountBox(
+  box: HTMLElement,
+  code: Code,
+  around: Promise<boolean> | undefined,
+): Promise<boolean> {
   const name = codeOf(box);
   // Something else has come in its place.
   if (!box.isConnected) return false;
@@ -57,6 +69,7 @@ async function mountBox(box: HTMLElement, code: Code): Promise<boolean> {
       adapterOf(box, code),
       moduleOf(name, code),
       dataOf(box).catch(failWith('props')),
+      around && Promise.race([around, new Promise((late) => setTimeout(late, AROUND_MS))]),
     ]);
     if (!box.isConnected) return false;
     await take(box, name, adapter, module, data).catch(failWith('render'));
@@ -70,6 +83,9 @@ async function mountBox(box: HTMLElement, code: Code): Promise<boolean> {
     return false;
   }
 }
+
+/** Longest wait of a component for the one around it, whose code may be late. */
+const AROUND_MS = 1_000;
 
 async function adapterOf(box: Element, { adapters }: Code): Promise<BrowserAdapter> {
   const name = attribute(box, 'a');
@@ -114,8 +130,7 @@ async function take(
       onMismatch: (error) => tellMismatch(box, name, error),
       onError: (error) => tellFailed(box, name, 'render', error),
     });
-    const boxes = mountedBoxes.get(name) ?? new Set();
-    mountedBoxes.set(name, boxes.add(mounted));
+    shown.add({ name, box, mounted });
     // From here on events are the component's, also those of the values that its fields get back.
     box.setAttribute('ready', '');
   } catch (error) {
@@ -129,5 +144,13 @@ async function take(
 
 /** Shows a changed module in every box of the component. */
 export function update(name: string, module: ComponentModule): void {
-  for (const mounted of mountedBoxes.get(name) ?? []) mounted.update(module, module['default']);
+  for (const { name: own, mounted } of shown) if (own === name) mounted.update(module, module['default']);
+}
+
+/** Ends components whose boxes have left. One that was moved is there again by the time that this is called. */
+export function unmountLeft(): void {
+  for (const each of shown) {
+    // What one throws is nothing to the others.
+    if (!isKept(each.box) && shown.delete(each)) queueMicrotask(() => each.mounted.unmount?.());
+  }
 }

@@ -12,11 +12,24 @@ export interface KeptSlots extends SlotContents {
   restore(): void;
 }
 
+/** Boxes by the elements of their slots, which hold contents also while the component does not show them. */
+const owners = new WeakMap<Element, Element>();
+
+/** Whether a box is in the document, or in a slot that a component of the document may show again. */
+export function isKept(box: Element): boolean {
+  if (box.isConnected) return true;
+  const slot = box.parentElement?.closest(SLOT_TAG);
+  const owner = slot ? owners.get(slot) : undefined;
+  return owner !== undefined && isKept(owner);
+}
+
 export function slotsOf(box: Element): KeptSlots {
   const first = new Map<string, Element>();
   for (const slot of box.querySelectorAll(SLOT_TAG)) {
     const name = attribute(slot, 'n');
-    if (isOwn(box, slot) && !first.has(name)) first.set(name, slot);
+    if (!isOwn(box, slot) || first.has(name)) continue;
+    first.set(name, slot);
+    owners.set(slot, box);
   }
   const holders = new Map(first);
   const move = (from: Element | undefined, to: Element): void => {
@@ -28,6 +41,7 @@ export function slotsOf(box: Element): KeptSlots {
     adopt(name, element) {
       move(holders.get(name), element);
       holders.set(name, element);
+      owners.set(element, box);
     },
     restore() {
       for (const [name, element] of first) move(holders.get(name), element);

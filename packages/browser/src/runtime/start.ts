@@ -4,10 +4,10 @@ import { counts } from './events.js';
 import type { EarlyEvents, holdEarlyEvents } from './early.js';
 import { fillBoxes } from './fill.js';
 import { type Source, load } from './load.js';
-import { type Code, createMount } from './mount.js';
+import { type Code, createMount, unmountLeft } from './mount.js';
 import { pageData } from './page.js';
 import { replayEarlyEvents } from './replay.js';
-import { schedule } from './when.js';
+import { MEDIA, schedule } from './when.js';
 import type { Known } from '../vitals/measure.js';
 
 export interface StartOptions extends Code {
@@ -21,12 +21,17 @@ export interface StartOptions extends Code {
 export function start({ vitalsShare, vitals, early, ...code }: StartOptions): void {
   const mount = createMount(code);
   const look = lookout(mount);
-  const observer = new MutationObserver(look.now);
+  let isLoaded = false;
+  const observer = new MutationObserver((records) => {
+    // Libraries that swap parts of a page, such as htmx and Turbo, take boxes away and bring others.
+    unmountLeft();
+    if (!isLoaded || records.some(bringsBox)) look.now();
+  });
   observer.observe(document, { childList: true, subtree: true });
   document.addEventListener('DOMContentLoaded', look.now);
   afterLoad(() => {
     look.now();
-    observer.disconnect();
+    isLoaded = true;
     // A page without its vitals is no worse for its user.
     if (Math.random() < vitalsShare && pageData().vitals)
       load(vitals).then(({ measure }) => measure({ counts, pageData }), ignore);
@@ -37,6 +42,9 @@ export function start({ vitalsShare, vitals, early, ...code }: StartOptions): vo
   if (globalThis.__sluice) replay(globalThis.__sluice);
   else load(early).then(({ holdEarlyEvents }) => replay(holdEarlyEvents()), ignore);
 }
+
+const bringsBox = ({ addedNodes, target }: MutationRecord): boolean =>
+  addedNodes.length > 0 && (target as ParentNode & Node).querySelector(WAITING) !== null;
 
 interface Lookout {
   now: () => void;
@@ -67,7 +75,7 @@ function lookout(mount: (box: HTMLElement) => Promise<boolean>): Lookout {
 function whenFor(box: Element): string {
   const on = attribute(box, 'on');
   const isMissing = isHole(box) && attribute(box, 'hole') !== 'client';
-  return isMissing && on === 'interaction' ? 'visible' : on;
+  return isMissing && (on === 'interaction' || on.startsWith(MEDIA)) ? 'visible' : on;
 }
 
 function afterLoad(run: () => void): void {

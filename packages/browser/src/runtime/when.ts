@@ -7,7 +7,20 @@ export function schedule(box: HTMLElement, on: string, run: Run): void {
   if (on === 'interaction') return;
   if (on === 'idle') whenIdle(run);
   else if (on === 'visible') whenVisible(box, run);
+  else if (on.startsWith(MEDIA)) whenMedia(on.slice(MEDIA.length), run);
   else inTurn(run);
+}
+
+export const MEDIA = 'media ';
+
+/** Runs when the query matches, now or later; a box is hydrated once all the same. */
+function whenMedia(query: string, run: Run): void {
+  const list = matchMedia(query);
+  const look = (): void => {
+    if (list.matches) inTurn(run);
+  };
+  list.addEventListener('change', look);
+  look();
 }
 
 const waiting: Run[] = [];

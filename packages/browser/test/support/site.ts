@@ -23,7 +23,7 @@ export interface Box {
   readonly n: string;
   readonly v?: string;
   readonly a?: keyof typeof ADAPTERS;
-  readonly on?: 'load' | 'idle' | 'visible' | 'interaction';
+  readonly on?: 'load' | 'idle' | 'visible' | 'interaction' | `media ${string}`;
   readonly hole?: string;
   readonly props?: Record<string, unknown>;
   readonly slots?: Readonly<Record<string, readonly Box[]>>;

@@ -31,6 +31,9 @@ const SOURCES_MAX = 32;
 const PAGE_ID = /^[\w./-]{1,64}$/;
 const BOX_ID = /^[A-Za-z]\w{0,63}$/;
 const SLOT = /^[A-Za-z][\w-]{0,63}$/;
+const HYDRATIONS = ['load', 'idle', 'visible', 'interaction', 'media (…)'];
+/** A media query; the browser hydrates nothing for one that it does not know. */
+const MEDIA = /^media \S/;
 /** Ids that places in the tree give. */
 const PLACE_ID = /^b\d/;
 export const LINK_RELS: ReadonlySet<string> = new Set(
@@ -88,7 +91,7 @@ class Check {
     if (node['data'] !== undefined) sources(node['data'], `${at}.data`);
     oneOf(node['required'], [true, false], `${at}.required`);
     oneOf(node['rendering'], ['server', 'client', 'static'], `${at}.rendering`);
-    oneOf(node['hydration'], ['load', 'idle', 'visible', 'interaction'], `${at}.hydration`);
+    hydration(node['hydration'], `${at}.hydration`);
     if (node['slots'] === undefined) return;
     for (const [slot, list] of Object.entries(object(node['slots'], `${at}.slots`))) {
       if (!SLOT.test(slot))
@@ -213,6 +216,10 @@ function path(value: unknown, at: string): void {
 function name(value: unknown, at: string): void {
   if (!isText(value, NAME_CHARACTERS_MAX) || value === '')
     throw new InvalidTree(at, `is no text of 1 to ${NAME_CHARACTERS_MAX} characters`);
+}
+
+function hydration(value: unknown, at: string): void {
+  if (!isText(value, NAME_CHARACTERS_MAX) || !MEDIA.test(value)) oneOf(value, HYDRATIONS, at);
 }
 
 function oneOf(value: unknown, values: readonly unknown[], at: string): void {

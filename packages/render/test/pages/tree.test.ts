@@ -205,3 +205,11 @@ void test('repetitions within repetitions come to an end', () => {
   const outer: TreeNode = { component: 'Frame', each: '$.list', slots: { main: [inner] } };
   assert.throws(() => planner().plan([outer], { root: { list } }), InvalidTree);
 });
+
+void test('a box is hydrated at one of the times, or by a media query', () => {
+  const tree = (hydration: string): unknown => ({ boxes: [{ component: 'Text', hydration }] });
+  for (const good of ['load', 'idle', 'visible', 'interaction', 'media (min-width: 600px)', 'media print'])
+    checkTree(tree(good));
+  for (const bad of ['', 'soon', 'media', 'media ', 'media  (min-width: 1px)', `media ${'x'.repeat(200)}`])
+    assert.throws(() => checkTree(tree(bad)), /boxes\[0\]\.hydration: is none of load/, bad);
+});
