@@ -13,7 +13,7 @@ export function schedule(box: HTMLElement, on: string, run: Run): void {
 
 export const MEDIA = 'media ';
 
-/** Runs when the query matches, now or later; a box is hydrated once all the same. */
+/** Runs when the query matches, now or later. A box is hydrated once, however often that is. */
 function whenMedia(query: string, run: Run): void {
   const list = matchMedia(query);
   const look = (): void => {
