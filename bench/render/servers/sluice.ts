@@ -7,7 +7,6 @@ import {
   createPages,
   createRegistry,
   createServer,
-  type ComponentModule,
   type Handler,
   type Registry,
   respond,
@@ -28,11 +27,15 @@ const {
 
 const registry = createRegistry({ adapters: [react()] });
 const build = (await import(pathToFileURL(COMPONENTS).href)) as { register(registry: Registry): void };
-build.register({
-  ...registry,
-  lazy: (name: string, load: () => Promise<ComponentModule>) =>
-    registry.lazy(name, load, name === cached ? { cacheKey: (props) => JSON.stringify(props) } : {}),
-});
+const cacheKey = (props: unknown): string => JSON.stringify(props);
+const lazy: Registry['lazy'] = (name, load, settings, options) =>
+  registry.lazy(
+    name,
+    load,
+    name === cached ? ({ ...settings, cacheKey } as typeof settings) : settings,
+    options,
+  );
+build.register({ ...registry, lazy });
 if (bad !== '') registerBad(registry, bad, remote_url);
 const tree = listingTree(bad === '' ? 'Promo' : BAD_BOX);
 

@@ -25,7 +25,7 @@ export function start({ vitalsShare, vitals, early, ...code }: StartOptions): vo
   const observer = new MutationObserver((records) => {
     // Libraries that swap parts of a page, such as htmx and Turbo, take boxes away and bring others.
     unmountLeft();
-    if (!isLoaded || records.some(bringsBox)) look.now();
+    if (!isLoaded || (records.some(adds) && document.querySelector(WAITING))) look.now();
   });
   observer.observe(document, { childList: true, subtree: true });
   document.addEventListener('DOMContentLoaded', look.now);
@@ -43,8 +43,8 @@ export function start({ vitalsShare, vitals, early, ...code }: StartOptions): vo
   else load(early).then(({ holdEarlyEvents }) => replay(holdEarlyEvents()), ignore);
 }
 
-const bringsBox = ({ addedNodes, target }: MutationRecord): boolean =>
-  addedNodes.length > 0 && (target as ParentNode & Node).querySelector(WAITING) !== null;
+/** One look at the document for all of them: a list may bring a thousand rows at once. */
+const adds = ({ addedNodes }: MutationRecord): boolean => addedNodes.length > 0;
 
 interface Lookout {
   now: () => void;
