@@ -80,8 +80,8 @@ fn told(problems: Vec<Problem>) -> Result<(), ConfigError> {
 
 fn temp_problem(loaded: &Loaded) -> Option<Problem> {
     let config = settings::resolved(loaded);
-    let error = sluice_proxy::try_temp_dir(&config).err()?;
-    let dir = sluice_proxy::temp_dir(&config);
+    let error = sluice_wire::receive::spool::try_temp_dir(&config).err()?;
+    let dir = sluice_wire::receive::spool::temp_dir(&config);
     let message = format!(
         "is {}, where no file can be made: {error}. Name a directory that this user may write to",
         dir.display()

@@ -8,9 +8,9 @@ use sluice_catalog::config::Config;
 use crate::admit::access::Access;
 use crate::answers::refuse::Pages;
 use crate::answers::shell::ShellFiles;
-use crate::front::tls::Certificates;
-use crate::receive::trust::Trust;
 use crate::unusable::Unusable;
+use sluice_wire::front::tls::Certificates;
+use sluice_wire::receive::trust::Trust;
 
 /// A config with the values that were read for it: trusted peers, access rules and certificates.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ impl ActiveConfig {
     /// network.
     pub fn read(config: Rc<Config>) -> Result<Self, Unusable> {
         let certificates = Certificates::read(&config)?.map(Arc::new);
-        sluice_certificates::acme::Settings::read(&config, config.server.port)?;
+        sluice_certificates::acme::Settings::read(&config, config.server.port).map_err(sluice_wire::Unusable::from)?;
         let trust = Trust::parse(&config.server.trusted_peers)?;
         let access = Access::read(&config.access)?;
         let shells = Rc::new(ShellFiles::read(&config.shell)?);

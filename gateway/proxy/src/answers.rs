@@ -16,9 +16,10 @@ use std::rc::Rc;
 use bytes::Bytes;
 use sluice_message::{Fields, ResponseHead};
 
-use crate::respond::answer::Answer;
 use crate::respond::compress::KeptBody;
 use files::FilePart;
+use sluice_wire::respond::answer::Answer;
+use sluice_wire::respond::encode::Size;
 
 /// Answer of any source.
 pub(crate) struct Response {
@@ -36,17 +37,6 @@ pub(crate) enum ResponseBody {
     File(FilePart),
     /// A worker's answer, which is still written while it is sent, and its size as announced.
     Fill(Rc<Answer>, Size),
-}
-
-/// Length of a body as its head tells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Size {
-    /// Neither the head nor a body gives a length.
-    Untold,
-    /// Length in bytes; it stands in the head even if no body follows, as in the answer to HEAD.
-    Known(u64),
-    /// Unknown until the body ends.
-    Unknown,
 }
 
 impl Response {

@@ -29,13 +29,13 @@ use sluice_journal::CacheUse;
 use sluice_message::RequestHead;
 use tokio::sync::Semaphore;
 
-use crate::ids::to_usize;
-use crate::upstream::forward::Origin;
 use disk::DiskTier;
 use flight::Flights;
 use log::Log;
 use marks::Marks;
 pub(crate) use shared::settings as shared_settings;
+use sluice_wire::front::origin::Origin;
+use sluice_wire::ids::to_usize;
 use store::Store;
 use successor::Successor;
 pub use successor::SuccessorPurger;

@@ -4,7 +4,6 @@
 //! what the scheduler decides; it decides nothing itself. What an operator asks of it is in `view`.
 
 mod ahead;
-mod connections;
 mod costs;
 mod crashes;
 mod dial;
@@ -44,13 +43,8 @@ use crate::admit::rate::Rates;
 use crate::answers::down::LastWords;
 use crate::answers::files::Files;
 use crate::answers::shell::Shells;
-use crate::front::lobby::Lobby;
-use crate::front::tls::{Renewals, Tls};
-use crate::ids::WorkerMap;
-pub(crate) use crate::ids::to_usize;
-use crate::receive::spool::{TempStore, temp_dir};
+use crate::front::renew::Renewals;
 use crate::record::account::ANSWERED_MAX;
-use crate::respond::answer::{Answer, Times};
 use crate::respond::compose::rules::Composer;
 use crate::respond::compress::Compression;
 use crate::sessions::Sessions;
@@ -60,6 +54,12 @@ use crate::upstream::{Lease, Lost, Slots, StreamCounts, StreamLease, Wire, Worke
 pub(crate) use costs::LIGHT_WEIGHT;
 use sluice_classes::Classes;
 use sluice_supervisor::PartsPurger;
+use sluice_wire::front::lobby::Lobby;
+use sluice_wire::front::tls::Tls;
+use sluice_wire::ids::WorkerMap;
+pub(crate) use sluice_wire::ids::to_usize;
+use sluice_wire::receive::spool::{TempStore, temp_dir};
+use sluice_wire::respond::answer::{Answer, Times};
 
 use crate::cache::Cache;
 use ahead::HandedAhead;
@@ -74,7 +74,6 @@ pub struct Gate {
     /// Reference to itself, for tasks that outlast a call.
     me: Weak<Gate>,
     active: RefCell<ActiveConfig>,
-    tls: Option<Tls>,
     /// Observer, which gets all events for the operator.
     pub observer: Rc<Observer>,
     pub(crate) store: Rc<TempStore>,
@@ -95,7 +94,6 @@ pub struct Gate {
     warm_up_failure: RefCell<Option<(WorkerId, WarmUpError)>>,
     /// Exit status and last output of the app in development, for the page about it.
     pub(crate) last_words: RefCell<Option<LastWords>>,
-    port: Cell<u16>,
     rates: Option<RefCell<Rates>>,
     rendering: rendering::Rendering,
     ahead: HandedAhead,
@@ -131,7 +129,6 @@ struct Service {
     streams_total: Cell<u64>,
     last_progress: Cell<Option<Instant>>,
     leaving: Cell<bool>,
-    is_cutting: Cell<bool>,
 }
 
 impl Gate {
@@ -144,7 +141,7 @@ impl Gate {
         let rates = Rates::parse(&config)?.map(RefCell::new);
         let files = Files::new(&config.files)?;
         let tls = active.certificates.clone().map(|certificates| Tls::start(&config, certificates));
-        let tls = tls.transpose().map_err(Unusable::Tls)?;
+        let tls = tls.transpose().map_err(sluice_wire::Unusable::Tls)?;
         let buffers_bytes_max = to_usize(config.memory.buffers_bytes_max);
         let tier = active.shared_cache.clone().map(sluice_tier::Tier::start).transpose();
         let tier = tier.map_err(Unusable::SharedThread)?;
@@ -154,8 +151,7 @@ impl Gate {
         observer.journal().reserve_classes(classes.route_names().iter().map(String::as_str));
         Ok(Rc::new_cyclic(|me| Gate {
             me: Weak::clone(me),
-            tls,
-            lobby: Lobby::new(Rc::clone(&config), Rc::clone(&store)),
+            lobby: Lobby::new(Rc::clone(&config), Rc::clone(&active.trust), tls, Rc::clone(&store)),
             deaths: Retries::new(&config),
             classes,
             sessions,
@@ -171,7 +167,6 @@ impl Gate {
             renewals: Renewals::default(),
             warm_up_failure: RefCell::default(),
             last_words: RefCell::default(),
-            port: Cell::new(config.server.port),
             rates,
             rendering: rendering::Rendering::new(&config.render),
             ahead: HandedAhead::default(),

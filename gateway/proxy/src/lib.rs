@@ -12,15 +12,12 @@ pub mod answers;
 mod cache;
 pub mod front;
 pub mod gate;
-mod ids;
 mod receive;
 mod record;
 mod request;
 mod respond;
 mod route;
 mod sessions;
-mod signal;
-mod socket;
 #[cfg(test)]
 mod tests;
 mod unusable;
@@ -36,8 +33,7 @@ use sluice_scheduler::{Limits, Order, Scheduler};
 pub use active::ActiveConfig;
 pub use cache::{SuccessorPurger, hear_other_gateways};
 use gate::Gate;
-use ids::to_usize;
-pub use receive::spool::{temp_dir, try_temp_dir};
+use sluice_wire::ids::to_usize;
 pub use unusable::Unusable;
 
 /// Makes the gate from the config.

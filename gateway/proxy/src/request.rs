@@ -3,27 +3,35 @@
 pub(crate) mod passage;
 pub(crate) mod ticket;
 
+use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 
 use crate::answers::shell::given;
 use crate::answers::{challenge, edge, files, redirect, vitals, worker};
 use crate::cache::look_up;
-use crate::front::exchange::Exchange;
 use crate::front::own::Own;
 use crate::gate::Gate;
-use crate::receive::body::Body;
 use crate::respond::compose::{self, rules};
 use crate::respond::{Sent, respond};
 use crate::route::{Asker, Route, log_in, route};
-use crate::upstream::forward::Origin;
+use crate::upstream::Seat;
 use passage::Request;
+use sluice_catalog::errors::Code;
+use sluice_journal::{Event, Level};
 use sluice_message::Method;
+use sluice_wire::front::exchange::Exchange;
+use sluice_wire::front::lobby::Lobby;
+use sluice_wire::front::origin::Origin;
+use sluice_wire::front::service::Service;
+use sluice_wire::receive::body::Body;
+use sluice_wire::receive::failure::{Failure, Refusal};
 use tokio::time::Instant;
 
 /// One request, from its first byte to the last byte of its answer.
 pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, gate: &Rc<Gate>) -> Sent {
-    let (asker, mut request) = match exchange.include() {
+    let (asker, mut request) = match Own::of(exchange).and_then(Own::wanted) {
         Some(wanted) => (Asker::Page, Request::of_include(origin.peer, wanted)),
         None => (if exchange.is_own() { Asker::Gateway } else { Asker::Client }, Request::new(origin.peer)),
     };
@@ -46,13 +54,13 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
             Route::Ping => Some(edge::ping()),
             Route::Ready => Some(edge::ready(gate)),
             Route::Vitals => Some(vitals::take(exchange, gate, &mut request).await?),
-            Route::Redirect => Some(redirect::to_https(&request.head, gate.https_port())?),
+            Route::Redirect => Some(redirect::to_https(&request.head, gate.lobby.https_port())?),
             Route::File(path) => files::find(path, &request.head).await,
             Route::Workers | Route::Own => None,
         };
         let Some(response) = found else {
             let body = exchange.body(gate.config().server.body_bytes_max).await?;
-            request.bytes_in = body.len();
+            request.bytes_in = body.bytes();
             if let Some(found) = look_up::answer(exchange, origin, gate, &mut request).await? {
                 waiting = found.waiting;
                 return Ok(found.response);
@@ -86,5 +94,33 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
 
 /// A request of the gateway's own, from its beginning to its end.
 fn ask_itself(own: Own, origin: Origin, gate: Rc<Gate>) -> Pin<Box<dyn Future<Output = Sent>>> {
-    Box::pin(async move { serve_request(&mut Exchange::Own(own), &origin, &gate).await })
+    Box::pin(async move { serve_request(&mut Exchange::Own(Box::new(own)), &origin, &gate).await })
+}
+
+impl Service for Gate {
+    fn lobby(&self) -> &Lobby {
+        &self.lobby
+    }
+
+    fn seat(&self) -> Rc<dyn sluice_wire::front::seat::Seat> {
+        Rc::<Seat>::default()
+    }
+
+    async fn serve(self: &Rc<Self>, exchange: &mut Exchange<'_>, origin: &Origin) {
+        serve_request(exchange, origin, self).await;
+    }
+
+    async fn refuse(self: &Rc<Self>, exchange: &mut Exchange<'_>, peer: IpAddr) {
+        let refusal = Refusal { retry_after_s: Some(1), ..Refusal::of(Code::ConnectionsFull) };
+        respond(exchange, self, &Request::new(peer), Err(Failure::Refused(refusal))).await;
+    }
+
+    fn refused_connection(&self, address: Option<IpAddr>) -> u64 {
+        self.observer.trouble.refused_connection(address)
+    }
+
+    fn cannot_accept(&self, error: &io::Error) {
+        let text = format!("cannot accept connections: {error}");
+        self.observer.emit(Event::Note { level: Level::Error, text: &text });
+    }
 }

@@ -1,12 +1,8 @@
 //! Sends an answer of the gateway, a file or a worker. A slow client fills the answer's buffer and its file, and never takes the worker's
 //! time (I2).
 
-pub(crate) mod answer;
 pub(crate) mod compose;
 pub(crate) mod compress;
-pub(crate) mod encode;
-pub(crate) mod fill;
-pub(crate) mod outgoing;
 
 use std::io;
 use std::rc::Rc;
@@ -18,13 +14,14 @@ use sluice_journal::{Outcome, Step as Given};
 use sluice_message::{Method, ResponseHead, Scheme};
 
 use crate::answers::files::FilePart;
-use crate::answers::refuse::Refusal;
 use crate::answers::{Response, ResponseBody, down, refuse};
-use crate::front::exchange::{Exchange, Woke};
 use crate::gate::Gate;
-use crate::request::passage::{Failure, Request};
-use crate::respond::answer::{Answer, End, Next};
+use crate::request::passage::Request;
 use crate::respond::compress::Compressed;
+use sluice_wire::front::exchange::{Exchange, Woke};
+use sluice_wire::receive::failure::Failure;
+use sluice_wire::receive::failure::Refusal;
+use sluice_wire::respond::answer::{Answer, End, Next};
 
 /// Bytes of a complete body that are written at once.
 const PIECE_BYTES: usize = 64 * 1024;

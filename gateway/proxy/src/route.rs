@@ -5,10 +5,11 @@ use sluice_catalog::errors::Code;
 use sluice_message::{Method, RequestHead};
 
 use crate::answers::files::FilePath;
-use crate::answers::refuse::Refusal;
 use crate::gate::Gate;
-use crate::request::passage::{Failure, Request};
-use crate::upstream::forward::Origin;
+use crate::request::passage::Request;
+use sluice_wire::front::origin::Origin;
+use sluice_wire::receive::failure::Failure;
+use sluice_wire::receive::failure::Refusal;
 
 /// Destination of a request.
 pub(crate) enum Route {

@@ -14,11 +14,11 @@ use sluice_message::{Method, RequestHead, Scheme};
 use sluice_scheduler::WorkerId;
 use tokio::time::Instant;
 
-use crate::front::exchange::Exchange;
 use crate::front::own::Own;
 use crate::gate::Gate;
 use crate::request::serve_request;
-use crate::upstream::forward::Origin;
+use sluice_wire::front::exchange::Exchange;
+use sluice_wire::front::origin::Origin;
 
 /// Pause between two checks whether the app has ended a request whose answer is no longer read.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -93,16 +93,16 @@ fn has_settled(times: &[Duration], window: usize) -> bool {
 
 async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &str, deadline: Instant) -> Asked {
     let scheme = Scheme::of(config.is_tls());
-    let origin = Origin::own(&gate.trust(), gate.port(), scheme);
+    let origin = Origin::own(&gate.lobby.trust(), gate.lobby.port(), scheme);
     let fields = [("Accept", &b"*/*"[..]), ("User-Agent", b"sluice"), ("Sluice-Warm-Up", b"1")];
     let head = RequestHead {
         method: Method::Get,
         scheme,
-        authority: format!("localhost:{}", gate.port()),
+        authority: format!("localhost:{}", gate.lobby.port()),
         path_and_query: target.to_owned(),
         fields: fields.into_iter().collect(),
     };
-    let mut exchange = Exchange::Own(Own::warm_up(head, worker));
+    let mut exchange = Exchange::Own(Box::new(Own::warm_up(head, worker)));
     let began = Instant::now();
     let sent = tokio::time::timeout_at(deadline, serve_request(&mut exchange, &origin, gate)).await;
     let took = began.elapsed();

@@ -15,8 +15,8 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
 };
 use serde::{Deserialize, Serialize};
-use sluice_proxy::front::tls::TicketKeys;
 use sluice_sockets::lines::{BoundedLine, Lines, json_line};
+use sluice_wire::front::tls::TicketKeys;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use nix::sys::signal::SigSet;
 use sluice_journal::{Event, Level};
-use sluice_proxy::front::listen::Then;
+use sluice_wire::front::listen::Then;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 

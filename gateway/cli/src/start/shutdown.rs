@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal as Number, kill};
 use sluice_catalog::config::Mode;
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Level};
-use sluice_proxy::front::listen::Then;
+use sluice_wire::front::listen::Then;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 

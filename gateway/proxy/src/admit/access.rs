@@ -10,9 +10,9 @@ use std::rc::Rc;
 
 use sluice_catalog::config;
 
-use crate::receive::trust::Networks;
 use crate::unusable::Unusable;
 pub(crate) use login::Login;
+use sluice_wire::receive::trust::Networks;
 
 /// Rules of `[access]`, ready to be checked.
 pub(crate) struct Access {

@@ -12,10 +12,10 @@ use std::net::IpAddr;
 
 use sluice_catalog::config::{Config, Rate};
 
-use crate::ids::to_usize;
-use crate::receive::trust::Networks;
 use crate::unusable::Unusable;
 use sluice_message::path_of;
+use sluice_wire::ids::to_usize;
+use sluice_wire::receive::trust::Networks;
 
 /// Entries that are checked for each new one, so that no request pays for a whole sweep.
 const SAMPLE: usize = 8;

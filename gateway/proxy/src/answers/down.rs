@@ -6,7 +6,8 @@ use sluice_catalog::errors::Code;
 use sluice_message::RequestHead;
 
 use super::Response;
-use super::refuse::{self, Pages, Refusal};
+use super::refuse::{self, Pages};
+use sluice_wire::receive::failure::Refusal;
 
 /// Exit status and last output of an app.
 #[derive(Clone, Debug)]

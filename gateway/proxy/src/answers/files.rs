@@ -20,10 +20,10 @@ use sluice_message::{Accepted, Coding, Fields, Method, RequestHead, ResponseHead
 
 use super::conditions::{Conditions, Verdict};
 use super::{Response, ResponseBody};
-use crate::ids::to_usize;
-use crate::receive::spool::blocking;
 use crate::unusable::Unusable;
 use open::Opened;
+use sluice_wire::ids::to_usize;
+use sluice_wire::receive::spool::blocking;
 
 /// Bytes of a file that are read and written at once.
 const PIECE_BYTES: usize = 64 * 1024;

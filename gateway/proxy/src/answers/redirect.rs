@@ -4,8 +4,8 @@ use sluice_catalog::errors::Code;
 use sluice_message::RequestHead;
 
 use super::Response;
-use super::refuse::Refusal;
-use crate::request::passage::Failure;
+use sluice_wire::receive::failure::Failure;
+use sluice_wire::receive::failure::Refusal;
 
 /// Redirect with status 308, which keeps method and body (RFC 9110 §15.4.9), to the same target by HTTPS at `port`.
 ///

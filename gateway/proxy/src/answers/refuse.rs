@@ -3,8 +3,6 @@
 mod body;
 mod pages;
 
-use std::rc::Rc;
-
 use sluice_catalog::errors::Code;
 use sluice_journal::Outcome;
 use sluice_message::RequestHead;
@@ -13,24 +11,7 @@ use super::Response;
 use body::Words;
 pub(crate) use body::escaped;
 pub(crate) use pages::Pages;
-
-/// An error of the catalogue, with the details of this case.
-#[derive(Clone, Debug)]
-pub(crate) struct Refusal {
-    pub(crate) code: Code,
-    /// Fault in this request, if it is known; empty otherwise.
-    pub(crate) detail: &'static str,
-    /// Time in seconds after which the client may ask again, if it is known.
-    pub(crate) retry_after_s: Option<u32>,
-    /// Value of `WWW-Authenticate`: the way in which the client can authenticate (RFC 9110 §11.6.1).
-    pub(crate) challenge: Option<Rc<str>>,
-}
-
-impl Refusal {
-    pub(crate) fn of(code: Code) -> Self {
-        Refusal { code, detail: "", retry_after_s: None, challenge: None }
-    }
-}
+use sluice_wire::receive::failure::Refusal;
 
 /// Error answer, in the form that the request asks for. Caches must not store it; `Vary` is for those that do.
 pub(crate) fn answer(refusal: &Refusal, request_id: &str, head: &RequestHead, pages: &Pages) -> Response {

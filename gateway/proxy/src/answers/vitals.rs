@@ -4,13 +4,14 @@ use sluice_catalog::errors::Code;
 use sluice_message::{Fields, RequestHead, ResponseHead};
 use sluice_vitals::{BEACON_BYTES_MAX, Beacon};
 
-use super::refuse::Refusal;
 use super::{Response, ResponseBody};
-use crate::front::exchange::Exchange;
 use crate::gate::Gate;
-use crate::ids::to_usize;
-use crate::receive::refused;
-use crate::request::passage::{Failure, Request};
+use crate::request::passage::Request;
+use sluice_wire::front::exchange::Exchange;
+use sluice_wire::ids::to_usize;
+use sluice_wire::receive::failure::Failure;
+use sluice_wire::receive::failure::Refusal;
+use sluice_wire::receive::failure::refused;
 
 /// Takes a beacon. A sender that is refused is refused before the body is received.
 pub(crate) async fn take(exchange: &mut Exchange<'_>, gate: &Gate, request: &mut Request) -> Result<Response, Failure> {
@@ -23,7 +24,7 @@ pub(crate) async fn take(exchange: &mut Exchange<'_>, gate: &Gate, request: &mut
         return Err(Failure::Refused(refusal));
     }
     let body = exchange.body(BEACON_BYTES_MAX).await?;
-    request.bytes_in = body.len();
+    request.bytes_in = body.bytes();
     let read = body.beginning(to_usize(BEACON_BYTES_MAX)).read().await;
     let bytes = read.map_err(|_| refused(Code::TempFull, "the temporary file could not be read"))?;
     let beacon = Beacon::parse(&bytes).map_err(|why| refused(Code::VitalsRefused, why.as_str()))?;

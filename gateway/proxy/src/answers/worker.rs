@@ -8,17 +8,20 @@ use sluice_journal::Outcome;
 use sluice_scheduler::{Home, RequestId, WorkerId};
 use tokio::time::Instant;
 
-use super::refuse::Refusal;
 use super::{Response, ResponseBody, Size};
-use crate::front::exchange::{Exchange, Woke};
+use crate::front::own::Own;
 use crate::gate::{Gate, Pass};
-use crate::receive::body::Body;
-use crate::request::passage::{Failure, Request};
+use crate::request::passage::Request;
 use crate::request::ticket::Ticket;
-use crate::respond::answer::{Answer, End, Next, Times};
 use crate::sessions::Asked;
-use crate::upstream::forward::{Origin, Outbound, worker_head};
+use crate::upstream::forward::{Outbound, worker_head};
 use crate::upstream::{Asked as AskedOfWorker, Seat, WorkerRequest};
+use sluice_wire::front::exchange::{Exchange, Woke};
+use sluice_wire::front::origin::Origin;
+use sluice_wire::receive::body::Body;
+use sluice_wire::receive::failure::Failure;
+use sluice_wire::receive::failure::Refusal;
+use sluice_wire::respond::answer::{Answer, End, Next, Times};
 
 /// Worker's answer, with the fields that the gateway adds to its head for this client.
 pub(crate) async fn ask(
@@ -55,8 +58,8 @@ pub(crate) async fn fetch(
     request: &mut Request,
     body: Body,
 ) -> Result<Response, Failure> {
-    let own = if let Exchange::Own(own) = exchange { own.worker() } else { None };
-    let seat = exchange.seat();
+    let own = Own::of(exchange).and_then(Own::worker);
+    let seat = exchange.seat().and_then(|seat| seat.as_any().downcast::<Seat>().ok());
     let answer = submit(own, seat, origin, gate, request, body).await?;
     if exchange.is_half_closed() {
         answer.half_close();
@@ -80,7 +83,7 @@ async fn submit(
     request: &mut Request,
     body: Body,
 ) -> Result<Rc<Answer>, Failure> {
-    request.bytes_in = body.len();
+    request.bytes_in = body.bytes();
     let none = RequestId(0);
     let head = || worker_head(&outbound(gate, request, &body), origin, none, gate.tokens.of(none));
     let pass = match own {

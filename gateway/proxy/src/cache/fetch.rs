@@ -16,21 +16,23 @@ use super::log::Tags;
 use super::reply;
 use super::store::Object;
 use super::unkept::Why;
-use crate::answers::refuse::Refusal;
-use crate::answers::{Response, ResponseBody, Size, worker};
-use crate::front::exchange::Exchange;
+use crate::answers::{Response, ResponseBody, worker};
 use crate::front::own::Own;
 use crate::gate::Gate;
-use crate::ids::to_usize;
-use crate::receive::body::Body;
-use crate::receive::memory::Held;
-use crate::request::passage::{Failure, Request};
-use crate::respond::answer::{Answer, End, Next};
+use crate::request::passage::Request;
 use crate::respond::compress::KeptBody;
-use crate::respond::fill::Fill;
-use crate::upstream::forward::Origin;
 use judge::{Told, asked_for_all, judge};
 pub(super) use judge::{is_for_all, note_lone};
+use sluice_wire::front::exchange::Exchange;
+use sluice_wire::front::origin::Origin;
+use sluice_wire::ids::to_usize;
+use sluice_wire::receive::body::Body;
+use sluice_wire::receive::failure::Failure;
+use sluice_wire::receive::failure::Refusal;
+use sluice_wire::receive::memory::Held;
+use sluice_wire::respond::answer::{Answer, End, Next};
+use sluice_wire::respond::encode::Size;
+use sluice_wire::respond::fill::Fill;
 
 /// Fetch of a page: the request, the flight that waits for it, and the cached page to revalidate.
 struct Fetch {
@@ -123,7 +125,7 @@ impl Fetch {
         request.head = conditional(&self.head, condition);
         let (gate, flight) = (&self.gate, &self.flight);
         let began = gate.moment();
-        let mut exchange = Exchange::Own(Own::for_many(request.head.clone(), flight));
+        let mut exchange = Exchange::Own(Box::new(Own::for_many(request.head.clone(), flight)));
         let answered = worker::fetch(&mut exchange, origin, gate, &mut request, Body::default()).await;
         let response = match answered {
             Ok(response) => response,

@@ -16,11 +16,12 @@ use tokio::sync::Notify;
 use super::log::{Since, Tags};
 use super::source::Source;
 use super::store::Object;
-use crate::answers::refuse::Refusal;
-use crate::answers::{Response, Size};
-use crate::ids::to_usize;
-use crate::respond::answer::Answer;
-use crate::respond::fill::{Fill, FillReader, Key};
+use crate::answers::Response;
+use sluice_wire::ids::to_usize;
+use sluice_wire::receive::failure::Refusal;
+use sluice_wire::respond::answer::Answer;
+use sluice_wire::respond::encode::Size;
+use sluice_wire::respond::fill::{Fill, FillReader, Key};
 
 /// Interim heads that are stored for the first client.
 const INFORMATIONAL_MAX: usize = 8;
@@ -311,7 +312,7 @@ impl Shared {
     /// # Errors
     /// Fails if neither memory nor the file has room for it.
     pub(super) async fn push(&self, data: Bytes, bytes_max: u64) -> Result<(), Code> {
-        if self.body.len() + data.len() as u64 > bytes_max {
+        if self.body.bytes() + data.len() as u64 > bytes_max {
             self.keep_no_more();
         }
         while self.body.push(data.clone()).await.is_err() {
@@ -347,7 +348,7 @@ impl Shared {
 
     /// Bytes written in all.
     pub(super) fn len(&self) -> u64 {
-        self.body.len()
+        self.body.bytes()
     }
 
     /// Marks the body as complete. Returns whether all of it is still there to be cached.
@@ -366,7 +367,7 @@ impl Shared {
     /// Error of the file system, if part of it is in a file.
     pub(super) async fn gather(&self) -> io::Result<Bytes> {
         let reader = FillReader::new(&self.body);
-        let len = to_usize(self.body.len());
+        let len = to_usize(self.body.bytes());
         let mut all = BytesMut::with_capacity(len);
         while let Some(data) = reader.read(READ_BYTES).await? {
             all.extend_from_slice(&data);

@@ -14,10 +14,11 @@ use super::reply;
 use super::source::Source;
 use super::store::Object;
 use crate::answers::Response;
-use crate::front::exchange::{Exchange, Woke};
 use crate::gate::Gate;
-use crate::request::passage::{Failure, Request};
-use crate::upstream::forward::Origin;
+use crate::request::passage::Request;
+use sluice_wire::front::exchange::{Exchange, Woke};
+use sluice_wire::front::origin::Origin;
+use sluice_wire::receive::failure::Failure;
 
 /// Answer of the cache for a client.
 pub(crate) struct Found {

@@ -84,7 +84,7 @@ pub(super) fn kept(gate: &Gate, request: &RequestHead, object: &Object, source: 
             head.status = 206;
             head.reason = None;
             head.fields.push("Content-Range", format!("bytes {from}-{}/{len}", end - 1));
-            let at = crate::ids::to_usize;
+            let at = sluice_wire::ids::to_usize;
             Response { head, body: ResponseBody::Whole(object.body.data().slice(at(from)..at(end))) }
         }
         Verdict::NotModified => not_modified(head),

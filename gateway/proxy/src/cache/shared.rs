@@ -5,8 +5,8 @@ use std::time::Duration;
 use sluice_catalog::config::Config;
 use sluice_tier::{Address, Settings};
 
-use crate::ids::to_usize;
 use crate::unusable::Unusable;
+use sluice_wire::ids::to_usize;
 
 /// Settings of the shared cache from the config; `None` if there is none.
 ///

@@ -16,12 +16,12 @@ use sluice_supervisor::Gate as _;
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
-use super::client::ClientStream;
-use super::connection::serve;
-use super::handles::Bounds;
-use super::listen;
 use crate::gate::tests::one_ready_worker_with;
-use crate::socket::Socket;
+use sluice_wire::front::client::ClientStream;
+use sluice_wire::front::connection::serve;
+use sluice_wire::front::handles::Bounds;
+use sluice_wire::front::listen;
+use sluice_wire::socket::Socket;
 
 /// Bound for a request to a worker. Counted: 28.0, buffers that grow among them, one request at a time.
 const PER_REQUEST_MAX: u64 = 30;
@@ -104,7 +104,7 @@ fn allocations_of(requests: u64, is_kept: bool) -> u64 {
                 );
             }
         });
-        let origin = listen::origin(&gate, peer, local, Scheme::Http);
+        let origin = listen::origin(&gate.lobby, peer, local, Scheme::Http);
         serve(ClientStream::Plain(Socket::Os(stream)), origin, gate, handle).await;
         reports.abort();
         asking.join().unwrap();

@@ -1,16 +1,17 @@
 //! Requests of the gateway's own. They warm a worker, whose answer is read and thrown away. They fetch a page for many clients or for
 //! later, or a part of a page that is being composed.
 
+use std::any::Any;
 use std::io;
+use std::pin::Pin;
 use std::rc::Rc;
 
 use sluice_message::{RequestHead, ResponseHead};
 use sluice_scheduler::WorkerId;
 
-use super::exchange::Woke;
 use crate::cache::flight::Flight;
-use crate::respond::answer::Answer;
 use crate::respond::compose::part::Wanted;
+use sluice_wire::front::exchange::Exchange;
 
 /// Bytes of an answer that are read; the rest is thrown away unread, as is an answer that never ends.
 pub(crate) const ANSWER_BYTES_MAX: usize = 1024 * 1024;
@@ -18,7 +19,7 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 const ROOM_BYTES: usize = 64 * 1024;
 
 pub(crate) struct Own {
-    pub(super) head: RequestHead,
+    head: RequestHead,
     read_bytes: usize,
     purpose: Purpose,
 }
@@ -53,7 +54,7 @@ impl Own {
         if let Purpose::WarmUp(worker) = &self.purpose { Some(*worker) } else { None }
     }
 
-    pub(super) fn wanted(&self) -> Option<&Rc<Wanted>> {
+    pub(crate) fn wanted(&self) -> Option<&Rc<Wanted>> {
         if let Purpose::Include(wanted) = &self.purpose { Some(wanted) } else { None }
     }
 
@@ -61,33 +62,52 @@ impl Own {
         Own { head, read_bytes: 0, purpose: Purpose::ForItself }
     }
 
-    pub(super) fn inform(&self, head: &ResponseHead) {
+    /// The gateway's own request that an exchange carries out, if it is one.
+    pub(crate) fn of<'e>(exchange: &'e Exchange<'_>) -> Option<&'e Self> {
+        exchange.own()?.as_any().downcast_ref()
+    }
+}
+
+impl sluice_wire::front::own::Own for Own {
+    fn head(&self) -> &RequestHead {
+        &self.head
+    }
+
+    fn is_part(&self) -> bool {
+        self.wanted().is_some()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn inform(&self, head: &ResponseHead) {
         if let Purpose::ForMany(flight) = &self.purpose {
             flight.inform(head);
         }
     }
 
-    pub(super) fn begin(&self, head: &ResponseHead) {
+    fn begin(&self, head: &ResponseHead) {
         if let Purpose::Include(wanted) = &self.purpose {
             wanted.begin(head);
         }
     }
 
-    pub(super) fn room(&self) -> usize {
+    fn room(&self) -> usize {
         match &self.purpose {
             Purpose::Include(_) => ROOM_BYTES,
             _ => ROOM_BYTES.min((ANSWER_BYTES_MAX + 1).saturating_sub(self.read_bytes)),
         }
     }
 
-    pub(super) fn read(&mut self, data: &[u8]) {
+    fn read(&mut self, data: &[u8]) {
         match &self.purpose {
             Purpose::Include(wanted) => wanted.take(data),
             _ => self.read_bytes += data.len(),
         }
     }
 
-    pub(super) fn break_off(&self) {
+    fn break_off(&self) {
         if let Purpose::Include(wanted) = &self.purpose {
             wanted.break_off();
         }
@@ -95,7 +115,7 @@ impl Own {
 
     /// # Errors
     /// Fails if enough was read, or if no page waits for the rest.
-    pub(super) fn check(&self) -> io::Result<()> {
+    fn check(&self) -> io::Result<()> {
         let is_enough = match &self.purpose {
             Purpose::Include(wanted) => wanted.is_over(),
             _ => self.read_bytes > ANSWER_BYTES_MAX,
@@ -103,22 +123,11 @@ impl Own {
         if is_enough { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
     }
 
-    pub(super) async fn changed(&self, answer: &Answer) -> Woke {
-        if answer.is_stream.get() && !answer.is_untouched() {
-            // It may never end, and its head says enough.
-            return Woke::Gone;
-        }
-        let unwanted = async {
-            match &self.purpose {
-                Purpose::WarmUp(_) | Purpose::ForItself => std::future::pending().await,
-                Purpose::ForMany(flight) => flight.unwanted().await,
-                Purpose::Include(wanted) => wanted.unwanted().await,
-            }
-        };
-        tokio::select! {
-            biased;
-            () = answer.changed.wait() => Woke::Again,
-            () = unwanted => Woke::Gone,
+    fn unwanted(&self) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+        match &self.purpose {
+            Purpose::WarmUp(_) | Purpose::ForItself => Box::pin(std::future::pending()),
+            Purpose::ForMany(flight) => Box::pin(flight.unwanted()),
+            Purpose::Include(wanted) => Box::pin(wanted.unwanted()),
         }
     }
 }

@@ -9,8 +9,8 @@ use sluice_scheduler::{Event, RequestId, WorkerId};
 use tokio::time::Instant;
 
 use super::Gate;
-use crate::respond::answer::Times;
 use crate::upstream::{Slots, WorkerRequest};
+use sluice_wire::respond::answer::Times;
 
 /// See the module's text.
 #[derive(Default)]
@@ -78,9 +78,8 @@ impl Gate {
     pub(super) fn begins(&self, at: Instant, request: RequestId) {
         let Some(request) = self.requests.held(request) else { return };
         request.begin(at);
-        let answer = &request.answer;
-        answer.times.update(|times| Times { dispatched: Some(at), ..times });
-        self.tell_dispatched(at, answer);
+        request.answer.times.update(|times| Times { dispatched: Some(at), ..times });
+        self.tell_dispatched(at, &request);
     }
 
     pub(super) fn slots_of(&self, worker: WorkerId) -> Option<Rc<Slots>> {

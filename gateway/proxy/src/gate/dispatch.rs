@@ -9,9 +9,9 @@ use tokio::time::Instant;
 
 use super::Gate;
 use super::retry::Orphan;
-use crate::respond::answer::Times;
 use crate::upstream::{Lease, WorkerRequest};
 use crate::warm_up;
+use sluice_wire::respond::answer::Times;
 
 /// Time for which a worker has a request before it is checked although no request waits, microseconds.
 const HELD_LONG_US: u64 = 20_000;
@@ -132,7 +132,7 @@ impl Gate {
             return self.tell(Event::Finished { worker, request: number });
         };
         if !is_ahead {
-            self.tell_dispatched(at, &request.answer);
+            self.tell_dispatched(at, &request);
         }
         if let Some(lease) = self.give(at, worker, &request, is_ahead) {
             // The scheduler knows a worker whose socket is not known here; it is on its way out.

@@ -5,14 +5,14 @@ use sluice_scheduler::{Lane, WorkerState, WorkerView};
 use tokio::time::Instant;
 
 use super::Gate;
-use crate::respond::answer::Answer;
+use crate::upstream::WorkerRequest;
 
 impl Gate {
     /// Reports that a request which has waited begins in a worker.
-    pub(super) fn tell_dispatched(&self, now: Instant, answer: &Answer) {
+    pub(super) fn tell_dispatched(&self, now: Instant, request: &WorkerRequest) {
         // What was with another worker before has not waited all of its time.
-        if let Some(arrival) = answer.arrival.get().filter(|_| !answer.was_retried.get()) {
-            self.observer.alarms.waited(now.saturating_duration_since(arrival.at));
+        if let Some(arrived) = request.arrived.get().filter(|_| !request.answer.was_retried.get()) {
+            self.observer.alarms.waited(now.saturating_duration_since(arrived));
         }
     }
 

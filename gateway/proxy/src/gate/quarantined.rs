@@ -13,8 +13,8 @@ use tokio::time::Instant;
 
 use super::Gate;
 use crate::admit::quarantine::{self, Admission, BODY_BYTES_MAX, Fingerprint, Mode};
-use crate::receive::body::Body;
 use crate::upstream::WorkerRequest;
+use sluice_wire::receive::body::Body;
 
 /// Permission of a request to enter the queue.
 #[derive(Default)]
@@ -52,7 +52,7 @@ impl Gate {
             return Some(Pass::default());
         }
         let beginning = body.beginning(BODY_BYTES_MAX);
-        let Some(subject) = self.deaths.subject(method, target, &head(), beginning, body.len()).await else {
+        let Some(subject) = self.deaths.subject(method, target, &head(), beginning, body.bytes()).await else {
             return Some(Pass::default());
         };
         let patience = tokio::time::sleep(Duration::from_millis(self.config().queue.wait_ms_max));
@@ -101,7 +101,7 @@ impl Gate {
         for (request, beginning) in alike {
             let Ok(beginning) = beginning.read().await else { continue };
             let is_refused = self.requests.queued(request).map(|job| {
-                let (method, len) = (job.method.as_str(), job.body.borrow().len());
+                let (method, len) = (job.method.as_str(), job.body.borrow().bytes());
                 let subject = self.deaths.keys.subject(method, job.target(), &job.head, &beginning, len);
                 self.deaths.table.borrow().mode(Instant::now(), &subject) == Some(Mode::Refused)
             });
@@ -120,7 +120,7 @@ impl Gate {
         let route = self.deaths.keys.route(job.method.as_str(), job.target());
         {
             let mut table = self.deaths.table.borrow_mut();
-            if body.len() == 0 {
+            if body.bytes() == 0 {
                 table.note_answered(job.answer.times.get().finished.unwrap_or_else(Instant::now), route);
             }
             // Nearly always.
@@ -133,7 +133,7 @@ impl Gate {
             // Others like it wait until it is known how it ended.
             let _pass = pass;
             let beginning = body.beginning(BODY_BYTES_MAX);
-            let subject = gate.deaths.subject(&job.method, job.target(), &job.head, beginning, body.len()).await;
+            let subject = gate.deaths.subject(&job.method, job.target(), &job.head, beginning, body.bytes()).await;
             let Some(subject) = subject else { return };
             let is_known = gate.deaths.table.borrow_mut().answered(Instant::now(), &subject);
             if is_known {

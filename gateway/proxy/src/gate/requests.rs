@@ -7,8 +7,8 @@ use std::rc::Rc;
 use sluice_scheduler::{RequestId, WorkerId};
 use tokio::time::Instant;
 
-use crate::ids::{RequestMap, WorkerMap};
 use crate::upstream::WorkerRequest;
+use sluice_wire::ids::{RequestMap, WorkerMap};
 
 /// Table of all requests.
 #[derive(Default)]

@@ -18,8 +18,8 @@ use tokio::time::Instant;
 
 use super::{Gate, to_usize};
 use crate::admit::quarantine::{BODY_BYTES_MAX, Death, Keys, Mode, Quarantine, Subject};
-use crate::receive::body::Beginning;
 use crate::upstream::{Lease, WorkerRequest};
+use sluice_wire::receive::body::Beginning;
 
 /// Pause between two searches of the table for expired entries.
 const EXPIRE_PERIOD: Duration = Duration::from_secs(1);
@@ -156,7 +156,7 @@ impl Gate {
         // The time of dispatch is that of this try; it is read before anything is awaited.
         let dispatched = job.answer.times.get().dispatched.unwrap_or_else(Instant::now);
         let beginning = job.body.borrow().beginning(BODY_BYTES_MAX);
-        let body_len = job.body.borrow().len();
+        let body_len = job.body.borrow().bytes();
         let Some(subject) = self.deaths.subject(&job.method, target, &job.head, beginning, body_len).await else {
             return (None, 0);
         };

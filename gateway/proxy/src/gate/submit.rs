@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use super::Gate;
 use crate::admit::ladder::Arrival;
-use crate::respond::answer::Answer;
 use crate::upstream::WorkerRequest;
+use sluice_wire::respond::answer::Answer;
 
 impl Gate {
     /// Submits a complete request for a worker, and gives it the best available step. The result shows in its answer.
@@ -19,7 +19,7 @@ impl Gate {
         request.need.set(need);
         let arrival = self.arrival(at, request);
         let (answer, step) = (&request.answer, arrival.step());
-        answer.arrival.set(Some(arrival));
+        request.arrived.set(Some(arrival.at));
         answer.step.set(Some(step));
         match step {
             Step::Render => {

@@ -16,13 +16,13 @@ use sluice_message::Method;
 
 use super::{Gate, Pass};
 use crate::active::ActiveConfig;
-use crate::receive::body::Body;
 use crate::request::passage::Request;
 use crate::request::ticket::Ticket;
 use crate::respond::Sent;
-use crate::respond::answer::Answer;
 use crate::upstream::{Asked, Lease, WorkerRequest};
 use sluice_classes::{Class, Traits};
+use sluice_wire::receive::body::Body;
+use sluice_wire::respond::answer::Answer;
 use tokio::time::Instant;
 
 fn one_ready_worker() -> Rc<Gate> {

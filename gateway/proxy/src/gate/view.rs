@@ -18,20 +18,14 @@ use crate::active::ActiveConfig;
 use crate::admit::access::Access;
 use crate::answers::refuse::Pages;
 use crate::answers::shell::ShellFiles;
-use crate::front::tls::{Certificates, TicketKeys, Tls};
-use crate::receive::trust::Trust;
 use crate::upstream::WorkerRequest;
+use sluice_wire::front::tls::{Certificates, TicketKeys, Tls};
 
 impl Gate {
     /// Config in force. Two calls for one request may return different ones, as a reload can come in between.
     #[must_use]
     pub fn config(&self) -> Rc<Config> {
         Rc::clone(&self.active.borrow().config)
-    }
-
-    /// Peers whose information on a request's origin is trusted.
-    pub(crate) fn trust(&self) -> Rc<Trust> {
-        Rc::clone(&self.active.borrow().trust)
     }
 
     /// Access rules; `None` if everybody may ask.
@@ -49,11 +43,6 @@ impl Gate {
         Rc::clone(&self.active.borrow().error_pages)
     }
 
-    /// TLS settings, if clients speak TLS.
-    pub(crate) fn tls(&self) -> Option<&Tls> {
-        self.tls.as_ref()
-    }
-
     /// The certificates in force.
     pub(crate) fn certificates(&self) -> Option<Arc<Certificates>> {
         self.active.borrow().certificates.clone()
@@ -61,33 +50,20 @@ impl Gate {
 
     /// Puts new contents of the same files in force.
     pub(crate) fn serve_certificates(&self, certificates: Arc<Certificates>) {
-        if let Some(tls) = &self.tls {
+        if let Some(tls) = self.lobby.tls() {
             tls.serve(Arc::clone(&certificates));
         }
         self.active.borrow_mut().certificates = Some(certificates);
     }
 
-    /// Whether clients at this port of the gateway are redirected to HTTPS.
-    pub(crate) fn redirects_at(&self, port: u16) -> bool {
-        self.tls.is_some() && port > 0 && self.config().server.redirect_port == port
-    }
-
-    /// Port of HTTPS in redirects.
-    pub(crate) fn https_port(&self) -> u16 {
-        match self.config().server.redirect_to_port {
-            0 => self.port(),
-            port => port,
-        }
-    }
-
     /// The keys of session tickets, for the gateway that takes over.
     pub fn ticket_keys(&self) -> Option<TicketKeys> {
-        self.tls.as_ref().map(Tls::ticket_keys)
+        self.lobby.tls().map(Tls::ticket_keys)
     }
 
     /// Uses the ticket keys of the gateway before this one, whose clients resume their sessions here.
     pub fn adopt_ticket_keys(&self, keys: TicketKeys) {
-        if let Some(tls) = &self.tls {
+        if let Some(tls) = self.lobby.tls() {
             tls.adopt_ticket_keys(keys);
         }
     }
@@ -95,10 +71,10 @@ impl Gate {
     /// Puts another config in force. Open connections keep their certificate.
     pub fn activate(&self, active: ActiveConfig) {
         let config = Rc::clone(&active.config);
-        if let (Some(tls), Some(certificates)) = (&self.tls, &active.certificates) {
+        if let (Some(tls), Some(certificates)) = (self.lobby.tls(), &active.certificates) {
             tls.serve(Arc::clone(certificates));
         }
-        self.lobby.set_config(Rc::clone(&config));
+        self.lobby.set_config(Rc::clone(&config), Rc::clone(&active.trust));
         self.observer.traces.apply(active.traces.clone());
         self.observer.set_config(Rc::clone(&config));
         *self.active.borrow_mut() = active;
@@ -120,12 +96,7 @@ impl Gate {
 
     /// Sets the port that clients see, if it differs from the config's.
     pub fn set_port(&self, port: u16) {
-        self.port.set(port);
-    }
-
-    /// The port that clients see.
-    pub(crate) fn port(&self) -> u16 {
-        self.port.get()
+        self.lobby.set_port(port);
     }
 
     /// Places in the pool whose worker may keep sessions, with these workers.
@@ -170,6 +141,11 @@ impl Gate {
         }
     }
 
+    /// Cuts open connections, after the gateway has waited for as long as it may.
+    pub fn cut_connections(&self) {
+        self.lobby.cut();
+    }
+
     /// Closes connections without a request. It is called after [`Gate::hand_over`].
     pub fn close_idle(&self) {
         self.lobby.set_handed_over(false);
@@ -198,7 +174,7 @@ impl Gate {
 
     /// Open client connections.
     pub fn connection_count(&self) -> usize {
-        self.lobby.connections.len()
+        self.lobby.connections.count()
     }
 
     /// Upgraded connections and event streams.

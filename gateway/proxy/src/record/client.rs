@@ -10,7 +10,7 @@ use crate::receive::trace::Trace;
 use crate::request::passage::Request;
 use crate::request::ticket::Ticket;
 use crate::respond::Sent;
-use crate::respond::answer::Times;
+use sluice_wire::respond::answer::Times;
 
 /// Record of a request that has ended for its client, and its ticket.
 pub(super) fn record_of(gate: &Gate, ended: Instant, request: Request, sent: &Sent) -> (Option<Ticket>, RequestRecord) {
@@ -54,7 +54,7 @@ pub(super) fn record_of(gate: &Gate, ended: Instant, request: Request, sent: &Se
     };
     let (error, outcome) = match sent.outcome {
         Outcome::ClientGoneReceiving | Outcome::ClientGoneQueued | Outcome::ClientGoneInService
-            if gate.is_cutting() =>
+            if gate.lobby.is_cutting() =>
         {
             (Some(Code::Draining), Outcome::TimedOut)
         }

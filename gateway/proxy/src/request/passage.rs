@@ -4,37 +4,20 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use sluice_catalog::errors::Code;
 use sluice_classes::{Class, Traits};
-use sluice_journal::{CacheUse, Outcome, Step};
+use sluice_journal::{CacheUse, Step};
 use sluice_message::RequestHead;
 use tokio::time::Instant;
 
 use super::ticket::Ticket;
-use crate::answers::refuse::Refusal;
 use crate::cache::flight::Waiting;
 use crate::gate::Gate;
 use crate::receive::trace::{self, Trace};
 use crate::respond::compose::part::{Tally, Wanted};
 use crate::sessions::Visit;
-use crate::upstream::forward::{self, Origin};
-
-/// A request's head, and the protocols that it offers to switch to.
-pub(crate) type Asked = (RequestHead, Option<String>);
-
-/// Reason why a request gets an error, or no answer at all.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    Refused(Refusal),
-    /// The client is gone.
-    Gone(Outcome),
-}
-
-impl From<Code> for Failure {
-    fn from(code: Code) -> Self {
-        Failure::Refused(Refusal::of(code))
-    }
-}
+use crate::upstream::forward;
+use sluice_wire::front::origin::Origin;
+use sluice_wire::receive::failure::Asked;
 
 /// Request with the facts that were gathered on its way.
 pub(crate) struct Request {
@@ -127,7 +110,7 @@ impl Request {
         if let Some(id) = forward::trusted_request_id(&self.head, origin) {
             self.id = id;
         }
-        self.peer = gate.trust().client(origin.peer, &self.head.fields);
+        self.peer = gate.lobby.trust().client(origin.peer, &self.head.fields);
         let parent = trace::parent(gate.config().server.trace_context, origin.is_trusted, &self.head.fields);
         self.trace = if origin.is_own() { None } else { trace::of(parent, &gate.observer.traces) };
     }

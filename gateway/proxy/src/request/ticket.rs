@@ -7,7 +7,7 @@ use sluice_journal::{Event as Happening, Level, tasks};
 use sluice_scheduler::RequestId;
 
 use crate::gate::Gate;
-use crate::respond::answer::Answer;
+use sluice_wire::respond::answer::Answer;
 
 pub(crate) struct Ticket {
     gate: Rc<Gate>,

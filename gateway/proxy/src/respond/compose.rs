@@ -15,13 +15,16 @@ use std::rc::Rc;
 use sluice_journal::{IncludeEnd, Level};
 use sluice_message::{Method, RequestHead, starts_with};
 
-use crate::answers::{Response, ResponseBody, Size};
-use crate::front::exchange::Exchange;
+use crate::answers::{Response, ResponseBody};
+use crate::front::own::Own;
 use crate::gate::Gate;
-use crate::request::passage::{Failure, Request};
-use crate::upstream::forward::Origin;
+use crate::request::passage::Request;
 pub(crate) use include::Ask;
 use include::Parent;
+use sluice_wire::front::exchange::Exchange;
+use sluice_wire::front::origin::Origin;
+use sluice_wire::receive::failure::Failure;
+use sluice_wire::respond::encode::Size;
 use weave::{Source, Weaving};
 
 impl Gate {
@@ -74,8 +77,9 @@ pub(crate) fn compose(
         return Ok(response);
     }
     response.body = ResponseBody::Fill(Rc::clone(&output), Size::Unknown);
-    let (page, depth) =
-        exchange.include().map_or_else(Default::default, |wanted| (Rc::clone(&wanted.page), wanted.depth));
+    let (page, depth) = Own::of(exchange)
+        .and_then(Own::wanted)
+        .map_or_else(Default::default, |wanted| (Rc::clone(&wanted.page), wanted.depth));
     let tally = Rc::default();
     request.includes = Some(Rc::clone(&tally));
     let parent = Parent {

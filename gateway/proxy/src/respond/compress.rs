@@ -12,11 +12,12 @@ use sluice_catalog::config::Config;
 use sluice_compression::{Counts, Effort, Limits, Pool};
 use sluice_message::{Method, RequestHead};
 
-use crate::answers::{Response, ResponseBody, Size};
-use crate::ids::to_usize;
+use crate::answers::{Response, ResponseBody};
 pub(crate) use body::Compressed;
 pub(crate) use kept::KeptBody;
 use policy::{Policy, Verdict};
+use sluice_wire::ids::to_usize;
+use sluice_wire::respond::encode::Size;
 
 /// Number of CPUs for each thread that compresses: the workers need the others.
 const CPUS_PER_THREAD: usize = 4;

@@ -6,7 +6,7 @@ use sluice_message::Fields;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::task::JoinHandle;
 
-use crate::socket::memory::End;
+use sluice_wire::socket::memory::End;
 
 pub(super) struct Client {
     end: End,

@@ -8,7 +8,7 @@ use http::Request;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::world::{World, play};
-use crate::socket::memory::End;
+use sluice_wire::socket::memory::End;
 
 type Client = (SendRequest<Bytes>, Connection<End, Bytes>);
 

@@ -10,7 +10,7 @@ use sluice_supervisor::{Gate as _, Reported};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::gate::Gate;
-use crate::socket::memory::{End, Listener, MEMORY};
+use sluice_wire::socket::memory::{End, Listener, MEMORY};
 
 /// Stands for the field by which an answer shows whose it is, in what a worker writes.
 pub(super) const MARK: &str = "{mark}";

@@ -20,14 +20,14 @@ use tokio::time::{Instant, sleep, timeout};
 use super::client::Client;
 use super::worker::{Call, MARK, Preload, Worker};
 use crate::active::ActiveConfig;
-use crate::front::client::ClientStream;
-use crate::front::connection::serve;
-use crate::front::h2;
-use crate::front::handles::Handle;
-use crate::front::listen;
 use crate::gate::Gate;
-use crate::socket::{Socket, memory};
-use crate::upstream::forward::Origin;
+use sluice_wire::front::client::ClientStream;
+use sluice_wire::front::connection::serve;
+use sluice_wire::front::h2;
+use sluice_wire::front::handles::Handle;
+use sluice_wire::front::listen;
+use sluice_wire::front::origin::Origin;
+use sluice_wire::socket::{Socket, memory};
 
 /// How often the gateway looks for what is due, and a preload says that its event loop turns.
 const TICK: Duration = Duration::from_millis(25);
@@ -170,10 +170,10 @@ impl World {
         self.ports.set(self.ports.get() + 1);
         let peer = SocketAddr::from(([203, 0, 113, 9], self.ports.get()));
         let (ours, theirs) = memory::pipe(bytes);
-        let Ok(handle) = self.gate.take_in(peer.ip()) else { panic!("there is room for a client") };
+        let Ok(handle) = self.gate.lobby.take_in(peer.ip()) else { panic!("there is room for a client") };
         let local = SocketAddr::from(([192, 0, 2, 1], 3000));
         let stream = ClientStream::Plain(Socket::Memory(theirs));
-        (ours, stream, listen::origin(&self.gate, peer, local, scheme), handle)
+        (ours, stream, listen::origin(&self.gate.lobby, peer, local, scheme), handle)
     }
 
     /// A client asks for this, and the only worker has read that.

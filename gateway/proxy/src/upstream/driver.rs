@@ -20,7 +20,7 @@ use super::slots::Slots;
 use super::wire::Wire;
 use super::writer::{Writer, Written};
 use crate::gate::{Gate, to_usize};
-use crate::respond::answer::Times;
+use sluice_wire::respond::answer::Times;
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
 

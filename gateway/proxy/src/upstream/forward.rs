@@ -2,85 +2,17 @@
 //!
 //! No bytes are passed on unchanged. Fields that only the gateway may set are removed from the client's.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
 use sluice_http1::{Framing, write_decimal, write_request_start};
-use sluice_message::{Fields, Forwardable, RequestHead, Scheme, starts_with};
+use sluice_message::{RequestHead, starts_with};
 use sluice_observe::ProfileOrder;
 use sluice_scheduler::RequestId;
 
 use crate::receive::trace::{self, Trace};
-use crate::receive::trust::Trust;
 use crate::respond::compose::rules::CAPABILITY;
 use crate::upstream::token::Token;
-
-/// Origin of a connection's requests and its encoding for workers; made once for all its requests.
-#[derive(Clone)]
-pub(crate) struct Origin {
-    pub(crate) peer: IpAddr,
-    /// Whether the config trusts this peer.
-    pub(crate) is_trusted: bool,
-    /// The connection came to the port that redirects to HTTPS.
-    pub(crate) is_redirected: bool,
-    /// Port of a peer at the gateway's own address, which may be a worker.
-    pub(crate) port_within: Option<u16>,
-    /// The gateway itself makes the requests.
-    is_own: bool,
-    peer_text: String,
-    /// Beginning of `Forwarded`: client and protocol.
-    forwarded: String,
-    /// Private parameters for the preload, after the request's number.
-    private: String,
-}
-
-impl Origin {
-    pub(crate) fn new(trust: &Trust, peer: SocketAddr, local: SocketAddr, scheme: Scheme) -> Self {
-        let proto = scheme.as_str();
-        Origin {
-            peer: peer.ip(),
-            is_trusted: trust.allows(peer.ip()),
-            is_redirected: false,
-            port_within: (peer.ip() == local.ip()).then_some(peer.port()),
-            is_own: false,
-            peer_text: peer.ip().to_string(),
-            forwarded: format!("for={};proto={proto}", NodeName(peer.ip())),
-            private: format!(";peer={peer};local={local};proto={proto}"),
-        }
-    }
-
-    /// Checks again whether the peer is trusted, which a reload may have changed since the last request.
-    pub(crate) fn judge(&mut self, trust: &Trust) {
-        self.is_trusted = trust.allows(self.peer);
-    }
-
-    /// Origin of the gateway's own requests; `port` is its own.
-    pub(crate) fn own(trust: &Trust, port: u16, scheme: Scheme) -> Self {
-        let here = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        Origin { is_trusted: true, is_own: true, ..Origin::new(trust, here, here, scheme) }
-    }
-
-    /// Whether the gateway makes the requests itself.
-    pub(crate) fn is_own(&self) -> bool {
-        self.is_own
-    }
-
-    /// Removes the fields that a worker must not see from this client, so that no page depends on them. True if `Connection` names fields
-    /// that the app may read: pages must not depend on those either.
-    pub(crate) fn hides_from_worker(&self, fields: &mut Fields) -> bool {
-        let is_hidden = |name: &str| !self.is_trusted && is_about_origin(name);
-        if fields.iter().any(|(name, _)| is_hidden(name)) {
-            fields.retain(|name, _| !is_hidden(name));
-        }
-        Forwardable::new(fields).removes_any()
-    }
-
-    /// Whether the client speaks HTTPS, to the gateway or, as a trusted peer reports, to that peer.
-    pub(crate) fn is_https(&self, head: &RequestHead) -> bool {
-        let told = head.fields.get("x-forwarded-proto").filter(|_| self.is_trusted);
-        told.map_or(head.scheme == Scheme::Https, |proto| proto.eq_ignore_ascii_case(b"https"))
-    }
-}
+use sluice_wire::front::origin::{Origin, is_about_origin};
 
 /// Makes a new id for a request.
 pub(crate) fn new_request_id() -> Rc<str> {
@@ -183,15 +115,10 @@ fn write_line(out: &mut Vec<u8>, parts: &[&str]) {
 /// Whether the gateway forwards a client's field to the worker.
 fn keeps(name: &str, origin: &Origin) -> bool {
     let is = |own: &str| name.eq_ignore_ascii_case(own);
-    if starts_with(name, "x-sluice-") || is("x-request-id") || is("sluice-warm-up") && !origin.is_own {
+    if starts_with(name, "x-sluice-") || is("x-request-id") || is("sluice-warm-up") && !origin.is_own() {
         return false;
     }
     origin.is_trusted || !is_about_origin(name)
-}
-
-/// Whether the field is about the origin of a request.
-fn is_about_origin(name: &str) -> bool {
-    starts_with(name, "x-forwarded-") || ["forwarded", "x-real-ip"].iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// Whether the gateway sets this field in place of the client.
@@ -202,18 +129,6 @@ fn is_of_composing(name: &str) -> bool {
 /// Text of bytes that were made of hexadecimal digits.
 fn ascii(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_default()
-}
-
-/// Address in the form of `Forwarded` (RFC 7239 §6): IPv6 in brackets and quotes.
-struct NodeName(IpAddr);
-
-impl std::fmt::Display for NodeName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            IpAddr::V4(v4) => write!(f, "{v4}"),
-            IpAddr::V6(v6) => write!(f, "\"[{v6}]\""),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -14,13 +14,13 @@ use tokio::time::Instant;
 
 use super::seat::Seat;
 use crate::gate::{Gate, Orphan, Pass};
-use crate::receive::body::Body;
 use crate::record::account::Account;
-use crate::respond::answer::{Answer, Origin};
 use crate::sessions::POLL;
-use crate::signal::Signal;
 use crate::upstream::token::Token;
 use sluice_classes::Class;
+use sluice_wire::receive::body::Body;
+use sluice_wire::respond::answer::{Answer, Origin};
+use sluice_wire::signal::Signal;
 
 /// Most characters of a path that operators are shown.
 const PATH_CHARS_MAX: usize = 200;
@@ -69,6 +69,8 @@ pub(crate) struct WorkerRequest {
     actions: RefCell<Vec<Action>>,
     /// Set when there is a new action, or another time to wait for.
     stirred: Signal,
+    /// Time at which it came to the queue.
+    pub(crate) arrived: Cell<Option<Instant>>,
     /// Number by which it was handed ahead to its worker.
     pub(crate) handed_as: Cell<u64>,
     /// Facts from the scheduler about the request when its worker died.
@@ -117,6 +119,7 @@ impl WorkerRequest {
             exchange: RefCell::new(Exchange::new(kind, patience)),
             actions: RefCell::default(),
             stirred: Signal::default(),
+            arrived: Cell::new(None),
             handed_as: Cell::new(0),
             orphaned: Cell::new(None),
             is_answered: Cell::new(false),

@@ -1,6 +1,7 @@
 //! The place in a client's task for the request that this client waits for. The task carries it out itself, in the same turn in which it
 //! writes the answer. A slow client or a disk blocks nothing (I2): the request is carried on while the task waits for them.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -51,9 +52,15 @@ impl Seat {
             waker.wake_by_ref();
         }
     }
+}
+
+impl sluice_wire::front::seat::Seat for Seat {
+    fn attend(&self) {
+        self.is_attended.set(true);
+    }
 
     /// Polls the driver. A panic ends the driver, not the client's task: the lost lease reports it.
-    fn poll_driver(&self, cx: &mut Context<'_>) {
+    fn poll(&self, cx: &mut Context<'_>) {
         loop {
             self.has_new.set(false);
             let is_over = {
@@ -74,37 +81,25 @@ impl Seat {
         }
     }
 
-    /// Runs a task of the client, and beside it the request that the task waits for.
-    pub(crate) async fn attend<F: Future + Unpin>(self: &Rc<Self>, task: F) -> F::Output {
-        self.is_attended.set(true);
-        let _leaving = Leaving(self);
-        let mut task = task;
-        std::future::poll_fn(|cx| {
-            self.waker.replace(None);
-            self.poll_driver(cx);
-            let polled = Pin::new(&mut task).poll(cx);
-            if polled.is_pending() {
-                if self.has_new.get() {
-                    self.poll_driver(cx);
-                }
-                self.waker.replace(Some(cx.waker().clone()));
-            }
-            polled
-        })
-        .await
+    fn has_new(&self) -> bool {
+        self.has_new.get()
     }
-}
 
-/// Guard that moves the driver to a task of its own when the client's task stops waiting.
-struct Leaving<'s>(&'s Rc<Seat>);
+    fn set_waker(&self, waker: Option<Waker>) {
+        self.waker.replace(waker);
+    }
 
-impl Drop for Leaving<'_> {
-    fn drop(&mut self) {
-        self.0.is_attended.set(false);
-        self.0.waker.replace(None);
-        let left = self.0.driver.try_borrow_mut().ok().and_then(|mut place| place.take());
-        for driver in left.into_iter().chain(self.0.next.take()) {
+    /// Moves the driver to a task of its own.
+    fn leave(&self) {
+        self.is_attended.set(false);
+        self.waker.replace(None);
+        let left = self.driver.try_borrow_mut().ok().and_then(|mut place| place.take());
+        for driver in left.into_iter().chain(self.next.take()) {
             tokio::task::spawn_local(driver);
         }
+    }
+
+    fn as_any(self: Rc<Self>) -> Rc<dyn Any> {
+        self
     }
 }

@@ -18,8 +18,8 @@ use super::request::WorkerRequest;
 use super::seat::Seat;
 use super::wire::Wire;
 use crate::gate::Gate;
-use crate::ids::RequestMap;
-use crate::respond::answer::{Departure, Origin as _};
+use sluice_wire::ids::RequestMap;
+use sluice_wire::respond::answer::{Departure, Origin as _};
 
 /// An idle connection.
 struct Idle {

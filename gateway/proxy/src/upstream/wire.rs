@@ -13,8 +13,8 @@ use tokio::net::UnixStream;
 use tokio::time::Instant;
 
 use super::StreamLease;
-use crate::respond::answer::Upgraded;
-use crate::socket::Socket;
+use sluice_wire::respond::answer::Upgraded;
+use sluice_wire::socket::Socket;
 
 /// Bytes that one read from a worker takes at most.
 pub(crate) const READ_BYTES: usize = 32 * 1024;

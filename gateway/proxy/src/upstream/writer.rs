@@ -13,8 +13,8 @@ use sluice_http1::{CHUNK_END, write_chunk_header, write_last_chunk};
 use super::request::WorkerRequest;
 use super::wire::{READ_BYTES, Wire};
 use crate::gate::to_usize;
-use crate::receive::body::Body;
-use crate::respond::fill::FillReader;
+use sluice_wire::receive::body::Body;
+use sluice_wire::respond::fill::FillReader;
 
 /// Size up to which a request that was written at once is also read at once: less than a runtime takes in one read.
 const PIECE_BYTES_MAX: usize = 4096;
@@ -61,7 +61,7 @@ impl Writer {
         let reader = body.reader();
         let mut next = reader.as_ref().and_then(FillReader::in_memory);
         let is_plain = chunk.is_empty() && next.is_none() && matches!(head, Cow::Borrowed(_));
-        let total = head.len() as u64 + body.len() + (chunk.len() + end.len()) as u64;
+        let total = head.len() as u64 + body.bytes() + (chunk.len() + end.len()) as u64;
         let piece = (!is_plain).then(|| {
             let head_len = head.len();
             let mut first = [&*head, &chunk].concat();
@@ -157,8 +157,8 @@ fn head_of(request: &WorkerRequest) -> Cow<'_, [u8]> {
 fn chunk_around(body: &Body) -> (Vec<u8>, Vec<u8>) {
     let (mut before, mut behind) = (Vec::new(), Vec::new());
     if !body.trailers().is_empty() {
-        if body.len() > 0 {
-            write_chunk_header(&mut before, to_usize(body.len()));
+        if body.bytes() > 0 {
+            write_chunk_header(&mut before, to_usize(body.bytes()));
             behind.extend_from_slice(CHUNK_END);
         }
         write_last_chunk(&mut behind, body.trailers());

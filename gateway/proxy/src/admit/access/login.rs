@@ -15,8 +15,8 @@ use tokio::time::Instant;
 
 use super::credentials::{Credentials, Verified};
 use crate::admit::rate::{Key, NS_PER_S, Pace, Table};
-use crate::answers::refuse::Refusal;
-use crate::receive::spool::blocking;
+use sluice_wire::receive::failure::Refusal;
+use sluice_wire::receive::spool::blocking;
 
 pub(super) type Users = BTreeMap<String, PasswordHash>;
 

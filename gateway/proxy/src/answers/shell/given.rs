@@ -15,13 +15,14 @@ use tokio::time::{Instant, timeout};
 
 use super::{SHELL_BYTES_MAX, Shell, sent_with};
 use crate::answers::{Response, ResponseBody, worker};
-use crate::front::exchange::Exchange;
 use crate::front::own::Own;
 use crate::gate::Gate;
-use crate::receive::body::Body;
-use crate::request::passage::{Failure, Request};
-use crate::respond::answer::{Answer, End, Next};
-use crate::upstream::forward::Origin;
+use crate::request::passage::Request;
+use sluice_wire::front::exchange::Exchange;
+use sluice_wire::front::origin::Origin;
+use sluice_wire::receive::body::Body;
+use sluice_wire::receive::failure::Failure;
+use sluice_wire::respond::answer::{Answer, End, Next};
 
 /// Bytes of a file that are read back at once.
 const READ_BYTES: usize = 64 * 1024;
@@ -133,17 +134,17 @@ impl Gate {
 /// Asks the app for a shell, without any client's data.
 async fn ask(gate: &Rc<Gate>, target: &str) -> Result<Shell, NoShell> {
     let scheme = Scheme::of(gate.config().is_tls());
-    let origin = Origin::own(&gate.trust(), gate.port(), scheme);
+    let origin = Origin::own(&gate.lobby.trust(), gate.lobby.port(), scheme);
     let head = RequestHead {
         method: Method::Get,
         scheme,
-        authority: format!("localhost:{}", gate.port()),
+        authority: format!("localhost:{}", gate.lobby.port()),
         path_and_query: target.to_owned(),
         fields: [("Accept", &b"text/html"[..]), ("User-Agent", b"sluice")].into_iter().collect(),
     };
     let mut request = Request::new(origin.peer);
     request.head = head.clone();
-    let mut exchange = Exchange::Own(Own::for_itself(head));
+    let mut exchange = Exchange::Own(Box::new(Own::for_itself(head)));
     let response = worker::fetch(&mut exchange, &origin, gate, &mut request, Body::default()).await;
     let response = response.map_err(|failure| match failure {
         Failure::Refused(refusal) => NoShell::Refused(refusal.code),

@@ -3,11 +3,12 @@
 use sluice_cache::{Answered, KeyRules, Moment, Policy, Refused, is_reflected, storable, tags, target_for_all};
 use sluice_message::{Method, RequestHead, starts_with};
 
-use crate::answers::{Response, ResponseBody, Size};
+use crate::answers::{Response, ResponseBody};
 use crate::cache::unkept::Why;
 use crate::gate::Gate;
 use crate::request::passage::Request;
-use crate::respond::answer::Answer;
+use sluice_wire::respond::answer::Answer;
+use sluice_wire::respond::encode::Size;
 
 /// Data that is cached with a page: its policy and its tags.
 pub(super) type Told = (Policy, Vec<Box<str>>);

@@ -4,8 +4,8 @@ use sluice_cache::{Answered, Rule, storable};
 use sluice_message::{Method, RequestHead};
 
 use super::*;
-use crate::receive::spool::TempStore;
-use crate::respond::answer::{self, Next};
+use sluice_wire::receive::spool::TempStore;
+use sluice_wire::respond::answer::{self, Next};
 
 fn read(reader: &Answer) -> usize {
     std::iter::from_fn(|| reader.next())

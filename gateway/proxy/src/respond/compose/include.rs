@@ -15,10 +15,10 @@ use super::part::{Body, Bounds, Page, Tally, Wanted};
 use super::target;
 use crate::front::own::Own;
 use crate::gate::Gate;
-use crate::ids::to_usize;
 use crate::respond::Sent;
-use crate::signal::Signal;
-use crate::upstream::forward::Origin;
+use sluice_wire::front::origin::Origin;
+use sluice_wire::ids::to_usize;
+use sluice_wire::signal::Signal;
 
 /// Function that serves a request of the gateway's own.
 pub(crate) type Ask = fn(Own, Origin, Rc<Gate>) -> Pin<Box<dyn Future<Output = Sent>>>;

@@ -9,8 +9,8 @@ use sluice_message::ResponseHead;
 use tokio::time::Instant;
 
 use super::rules;
-use crate::receive::memory::{Held, Memory};
-use crate::signal::Signal;
+use sluice_wire::receive::memory::{Held, Memory};
+use sluice_wire::signal::Signal;
 
 /// State that all includes of a page share, nested ones too.
 #[derive(Default)]

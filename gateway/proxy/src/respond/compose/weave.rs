@@ -11,10 +11,10 @@ use sluice_journal::IncludeEnd;
 
 use super::include::{Parent, Place};
 use crate::answers::ResponseBody;
-use crate::receive::memory::Held;
-use crate::respond::answer::{Answer, Departure, End, Next};
 use crate::respond::compress::KeptBody;
-use crate::signal::Signal;
+use sluice_wire::receive::memory::Held;
+use sluice_wire::respond::answer::{Answer, Departure, End, Next};
+use sluice_wire::signal::Signal;
 
 /// Most bytes of text that wait behind an include.
 const AHEAD_BYTES_MAX: usize = 1024 * 1024;

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use sluice_compression::{Failed, Step, Stream};
 
-use crate::answers::Size;
+use sluice_wire::respond::encode::Size;
 
 /// Bytes below which a write waits shortly for more, as for uncompressed answers.
 const CRUMB_BYTES: usize = 1400;

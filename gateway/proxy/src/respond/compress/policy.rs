@@ -5,7 +5,7 @@ use sluice_classes::Rules;
 use sluice_message::{Accepted, Coding, RequestHead, ResponseHead, elements};
 
 use crate::admit::rate::paths::{decoded, lower, readings};
-use crate::answers::Size;
+use sluice_wire::respond::encode::Size;
 
 /// Decision about an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,83 @@
+//! Watches the certificates' files, and serves their new contents.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sluice_journal::{Event, Level};
+
+use crate::gate::Gate;
+use sluice_wire::front::tls::{Certificates, Stamp, stamps};
+
+/// Pause between two checks of the files.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// Watches the files for ever. Files that cannot be used leave the certificates as they are, and are reported once.
+pub async fn run(gate: Rc<Gate>) {
+    let mut broken = Broken::default();
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let config = gate.config();
+        // Another gateway that has taken over looks for itself.
+        let Some(in_force) = gate.certificates().filter(|_| !gate.is_draining()) else { continue };
+        let (config, known) = (config.as_ref().clone(), Arc::clone(&in_force));
+        let read = move || {
+            let seen = stamps(&config);
+            (seen != known.stamps()).then(|| (seen, Certificates::read(&config)))
+        };
+        let Ok(Some((seen, read))) = tokio::task::spawn_blocking(read).await else {
+            broken = Broken::default();
+            continue;
+        };
+        // A reload may have come in between, and has read the files itself.
+        if gate.certificates().is_none_or(|now| !Arc::ptr_eq(&now, &in_force)) {
+            continue;
+        }
+        match read {
+            Ok(Some(certificates)) => {
+                broken = Broken::default();
+                gate.serve_certificates(Arc::new(certificates));
+                let text = "the files of certificates have changed: new connections get what they hold now";
+                gate.observer.emit(Event::Note { level: Level::Info, text });
+            }
+            Err(error) if broken.is_to_be_told(seen) => {
+                let text = format!("certificates stay as they are: {} {error}", error.key());
+                gate.observer.emit(Event::Note { level: Level::Error, text: &text });
+            }
+            Ok(None) | Err(_) => {}
+        }
+    }
+}
+
+/// State of files that could not be used.
+#[derive(Default)]
+struct Broken {
+    seen: Option<Vec<Option<Stamp>>>,
+    is_told: bool,
+}
+
+impl Broken {
+    /// Whether to report the files, which is at the second failure with the same state: a certificate and its key are
+    /// not written in one moment.
+    fn is_to_be_told(&mut self, seen: Vec<Option<Stamp>>) -> bool {
+        if self.seen.as_ref() != Some(&seen) {
+            *self = Broken { seen: Some(seen), is_told: false };
+            return false;
+        }
+        !std::mem::replace(&mut self.is_told, true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn broken_files_are_told_of_once_and_not_while_they_are_written() {
+        let mut broken = Broken::default();
+        assert!(!broken.is_to_be_told(vec![None, None]));
+        assert!(!broken.is_to_be_told(vec![None]));
+        assert!(broken.is_to_be_told(vec![None]));
+        assert!(!broken.is_to_be_told(vec![None]));
+    }
+}

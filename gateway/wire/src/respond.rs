@@ -1,0 +1,6 @@
+//! Answers on their way from a worker or a file to a client.
+
+pub mod answer;
+pub mod encode;
+pub mod fill;
+pub mod outgoing;
