@@ -262,7 +262,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     let observer = Observer::new(settings.used.config(), journal.clone());
     let gate = sluice_proxy::gate(settings.used.clone(), observer).map_err(|error| unusable(&loaded, &error))?;
     gate.set_port(address.port());
-    gate.keep_pages_on_disk(run_dir.path(), wire.is_some());
+    gate.road.keep_pages_on_disk(run_dir.path(), wire.is_some());
     // The gateway before this one keeps them until it has handed over.
     if wire.is_none() {
         keep_tails(&gate, &state.path).await;
@@ -296,9 +296,9 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     tasks.spawn("watchdog", service::watchdog(Rc::clone(&gateway), number));
     tasks.spawn("mend", mend::run(Rc::clone(&gateway), run_dir.clone(), Rc::clone(&estate.lock), app_dir));
     if config.is_tls() {
-        tasks.spawn("certificates", sluice_proxy::front::watch::run(Rc::clone(&gate)));
+        tasks.spawn("certificates", sluice_proxy::front::watch::run(Rc::clone(&gate.road)));
     }
-    tasks.spawn("shared-cache", sluice_proxy::hear_other_gateways(Rc::clone(&gate)));
+    tasks.spawn("shared-cache", sluice_proxy::hear_other_gateways(Rc::clone(&gate.road)));
     learned::start(&gateway);
     compile_cache::start(&gateway, compile_cache);
     let wire = match wire {
@@ -318,7 +318,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     gateway.in_charge.set(true);
     // The gateway before this one asks for certificates until it has handed over.
     if config.is_tls() {
-        tasks.spawn("acme", sluice_proxy::front::renew::run(Rc::clone(&gate)));
+        tasks.spawn("acme", sluice_proxy::front::renew::run(Rc::clone(&gate.road)));
     }
     let stop_accepting = accept(&tasks, &gate, listener, redirect);
     if let Some(metrics) = metrics {
@@ -373,10 +373,10 @@ fn accept(
         let _ = stop_redirect.send(then);
         then
     };
-    tasks.spawn("accept", listen::accept(listener, Rc::clone(gate), stopped));
+    tasks.spawn("accept", listen::accept(listener, Rc::clone(&gate.road), stopped));
     if let Some(redirect) = redirect {
         let stopped = async { redirect_stopped.await.unwrap_or(Then::Close) };
-        tasks.spawn("redirect", listen::accept(redirect, Rc::clone(gate), stopped));
+        tasks.spawn("redirect", listen::accept(redirect, Rc::clone(&gate.road), stopped));
     }
     stop
 }

@@ -6,15 +6,15 @@
 mod ahead;
 mod costs;
 mod crashes;
-mod dial;
 mod dispatch;
 mod look;
 mod news;
 mod own_calls;
 mod quarantined;
-mod rendering;
+pub mod readiness;
 mod requests;
 mod retry;
+mod road_end;
 mod submit;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -23,7 +23,6 @@ mod workers;
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::net::IpAddr;
 use std::rc::{Rc, Weak};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -38,30 +37,18 @@ use sluice_scheduler::{Action, Event, RequestId, Scheduler, Time, WorkerId};
 use sluice_supervisor::Host;
 use tokio::sync::Notify;
 
-use crate::active::ActiveConfig;
-use crate::admit::rate::Rates;
-use crate::answers::down::LastWords;
-use crate::answers::files::Files;
-use crate::answers::shell::Shells;
-use crate::front::renew::Renewals;
 use crate::record::account::ANSWERED_MAX;
-use crate::respond::compose::rules::Composer;
-use crate::respond::compress::Compression;
+use crate::road::Road;
+use crate::road::workers::Workers;
 use crate::sessions::Sessions;
-use crate::unusable::Unusable;
 use crate::upstream::token::Tokens;
 use crate::upstream::{Lease, Lost, Slots, StreamCounts, StreamLease, Wire, WorkerRequest};
 pub(crate) use costs::LIGHT_WEIGHT;
 use sluice_classes::Classes;
-use sluice_supervisor::PartsPurger;
-use sluice_wire::front::lobby::Lobby;
-use sluice_wire::front::tls::Tls;
 use sluice_wire::ids::WorkerMap;
 pub(crate) use sluice_wire::ids::to_usize;
-use sluice_wire::receive::spool::{TempStore, temp_dir};
-use sluice_wire::respond::answer::{Answer, Times};
+use sluice_wire::respond::answer::Times;
 
-use crate::cache::Cache;
 use ahead::HandedAhead;
 pub(crate) use quarantined::Pass;
 use requests::Requests;
@@ -73,29 +60,15 @@ use tokio::time::Instant;
 pub struct Gate {
     /// Reference to itself, for tasks that outlast a call.
     me: Weak<Gate>,
-    active: RefCell<ActiveConfig>,
+    /// Way of requests to their answers, which leads here.
+    pub road: Rc<Road>,
     /// Observer, which gets all events for the operator.
     pub observer: Rc<Observer>,
-    pub(crate) store: Rc<TempStore>,
     pub(crate) classes: Classes,
     pub(crate) sessions: Sessions,
-    pub(crate) files: Files,
-    pub(crate) cache: Cache,
-    pub(crate) shells: Shells,
-    /// Purges the parts of pages that workers cache.
-    pub(crate) parts_purger: RefCell<Option<PartsPurger>>,
-    pub(crate) composer: Composer,
-    pub(crate) compression: Compression,
-    pub(crate) lobby: Lobby,
     pub(crate) tokens: Tokens,
-    /// Requests certificates from a CA.
-    pub(crate) renewals: Renewals,
     /// Error of the latest warm-up that failed, and its worker.
     warm_up_failure: RefCell<Option<(WorkerId, WarmUpError)>>,
-    /// Exit status and last output of the app in development, for the page about it.
-    pub(crate) last_words: RefCell<Option<LastWords>>,
-    rates: Option<RefCell<Rates>>,
-    rendering: rendering::Rendering,
     ahead: HandedAhead,
     deaths: Retries,
     scheduler: RefCell<Scheduler>,
@@ -132,54 +105,29 @@ struct Service {
 }
 
 impl Gate {
-    pub(crate) fn new(
-        active: ActiveConfig,
-        observer: Rc<Observer>,
-        scheduler: Scheduler,
-    ) -> Result<Rc<Self>, Unusable> {
-        let config = Rc::clone(&active.config);
-        let rates = Rates::parse(&config)?.map(RefCell::new);
-        let files = Files::new(&config.files)?;
-        let tls = active.certificates.clone().map(|certificates| Tls::start(&config, certificates));
-        let tls = tls.transpose().map_err(sluice_wire::Unusable::Tls)?;
-        let buffers_bytes_max = to_usize(config.memory.buffers_bytes_max);
-        let tier = active.shared_cache.clone().map(sluice_tier::Tier::start).transpose();
-        let tier = tier.map_err(Unusable::SharedThread)?;
-        let store = TempStore::new(temp_dir(&config), config.temp.bytes_max, buffers_bytes_max);
+    pub(crate) fn new(road: Rc<Road>, scheduler: Scheduler) -> Rc<Self> {
+        let config = road.config();
         let classes = Classes::new(&config);
-        let sessions = Sessions::new(&config);
+        let observer = Rc::clone(&road.observer);
         observer.journal().reserve_classes(classes.route_names().iter().map(String::as_str));
-        Ok(Rc::new_cyclic(|me| Gate {
+        let gate = Rc::new_cyclic(|me| Gate {
             me: Weak::clone(me),
-            lobby: Lobby::new(Rc::clone(&config), Rc::clone(&active.trust), tls, Rc::clone(&store)),
             deaths: Retries::new(&config),
             classes,
-            sessions,
+            sessions: Sessions::new(&config),
             observer,
-            store,
-            files,
-            cache: Cache::new(&config.cache, tier),
-            shells: Shells::default(),
-            parts_purger: RefCell::default(),
-            composer: Composer::new(&config.compose),
-            compression: Compression::new(&config),
             tokens: Tokens::default(),
-            renewals: Renewals::default(),
             warm_up_failure: RefCell::default(),
-            last_words: RefCell::default(),
-            rates,
-            rendering: rendering::Rendering::new(&config.render),
             ahead: HandedAhead::default(),
             scheduler: RefCell::new(scheduler),
             may_raise: Cell::new(false),
             looks_for_waits: config.workers.concurrency == Concurrency::WhileWaiting,
             own_calls: RefCell::default(),
             queue_waits: Notify::new(),
-            active: RefCell::new(active),
             events: RefCell::default(),
             is_stepping: Cell::new(false),
             actions: Cell::default(),
-            epoch: Instant::now(),
+            epoch: road.epoch,
             stepped: Cell::new(Time(0)),
             host: RefCell::default(),
             requests: Requests::default(),
@@ -187,7 +135,11 @@ impl Gate {
             slots: RefCell::default(),
             next_request: Cell::default(),
             service: Service::default(),
-        }))
+            road,
+        });
+        let workers: Rc<dyn Workers> = Rc::clone(&gate) as _;
+        gate.road.lead_to(Rc::downgrade(&workers));
+        gate
     }
 
     /// Weak reference, for values that may outlast the gate.
@@ -200,31 +152,12 @@ impl Gate {
         self.me.upgrade().expect("whoever calls the gate holds it")
     }
 
-    /// Counts a request of this client. If it is over its limit, returns the seconds after which it may ask again.
-    pub(crate) fn over_rate(&self, client: IpAddr, target: &str) -> Option<u32> {
-        let now_ns = || u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.rates.as_ref()?.borrow_mut().refuses(client, target, now_ns())
-    }
-
     // Queue and dispatch: called for requests.
 
     pub(crate) fn next_request_id(&self) -> RequestId {
         let id = self.next_request.get() + 1;
         self.next_request.set(id);
         RequestId(id)
-    }
-
-    pub(crate) fn new_answer(&self) -> Rc<Answer> {
-        let config = self.config();
-        let memory_bytes_max = to_usize(config.bounds.response_memory_bytes_max);
-        Answer::new(&self.store, memory_bytes_max, config.response_file_bytes_max())
-    }
-
-    /// New answer whose head is already known.
-    pub(crate) fn new_body(&self) -> Rc<Answer> {
-        let config = self.config();
-        let memory_bytes_max = to_usize(config.bounds.response_memory_bytes_max);
-        Answer::body(&self.store, memory_bytes_max, config.response_file_bytes_max())
     }
 
     /// Ends a request whose client has gone. Returns whether it was still queued, so that no worker will ever see it.
@@ -362,7 +295,9 @@ impl Gate {
             self.queue_waits.notify_one();
         }
         self.show(now);
-        self.look_for_shells(now);
+        let (version, is_ready) =
+            self.scheduler(|scheduler| (Scheduler::generation(scheduler), scheduler.ready_count() > 0));
+        self.road.look_for_shells(now, version, is_ready);
     }
 
     /// Checks each request that a worker has or has answered.

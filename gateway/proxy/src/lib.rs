@@ -16,6 +16,7 @@ mod receive;
 mod record;
 mod request;
 mod respond;
+pub mod road;
 mod route;
 mod sessions;
 #[cfg(test)]
@@ -33,6 +34,7 @@ use sluice_scheduler::{Limits, Order, Scheduler};
 pub use active::ActiveConfig;
 pub use cache::{SuccessorPurger, hear_other_gateways};
 use gate::Gate;
+use road::Road;
 use sluice_wire::ids::to_usize;
 pub use unusable::Unusable;
 
@@ -43,7 +45,7 @@ pub use unusable::Unusable;
 pub fn gate(active: ActiveConfig, observer: Rc<Observer>) -> Result<Rc<Gate>, Unusable> {
     let scheduler = Scheduler::new(limits(active.config()));
     let traces = active.traces.clone();
-    let gate = Gate::new(active, observer, scheduler)?;
+    let gate = Gate::new(Road::new(active, observer)?, scheduler);
     gate.observer.traces.apply(traces);
     Ok(gate)
 }

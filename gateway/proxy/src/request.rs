@@ -9,14 +9,13 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use crate::answers::shell::given;
-use crate::answers::{challenge, edge, files, redirect, vitals, worker};
+use crate::answers::{challenge, edge, files, redirect, vitals};
 use crate::cache::look_up;
 use crate::front::own::Own;
-use crate::gate::Gate;
 use crate::respond::compose::{self, rules};
 use crate::respond::{Sent, respond};
+use crate::road::{Road, workers};
 use crate::route::{Asker, Route, log_in, route};
-use crate::upstream::Seat;
 use passage::Request;
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Level};
@@ -30,7 +29,7 @@ use sluice_wire::receive::failure::{Failure, Refusal};
 use tokio::time::Instant;
 
 /// One request, from its first byte to the last byte of its answer.
-pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, gate: &Rc<Gate>) -> Sent {
+pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, road: &Rc<Road>) -> Sent {
     let (asker, mut request) = match Own::of(exchange).and_then(Own::wanted) {
         Some(wanted) => (Asker::Page, Request::of_include(origin.peer, wanted)),
         None => (if exchange.is_own() { Asker::Gateway } else { Asker::Client }, Request::new(origin.peer)),
@@ -43,67 +42,67 @@ pub(crate) async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, 
                 request.head.method = Method::Head;
             }
         })?;
-        request.take_head(asked, origin, gate);
-        if let Some(response) = challenge::answer(gate, &request.head).await {
+        request.take_head(asked, origin, road);
+        if let Some(response) = challenge::answer(road, &request.head).await {
             return Ok(response);
         }
-        compose::prepare(gate, &mut request);
-        let route = route(gate, origin, asker, &mut request)?;
-        log_in(gate, &route, &mut request).await?;
+        compose::prepare(road, &mut request);
+        let route = route(road, origin, asker, &mut request)?;
+        log_in(road, &route, &mut request).await?;
         let found = match route {
             Route::Ping => Some(edge::ping()),
-            Route::Ready => Some(edge::ready(gate)),
-            Route::Vitals => Some(vitals::take(exchange, gate, &mut request).await?),
-            Route::Redirect => Some(redirect::to_https(&request.head, gate.lobby.https_port())?),
+            Route::Ready => Some(edge::ready(&road.workers().readiness())),
+            Route::Vitals => Some(vitals::take(exchange, road, &mut request).await?),
+            Route::Redirect => Some(redirect::to_https(&request.head, road.lobby.https_port())?),
             Route::File(path) => files::find(path, &request.head).await,
             Route::Workers | Route::Own => None,
         };
         let Some(response) = found else {
-            let body = exchange.body(gate.config().server.body_bytes_max).await?;
+            let body = exchange.body(road.config().server.body_bytes_max).await?;
             request.bytes_in = body.bytes();
-            if let Some(found) = look_up::answer(exchange, origin, gate, &mut request).await? {
+            if let Some(found) = look_up::answer(exchange, origin, road, &mut request).await? {
                 waiting = found.waiting;
                 return Ok(found.response);
             }
-            let mut response = worker::ask(exchange, origin, gate, &mut request, body).await?;
-            if gate.composer.is_unusable(&request.head, &response.head) {
+            let mut response = workers::ask(exchange, origin, road, &mut request, body).await?;
+            if road.composer.is_unusable(&request.head, &response.head) {
                 rules::drop_conditions(&mut request.head);
-                response = worker::ask(exchange, origin, gate, &mut request, Body::default()).await?;
+                response = workers::ask(exchange, origin, road, &mut request, Body::default()).await?;
             }
-            look_up::note(gate, origin, &request, &mut response).await;
+            look_up::note(road, origin, &request, &mut response).await;
             return Ok(response);
         };
         Ok(response)
     };
     let answered = answered.await.or_else(|failure| match asker {
-        Asker::Client => given::instead(gate, &mut request, failure),
+        Asker::Client => given::instead(road, &mut request, failure),
         // A shell is a page, and no part of one.
         Asker::Page | Asker::Gateway => Err(failure),
     });
     request.received.get_or_insert_with(Instant::now);
-    let answered = compose::compose(exchange, origin, gate, &mut request, answered, ask_itself);
-    let sent = respond(exchange, gate, &request, answered).await;
+    let answered = compose::compose(exchange, origin, road, &mut request, answered, ask_itself);
+    let sent = respond(exchange, road, &request, answered).await;
     if let Some(waiting) = waiting {
         request.settle(&waiting);
     }
     if !exchange.is_own() {
-        gate.record(Instant::now(), request, &sent);
+        road.workers().record(Instant::now(), request, &sent);
     }
     sent
 }
 
 /// A request of the gateway's own, from its beginning to its end.
-fn ask_itself(own: Own, origin: Origin, gate: Rc<Gate>) -> Pin<Box<dyn Future<Output = Sent>>> {
-    Box::pin(async move { serve_request(&mut Exchange::Own(Box::new(own)), &origin, &gate).await })
+fn ask_itself(own: Own, origin: Origin, road: Rc<Road>) -> Pin<Box<dyn Future<Output = Sent>>> {
+    Box::pin(async move { serve_request(&mut Exchange::Own(Box::new(own)), &origin, &road).await })
 }
 
-impl Service for Gate {
+impl Service for Road {
     fn lobby(&self) -> &Lobby {
         &self.lobby
     }
 
     fn seat(&self) -> Rc<dyn sluice_wire::front::seat::Seat> {
-        Rc::<Seat>::default()
+        self.workers().seat()
     }
 
     async fn serve(self: &Rc<Self>, exchange: &mut Exchange<'_>, origin: &Origin) {

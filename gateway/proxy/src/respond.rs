@@ -15,9 +15,9 @@ use sluice_message::{Method, ResponseHead, Scheme};
 
 use crate::answers::files::FilePart;
 use crate::answers::{Response, ResponseBody, down, refuse};
-use crate::gate::Gate;
 use crate::request::passage::Request;
 use crate::respond::compress::Compressed;
+use crate::road::Road;
 use sluice_wire::front::exchange::{Exchange, Woke};
 use sluice_wire::receive::failure::Failure;
 use sluice_wire::receive::failure::Refusal;
@@ -36,9 +36,9 @@ pub(crate) struct Sent {
 }
 
 /// Error answer; in development, with the last output of the app.
-fn refused(gate: &Gate, request: &Request, refusal: &Refusal) -> Response {
-    let last_words = gate.last_words.borrow();
-    let pages = gate.error_pages();
+fn refused(road: &Road, request: &Request, refusal: &Refusal) -> Response {
+    let last_words = road.last_words.borrow();
+    let pages = road.error_pages();
     down::answer(last_words.as_ref(), &request.head, refusal, &request.id, &pages)
         .unwrap_or_else(|| refuse::answer(refusal, &request.id, &request.head, &pages))
 }
@@ -46,13 +46,13 @@ fn refused(gate: &Gate, request: &Request, refusal: &Refusal) -> Response {
 /// Sends the answer, or the error that replaces it.
 pub(crate) async fn respond(
     exchange: &mut Exchange<'_>,
-    gate: &Rc<Gate>,
+    road: &Rc<Road>,
     request: &Request,
     answered: Result<Response, Failure>,
 ) -> Sent {
     let (mut response, error) = match answered {
         Ok(response) => (response, None),
-        Err(Failure::Refused(refusal)) => (refused(gate, request, &refusal), Some(refusal.code)),
+        Err(Failure::Refused(refusal)) => (refused(road, request, &refusal), Some(refusal.code)),
         Err(Failure::Gone(outcome)) => {
             exchange.break_off();
             return Sent { outcome, status: 0, error: None, bytes_out: 0 };
@@ -65,9 +65,9 @@ pub(crate) async fn respond(
         exchange.break_off();
         return sent;
     }
-    tell_hsts(gate, request, &mut response.head);
+    tell_hsts(road, request, &mut response.head);
     let (size, compressed) = if exchange.is_client() {
-        gate.compression.apply(&request.head, &mut response).await
+        road.compression.apply(&request.head, &mut response).await
     } else {
         (response.size(), None)
     };
@@ -77,7 +77,7 @@ pub(crate) async fn respond(
         ResponseBody::Fill(answer, _) if status == 101 => switch(exchange, &answer, &mut sent).await,
         ResponseBody::Fill(answer, _) => {
             let body = Body { compressed, is_begun: false, ended: None };
-            stream(exchange, gate, request, &answer, body, &mut sent).await;
+            stream(exchange, road, request, &answer, body, &mut sent).await;
         }
         ResponseBody::File(part) if has_body => send_file(exchange, part, compressed, &mut sent).await,
         ResponseBody::Whole(data) if has_body => send_whole(exchange, &data, &mut sent).await,
@@ -90,8 +90,8 @@ pub(crate) async fn respond(
 }
 
 /// Adds `Strict-Transport-Security` (RFC 6797 §7.1), unless the app has set it; never without TLS (§7.2).
-fn tell_hsts(gate: &Gate, request: &Request, head: &mut ResponseHead) {
-    let max_age_s = gate.config().server.hsts_max_age_s;
+fn tell_hsts(road: &Road, request: &Request, head: &mut ResponseHead) {
+    let max_age_s = road.config().server.hsts_max_age_s;
     if max_age_s > 0 && request.head.scheme == Scheme::Https && !head.fields.contains("strict-transport-security") {
         head.fields.push("Strict-Transport-Security", format!("max-age={max_age_s}"));
     }
@@ -215,7 +215,7 @@ impl Body {
 /// Sends a worker's body as it arrives.
 async fn stream(
     exchange: &mut Exchange<'_>,
-    gate: &Gate,
+    road: &Road,
     request: &Request,
     answer: &Answer,
     mut body: Body,
@@ -223,7 +223,7 @@ async fn stream(
 ) {
     loop {
         let had_ended = body.ended.is_some();
-        let has_more = gather(exchange, gate, request, answer, &mut body, sent).await;
+        let has_more = gather(exchange, road, request, answer, &mut body, sent).await;
         let is_little = body.compressed.as_ref().is_none_or(Compressed::is_crumb);
         if !has_more && body.ended.is_none() && is_little && exchange.gathers_more(answer).await {
             continue;
@@ -265,7 +265,7 @@ async fn stream(
 /// Takes the available bytes of the answer, up to the size of one write. Returns whether more may be ready at once.
 async fn gather(
     exchange: &mut Exchange<'_>,
-    gate: &Gate,
+    road: &Road,
     request: &Request,
     answer: &Answer,
     body: &mut Body,
@@ -280,7 +280,7 @@ async fn gather(
             None => return false,
             Some(Next::Data(data)) => {
                 if !body.is_begun && sent.status == 200 {
-                    gate.sessions.learn(&request.visit, answer.worker.get(), &data);
+                    road.workers().learn_session(&request.visit, answer.worker.get(), &data);
                 }
                 body.is_begun = true;
                 body.write(exchange, data, sent);

@@ -5,8 +5,8 @@ use sluice_catalog::errors::Code;
 use sluice_message::{Method, RequestHead};
 
 use crate::answers::files::FilePath;
-use crate::gate::Gate;
 use crate::request::passage::Request;
+use crate::road::Road;
 use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::failure::Failure;
 use sluice_wire::receive::failure::Refusal;
@@ -36,12 +36,12 @@ pub(crate) enum Asker {
 }
 
 /// Chooses the route. Refuses clients that may not ask or ask too often, before a body is received.
-pub(crate) fn route(gate: &Gate, origin: &Origin, asker: Asker, request: &mut Request) -> Result<Route, Failure> {
+pub(crate) fn route(road: &Road, origin: &Origin, asker: Asker, request: &mut Request) -> Result<Route, Failure> {
     if asker == Asker::Gateway {
         return Ok(Route::Own);
     }
     let route =
-        if origin.is_redirected { Route::Redirect } else { find(gate, &request.head, request.upgrade.is_some()) };
+        if origin.is_redirected { Route::Redirect } else { find(road, &request.head, request.upgrade.is_some()) };
     if asker == Asker::Page {
         return Ok(route);
     }
@@ -50,14 +50,14 @@ pub(crate) fn route(gate: &Gate, origin: &Origin, asker: Asker, request: &mut Re
         request.trace = None;
     }
     if let Route::Workers | Route::File(_) | Route::Redirect | Route::Vitals = route
-        && gate.access().is_some_and(|access| access.denies(request.peer))
+        && road.access().is_some_and(|access| access.denies(request.peer))
     {
         return Err(Code::AccessDenied.into());
     }
     if let Route::Workers | Route::File(_) | Route::Vitals = route
-        && let Some(wait_s) = gate.over_rate(request.peer, &request.head.path_and_query)
+        && let Some(wait_s) = road.over_rate(request.peer, &request.head.path_and_query)
     {
-        request.classify(gate);
+        request.classify(&*road.workers());
         let refusal = Refusal { retry_after_s: Some(wait_s), ..Refusal::of(Code::RateLimited) };
         return Err(Failure::Refused(refusal));
     }
@@ -65,10 +65,10 @@ pub(crate) fn route(gate: &Gate, origin: &Origin, asker: Asker, request: &mut Re
 }
 
 /// Lets a request through that needs no password or has one.
-pub(crate) async fn log_in(gate: &Gate, route: &Route, request: &mut Request) -> Result<(), Failure> {
+pub(crate) async fn log_in(road: &Road, route: &Route, request: &mut Request) -> Result<(), Failure> {
     if let Route::Workers | Route::File(_) | Route::Vitals = route
         && !request.is_logged_in
-        && let Some(access) = gate.access()
+        && let Some(access) = road.access()
         && let Some(login) = &access.login
     {
         request.is_logged_in = login.admit(request.peer, &mut request.head).await.map_err(Failure::Refused)?;
@@ -76,7 +76,7 @@ pub(crate) async fn log_in(gate: &Gate, route: &Route, request: &mut Request) ->
     Ok(())
 }
 
-fn find(gate: &Gate, head: &RequestHead, is_upgrade: bool) -> Route {
+fn find(road: &Road, head: &RequestHead, is_upgrade: bool) -> Route {
     let path = head.path();
     if head.method == Method::Post && path == VITALS_PATH {
         return Route::Vitals;
@@ -84,7 +84,7 @@ fn find(gate: &Gate, head: &RequestHead, is_upgrade: bool) -> Route {
     if !matches!(head.method, Method::Get | Method::Head) {
         return Route::Workers;
     }
-    let config = gate.config();
+    let config = road.config();
     let edge = &config.edge;
     if path == edge.ping_path {
         Route::Ping
@@ -92,7 +92,7 @@ fn find(gate: &Gate, head: &RequestHead, is_upgrade: bool) -> Route {
         Route::Ready
     } else {
         // An upgrade is for the app, whatever lies at its path.
-        let found = if is_upgrade { None } else { gate.files.find(path) };
+        let found = if is_upgrade { None } else { road.files.find(path) };
         found.map_or(Route::Workers, Route::File)
     }
 }

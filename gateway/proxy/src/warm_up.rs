@@ -93,18 +93,18 @@ fn has_settled(times: &[Duration], window: usize) -> bool {
 
 async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &str, deadline: Instant) -> Asked {
     let scheme = Scheme::of(config.is_tls());
-    let origin = Origin::own(&gate.lobby.trust(), gate.lobby.port(), scheme);
+    let origin = Origin::own(&gate.road.lobby.trust(), gate.road.lobby.port(), scheme);
     let fields = [("Accept", &b"*/*"[..]), ("User-Agent", b"sluice"), ("Sluice-Warm-Up", b"1")];
     let head = RequestHead {
         method: Method::Get,
         scheme,
-        authority: format!("localhost:{}", gate.lobby.port()),
+        authority: format!("localhost:{}", gate.road.lobby.port()),
         path_and_query: target.to_owned(),
         fields: fields.into_iter().collect(),
     };
     let mut exchange = Exchange::Own(Box::new(Own::warm_up(head, worker)));
     let began = Instant::now();
-    let sent = tokio::time::timeout_at(deadline, serve_request(&mut exchange, &origin, gate)).await;
+    let sent = tokio::time::timeout_at(deadline, serve_request(&mut exchange, &origin, &gate.road)).await;
     let took = began.elapsed();
     let Ok(sent) = sent else { return if gate.is_warming(worker) { Asked::Late } else { Asked::Over } };
     // The slot is the worker's until it has ended the request, whatever is still read of the answer.

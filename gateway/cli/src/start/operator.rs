@@ -19,8 +19,8 @@ use sluice_catalog::snapshot::{
 };
 use sluice_journal::{CacheUse, Event, IncludeEnd, Journal, Level, Page, Tasks};
 use sluice_message::Coding;
-use sluice_proxy::answers::edge;
 use sluice_proxy::gate::Gate;
+use sluice_proxy::gate::readiness::readiness;
 use sluice_scheduler::{Lane, WorkerState as Life, WorkerView};
 use sluice_supervisor::Gate as _;
 use sluice_supervisor::Supervisor;
@@ -176,7 +176,7 @@ impl Gateway {
     }
 
     fn write_cache_metrics(&self, page: &mut Page) {
-        let cache = self.gate.cache_snapshot();
+        let cache = self.gate.road.cache_snapshot();
         page.metric(&metrics::CACHE_REQUESTS_TOTAL);
         for (how, count) in [
             (CacheUse::Hit, cache.hits),
@@ -193,7 +193,7 @@ impl Gateway {
         page.metric(&metrics::CACHE_BYTES).sample(&[], cache.bytes);
         page.metric(&metrics::INCLUDES_TOTAL);
         for end in IncludeEnd::ALL {
-            page.sample(&[("include", end.as_str())], self.gate.includes(end));
+            page.sample(&[("include", end.as_str())], self.gate.road.includes(end));
         }
         write_disk_cache(page, cache.disk.as_ref());
         write_shared_cache(page, cache.shared.as_ref());
@@ -388,15 +388,15 @@ impl Operator for Gateway {
             quarantined: gate.quarantined_count(),
             alarms: observer.alarms.snapshots(),
             crashes: observer.crashes.latest(),
-            certificates: gate.certificate_snapshots(),
+            certificates: gate.road.certificate_snapshots(),
             growing: observer.growth.snapshot(),
             concurrency: observer.mode.snapshot(),
             runs: observer.runs.snapshot(),
             tails: observer.tails.kept(),
             component_cache: self.supervisor.component_cache(),
-            dial: gate.dial_snapshot(),
+            dial: gate.road.dial_snapshot(),
             effects: observer.effects.snapshot(),
-            page_cache: Some(gate.cache_snapshot()).filter(|cache| cache.enabled),
+            page_cache: Some(gate.road.cache_snapshot()).filter(|cache| cache.enabled),
             react: self
                 .supervisor
                 .react_renders()
@@ -425,7 +425,7 @@ impl Operator for Gateway {
         if self.gate.is_leaving() {
             return Err(DialError::Leaving);
         }
-        self.gate.turn(server, replaces).map_err(DialError::Faults)
+        self.gate.road.turn(server, replaces).map_err(DialError::Faults)
     }
 
     fn reload(&self) -> mpsc::Receiver<Progress> {
@@ -433,11 +433,11 @@ impl Operator for Gateway {
     }
 
     fn cache(&self, url: Option<&str>) -> (CacheSnapshot, Vec<KeptSnapshot>) {
-        (self.gate.cache_snapshot(), url.map(|url| self.gate.kept(url)).unwrap_or_default())
+        (self.gate.road.cache_snapshot(), url.map(|url| self.gate.road.kept(url)).unwrap_or_default())
     }
 
     fn unkept(&self, url: &str) -> Option<UnkeptSnapshot> {
-        self.gate.unkept(url)
+        self.gate.road.unkept(url)
     }
 
     fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64> {
@@ -526,7 +526,7 @@ impl Operator for Gateway {
     }
 
     fn readiness(&self) -> Readiness {
-        let readiness = edge::readiness(&self.gate);
+        let readiness = readiness(&self.gate);
         Readiness {
             ready: readiness.is_ready,
             reason: readiness.reason.to_owned(),
@@ -556,7 +556,7 @@ impl Operator for Gateway {
         page.metric(&metrics::QUARANTINED_REQUESTS).sample(&[], self.gate.quarantined_count());
         page.metric(&metrics::QUARANTINE_REFUSED_TOTAL).sample(&[], self.gate.quarantine_refused_total());
         page.metric(&metrics::CERTIFICATE_EXPIRY_SECONDS);
-        for (name, left_s) in self.gate.certificate_ends() {
+        for (name, left_s) in self.gate.road.certificate_ends() {
             page.sample(&[("certificate", &name)], left_s);
         }
         page.metric(&metrics::WORKERS_WANTED).sample(&[], self.wanted());

@@ -73,7 +73,7 @@ pub async fn come_up(gateway: &Gateway, wire: &mut Wire, gave_up: &mut oneshot::
     match wire.hear().await {
         Ok(Some(Word::TakeOver { tickets })) => {
             if let Some(keys) = tickets {
-                gateway.gate.adopt_ticket_keys(keys);
+                gateway.gate.road.adopt_ticket_keys(keys);
             }
             Ok(())
         }

@@ -188,11 +188,11 @@ async fn upgrade(
     if taken_over.is_ok() {
         gateway.committing.set(true);
         // Before the new one can serve: both serve for a moment, and must not cache apart from each other.
-        gateway.gate.leave_cache_to(purges::to_successor(&estate.run_dir, number));
+        gateway.gate.road.leave_cache_to(purges::to_successor(&estate.run_dir, number));
         taken_over = attempt.take_over(gateway).await;
         if taken_over.is_err() {
             attempt.kill();
-            gateway.gate.take_cache_back();
+            gateway.gate.road.take_cache_back();
             reclaim(gateway, estate);
         }
         gateway.committing.set(false);
@@ -271,7 +271,7 @@ impl Attempt {
     }
 
     async fn take_over(&mut self, gateway: &Gateway) -> Result<(), SuccessorError> {
-        let said = self.wire.say(&Word::TakeOver { tickets: gateway.gate.ticket_keys() }).await;
+        let said = self.wire.say(&Word::TakeOver { tickets: gateway.gate.road.ticket_keys() }).await;
         let Ok(heard) = timeout(TAKE_OVER_MAX, self.wire.hear()).await else {
             return Err(SuccessorError::NotTakenOver);
         };

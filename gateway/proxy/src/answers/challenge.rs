@@ -4,17 +4,17 @@
 use sluice_message::{Method, RequestHead};
 
 use super::Response;
-use crate::gate::Gate;
+use crate::road::Road;
 
 const PREFIX: &str = "/.well-known/acme-challenge/";
 
 /// Answer to a CA's request; `None` for any other. Unknown tokens are the app's.
-pub(crate) async fn answer(gate: &Gate, head: &RequestHead) -> Option<Response> {
+pub(crate) async fn answer(road: &Road, head: &RequestHead) -> Option<Response> {
     let token = head.path().strip_prefix(PREFIX)?.to_owned();
     if !matches!(head.method, Method::Get | Method::Head) {
         return None;
     }
-    let store = gate.certificates()?.store()?.clone();
+    let store = road.certificates()?.store()?.clone();
     let found = tokio::task::spawn_blocking(move || store.challenge_answer(&token)).await;
     let text = found.ok().flatten()?;
     Some(Response::short(200, "application/octet-stream", text))

@@ -1,11 +1,8 @@
 //! Answers that need no worker: the ping path and readiness.
 
-use std::time::Duration;
 
-use tokio::time::Instant;
 
 use super::Response;
-use crate::gate::Gate;
 
 /// Whether new requests should come here, and the reason if not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,47 +19,13 @@ pub struct Readiness {
     pub last_progress_ms: Option<u64>,
 }
 
-/// Readiness by progress of work: a gateway whose workers are busy and finish requests is ready, however long a probe of
-/// the app itself would have to wait.
-#[must_use]
-pub fn readiness(gate: &Gate) -> Readiness {
-    let (workers_ready, queue_length, has_free_slot) =
-        gate.scheduler(|scheduler| (scheduler.ready_count(), scheduler.queue_length(), scheduler.has_free_slot()));
-    let progress = gate.last_progress().map(|at| at.elapsed());
-    // After a handover the service is as ready as it was, even if this process is about to leave.
-    let reason = if (gate.is_leaving() || gate.is_draining()) && !gate.is_handed_over() {
-        "draining"
-    } else if workers_ready == 0 {
-        "no worker is ready"
-    } else if !has_free_slot && is_stalled(gate) {
-        "every worker is busy and none has finished a request for too long"
-    } else {
-        "ready"
-    };
-    Readiness {
-        is_ready: reason == "ready",
-        reason,
-        workers_ready,
-        queue_length,
-        last_progress_ms: progress.map(|since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
-    }
-}
-
-fn is_stalled(gate: &Gate) -> bool {
-    let limit = Duration::from_millis(gate.config().queue.wait_ms_max);
-    let busy_since = gate.oldest_exchange().unwrap_or_else(Instant::now);
-    let moved = gate.last_progress().map_or(busy_since, |progress| progress.max(busy_since));
-    moved.elapsed() > limit
-}
-
 /// The answer to the ping path: the gateway's process is alive.
 pub(crate) fn ping() -> Response {
     Response::short(200, "text/plain; charset=utf-8", "pong\n".to_owned())
 }
 
 /// The answer to the readiness path.
-pub(crate) fn ready(gate: &Gate) -> Response {
-    let readiness = readiness(gate);
+pub(crate) fn ready(readiness: &Readiness) -> Response {
     let body = format!(
         "{{\"ready\":{},\"reason\":\"{}\",\"workers_ready\":{},\"queue_length\":{},\"last_progress_ms\":{}}}\n",
         readiness.is_ready,

@@ -8,7 +8,7 @@ use sluice_journal::Outcome;
 use sluice_scheduler::{Home, RequestId, WorkerId};
 use tokio::time::Instant;
 
-use super::{Response, ResponseBody, Size};
+use super::{Response, ResponseBody};
 use crate::front::own::Own;
 use crate::gate::{Gate, Pass};
 use crate::request::passage::Request;
@@ -22,19 +22,7 @@ use sluice_wire::receive::body::Body;
 use sluice_wire::receive::failure::Failure;
 use sluice_wire::receive::failure::Refusal;
 use sluice_wire::respond::answer::{Answer, End, Next, Times};
-
-/// Worker's answer, with the fields that the gateway adds to its head for this client.
-pub(crate) async fn ask(
-    exchange: &mut Exchange<'_>,
-    origin: &Origin,
-    gate: &Rc<Gate>,
-    request: &mut Request,
-    body: Body,
-) -> Result<Response, Failure> {
-    let mut response = fetch(exchange, origin, gate, request, body).await?;
-    dress(gate, request, &mut response);
-    Ok(response)
-}
+use sluice_wire::respond::encode::Size;
 
 /// Adds the fields for this client alone to the head of a worker's answer.
 pub(crate) fn dress(gate: &Gate, request: &Request, response: &mut Response) {
@@ -54,17 +42,17 @@ pub(crate) fn dress(gate: &Gate, request: &Request, response: &mut Response) {
 pub(crate) async fn fetch(
     exchange: &mut Exchange<'_>,
     origin: &Origin,
-    gate: &Rc<Gate>,
+    gate: Rc<Gate>,
     request: &mut Request,
     body: Body,
 ) -> Result<Response, Failure> {
     let own = Own::of(exchange).and_then(Own::worker);
     let seat = exchange.seat().and_then(|seat| seat.as_any().downcast::<Seat>().ok());
-    let answer = submit(own, seat, origin, gate, request, body).await?;
+    let answer = submit(own, seat, origin, &gate, request, body).await?;
     if exchange.is_half_closed() {
         answer.half_close();
     }
-    let received = head_of(exchange, gate, request, &answer).await?;
+    let received = head_of(exchange, &gate, request, &answer).await?;
     let ReceivedResponse { head, framing, content_length, .. } = received;
     let size = match framing {
         ResponseFraming::None | ResponseFraming::Length(_) => content_length.map_or(Size::Untold, Size::Known),
@@ -90,7 +78,7 @@ async fn submit(
         Some(_) => Some(Pass::default()),
         None => gate.admit(&request.head.method, &request.head.path_and_query, &body, head).await,
     };
-    request.classify(gate);
+    request.classify(&**gate);
     let pass = pass.ok_or(Code::RequestQuarantined)?;
     request.class.need.alone = pass.alone;
     request.class.need.inner = origin.port_within.is_some_and(|port| gate.is_own_call(port));
@@ -100,9 +88,9 @@ async fn submit(
     }
     // Numbers are given to requests that are whole and for a worker, so that their order is the order of the queue however slow
     // a body or a disk was.
-    let (number, answer, at) = (gate.next_request_id(), gate.new_answer(), Instant::now());
+    let (number, answer, at) = (gate.next_request_id(), gate.road.new_answer(), Instant::now());
     request.received = Some(at);
-    request.ticket = Some(Ticket::new(gate, number, &answer));
+    request.ticket = Some(Ticket::new(Rc::clone(gate) as _, number, &answer));
     let token = gate.tokens.of(number);
     // A session's worker may hold others, and an upgrade has no end.
     let may_be_profiled = own.is_none() && request.class.need.home == Home::Any && request.upgrade.is_none();
@@ -157,7 +145,7 @@ fn outbound<'r>(gate: &Gate, request: &'r Request, body: &Body) -> Outbound<'r> 
         trace: *trace,
         profile: None,
         weight: None,
-        is_composed: gate.composer.is_on() && upgrade.is_none(),
+        is_composed: gate.road.composer.is_on() && upgrade.is_none(),
     }
 }
 

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use super::rules::rules;
 use super::store::Object;
-use crate::gate::Gate;
+use crate::road::Road;
 
 /// Least useful time of a page that is written, seconds. A page with less would hardly be found again.
 const USEFUL_S_MIN: u64 = 10;
@@ -36,10 +36,10 @@ impl DiskTier {
     }
 
     /// Writes a page that was stored in memory. A page that is not written still removes an older one from disk.
-    pub(super) fn kept(&self, gate: &Gate, key: &str, object: &Object) {
+    pub(super) fn kept(&self, road: &Road, key: &str, object: &Object) {
         let Some(disk) = self.0.get() else { return };
-        let useful_s = object.policy.borrow().useful_s(gate.moment(), gate.stale_limits());
-        if useful_s < USEFUL_S_MIN || !disk.store(outgoing(gate, key, object)) {
+        let useful_s = object.policy.borrow().useful_s(road.moment(), road.stale_limits());
+        if useful_s < USEFUL_S_MIN || !disk.store(outgoing(road, key, object)) {
             drop(disk.purge(&Purge::Url(key.to_owned()), false));
         }
     }
@@ -50,19 +50,19 @@ impl DiskTier {
     }
 }
 
-fn outgoing(gate: &Gate, key: &str, object: &Object) -> Outgoing {
+fn outgoing(road: &Road, key: &str, object: &Object) -> Outgoing {
     Outgoing {
         key: key.to_owned(),
         head: object.head.clone(),
         policy: object.policy.borrow().clone(),
         tags: object.tags.clone(),
         body: object.body.data().clone(),
-        now: gate.moment(),
+        now: road.moment(),
         clock_ms: clock_ms(),
     }
 }
 
-impl Gate {
+impl Road {
     /// Stores pages on disk from now on, if the config wants it, for this instance alone. `is_successor` means that another gateway still
     /// uses the directory, and releases it soon.
     pub fn keep_pages_on_disk(&self, instance: &Path, is_successor: bool) {
@@ -82,8 +82,8 @@ impl Gate {
         };
         match Disk::start(settings) {
             Ok((disk, heard)) => {
-                let gate = self.rc();
-                tokio::task::spawn_local(async move { gate.hear_disk(heard, is_successor).await });
+                let road = self.rc();
+                tokio::task::spawn_local(async move { road.hear_disk(heard, is_successor).await });
                 let _ = self.cache.disk.0.set(disk);
             }
             Err(error) => self.note_disk(Level::Error, &format!("there is no thread for it: {error}")),

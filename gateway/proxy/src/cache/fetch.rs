@@ -16,11 +16,11 @@ use super::log::Tags;
 use super::reply;
 use super::store::Object;
 use super::unkept::Why;
-use crate::answers::{Response, ResponseBody, worker};
+use crate::answers::{Response, ResponseBody};
 use crate::front::own::Own;
-use crate::gate::Gate;
 use crate::request::passage::Request;
 use crate::respond::compress::KeptBody;
+use crate::road::Road;
 use judge::{Told, asked_for_all, judge};
 pub(super) use judge::{is_for_all, note_lone};
 use sluice_wire::front::exchange::Exchange;
@@ -36,7 +36,7 @@ use sluice_wire::respond::fill::Fill;
 
 /// Fetch of a page: the request, the flight that waits for it, and the cached page to revalidate.
 struct Fetch {
-    gate: Rc<Gate>,
+    road: Rc<Road>,
     flight: Rc<Flight>,
     key: String,
     flight_key: String,
@@ -60,7 +60,7 @@ pub(super) enum For {
 
 /// Begins a flight. It runs in the background, without waiting clients, if `known` may be used meanwhile.
 pub(super) fn start(
-    gate: &Rc<Gate>,
+    road: &Rc<Road>,
     origin: &Origin,
     request: &Request,
     (key, flight_key): (&str, &str),
@@ -68,19 +68,19 @@ pub(super) fn start(
     whom: For,
 ) -> Rc<Flight> {
     let is_background = known.is_some_and(|object| {
-        matches!(object.policy.borrow().reuse(gate.moment(), gate.stale_limits()), Reuse::WhileRevalidating(_))
+        matches!(object.policy.borrow().reuse(road.moment(), road.stale_limits()), Reuse::WhileRevalidating(_))
     });
     let is_lone = matches!(whom, For::One(_));
-    let flight = Flight::new(key, gate.cache.log.since_now(), is_background, is_lone);
+    let flight = Flight::new(key, road.cache.log.since_now(), is_background, is_lone);
     if !is_lone {
-        gate.cache.flights.add(flight_key, &flight);
+        road.cache.flights.add(flight_key, &flight);
     }
     let fetch = Fetch {
-        gate: Rc::clone(gate),
+        road: Rc::clone(road),
         flight: Rc::clone(&flight),
         key: key.to_owned(),
         flight_key: flight_key.to_owned(),
-        head: asked_for_all(&request.head, &gate.cache.keys.rules),
+        head: asked_for_all(&request.head, &road.cache.keys.rules),
         known: known.cloned(),
         position: if let For::One(position) = whom { position } else { None },
     };
@@ -105,7 +105,7 @@ fn conditional(head: &RequestHead, known: Option<&Rc<Object>>) -> RequestHead {
 impl Drop for Fetch {
     /// Ends the flight. This also runs if the task has panicked: no client must wait for ever.
     fn drop(&mut self) {
-        self.gate.cache.flights.remove(&self.flight_key, &self.flight);
+        self.road.cache.flights.remove(&self.flight_key, &self.flight);
         let state = self.flight.state.borrow().clone();
         match state {
             State::Asked => self.flight.set(State::Failed(Refusal::of(Code::GatewayFailed))),
@@ -123,10 +123,10 @@ impl Fetch {
         }
         let condition = self.known.as_ref().filter(|_| !self.flight.is_lone);
         request.head = conditional(&self.head, condition);
-        let (gate, flight) = (&self.gate, &self.flight);
-        let began = gate.moment();
+        let (road, flight) = (&self.road, &self.flight);
+        let began = road.moment();
         let mut exchange = Exchange::Own(Box::new(Own::for_many(request.head.clone(), flight)));
-        let answered = worker::fetch(&mut exchange, origin, gate, &mut request, Body::default()).await;
+        let answered = road.workers().fetch(&mut exchange, origin, &mut request, Body::default()).await;
         let response = match answered {
             Ok(response) => response,
             Err(failure) => {
@@ -140,16 +140,16 @@ impl Fetch {
                 });
             }
         };
-        let came = gate.moment();
+        let came = road.moment();
         if response.head.status == 304
             && let Some(known) = self.known.as_ref().filter(|_| !self.flight.is_lone)
         {
             return self.freshen(known, request, &response.head, began, came);
         }
         // An error that may be kept must not take the place of a page that may still be used.
-        let is_usable = |object: &Rc<Object>| object.policy.borrow().reuse(came, gate.stale_limits()) != Reuse::Never;
+        let is_usable = |object: &Rc<Object>| object.policy.borrow().reuse(came, road.stale_limits()) != Reuse::Never;
         let is_worse = is_of_request(response.head.status) && self.known.as_ref().is_some_and(is_usable);
-        let judged = judge(gate, &self.head, &response, (began, came));
+        let judged = judge(road, &self.head, &response, (began, came));
         let judged = judged.and_then(|told| if is_worse { Err(Why::Worse) } else { Ok(told) });
         match (judged, response.body) {
             (Ok(told), ResponseBody::Fill(answer, size)) => {
@@ -165,10 +165,10 @@ impl Fetch {
 
     /// Marks the cached page as fresh again, because it has not changed.
     fn freshen(&self, known: &Rc<Object>, request: Request, not_modified: &ResponseHead, began: Moment, came: Moment) {
-        let gate = &self.gate;
+        let road = &self.road;
         let head = freshened(&known.head, not_modified, came);
-        let rule = gate.cache.rule(self.head.path());
-        let chosen = &gate.cache.vary_by;
+        let rule = road.cache.rule(self.head.path());
+        let chosen = &road.cache.vary_by;
         let answered = Answered { request: &self.head, response: &head, chosen, rule, asked: began, came };
         let policy = match renewed(answered) {
             Ok(policy) => policy,
@@ -191,7 +191,7 @@ impl Fetch {
             tags: known.tags.clone(),
             born: self.flight.since.number,
         });
-        gate.cache.marks.end(&self.flight_key);
+        road.cache.marks.end(&self.flight_key);
         self.keep(&object);
         self.leave(request);
         self.flight.set(State::Kept(object));
@@ -205,18 +205,18 @@ impl Fetch {
         (answer, size): (Rc<Answer>, Size),
         request: Request,
     ) {
-        let gate = &self.gate;
-        let limits = gate.config();
+        let road = &self.road;
+        let limits = road.config();
         let bytes_max = limits.bounds.page_bytes_max;
         let memory_bytes_max = to_usize(limits.bounds.response_memory_bytes_max);
-        let body = Fill::new(&gate.store, memory_bytes_max, limits.response_file_bytes_max());
+        let body = Fill::new(&road.store, memory_bytes_max, limits.response_file_bytes_max());
         let may_get_tags = answer.parts().may_grow;
-        let head = reply::cleaned(head, gate.moment());
+        let head = reply::cleaned(head, road.moment());
         let shared = Shared::new(head, size, policy, (tags, may_get_tags), body);
         self.flight.set(State::Shared(Rc::clone(&shared)));
-        gate.cache.marks.end(&self.flight_key);
+        road.cache.marks.end(&self.flight_key);
         if self.flight.is_lone {
-            gate.cache.flights.add(&self.flight_key, &self.flight);
+            road.cache.flights.add(&self.flight_key, &self.flight);
         }
         match copy(&answer, &shared, bytes_max).await {
             Ok(trailers) => {
@@ -247,13 +247,13 @@ impl Fetch {
     /// Caches an answer that was written for all. One page at a time is gathered, so that this takes the memory of one, however many end at
     /// once.
     async fn keep_whole(&self, shared: &Shared, tags: Vec<Box<str>>) {
-        let gate = &self.gate;
-        let Ok(_turn) = gate.cache.gathers.acquire().await else { return };
-        let mut held = Held::of(&gate.store.memory);
+        let road = &self.road;
+        let Ok(_turn) = road.cache.gathers.acquire().await else { return };
+        let mut held = Held::of(&road.store.memory);
         held.set(to_usize(shared.len()));
         match shared.gather().await {
             Ok(body) => {
-                let body = KeptBody::new(body, gate.compression.is_enabled());
+                let body = KeptBody::new(body, road.compression.is_enabled());
                 let (head, policy) = (shared.head.clone(), shared.policy.clone().into());
                 self.keep(&Rc::new(Object { head, body, policy, tags, born: self.flight.since.number }));
             }
@@ -264,11 +264,11 @@ impl Fetch {
     /// Caches a page that was rendered, here and for other gateways.
     fn keep(&self, object: &Rc<Object>) {
         if self.put(object) {
-            self.gate.cache.unkept.forget(&self.key);
-            self.gate.cache.counts.stored.update(|count| count + 1);
-            self.gate.cache.disk.kept(&self.gate, &self.key, object);
-            if let (Some(tier), Some(position)) = (&self.gate.cache.tier, self.position) {
-                tier.store(&self.gate, &self.key, object, position);
+            self.road.cache.unkept.forget(&self.key);
+            self.road.cache.counts.stored.update(|count| count + 1);
+            self.road.cache.disk.kept(&self.road, &self.key, object);
+            if let (Some(tier), Some(position)) = (&self.road.cache.tier, self.position) {
+                tier.store(&self.road, &self.key, object, position);
             }
         } else {
             self.unkept(object.head.status, Why::Outdated);
@@ -280,13 +280,13 @@ impl Fetch {
         let is_left = !self.flight.since.is_purged(&self.key, Tags::All(&object.tags));
         if is_left {
             self.flight.is_kept.set(true);
-            self.gate.cache.store.borrow_mut().put(&self.key, &self.head.fields, Rc::clone(object));
+            self.road.cache.store.borrow_mut().put(&self.key, &self.head.fields, Rc::clone(object));
         }
         is_left
     }
 
     fn unkept(&self, status: u16, why: Why) {
-        self.gate.cache.unkept.note(&self.key, status, why);
+        self.road.cache.unkept.note(&self.key, status, why);
     }
 
     fn leave(&self, request: Request) {

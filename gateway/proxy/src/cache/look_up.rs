@@ -14,8 +14,8 @@ use super::reply;
 use super::source::Source;
 use super::store::Object;
 use crate::answers::Response;
-use crate::gate::Gate;
 use crate::request::passage::Request;
+use crate::road::Road;
 use sluice_wire::front::exchange::{Exchange, Woke};
 use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::failure::Failure;
@@ -47,7 +47,7 @@ enum Given {
 /// Number of times that a client waits for a render that turns out to be for others, before a worker is asked for it alone.
 const WAITS_MAX: u32 = 3;
 
-impl Gate {
+impl Road {
     /// Current time, by both clocks.
     pub(crate) fn moment(&self) -> Moment {
         let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -65,12 +65,12 @@ impl Gate {
 pub(crate) async fn answer(
     exchange: &mut Exchange<'_>,
     origin: &Origin,
-    gate: &Rc<Gate>,
+    road: &Rc<Road>,
     request: &mut Request,
 ) -> Result<Option<Found>, Failure> {
-    let found = look_up(exchange, origin, gate, request).await;
+    let found = look_up(exchange, origin, road, request).await;
     if let Some(how) = request.cached {
-        gate.cache.counts.count(how);
+        road.cache.counts.count(how);
     }
     found
 }
@@ -78,10 +78,10 @@ pub(crate) async fn answer(
 async fn look_up(
     exchange: &mut Exchange<'_>,
     origin: &Origin,
-    gate: &Rc<Gate>,
+    road: &Rc<Road>,
     request: &mut Request,
 ) -> Result<Option<Found>, Failure> {
-    let cache = &gate.cache;
+    let cache = &road.cache;
     if !cache.is_on
         || cache.successor.is_there()
         || exchange.is_own()
@@ -102,9 +102,9 @@ async fn look_up(
     for _ in 0..WAITS_MAX {
         let kept = cache.store.borrow().find(&key, &request.head.fields);
         let mut stale = None;
-        let reuse = kept.as_ref().map(|object| object.policy.borrow().reuse(gate.moment(), gate.stale_limits()));
+        let reuse = kept.as_ref().map(|object| object.policy.borrow().reuse(road.moment(), road.stale_limits()));
         if let (Some(object), Some(Reuse::Fresh(_))) = (&kept, reuse) {
-            return Ok(Some(served(gate, request, object, Source::Hit).into()));
+            return Ok(Some(served(road, request, object, Source::Hit).into()));
         }
         let known = depends_on.take().or_else(|| cache.store.borrow().dimensions(&key));
         let flight_key = flight::key_of(&key, &request.head.fields, known.as_ref());
@@ -112,9 +112,9 @@ async fn look_up(
             match reuse {
                 Reuse::WhileRevalidating(_) => {
                     if cache.flights.is_free(&flight_key) {
-                        fetch::start(gate, origin, request, (&key, &flight_key), Some(object), For::All);
+                        fetch::start(road, origin, request, (&key, &flight_key), Some(object), For::All);
                     }
-                    return Ok(Some(served(gate, request, object, Source::Stale).into()));
+                    return Ok(Some(served(road, request, object, Source::Stale).into()));
                 }
                 Reuse::IfError(_) => stale = Some(Rc::clone(object)),
                 Reuse::Fresh(_) | Reuse::Never => {}
@@ -126,7 +126,7 @@ async fn look_up(
         }
         let mark = cache.marks.get(&flight_key);
         let is_lone = is_alone || mark.is_some();
-        let joined = cache.flights.open_to(&flight_key, &request.head.fields, gate.moment(), is_lone);
+        let joined = cache.flights.open_to(&flight_key, &request.head.fields, road.moment(), is_lone);
         let is_leader = joined.is_none();
         // What such a client asks for besides the page is the app's to answer, as far as nobody else gets that.
         if is_leader && is_lone && (exchange.is_half_closed() || !is_for_all(&request.head, &cache.keys.rules)) {
@@ -134,11 +134,11 @@ async fn look_up(
             return Ok(None);
         }
         let whom = if is_lone { For::One(mark.and_then(|mark| mark.position)) } else { For::All };
-        let start = || fetch::start(gate, origin, request, (&key, &flight_key), kept.as_ref(), whom);
+        let start = || fetch::start(road, origin, request, (&key, &flight_key), kept.as_ref(), whom);
         let flight = joined.unwrap_or_else(start);
-        let waiting = Waiting::new(gate.new_answer(), &flight, is_leader, cache.log.since_now());
+        let waiting = Waiting::new(road.new_answer(), &flight, is_leader, cache.log.since_now());
         wait(exchange, &waiting).await?;
-        match given(gate, request, waiting, stale.as_deref())? {
+        match given(road, request, waiting, stale.as_deref())? {
             Given::Answer(found) => return Ok(Some(found)),
             Given::Nothing => return Ok(None),
             Given::Alone => is_alone = true,
@@ -168,7 +168,7 @@ async fn wait(exchange: &mut Exchange<'_>, waiting: &Waiting) -> Result<(), Fail
     }
 }
 
-fn given(gate: &Gate, request: &mut Request, waiting: Waiting, stale: Option<&Object>) -> Result<Given, Failure> {
+fn given(road: &Road, request: &mut Request, waiting: Waiting, stale: Option<&Object>) -> Result<Given, Failure> {
     let fallback = waiting.flight.fallback.borrow().clone();
     let fallback = fallback.filter(|object| object.policy.borrow().is_for(&request.head.fields));
     let stale = stale.or(fallback.as_deref());
@@ -182,22 +182,22 @@ fn given(gate: &Gate, request: &mut Request, waiting: Waiting, stale: Option<&Ob
             let is_stored = waiting.flight.is_kept.get();
             let source = if is_leader { Source::Miss { is_stored } } else { Source::Joined };
             request.cached = Some(source.as_use());
-            reply::shared(gate, &request.head, &shared, source)
+            reply::shared(road, &request.head, &shared, source)
         }
         State::Kept(object)
             if is_leader
                 || object.policy.borrow().is_for(&request.head.fields) && waiting.may_have(Tags::All(&object.tags)) =>
         {
             let is_stored = waiting.flight.is_kept.get();
-            served(gate, request, &object, Source::Revalidated { is_stored })
+            served(road, request, &object, Source::Revalidated { is_stored })
         }
         State::Found(object, source)
             if object.policy.borrow().is_for(&request.head.fields) && waiting.may_have(Tags::All(&object.tags)) =>
         {
-            let is_fresh = matches!(object.policy.borrow().reuse(gate.moment(), gate.stale_limits()), Reuse::Fresh(_));
+            let is_fresh = matches!(object.policy.borrow().reuse(road.moment(), road.stale_limits()), Reuse::Fresh(_));
             // It goes on without this client where it is stale.
             return Ok(Given::Answer(
-                served(gate, request, &object, if is_fresh { source } else { Source::Stale }).into(),
+                served(road, request, &object, if is_fresh { source } else { Source::Stale }).into(),
             ));
         }
         State::Shared(shared) => return Ok(Given::Again(Some(shared.policy.dimensions.clone()))),
@@ -208,7 +208,7 @@ fn given(gate: &Gate, request: &mut Request, waiting: Waiting, stale: Option<&Ob
         State::Failed(_) | State::AppError if stale.is_some() => {
             let Some(object) = stale else { return Ok(Given::Again(None)) };
             request.step = Some(Step::Stale);
-            served(gate, request, object, Source::StaleIfError)
+            served(road, request, object, Source::StaleIfError)
         }
         State::Failed(refusal) => {
             request.cached = Some(missed);
@@ -221,20 +221,20 @@ fn given(gate: &Gate, request: &mut Request, waiting: Waiting, stale: Option<&Ob
             };
             request.cached = Some(missed);
             request.settle(&waiting);
-            return Ok(Given::Answer(reply::private(gate, request, missed, response).into()));
+            return Ok(Given::Answer(reply::private(road, request, missed, response).into()));
         }
     };
     Ok(Given::Answer(Found { response, waiting: is_leader.then_some(waiting) }))
 }
 
-fn served(gate: &Gate, request: &mut Request, object: &Object, source: Source) -> Response {
+fn served(road: &Road, request: &mut Request, object: &Object, source: Source) -> Response {
     request.cached = Some(source.as_use());
-    reply::kept(gate, &request.head, object, source)
+    reply::kept(road, &request.head, object, source)
 }
 
 /// Updates the cache after a worker's answer to one client: after a change, cached variants of the page are outdated (RFC 9111 §4.4).
-pub(crate) async fn note(gate: &Gate, origin: &Origin, request: &Request, response: &mut Response) {
-    let cache = &gate.cache;
+pub(crate) async fn note(road: &Road, origin: &Origin, request: &Request, response: &mut Response) {
+    let cache = &road.cache;
     if !cache.is_on {
         return;
     }
@@ -247,9 +247,9 @@ pub(crate) async fn note(gate: &Gate, origin: &Origin, request: &Request, respon
             let changed = RequestHead { method: Method::Get, path_and_query: target, ..head.clone() };
             cache.keys.key_of(&changed, origin)
         });
-        purge::known(keys.map(|key| gate.outdate(key)).collect()).await;
+        purge::known(keys.map(|key| road.outdate(key)).collect()).await;
     }
-    fetch::note_lone(gate, request, response);
+    fetch::note_lone(road, request, response);
     if request.cached.is_some() && !elements_have(&response.head, "sluice") {
         let why = if matches!(head.method, Method::Get | Method::Head) { "bypass" } else { "method" };
         response.head.fields.push("Cache-Status", format!("Sluice; fwd={why}"));

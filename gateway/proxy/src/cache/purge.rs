@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use super::Cache;
 use super::log::Purged;
-use crate::gate::Gate;
+use crate::road::Road;
 
 /// Most variants of one page, on all hosts, that are shown.
 const KEPT_MAX: usize = 100;
@@ -83,7 +83,7 @@ impl Cache {
     }
 }
 
-impl Gate {
+impl Road {
     /// Drops the pages that a purge affects, or marks them as stale with `is_soft`; all purges come this way. No client gets an affected
     /// page from now on. The receiver gets the number of affected variants, after the pages are gone and the workers have purged the parts
     /// of pages that they cache themselves.
@@ -104,9 +104,9 @@ impl Gate {
         let (sender, receiver) = oneshot::channel();
         let sweep = self.cache.begin_sweep(&purge, is_soft, self.moment());
         others.extend(self.cache.disk.purge(&purge, is_soft));
-        let gate = self.rc();
+        let road = self.rc();
         tokio::task::spawn_local(async move {
-            let mut count = gate.cache.finish(sweep).await;
+            let mut count = road.cache.finish(sweep).await;
             let mut purged = pin!(all(parts.into_iter().chain(others)));
             let mut sender = Some(sender);
             if timeout(PARTS_MAX, &mut purged).await.is_err() {
@@ -114,9 +114,9 @@ impl Gate {
                 purged.await;
             }
             // A page that was rendered meanwhile may have a part that was not purged yet.
-            let again = gate.cache.begin_sweep(&purge, is_soft, gate.moment());
-            let on_disk = gate.cache.disk.purge(&purge, is_soft);
-            let more = gate.cache.finish(again).await;
+            let again = road.cache.begin_sweep(&purge, is_soft, road.moment());
+            let on_disk = road.cache.disk.purge(&purge, is_soft);
+            let more = road.cache.finish(again).await;
             let _ = timeout(PARTS_MAX, all(on_disk)).await;
             // What was softened before is come to once more.
             count = if is_soft { count.max(more) } else { count + more };
@@ -150,9 +150,9 @@ impl Gate {
             let _ = sender.send(sweep.count);
             return receiver;
         }
-        let gate = self.rc();
+        let road = self.rc();
         tokio::task::spawn_local(async move {
-            let count = gate.cache.finish(sweep).await;
+            let count = road.cache.finish(sweep).await;
             let _ = timeout(PARTS_MAX, all(others)).await;
             let _ = sender.send(count);
         });

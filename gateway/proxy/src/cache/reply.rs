@@ -12,9 +12,9 @@ use super::purge;
 use super::source::Source;
 use super::store::Object;
 use crate::answers::conditions::{Conditions, Verdict};
-use crate::answers::{Response, ResponseBody, worker};
-use crate::gate::Gate;
+use crate::answers::{Response, ResponseBody};
 use crate::request::passage::Request;
+use crate::road::Road;
 
 /// Room for the fields that are added to a cached head, here and by compression: their number and their bytes.
 const ADDED: (usize, usize) = (5, 160);
@@ -31,37 +31,37 @@ pub(super) fn cleaned(mut head: ResponseHead, came: Moment) -> ResponseHead {
     head
 }
 
-fn with_age(gate: &Gate, head: &ResponseHead, policy: &Policy, source: Source) -> ResponseHead {
-    let now = gate.moment();
+fn with_age(road: &Road, head: &ResponseHead, policy: &Policy, source: Source) -> ResponseHead {
+    let now = road.moment();
     let fields = head.fields.clone_with_room(ADDED.0, ADDED.1);
     let mut head = ResponseHead { status: head.status, reason: head.reason.clone(), fields };
     let age_s = policy.age_s(now);
     if age_s > 0 || source.as_use() == CacheUse::Hit {
         head.fields.push_written("Age", format_args!("{age_s}"));
     }
-    source.tell(policy.reuse(now, gate.stale_limits()), &mut head.fields);
+    source.tell(policy.reuse(now, road.stale_limits()), &mut head.fields);
     head
 }
 
 /// Answer that is still being written for many.
-pub(super) fn shared(gate: &Gate, request: &RequestHead, shared: &Shared, source: Source) -> Response {
-    let head = with_age(gate, &shared.head, &shared.policy, source);
-    if verdict(gate, request, &head, 0) == Verdict::NotModified {
+pub(super) fn shared(road: &Road, request: &RequestHead, shared: &Shared, source: Source) -> Response {
+    let head = with_age(road, &shared.head, &shared.policy, source);
+    if verdict(road, request, &head, 0) == Verdict::NotModified {
         return not_modified(head);
     }
     Response { head, body: ResponseBody::Fill(shared.reader(), shared.size) }
 }
 
 /// Verdict of the client's conditions on an answer; they apply to status 200 only.
-fn verdict(gate: &Gate, request: &RequestHead, head: &ResponseHead, bytes: u64) -> Verdict {
+fn verdict(road: &Road, request: &RequestHead, head: &ResponseHead, bytes: u64) -> Verdict {
     let fields = &request.fields;
     // What the client has was composed of another.
-    if head.status != 200 || !has_conditions(fields) || gate.composer.takes(request, head) {
+    if head.status != 200 || !has_conditions(fields) || road.composer.takes(request, head) {
         return Verdict::Whole;
     }
     let etag = head.fields.get("etag").and_then(|etag| std::str::from_utf8(etag).ok()).unwrap_or_default();
     let modified = head.fields.get("last-modified").and_then(date);
-    let now = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(gate.moment().wall_s);
+    let now = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(road.moment().wall_s);
     Conditions::of(fields, request.method == Method::Head).verdict(etag, modified, bytes, now)
 }
 
@@ -75,10 +75,10 @@ fn date(value: &[u8]) -> Option<SystemTime> {
 }
 
 /// Cached answer, or the part of it that the client asks for.
-pub(super) fn kept(gate: &Gate, request: &RequestHead, object: &Object, source: Source) -> Response {
-    let mut head = with_age(gate, &object.head, &object.policy.borrow(), source);
+pub(super) fn kept(road: &Road, request: &RequestHead, object: &Object, source: Source) -> Response {
+    let mut head = with_age(road, &object.head, &object.policy.borrow(), source);
     let len = object.body.data().len() as u64;
-    match verdict(gate, request, &head, len) {
+    match verdict(road, request, &head, len) {
         Verdict::Whole => Response { head, body: ResponseBody::Kept(Rc::clone(&object.body)) },
         Verdict::Part(from, end) => {
             head.status = 206;
@@ -120,12 +120,12 @@ fn not_modified(mut head: ResponseHead) -> Response {
 
 /// Answer that was rendered for many and is for this client alone. The app has not seen the client's conditions.
 /// `missed` tells whether others waited for it, or the page was known to be for one client alone.
-pub(super) fn private(gate: &Gate, request: &Request, missed: CacheUse, mut response: Response) -> Response {
-    worker::dress(gate, request, &mut response);
+pub(super) fn private(road: &Road, request: &Request, missed: CacheUse, mut response: Response) -> Response {
+    road.workers().dress(request, &mut response);
     purge::hide_tags(&mut response.head);
     let why = if missed == CacheUse::Bypass { "bypass" } else { "uri-miss" };
     response.head.fields.push("Cache-Status", format!("Sluice; fwd={why}"));
-    if verdict(gate, &request.head, &response.head, 0) == Verdict::NotModified {
+    if verdict(road, &request.head, &response.head, 0) == Verdict::NotModified {
         // The body is dropped with the request's ticket.
         return not_modified(response.head);
     }

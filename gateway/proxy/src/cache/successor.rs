@@ -9,7 +9,7 @@ use std::rc::Rc;
 use sluice_catalog::snapshot::Purge;
 use tokio::sync::oneshot;
 
-use crate::gate::Gate;
+use crate::road::Road;
 
 /// Carries a purge out at the successor; the flag says whether pages stay as stale ones. The receiver is done when the purge is in force
 /// there, or when the successor is gone.
@@ -31,7 +31,7 @@ impl Successor {
     }
 }
 
-impl Gate {
+impl Road {
     /// Answers no client from the page cache from now on, because a successor is about to serve. Purges reach it by `purger`.
     pub fn leave_cache_to(&self, purger: SuccessorPurger) {
         self.cache.successor.0.replace(Some(purger));

@@ -21,17 +21,17 @@ fn play(story: impl AsyncFnOnce()) {
     LocalSet::new().block_on(&runtime, async { timeout(Duration::from_secs(60), story()).await.unwrap() });
 }
 
-fn gate() -> Rc<Gate> {
+fn road() -> Rc<Road> {
     let mut config = Config::default();
     config.cache.enabled = true;
     config.cache.bytes_max = 64 << 20;
     let journal = Journal::new(Options::default(), std::io::sink()).unwrap();
     let config = Rc::new(config);
     let observer = Observer::new(&config, journal);
-    crate::gate(ActiveConfig::read(config).unwrap(), observer).unwrap()
+    Road::new(ActiveConfig::read(config).unwrap(), observer).unwrap()
 }
 
-fn policy(gate: &Gate) -> Policy {
+fn policy(road: &Road) -> Policy {
     let request = RequestHead {
         method: Method::Get,
         scheme: Scheme::Http,
@@ -41,31 +41,31 @@ fn policy(gate: &Gate) -> Policy {
     };
     let mut fields = Fields::default();
     fields.push("Cache-Control", "public, max-age=600");
-    let (response, now) = (ResponseHead::new(200, fields), gate.moment());
+    let (response, now) = (ResponseHead::new(200, fields), road.moment());
     let answered =
         Answered { request: &request, response: &response, chosen: &[], rule: Rule::default(), asked: now, came: now };
     storable(answered).unwrap()
 }
 
 /// A page that is kept as a render would be.
-fn keep(gate: &Gate) {
+fn keep(road: &Road) {
     let object = Object {
         head: ResponseHead::new(200, Fields::default()),
         body: KeptBody::new("page".into(), false),
-        policy: policy(gate).into(),
+        policy: policy(road).into(),
         tags: Vec::new(),
-        born: gate.cache.log.since_now().number,
+        born: road.cache.log.since_now().number,
     };
-    gate.cache.store.borrow_mut().put(KEY, &Fields::default(), Rc::new(object));
+    road.cache.store.borrow_mut().put(KEY, &Fields::default(), Rc::new(object));
 }
 
 /// Purges that a successor was asked for, with those who wait for them.
 type Asked = Rc<RefCell<Vec<(Purge, bool, oneshot::Sender<()>)>>>;
 
-fn overtaken(gate: &Gate) -> Asked {
+fn overtaken(road: &Road) -> Asked {
     let asked = Asked::default();
     let purges = Rc::clone(&asked);
-    gate.leave_cache_to(Rc::new(move |purge, is_soft| {
+    road.leave_cache_to(Rc::new(move |purge, is_soft| {
         let (done, when_done) = oneshot::channel();
         purges.borrow_mut().push((purge.clone(), is_soft, done));
         when_done
@@ -76,11 +76,11 @@ fn overtaken(gate: &Gate) -> Asked {
 #[test]
 fn i7_a_purge_returns_when_it_is_in_force_at_the_successor() {
     play(async || {
-        let gate = gate();
-        keep(&gate);
-        let asked = overtaken(&gate);
+        let road = road();
+        keep(&road);
+        let asked = overtaken(&road);
         let tag = Purge::Tag("one".to_owned());
-        let mut purged = [gate.purge(&tag, true), gate.outdate(KEY.to_owned())];
+        let mut purged = [road.purge(&tag, true), road.outdate(KEY.to_owned())];
         let told: Vec<_> = asked.borrow().iter().map(|(purge, is_soft, _)| (purge.clone(), *is_soft)).collect();
         assert_eq!(told, [(tag, true), (Purge::Url(KEY.to_owned()), false)]);
         tokio::task::yield_now().await;
@@ -98,25 +98,25 @@ fn i7_a_purge_returns_when_it_is_in_force_at_the_successor() {
 #[test]
 fn a_successor_that_does_not_answer_holds_a_purge_up_for_seconds_only() {
     play(async || {
-        let gate = gate();
-        let _asked = overtaken(&gate);
-        assert_eq!(gate.purge(&Purge::Url(KEY.to_owned()), false).await, Ok(0));
+        let road = road();
+        let _asked = overtaken(&road);
+        assert_eq!(road.purge(&Purge::Url(KEY.to_owned()), false).await, Ok(0));
     });
 }
 
 #[test]
 fn i7_a_gateway_whose_successor_has_failed_caches_again_and_begins_with_nothing() {
     play(async || {
-        let gate = gate();
+        let road = road();
         // Where there was no successor, nothing is lost.
-        gate.take_cache_back();
-        keep(&gate);
-        let asked = overtaken(&gate);
-        assert!(gate.cache.successor.is_there());
-        gate.take_cache_back();
-        assert!(!gate.cache.successor.is_there());
-        assert!(gate.cache.store.borrow().find(KEY, &Fields::default()).is_none());
-        assert_eq!(gate.purge(&Purge::All, false).await, Ok(0));
+        road.take_cache_back();
+        keep(&road);
+        let asked = overtaken(&road);
+        assert!(road.cache.successor.is_there());
+        road.take_cache_back();
+        assert!(!road.cache.successor.is_there());
+        assert!(road.cache.store.borrow().find(KEY, &Fields::default()).is_none());
+        assert_eq!(road.purge(&Purge::All, false).await, Ok(0));
         assert!(asked.borrow().is_empty());
     });
 }

@@ -15,7 +15,7 @@ use tokio::sync::mpsc::Receiver;
 
 use super::Cache;
 use super::store::Object;
-use crate::gate::Gate;
+use crate::road::Road;
 
 /// The tier and its messages, as [`Tier::start`] returns them.
 pub(crate) type Started = (Tier, Receiver<Heard>);
@@ -38,8 +38,8 @@ impl SecondTier {
     }
 
     /// Page that another gateway has stored for such requests, and the position of one that is rendered now.
-    pub(super) async fn look_up(&self, gate: &Gate, key: &str, request: &Fields) -> (Option<Page>, Option<Position>) {
-        match self.tier.look_up(key, request, gate.moment()).await {
+    pub(super) async fn look_up(&self, road: &Road, key: &str, request: &Fields) -> (Option<Page>, Option<Position>) {
+        match self.tier.look_up(key, request, road.moment()).await {
             Answer::Page(page, position) => (Some(*page), position),
             Answer::Nothing(position) => (None, position),
             Answer::Away => (None, None),
@@ -47,12 +47,12 @@ impl SecondTier {
     }
 
     /// Stores a page for other gateways, in the background.
-    pub(super) fn store(&self, gate: &Gate, key: &str, object: &Object, position: Position) {
-        let (now, policy) = (gate.moment(), object.policy.borrow().clone());
+    pub(super) fn store(&self, road: &Road, key: &str, object: &Object, position: Position) {
+        let (now, policy) = (road.moment(), object.policy.borrow().clone());
         self.tier.store(ToStore {
             url: key.to_owned(),
             head: object.head.clone(),
-            useful_s: policy.useful_s(now, gate.stale_limits()),
+            useful_s: policy.useful_s(now, road.stale_limits()),
             policy,
             tags: object.tags.clone(),
             body: object.body.data().clone(),
@@ -92,43 +92,43 @@ impl Cache {
 
 /// Carries out the purges of other gateways, and reports to the operator when the shared cache comes and goes. It runs for as long as there
 /// is one.
-pub async fn hear_other_gateways(gate: Rc<Gate>) {
-    let Some(tier) = &gate.cache.tier else { return };
+pub async fn hear_other_gateways(road: Rc<Road>) {
+    let Some(tier) = &road.cache.tier else { return };
     let Some(mut heard) = tier.heard.take() else { return };
     while let Some(heard) = heard.recv().await {
-        take(&gate, tier, heard);
+        take(&road, tier, heard);
     }
     tier.tier.went_down();
     note(
-        &gate,
+        &road,
         Level::Error,
         "its thread was lost to a fault in the gateway; it stays out of use until the next start",
     );
 }
 
-fn take(gate: &Gate, second: &SecondTier, heard: Heard) {
+fn take(road: &Road, second: &SecondTier, heard: Heard) {
     match heard {
         Heard::Up => {
             second.tier.came_up();
             if second.told_up.replace(Some(true)) != Some(true) {
-                note(gate, Level::Info, "it is in use");
+                note(road, Level::Info, "it is in use");
             }
         }
         Heard::Down(why) => {
             second.tier.went_down();
             if second.told_up.replace(Some(false)) != Some(false) {
                 let text = format!("{why}; pages are kept in this gateway's memory alone until it answers in time");
-                note(gate, Level::Warn, &text);
+                note(road, Level::Warn, &text);
             }
         }
-        Heard::Refuses(Some(why)) => note(gate, Level::Warn, &format!("it refuses pages: {why}")),
-        Heard::Refuses(None) => note(gate, Level::Info, "it takes pages again"),
+        Heard::Refuses(Some(why)) => note(road, Level::Warn, &format!("it refuses pages: {why}")),
+        Heard::Refuses(None) => note(road, Level::Info, "it takes pages again"),
         // Workers purge what they keep themselves whatever comes of it.
-        Heard::Purge(purge, is_soft) => drop(gate.purge_here(purge, is_soft, Vec::new())),
+        Heard::Purge(purge, is_soft) => drop(road.purge_here(purge, is_soft, Vec::new())),
         Heard::Lost => {
-            drop(gate.purge_pages(&Purge::Prefix(String::new()), true, Vec::new()));
+            drop(road.purge_pages(&Purge::Prefix(String::new()), true, Vec::new()));
             note(
-                gate,
+                road,
                 Level::Warn,
                 "its purges were lost; all pages in memory count as stale, as one of them may have been purged",
             );
@@ -136,8 +136,8 @@ fn take(gate: &Gate, second: &SecondTier, heard: Heard) {
     }
 }
 
-fn note(gate: &Gate, level: Level, what: &str) {
-    let address = gate.cache.tier.as_ref().map_or("", |tier| tier.tier.address());
+fn note(road: &Road, level: Level, what: &str) {
+    let address = road.cache.tier.as_ref().map_or("", |tier| tier.tier.address());
     let text = format!("shared cache {address}: {what}");
-    gate.observer.emit(Happening::Note { level, text: &text });
+    road.observer.emit(Happening::Note { level, text: &text });
 }

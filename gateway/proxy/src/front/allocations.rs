@@ -87,7 +87,7 @@ fn allocations_of(requests: u64, is_kept: bool) -> u64 {
         let asking = std::thread::spawn(move || ask(Client::connect(local).unwrap(), requests, &counting));
         let (stream, peer) = listener.accept().await.unwrap();
         let bounds = Bounds { all: 10, of_address: None };
-        let Ok(handle) = gate.lobby.connections.admit(peer.ip(), bounds, Instant::now()) else {
+        let Ok(handle) = gate.road.lobby.connections.admit(peer.ip(), bounds, Instant::now()) else {
             panic!("there is room")
         };
         let reporting = Rc::clone(&gate);
@@ -104,8 +104,8 @@ fn allocations_of(requests: u64, is_kept: bool) -> u64 {
                 );
             }
         });
-        let origin = listen::origin(&gate.lobby, peer, local, Scheme::Http);
-        serve(ClientStream::Plain(Socket::Os(stream)), origin, gate, handle).await;
+        let origin = listen::origin(&gate.road.lobby, peer, local, Scheme::Http);
+        serve(ClientStream::Plain(Socket::Os(stream)), origin, Rc::clone(&gate.road), handle).await;
         reports.abort();
         asking.join().unwrap();
     };

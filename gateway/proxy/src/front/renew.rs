@@ -11,7 +11,7 @@ use sluice_certificates::acme::{Asker, NameState, Settings, Told};
 use sluice_journal::{Event, Level};
 use tokio::sync::mpsc;
 
-use crate::gate::Gate;
+use crate::road::Road;
 use sluice_wire::front::tls::Known;
 
 /// Pause between two checks whether another config is in force.
@@ -32,36 +32,36 @@ impl Renewals {
 }
 
 /// Renews certificates for ever. A gateway that drains requests none, as another may be there that does.
-pub async fn run(gate: Rc<Gate>) {
+pub async fn run(road: Rc<Road>) {
     let mut in_force: Option<Rc<Config>> = None;
     let mut told = None;
     loop {
-        let wanted = Some(gate.config()).filter(|_| !gate.is_draining());
+        let wanted = Some(road.config()).filter(|_| !road.lobby.is_draining());
         let is_same = match (&wanted, &in_force) {
             (Some(wanted), Some(in_force)) => Rc::ptr_eq(wanted, in_force),
             (wanted, in_force) => wanted.is_none() && in_force.is_none(),
         };
         if !is_same {
-            let settings = wanted.as_ref().and_then(|config| Settings::read(config, gate.lobby.port()).ok().flatten());
+            let settings = wanted.as_ref().and_then(|config| Settings::read(config, road.lobby.port()).ok().flatten());
             if settings.is_some() && told.is_none() {
-                told = start(&gate);
+                told = start(&road);
             }
-            if let Some(asker) = &*gate.renewals.0.borrow() {
+            if let Some(asker) = &*road.renewals.0.borrow() {
                 asker.ask(settings);
             }
             in_force = wanted;
         }
         tokio::select! {
-            heard = hear(&mut told) => tell(&gate, &heard),
+            heard = hear(&mut told) => tell(&road, &heard),
             () = tokio::time::sleep(LOOK_EVERY) => {}
         }
     }
 }
 
-fn start(gate: &Gate) -> Option<mpsc::Receiver<Told>> {
+fn start(road: &Road) -> Option<mpsc::Receiver<Told>> {
     match Asker::start() {
         Ok((asker, told)) => {
-            gate.renewals.0.replace(Some(asker));
+            road.renewals.0.replace(Some(asker));
             Some(told)
         }
         Err(error) => {
@@ -69,7 +69,7 @@ fn start(gate: &Gate) -> Option<mpsc::Receiver<Told>> {
                 "no certificate is asked for (acme.names): {error}. Raise the limit on processes (pids.max of the cgroup, \
                  ulimit -u), and start again"
             );
-            gate.observer.emit(Event::Note { level: Level::Error, text: &text });
+            road.observer.emit(Event::Note { level: Level::Error, text: &text });
             None
         }
     }
@@ -85,23 +85,23 @@ async fn hear(told: &mut Option<mpsc::Receiver<Told>>) -> Told {
     std::future::pending().await
 }
 
-fn tell(gate: &Gate, told: &Told) {
+fn tell(road: &Road, told: &Told) {
     let (level, text) = match told {
         Told::Obtained { name, days } => {
             (Level::Info, format!("the CA has given a certificate for {name}, valid for {days} days"))
         }
         Told::Failed { name, text, again_s } => {
-            let has_one = gate.renewals.states().iter().any(|state| state.name == *name && state.validity.is_some());
+            let has_one = road.renewals.states().iter().any(|state| state.name == *name && state.validity.is_some());
             let kept = if has_one { "the present one stays in force. " } else { "" };
             let text =
                 format!("no new certificate for {name}: {text}. {kept}The CA is asked again in {}", span(*again_s));
             (if has_one { Level::Warn } else { Level::Error }, text.replace(". the present", ". The present"))
         }
     };
-    gate.observer.emit(Event::Note { level, text: &text });
+    road.observer.emit(Event::Note { level, text: &text });
 }
 
-impl Gate {
+impl Road {
     /// Certificates of the config, with those that a CA has not issued yet.
     pub fn certificate_snapshots(&self) -> Vec<CertificateSnapshot> {
         let (Some(certificates), now) = (self.certificates(), now_unix_s()) else { return Vec::new() };

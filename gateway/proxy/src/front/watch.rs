@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use sluice_journal::{Event, Level};
 
-use crate::gate::Gate;
+use crate::road::Road;
 use sluice_wire::front::tls::{Certificates, Stamp, stamps};
 
 /// Pause between two checks of the files.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Watches the files for ever. Files that cannot be used leave the certificates as they are, and are reported once.
-pub async fn run(gate: Rc<Gate>) {
+pub async fn run(road: Rc<Road>) {
     let mut broken = Broken::default();
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
-        let config = gate.config();
+        let config = road.config();
         // Another gateway that has taken over looks for itself.
-        let Some(in_force) = gate.certificates().filter(|_| !gate.is_draining()) else { continue };
+        let Some(in_force) = road.certificates().filter(|_| !road.lobby.is_draining()) else { continue };
         let (config, known) = (config.as_ref().clone(), Arc::clone(&in_force));
         let read = move || {
             let seen = stamps(&config);
@@ -30,19 +30,19 @@ pub async fn run(gate: Rc<Gate>) {
             continue;
         };
         // A reload may have come in between, and has read the files itself.
-        if gate.certificates().is_none_or(|now| !Arc::ptr_eq(&now, &in_force)) {
+        if road.certificates().is_none_or(|now| !Arc::ptr_eq(&now, &in_force)) {
             continue;
         }
         match read {
             Ok(Some(certificates)) => {
                 broken = Broken::default();
-                gate.serve_certificates(Arc::new(certificates));
+                road.serve_certificates(Arc::new(certificates));
                 let text = "the files of certificates have changed: new connections get what they hold now";
-                gate.observer.emit(Event::Note { level: Level::Info, text });
+                road.observer.emit(Event::Note { level: Level::Info, text });
             }
             Err(error) if broken.is_to_be_told(seen) => {
                 let text = format!("certificates stay as they are: {} {error}", error.key());
-                gate.observer.emit(Event::Note { level: Level::Error, text: &text });
+                road.observer.emit(Event::Note { level: Level::Error, text: &text });
             }
             Ok(None) | Err(_) => {}
         }

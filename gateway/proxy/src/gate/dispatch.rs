@@ -157,7 +157,7 @@ impl Gate {
         request.given.set(at);
         request.started.set(at);
         let is_ahead = is_ahead && self.hand(&slots, request);
-        slots.give(at, lease, Rc::clone(request), is_ahead, self.active.borrow().config.workers.held_max());
+        slots.give(at, lease, Rc::clone(request), is_ahead, self.config().workers.held_max());
         None
     }
 }

@@ -20,7 +20,7 @@ impl Gate {
     pub(super) fn show(&self, now: Instant) {
         let scheduler = self.scheduler.borrow();
         self.observer.trouble.idle_refusals(scheduler.idle_refusals_total());
-        if let Some(error) = self.store.take_failure() {
+        if let Some(error) = self.road.store.take_failure() {
             self.observer.trouble.temp_failed(now, &error);
         }
         let occupied = scheduler.workers().filter(is_short).map(|view| (view.worker, view.in_service > 0));
@@ -38,7 +38,7 @@ impl Gate {
         Look {
             drifts: self.class_drifts(),
             lane,
-            certificates: self.certificates_in_need(),
+            certificates: self.road.certificates_in_need(),
             quarantine: self.quarantine_text(),
         }
     }

@@ -38,7 +38,7 @@ impl Gate {
     }
 
     fn arrival(&self, at: Instant, request: &WorkerRequest) -> Arrival {
-        let budget_ms = Some(self.active.borrow().config.queue.budget_ms).filter(|budget_ms| *budget_ms > 0);
+        let budget_ms = Some(self.config().queue.budget_ms).filter(|budget_ms| *budget_ms > 0);
         let budget_ms = request.class.budget_ms.map(u64::from).or(budget_ms);
         // Predicted only where it decides anything here; the queue has limits of its own.
         let wait_ms = budget_ms.and_then(|_| self.scheduler.borrow().predicted_wait_ms_of(request.need.get()));

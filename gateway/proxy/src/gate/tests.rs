@@ -62,7 +62,7 @@ pub(crate) fn one_ready_worker_with(config: Config, socket: std::path::PathBuf, 
 fn end(gate: &Rc<Gate>, request: RequestId, outcome: Outcome) {
     let answer = Rc::clone(&gate.requests.exchange(request).expect("a worker has it").answer);
     let mut passed = Request::new(std::net::Ipv4Addr::LOCALHOST.into());
-    passed.ticket = Some(Ticket::new(gate, request, &answer));
+    passed.ticket = Some(Ticket::new(Rc::clone(gate) as _, request, &answer));
     gate.record(Instant::now(), passed, &Sent { outcome, status: 200, error: None, bytes_out: 0 });
 }
 
@@ -86,7 +86,7 @@ fn asked(gate: &Gate, method: Method, class: Class) -> Rc<WorkerRequest> {
         is_upgrade: false,
         request_id: "r".into(),
         class,
-        answer: gate.new_answer(),
+        answer: gate.road.new_answer(),
         is_own: false,
         pass: Some(Pass::default()),
         seat: None,

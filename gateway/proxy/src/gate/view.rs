@@ -1,7 +1,6 @@
 //! The gate for the operator: its state, and the commands to use another config and to drain.
 
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_catalog::config::Config;
@@ -15,76 +14,23 @@ use tokio::time::Instant;
 
 use super::Gate;
 use crate::active::ActiveConfig;
-use crate::admit::access::Access;
-use crate::answers::refuse::Pages;
-use crate::answers::shell::ShellFiles;
 use crate::upstream::WorkerRequest;
-use sluice_wire::front::tls::{Certificates, TicketKeys, Tls};
 
 impl Gate {
     /// Config in force. Two calls for one request may return different ones, as a reload can come in between.
     #[must_use]
     pub fn config(&self) -> Rc<Config> {
-        Rc::clone(&self.active.borrow().config)
-    }
-
-    /// Access rules; `None` if everybody may ask.
-    pub(crate) fn access(&self) -> Option<Rc<Access>> {
-        self.active.borrow().access.clone()
-    }
-
-    /// Shells that the config names as files.
-    pub(crate) fn shell_files(&self) -> Rc<ShellFiles> {
-        Rc::clone(&self.active.borrow().shells)
-    }
-
-    /// Error pages that the config names.
-    pub(crate) fn error_pages(&self) -> Rc<Pages> {
-        Rc::clone(&self.active.borrow().error_pages)
-    }
-
-    /// The certificates in force.
-    pub(crate) fn certificates(&self) -> Option<Arc<Certificates>> {
-        self.active.borrow().certificates.clone()
-    }
-
-    /// Puts new contents of the same files in force.
-    pub(crate) fn serve_certificates(&self, certificates: Arc<Certificates>) {
-        if let Some(tls) = self.lobby.tls() {
-            tls.serve(Arc::clone(&certificates));
-        }
-        self.active.borrow_mut().certificates = Some(certificates);
-    }
-
-    /// The keys of session tickets, for the gateway that takes over.
-    pub fn ticket_keys(&self) -> Option<TicketKeys> {
-        self.lobby.tls().map(Tls::ticket_keys)
-    }
-
-    /// Uses the ticket keys of the gateway before this one, whose clients resume their sessions here.
-    pub fn adopt_ticket_keys(&self, keys: TicketKeys) {
-        if let Some(tls) = self.lobby.tls() {
-            tls.adopt_ticket_keys(keys);
-        }
+        self.road.config()
     }
 
     /// Puts another config in force. Open connections keep their certificate.
     pub fn activate(&self, active: ActiveConfig) {
-        let config = Rc::clone(&active.config);
-        if let (Some(tls), Some(certificates)) = (self.lobby.tls(), &active.certificates) {
-            tls.serve(Arc::clone(certificates));
-        }
-        self.lobby.set_config(Rc::clone(&config), Rc::clone(&active.trust));
-        self.observer.traces.apply(active.traces.clone());
-        self.observer.set_config(Rc::clone(&config));
-        *self.active.borrow_mut() = active;
+        let config = Rc::clone(active.config());
+        self.road.activate(active);
         self.set_limits(&config);
         self.deaths.set_limits(&config);
         self.classes.set_routes(&config);
         self.sessions.set_config(&config);
-        self.compression.set_config(&config);
-        self.cache.set_config(&config.cache);
-        self.set_rendering(&config.render);
         self.observer.journal().reserve_classes(self.classes.route_names().iter().map(String::as_str));
         self.tell_costs();
     }
@@ -96,7 +42,7 @@ impl Gate {
 
     /// Sets the port that clients see, if it differs from the config's.
     pub fn set_port(&self, port: u16) {
-        self.lobby.set_port(port);
+        self.road.lobby.set_port(port);
     }
 
     /// Places in the pool whose worker may keep sessions, with these workers.
@@ -125,8 +71,8 @@ impl Gate {
     /// Closes connections after their request from now on, and reports the gateway as not ready.
     pub fn drain(&self, reason: &str) {
         self.leave_soon(reason);
-        if self.lobby.drain() {
-            self.lobby.connections.close_idle();
+        if self.road.lobby.drain() {
+            self.road.lobby.connections.close_idle();
         }
     }
 
@@ -134,37 +80,37 @@ impl Gate {
     /// request, not before: a client may be sending on an idle one at that moment. [`Gate::close_idle`] ends the
     /// waiting.
     pub fn hand_over(&self, reason: &str) {
-        self.lobby.set_handed_over(true);
+        self.road.lobby.set_handed_over(true);
         self.observer.tails.hand_over();
-        if self.lobby.drain() {
+        if self.road.lobby.drain() {
             self.observer.emit(Happening::Draining { reason });
         }
     }
 
     /// Cuts open connections, after the gateway has waited for as long as it may.
     pub fn cut_connections(&self) {
-        self.lobby.cut();
+        self.road.lobby.cut();
     }
 
     /// Closes connections without a request. It is called after [`Gate::hand_over`].
     pub fn close_idle(&self) {
-        self.lobby.set_handed_over(false);
-        self.lobby.connections.close_idle();
+        self.road.lobby.set_handed_over(false);
+        self.road.lobby.connections.close_idle();
     }
 
     /// Whether idle connections wait for one more request while the gateway drains.
     pub(crate) fn is_handed_over(&self) -> bool {
-        self.lobby.is_handed_over()
+        self.road.lobby.is_handed_over()
     }
 
     /// Whether [`Gate::drain`] or [`Gate::hand_over`] was called.
     pub fn is_draining(&self) -> bool {
-        self.lobby.is_draining()
+        self.road.lobby.is_draining()
     }
 
     /// Client connections since the start.
     pub fn connections_total(&self) -> u64 {
-        self.lobby.connections.total()
+        self.road.lobby.connections.total()
     }
 
     /// Upgraded connections and event streams since the start.
@@ -174,7 +120,7 @@ impl Gate {
 
     /// Open client connections.
     pub fn connection_count(&self) -> usize {
-        self.lobby.connections.count()
+        self.road.lobby.connections.count()
     }
 
     /// Upgraded connections and event streams.
@@ -184,22 +130,22 @@ impl Gate {
 
     /// Bytes in temporary files.
     pub fn temp_bytes(&self) -> u64 {
-        self.store.used_bytes()
+        self.road.store.used_bytes()
     }
 
     /// Bounds how many temporary files may be open at once.
     pub fn set_temp_files_max(&self, files_max: u64) {
-        self.store.set_files_max(super::to_usize(files_max));
+        self.road.store.set_files_max(super::to_usize(files_max));
     }
 
     /// Counters of answer compression.
     pub fn compression_counts(&self) -> &Counts {
-        self.compression.counts()
+        self.road.compression.counts()
     }
 
     /// Bytes of bodies and answers that wait in memory.
     pub fn buffers_bytes(&self) -> u64 {
-        self.store.memory.used_bytes() as u64
+        self.road.store.memory.used_bytes() as u64
     }
 
     /// Time at which a worker last finished a request.

@@ -27,7 +27,7 @@ impl sluice_supervisor::Gate for Gate {
     }
 
     fn dial(&self) -> Rc<DialInForce> {
-        self.dial_in_force()
+        self.road.dial_in_force()
     }
 
     fn rendered(&self, told: &RenderedTold<'_>) {
@@ -43,11 +43,11 @@ impl sluice_supervisor::Gate for Gate {
     }
 
     fn set_parts_purger(&self, purger: PartsPurger) {
-        *self.parts_purger.borrow_mut() = Some(purger);
+        *self.road.parts_purger.borrow_mut() = Some(purger);
     }
 
     fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64> {
-        Gate::purge(self, purge, is_soft)
+        self.road.purge(purge, is_soft)
     }
 
     fn set_may_raise(&self, may_raise: bool) {
@@ -67,12 +67,12 @@ impl sluice_supervisor::Gate for Gate {
         self.slots.borrow_mut().insert(worker, slots);
         self.sessions.listening(worker);
         // They are those of an app that is back: whatever ends from now on ends for another reason.
-        self.last_words.take();
+        self.road.last_words.take();
         self.tell(Event::Listening { worker });
     }
 
     fn app_is_down(&self, status: &str, stderr_tail: &str) {
-        *self.last_words.borrow_mut() =
+        *self.road.last_words.borrow_mut() =
             Some(LastWords { status: status.to_owned(), stderr_tail: stderr_tail.to_owned() });
     }
 

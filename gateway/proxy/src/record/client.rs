@@ -54,7 +54,7 @@ pub(super) fn record_of(gate: &Gate, ended: Instant, request: Request, sent: &Se
     };
     let (error, outcome) = match sent.outcome {
         Outcome::ClientGoneReceiving | Outcome::ClientGoneQueued | Outcome::ClientGoneInService
-            if gate.lobby.is_cutting() =>
+            if gate.road.lobby.is_cutting() =>
         {
             (Some(Code::Draining), Outcome::TimedOut)
         }

@@ -11,9 +11,10 @@ use tokio::time::Instant;
 
 use super::ticket::Ticket;
 use crate::cache::flight::Waiting;
-use crate::gate::Gate;
 use crate::receive::trace::{self, Trace};
 use crate::respond::compose::part::{Tally, Wanted};
+use crate::road::Road;
+use crate::road::workers::Workers;
 use crate::sessions::Visit;
 use crate::upstream::forward;
 use sluice_wire::front::origin::Origin;
@@ -105,17 +106,17 @@ impl Request {
 
     /// Takes the head, and sets request id, client address and trace from it. What an untrusted peer says of these is
     /// ignored.
-    pub(crate) fn take_head(&mut self, asked: Asked, origin: &Origin, gate: &Gate) {
+    pub(crate) fn take_head(&mut self, asked: Asked, origin: &Origin, road: &Road) {
         (self.head, self.upgrade) = asked;
         if let Some(id) = forward::trusted_request_id(&self.head, origin) {
             self.id = id;
         }
-        self.peer = gate.lobby.trust().client(origin.peer, &self.head.fields);
-        let parent = trace::parent(gate.config().server.trace_context, origin.is_trusted, &self.head.fields);
-        self.trace = if origin.is_own() { None } else { trace::of(parent, &gate.observer.traces) };
+        self.peer = road.lobby.trust().client(origin.peer, &self.head.fields);
+        let parent = trace::parent(road.config().server.trace_context, origin.is_trusted, &self.head.fields);
+        self.trace = if origin.is_own() { None } else { trace::of(parent, &road.observer.traces) };
     }
 
-    pub(crate) fn classify(&mut self, gate: &Gate) {
-        self.class = gate.classify(&Traits::of(&self.head, self.bytes_in));
+    pub(crate) fn classify(&mut self, workers: &dyn Workers) {
+        self.class = workers.classify(&Traits::of(&self.head, self.bytes_in));
     }
 }

@@ -3,14 +3,13 @@
 
 use std::rc::Rc;
 
-use sluice_journal::{Event as Happening, Level, tasks};
 use sluice_scheduler::RequestId;
 
-use crate::gate::Gate;
+use crate::road::workers::Workers;
 use sluice_wire::respond::answer::Answer;
 
 pub(crate) struct Ticket {
-    gate: Rc<Gate>,
+    workers: Rc<dyn Workers>,
     pub(crate) number: RequestId,
     pub(crate) answer: Rc<Answer>,
     /// The record is written, or will be.
@@ -18,8 +17,8 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    pub(crate) fn new(gate: &Rc<Gate>, number: RequestId, answer: &Rc<Answer>) -> Self {
-        Ticket { gate: Rc::clone(gate), number, answer: Rc::clone(answer), is_recorded: false }
+    pub(crate) fn new(workers: Rc<dyn Workers>, number: RequestId, answer: &Rc<Answer>) -> Self {
+        Ticket { workers, number, answer: Rc::clone(answer), is_recorded: false }
     }
 
     /// Gives the place up to the code that writes the record.
@@ -33,21 +32,16 @@ impl Drop for Ticket {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             // Of one that was answered, this lets go of an upgrade that was not taken up.
-            self.gate.leave(self.number);
+            self.workers.give_up(self.number, self.is_recorded);
             self.answer.abandon();
-            if !self.is_recorded {
-                self.gate.record_nothing(self.number);
-            }
             return;
         }
-        let (gate, number, answer) = (Rc::clone(&self.gate), self.number, Rc::clone(&self.answer));
+        let (workers, number, answer) = (Rc::clone(&self.workers), self.number, Rc::clone(&self.answer));
         // In a task of its own: a second panic while the first unwinds would end the gateway.
         tokio::task::spawn_local(async move {
-            gate.leave(number);
+            workers.give_up(number, false);
             answer.abandon();
-            gate.record_nothing(number);
-            let text = format!("a connection was lost to a fault in the gateway, at {}", tasks::place());
-            gate.observer.emit(Happening::Note { level: Level::Error, text: &text });
+            workers.connection_lost();
         });
     }
 }
@@ -67,7 +61,7 @@ mod tests {
                 let gate = busy_gate();
                 let (number, answer) = submit(&gate, Method::Get);
                 assert!(gate.is_queued(number));
-                let ticket = Ticket::new(&gate, number, &answer);
+                let ticket = Ticket::new(Rc::clone(&gate) as _, number, &answer);
                 let lost = tokio::task::spawn_local(async move {
                     let _held = ticket;
                     tokio::task::yield_now().await;
@@ -89,7 +83,7 @@ mod tests {
             .run_until(async {
                 let gate = busy_gate();
                 let (number, answer) = submit(&gate, Method::Get);
-                drop(Ticket::new(&gate, number, &answer));
+                drop(Ticket::new(Rc::clone(&gate) as _, number, &answer));
                 assert!(!gate.is_queued(number) && !answer.is_wanted());
             })
             .await;

@@ -17,8 +17,8 @@ use sluice_message::{Method, RequestHead, starts_with};
 
 use crate::answers::{Response, ResponseBody};
 use crate::front::own::Own;
-use crate::gate::Gate;
 use crate::request::passage::Request;
+use crate::road::Road;
 pub(crate) use include::Ask;
 use include::Parent;
 use sluice_wire::front::exchange::Exchange;
@@ -27,7 +27,7 @@ use sluice_wire::receive::failure::Failure;
 use sluice_wire::respond::encode::Size;
 use weave::{Source, Weaving};
 
-impl Gate {
+impl Road {
     /// Number of includes with this result, since the start.
     pub fn includes(&self, end: IncludeEnd) -> u64 {
         self.composer.counted(end)
@@ -35,8 +35,8 @@ impl Gate {
 }
 
 /// Removes fields that would make the app answer with a part of a page, or with none, if the config names its pages as composed.
-pub(crate) fn prepare(gate: &Gate, request: &mut Request) {
-    if gate.composer.names(&request.head) {
+pub(crate) fn prepare(road: &Road, request: &mut Request) {
+    if road.composer.names(&request.head) {
         rules::drop_conditions(&mut request.head);
     }
 }
@@ -45,27 +45,27 @@ pub(crate) fn prepare(gate: &Gate, request: &mut Request) {
 pub(crate) fn compose(
     exchange: &Exchange<'_>,
     origin: &Origin,
-    gate: &Rc<Gate>,
+    road: &Rc<Road>,
     request: &mut Request,
     answered: Result<Response, Failure>,
     ask: Ask,
 ) -> Result<Response, Failure> {
     let mut response = answered?;
-    if exchange.is_own() || !(gate.composer.is_on() || gate.cache.is_on()) {
+    if exchange.is_own() || !(road.composer.is_on() || road.cache.is_on()) {
         return Ok(response);
     }
-    let is_composed = gate.composer.takes(&request.head, &response.head);
+    let is_composed = road.composer.takes(&request.head, &response.head);
     rules::hide(&mut response.head);
     if !is_composed {
         return Ok(response);
     }
     if rules::is_encoded(&response.head) {
-        tell_encoded(gate, request);
+        tell_encoded(road, request);
         return Ok(response);
     }
     let Some(source) = Source::of(&response.body) else { return Ok(response) };
     rules::become_composed(&mut response.head);
-    let output = gate.new_body();
+    let output = road.new_body();
     if request.head.method == Method::Head {
         output.complete(Vec::new());
         // The worker's answer has no body, and is read to its end all the same.
@@ -83,7 +83,7 @@ pub(crate) fn compose(
     let tally = Rc::default();
     request.includes = Some(Rc::clone(&tally));
     let parent = Parent {
-        gate: Rc::clone(gate),
+        road: Rc::clone(road),
         origin: origin.clone(),
         ask,
         head: for_includes(&request.head),
@@ -109,14 +109,14 @@ fn for_includes(head: &RequestHead) -> RequestHead {
     head
 }
 
-fn tell_encoded(gate: &Gate, request: &Request) {
-    gate.composer.count(IncludeEnd::Failed, 1);
-    if gate.composer.may_tell() {
+fn tell_encoded(road: &Road, request: &Request) {
+    road.composer.count(IncludeEnd::Failed, 1);
+    if road.composer.may_tell() {
         let text = format!(
             "the page {} is to be composed, and the app has compressed it although it was not asked to: it was sent without its includes; \
              have the app compress only what has Accept-Encoding, and set compression.enabled",
             request.head.path()
         );
-        gate.observer.emit(sluice_journal::Event::Note { level: Level::Warn, text: &text });
+        road.observer.emit(sluice_journal::Event::Note { level: Level::Warn, text: &text });
     }
 }

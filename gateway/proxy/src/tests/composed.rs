@@ -53,7 +53,7 @@ async fn asked(world: &World, worker: &Worker, target: &str) -> (Client, Call) {
 }
 
 fn count(world: &World, end: IncludeEnd) -> u64 {
-    world.gate.includes(end)
+    world.gate.road.includes(end)
 }
 
 #[test]
@@ -191,9 +191,9 @@ fn page_from_the_cache_is_composed_for_each_client_and_kept_as_it_was_written() 
         assert_eq!(target(&mine), "/mine");
         mine.answer("3").await;
         assert_eq!(page(&mut first).await, "200 OK a3b");
-        assert_eq!(world.gate.kept("http://app.test/page").len(), 1);
-        assert_eq!(world.gate.kept("http://app.test/page")[0].bytes, "a<esi:include src='/mine'/>b".len() as u64);
-        assert!(world.gate.kept("http://app.test/mine").is_empty());
+        assert_eq!(world.gate.road.kept("http://app.test/page").len(), 1);
+        assert_eq!(world.gate.road.kept("http://app.test/page")[0].bytes, "a<esi:include src='/mine'/>b".len() as u64);
+        assert!(world.gate.road.kept("http://app.test/mine").is_empty());
     });
 }
 
@@ -447,13 +447,13 @@ fn i6_kept_page_is_written_for_a_slow_client_no_faster_than_it_takes_it() {
         assert!(page(&mut client).await == format!("200 OK A{text}A"));
         // The first answer's buffers are let go before the second is measured.
         world.pass(100).await;
-        let before = world.gate.store.memory.used_bytes();
+        let before = world.gate.road.store.memory.used_bytes();
         let mut slow = world.client_that_takes(4096);
         slow.get("/page").await;
         for _ in 0..50 {
             world.pass(100).await;
-            let held = world.gate.store.memory.used_bytes() - before;
-            assert!(held < 512 * 1024 && world.gate.store.used_bytes() < 512 * 1024, "{held}");
+            let held = world.gate.road.store.memory.used_bytes() - before;
+            assert!(held < 512 * 1024 && world.gate.road.store.used_bytes() < 512 * 1024, "{held}");
         }
         assert!(page(&mut slow).await == format!("200 OK A{text}A"));
     });

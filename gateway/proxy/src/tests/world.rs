@@ -155,13 +155,13 @@ impl World {
     /// A client behind a connection that holds so many bytes.
     pub(super) fn client_that_takes(&self, bytes: usize) -> Client {
         let (ours, stream, origin, handle) = self.arrive(bytes, Scheme::Http);
-        Client::new(ours, spawn_local(serve(stream, origin, Rc::clone(&self.gate), handle)))
+        Client::new(ours, spawn_local(serve(stream, origin, Rc::clone(&self.gate.road), handle)))
     }
 
     /// The same for HTTP/2: the client's end, and the task of the gateway's.
     pub(super) fn http2(&self, bytes: usize) -> (memory::End, JoinHandle<()>) {
         let (ours, stream, origin, handle) = self.arrive(bytes, Scheme::Https);
-        let serving = h2::connection::serve(stream, origin, Rc::clone(&self.gate), handle);
+        let serving = h2::connection::serve(stream, origin, Rc::clone(&self.gate.road), handle);
         (ours, spawn_local(serving))
     }
 
@@ -170,10 +170,10 @@ impl World {
         self.ports.set(self.ports.get() + 1);
         let peer = SocketAddr::from(([203, 0, 113, 9], self.ports.get()));
         let (ours, theirs) = memory::pipe(bytes);
-        let Ok(handle) = self.gate.lobby.take_in(peer.ip()) else { panic!("there is room for a client") };
+        let Ok(handle) = self.gate.road.lobby.take_in(peer.ip()) else { panic!("there is room for a client") };
         let local = SocketAddr::from(([192, 0, 2, 1], 3000));
         let stream = ClientStream::Plain(Socket::Memory(theirs));
-        (ours, stream, listen::origin(&self.gate.lobby, peer, local, scheme), handle)
+        (ours, stream, listen::origin(&self.gate.road.lobby, peer, local, scheme), handle)
     }
 
     /// A client asks for this, and the only worker has read that.

@@ -126,7 +126,7 @@ fn submit(gate: &Rc<Gate>, word: &str) -> Rc<Answer> {
 
 fn submit_with(gate: &Rc<Gate>, word: &str, end: &[u8]) -> (RequestId, Rc<Answer>) {
     let request = gate.next_request_id();
-    let (answer, token) = (gate.new_answer(), gate.tokens.of(request));
+    let (answer, token) = (gate.road.new_answer(), gate.tokens.of(request));
     let token_text = String::from_utf8(token.as_bytes().to_vec()).unwrap();
     let start = format!("GET {word} {} {token_text}", request.0);
     let asked = Asked {

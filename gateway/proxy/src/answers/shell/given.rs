@@ -10,14 +10,13 @@ use bytes::Bytes;
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Level, Step};
 use sluice_message::{Method, RequestHead, ResponseHead, Scheme, elements, starts_with};
-use sluice_scheduler::Scheduler;
 use tokio::time::{Instant, timeout};
 
 use super::{SHELL_BYTES_MAX, Shell, sent_with};
-use crate::answers::{Response, ResponseBody, worker};
+use crate::answers::{Response, ResponseBody};
 use crate::front::own::Own;
-use crate::gate::Gate;
 use crate::request::passage::Request;
+use crate::road::Road;
 use sluice_wire::front::exchange::Exchange;
 use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::body::Body;
@@ -54,9 +53,9 @@ enum NoShell {
 ///
 /// # Errors
 /// The failure as it was, where there is none.
-pub(crate) fn instead(gate: &Gate, request: &mut Request, failure: Failure) -> Result<Response, Failure> {
+pub(crate) fn instead(road: &Road, request: &mut Request, failure: Failure) -> Result<Response, Failure> {
     let is_meant = matches!(&failure, Failure::Refused(refusal) if is_for_lack_of_room(refusal.code));
-    let shell = if is_meant && wants_page(&request.head) { gate.shell_for(request.head.path()) } else { None };
+    let shell = if is_meant && wants_page(&request.head) { road.shell_for(request.head.path()) } else { None };
     let Some(Shell { fields, body }) = shell else { return Err(failure) };
     request.step = Some(Step::Shell);
     Ok(Response { head: ResponseHead::new(200, fields), body: ResponseBody::Whole(body) })
@@ -76,7 +75,7 @@ fn wants_page(head: &RequestHead) -> bool {
         && fields.get("sec-fetch-dest").is_none_or(|dest| [&b"document"[..], b"iframe", b"frame"].contains(&dest))
 }
 
-impl Gate {
+impl Road {
     fn shell_for(&self, path: &str) -> Option<Shell> {
         let (files, given) = (self.shell_files(), self.shells.0.borrow());
         let all = files.0.iter().chain(&given.shells);
@@ -85,15 +84,13 @@ impl Gate {
     }
 
     /// Asks the app for its shells where it has not given them yet: after the start, and when a new version is in force.
-    pub(crate) fn look_for_shells(&self, now: Instant) {
+    pub(crate) fn look_for_shells(&self, now: Instant, version: u64, is_ready: bool) {
         let config = self.config();
         let mut given = self.shells.0.borrow_mut();
         if config.shell.pages.is_empty() {
             given.shells.clear();
             return;
         }
-        let (version, is_ready) =
-            self.scheduler(|scheduler| (Scheduler::generation(scheduler), scheduler.ready_count() > 0));
         let is_due = given.again.is_some_and(|again| again <= now);
         let is_asked =
             given.asked.as_ref().is_some_and(|(asked, pages)| *asked == version && *pages == config.shell.pages);
@@ -103,13 +100,13 @@ impl Gate {
         given.shells.retain(|prefix, _| config.shell.pages.contains_key(prefix));
         given.asked = Some((version, config.shell.pages.clone()));
         given.again = None;
-        let (gate, pages) = (self.rc(), config.shell.pages.clone());
+        let (road, pages) = (self.rc(), config.shell.pages.clone());
         tokio::task::spawn_local(async move {
             for (prefix, target) in pages {
-                let asked = timeout(PATIENCE, ask(&gate, &target)).await;
+                let asked = timeout(PATIENCE, ask(&road, &target)).await;
                 match asked.unwrap_or(Err(NoShell::Late)) {
-                    Ok(shell) => _ = gate.shells.0.borrow_mut().shells.insert(prefix, shell),
-                    Err(why) => gate.failed(&target, &why),
+                    Ok(shell) => _ = road.shells.0.borrow_mut().shells.insert(prefix, shell),
+                    Err(why) => road.failed(&target, &why),
                 }
             }
         });
@@ -132,20 +129,20 @@ impl Gate {
 }
 
 /// Asks the app for a shell, without any client's data.
-async fn ask(gate: &Rc<Gate>, target: &str) -> Result<Shell, NoShell> {
-    let scheme = Scheme::of(gate.config().is_tls());
-    let origin = Origin::own(&gate.lobby.trust(), gate.lobby.port(), scheme);
+async fn ask(road: &Rc<Road>, target: &str) -> Result<Shell, NoShell> {
+    let scheme = Scheme::of(road.config().is_tls());
+    let origin = Origin::own(&road.lobby.trust(), road.lobby.port(), scheme);
     let head = RequestHead {
         method: Method::Get,
         scheme,
-        authority: format!("localhost:{}", gate.lobby.port()),
+        authority: format!("localhost:{}", road.lobby.port()),
         path_and_query: target.to_owned(),
         fields: [("Accept", &b"text/html"[..]), ("User-Agent", b"sluice")].into_iter().collect(),
     };
     let mut request = Request::new(origin.peer);
     request.head = head.clone();
     let mut exchange = Exchange::Own(Box::new(Own::for_itself(head)));
-    let response = worker::fetch(&mut exchange, &origin, gate, &mut request, Body::default()).await;
+    let response = road.workers().fetch(&mut exchange, &origin, &mut request, Body::default()).await;
     let response = response.map_err(|failure| match failure {
         Failure::Refused(refusal) => NoShell::Refused(refusal.code),
         Failure::Gone(_) => NoShell::Gone,

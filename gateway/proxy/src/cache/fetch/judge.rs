@@ -5,8 +5,8 @@ use sluice_message::{Method, RequestHead, starts_with};
 
 use crate::answers::{Response, ResponseBody};
 use crate::cache::unkept::Why;
-use crate::gate::Gate;
 use crate::request::passage::Request;
+use crate::road::Road;
 use sluice_wire::respond::answer::Answer;
 use sluice_wire::respond::encode::Size;
 
@@ -39,18 +39,18 @@ pub(in crate::cache) fn is_for_all(head: &RequestHead, rules: &KeyRules) -> bool
 /// # Errors
 /// Reason why it may not be cached.
 pub(super) fn judge(
-    gate: &Gate,
+    road: &Road,
     head: &RequestHead,
     response: &Response,
     (asked, came): (Moment, Moment),
 ) -> Result<Told, Why> {
-    let cache = &gate.cache;
+    let cache = &road.cache;
     let rule = cache.rule(head.path());
     let answered = Answered { request: head, response: &response.head, chosen: &cache.vary_by, rule, asked, came };
     let policy = storable(answered).map_err(Why::Refused)?;
     let ResponseBody::Fill(answer, size) = &response.body else { return Err(Why::Endless) };
     let tags = tags(&response.head.fields, &answer.parts()).ok_or(Why::Refused(Refused::Tags))?;
-    if matches!(size, Size::Known(bytes) if *bytes > gate.config().bounds.page_bytes_max) {
+    if matches!(size, Size::Known(bytes) if *bytes > road.config().bounds.page_bytes_max) {
         return Err(Why::TooLarge);
     }
     let is_endless = |answer: &Answer| answer.is_stream.get() || answer.is_until_close.get();
@@ -59,10 +59,10 @@ pub(super) fn judge(
 
 /// Notes a worker's answer to one client alone, whose request had more than a page for all may depend on. Its answer is not cached; if one
 /// for all would be, the next request is for all.
-pub(in crate::cache) fn note_lone(gate: &Gate, request: &Request, response: &Response) {
+pub(in crate::cache) fn note_lone(road: &Road, request: &Request, response: &Response) {
     let Some(key) = &request.lone_key else { return };
-    let (now, head) = (gate.moment(), asked_for_all(&request.head, &gate.cache.keys.rules));
-    if judge(gate, &head, response, (now, now)).is_ok() {
-        gate.cache.marks.end(key);
+    let (now, head) = (road.moment(), asked_for_all(&request.head, &road.cache.keys.rules));
+    if judge(road, &head, response, (now, now)).is_ok() {
+        road.cache.marks.end(key);
     }
 }

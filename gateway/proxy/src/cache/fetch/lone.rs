@@ -32,21 +32,21 @@ impl Fetch {
             }
         }
         // From here on nobody joins this one.
-        self.gate.cache.flights.remove(&self.flight_key, &self.flight);
+        self.road.cache.flights.remove(&self.flight_key, &self.flight);
         // The log line first: whoever takes the answer takes that too.
         self.leave(request);
         self.flight.offer(if is_error { State::AppError } else { State::Private }, response);
     }
 
     pub(super) fn private_time(&self) -> Duration {
-        Duration::from_secs(self.gate.config().bounds.private_s)
+        Duration::from_secs(self.road.config().bounds.private_s)
     }
 
     /// Marks the page, unless a fresh one was cached meanwhile. For this time, clients that ask for it wait for no other render.
     pub(super) fn mark(&self, time: Duration) {
-        let (cache, now) = (&self.gate.cache, self.gate.moment());
+        let (cache, now) = (&self.road.cache, self.road.moment());
         let kept = cache.store.borrow().find(&self.key, &self.head.fields);
-        let limits = self.gate.stale_limits();
+        let limits = self.road.stale_limits();
         let is_fresh = kept.is_some_and(|kept| matches!(kept.policy.borrow().reuse(now, limits), Reuse::Fresh(_)));
         if !is_fresh {
             cache.marks.set(&self.flight_key, Instant::now() + time, self.position);
@@ -57,12 +57,12 @@ impl Fetch {
     /// was stored since.
     pub(super) fn drop_known(&self) {
         let Some(known) = &self.known else { return };
-        let cache = &self.gate.cache;
+        let cache = &self.road.cache;
         cache.store.borrow_mut().remove_variant(&self.key, known);
         // What is there goes by its URL. The others are written anew, the latest last.
         drop(cache.disk.purge(&Purge::Url(self.key.clone()), false));
         for other in cache.store.borrow().variants(&self.key).iter().rev() {
-            cache.disk.kept(&self.gate, &self.key, other);
+            cache.disk.kept(&self.road, &self.key, other);
         }
     }
 }

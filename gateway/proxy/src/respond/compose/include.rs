@@ -14,18 +14,18 @@ use tokio::time::Instant;
 use super::part::{Body, Bounds, Page, Tally, Wanted};
 use super::target;
 use crate::front::own::Own;
-use crate::gate::Gate;
 use crate::respond::Sent;
+use crate::road::Road;
 use sluice_wire::front::origin::Origin;
 use sluice_wire::ids::to_usize;
 use sluice_wire::signal::Signal;
 
 /// Function that serves a request of the gateway's own.
-pub(crate) type Ask = fn(Own, Origin, Rc<Gate>) -> Pin<Box<dyn Future<Output = Sent>>>;
+pub(crate) type Ask = fn(Own, Origin, Rc<Road>) -> Pin<Box<dyn Future<Output = Sent>>>;
 
 /// Answer that has includes.
 pub(super) struct Parent {
-    pub(super) gate: Rc<Gate>,
+    pub(super) road: Rc<Road>,
     pub(super) origin: Origin,
     pub(super) ask: Ask,
     /// Head of the page's request, with the fields that its includes repeat.
@@ -115,14 +115,14 @@ impl Parent {
 
     /// Counts one more include of the page. Returns false if the bound on their depth or number is reached.
     fn has_room(&self) -> bool {
-        let bounds = &self.gate.config().bounds;
+        let bounds = &self.road.config().bounds;
         let has_room = self.depth < bounds.include_depth_max && self.page.includes.get() < bounds.includes_max;
         self.page.includes.update(|includes| includes + u32::from(has_room));
         has_room
     }
 
     fn end(&self, end: IncludeEnd) {
-        self.gate.composer.count(end, 1);
+        self.road.composer.count(end, 1);
         if end != IncludeEnd::Sent {
             self.tally.fail();
         }
@@ -146,7 +146,7 @@ impl Parent {
     async fn bring(&self, place: &Place, reference: &str) -> Result<Body, IncludeEnd> {
         let target = target::of_reference(reference, &self.head).ok_or(IncludeEnd::Refused)?;
         self.asked.update(|asked| asked + 1);
-        let config = self.gate.config();
+        let config = self.road.config();
         let wanted = Wanted::new(
             format!("{}-{}", self.id, self.asked.get()).into(),
             (&self.page, self.depth + 1),
@@ -155,11 +155,11 @@ impl Parent {
                 until: Instant::now() + Duration::from_millis(config.compose.include_ms_max),
                 bytes_max: to_usize(config.bounds.include_bytes_max),
             },
-            &self.gate.store.memory,
+            &self.road.store.memory,
         );
         *place.wanted.borrow_mut() = Some(Rc::clone(&wanted));
         let head = RequestHead { path_and_query: target, ..self.head.clone() };
-        let sent = (self.ask)(Own::include(head, &wanted), self.origin.clone(), Rc::clone(&self.gate)).await;
+        let sent = (self.ask)(Own::include(head, &wanted), self.origin.clone(), Rc::clone(&self.road)).await;
         let is_whole = sent.error.is_none() && matches!(sent.outcome, Outcome::Answered | Outcome::Edge);
         let is_of_use = is_whole && (200..300).contains(&sent.status);
         let body = wanted.take_body().filter(|_| is_of_use);

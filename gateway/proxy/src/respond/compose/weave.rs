@@ -96,7 +96,7 @@ impl Drop for Weaving {
 impl Weaving {
     pub(super) fn new(parent: Parent, source: Source, output: &Rc<Answer>) -> Self {
         Weaving {
-            held: Held::of(&parent.gate.store.memory),
+            held: Held::of(&parent.road.store.memory),
             parent: Rc::new(parent),
             source,
             parser: Parser::new(),
@@ -236,7 +236,7 @@ impl Weaving {
     }
 
     fn ended(&mut self, faults: u64, trailers: Vec<(String, Vec<u8>)>) {
-        self.parent.gate.composer.count(IncludeEnd::Malformed, faults);
+        self.parent.road.composer.count(IncludeEnd::Malformed, faults);
         self.source = Source::Ended(trailers);
     }
 

@@ -1,5 +1,7 @@
-//! The dial as workers, operators and browsers meet it. It must not know how a share is drawn.
+//! Shares of visitors who get server rendering (the dial), as workers, operators and browsers meet them, and beacons, which report the
+//! effects. It must not know how a share is drawn.
 
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -12,13 +14,56 @@ use sluice_message::{Method, RequestHead};
 use sluice_supervisor::DialInForce;
 use sluice_vitals::Beacon;
 
-use super::Gate;
-use super::rendering::of_config;
+use super::Road;
+use crate::admit::beacons::Beacons;
 use crate::answers::vitals::page_path;
 
-impl Gate {
+/// The dial, and the limits on beacons, which report its effects.
+pub(super) struct Rendering {
+    pub(super) dial: RefCell<Dial>,
+    /// `sluice dial` has changed the dial since the config came into force.
+    pub(super) is_turned: Cell<bool>,
+    pub(super) in_force: RefCell<Rc<DialInForce>>,
+    pub(super) beacons: RefCell<Beacons>,
+}
+
+impl Rendering {
+    pub(super) fn new(config: &config::Render) -> Self {
+        let dial = of_config(config);
+        let in_force = DialInForce { version: 1, server: ratios(&dial) };
+        Rendering {
+            dial: RefCell::new(dial),
+            is_turned: Cell::new(false),
+            in_force: RefCell::new(Rc::new(in_force)),
+            beacons: RefCell::default(),
+        }
+    }
+
+    /// Puts a dial in force. Returns whether its shares have changed.
+    pub(super) fn set(&self, dial: Dial) -> bool {
+        let server = ratios(&dial);
+        let mut in_force = self.in_force.borrow_mut();
+        let is_changed = *self.dial.borrow() != dial;
+        if is_changed {
+            *in_force = Rc::new(DialInForce { version: in_force.version + 1, server });
+        }
+        *self.dial.borrow_mut() = dial;
+        is_changed
+    }
+}
+
+/// Dial of a config, which was checked before.
+pub(super) fn of_config(config: &config::Render) -> Dial {
+    Dial::read(&config.server).unwrap_or_default()
+}
+
+fn ratios(dial: &Dial) -> BTreeMap<String, f64> {
+    dial.shares().iter().map(|(name, share)| (name.clone(), share.ratio())).collect()
+}
+
+impl Road {
     /// Dial setting that workers are told.
-    pub(super) fn dial_in_force(&self) -> Rc<DialInForce> {
+    pub(crate) fn dial_in_force(&self) -> Rc<DialInForce> {
         Rc::clone(&self.rendering.in_force.borrow())
     }
 
@@ -64,7 +109,8 @@ impl Gate {
     /// Takes a browser's measurements of a page of this host.
     pub(crate) fn take_beacon(&self, beacon: &Beacon, head: &RequestHead) {
         let class = page_path(beacon, head).and_then(|target| {
-            self.classes.known(&Traits { method: &Method::Get, host: &head.authority, target, body_bytes: 0 })
+            let traits = Traits { method: &Method::Get, host: &head.authority, target, body_bytes: 0 };
+            self.workers().known_class(&traits)
         });
         self.observer.effects.measured(beacon, class.as_deref());
     }

@@ -1,0 +1,72 @@
+//! The road's end: workers as requests on their way find them.
+
+use std::rc::Rc;
+
+use sluice_classes::{Class, Traits};
+use sluice_journal::{Event as Happening, Level, tasks};
+use sluice_scheduler::{RequestId, WorkerId};
+use sluice_wire::front::exchange::Exchange;
+use sluice_wire::front::origin::Origin;
+use sluice_wire::receive::body::Body;
+use tokio::time::Instant;
+
+use super::Gate;
+use crate::answers::edge::Readiness;
+use crate::answers::{Response, worker};
+use crate::request::passage::Request;
+use crate::respond::Sent;
+use crate::road::workers::{Answering, Workers};
+use crate::sessions::Visit;
+use crate::upstream::Seat;
+
+impl Workers for Gate {
+    fn seat(&self) -> Rc<dyn sluice_wire::front::seat::Seat> {
+        Rc::<Seat>::default()
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        exchange: &'a mut Exchange<'_>,
+        origin: &'a Origin,
+        request: &'a mut Request,
+        body: Body,
+    ) -> Answering<'a> {
+        Box::pin(worker::fetch(exchange, origin, self.rc(), request, body))
+    }
+
+    fn dress(&self, request: &Request, response: &mut Response) {
+        worker::dress(self, request, response);
+    }
+
+    fn classify(&self, traits: &Traits<'_>) -> Class {
+        Gate::classify(self, traits)
+    }
+
+    fn known_class(&self, traits: &Traits<'_>) -> Option<Rc<str>> {
+        self.classes.known(traits)
+    }
+
+    fn learn_session(&self, visit: &Visit, worker: Option<WorkerId>, data: &[u8]) {
+        self.sessions.learn(visit, worker, data);
+    }
+
+    fn readiness(&self) -> Readiness {
+        super::readiness::readiness(self)
+    }
+
+    fn record(&self, ended: Instant, request: Request, sent: &Sent) {
+        Gate::record(self, ended, request, sent);
+    }
+
+    fn give_up(&self, request: RequestId, is_recorded: bool) {
+        self.leave(request);
+        if !is_recorded {
+            self.record_nothing(request);
+        }
+    }
+
+    fn connection_lost(&self) {
+        let text = format!("a connection was lost to a fault in the gateway, at {}", tasks::place());
+        self.observer.emit(Happening::Note { level: Level::Error, text: &text });
+    }
+}
