@@ -8,7 +8,7 @@ use std::rc::Rc;
 use sluice_catalog::config::{ConfigError, Loaded, Location, Origin, Problem};
 use sluice_catalog::refusals::AppError;
 use sluice_certificates::acme::{Store, folder};
-use sluice_proxy::{ActiveConfig, Unusable};
+use sluice_road::{ActiveConfig, Unusable};
 use sluice_supervisor::Start;
 
 use crate::settings;

@@ -43,7 +43,7 @@ use sluice_catalog::profiles::{PROFILES_DIR, TAILS_DIR};
 use sluice_journal::{Event, Format, Journal, Level, Options, Query, Tasks, tasks};
 use sluice_observe::Observer;
 use sluice_proxy::gate::Gate;
-use sluice_proxy::{ActiveConfig, Unusable};
+use sluice_road::{ActiveConfig, Unusable};
 use sluice_supervisor::{App, Supervisor, Told};
 use sluice_wire::front::listen::{self, Then};
 use tokio::net::TcpListener;
@@ -296,9 +296,9 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     tasks.spawn("watchdog", service::watchdog(Rc::clone(&gateway), number));
     tasks.spawn("mend", mend::run(Rc::clone(&gateway), run_dir.clone(), Rc::clone(&estate.lock), app_dir));
     if config.is_tls() {
-        tasks.spawn("certificates", sluice_proxy::front::watch::run(Rc::clone(&gate.road)));
+        tasks.spawn("certificates", sluice_road::certificates::watch::run(Rc::clone(&gate.road)));
     }
-    tasks.spawn("shared-cache", sluice_proxy::hear_other_gateways(Rc::clone(&gate.road)));
+    tasks.spawn("shared-cache", sluice_road::cache::hear_other_gateways(Rc::clone(&gate.road)));
     learned::start(&gateway);
     compile_cache::start(&gateway, compile_cache);
     let wire = match wire {
@@ -318,7 +318,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     gateway.in_charge.set(true);
     // The gateway before this one asks for certificates until it has handed over.
     if config.is_tls() {
-        tasks.spawn("acme", sluice_proxy::front::renew::run(Rc::clone(&gate.road)));
+        tasks.spawn("acme", sluice_road::certificates::renew::run(Rc::clone(&gate.road)));
     }
     let stop_accepting = accept(&tasks, &gate, listener, redirect);
     if let Some(metrics) = metrics {

@@ -38,13 +38,13 @@ use sluice_supervisor::Host;
 use tokio::sync::Notify;
 
 use crate::record::account::ANSWERED_MAX;
-use crate::road::Road;
-use crate::road::workers::Workers;
-use crate::sessions::Sessions;
 use crate::upstream::token::Tokens;
 use crate::upstream::{Lease, Lost, Slots, StreamCounts, StreamLease, Wire, WorkerRequest};
 pub(crate) use costs::LIGHT_WEIGHT;
 use sluice_classes::Classes;
+use sluice_road::Road;
+use sluice_road::sessions::Sessions;
+use sluice_road::workers::Workers;
 use sluice_wire::ids::WorkerMap;
 pub(crate) use sluice_wire::ids::to_usize;
 use sluice_wire::respond::answer::Times;

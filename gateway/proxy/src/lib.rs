@@ -6,22 +6,13 @@
 
 #![forbid(unsafe_code)]
 
-mod active;
-mod admit;
-pub mod answers;
-mod cache;
-pub mod front;
+mod ask;
 pub mod gate;
-mod receive;
+mod ladder;
+mod quarantine;
 mod record;
-mod request;
-mod respond;
-pub mod road;
-mod route;
-mod sessions;
 #[cfg(test)]
 mod tests;
-mod unusable;
 mod upstream;
 mod warm_up;
 
@@ -31,12 +22,12 @@ use sluice_catalog::config::{Config, Mode};
 use sluice_observe::Observer;
 use sluice_scheduler::{Limits, Order, Scheduler};
 
-pub use active::ActiveConfig;
-pub use cache::{SuccessorPurger, hear_other_gateways};
 use gate::Gate;
-use road::Road;
+pub use sluice_road::ActiveConfig;
+use sluice_road::Road;
+pub use sluice_road::Unusable;
+pub use sluice_road::cache::{SuccessorPurger, hear_other_gateways};
 use sluice_wire::ids::to_usize;
-pub use unusable::Unusable;
 
 /// Makes the gate from the config.
 ///

@@ -17,10 +17,10 @@ use sluice_supervisor::{LongRun, Reported};
 use tokio::time::Instant;
 
 use crate::gate::{Gate, LIGHT_WEIGHT};
-use crate::request::passage::Request;
-use crate::request::ticket::Ticket;
-use crate::respond::Sent;
 use crate::upstream::WorkerRequest;
+use sluice_road::request::passage::Request;
+use sluice_road::request::ticket::Ticket;
+use sluice_road::respond::Sent;
 
 /// Longest delay of a report after the response, if the worker's event loop turns: hooks and late ends take their time.
 const WAIT: Duration = Duration::from_secs(1);

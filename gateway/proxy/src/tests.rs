@@ -4,6 +4,7 @@
 //! [`world`] has the gate and who stands for the supervisor, [`worker`] and [`client`] the two sides.
 
 mod ahead;
+mod allocations;
 mod beacons;
 mod bodies;
 mod cache_attacks;
@@ -23,6 +24,7 @@ mod readiness;
 mod reuse;
 mod silence;
 mod streams;
+mod tickets;
 mod warm_up;
 mod worker;
 mod world;

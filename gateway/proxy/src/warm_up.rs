@@ -14,9 +14,9 @@ use sluice_message::{Method, RequestHead, Scheme};
 use sluice_scheduler::WorkerId;
 use tokio::time::Instant;
 
-use crate::front::own::Own;
 use crate::gate::Gate;
-use crate::request::serve_request;
+use sluice_road::own::Own;
+use sluice_road::request::serve_request;
 use sluice_wire::front::exchange::Exchange;
 use sluice_wire::front::origin::Origin;
 

@@ -4,7 +4,7 @@
 pub mod body;
 pub mod failure;
 pub mod memory;
-pub mod pace;
+pub(crate) mod pace;
 pub mod spool;
 pub mod trust;
 

@@ -3,4 +3,4 @@
 pub mod answer;
 pub mod encode;
 pub mod fill;
-pub mod outgoing;
+pub(crate) mod outgoing;

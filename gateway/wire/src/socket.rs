@@ -24,7 +24,7 @@ pub enum Socket<S> {
 
 impl Socket<TcpStream> {
     /// Ready when there are bytes to read; no buffer is needed before.
-    pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Socket::Os(tcp) => tcp.poll_read_ready(cx),
             #[cfg(any(test, feature = "memory-sockets"))]
@@ -33,7 +33,7 @@ impl Socket<TcpStream> {
     }
 
     /// Polls whether the socket takes bytes.
-    pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Socket::Os(tcp) => tcp.poll_write_ready(cx),
             #[cfg(any(test, feature = "memory-sockets"))]
@@ -54,7 +54,7 @@ impl Socket<UnixStream> {
     }
 
     /// Reading and writing side.
-    pub fn split(&mut self) -> (Socket<ReadHalf<'_>>, Socket<WriteHalf<'_>>) {
+    pub(crate) fn split(&mut self) -> (Socket<ReadHalf<'_>>, Socket<WriteHalf<'_>>) {
         match self {
             Socket::Os(unix) => {
                 let (read, write) = unix.split();

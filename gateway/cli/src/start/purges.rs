@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use sluice_admin::protocol::{REQUEST_BYTES_MAX, Reply, Request};
 use sluice_catalog::snapshot::Purge;
-use sluice_proxy::SuccessorPurger;
+use sluice_road::cache::SuccessorPurger;
 use sluice_sockets::lines::{BoundedLine, Lines, json_line};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;

@@ -16,7 +16,7 @@ use sluice_catalog::config::{Config, Loaded, Renderer};
 use sluice_catalog::refusals::{NotBegun, OvertakenBy, ReloadError};
 use sluice_catalog::snapshot::{ReloadSnapshot, ReloadState};
 use sluice_journal::{Event, Level};
-use sluice_proxy::ActiveConfig;
+use sluice_road::ActiveConfig;
 use sluice_scheduler::{AbandonReason, Scheduler, WorkerState as Life};
 use sluice_supervisor::{ReloadEnd, Version};
 use tokio::sync::mpsc;

@@ -1,5 +1,5 @@
 //! Requests that workers die with: let through, let through alone, held back, or answered without a worker, by the rules of
-//! [`crate::admit::quarantine`]. It also shows them to the operator.
+//! [`crate::quarantine`]. It also shows them to the operator.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use sluice_scheduler::Event;
 use tokio::time::Instant;
 
 use super::Gate;
-use crate::admit::quarantine::{self, Admission, BODY_BYTES_MAX, Fingerprint, Mode};
+use crate::quarantine::{self, Admission, BODY_BYTES_MAX, Fingerprint, Mode};
 use crate::upstream::WorkerRequest;
 use sluice_wire::receive::body::Body;
 

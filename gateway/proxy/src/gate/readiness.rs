@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Gate;
-use crate::answers::edge::Readiness;
+use sluice_road::answers::edge::Readiness;
 
 /// Readiness by progress of work: a gateway whose workers are busy and finish requests is ready, however long a probe of
 /// the app itself would have to wait.

@@ -1,5 +1,5 @@
 //! Fate of a request whose worker has died: a second worker, or an honest error (I5). A request that workers die with goes to quarantine,
-//! by the rules of [`crate::admit::quarantine`].
+//! by the rules of [`crate::quarantine`].
 //!
 //! The scheduler says which requests a dead worker held. The task that carries a request out owns it, so that task brings
 //! it here, exactly once, when it has read what the worker still sent.
@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::{Gate, to_usize};
-use crate::admit::quarantine::{BODY_BYTES_MAX, Death, Keys, Mode, Quarantine, Subject};
+use crate::quarantine::{BODY_BYTES_MAX, Death, Keys, Mode, Quarantine, Subject};
 use crate::upstream::{Lease, WorkerRequest};
 use sluice_wire::receive::body::Beginning;
 

@@ -11,13 +11,14 @@ use sluice_wire::receive::body::Body;
 use tokio::time::Instant;
 
 use super::Gate;
-use crate::answers::edge::Readiness;
-use crate::answers::{Response, worker};
-use crate::request::passage::Request;
-use crate::respond::Sent;
-use crate::road::workers::{Answering, Workers};
-use crate::sessions::Visit;
+use crate::ask;
 use crate::upstream::Seat;
+use sluice_road::answers::Response;
+use sluice_road::answers::edge::Readiness;
+use sluice_road::request::passage::Request;
+use sluice_road::respond::Sent;
+use sluice_road::sessions::Visit;
+use sluice_road::workers::{Answering, Workers};
 
 impl Workers for Gate {
     fn seat(&self) -> Rc<dyn sluice_wire::front::seat::Seat> {
@@ -31,11 +32,11 @@ impl Workers for Gate {
         request: &'a mut Request,
         body: Body,
     ) -> Answering<'a> {
-        Box::pin(worker::fetch(exchange, origin, self.rc(), request, body))
+        Box::pin(ask::fetch(exchange, origin, self.rc(), request, body))
     }
 
     fn dress(&self, request: &Request, response: &mut Response) {
-        worker::dress(self, request, response);
+        ask::dress(self, request, response);
     }
 
     fn classify(&self, traits: &Traits<'_>) -> Class {

@@ -8,7 +8,7 @@ use sluice_scheduler::{Event, Need, Refusal, RequestId};
 use tokio::time::Instant;
 
 use super::Gate;
-use crate::admit::ladder::Arrival;
+use crate::ladder::Arrival;
 use crate::upstream::WorkerRequest;
 use sluice_wire::respond::answer::Answer;
 

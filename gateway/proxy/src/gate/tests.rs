@@ -15,12 +15,12 @@ use sluice_catalog::errors::Code;
 use sluice_message::Method;
 
 use super::{Gate, Pass};
-use crate::active::ActiveConfig;
-use crate::request::passage::Request;
-use crate::request::ticket::Ticket;
-use crate::respond::Sent;
 use crate::upstream::{Asked, Lease, WorkerRequest};
 use sluice_classes::{Class, Traits};
+use sluice_road::ActiveConfig;
+use sluice_road::request::passage::Request;
+use sluice_road::request::ticket::Ticket;
+use sluice_road::respond::Sent;
 use sluice_wire::receive::body::Body;
 use sluice_wire::respond::answer::Answer;
 use tokio::time::Instant;

@@ -13,8 +13,8 @@ use sluice_scheduler::{Lane, Limits, Scheduler, Time, WorkerId, WorkerState, Wor
 use tokio::time::Instant;
 
 use super::Gate;
-use crate::active::ActiveConfig;
 use crate::upstream::WorkerRequest;
+use sluice_road::ActiveConfig;
 
 impl Gate {
     /// Config in force. Two calls for one request may return different ones, as a reload can come in between.

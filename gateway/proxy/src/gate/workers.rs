@@ -18,8 +18,8 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
 use super::Gate;
-use crate::answers::down::LastWords;
 use crate::upstream::{Slots, WorkerRequest};
+use sluice_road::answers::down::LastWords;
 
 impl sluice_supervisor::Gate for Gate {
     fn config(&self) -> Rc<Config> {

@@ -6,10 +6,10 @@ use sluice_observe::{Line, RequestRecord};
 use tokio::time::Instant;
 
 use crate::gate::Gate;
-use crate::receive::trace::Trace;
-use crate::request::passage::Request;
-use crate::request::ticket::Ticket;
-use crate::respond::Sent;
+use sluice_road::request::passage::Request;
+use sluice_road::request::ticket::Ticket;
+use sluice_road::respond::Sent;
+use sluice_road::trace::Trace;
 use sluice_wire::respond::answer::Times;
 
 /// Record of a request that has ended for its client, and its ticket.

@@ -19,8 +19,8 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::client::Client;
 use super::worker::{Call, MARK, Preload, Worker};
-use crate::active::ActiveConfig;
 use crate::gate::Gate;
+use sluice_road::ActiveConfig;
 use sluice_wire::front::client::ClientStream;
 use sluice_wire::front::connection::serve;
 use sluice_wire::front::h2;

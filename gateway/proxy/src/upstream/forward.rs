@@ -2,34 +2,15 @@
 //!
 //! No bytes are passed on unchanged. Fields that only the gateway may set are removed from the client's.
 
-use std::rc::Rc;
-
 use sluice_http1::{Framing, write_decimal, write_request_start};
 use sluice_message::{RequestHead, starts_with};
 use sluice_observe::ProfileOrder;
 use sluice_scheduler::RequestId;
 
-use crate::receive::trace::{self, Trace};
-use crate::respond::compose::rules::CAPABILITY;
 use crate::upstream::token::Token;
+use sluice_road::respond::compose::rules::CAPABILITY;
+use sluice_road::trace::{self, Trace};
 use sluice_wire::front::origin::{Origin, is_about_origin};
-
-/// Makes a new id for a request.
-pub(crate) fn new_request_id() -> Rc<str> {
-    let mut id = [0; 32];
-    for (digits, byte) in id.chunks_exact_mut(2).zip(fastrand::u128(..).to_be_bytes()) {
-        digits.copy_from_slice(&[byte >> 4, byte & 0xf].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
-    }
-    ascii(&id).into()
-}
-
-/// Request id from a trusted peer, if it is well formed.
-pub(crate) fn trusted_request_id(head: &RequestHead, origin: &Origin) -> Option<Rc<str>> {
-    let id = head.fields.get("x-request-id").filter(|_| origin.is_trusted)?;
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:=+/@".contains(byte);
-    let is_well_formed = (1..=128).contains(&id.len()) && id.iter().all(is_plain);
-    is_well_formed.then(|| ascii(id).into())
-}
 
 /// Part of a request that its worker gets.
 pub(crate) struct Outbound<'r> {
@@ -124,21 +105,4 @@ fn keeps(name: &str, origin: &Origin) -> bool {
 /// Whether the gateway sets this field in place of the client.
 fn is_of_composing(name: &str) -> bool {
     name.eq_ignore_ascii_case("accept-encoding") || name.eq_ignore_ascii_case("surrogate-capability")
-}
-
-/// Text of bytes that were made of hexadecimal digits.
-fn ascii(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_id_is_32_hexadecimal_digits_and_another_each_time() {
-        let ids = [new_request_id(), new_request_id()];
-        assert!(ids.iter().all(|id| id.len() == 32 && id.bytes().all(|byte| b"0123456789abcdef".contains(&byte))));
-        assert_ne!(ids[0], ids[1]);
-    }
 }

@@ -53,7 +53,10 @@ impl WorkerRequest {
     /// Whether the request may be handed ahead, if it is cheap: it fits into the kernel's buffer, and is not about to hold its connection.
     pub(crate) fn may_go_ahead(&self) -> bool {
         let bytes = self.head.len() as u64 + self.body.borrow().bytes();
-        !self.is_upgrade && !self.is_own && !self.head.ends_with(crate::sessions::POLL) && bytes <= REQUEST_BYTES_MAX
+        !self.is_upgrade
+            && !self.is_own
+            && !self.head.ends_with(sluice_road::sessions::POLL)
+            && bytes <= REQUEST_BYTES_MAX
     }
 }
 

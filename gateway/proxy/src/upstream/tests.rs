@@ -15,8 +15,8 @@ use tokio::net::{UnixListener, UnixStream};
 use super::{Asked, Lease, Lost, WorkerRequest};
 use crate::gate::tests::one_ready_worker_at;
 use crate::gate::{Gate, Pass};
-use crate::sessions::POLL;
 use sluice_classes::Class;
+use sluice_road::sessions::POLL;
 use sluice_wire::receive::body::Body;
 use sluice_wire::respond::answer::{Answer, End, Next};
 

@@ -44,7 +44,7 @@ pub enum ClientStream {
 }
 
 /// Event that ended a wait.
-pub enum Woke {
+pub(crate) enum Woke {
     /// More bytes are in `unread`.
     Read,
     /// The client has closed its side.
@@ -65,32 +65,32 @@ pub enum Woke {
 
 /// Events to wait for, besides the deadline.
 #[derive(Default)]
-pub struct For<'a> {
+pub(crate) struct For<'a> {
     /// The client sends more.
-    pub read: bool,
+    pub(crate) read: bool,
     /// The client takes some of these bytes.
-    pub write: &'a [u8],
+    pub(crate) write: &'a [u8],
     /// The client takes bytes again, after a write that it did not take.
-    pub writable: bool,
+    pub(crate) writable: bool,
     /// The answer changes.
-    pub answer: Option<&'a Answer>,
+    pub(crate) answer: Option<&'a Answer>,
     /// The gateway drains.
-    pub draining: bool,
+    pub(crate) draining: bool,
 }
 
 /// A client's connection.
-pub struct Client {
+pub(crate) struct Client {
     /// The transport.
-    pub stream: ClientStream,
+    pub(crate) stream: ClientStream,
     /// Bytes that were read and not used yet.
-    pub unread: BytesMut,
+    pub(crate) unread: BytesMut,
     /// Place for the work of this client's request.
-    pub seat: Option<Rc<dyn Seat>>,
+    pub(crate) seat: Option<Rc<dyn Seat>>,
     deadline: Option<Instant>,
     sleep: Pin<Box<Sleep>>,
     draining: Rc<Signal>,
     /// The client has closed its sending side.
-    pub eof: bool,
+    pub(crate) eof: bool,
     /// Bytes that are written at once: see [`crate::receive::memory::Memory::unsent_bytes_max`].
     write_bytes_max: usize,
     /// TLS may hold bytes that it has taken; they must leave even when no more are written.
@@ -99,7 +99,7 @@ pub struct Client {
 
 impl Client {
     /// Connection over this transport. `draining` wakes it when the gateway drains; one write takes `write_bytes_max` bytes at most.
-    pub fn new(stream: ClientStream, draining: Rc<Signal>, write_bytes_max: usize) -> Self {
+    pub(crate) fn new(stream: ClientStream, draining: Rc<Signal>, write_bytes_max: usize) -> Self {
         let sleep = Box::pin(tokio::time::sleep(Duration::from_secs(3600)));
         Client {
             stream,
@@ -115,7 +115,7 @@ impl Client {
     }
 
     /// Scheme of the connection, as its client sees it.
-    pub fn scheme(&self) -> Scheme {
+    pub(crate) fn scheme(&self) -> Scheme {
         Scheme::of(self.is_tls())
     }
 
@@ -124,12 +124,12 @@ impl Client {
     }
 
     /// Sets the time at which [`Client::wait`] ends with [`Woke::Deadline`]; `None` for never.
-    pub fn set_deadline(&mut self, deadline: Option<Instant>) {
+    pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
         self.deadline = deadline;
     }
 
     /// Waits until one of the wanted events happens. Cancel-safe: bytes that were read are in `unread`.
-    pub async fn wait(&mut self, wanted: For<'_>) -> Woke {
+    pub(crate) async fn wait(&mut self, wanted: For<'_>) -> Woke {
         std::future::poll_fn(|cx| self.poll_wait(cx, &wanted)).await
     }
 
@@ -219,12 +219,12 @@ impl Client {
     }
 
     /// True if the client sends nothing more and all that it sent was used.
-    pub fn is_spent(&self) -> bool {
+    pub(crate) fn is_spent(&self) -> bool {
         self.eof && self.unread.is_empty()
     }
 
     /// Frees the buffer while it is empty.
-    pub fn shed_buffer(&mut self) {
+    pub(crate) fn shed_buffer(&mut self) {
         if self.unread.is_empty() {
             self.unread = BytesMut::new();
         }
@@ -232,7 +232,7 @@ impl Client {
 
     /// Closes so that the client gets all that was written: first the sending side, then the client's further bytes are read and discarded
     /// for a while. Closing with unread bytes would reset the connection and could destroy the answer.
-    pub async fn close(mut self, linger: bool, send_timeout: Duration) {
+    pub(crate) async fn close(mut self, linger: bool, send_timeout: Duration) {
         if self.must_flush {
             let flushed = std::future::poll_fn(|cx| Pin::new(&mut self.stream).poll_flush(cx));
             let _ = tokio::time::timeout(send_timeout, flushed).await;

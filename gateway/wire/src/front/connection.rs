@@ -85,7 +85,7 @@ async fn next_request(
 }
 
 /// Refuses a connection that is over the limit, without reading from it.
-pub async fn refuse_connection<S: Service>(stream: ClientStream, peer: IpAddr, service: Rc<S>) {
+pub(crate) async fn refuse_connection<S: Service>(stream: ClientStream, peer: IpAddr, service: Rc<S>) {
     let lobby = service.lobby();
     let mut client = Client::new(stream, Rc::default(), lobby.store.memory.unsent_bytes_max());
     let patience = Duration::from_secs(1);

@@ -213,7 +213,7 @@ impl Exchange<'_> {
 
     /// Whether the connection can carry another request now.
     #[must_use]
-    pub fn persists(&self) -> bool {
+    pub(crate) fn persists(&self) -> bool {
         match self {
             Exchange::H1(h1) => h1.persists,
             Exchange::H2(_) | Exchange::Own(_) => false,

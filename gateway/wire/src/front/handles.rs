@@ -40,16 +40,16 @@ pub enum Full {
 /// Handle that a connection holds.
 pub struct Handle {
     /// Key in the register.
-    pub key: usize,
+    pub(crate) key: usize,
     /// Set when the gateway drains, and when the connection is to make room.
-    pub draining: Rc<Signal>,
+    pub(crate) draining: Rc<Signal>,
     makes_room: Rc<Cell<bool>>,
 }
 
 impl Handle {
     /// Whether it is to close as soon as no request is under way.
     #[must_use]
-    pub fn makes_room(&self) -> bool {
+    pub(crate) fn makes_room(&self) -> bool {
         self.makes_room.get()
     }
 }
@@ -146,17 +146,17 @@ impl ConnectionHandles {
     }
 
     /// Removes a connection that has ended.
-    pub fn remove(&self, key: usize) {
+    pub(crate) fn remove(&self, key: usize) {
         self.books.borrow_mut().remove(key);
     }
 
     /// Marks the connection as idle.
-    pub fn rests(&self, key: usize) {
+    pub(crate) fn rests(&self, key: usize) {
         self.books.borrow_mut().rests(key);
     }
 
     /// Marks the connection as active.
-    pub fn works(&self, key: usize) {
+    pub(crate) fn works(&self, key: usize) {
         let mut books = self.books.borrow_mut();
         books.stops_resting(key);
         if let Some(entry) = books.open.get_mut(key) {
@@ -165,14 +165,14 @@ impl ConnectionHandles {
     }
 
     /// Records the connection's socket.
-    pub fn opened(&self, key: usize, socket: RawFd) {
+    pub(crate) fn opened(&self, key: usize, socket: RawFd) {
         if let Some(entry) = self.books.borrow_mut().open.get_mut(key) {
             entry.socket = Some(socket);
         }
     }
 
     /// Shuts all connections down, so that tasks which wait for a client learn that it is gone.
-    pub fn cut(&self) {
+    pub(crate) fn cut(&self) {
         for (_, entry) in &self.books.borrow().open {
             if let Some(socket) = entry.socket {
                 // One that has lost its client already cannot be shut down.

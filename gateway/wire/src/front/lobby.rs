@@ -24,7 +24,7 @@ pub struct Lobby {
     tls: Option<Tls>,
     port: Cell<u16>,
     /// Room for bodies and answers.
-    pub store: Rc<TempStore>,
+    pub(crate) store: Rc<TempStore>,
     /// Register of open connections.
     pub connections: ConnectionHandles,
     is_draining: Cell<bool>,
@@ -49,7 +49,7 @@ impl Lobby {
     }
 
     /// The config in force.
-    pub fn config(&self) -> Rc<Config> {
+    pub(crate) fn config(&self) -> Rc<Config> {
         Rc::clone(&self.config.borrow())
     }
 
@@ -80,7 +80,7 @@ impl Lobby {
     }
 
     /// Whether clients at this port of the gateway are redirected to HTTPS.
-    pub fn redirects_at(&self, port: u16) -> bool {
+    pub(crate) fn redirects_at(&self, port: u16) -> bool {
         self.tls.is_some() && port > 0 && self.config().server.redirect_port == port
     }
 

@@ -30,7 +30,7 @@ pub struct Origin {
 impl Origin {
     /// Origin of the requests of a client at `peer`, which has connected to `local`.
     #[must_use]
-    pub fn new(trust: &Trust, peer: SocketAddr, local: SocketAddr, scheme: Scheme) -> Self {
+    pub(crate) fn new(trust: &Trust, peer: SocketAddr, local: SocketAddr, scheme: Scheme) -> Self {
         let proto = scheme.as_str();
         Origin {
             peer: peer.ip(),
@@ -45,7 +45,7 @@ impl Origin {
     }
 
     /// Checks again whether the peer is trusted, which a reload may have changed since the last request.
-    pub fn judge(&mut self, trust: &Trust) {
+    pub(crate) fn judge(&mut self, trust: &Trust) {
         self.is_trusted = trust.allows(self.peer);
     }
 

@@ -23,7 +23,7 @@ pub trait Seat {
 }
 
 /// Runs a task of the client, and beside it the work that the task waits for.
-pub async fn attend<F: Future + Unpin>(seat: &dyn Seat, mut task: F) -> F::Output {
+pub(crate) async fn attend<F: Future + Unpin>(seat: &dyn Seat, mut task: F) -> F::Output {
     seat.attend();
     let _leaving = Leaving(seat);
     std::future::poll_fn(|cx| {

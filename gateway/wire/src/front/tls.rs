@@ -20,10 +20,10 @@ pub use tickets::TicketKeys;
 use tickets::Tickets;
 
 /// Names of the port's protocols in ALPN (RFC 7301).
-pub const HTTP2: &[u8] = b"h2";
+pub(crate) const HTTP2: &[u8] = b"h2";
 const HTTP1: &[u8] = b"http/1.1";
 /// Protocol of a CA that looks for the answer to its challenge (RFC 8737): a handshake, and nothing after it.
-pub const ACME: &[u8] = b"acme-tls/1";
+pub(crate) const ACME: &[u8] = b"acme-tls/1";
 
 /// Bytes that TLS may hold encrypted for a client: a record.
 const UNSENT_BYTES_MAX: usize = 16 * 1024;
@@ -55,7 +55,7 @@ impl Tls {
     }
 
     /// Connection after its handshake; `None` if the handshake failed.
-    pub async fn accept(&self, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
+    pub(crate) async fn accept(&self, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
         let mut stream = self.handshakes.make(self.acceptor.clone(), stream).await?;
         stream.get_mut().1.set_buffer_limit(Some(UNSENT_BYTES_MAX));
         Some(stream)

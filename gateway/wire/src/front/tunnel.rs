@@ -17,13 +17,13 @@ const COPY_BYTES: usize = 16 * 1024;
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Bytes from a client.
-pub trait Source {
+pub(crate) trait Source {
     /// The next bytes; `None` at the client's end.
     async fn read(&mut self) -> Option<&[u8]>;
 }
 
 /// Sending side to a client. Both methods return false when the client is gone.
-pub trait Sink {
+pub(crate) trait Sink {
     async fn write(&mut self, data: &[u8]) -> bool;
     /// Tells the client that nothing follows.
     async fn end(&mut self) -> bool;
@@ -31,7 +31,7 @@ pub trait Sink {
 
 /// Copies bytes between a client and a worker, which has sent the first of them already. Returns whether the client has all of the worker's
 /// bytes, and knows their end.
-pub async fn run(mut source: impl Source, mut sink: impl Sink, upgraded: Upgraded, answer: &Answer) -> bool {
+pub(crate) async fn run(mut source: impl Source, mut sink: impl Sink, upgraded: Upgraded, answer: &Answer) -> bool {
     let Upgraded { stream: mut worker, first, counted: _counted } = upgraded;
     let note_moved = || answer.last_moved.set(Instant::now());
     note_moved();
@@ -74,7 +74,7 @@ pub async fn run(mut source: impl Source, mut sink: impl Sink, upgraded: Upgrade
 }
 
 /// Copies bytes for a client that has its connection to itself, as [`run`] does.
-pub async fn run_alone(client: &mut Client, upgraded: Upgraded, answer: &Answer) {
+pub(crate) async fn run_alone(client: &mut Client, upgraded: Upgraded, answer: &Answer) {
     let unread = client.unread.split();
     let (reading, writing) = tokio::io::split(&mut client.stream);
     let source = ConnectionSource { reading, is_unread: !unread.is_empty(), buffer: unread };

@@ -26,12 +26,12 @@ pub struct Body {
 impl Body {
     /// Body of a request that announces none, or one of no bytes.
     #[must_use]
-    pub fn empty(is_announced: bool) -> Self {
+    pub(crate) fn empty(is_announced: bool) -> Self {
         Body { is_announced, ..Body::default() }
     }
 
     /// Empty body, of which `memory_bytes_max` bytes stay in memory.
-    pub fn new(store: &Rc<TempStore>, memory_bytes_max: usize) -> Self {
+    pub(crate) fn new(store: &Rc<TempStore>, memory_bytes_max: usize) -> Self {
         let fill = Rc::new(Fill::new(store, memory_bytes_max, u64::MAX));
         Body { start: Some(FillReader::new(&fill)), ..Body::empty(true) }
     }
@@ -43,7 +43,7 @@ impl Body {
     }
 
     /// Sets the trailer fields.
-    pub fn set_trailers(&mut self, trailers: Vec<(String, Vec<u8>)>) {
+    pub(crate) fn set_trailers(&mut self, trailers: Vec<(String, Vec<u8>)>) {
         self.trailers = trailers;
     }
 
@@ -65,7 +65,7 @@ impl Body {
 
     /// # Errors
     /// Fails if the temporary file cannot take it.
-    pub async fn append(&self, data: Bytes) -> io::Result<()> {
+    pub(crate) async fn append(&self, data: Bytes) -> io::Result<()> {
         let Some(start) = &self.start else { return Ok(()) };
         let Err(data) = start.fill.push_to_memory(data) else { return Ok(()) };
         self.spill().await?;
@@ -76,7 +76,7 @@ impl Body {
     ///
     /// # Errors
     /// Fails if the temporary file cannot take them; the body is then unchanged.
-    pub async fn spill(&self) -> io::Result<()> {
+    pub(crate) async fn spill(&self) -> io::Result<()> {
         match &self.start {
             Some(start) => start.fill.set_aside(start.key, &[]).await,
             None => Ok(()),
@@ -85,7 +85,7 @@ impl Body {
 
     /// Bytes of the body that are in memory.
     #[must_use]
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.start.as_ref().map_or(0, |start| start.fill.memory_bytes())
     }
 

@@ -52,7 +52,7 @@ pub fn refused(code: Code, detail: &'static str) -> Failure {
 }
 
 /// Failure for a client that has gone, or has stopped sending.
-pub const GONE: Failure = Failure::Gone(Outcome::ClientGoneReceiving);
+pub(crate) const GONE: Failure = Failure::Gone(Outcome::ClientGoneReceiving);
 
 impl From<Rejection> for Failure {
     fn from(rejection: Rejection) -> Self {

@@ -31,7 +31,7 @@ pub struct Memory {
 impl Memory {
     /// Memory of `bytes_max` bytes.
     #[must_use]
-    pub fn new(bytes_max: usize) -> Rc<Self> {
+    pub(crate) fn new(bytes_max: usize) -> Rc<Self> {
         Rc::new(Memory { bytes_max, used_bytes: Cell::new(0) })
     }
 
@@ -46,12 +46,12 @@ impl Memory {
 
     /// Bytes that the kernel may hold unsent for a client, and that are written at once: it takes a whole write,
     /// however little of it may be left unsent. They count in the cgroup too, and none can be taken back.
-    pub fn unsent_bytes_max(&self) -> usize {
+    pub(crate) fn unsent_bytes_max(&self) -> usize {
         (self.bytes_max / UNSENT_SHARES).clamp(*UNSENT_BYTES.start(), *UNSENT_BYTES.end())
     }
 
     /// Time for which a client may take or send nothing before its waiting bytes go to a file.
-    pub fn patience(&self) -> Duration {
+    pub(crate) fn patience(&self) -> Duration {
         if self.free_bytes() < self.bytes_max / 2 { PATIENCE_WHEN_SCARCE } else { PATIENCE }
     }
 }

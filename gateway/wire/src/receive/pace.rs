@@ -7,9 +7,9 @@ use tokio::time::Instant;
 use crate::front::lobby::Lobby;
 
 /// The minimum rate as a deadline that moves with each byte: after the grace time, `rate` bytes a second on average.
-pub struct Pace {
+pub(crate) struct Pace {
     /// Time at which the body began.
-    pub started: Instant,
+    pub(crate) started: Instant,
     grace: Duration,
     rate_bytes_per_s: u64,
     received_bytes: u64,
@@ -18,7 +18,7 @@ pub struct Pace {
 
 impl Pace {
     /// Begins with the body.
-    pub fn start(lobby: &Lobby) -> Self {
+    pub(crate) fn start(lobby: &Lobby) -> Self {
         let config = lobby.config();
         let bounds = &config.bounds;
         Pace {
@@ -31,13 +31,13 @@ impl Pace {
     }
 
     /// Counts bytes that have arrived.
-    pub fn received(&mut self, bytes: usize) {
+    pub(crate) fn received(&mut self, bytes: usize) {
         self.received_bytes += bytes as u64;
         self.last_received = Instant::now();
     }
 
     /// Excludes the time since then, in which the gateway made the client wait.
-    pub fn resume(&mut self, since: Instant) {
+    pub(crate) fn resume(&mut self, since: Instant) {
         let now = Instant::now();
         self.started += now.saturating_duration_since(since);
         self.last_received = now;
@@ -45,7 +45,7 @@ impl Pace {
 
     /// Time by which more has to come.
     #[must_use]
-    pub fn deadline(&self) -> Instant {
+    pub(crate) fn deadline(&self) -> Instant {
         let on_average = Duration::from_millis(self.received_bytes.saturating_mul(1000) / self.rate_bytes_per_s);
         // A fast start buys no right to stop: a pause may last no longer than the grace time.
         (self.started + self.grace + on_average).min(self.last_received + self.grace)

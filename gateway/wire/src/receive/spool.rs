@@ -95,7 +95,7 @@ impl TempStore {
 }
 
 /// A file without a name: it is deleted with its last handle, even when the gateway is killed.
-pub struct TempFile {
+pub(crate) struct TempFile {
     opened: Arc<Opened>,
     len: u64,
     store: Rc<TempStore>,
@@ -104,7 +104,7 @@ pub struct TempFile {
 impl TempFile {
     /// # Errors
     /// Fails if the directory cannot be written.
-    pub async fn create(store: &Rc<TempStore>) -> io::Result<Self> {
+    pub(crate) async fn create(store: &Rc<TempStore>) -> io::Result<Self> {
         if store.files.load(Ordering::Relaxed) >= store.files_max.get() {
             return store
                 .told(Err(io::Error::new(io::ErrorKind::StorageFull, "no more files may be open (ulimit -n)")));
@@ -118,7 +118,7 @@ impl TempFile {
 
     /// Bytes in the file.
     #[must_use]
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.len
     }
 
@@ -128,7 +128,7 @@ impl TempFile {
     /// `StorageFull` when the gateway's own bound is reached; else what the file system says. The file then still holds
     /// what it held before. Where this future is dropped before its end, the room of the pieces is taken and nothing refers to it:
     /// a thread may still write there.
-    pub async fn append_all(&mut self, pieces: Vec<Bytes>) -> io::Result<()> {
+    pub(crate) async fn append_all(&mut self, pieces: Vec<Bytes>) -> io::Result<()> {
         let added = pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
         if !self.store.take(added) {
             return self.store.told(Err(io::Error::new(io::ErrorKind::StorageFull, "temp.bytes_max is reached")));
@@ -153,7 +153,7 @@ impl TempFile {
 
     /// Handle for reading while another task appends.
     #[must_use]
-    pub fn reader(&self) -> TempReader {
+    pub(crate) fn reader(&self) -> TempReader {
         TempReader { opened: Arc::clone(&self.opened) }
     }
 }
@@ -166,7 +166,7 @@ impl Drop for TempFile {
 
 /// Reads a [`TempFile`].
 #[derive(Clone)]
-pub struct TempReader {
+pub(crate) struct TempReader {
     opened: Arc<Opened>,
 }
 
@@ -175,7 +175,7 @@ impl TempReader {
     ///
     /// # Errors
     /// Error of the file system.
-    pub async fn read_at(&self, offset: u64, bytes_max: usize) -> io::Result<Bytes> {
+    pub(crate) async fn read_at(&self, offset: u64, bytes_max: usize) -> io::Result<Bytes> {
         let opened = Arc::clone(&self.opened);
         blocking(move || {
             let mut data = vec![0; bytes_max];

@@ -52,7 +52,7 @@ impl Trust {
 
     /// Whether this peer is trusted.
     #[must_use]
-    pub fn allows(&self, peer: IpAddr) -> bool {
+    pub(crate) fn allows(&self, peer: IpAddr) -> bool {
         self.peers.contains(peer)
     }
 

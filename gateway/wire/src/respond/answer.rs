@@ -164,7 +164,7 @@ pub struct Answer {
     /// Time at which a byte last went either way on a stream that has left its slot.
     pub last_moved: Cell<Instant>,
     /// Ends the stream, which has left its slot, when this is set.
-    pub closing: Signal,
+    pub(crate) closing: Signal,
     /// Only the end of the worker's connection ends the body; a worker that dies ends it as well.
     pub is_until_close: Cell<bool>,
 }
@@ -393,7 +393,7 @@ impl Answer {
     ///
     /// # Errors
     /// Fails if the file cannot take them; nothing has changed then.
-    pub async fn set_aside(&self, rest: &[u8]) -> io::Result<()> {
+    pub(crate) async fn set_aside(&self, rest: &[u8]) -> io::Result<()> {
         if self.has_left.get() {
             return Err(io::ErrorKind::BrokenPipe.into());
         }

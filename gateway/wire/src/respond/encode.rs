@@ -22,17 +22,17 @@ pub enum Size {
 
 /// Transport of a response: version, framing and persistence.
 #[derive(Clone, Copy)]
-pub struct Carriage {
+pub(crate) struct Carriage {
     /// Version of the client's request.
-    pub version: Version,
+    pub(crate) version: Version,
     /// Framing of the body.
-    pub framed: Framed,
+    pub(crate) framed: Framed,
     /// The connection can carry another request after this one.
-    pub persists: bool,
+    pub(crate) persists: bool,
 }
 
 /// Appends the head, with its empty line.
-pub fn write_head(out: &mut Vec<u8>, head: &ResponseHead, size: Size, carriage: Carriage, request_id: &str) {
+pub(crate) fn write_head(out: &mut Vec<u8>, head: &ResponseHead, size: Size, carriage: Carriage, request_id: &str) {
     let Carriage { version, framed, persists } = carriage;
     write_response_start(out, head, |name| framed == Framed::Chunked || !is_of_chunks(name));
     if !head.fields.contains("x-request-id") {
@@ -62,7 +62,7 @@ pub fn write_head(out: &mut Vec<u8>, head: &ResponseHead, size: Size, carriage: 
 }
 
 /// Appends the head of an interim response, with only its own fields.
-pub fn write_interim(out: &mut Vec<u8>, head: &ResponseHead) {
+pub(crate) fn write_interim(out: &mut Vec<u8>, head: &ResponseHead) {
     write_response_start(out, head, |name| !is_of_chunks(name));
     out.extend_from_slice(b"\r\n");
 }

@@ -55,7 +55,7 @@ impl Fill {
     }
 
     /// Bytes that are in memory.
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.pieces.borrow().in_memory().map(|(_, data)| data.len()).sum()
     }
 
@@ -85,7 +85,7 @@ impl Fill {
     ///
     /// # Errors
     /// Returns the piece.
-    pub fn push_to_memory(&self, data: Bytes) -> Result<(), Bytes> {
+    pub(crate) fn push_to_memory(&self, data: Bytes) -> Result<(), Bytes> {
         let is_appending = self.may_have_file.get() && self.file.try_lock().is_err();
         if is_appending || self.has_lost() {
             Err(data)
@@ -95,7 +95,7 @@ impl Fill {
     }
 
     /// Whether a writer that was cancelled has lost a piece. It must not be asked while something is being pushed.
-    pub fn has_lost(&self) -> bool {
+    pub(crate) fn has_lost(&self) -> bool {
         self.is_pushing.get()
     }
 
@@ -134,17 +134,17 @@ impl Fill {
     }
 
     /// Bytes that this reader has not had.
-    pub fn unread_bytes(&self, reader: Key) -> u64 {
+    pub(crate) fn unread_bytes(&self, reader: Key) -> u64 {
         self.pieces.borrow().unread_bytes(reader)
     }
 
     /// Next part for this reader, or `None` while there is none.
-    pub fn next(&self, reader: Key) -> Option<Part> {
+    pub(crate) fn next(&self, reader: Key) -> Option<Part> {
         self.pieces.borrow_mut().next(reader)
     }
 
     /// Whether data is being appended to the file, so that more is to come. A file with nothing left to read is closed.
-    pub fn is_appending(&self) -> bool {
+    pub(crate) fn is_appending(&self) -> bool {
         if !self.may_have_file.get() {
             return false;
         }
@@ -156,7 +156,7 @@ impl Fill {
     }
 
     /// Whether the next bytes for this reader were set aside framed.
-    pub fn has_framed(&self, reader: Key) -> bool {
+    pub(crate) fn has_framed(&self, reader: Key) -> bool {
         self.pieces.borrow().has_framed(reader)
     }
 
@@ -164,7 +164,7 @@ impl Fill {
     ///
     /// # Errors
     /// Error of the file system, also if the file has nothing for this reader.
-    pub async fn read_back(&self, reader: Key, bytes_max: usize) -> io::Result<Bytes> {
+    pub(crate) async fn read_back(&self, reader: Key, bytes_max: usize) -> io::Result<Bytes> {
         let (file, stretch) = {
             let file = self.file.lock().await;
             match (&*file, self.pieces.borrow().stretch(reader)) {
@@ -181,7 +181,7 @@ impl Fill {
     ///
     /// # Errors
     /// Fails if the file cannot take them; nothing has changed then.
-    pub async fn set_aside(&self, reader: Key, rest: &[u8]) -> io::Result<()> {
+    pub(crate) async fn set_aside(&self, reader: Key, rest: &[u8]) -> io::Result<()> {
         let mut file = self.lock().await;
         let (at, mut data) = {
             let pieces = self.pieces.borrow();
@@ -202,9 +202,9 @@ impl Fill {
 /// A reader with its own position, which leaves when it is dropped.
 pub struct FillReader {
     /// The body.
-    pub fill: Rc<Fill>,
+    pub(crate) fill: Rc<Fill>,
     /// Key of the reader.
-    pub key: Key,
+    pub(crate) key: Key,
 }
 
 impl FillReader {

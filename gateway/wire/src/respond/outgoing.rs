@@ -29,7 +29,7 @@ const KEPT_BYTES: usize = 16 * 1024;
 
 /// Framing of a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Framed {
+pub(crate) enum Framed {
     /// Number of bytes that was announced, or none.
     Plain,
     /// Chunked coding (RFC 9112 §7.1).
@@ -39,11 +39,11 @@ pub enum Framed {
 }
 
 /// Bytes of an answer that are written and not sent yet.
-pub struct Outgoing {
+pub(crate) struct Outgoing {
     /// The bytes.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// Framing of the body.
-    pub framed: Framed,
+    pub(crate) framed: Framed,
     /// Small pieces that go into one chunk.
     small: Vec<u8>,
     held: Held,
@@ -56,7 +56,7 @@ pub struct Outgoing {
 
 impl Outgoing {
     /// Empty, in this memory.
-    pub fn new(memory: &Rc<Memory>) -> Self {
+    pub(crate) fn new(memory: &Rc<Memory>) -> Self {
         Outgoing {
             bytes: Vec::with_capacity(2048),
             framed: Framed::Plain,
@@ -70,7 +70,7 @@ impl Outgoing {
     }
 
     /// Bytes that may still be gathered for the next write.
-    pub fn room(&mut self) -> usize {
+    pub(crate) fn room(&mut self) -> usize {
         if !self.is_prepared {
             self.prepare();
         }
@@ -86,7 +86,7 @@ impl Outgoing {
     }
 
     /// Adds bytes of the body.
-    pub fn push(&mut self, data: &[u8]) {
+    pub(crate) fn push(&mut self, data: &[u8]) {
         if self.framed != Framed::Chunked {
             self.bytes.extend_from_slice(data);
         } else if data.len() <= SMALL_BYTES_MAX {
@@ -98,7 +98,7 @@ impl Outgoing {
     }
 
     /// Frames the gathered small pieces; nothing else may be written before that.
-    pub fn seal(&mut self) {
+    pub(crate) fn seal(&mut self) {
         if !self.small.is_empty() {
             let small = std::mem::take(&mut self.small);
             self.chunk(&small);
@@ -108,13 +108,13 @@ impl Outgoing {
     }
 
     /// Takes bytes that were framed before.
-    pub fn push_framed(&mut self, data: &[u8]) {
+    pub(crate) fn push_framed(&mut self, data: &[u8]) {
         self.seal();
         self.bytes.extend_from_slice(data);
     }
 
     /// Ends the body.
-    pub fn end(&mut self, trailers: &[(String, Vec<u8>)]) {
+    pub(crate) fn end(&mut self, trailers: &[(String, Vec<u8>)]) {
         self.seal();
         if self.framed == Framed::Chunked {
             write_last_chunk(&mut self.bytes, trailers);
@@ -129,18 +129,18 @@ impl Outgoing {
 
     /// Time until which few bytes may wait for more, if they may.
     #[must_use]
-    pub fn waits_until(&self) -> Option<Instant> {
+    pub(crate) fn waits_until(&self) -> Option<Instant> {
         let until = self.written? + CRUMB_WAIT;
         (self.bytes.len() + self.small.len() < CRUMB_BYTES && Instant::now() < until).then_some(until)
     }
 
     /// Counts the bytes as memory; the client may take them slowly.
-    pub fn hold(&mut self) {
+    pub(crate) fn hold(&mut self) {
         self.held.set(self.bytes.capacity() + self.small.capacity());
     }
 
     /// Clears the buffers, after all bytes were written or set aside; there may have been none.
-    pub fn clear(&mut self, written: Instant) {
+    pub(crate) fn clear(&mut self, written: Instant) {
         if !self.bytes.is_empty() {
             self.written = Some(written);
         }
@@ -153,7 +153,7 @@ impl Outgoing {
 
     /// Moves the bytes from `at`, and those that the answer has in memory, to the answer's file. Returns the offset from which to write the
     /// bytes that stay here. If the file takes nothing, the memory stays taken, up to its bound.
-    pub async fn set_aside(&mut self, answer: &Answer, at: usize) -> usize {
+    pub(crate) async fn set_aside(&mut self, answer: &Answer, at: usize) -> usize {
         let rest = &self.bytes[at..];
         let is_kept = rest.len() <= KEPT_BYTES_MAX;
         if answer.set_aside(if is_kept { &[] } else { rest }).await.is_err() {

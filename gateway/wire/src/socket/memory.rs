@@ -78,7 +78,7 @@ impl Drop for Ways {
 
 impl End {
     /// Polls whether there are bytes to read, or an end.
-    pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut way = self.0.inward.borrow_mut();
         if !way.bytes.is_empty() || way.is_ended {
             return Poll::Ready(());
@@ -88,7 +88,7 @@ impl End {
     }
 
     /// Polls whether the pipe takes bytes.
-    pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut way = self.0.outward.borrow_mut();
         if way.bytes.len() < way.bytes_max || way.is_deaf {
             return Poll::Ready(());
@@ -201,7 +201,7 @@ impl Drop for Listener {
 
 /// Connects to the listener at a path in memory; `None` for a path that is not in memory.
 #[must_use]
-pub fn dial(path: &Path) -> Option<io::Result<End>> {
+pub(crate) fn dial(path: &Path) -> Option<io::Result<End>> {
     if !path.starts_with(MEMORY) {
         return None;
     }

@@ -35,7 +35,7 @@ struct Gathered {
     at: usize,
 }
 
-pub(crate) struct Metered(pub Rc<Meter>);
+pub(crate) struct Metered(pub(crate) Rc<Meter>);
 
 impl Meter {
     pub(crate) fn new(stream: ClientStream, write_bytes_max: usize) -> Rc<Self> {

@@ -107,7 +107,7 @@ impl Shared {
 }
 
 /// A request that is under way on the connection.
-pub(crate) struct Running(pub Rc<Shared>);
+pub(crate) struct Running(pub(crate) Rc<Shared>);
 
 impl Running {
     pub(crate) fn new(shared: &Rc<Shared>) -> Self {

@@ -230,14 +230,14 @@ impl fmt::Debug for Certificates {
 
 /// The certificates in force.
 #[derive(Debug)]
-pub struct Served(RwLock<Arc<Certificates>>);
+pub(crate) struct Served(RwLock<Arc<Certificates>>);
 
 impl Served {
-    pub fn new(certificates: Arc<Certificates>) -> Self {
+    pub(crate) fn new(certificates: Arc<Certificates>) -> Self {
         Served(RwLock::new(certificates))
     }
 
-    pub fn replace(&self, certificates: Arc<Certificates>) {
+    pub(crate) fn replace(&self, certificates: Arc<Certificates>) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = certificates;
     }
 }

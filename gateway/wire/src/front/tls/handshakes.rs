@@ -20,7 +20,7 @@ use tokio_rustls::server::TlsStream;
 /// one.
 const PLACE_TIMEOUT: Duration = Duration::from_secs(1);
 
-pub struct Handshakes {
+pub(crate) struct Handshakes {
     places: Arc<Semaphore>,
     runtime: Handle,
     /// Ends the thread when dropped.
@@ -30,7 +30,7 @@ pub struct Handshakes {
 impl Handshakes {
     /// # Errors
     /// Fails if the operating system gives no thread.
-    pub fn start(at_once_max: u32) -> io::Result<Self> {
+    pub(crate) fn start(at_once_max: u32) -> io::Result<Self> {
         // Sockets and clocks stay with the runtime that accepted the connection, which wakes this one.
         let runtime = Builder::new_current_thread().build()?;
         let handle = runtime.handle().clone();
@@ -45,7 +45,7 @@ impl Handshakes {
     }
 
     /// Makes a handshake. Returns the connection, or closes it if that failed. The handshake ends with the connection when this is dropped.
-    pub async fn make(&self, acceptor: TlsAcceptor, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
+    pub(crate) async fn make(&self, acceptor: TlsAcceptor, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
         // A client that says nothing takes no place, nor the memory of a session.
         stream.readable().await.ok()?;
         let place = Arc::clone(&self.places).acquire_owned().await.ok()?;

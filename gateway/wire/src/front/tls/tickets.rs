@@ -106,22 +106,22 @@ impl Key {
 }
 
 /// Makes tickets and reads them.
-pub struct Tickets(Mutex<TicketKeys>);
+pub(crate) struct Tickets(Mutex<TicketKeys>);
 
 impl Tickets {
     /// # Errors
     /// Fails if the system gives no randomness.
-    pub fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let keys =
             TicketKeys::new(now_unix_s()).ok_or_else(|| io::Error::other("the system gives no random numbers"))?;
         Ok(Tickets(Mutex::new(keys)))
     }
 
-    pub fn keys(&self) -> TicketKeys {
+    pub(crate) fn keys(&self) -> TicketKeys {
         self.lock().clone()
     }
 
-    pub fn adopt(&self, keys: TicketKeys) {
+    pub(crate) fn adopt(&self, keys: TicketKeys) {
         *self.lock() = keys;
     }
 

@@ -12,13 +12,13 @@ type Closing = Box<dyn Send>;
 
 /// Thread that closes files. It starts with the first file, and ends when this is dropped.
 #[derive(Default)]
-pub struct Closer {
+pub(crate) struct Closer {
     thread: OnceLock<Option<Sender<Closing>>>,
 }
 
 impl Closer {
     /// Closes a file on the thread; on the caller's if no thread can be started.
-    pub fn close(&self, closing: Closing) {
+    pub(crate) fn close(&self, closing: Closing) {
         if let Some(thread) = self.thread.get_or_init(start) {
             let _ = thread.send(closing);
         }
@@ -32,10 +32,10 @@ fn start() -> Option<Sender<Closing>> {
 }
 
 /// Counts an open descriptor until it is dropped.
-pub struct Counted(Arc<AtomicUsize>);
+pub(crate) struct Counted(Arc<AtomicUsize>);
 
 impl Counted {
-    pub fn of(count: &Arc<AtomicUsize>) -> Self {
+    pub(crate) fn of(count: &Arc<AtomicUsize>) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
         Counted(Arc::clone(count))
     }
@@ -48,17 +48,17 @@ impl Drop for Counted {
 }
 
 /// An open file that goes to the closer with its last handle.
-pub struct Opened {
+pub(crate) struct Opened {
     file: Option<(File, Counted)>,
     closer: Arc<Closer>,
 }
 
 impl Opened {
-    pub fn new(file: File, counted: Counted, closer: Arc<Closer>) -> Self {
+    pub(crate) fn new(file: File, counted: Counted, closer: Arc<Closer>) -> Self {
         Opened { file: Some((file, counted)), closer }
     }
 
-    pub fn file(&self) -> io::Result<&File> {
+    pub(crate) fn file(&self) -> io::Result<&File> {
         self.file.as_ref().map(|(file, _)| file).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }

@@ -13,7 +13,7 @@ const PIECE_BYTES: usize = 128;
 /// Size below which pieces that share their allocation with others are copied: they would hold all of it in memory.
 const SHARED_BYTES_MIN: usize = 16 * 1024;
 /// Size up to which pieces are joined while no reader has taken them.
-pub const JOINED_BYTES_MAX: usize = 4 * 1024;
+pub(crate) const JOINED_BYTES_MAX: usize = 4 * 1024;
 
 /// Next part for a reader.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub enum Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(usize);
 
-pub struct Pieces {
+pub(crate) struct Pieces {
     pieces: VecDeque<Piece>,
     /// Bytes written in all.
     len: u64,
@@ -52,9 +52,9 @@ enum Data {
 
 /// A stretch of the file.
 #[derive(Clone, Copy)]
-pub struct Stretch {
-    pub offset: u64,
-    pub len: u64,
+pub(crate) struct Stretch {
+    pub(crate) offset: u64,
+    pub(crate) len: u64,
 }
 
 /// Position of a reader.
@@ -80,21 +80,21 @@ fn cost(data: &Bytes) -> usize {
 }
 
 impl Pieces {
-    pub fn new(held: Held) -> Self {
+    pub(crate) fn new(held: Held) -> Self {
         Pieces { pieces: VecDeque::new(), len: 0, held, readers: Vec::new() }
     }
 
     /// Bytes written in all.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
     /// Start of the first piece that is still held.
-    pub fn first(&self) -> u64 {
+    pub(crate) fn first(&self) -> u64 {
         self.pieces.front().map_or(self.len, |piece| piece.at)
     }
 
-    pub fn add_reader(&mut self) -> Key {
+    pub(crate) fn add_reader(&mut self) -> Key {
         let at = self.first();
         let free = self.readers.iter().position(Option::is_none).unwrap_or(self.readers.len());
         if free == self.readers.len() {
@@ -104,7 +104,7 @@ impl Pieces {
         Key(free)
     }
 
-    pub fn leave(&mut self, reader: Key) {
+    pub(crate) fn leave(&mut self, reader: Key) {
         if let Some(place) = self.readers.get_mut(reader.0) {
             *place = None;
         }
@@ -112,24 +112,24 @@ impl Pieces {
     }
 
     /// Bytes that this reader has still to read.
-    pub fn unread_bytes(&self, reader: Key) -> u64 {
+    pub(crate) fn unread_bytes(&self, reader: Key) -> u64 {
         let place = self.readers.get(reader.0).and_then(Option::as_ref);
         place.map_or(0, |place| self.len - place.at + place.framed.iter().map(|stretch| stretch.len).sum::<u64>())
     }
 
-    pub fn has_framed(&self, reader: Key) -> bool {
+    pub(crate) fn has_framed(&self, reader: Key) -> bool {
         self.readers.get(reader.0).and_then(Option::as_ref).is_some_and(|place| !place.framed.is_empty())
     }
 
     /// Pieces in memory, which all precede those in the file, and the start of each.
-    pub fn in_memory(&self) -> impl Iterator<Item = (u64, &Bytes)> {
+    pub(crate) fn in_memory(&self) -> impl Iterator<Item = (u64, &Bytes)> {
         self.pieces.iter().map_while(|piece| match &piece.data {
             Data::Memory(data) => Some((piece.at, data)),
             Data::File(_) => None,
         })
     }
 
-    pub fn push_to_memory(&mut self, data: Bytes, own_bytes_max: usize) -> Result<(), Bytes> {
+    pub(crate) fn push_to_memory(&mut self, data: Bytes, own_bytes_max: usize) -> Result<(), Bytes> {
         let (at, len) = (self.len, data.len());
         if len == 0 || self.readers.iter().all(Option::is_none) {
             self.len += len as u64;
@@ -158,7 +158,7 @@ impl Pieces {
     }
 
     /// Adds a stretch of the file, joined with the one before if they are adjacent. Returns whether a reader is left for it.
-    pub fn push_stretch(&mut self, stretch: Stretch) -> bool {
+    pub(crate) fn push_stretch(&mut self, stretch: Stretch) -> bool {
         let at = self.len;
         self.len += stretch.len;
         if self.readers.iter().all(Option::is_none) {
@@ -174,7 +174,7 @@ impl Pieces {
     }
 
     /// Whether no reader has anything left to read.
-    pub fn is_read(&self) -> bool {
+    pub(crate) fn is_read(&self) -> bool {
         self.pieces.is_empty() && self.readers.iter().flatten().all(|place| place.framed.is_empty())
     }
 
@@ -183,7 +183,7 @@ impl Pieces {
         self.pieces.partition_point(|piece| piece.end() <= at)
     }
 
-    pub fn next(&mut self, reader: Key) -> Option<Part> {
+    pub(crate) fn next(&mut self, reader: Key) -> Option<Part> {
         let place = self.readers.get(reader.0)?.as_ref()?;
         if !place.framed.is_empty() {
             return Some(Part::Spilled { is_framed: true });
@@ -214,7 +214,7 @@ impl Pieces {
     }
 
     /// Next stretch of the file for this reader.
-    pub fn stretch(&self, reader: Key) -> Option<Stretch> {
+    pub(crate) fn stretch(&self, reader: Key) -> Option<Stretch> {
         let place = self.readers.get(reader.0)?.as_ref()?;
         if let Some(framed) = place.framed.front() {
             return Some(*framed);
@@ -226,7 +226,7 @@ impl Pieces {
     }
 
     /// Advances the reader's position by the bytes that it has read.
-    pub fn advance(&mut self, reader: Key, read: u64) {
+    pub(crate) fn advance(&mut self, reader: Key, read: u64) {
         let Some(Some(place)) = self.readers.get_mut(reader.0) else { return };
         if let Some(framed) = place.framed.front_mut() {
             framed.offset += read;
@@ -252,7 +252,7 @@ impl Pieces {
 
     /// Records that the bytes from `at` on are in the file now, behind `framed` bytes that are this reader's. Readers may have passed the
     /// first of them meanwhile.
-    pub fn moved_to_file(&mut self, reader: Key, at: u64, stretch: Stretch, framed: u64) {
+    pub(crate) fn moved_to_file(&mut self, reader: Key, at: u64, stretch: Stretch, framed: u64) {
         let (offset, end) = (stretch.offset + framed, at + stretch.len - framed);
         if let Some(Some(place)) = self.readers.get_mut(reader.0)
             && framed > 0

@@ -1,7 +1,0 @@
-//! Checks that may stop a request before the queue.
-
-pub(crate) mod access;
-pub(crate) mod beacons;
-pub(crate) mod ladder;
-pub(crate) mod quarantine;
-pub(crate) mod rate;

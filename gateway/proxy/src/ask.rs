@@ -1,0 +1,195 @@
+//! The answer of a worker: the request goes to the queue, and the gateway waits for the head of the worker's response.
+
+use std::rc::Rc;
+
+use sluice_catalog::errors::Code;
+use sluice_http1::{ReceivedResponse, ResponseFraming};
+use sluice_journal::Outcome;
+use sluice_scheduler::{Home, RequestId, WorkerId};
+use tokio::time::Instant;
+
+use crate::gate::{Gate, Pass};
+use crate::upstream::forward::{Outbound, worker_head};
+use crate::upstream::{Asked as AskedOfWorker, Seat, WorkerRequest};
+use sluice_road::answers::{Response, ResponseBody};
+use sluice_road::own::Own;
+use sluice_road::request::passage::Request;
+use sluice_road::request::ticket::Ticket;
+use sluice_road::sessions::Asked;
+use sluice_wire::front::exchange::{Exchange, Woke};
+use sluice_wire::front::origin::Origin;
+use sluice_wire::receive::body::Body;
+use sluice_wire::receive::failure::Failure;
+use sluice_wire::receive::failure::Refusal;
+use sluice_wire::respond::answer::{Answer, End, Next, Times};
+use sluice_wire::respond::encode::Size;
+
+/// Adds the fields for this client alone to the head of a worker's answer.
+pub(crate) fn dress(gate: &Gate, request: &Request, response: &mut Response) {
+    let ResponseBody::Fill(answer, _) = &response.body else { return };
+    let head = &mut response.head;
+    if let Some(cookie) = gate.sessions.cookie(&request.visit, answer.worker.get(), head) {
+        head.fields.push("Set-Cookie", cookie);
+    }
+    if gate.config().log.server_timing
+        && let Some(timing) = server_timing(request.received, answer.times.get())
+    {
+        head.fields.push("Server-Timing", timing);
+    }
+}
+
+/// Submits the complete request, and waits for the head of its answer.
+pub(crate) async fn fetch(
+    exchange: &mut Exchange<'_>,
+    origin: &Origin,
+    gate: Rc<Gate>,
+    request: &mut Request,
+    body: Body,
+) -> Result<Response, Failure> {
+    let own = Own::of(exchange).and_then(Own::worker);
+    let seat = exchange.seat().and_then(|seat| seat.as_any().downcast::<Seat>().ok());
+    let answer = submit(own, seat, origin, &gate, request, body).await?;
+    if exchange.is_half_closed() {
+        answer.half_close();
+    }
+    let received = head_of(exchange, &gate, request, &answer).await?;
+    let ReceivedResponse { head, framing, content_length, .. } = received;
+    let size = match framing {
+        ResponseFraming::None | ResponseFraming::Length(_) => content_length.map_or(Size::Untold, Size::Known),
+        ResponseFraming::Chunked | ResponseFraming::UntilClose => Size::Unknown,
+    };
+    answer.is_until_close.set(framing == ResponseFraming::UntilClose);
+    Ok(Response { head, body: ResponseBody::Fill(answer, size) })
+}
+
+/// Gives the request to the queue, or past it to the worker that is warmed with it (`own`).
+async fn submit(
+    own: Option<WorkerId>,
+    seat: Option<Rc<Seat>>,
+    origin: &Origin,
+    gate: &Rc<Gate>,
+    request: &mut Request,
+    body: Body,
+) -> Result<Rc<Answer>, Failure> {
+    request.bytes_in = body.bytes();
+    let none = RequestId(0);
+    let head = || worker_head(&outbound(gate, request, &body), origin, none, gate.tokens.of(none));
+    let pass = match own {
+        Some(_) => Some(Pass::default()),
+        None => gate.admit(&request.head.method, &request.head.path_and_query, &body, head).await,
+    };
+    request.classify(&**gate);
+    let pass = pass.ok_or(Code::RequestQuarantined)?;
+    request.class.need.alone = pass.alone;
+    request.class.need.inner = origin.port_within.is_some_and(|port| gate.is_own_call(port));
+    if own.is_none() {
+        request.visit = gate.sessions.visit(&asked(request, origin), || gate.homes());
+        request.class.need.home = request.visit.home;
+    }
+    // Numbers are given to requests that are whole and for a worker, so that their order is the order of the queue however slow
+    // a body or a disk was.
+    let (number, answer, at) = (gate.next_request_id(), gate.road.new_answer(), Instant::now());
+    request.received = Some(at);
+    request.ticket = Some(Ticket::new(Rc::clone(gate) as _, number, &answer));
+    let token = gate.tokens.of(number);
+    // A session's worker may hold others, and an upgrade has no end.
+    let may_be_profiled = own.is_none() && request.class.need.home == Home::Any && request.upgrade.is_none();
+    // It would keep a worker from others until those that wait in it have ended.
+    let may_be_profiled = may_be_profiled && gate.scheduler(sluice_scheduler::Scheduler::has_empty_worker);
+    let profile = if may_be_profiled { gate.observer.tails.order(at, &request.class.name, number) } else { None };
+    // A profile holds one request and nothing else.
+    request.class.need.alone |= profile.is_some();
+    let is_measured = own.is_some() || profile.is_some() || request.upgrade.is_some();
+    let weight = if is_measured { None } else { gate.sample(&request.class) };
+    let outbound = Outbound { profile, weight, ..outbound(gate, request, &body) };
+    let head = worker_head(&outbound, origin, number, token);
+    let asked = AskedOfWorker {
+        request: number,
+        token,
+        head: gate.sessions.dress(&request.visit, head),
+        body,
+        method: request.head.method.clone(),
+        is_upgrade: request.upgrade.is_some(),
+        request_id: Rc::clone(&request.id),
+        class: request.class.clone(),
+        answer: Rc::clone(&answer),
+        is_own: own.is_some(),
+        pass: Some(pass),
+        seat,
+    };
+    let asked = WorkerRequest::new(gate, asked);
+    match own {
+        None => gate.submit(at, &asked),
+        Some(worker) if gate.warm_with(worker, &asked) => {}
+        Some(_) => return Err(Code::Draining.into()),
+    }
+    Ok(answer)
+}
+
+fn asked<'r>(request: &'r Request, origin: &Origin) -> Asked<'r> {
+    Asked {
+        head: &request.head,
+        is_upgrade: request.upgrade.is_some(),
+        client: request.peer,
+        is_secure: origin.is_https(&request.head),
+    }
+}
+
+fn outbound<'r>(gate: &Gate, request: &'r Request, body: &Body) -> Outbound<'r> {
+    let Request { head, upgrade, id, trace, .. } = request;
+    Outbound {
+        head,
+        framing: body.framing(),
+        upgrade: upgrade.as_deref(),
+        request_id: id,
+        trace: *trace,
+        profile: None,
+        weight: None,
+        is_composed: gate.road.composer.is_on() && upgrade.is_none(),
+    }
+}
+
+/// Waits for the head; interim ones are passed on meanwhile.
+async fn head_of(
+    exchange: &mut Exchange<'_>,
+    gate: &Rc<Gate>,
+    request: &Request,
+    answer: &Answer,
+) -> Result<ReceivedResponse, Failure> {
+    let number = request.ticket.as_ref().map_or(RequestId(0), |ticket| ticket.number);
+    let gone = || {
+        let was_queued = gate.leave(number) && !answer.was_retried.get();
+        Failure::Gone(if was_queued { Outcome::ClientGoneQueued } else { Outcome::ClientGoneInService })
+    };
+    loop {
+        match answer.next() {
+            Some(Next::Informational(head)) => exchange.inform(&head),
+            Some(Next::Head(head)) => return Ok(head),
+            Some(Next::End(End::Failed(code))) => {
+                let retry_after_s = answer.retry_after_s.get();
+                return Err(Failure::Refused(Refusal { retry_after_s, ..Refusal::of(code) }));
+            }
+            // Nothing else comes before a head.
+            Some(Next::End(End::Left | End::Complete) | Next::Data(_) | Next::Spilled { .. }) => return Err(gone()),
+            None => {
+                // Interim heads do not go to the answer's file: its own head would be sent before them.
+                exchange.flush(None).await.map_err(|_| gone())?;
+                if exchange.is_half_closed() && answer.is_stream.get() {
+                    return Err(gone());
+                }
+                match exchange.changed(answer).await {
+                    Woke::Again => {}
+                    Woke::HalfClosed if !gate.is_queued(number) && !answer.is_stream.get() => answer.half_close(),
+                    Woke::HalfClosed | Woke::Gone => return Err(gone()),
+                }
+            }
+        }
+    }
+}
+
+fn server_timing(submitted: Option<Instant>, times: Times) -> Option<String> {
+    let ms = |later: Instant, earlier| later.saturating_duration_since(earlier).as_secs_f64() * 1e3;
+    let dispatched = times.dispatched?;
+    let (queue_ms, worker_ms) = (ms(dispatched, submitted?), ms(times.head?, dispatched));
+    Some(format!("queue;dur={queue_ms:.1}, worker;dur={worker_ms:.1}"))
+}

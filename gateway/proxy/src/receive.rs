@@ -1,3 +1,0 @@
-//! Trace of a request, as its client sends it.
-
-pub(crate) mod trace;

@@ -1,0 +1,5 @@
+//! Checks that may stop a request before the queue.
+
+pub(crate) mod access;
+pub(crate) mod beacons;
+pub(crate) mod rate;

@@ -1,0 +1,140 @@
+//! Requests of the gateway's own. They warm a worker, whose answer is read and thrown away. They fetch a page for many clients or for
+//! later, or a part of a page that is being composed.
+
+use std::any::Any;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+
+use sluice_message::{RequestHead, ResponseHead};
+use sluice_scheduler::WorkerId;
+
+use crate::cache::flight::Flight;
+use crate::respond::compose::part::Wanted;
+use sluice_wire::front::exchange::Exchange;
+
+/// Bytes of an answer that are read; the rest is thrown away unread, as is an answer that never ends.
+pub(crate) const ANSWER_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes that are read at once.
+const ROOM_BYTES: usize = 64 * 1024;
+
+/// A request of the gateway's own.
+pub struct Own {
+    head: RequestHead,
+    read_bytes: usize,
+    purpose: Purpose,
+}
+
+/// Purpose of a request.
+enum Purpose {
+    /// Warm-up of this worker, which has to answer; all other purposes take any worker, in their turn.
+    WarmUp(WorkerId),
+    /// Page for all clients that wait for it.
+    ForMany(Rc<Flight>),
+    /// Page for the gateway, which stores the answer.
+    ForItself,
+    /// Include in a page.
+    Include(Rc<Wanted>),
+}
+
+impl Own {
+    /// Warm-up of this worker.
+    #[must_use]
+    pub fn warm_up(head: RequestHead, worker: WorkerId) -> Self {
+        Own { head, read_bytes: 0, purpose: Purpose::WarmUp(worker) }
+    }
+
+    pub(crate) fn for_many(head: RequestHead, flight: &Rc<Flight>) -> Self {
+        Own { head, read_bytes: 0, purpose: Purpose::ForMany(Rc::clone(flight)) }
+    }
+
+    pub(crate) fn include(head: RequestHead, wanted: &Rc<Wanted>) -> Self {
+        Own { head, read_bytes: 0, purpose: Purpose::Include(Rc::clone(wanted)) }
+    }
+
+    /// The worker that has to answer.
+    #[must_use]
+    pub fn worker(&self) -> Option<WorkerId> {
+        if let Purpose::WarmUp(worker) = &self.purpose { Some(*worker) } else { None }
+    }
+
+    #[must_use]
+    pub(crate) fn wanted(&self) -> Option<&Rc<Wanted>> {
+        if let Purpose::Include(wanted) = &self.purpose { Some(wanted) } else { None }
+    }
+
+    #[must_use]
+    pub(crate) fn for_itself(head: RequestHead) -> Self {
+        Own { head, read_bytes: 0, purpose: Purpose::ForItself }
+    }
+
+    /// The gateway's own request that an exchange carries out, if it is one.
+    #[must_use]
+    pub fn of<'e>(exchange: &'e Exchange<'_>) -> Option<&'e Self> {
+        exchange.own()?.as_any().downcast_ref()
+    }
+}
+
+impl sluice_wire::front::own::Own for Own {
+    fn head(&self) -> &RequestHead {
+        &self.head
+    }
+
+    fn is_part(&self) -> bool {
+        self.wanted().is_some()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn inform(&self, head: &ResponseHead) {
+        if let Purpose::ForMany(flight) = &self.purpose {
+            flight.inform(head);
+        }
+    }
+
+    fn begin(&self, head: &ResponseHead) {
+        if let Purpose::Include(wanted) = &self.purpose {
+            wanted.begin(head);
+        }
+    }
+
+    fn room(&self) -> usize {
+        match &self.purpose {
+            Purpose::Include(_) => ROOM_BYTES,
+            _ => ROOM_BYTES.min((ANSWER_BYTES_MAX + 1).saturating_sub(self.read_bytes)),
+        }
+    }
+
+    fn read(&mut self, data: &[u8]) {
+        match &self.purpose {
+            Purpose::Include(wanted) => wanted.take(data),
+            _ => self.read_bytes += data.len(),
+        }
+    }
+
+    fn break_off(&self) {
+        if let Purpose::Include(wanted) = &self.purpose {
+            wanted.break_off();
+        }
+    }
+
+    /// # Errors
+    /// Fails if enough was read, or if no page waits for the rest.
+    fn check(&self) -> io::Result<()> {
+        let is_enough = match &self.purpose {
+            Purpose::Include(wanted) => wanted.is_over(),
+            _ => self.read_bytes > ANSWER_BYTES_MAX,
+        };
+        if is_enough { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+    }
+
+    fn unwanted(&self) -> Pin<Box<dyn Future<Output = ()> + '_>> {
+        match &self.purpose {
+            Purpose::WarmUp(_) | Purpose::ForItself => Box::pin(std::future::pending()),
+            Purpose::ForMany(flight) => Box::pin(flight.unwanted()),
+            Purpose::Include(wanted) => Box::pin(wanted.unwanted()),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Request as the steps of its way fill it in. It must not know these steps.
+
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use sluice_classes::{Class, Traits};
+use sluice_journal::{CacheUse, Step};
+use sluice_message::RequestHead;
+use tokio::time::Instant;
+
+use super::id;
+use super::ticket::Ticket;
+use crate::cache::flight::Waiting;
+use crate::respond::compose::part::{Tally, Wanted};
+use crate::road::Road;
+use crate::road::workers::Workers;
+use crate::sessions::Visit;
+use crate::trace::{self, Trace};
+use sluice_wire::front::origin::Origin;
+use sluice_wire::receive::failure::Asked;
+
+/// Request with the facts that were gathered on its way.
+pub struct Request {
+    /// Time of its first byte.
+    pub started: Instant,
+    /// The same time by the wall clock, milliseconds since 1970.
+    pub time_unix_ms: u64,
+    /// Request id in logs and answers.
+    pub id: Rc<str>,
+    /// Address of the client, or the one that a trusted peer reports.
+    pub peer: IpAddr,
+    /// Trace to which it belongs, if any.
+    pub trace: Option<Trace>,
+    /// Request head; empty until it is received.
+    pub head: RequestHead,
+    /// Protocols to which the client offers to switch.
+    pub upgrade: Option<String>,
+    /// Time at which enough of it had arrived for its answer.
+    pub received: Option<Instant>,
+    /// Bytes of its body.
+    pub bytes_in: u64,
+    /// Class by which its cost is estimated.
+    pub class: Class,
+    /// Session to which it belongs, if any.
+    pub visit: Visit,
+    /// Place among the requests that a worker is to answer.
+    pub ticket: Option<Ticket>,
+    /// Result of the cache lookup, if there was one.
+    pub cached: Option<CacheUse>,
+    /// Cache key of the page, if that may be for this client alone and the cache leaves it to the app.
+    pub(crate) lone_key: Option<String>,
+    /// Fallback that it got in place of a render, if that is not an error.
+    pub step: Option<Step>,
+    /// The request had a user's password, or is an include of a page whose request had.
+    pub(crate) is_logged_in: bool,
+    /// Results of its answer's includes, if that is composed.
+    pub includes: Option<Rc<Tally>>,
+}
+
+impl Request {
+    /// Request of this client, of which nothing else is known.
+    #[must_use]
+    pub fn new(peer: IpAddr) -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Request {
+            started: Instant::now(),
+            time_unix_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+            id: id::new_request_id(),
+            peer,
+            trace: None,
+            head: RequestHead::default(),
+            upgrade: None,
+            received: None,
+            bytes_in: 0,
+            class: Class::default(),
+            visit: Visit::default(),
+            ticket: None,
+            cached: None,
+            lone_key: None,
+            step: None,
+            is_logged_in: false,
+            includes: None,
+        }
+    }
+
+    /// Request for an include: its page's client is known.
+    pub(crate) fn of_include(peer: IpAddr, wanted: &Wanted) -> Self {
+        Request { id: Rc::clone(&wanted.id), is_logged_in: wanted.is_logged_in, ..Request::new(peer) }
+    }
+
+    /// Copy of the request for all that want the page: with this head, and without a ticket.
+    #[must_use]
+    pub(crate) fn for_many(&self, head: RequestHead) -> Self {
+        Request {
+            started: self.started,
+            time_unix_ms: self.time_unix_ms,
+            id: Rc::clone(&self.id),
+            trace: self.trace,
+            head,
+            received: self.received,
+            ..Request::new(self.peer)
+        }
+    }
+
+    /// Takes over the facts and the ticket of the request at the worker, if that was sent for this one and has ended.
+    pub(crate) fn settle(&mut self, waiting: &Waiting) {
+        if let Some(fetched) = waiting.take_fetched()
+            && let Ok(fetched) = fetched.downcast::<Request>()
+        {
+            let Request { class, visit, ticket, received, .. } = *fetched;
+            (self.class, self.visit, self.ticket, self.received) = (class, visit, ticket, received);
+        }
+    }
+
+    /// Takes the head, and sets request id, client address and trace from it. What an untrusted peer says of these is
+    /// ignored.
+    pub(crate) fn take_head(&mut self, asked: Asked, origin: &Origin, road: &Road) {
+        (self.head, self.upgrade) = asked;
+        if let Some(id) = id::trusted_request_id(&self.head, origin) {
+            self.id = id;
+        }
+        self.peer = road.lobby.trust().client(origin.peer, &self.head.fields);
+        let parent = trace::parent(road.config().server.trace_context, origin.is_trusted, &self.head.fields);
+        self.trace = if origin.is_own() { None } else { trace::of(parent, &road.observer.traces) };
+    }
+
+    /// Looks its class up.
+    pub fn classify(&mut self, workers: &dyn Workers) {
+        self.class = workers.classify(&Traits::of(&self.head, self.bytes_in));
+    }
+}

@@ -1,0 +1,52 @@
+//! A request's place among those that a worker is to answer. It is given up when the ticket is dropped, in whatever way
+//! the request's task ends.
+
+use std::rc::Rc;
+
+use sluice_scheduler::RequestId;
+
+use crate::road::workers::Workers;
+use sluice_wire::respond::answer::Answer;
+
+/// A request's place among those that a worker is to answer.
+pub struct Ticket {
+    workers: Rc<dyn Workers>,
+    /// Number of the request.
+    pub number: RequestId,
+    /// Its answer.
+    pub answer: Rc<Answer>,
+    /// The record is written, or will be.
+    is_recorded: bool,
+}
+
+impl Ticket {
+    /// Ticket of the request with this number, which `answer` answers.
+    pub fn new(workers: Rc<dyn Workers>, number: RequestId, answer: &Rc<Answer>) -> Self {
+        Ticket { workers, number, answer: Rc::clone(answer), is_recorded: false }
+    }
+
+    /// Gives the place up to the code that writes the record.
+    #[must_use]
+    pub fn end(mut self) -> RequestId {
+        self.is_recorded = true;
+        self.number
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // Of one that was answered, this lets go of an upgrade that was not taken up.
+            self.workers.give_up(self.number, self.is_recorded);
+            self.answer.abandon();
+            return;
+        }
+        let (workers, number, answer) = (Rc::clone(&self.workers), self.number, Rc::clone(&self.answer));
+        // In a task of its own: a second panic while the first unwinds would end the gateway.
+        tokio::task::spawn_local(async move {
+            workers.give_up(number, false);
+            answer.abandon();
+            workers.connection_lost();
+        });
+    }
+}

@@ -1,0 +1,138 @@
+//! State that requests share on their way to an answer: settings in force, caches, files, and what is known of rendering. Workers are
+//! behind a trait: the road knows neither how one is chosen, nor how its answer comes.
+
+pub(crate) mod rendering;
+pub(crate) mod settings;
+pub mod workers;
+
+use std::cell::{OnceCell, RefCell};
+use std::net::IpAddr;
+use std::rc::{Rc, Weak};
+
+use sluice_observe::Observer;
+use sluice_supervisor::PartsPurger;
+use sluice_wire::front::lobby::Lobby;
+use sluice_wire::front::tls::Tls;
+use sluice_wire::ids::to_usize;
+use sluice_wire::receive::spool::{TempStore, temp_dir};
+use sluice_wire::respond::answer::Answer;
+use tokio::time::Instant;
+
+use crate::active::ActiveConfig;
+use crate::admit::rate::Rates;
+use crate::answers::down::LastWords;
+use crate::answers::files::Files;
+use crate::answers::shell::Shells;
+use crate::cache::Cache;
+use crate::certificates::renew::Renewals;
+use crate::respond::compose::rules::Composer;
+use crate::respond::compress::Compression;
+use crate::unusable::Unusable;
+use rendering::Rendering;
+use workers::Workers;
+
+/// See the module's text. One a gateway.
+pub struct Road {
+    /// Reference to itself, for tasks that outlast a call.
+    me: Weak<Road>,
+    workers: OnceCell<Weak<dyn Workers>>,
+    active: RefCell<ActiveConfig>,
+    /// Observer, which gets all events for the operator.
+    pub observer: Rc<Observer>,
+    /// The gateway as connections know it.
+    pub lobby: Lobby,
+    /// Room for bodies and answers.
+    pub store: Rc<TempStore>,
+    pub(crate) files: Files,
+    /// The page cache.
+    pub cache: Cache,
+    pub(crate) shells: Shells,
+    /// Rules of composed pages.
+    pub composer: Composer,
+    /// Compression of answers.
+    pub compression: Compression,
+    /// Purges the parts of pages that workers cache.
+    pub parts_purger: RefCell<Option<PartsPurger>>,
+    /// Requests certificates from a CA.
+    pub(crate) renewals: Renewals,
+    /// Exit status and last output of the app in development, for the page about it.
+    pub last_words: RefCell<Option<LastWords>>,
+    rates: Option<RefCell<Rates>>,
+    rendering: Rendering,
+    /// Start of the clock by which the gateway measures.
+    pub epoch: Instant,
+}
+
+impl Road {
+    /// Road with these settings.
+    ///
+    /// # Errors
+    /// Where a value of the config cannot be used.
+    pub fn new(active: ActiveConfig, observer: Rc<Observer>) -> Result<Rc<Self>, Unusable> {
+        let config = Rc::clone(&active.config);
+        let rates = Rates::parse(&config)?.map(RefCell::new);
+        let files = Files::new(&config.files)?;
+        let tls = active.certificates.clone().map(|certificates| Tls::start(&config, certificates));
+        let tls = tls.transpose().map_err(sluice_wire::Unusable::Tls)?;
+        let tier = active.shared_cache.clone().map(sluice_tier::Tier::start).transpose();
+        let tier = tier.map_err(Unusable::SharedThread)?;
+        let store = TempStore::new(temp_dir(&config), config.temp.bytes_max, to_usize(config.memory.buffers_bytes_max));
+        Ok(Rc::new_cyclic(|me| Road {
+            me: Weak::clone(me),
+            workers: OnceCell::new(),
+            observer,
+            lobby: Lobby::new(Rc::clone(&config), Rc::clone(&active.trust), tls, Rc::clone(&store)),
+            store,
+            files,
+            cache: Cache::new(&config.cache, tier),
+            shells: Shells::default(),
+            composer: Composer::new(&config.compose),
+            compression: Compression::new(&config),
+            parts_purger: RefCell::default(),
+            renewals: Renewals::default(),
+            last_words: RefCell::default(),
+            rates,
+            rendering: Rendering::new(&config.render),
+            active: RefCell::new(active),
+            epoch: Instant::now(),
+        }))
+    }
+
+    /// Leads to these workers from now on. Called once, before the first request.
+    ///
+    /// # Panics
+    /// When it is called again.
+    pub fn lead_to(&self, workers: Weak<dyn Workers>) {
+        assert!(self.workers.set(workers).is_ok(), "a road leads to one pool of workers");
+    }
+
+    /// The workers.
+    pub(crate) fn workers(&self) -> Rc<dyn Workers> {
+        self.workers.get().and_then(Weak::upgrade).expect("the workers' side outlasts all requests")
+    }
+
+    /// Strong reference, for a task that outlasts the call.
+    pub(crate) fn rc(&self) -> Rc<Self> {
+        self.me.upgrade().expect("whoever calls the road holds it")
+    }
+
+    /// Counts a request of this client. If it is over its limit, returns the seconds after which it may ask again.
+    pub(crate) fn over_rate(&self, client: IpAddr, target: &str) -> Option<u32> {
+        let now_ns = || u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.rates.as_ref()?.borrow_mut().refuses(client, target, now_ns())
+    }
+
+    /// Answer that a worker is to give.
+    pub fn new_answer(&self) -> Rc<Answer> {
+        let config = self.config();
+        let memory_bytes_max = to_usize(config.bounds.response_memory_bytes_max);
+        Answer::new(&self.store, memory_bytes_max, config.response_file_bytes_max())
+    }
+
+    /// New answer whose head is already known.
+    pub(crate) fn new_body(&self) -> Rc<Answer> {
+        let config = self.config();
+        let memory_bytes_max = to_usize(config.bounds.response_memory_bytes_max);
+        Answer::body(&self.store, memory_bytes_max, config.response_file_bytes_max())
+    }
+}

@@ -1,0 +1,239 @@
+//! Clients that come back to the worker which keeps their session: by an Engine.IO session that a worker gave out, by a cookie,
+//! or by their address.
+//!
+//! The client's cookie, address or Engine.IO session determines the [`Home`] that the scheduler is asked for. The scheduler knows whether
+//! that worker still serves. A session is never older than its worker: another process has another number, another cookie and other
+//! Engine.IO sessions. So a client of a worker that has gone is one without a session.
+
+mod address;
+mod cookie;
+mod engine_io;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::rc::Rc;
+
+use sluice_catalog::config::{Config, Route, SameSite, Sticky, site};
+use sluice_journal::Session;
+use sluice_message::{RequestHead, ResponseHead};
+use sluice_scheduler::{Home, WorkerId};
+
+use address::Addresses;
+use engine_io::{Asks, Issued};
+use sluice_classes::Rules;
+
+/// End of a head that tells the worker of a long poll.
+pub const POLL: &[u8] = b";waits=1\r\n\r\n";
+
+/// Session settings of the config.
+#[derive(Debug)]
+struct InForce {
+    by: Sticky,
+    routes: Rules,
+    cookie: String,
+    same_site: SameSite,
+}
+
+impl InForce {
+    fn read(config: &Config) -> Self {
+        let sticky = &config.sticky;
+        InForce {
+            by: sticky.by,
+            routes: Rules::of(sticky.routes.iter().filter_map(|pattern| Route::parse(pattern, "").ok())),
+            cookie: sticky.cookie.clone(),
+            same_site: sticky.same_site,
+        }
+    }
+}
+
+/// All sessions, and the settings in force.
+pub struct Sessions {
+    in_force: RefCell<Rc<InForce>>,
+    names: RefCell<Names>,
+    issued: RefCell<Issued>,
+    addresses: RefCell<Addresses>,
+}
+
+/// Names of the workers in cookies. They are random, so that they say nothing and fit no other gateway.
+#[derive(Default)]
+struct Names {
+    workers: HashMap<Box<str>, WorkerId>,
+    names: HashMap<WorkerId, Box<str>>,
+}
+
+/// Facts of a request about its client's session.
+pub struct Asked<'r> {
+    /// Request head.
+    pub head: &'r RequestHead,
+    /// The request asks to upgrade to another protocol.
+    pub is_upgrade: bool,
+    /// Address of the client, or the one that a trusted peer reports.
+    pub client: IpAddr,
+    /// The client speaks HTTPS.
+    pub is_secure: bool,
+}
+
+/// Result of looking up a client's session.
+#[derive(Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact by itself.
+pub struct Visit {
+    /// Place of the session.
+    pub home: Home,
+    /// The client has or will have a session.
+    is_counted: bool,
+    /// The client named a session that no worker has any more.
+    is_lost: bool,
+    /// The client finds its worker by a cookie, which is `Secure` or not.
+    cookie: Option<bool>,
+    /// The request carries the gateway's cookie, which the app must not see.
+    hides_cookie: bool,
+    /// The request opens an Engine.IO session at this path.
+    opens: Option<Rc<str>>,
+    /// The request waits in the app until there is data to send.
+    waits: bool,
+}
+
+impl Visit {
+    /// Session field of the request's record, from the worker that got it.
+    #[must_use]
+    pub fn session(&self, worker: Option<WorkerId>) -> Option<Session> {
+        let worker = worker.filter(|_| self.is_counted)?;
+        Some(match self.home {
+            _ if self.is_lost => Session::Moved,
+            Home::At(home) if home == worker => Session::Kept,
+            Home::At(_) => Session::Moved,
+            Home::Any | Home::New => Session::New,
+        })
+    }
+}
+
+impl Sessions {
+    /// Sessions by the rules of this config.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        Sessions {
+            in_force: RefCell::new(Rc::new(InForce::read(config))),
+            names: RefCell::default(),
+            issued: RefCell::default(),
+            addresses: RefCell::default(),
+        }
+    }
+
+    /// Applies other settings.
+    pub fn set_config(&self, config: &Config) {
+        *self.in_force.borrow_mut() = Rc::new(InForce::read(config));
+    }
+
+    /// Makes a worker available for new sessions.
+    pub fn listening(&self, worker: WorkerId) {
+        let name: Box<str> = format!("{:032x}", fastrand::u128(..)).into();
+        let mut names = self.names.borrow_mut();
+        names.workers.insert(name.clone(), worker);
+        names.names.insert(worker, name);
+    }
+
+    /// Removes the sessions of a worker that has exited.
+    pub fn exited(&self, worker: WorkerId) {
+        let mut names = self.names.borrow_mut();
+        if let Some(name) = names.names.remove(&worker) {
+            names.workers.remove(&name);
+        }
+        self.issued.borrow_mut().forget(worker);
+    }
+
+    /// Home of the request's client. `serving` are the places whose workers may get one.
+    pub fn visit(&self, asked: &Asked<'_>, serving: impl FnOnce() -> Vec<(u32, WorkerId)>) -> Visit {
+        let in_force = Rc::clone(&self.in_force.borrow());
+        let hides_cookie = in_force.by == Sticky::Cookie && !cookies_of(asked.head, &in_force.cookie).is_empty();
+        if let Some(visit) = self.of_engine_io(asked) {
+            return Visit { hides_cookie, ..visit };
+        }
+        let (path, _) = engine_io::split(&asked.head.path_and_query);
+        let is_for = || in_force.routes.find(&asked.head.method, site(&asked.head.authority), path).is_some();
+        match in_force.by {
+            Sticky::Off => Visit::default(),
+            _ if !is_for() => Visit { hides_cookie, ..Visit::default() },
+            Sticky::Cookie => {
+                let given = cookies_of(asked.head, &in_force.cookie);
+                let names = self.names.borrow();
+                let home = given.iter().find_map(|name| names.workers.get(*name));
+                Visit {
+                    home: home.map_or(Home::New, |worker| Home::At(*worker)),
+                    is_counted: true,
+                    is_lost: home.is_none() && !given.is_empty(),
+                    cookie: Some(asked.is_secure),
+                    hides_cookie,
+                    ..Visit::default()
+                }
+            }
+            Sticky::Address => {
+                let known = self.addresses.borrow_mut().worker_of(asked.client, &serving());
+                let (home, is_lost) = known.map_or((Home::New, false), |(worker, is_lost)| (Home::At(worker), is_lost));
+                Visit { home, is_counted: true, is_lost, ..Visit::default() }
+            }
+        }
+    }
+
+    fn of_engine_io(&self, asked: &Asked<'_>) -> Option<Visit> {
+        let mut issued = self.issued.borrow_mut();
+        match engine_io::asks(&asked.head.method, &asked.head.path_and_query)? {
+            Asks::Open { path } => {
+                // Before the first has been answered, anything may look like this.
+                let home = if issued.is_known(path) { Home::New } else { Home::Any };
+                let is_counted = home == Home::New;
+                Some(Visit { home, is_counted, opens: Some(path.into()), ..Visit::default() })
+            }
+            Asks::In { sid, path, polls } => {
+                let is_lost = issued.is_known(path);
+                match issued.find(sid, path) {
+                    Some(worker) => {
+                        let waits = polls && !asked.is_upgrade;
+                        Some(Visit { home: Home::At(worker), is_counted: true, waits, ..Visit::default() })
+                    }
+                    None => is_lost.then(|| Visit { is_counted: true, is_lost, ..Visit::default() }),
+                }
+            }
+        }
+    }
+
+    /// Head for the worker, without the gateway's cookie and with the mark of a long poll.
+    pub fn dress(&self, visit: &Visit, mut head: Vec<u8>) -> Vec<u8> {
+        if visit.hides_cookie {
+            head = cookie::hide(&head, &self.in_force.borrow().cookie);
+        }
+        if visit.waits && head.ends_with(b"\r\n\r\n") {
+            // The last line is the gateway's word to the preload.
+            head.truncate(head.len() - 4);
+            head.extend_from_slice(POLL);
+        }
+        head
+    }
+
+    /// Value of `Set-Cookie` for a client whose session is in this worker from now on, if it needs one and the answer may carry it.
+    pub fn cookie(&self, visit: &Visit, worker: Option<WorkerId>, head: &ResponseHead) -> Option<String> {
+        let (is_secure, worker) = (visit.cookie?, worker?);
+        if visit.home == Home::At(worker) || head.status == 304 || cookie::may_be_shared(head) {
+            return None;
+        }
+        let names = self.names.borrow();
+        let in_force = self.in_force.borrow();
+        Some(cookie::line(&in_force.cookie, names.names.get(&worker)?, in_force.same_site, is_secure))
+    }
+
+    /// Reads the first piece of an answer, in which an Engine.IO session may begin.
+    pub fn learn(&self, visit: &Visit, worker: Option<WorkerId>, data: &[u8]) {
+        if let (Some(path), Some(worker)) = (&visit.opens, worker)
+            && let Some(sid) = engine_io::sid_in(data)
+        {
+            self.issued.borrow_mut().learn(sid, path, worker);
+        }
+    }
+}
+
+fn cookies_of<'h>(head: &'h RequestHead, name: &str) -> Vec<&'h str> {
+    head.fields.get_all("cookie").flat_map(|value| cookie::values(value, name)).collect()
+}
