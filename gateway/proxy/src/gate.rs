@@ -46,10 +46,8 @@ use sluice_road::Road;
 use sluice_road::sessions::Sessions;
 use sluice_road::workers::Workers;
 use sluice_wire::ids::WorkerMap;
-pub(crate) use sluice_wire::ids::to_usize;
 use sluice_wire::respond::answer::Times;
 
-use ahead::HandedAhead;
 pub(crate) use quarantined::Pass;
 use requests::Requests;
 pub(crate) use retry::Orphan;
@@ -69,7 +67,6 @@ pub struct Gate {
     pub(crate) tokens: Tokens,
     /// Error of the latest warm-up that failed, and its worker.
     warm_up_failure: RefCell<Option<(WorkerId, WarmUpError)>>,
-    ahead: HandedAhead,
     deaths: Retries,
     scheduler: RefCell<Scheduler>,
     may_raise: Cell<bool>,
@@ -102,6 +99,11 @@ struct Service {
     streams_total: Cell<u64>,
     last_progress: Cell<Option<Instant>>,
     leaving: Cell<bool>,
+    /// Requests that workers were handed ahead, and those that were taken back.
+    handed_total: Cell<u64>,
+    taken_back_total: Cell<u64>,
+    /// A clock runs that takes requests back.
+    watches_handed: Cell<bool>,
 }
 
 impl Gate {
@@ -118,7 +120,6 @@ impl Gate {
             observer,
             tokens: Tokens::default(),
             warm_up_failure: RefCell::default(),
-            ahead: HandedAhead::default(),
             scheduler: RefCell::new(scheduler),
             may_raise: Cell::new(false),
             looks_for_waits: config.workers.concurrency == Concurrency::WhileWaiting,

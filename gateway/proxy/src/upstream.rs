@@ -7,6 +7,7 @@ mod driver;
 pub(crate) mod forward;
 mod given;
 mod handed;
+mod handing;
 mod lease;
 mod reader;
 mod request;

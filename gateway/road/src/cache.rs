@@ -9,16 +9,19 @@ pub(crate) mod flight;
 mod log;
 pub(crate) mod look_up;
 mod marks;
+mod on_disk;
 mod paths;
 mod purge;
 mod reply;
 mod rules;
 mod shared;
+mod sharers;
 mod source;
 mod store;
 mod successor;
 mod tier;
 mod unkept;
+mod upgrade;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -34,13 +37,13 @@ use flight::Flights;
 use log::Log;
 use marks::Marks;
 pub(crate) use shared::settings as shared_settings;
+pub use sharers::hear_other_gateways;
 use sluice_wire::front::origin::Origin;
 use sluice_wire::ids::to_usize;
 use store::Store;
 use successor::Successor;
 pub use successor::SuccessorPurger;
 use tier::SecondTier;
-pub use tier::hear_other_gateways;
 use unkept::Unkept;
 
 /// The page cache: stored pages, and pages that are being fetched.

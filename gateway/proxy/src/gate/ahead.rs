@@ -1,6 +1,5 @@
 //! Requests handed to workers ahead, as the gate counts them, and the clock that takes them back.
 
-use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -12,28 +11,20 @@ use super::Gate;
 use crate::upstream::{Slots, WorkerRequest};
 use sluice_wire::respond::answer::Times;
 
-/// See the module's text.
-#[derive(Default)]
-pub(super) struct HandedAhead {
-    pub(super) handed_total: Cell<u64>,
-    taken_back_total: Cell<u64>,
-    is_watched: Cell<bool>,
-}
-
 impl Gate {
     /// Takes requests back in time that one worker was handed ahead while another is free. The sweep of all other timeouts is far too
     /// coarse for that.
     pub(super) fn watch_handed(&self) {
-        if self.ahead.is_watched.get() {
+        if self.service.watches_handed.get() {
             return;
         }
         let Some(due) = self.scheduler.borrow().take_back_due() else { return };
-        self.ahead.is_watched.set(true);
+        self.service.watches_handed.set(true);
         let gate = self.rc();
         let wait = Duration::from_micros(due.since_us(self.now()));
         tokio::task::spawn_local(async move {
             tokio::time::sleep(wait).await;
-            gate.ahead.is_watched.set(false);
+            gate.service.watches_handed.set(false);
             gate.tell(Event::Tick);
         });
     }
@@ -52,10 +43,10 @@ impl Gate {
     /// Hands a request ahead: the worker begins it only if it takes its number out of the pipe first. Returns whether the number is in
     /// there.
     pub(super) fn hand(&self, slots: &Slots, request: &WorkerRequest) -> bool {
-        let number = self.ahead.handed_total.get() + 1;
+        let number = self.service.handed_total.get() + 1;
         let is_handed = slots.hand(number);
         if is_handed {
-            self.ahead.handed_total.set(number);
+            self.service.handed_total.set(number);
             request.handed_as.set(number);
         }
         is_handed
@@ -68,7 +59,7 @@ impl Gate {
         }
         for request in self.handed_to(worker) {
             if numbers.contains(&request.handed_as.get()) {
-                self.ahead.taken_back_total.set(self.ahead.taken_back_total.get() + 1);
+                self.service.taken_back_total.set(self.service.taken_back_total.get() + 1);
                 request.tell(Told::Withdrawn);
             }
         }
@@ -93,11 +84,11 @@ impl Gate {
 
     /// Requests that workers were handed ahead of time.
     pub fn handed_total(&self) -> u64 {
-        self.ahead.handed_total.get()
+        self.service.handed_total.get()
     }
 
     /// Requests that were handed ahead and taken back before the app saw them.
     pub fn taken_back_total(&self) -> u64 {
-        self.ahead.taken_back_total.get()
+        self.service.taken_back_total.get()
     }
 }

@@ -16,9 +16,10 @@ use sluice_scheduler::{Event, Need, RequestId, Time};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::{Gate, to_usize};
+use super::Gate;
 use crate::quarantine::{BODY_BYTES_MAX, Death, Keys, Mode, Quarantine, Subject};
 use crate::upstream::{Lease, WorkerRequest};
+use sluice_wire::ids::to_usize;
 use sluice_wire::receive::body::Beginning;
 
 /// Pause between two searches of the table for expired entries.

@@ -135,7 +135,7 @@ impl Gate {
 
     /// Bounds how many temporary files may be open at once.
     pub fn set_temp_files_max(&self, files_max: u64) {
-        self.road.store.set_files_max(super::to_usize(files_max));
+        self.road.store.set_files_max(sluice_wire::ids::to_usize(files_max));
     }
 
     /// Counters of answer compression.

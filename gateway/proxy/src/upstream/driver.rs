@@ -1,6 +1,7 @@
 //! Carries one request out. It turns readiness of its worker's connection into events of the exchange, and performs the actions of the
 //! exchange. It decides nothing: that is in [`sluice_dispatch::Exchange`].
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -19,7 +20,8 @@ use super::request::WorkerRequest;
 use super::slots::Slots;
 use super::wire::Wire;
 use super::writer::{Writer, Written};
-use crate::gate::{Gate, to_usize};
+use crate::gate::Gate;
+use sluice_wire::ids::to_usize;
 use sluice_wire::respond::answer::Times;
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
@@ -121,7 +123,7 @@ impl Driver {
 
     fn poll_write(&mut self, cx: &mut Context<'_>) -> bool {
         let (Some(writer), Some(wire)) = (&mut self.writer, &mut self.wire) else { return false };
-        let Poll::Ready(written) = writer.poll(cx, wire, &self.request) else { return false };
+        let Poll::Ready(written) = writer.poll(cx, wire, &self.request.head) else { return false };
         match written {
             Written::Some { is_whole, is_one_piece } => {
                 if is_whole {
@@ -150,7 +152,7 @@ impl Driver {
             return false;
         }
         let (Some(reader), Some(wire)) = (&mut self.reader, &mut self.wire) else { return false };
-        match reader.step(&mut wire.unread, &self.request) {
+        match reader.step(&mut wire.unread, &self.request.expected()) {
             Ok(Progress::Short) => {}
             Ok(progress) => {
                 self.take(progress);
@@ -355,7 +357,9 @@ impl Driver {
             (true, _) => Proof::Token,
         };
         self.reader = Some(Reader::new(proof, head_limits(gate)));
-        self.writer = Some(Writer::new(&self.request));
+        let head = self.request.marked_head();
+        let is_own = matches!(head, Cow::Borrowed(_));
+        self.writer = Some(Writer::new(&head, is_own, &self.request.body.borrow()));
     }
 
     fn close(&mut self) {

@@ -2,16 +2,25 @@
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use sluice_http1::{ChunkedDecoder, HeadLimits, HeadReader, Parse, ReceivedResponse, ResponseFraming};
-use sluice_message::{Rejection, ResponseHead};
+use sluice_message::{Method, Rejection, ResponseHead};
 
-use super::request::WorkerRequest;
 use super::token::ANSWER_FIELD;
-use crate::gate::to_usize;
+use super::token::Token;
+use sluice_wire::ids::to_usize;
+use sluice_wire::respond::answer::Answer;
 
 /// Size in bytes up to which copying a piece is cheaper than sharing its buffer.
 const COPY_BYTES_MAX: usize = 4096;
 /// First bytes of every response head.
 const VERSION_START: &[u8] = b"HTTP/1.";
+
+/// Request whose answer is read.
+pub(super) struct Expected<'r> {
+    pub(super) method: &'r Method,
+    pub(super) is_upgrade: bool,
+    pub(super) token: Token,
+    pub(super) answer: &'r Answer,
+}
 
 /// Proof that an answer belongs to the request.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,7 +82,7 @@ impl Reader {
     }
 
     /// Parses the available bytes.
-    pub(super) fn step(&mut self, unread: &mut BytesMut, request: &WorkerRequest) -> Result<Progress, Broken> {
+    pub(super) fn step(&mut self, unread: &mut BytesMut, request: &Expected<'_>) -> Result<Progress, Broken> {
         match &mut self.state {
             State::Head(_) => self.head(unread, request),
             State::Empty | State::Sized(0) => {
@@ -94,11 +103,11 @@ impl Reader {
         }
     }
 
-    fn head(&mut self, unread: &mut BytesMut, request: &WorkerRequest) -> Result<Progress, Broken> {
+    fn head(&mut self, unread: &mut BytesMut, request: &Expected<'_>) -> Result<Progress, Broken> {
         loop {
             let State::Head(heads) = &mut self.state else { return Ok(Progress::Short) };
             let parsed =
-                heads.response(unread, &self.limits, &request.method).map_err(|rejection| malformed(&rejection))?;
+                heads.response(unread, &self.limits, request.method).map_err(|rejection| malformed(&rejection))?;
             let Parse::Complete { received, consumed } = parsed else { return Ok(Progress::Short) };
             unread.advance(consumed);
             match received.head.status {
@@ -117,7 +126,7 @@ impl Reader {
         }
     }
 
-    fn final_head(&mut self, received: ReceivedResponse, request: &WorkerRequest) -> Result<Progress, Broken> {
+    fn final_head(&mut self, received: ReceivedResponse, request: &Expected<'_>) -> Result<Progress, Broken> {
         let is_marked = bears(&received, request);
         if !is_marked && self.proof == Proof::Token {
             return Err(Broken::Foreign);
@@ -137,7 +146,7 @@ impl Reader {
         Ok(Progress::Head(received))
     }
 
-    fn chunk(&mut self, unread: &mut BytesMut, request: &WorkerRequest) -> Result<Progress, Broken> {
+    fn chunk(&mut self, unread: &mut BytesMut, request: &Expected<'_>) -> Result<Progress, Broken> {
         let State::Chunked(chunks) = &mut self.state else { return Ok(Progress::Short) };
         let (decoder, gathered) = &mut **chunks;
         loop {
@@ -177,7 +186,7 @@ impl Reader {
         }
     }
 
-    fn whole(&mut self, unread: &BytesMut, trailers: Trailers, request: &WorkerRequest) -> Result<Progress, Broken> {
+    fn whole(&mut self, unread: &BytesMut, trailers: Trailers, request: &Expected<'_>) -> Result<Progress, Broken> {
         if !unread.is_empty() && request.answer.is_untouched() {
             return Err(Broken::Malformed("more bytes than the response announced"));
         }
@@ -201,7 +210,7 @@ fn take(unread: &mut BytesMut, len: usize) -> Bytes {
 
 /// Whether the preload has marked the head for the request: its first field is the token. Bytes that precede it, up to the middle of a
 /// field or of a status line, make it a later field, or the real status line a reason.
-fn bears(received: &ReceivedResponse, request: &WorkerRequest) -> bool {
+fn bears(received: &ReceivedResponse, request: &Expected<'_>) -> bool {
     let is_marked = received
         .head
         .fields

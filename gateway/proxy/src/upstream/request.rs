@@ -1,5 +1,6 @@
 //! A request for a worker, from the queue to the worker's last report on it.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
@@ -12,6 +13,7 @@ use sluice_message::Method;
 use sluice_scheduler::{Need, RequestId, Time};
 use tokio::time::Instant;
 
+use super::reader::Expected;
 use super::seat::Seat;
 use crate::gate::{Gate, Orphan, Pass};
 use crate::record::account::Account;
@@ -24,6 +26,9 @@ use sluice_wire::signal::Signal;
 
 /// Most characters of a path that operators are shown.
 const PATH_CHARS_MAX: usize = 200;
+
+/// Last bytes of every request head.
+const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
 /// Data from which a worker's request is made.
 pub(crate) struct Asked {
@@ -85,6 +90,20 @@ pub(crate) struct WorkerRequest {
 }
 
 impl WorkerRequest {
+    /// Request head, with the number by which it was handed ahead at the end of the private field for the preload.
+    pub(super) fn marked_head(&self) -> Cow<'_, [u8]> {
+        if self.ahead() == Ahead::No {
+            return Cow::Borrowed(&self.head);
+        }
+        let mark = format!(";handed={}\r\n\r\n", self.handed_as.get());
+        Cow::Owned([&self.head[..self.head.len() - END_OF_HEAD.len()], mark.as_bytes()].concat())
+    }
+
+    /// What its answer has to be.
+    pub(super) fn expected(&self) -> Expected<'_> {
+        Expected { method: &self.method, is_upgrade: self.is_upgrade, token: self.token, answer: &self.answer }
+    }
+
     pub(crate) fn new(gate: &Gate, asked: Asked) -> Rc<Self> {
         let Asked { request, token, head, body, method, is_upgrade, request_id, class, answer, is_own, pass, seat } =
             asked;

@@ -1,25 +1,20 @@
 //! A request on its way to a worker: its head, and its body from memory or from the file.
 
-use std::borrow::Cow;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use sluice_dispatch::Ahead;
 use sluice_http1::{CHUNK_END, write_chunk_header, write_last_chunk};
 
-use super::request::WorkerRequest;
 use super::wire::{READ_BYTES, Wire};
-use crate::gate::to_usize;
+use sluice_wire::ids::to_usize;
 use sluice_wire::receive::body::Body;
 use sluice_wire::respond::fill::FillReader;
 
 /// Size up to which a request that was written at once is also read at once: less than a runtime takes in one read.
 const PIECE_BYTES_MAX: usize = 4096;
-/// Last bytes of every request head.
-const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
 type Reading = Pin<Box<dyn Future<Output = (FillReader, io::Result<Option<Bytes>>)>>>;
 
@@ -54,17 +49,16 @@ pub(super) enum Written {
 }
 
 impl Writer {
-    pub(super) fn new(request: &WorkerRequest) -> Self {
-        let body = request.body.borrow();
-        let (chunk, end) = chunk_around(&body);
-        let head = head_of(request);
+    /// Writer of a request with this head and body. `is_own` is true if it is the head that each poll brings along.
+    pub(super) fn new(head: &[u8], is_own: bool, body: &Body) -> Self {
+        let (chunk, end) = chunk_around(body);
         let reader = body.reader();
         let mut next = reader.as_ref().and_then(FillReader::in_memory);
-        let is_plain = chunk.is_empty() && next.is_none() && matches!(head, Cow::Borrowed(_));
+        let is_plain = chunk.is_empty() && next.is_none() && is_own;
         let total = head.len() as u64 + body.bytes() + (chunk.len() + end.len()) as u64;
         let piece = (!is_plain).then(|| {
             let head_len = head.len();
-            let mut first = [&*head, &chunk].concat();
+            let mut first = [head, &chunk].concat();
             // As much as a worker takes at once goes with the head.
             while let Some(piece) = next.take_if(|piece| first.len() + piece.len() <= head_len + READ_BYTES) {
                 first.extend_from_slice(&piece);
@@ -77,9 +71,9 @@ impl Writer {
     }
 
     /// Writes as many bytes as the worker takes.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>, wire: &mut Wire, request: &WorkerRequest) -> Poll<Written> {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, wire: &mut Wire, head: &[u8]) -> Poll<Written> {
         loop {
-            let bytes = self.piece.as_deref().unwrap_or(&request.head);
+            let bytes = self.piece.as_deref().unwrap_or(head);
             if self.at < bytes.len() {
                 match ready!(wire.poll_write(cx, &bytes[self.at..])) {
                     Ok(len) if len > 0 => {
@@ -142,15 +136,6 @@ impl Writer {
         let end = std::mem::take(&mut self.end);
         Poll::Ready(Ok((!end.is_empty()).then(|| end.into())))
     }
-}
-
-/// Request head, with the number by which it was handed ahead at the end of the private field for the preload.
-fn head_of(request: &WorkerRequest) -> Cow<'_, [u8]> {
-    if request.ahead() == Ahead::No {
-        return Cow::Borrowed(&request.head);
-    }
-    let mark = format!(";handed={}\r\n\r\n", request.handed_as.get());
-    Cow::Owned([&request.head[..request.head.len() - END_OF_HEAD.len()], mark.as_bytes()].concat())
 }
 
 /// Bytes before and after a body that has trailers, which is sent as one chunk. Both are empty for any other body.

@@ -266,9 +266,10 @@ impl Fetch {
         if self.put(object) {
             self.road.cache.unkept.forget(&self.key);
             self.road.cache.counts.stored.update(|count| count + 1);
-            self.road.cache.disk.kept(&self.road, &self.key, object);
+            let (now, limits) = (self.road.moment(), self.road.stale_limits());
+            self.road.cache.disk.kept(now, limits, &self.key, object);
             if let (Some(tier), Some(position)) = (&self.road.cache.tier, self.position) {
-                tier.store(&self.road, &self.key, object, position);
+                tier.store((now, limits), &self.key, object, position);
             }
         } else {
             self.unkept(object.head.status, Why::Outdated);

@@ -9,15 +9,13 @@ use std::rc::Rc;
 use sluice_catalog::snapshot::Purge;
 use tokio::sync::oneshot;
 
-use crate::road::Road;
-
 /// Carries a purge out at the successor; the flag says whether pages stay as stale ones. The receiver is done when the purge is in force
 /// there, or when the successor is gone.
 pub type SuccessorPurger = Rc<dyn Fn(&Purge, bool) -> oneshot::Receiver<()>>;
 
 /// The way to the successor, while there is one.
 #[derive(Default)]
-pub(crate) struct Successor(RefCell<Option<SuccessorPurger>>);
+pub(crate) struct Successor(pub(super) RefCell<Option<SuccessorPurger>>);
 
 impl Successor {
     /// Whether cached pages are the successor's to use.
@@ -30,21 +28,3 @@ impl Successor {
         Some(purger(purge, is_soft))
     }
 }
-
-impl Road {
-    /// Answers no client from the page cache from now on, because a successor is about to serve. Purges reach it by `purger`.
-    pub fn leave_cache_to(&self, purger: SuccessorPurger) {
-        self.cache.successor.0.replace(Some(purger));
-    }
-
-    /// Uses the page cache again, empty, because the successor has failed: its purges are not known here.
-    pub fn take_cache_back(&self) {
-        if self.cache.successor.0.take().is_some() {
-            drop(self.purge_pages(&Purge::Prefix(String::new()), false, Vec::new()));
-        }
-    }
-}
-
-#[cfg(test)]
-#[path = "successor_tests.rs"]
-mod tests;

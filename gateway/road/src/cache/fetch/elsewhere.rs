@@ -22,7 +22,7 @@ impl Fetch {
         }
         let mut shared = None;
         if let Some(tier) = &cache.tier {
-            let (found, position) = tier.look_up(&self.road, &self.key, &self.head.fields).await;
+            let (found, position) = tier.look_up(self.road.moment(), &self.key, &self.head.fields).await;
             self.position = position;
             shared = found.map(|page| (self.object(page), Source::Shared));
         }

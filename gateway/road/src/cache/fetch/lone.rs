@@ -62,7 +62,7 @@ impl Fetch {
         // What is there goes by its URL. The others are written anew, the latest last.
         drop(cache.disk.purge(&Purge::Url(self.key.clone()), false));
         for other in cache.store.borrow().variants(&self.key).iter().rev() {
-            cache.disk.kept(&self.road, &self.key, other);
+            cache.disk.kept(self.road.moment(), self.road.stale_limits(), &self.key, other);
         }
     }
 }

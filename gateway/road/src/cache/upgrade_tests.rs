@@ -1,4 +1,5 @@
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_cache::{Answered, Policy, Rule, storable};
@@ -6,6 +7,7 @@ use sluice_catalog::config::Config;
 use sluice_journal::{Journal, Options};
 use sluice_message::{Fields, Method, RequestHead, ResponseHead, Scheme};
 use sluice_observe::Observer;
+use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 use tokio::time::timeout;
 

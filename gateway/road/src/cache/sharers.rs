@@ -1,0 +1,62 @@
+//! Other gateways that share a cache with this one: their purges, and reports to the operator when the cache comes and goes.
+
+use std::rc::Rc;
+
+use sluice_catalog::snapshot::Purge;
+use sluice_journal::{Event as Happening, Level};
+use sluice_tier::Heard;
+
+use super::tier::SecondTier;
+use crate::road::Road;
+
+/// Carries out the purges of other gateways, and reports to the operator when the shared cache comes and goes. It runs for as long as there
+/// is one.
+pub async fn hear_other_gateways(road: Rc<Road>) {
+    let Some(tier) = &road.cache.tier else { return };
+    let Some(mut heard) = tier.heard.take() else { return };
+    while let Some(heard) = heard.recv().await {
+        take(&road, tier, heard);
+    }
+    tier.tier.went_down();
+    note(
+        &road,
+        Level::Error,
+        "its thread was lost to a fault in the gateway; it stays out of use until the next start",
+    );
+}
+
+fn take(road: &Road, second: &SecondTier, heard: Heard) {
+    match heard {
+        Heard::Up => {
+            second.tier.came_up();
+            if second.told_up.replace(Some(true)) != Some(true) {
+                note(road, Level::Info, "it is in use");
+            }
+        }
+        Heard::Down(why) => {
+            second.tier.went_down();
+            if second.told_up.replace(Some(false)) != Some(false) {
+                let text = format!("{why}; pages are kept in this gateway's memory alone until it answers in time");
+                note(road, Level::Warn, &text);
+            }
+        }
+        Heard::Refuses(Some(why)) => note(road, Level::Warn, &format!("it refuses pages: {why}")),
+        Heard::Refuses(None) => note(road, Level::Info, "it takes pages again"),
+        // Workers purge what they keep themselves whatever comes of it.
+        Heard::Purge(purge, is_soft) => drop(road.purge_here(purge, is_soft, Vec::new())),
+        Heard::Lost => {
+            drop(road.purge_pages(&Purge::Prefix(String::new()), true, Vec::new()));
+            note(
+                road,
+                Level::Warn,
+                "its purges were lost; all pages in memory count as stale, as one of them may have been purged",
+            );
+        }
+    }
+}
+
+fn note(road: &Road, level: Level, what: &str) {
+    let address = road.cache.tier.as_ref().map_or("", |tier| tier.tier.address());
+    let text = format!("shared cache {address}: {what}");
+    road.observer.emit(Happening::Note { level, text: &text });
+}
