@@ -48,7 +48,9 @@ function walk(): { step: string; cited: string[] }[] {
 }
 
 void test('each step of the walk is found from the tree: the file or folder of its name is its own', () => {
-  const sources = files().filter((file) => /^gateway\/(?:proxy|road|scheduler|wire)\/src\/.*\.rs$/.test(file));
+  const sources = files().filter((file) =>
+    /^gateway\/(?:proxy|road|scheduler|wire)\/src\/.*\.rs$/.test(file),
+  );
   const names = new Map(walk().map(({ step }) => [step, new RegExp(`^${step}s?$`)]));
   assert.ok(names.size >= 12, [...names.keys()].join(' '));
   const lost = walk().flatMap(({ step, cited }) => {

@@ -55,7 +55,7 @@ impl<'r> Traits<'r> {
 }
 
 /// The class of one request, and what its route says.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Class {
     /// Number, while it is kept.
     pub id: ClassId,
@@ -67,6 +67,23 @@ pub struct Class {
     pub budget_ms: Option<u32>,
     /// Only where something is sought that explains the cost of its class.
     features: Option<Features>,
+}
+
+thread_local! {
+    /// Name of requests whose class is not known yet: one for all of a thread.
+    static UNNAMED: Rc<str> = Rc::from("");
+}
+
+impl Default for Class {
+    fn default() -> Self {
+        Class {
+            id: ClassId::default(),
+            name: UNNAMED.with(Rc::clone),
+            need: Need::default(),
+            budget_ms: None,
+            features: None,
+        }
+    }
 }
 
 /// A class as an operator sees it.

@@ -16,7 +16,7 @@ mod settling;
 mod timers;
 mod waiting;
 
-pub use interface::{Action, Ahead, Event, Kind, Note, Patience};
+pub use interface::{Action, Actions, Ahead, Event, Kind, Note, Patience};
 pub use timers::{TIMERS, Timer, TimerRow};
 
 use sluice_catalog::errors::Code;
@@ -131,7 +131,7 @@ impl Exchange {
     }
 
     /// Takes one event, and appends what is to be done to `actions`. `now` must not run backwards.
-    pub fn on(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
+    pub fn on(&mut self, now: Time, event: Event, actions: &mut Actions) {
         match self.phase {
             Phase::Queued => self.while_queued(now, event, actions),
             Phase::Handed => self.while_handed(now, event, actions),
@@ -229,7 +229,7 @@ impl Exchange {
         self.timer.is_some_and(|(set, at)| set == timer && at <= now)
     }
 
-    fn fail(&mut self, now: Time, code: Code, actions: &mut Vec<Action>) {
+    fn fail(&mut self, now: Time, code: Code, actions: &mut Actions) {
         if self.is_wanted {
             actions.push(Action::Fail(code));
             self.unwanted(now);
@@ -242,13 +242,13 @@ impl Exchange {
     }
 
     /// The slot is free, and the request is over.
-    fn finish(&mut self, keeps: bool, actions: &mut Vec<Action>) {
+    fn finish(&mut self, keeps: bool, actions: &mut Actions) {
         self.end();
         actions.push(Action::Finish { keeps });
     }
 
     /// The slot is free, and the request waits again: no app has seen it.
-    fn give_back(&mut self, is_fault: bool, actions: &mut Vec<Action>) {
+    fn give_back(&mut self, is_fault: bool, actions: &mut Actions) {
         self.wait_again(actions);
         actions.push(Action::GiveBack { is_fault });
     }
@@ -259,7 +259,7 @@ impl Exchange {
     }
 
     /// The request is in the queue once more, if somebody waits for it.
-    fn wait_again(&mut self, actions: &mut Vec<Action>) {
+    fn wait_again(&mut self, actions: &mut Actions) {
         if self.kind == Kind::Own && self.is_wanted {
             actions.push(Action::Fail(Code::Draining));
             self.is_wanted = false;
@@ -272,7 +272,7 @@ impl Exchange {
     }
 
     /// The worker has exited, and the connection has nothing more.
-    fn judge(&mut self, seen: Seen, actions: &mut Vec<Action>) {
+    fn judge(&mut self, seen: Seen, actions: &mut Actions) {
         self.phase = Phase::Judged;
         self.timer = None;
         self.seen = seen;

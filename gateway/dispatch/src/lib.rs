@@ -8,5 +8,7 @@
 mod exchange;
 mod fate;
 
-pub use exchange::{Action, Ahead, Event, Exchange, Kind, Note, Patience, Phase, Settling, TIMERS, Timer, TimerRow};
+pub use exchange::{
+    Action, Actions, Ahead, Event, Exchange, Kind, Note, Patience, Phase, Settling, TIMERS, Timer, TimerRow,
+};
 pub use fate::{Cause, Fate, Held, Judgement, Seen, fate};

@@ -1,8 +1,8 @@
-//! A request's way through the gateway, from the client's socket to a worker's and back.
+//! The road's end: the queue, the slots of workers, exchanges with them, and the records of what they did.
 //!
-//! The modules are named after the steps. They read in this order: [`front`] with the main road, `receive`, `route`, [`answers`] that need
-//! no worker, `cache`, `admit`, [`gate`] with queue and dispatch, `upstream`, `respond`, `record`. Decisions are made in
-//! `sluice_scheduler`; reports on them go to `sluice_observe`.
+//! [`gate`] has the state and carries out what `sluice_scheduler` decides. `ask` submits a request and waits for its answer. `upstream` speaks
+//! with workers as `sluice_dispatch` decides. `quarantine` and `ladder` judge requests, and `record` reports on them to `sluice_observe`.
+//! None of it may know how a client is read, nor which other source could answer.
 
 #![forbid(unsafe_code)]
 

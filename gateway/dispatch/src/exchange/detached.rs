@@ -3,10 +3,10 @@
 use sluice_catalog::errors::Code;
 use sluice_scheduler::Time;
 
-use super::{Action, Event, Exchange, Note, Phase, Timer};
+use super::{Action, Actions, Event, Exchange, Note, Phase, Timer};
 
 impl Exchange {
-    pub(super) fn while_detached(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
+    pub(super) fn while_detached(&mut self, now: Time, event: Event, actions: &mut Actions) {
         match event {
             Event::Wrote { is_whole, is_one_piece } => self.wrote(is_whole, is_one_piece, actions),
             Event::Heard => self.heard(now),
@@ -70,7 +70,7 @@ impl Exchange {
     }
 
     /// Whether a stream ended because its worker died, or the worker lives and ended it, shows a little later.
-    fn stream_closed(&mut self, now: Time, is_reset: bool, actions: &mut Vec<Action>) {
+    fn stream_closed(&mut self, now: Time, is_reset: bool, actions: &mut Actions) {
         if self.has_left {
             actions.push(Action::Leave);
             self.end_stream(actions);
@@ -86,7 +86,7 @@ impl Exchange {
         }
     }
 
-    fn stream_times_out(&mut self, now: Time, actions: &mut Vec<Action>) {
+    fn stream_times_out(&mut self, now: Time, actions: &mut Actions) {
         if self.is_over(Timer::LastWord, now) {
             self.stream_complete(actions);
         } else if self.is_over(Timer::Exit, now) || self.is_over(Timer::LastRead, now) {
@@ -100,18 +100,18 @@ impl Exchange {
         if self.is_dying { Code::WorkerDied } else { Code::WorkerAnswerTruncated }
     }
 
-    fn break_off(&mut self, now: Time, code: Code, actions: &mut Vec<Action>) {
+    fn break_off(&mut self, now: Time, code: Code, actions: &mut Actions) {
         self.fail(now, code, actions);
         actions.push(Action::Close);
         self.end_stream(actions);
     }
 
-    fn stream_complete(&mut self, actions: &mut Vec<Action>) {
+    fn stream_complete(&mut self, actions: &mut Actions) {
         actions.push(Action::Complete);
         self.end_stream(actions);
     }
 
-    fn end_stream(&mut self, actions: &mut Vec<Action>) {
+    fn end_stream(&mut self, actions: &mut Actions) {
         debug_assert_eq!(self.phase, Phase::Detached);
         self.end();
         actions.push(Action::EndStream);

@@ -2,6 +2,7 @@
 
 use sluice_catalog::errors::Code;
 use sluice_scheduler::RequestId;
+use smallvec::SmallVec;
 
 use crate::fate::{Cause, Judgement, Seen};
 
@@ -137,6 +138,9 @@ pub enum Event {
     /// Time has passed.
     TimedOut,
 }
+
+/// Actions of one step, in order; seldom more than these.
+pub type Actions = SmallVec<[Action; 4]>;
 
 /// An action: something that is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use sluice_catalog::errors::Code;
 use sluice_scheduler::{RequestId, Time};
 
-use super::{Action, Ahead, Event, Exchange, Kind, Note, Phase, Settling, Timer};
+use super::{Action, Actions, Ahead, Event, Exchange, Kind, Note, Phase, Settling, Timer};
 use crate::fate::Seen;
 
 /// Times that workers may give a request back for one that holds no slot. That one may have got its slot again shortly before. A worker that
@@ -11,7 +11,7 @@ use crate::fate::Seen;
 const RETURNS_MAX: u8 = 8;
 
 impl Exchange {
-    pub(super) fn while_open(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
+    pub(super) fn while_open(&mut self, now: Time, event: Event, actions: &mut Actions) {
         match event {
             Event::Wrote { is_whole, is_one_piece } => self.wrote(is_whole, is_one_piece, actions),
             Event::BodyLost => {
@@ -111,7 +111,7 @@ impl Exchange {
         }
     }
 
-    pub(super) fn wrote(&mut self, is_whole: bool, is_one_piece: bool, actions: &mut Vec<Action>) {
+    pub(super) fn wrote(&mut self, is_whole: bool, is_one_piece: bool, actions: &mut Actions) {
         self.seen.sent = true;
         self.is_one_piece = is_one_piece;
         self.is_written = is_whole;
@@ -120,7 +120,7 @@ impl Exchange {
     }
 
     /// The app reads the whole request and then its end, as from the client itself.
-    pub(super) fn half_close(&mut self, actions: &mut Vec<Action>) {
+    pub(super) fn half_close(&mut self, actions: &mut Actions) {
         if self.is_half_closed && self.is_written && !self.has_left {
             self.has_left = true;
             actions.push(Action::ShutDown);
@@ -128,19 +128,19 @@ impl Exchange {
     }
 
     /// An app does not wait with what it has not read whole, and an answer that has begun ends where it began.
-    fn leave_while_app_waits(&mut self, actions: &mut Vec<Action>) {
+    fn leave_while_app_waits(&mut self, actions: &mut Actions) {
         if self.app_waits && self.is_written && matches!(self.phase, Phase::Sent | Phase::Head) {
             self.detach(actions);
         }
     }
 
-    fn detach(&mut self, actions: &mut Vec<Action>) {
+    fn detach(&mut self, actions: &mut Actions) {
         self.phase = Phase::Detached;
         self.timer = None;
         actions.push(Action::Detach);
     }
 
-    pub(super) fn closed(&mut self, now: Time, is_reset: bool, actions: &mut Vec<Action>) {
+    pub(super) fn closed(&mut self, now: Time, is_reset: bool, actions: &mut Actions) {
         self.seen.unread = is_reset && !self.seen.heard && self.is_one_piece;
         if self.has_left {
             return self.client_left(now, actions);
@@ -166,24 +166,24 @@ impl Exchange {
     }
 
     /// The end of the connection was that of the answer.
-    pub(super) fn complete(&mut self, actions: &mut Vec<Action>) {
+    pub(super) fn complete(&mut self, actions: &mut Actions) {
         actions.push(Action::Complete);
         self.finish(false, actions);
     }
 
     /// The app is to see that its client has left.
-    fn client_left(&mut self, now: Time, actions: &mut Vec<Action>) {
+    fn client_left(&mut self, now: Time, actions: &mut Actions) {
         actions.extend([Action::Leave, Action::Close]);
         self.unwanted(now);
         self.settle(Settling::Left, now, actions);
     }
 
-    fn cut(&mut self, now: Time, actions: &mut Vec<Action>) {
+    fn cut(&mut self, now: Time, actions: &mut Actions) {
         actions.push(Action::Close);
         self.settle(Settling::Cut, now, actions);
     }
 
-    pub(super) fn withdrawn(&mut self, now: Time, actions: &mut Vec<Action>) {
+    pub(super) fn withdrawn(&mut self, now: Time, actions: &mut Actions) {
         if self.seen.heard {
             return self.lied(now, actions);
         }
@@ -196,7 +196,7 @@ impl Exchange {
     }
 
     /// The worker has given the request back, unseen. The slot is that of one it answered, if it is still at that.
-    pub(super) fn busy(&mut self, now: Time, by: RequestId, is_open: bool, actions: &mut Vec<Action>) {
+    pub(super) fn busy(&mut self, now: Time, by: RequestId, is_open: bool, actions: &mut Actions) {
         if self.seen.heard {
             self.lied(now, actions);
         } else if is_open && self.ahead != Ahead::Handed {
@@ -209,14 +209,14 @@ impl Exchange {
     }
 
     /// Bytes of an answer have come to what is said to be unseen: they may be with the client, and none may follow them.
-    fn lied(&mut self, now: Time, actions: &mut Vec<Action>) {
+    fn lied(&mut self, now: Time, actions: &mut Actions) {
         actions.push(Action::Note(Note::Foreign));
         self.fail(now, Code::WorkerAnswerMalformed, actions);
         actions.push(Action::Close);
         self.settle(Settling::Broken, now, actions);
     }
 
-    fn exited(&mut self, now: Time, is_unseen: bool, cause: crate::Cause, actions: &mut Vec<Action>) {
+    fn exited(&mut self, now: Time, is_unseen: bool, cause: crate::Cause, actions: &mut Actions) {
         self.cause = cause;
         if is_unseen && !self.seen.heard {
             actions.push(Action::Close);
@@ -229,7 +229,7 @@ impl Exchange {
         self.wait(Timer::LastRead, now);
     }
 
-    fn time_out(&mut self, now: Time, actions: &mut Vec<Action>) {
+    fn time_out(&mut self, now: Time, actions: &mut Actions) {
         if self.is_over(Timer::LastWord, now) {
             return self.complete(actions);
         }
@@ -251,7 +251,7 @@ impl Exchange {
 
     /// Ends the config's two times: a silent worker's client is answered, and a worker that works for nobody is cut off. Neither
     /// frees the slot.
-    pub(super) fn lose_patience(&mut self, now: Time, actions: &mut Vec<Action>) {
+    pub(super) fn lose_patience(&mut self, now: Time, actions: &mut Actions) {
         if self.patience_ends().is_none_or(|end| end > now) {
             return;
         }

@@ -3,14 +3,14 @@
 use sluice_catalog::errors::Code;
 use sluice_scheduler::Time;
 
-use super::{Action, Event, Exchange, Kind, Note, Timer};
+use super::{Action, Actions, Event, Exchange, Kind, Note, Timer};
 use crate::fate::{Fate, Judgement, Seen, fate};
 
 /// Bytes as of a request whose answer cannot be given to the client any more: it is never sent again.
 const ANSWERED: Seen = Seen { sent: true, heard: true, unread: false };
 
 impl Exchange {
-    pub(super) fn while_orphaned(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
+    pub(super) fn while_orphaned(&mut self, now: Time, event: Event, actions: &mut Actions) {
         match event {
             Event::Wrote { .. } => self.seen.sent = true,
             Event::Heard => self.seen.heard = true,
@@ -68,7 +68,7 @@ impl Exchange {
         }
     }
 
-    pub(super) fn while_judged(&mut self, event: Event, actions: &mut Vec<Action>) {
+    pub(super) fn while_judged(&mut self, event: Event, actions: &mut Actions) {
         match event {
             Event::Judged(judged) => self.decide(judged, actions),
             Event::ClientLeft { .. } | Event::Unwanted => self.is_wanted = false,
@@ -99,7 +99,7 @@ impl Exchange {
         }
     }
 
-    fn decide(&mut self, judged: Judgement, actions: &mut Vec<Action>) {
+    fn decide(&mut self, judged: Judgement, actions: &mut Actions) {
         let seen = self.seen;
         let mut verdict = fate(seen, self.cause, self.was_retried, judged);
         if verdict == Fate::Again && self.kind == Kind::Own {

@@ -4,12 +4,12 @@
 use sluice_catalog::errors::Code;
 use sluice_scheduler::Time;
 
-use super::{Action, Ahead, Event, Exchange, Note, Phase, Settling, Timer};
+use super::{Action, Actions, Ahead, Event, Exchange, Note, Phase, Settling, Timer};
 use crate::fate::{Cause, Seen};
 
 impl Exchange {
     /// The connection is over.
-    pub(super) fn settle(&mut self, why: Settling, now: Time, actions: &mut Vec<Action>) {
+    pub(super) fn settle(&mut self, why: Settling, now: Time, actions: &mut Actions) {
         self.phase = Phase::Settling(why);
         self.timer = None;
         if self.is_reported {
@@ -27,7 +27,7 @@ impl Exchange {
         }
     }
 
-    pub(super) fn while_settling(&mut self, why: Settling, now: Time, event: Event, actions: &mut Vec<Action>) {
+    pub(super) fn while_settling(&mut self, why: Settling, now: Time, event: Event, actions: &mut Actions) {
         match event {
             Event::Reported => self.reported(why, now, actions),
             Event::Exited { is_unseen, cause } => self.settled_by_exit(why, is_unseen, cause, actions),
@@ -66,7 +66,7 @@ impl Exchange {
         !self.seen.heard && !matches!(why, Settling::StillOpen | Settling::GivenUp)
     }
 
-    fn reported(&mut self, why: Settling, now: Time, actions: &mut Vec<Action>) {
+    fn reported(&mut self, why: Settling, now: Time, actions: &mut Actions) {
         self.is_reported = true;
         match why {
             // Only its exit frees the slot of a worker that was given up.
@@ -77,7 +77,7 @@ impl Exchange {
         self.finish(false, actions);
     }
 
-    fn settled_by_exit(&mut self, why: Settling, is_unseen: bool, cause: Cause, actions: &mut Vec<Action>) {
+    fn settled_by_exit(&mut self, why: Settling, is_unseen: bool, cause: Cause, actions: &mut Actions) {
         self.cause = cause;
         if why == Settling::StillOpen {
             return self.finish(false, actions);
@@ -90,7 +90,7 @@ impl Exchange {
         self.judge(seen, actions);
     }
 
-    fn wait_no_longer(&mut self, why: Settling, now: Time, actions: &mut Vec<Action>) {
+    fn wait_no_longer(&mut self, why: Settling, now: Time, actions: &mut Actions) {
         if self.is_over(Timer::Exit, now) && self.is_dying {
             return self.wait(Timer::DyingExit, now);
         }
@@ -114,13 +114,13 @@ impl Exchange {
         }
     }
 
-    fn give_worker_up(&mut self, actions: &mut Vec<Action>) {
+    fn give_worker_up(&mut self, actions: &mut Actions) {
         self.phase = Phase::Settling(Settling::GivenUp);
         self.timer = None;
         actions.extend([Action::Note(Note::NotEnded), Action::GiveUpWorker]);
     }
 
-    pub(super) fn after_its_end(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
+    pub(super) fn after_its_end(&mut self, now: Time, event: Event, actions: &mut Actions) {
         match event {
             Event::Reported => self.is_reported = true,
             Event::StillOpen if !self.is_reported => {

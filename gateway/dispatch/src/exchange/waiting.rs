@@ -3,11 +3,11 @@
 use sluice_catalog::errors::Code;
 use sluice_scheduler::Time;
 
-use super::{Action, Ahead, Event, Exchange, Kind, Note, Phase};
+use super::{Action, Actions, Ahead, Event, Exchange, Kind, Note, Phase};
 use crate::fate::Seen;
 
 impl Exchange {
-    pub(super) fn while_queued(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
+    pub(super) fn while_queued(&mut self, now: Time, event: Event, actions: &mut Actions) {
         match event {
             Event::Assigned { is_ahead, is_reused } => {
                 self.phase = Phase::Handed;
@@ -46,7 +46,7 @@ impl Exchange {
         }
     }
 
-    pub(super) fn while_handed(&mut self, now: Time, event: Event, actions: &mut Vec<Action>) {
+    pub(super) fn while_handed(&mut self, now: Time, event: Event, actions: &mut Actions) {
         match event {
             Event::Connected => {
                 self.is_reused = false;

@@ -1,7 +1,7 @@
 //! An exchange under any events in any order, and what must hold whatever they are. The events are drawn from a list of numbers, so
 //! that a seed and a fuzzer can both choose them.
 
-use sluice_dispatch::{Action, Ahead, Cause, Event, Exchange, Held, Judgement, Kind, Patience, Phase};
+use sluice_dispatch::{Action, Actions, Ahead, Cause, Event, Exchange, Held, Judgement, Kind, Patience, Phase};
 use sluice_scheduler::{RequestId, Time};
 
 /// What is known of the request by watching it from outside.
@@ -139,7 +139,7 @@ impl Model {
         }
         let before = self.exchange.phase();
         self.watch.note(event, before);
-        let mut actions = Vec::new();
+        let mut actions = Actions::new();
         self.exchange.on(self.now, event, &mut actions);
         let after = self.exchange.phase();
         self.history.push(format!("{:>9} µs {before:?} {event:?} → {after:?} {actions:?}", self.now.0));

@@ -32,7 +32,7 @@ impl Day {
     /// Tells an exchange. Its task carries out what follows.
     pub fn tell(&mut self, number: RequestId, event: Told) {
         let Some(request) = self.requests.get_mut(&number) else { return };
-        let mut actions = Vec::new();
+        let mut actions = sluice_dispatch::Actions::new();
         let before = request.exchange.phase();
         request.exchange.on(self.now, event, &mut actions);
         let after = request.exchange.phase();

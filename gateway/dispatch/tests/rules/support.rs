@@ -1,7 +1,7 @@
 //! An exchange whose story is told event by event.
 
 use sluice_catalog::errors::Code;
-use sluice_dispatch::{Action, Cause, Event, Exchange, Judgement, Kind, Patience, Phase};
+use sluice_dispatch::{Action, Actions, Cause, Event, Exchange, Judgement, Kind, Patience, Phase};
 use sluice_scheduler::Time;
 
 pub const SILENCE_MS: u64 = 30_000;
@@ -58,9 +58,9 @@ impl Story {
     }
 
     pub fn does(&mut self, event: Event) -> Vec<Action> {
-        let mut actions = Vec::new();
+        let mut actions = Actions::new();
         self.exchange.on(self.now, event, &mut actions);
-        actions
+        actions.into_vec()
     }
 
     /// So much time passes that the next thing it waits for is over; says how much, milliseconds.

@@ -9,11 +9,12 @@ use tokio::time::Instant;
 pub(crate) const ANSWERED_MAX: usize = 20_000;
 
 /// The client's side of the record of a request that a worker got.
+#[allow(clippy::large_enum_variant, reason = "each request has one, and a box would be an allocation each")]
 enum ClientSide {
     /// The client is still served.
     Open,
     /// The client's record, complete since the given time.
-    Ended(Box<RequestRecord>, Instant),
+    Ended(RequestRecord, Instant),
     /// No client's part will come: the client is gone, or the record was given away before the report. The report becomes a record of its
     /// own.
     Missing,
@@ -87,7 +88,7 @@ impl Account {
             observer.ended(&record);
             ClientSide::Missing
         } else {
-            ClientSide::Ended(Box::new(record), ended)
+            ClientSide::Ended(record, ended)
         };
         self.client.replace(client);
     }

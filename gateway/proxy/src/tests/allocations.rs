@@ -23,10 +23,10 @@ use sluice_wire::front::handles::Bounds;
 use sluice_wire::front::listen;
 use sluice_wire::socket::Socket;
 
-/// Bound for a request to a worker. Counted: 28.0, buffers that grow among them, one request at a time.
-const PER_REQUEST_MAX: u64 = 30;
-/// Bound for an answer from the cache. Counted: 33.0.
-const PER_HIT_MAX: u64 = 35;
+/// Bound for a request to a worker. Counted: 10.0, one request at a time.
+const PER_REQUEST_MAX: u64 = 11;
+/// Bound for an answer from the cache. Counted: 5.0.
+const PER_HIT_MAX: u64 = 6;
 
 const WARM_UP: u64 = 200;
 const COUNTED: u64 = 1000;
@@ -75,6 +75,7 @@ fn allocations_of(requests: u64, is_kept: bool) -> u64 {
     config.cache.enabled = is_kept;
     // Taken from the machine's memory at a start.
     config.cache.bytes_max = 1 << 24;
+    config.memory.buffers_bytes_max = 1 << 24;
     let listener = WorkerListener::bind(&path).unwrap();
     std::thread::spawn(move || work(&listener));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

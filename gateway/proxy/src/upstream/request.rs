@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::CurrentRequest;
-use sluice_dispatch::{Action, Ahead, Event, Exchange, Kind, Patience, Phase};
+use sluice_dispatch::{Action, Actions, Ahead, Event, Exchange, Kind, Patience, Phase};
 use sluice_message::Method;
 use sluice_scheduler::{Need, RequestId, Time};
 use tokio::time::Instant;
@@ -71,7 +71,7 @@ pub(crate) struct WorkerRequest {
     epoch: Instant,
     exchange: RefCell<Exchange>,
     /// Outstanding actions of the exchange, in order.
-    actions: RefCell<Vec<Action>>,
+    actions: RefCell<Actions>,
     /// Set when there is a new action, or another time to wait for.
     stirred: Signal,
     /// Time at which it came to the queue.
@@ -99,7 +99,7 @@ impl WorkerRequest {
         Cow::Owned([&self.head[..self.head.len() - END_OF_HEAD.len()], mark.as_bytes()].concat())
     }
 
-    /// What its answer has to be.
+    /// Facts about the request that its answer has to fit.
     pub(super) fn expected(&self) -> Expected<'_> {
         Expected { method: &self.method, is_upgrade: self.is_upgrade, token: self.token, answer: &self.answer }
     }

@@ -13,7 +13,7 @@ pub struct Ticket {
     workers: Rc<dyn Workers>,
     /// Number of the request.
     pub number: RequestId,
-    /// Its answer.
+    /// Answer to the request.
     pub answer: Rc<Answer>,
     /// The record is written, or will be.
     is_recorded: bool,

@@ -3,6 +3,7 @@
 //! All waiting for a client happens in [`Client::wait`], which checks reading, writing, the answer and the deadline together, so that
 //! nothing is missed. An idle client costs no buffer.
 
+use std::cell::Cell;
 use std::future::Future as _;
 use std::io;
 use std::pin::{Pin, pin};
@@ -35,11 +36,16 @@ const SEALED_BYTES_MIN: usize = 4 * 1024;
 #[cfg(target_os = "linux")]
 const SEALED: i32 = 0x80 | 0x4000;
 
+thread_local! {
+    /// Buffer of the client that has used one last.
+    static SPARE: Cell<BytesMut> = Cell::new(BytesMut::new());
+}
+
 /// The transport: plain or TLS.
 pub enum ClientStream {
-    /// Without TLS.
+    /// Socket without TLS.
     Plain(Socket<TcpStream>),
-    /// With TLS.
+    /// Socket with TLS.
     Tls(Box<TlsStream<TcpStream>>),
 }
 
@@ -189,6 +195,9 @@ impl Client {
             // connections are idle most of the time.
             ready!(tcp.poll_read_ready(cx))?;
         }
+        if self.unread.capacity() == 0 {
+            self.unread = SPARE.take();
+        }
         if self.unread.capacity() - self.unread.len() < READ_BYTES_MIN {
             self.unread.reserve(READ_BYTES);
         }
@@ -223,10 +232,13 @@ impl Client {
         self.eof && self.unread.is_empty()
     }
 
-    /// Frees the buffer while it is empty.
+    /// Gives the buffer away while it is empty: to the next client of this thread, if it has the size of one read.
     pub(crate) fn shed_buffer(&mut self) {
         if self.unread.is_empty() {
-            self.unread = BytesMut::new();
+            let mut buffer = std::mem::take(&mut self.unread);
+            if buffer.try_reclaim(READ_BYTES) && buffer.capacity() < 2 * READ_BYTES {
+                SPARE.set(buffer);
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Where the requests of a connection come from, and what workers are told of it.
+//! Origin of a connection's requests, and its form for workers.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 

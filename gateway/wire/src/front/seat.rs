@@ -1,5 +1,5 @@
 //! The place in a client's task for the work that this client waits for. The task carries the work out itself, in the same turn in which
-//! it writes the answer. A slow client or a disk blocks nothing (I2): the work goes on while the task waits for them.
+//! it writes the answer. A slow client or a disk blocks nothing (I2): the work continues while the task waits for them.
 
 use std::any::Any;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! What connections need of the server above them. They know no more of it.
+//! The server above connections. They know no more of it than this.
 
 use std::io;
 use std::net::IpAddr;

@@ -4,7 +4,7 @@
 //! No holder gets all of it. A holder may have as much as a share of the free bytes, so that many slow clients leave
 //! room for the small answers of the others. This is the "dynamic threshold" of Choudhury and Hahne (1998).
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
@@ -22,17 +22,38 @@ const UNSENT_SHARES: usize = 4096;
 /// Least and most bytes that the kernel may hold unsent for a client.
 const UNSENT_BYTES: RangeInclusive<usize> = 4 * 1024..=32 * 1024;
 
+/// Bytes of a buffer for the small writes of an answer.
+const BUFFER_BYTES: usize = 2048;
+/// Most such buffers that wait for the next answer.
+const BUFFERS_MAX: usize = 64;
+
 /// Bound in bytes, and the bytes that are taken.
 pub struct Memory {
     bytes_max: usize,
     used_bytes: Cell<usize>,
+    /// Buffers of answers that were sent, for the next ones.
+    spare: RefCell<Vec<Vec<u8>>>,
 }
 
 impl Memory {
     /// Memory of `bytes_max` bytes.
     #[must_use]
     pub(crate) fn new(bytes_max: usize) -> Rc<Self> {
-        Rc::new(Memory { bytes_max, used_bytes: Cell::new(0) })
+        Rc::new(Memory { bytes_max, used_bytes: Cell::new(0), spare: RefCell::default() })
+    }
+
+    /// Empty buffer for an answer's small writes.
+    pub(crate) fn take_buffer(&self) -> Vec<u8> {
+        self.spare.borrow_mut().pop().unwrap_or_else(|| Vec::with_capacity(BUFFER_BYTES))
+    }
+
+    /// Takes a buffer back, unless it has grown or there are enough.
+    pub(crate) fn give_buffer(&self, mut buffer: Vec<u8>) {
+        let mut spare = self.spare.borrow_mut();
+        if buffer.capacity() == BUFFER_BYTES && spare.len() < BUFFERS_MAX {
+            buffer.clear();
+            spare.push(buffer);
+        }
     }
 
     /// Bytes in use.

@@ -103,6 +103,7 @@ pub struct Times {
 }
 
 /// Body of the answer alone, or one that other answers share.
+#[allow(clippy::large_enum_variant, reason = "nearly all are of the large kind, and a box would be an allocation each")]
 enum Body {
     Own(Fill),
     Shared(Rc<Fill>),

@@ -52,13 +52,20 @@ pub(crate) struct Outgoing {
     /// The client has left memory to others before.
     is_slow: bool,
     written: Option<Instant>,
+    memory: Rc<Memory>,
+}
+
+impl Drop for Outgoing {
+    fn drop(&mut self) {
+        self.memory.give_buffer(std::mem::take(&mut self.bytes));
+    }
 }
 
 impl Outgoing {
     /// Empty, in this memory.
     pub(crate) fn new(memory: &Rc<Memory>) -> Self {
         Outgoing {
-            bytes: Vec::with_capacity(2048),
+            bytes: memory.take_buffer(),
             framed: Framed::Plain,
             small: Vec::new(),
             held: Held::of(memory),
@@ -66,6 +73,7 @@ impl Outgoing {
             is_prepared: false,
             is_slow: false,
             written: None,
+            memory: Rc::clone(memory),
         }
     }
 

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use bytes::{Buf as _, Bytes};
+use smallvec::SmallVec;
 
 use crate::ids::to_usize;
 use crate::receive::memory::Held;
@@ -36,7 +37,8 @@ pub(crate) struct Pieces {
     /// Bytes written in all.
     len: u64,
     held: Held,
-    readers: Vec<Option<Place>>,
+    /// Nearly always one.
+    readers: SmallVec<[Option<Place>; 1]>,
 }
 
 /// Bytes from `at` on, counted from the first that was written.
@@ -81,7 +83,7 @@ fn cost(data: &Bytes) -> usize {
 
 impl Pieces {
     pub(crate) fn new(held: Held) -> Self {
-        Pieces { pieces: VecDeque::new(), len: 0, held, readers: Vec::new() }
+        Pieces { pieces: VecDeque::new(), len: 0, held, readers: SmallVec::new() }
     }
 
     /// Bytes written in all.
