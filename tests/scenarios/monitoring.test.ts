@@ -120,6 +120,10 @@ void test('every query is about metrics, labels and words that a gateway has', a
   const catalogue = fs.readFileSync(path.join(repositoryDir, 'docs/reference/metrics.md'), 'utf8');
   const log = fs.readFileSync(path.join(repositoryDir, 'docs/reference/log.md'), 'utf8');
   const errors = fs.readFileSync(path.join(repositoryDir, 'docs/reference/errors.md'), 'utf8');
+  // Ends of components, which only `@sluice/render` knows.
+  const outcomes = fs.readFileSync(path.join(repositoryDir, 'packages/render/src/host.ts'), 'utf8');
+  const wordsOf = (label: string): string =>
+    catalogue.split('\n').find((line) => line.startsWith(`| \`${label}\` `)) ?? '';
   const labelsOf = (metric: string): string[] => {
     const name = metric.replace(/_(bucket|sum|count)$/, '');
     const row = catalogue
@@ -144,7 +148,10 @@ void test('every query is about metrics, labels and words that a gateway has', a
           if (ENUMERATED.includes(label)) assert.ok(words?.has(word), `${from}: ${label}="${word}"`);
           else if (label === 'code')
             assert.ok(errors.includes(`\n### ${word}\n`), `${from}: ${label}="${word}"`);
-          else assert.ok(label === 'outcome' && log.includes(`\`${word}\``), `${from}: ${label}="${word}"`);
+          else if (metric.startsWith('sluice_component_'))
+            assert.ok(outcomes.includes(`| '${word}'`), `${from}: ${label}="${word}"`);
+          else if (label === 'outcome') assert.ok(log.includes(`\`${word}\``), `${from}: ${label}="${word}"`);
+          else assert.ok(wordsOf(label).includes(`\`${word}\``), `${from}: ${label}="${word}"`);
         }
         assert.ok(!isNegative || !isPattern, from);
       }

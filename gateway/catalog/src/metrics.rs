@@ -167,6 +167,8 @@ metrics! {
         "CPU time that one request used in a worker, for requests whose own time the worker measured. A request of a light class counts for as many as its sample stands for."
     CLASS_CPU_SECONDS_TOTAL "sluice_class_cpu_seconds_total" Counter Seconds ["class"]
         "CPU time of the same requests, by class. With `sluice_requests_total` it is what a request costs."
+    CLASS_HANDLER_SECONDS_TOTAL "sluice_class_handler_seconds_total" Counter Seconds ["class" "part"]
+        "Service time of requests whose router shows its handlers, in two parts: in the handler of the route, and before it (parsing, middleware)."
     CLASS_QUEUE_WAIT_SECONDS "sluice_class_queue_wait_seconds" Histogram Seconds ["class"]
         "Queue wait by class, with fewer buckets than `sluice_queue_wait_seconds`."
     CLASS_SERVICE_TIME_SECONDS "sluice_class_service_time_seconds" Histogram Seconds ["class"]

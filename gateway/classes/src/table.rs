@@ -46,6 +46,10 @@ pub struct Totals {
     pub queue_ms: Mean<100>,
     /// Time in a worker, in milliseconds.
     pub service_ms: Mean<100>,
+    /// Time in the handler of the route, in milliseconds, of requests whose router shows it.
+    pub handler_ms: Mean<100>,
+    /// Time in a worker before the handler, in milliseconds, of the same requests.
+    pub before_handler_ms: Mean<100>,
 }
 
 #[derive(Debug)]
@@ -227,6 +231,12 @@ impl Table {
         let totals = &mut row.totals;
         totals.queue_ms.record(queue_ms);
         totals.service_ms.record(service_ms);
+    }
+
+    pub(super) fn handled(&mut self, class: ClassId, name: &Rc<str>, handler_ms: f64, before_ms: f64) {
+        let Some(row) = self.same_row(class, name) else { return };
+        row.totals.handler_ms.record(handler_ms);
+        row.totals.before_handler_ms.record(before_ms);
     }
 
     pub(super) fn take_changes(&mut self) -> Vec<Change> {

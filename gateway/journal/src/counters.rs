@@ -45,6 +45,9 @@ struct Class {
     /// Counts by the step that requests were served at.
     steps: [u64; Step::ALL.len()],
     cpu_ms: f64,
+    /// Time in the handlers of routes, and before them, where routers show it.
+    handler_ms: f64,
+    before_handler_ms: f64,
     queue_wait: ClassHistogram,
     service_time: ClassHistogram,
 }
@@ -173,6 +176,10 @@ impl Counters {
             self.cpu.record_times(record.cpu_weight, cpu_ms, record);
             self.classes[place].cpu_ms += cpu_ms * f64::from(record.cpu_weight);
         }
+        if let (Some(handler_ms), Some(service_ms)) = (record.handler_ms, record.service_ms) {
+            self.classes[place].handler_ms += handler_ms;
+            self.classes[place].before_handler_ms += (service_ms - handler_ms).max(0.0);
+        }
         if let Some(queue_ms) = record.queue_ms {
             self.classes[place].queue_wait.record(queue_ms);
         }
@@ -237,6 +244,8 @@ impl Counters {
             counts: Vec::new(),
             steps: [0; Step::ALL.len()],
             cpu_ms: 0.0,
+            handler_ms: 0.0,
+            before_handler_ms: 0.0,
             queue_wait: ClassHistogram::default(),
             service_time: ClassHistogram::default(),
         });
@@ -282,6 +291,12 @@ impl Counters {
         page.metric(&metrics::CLASS_CPU_SECONDS_TOTAL);
         for class in self.classes.iter().filter(|class| class.cpu_ms > 0.0) {
             page.sample(&[("class", &*class.name)], class.cpu_ms / 1000.0);
+        }
+        page.metric(&metrics::CLASS_HANDLER_SECONDS_TOTAL);
+        for class in self.classes.iter().filter(|class| class.handler_ms > 0.0) {
+            for (part, ms) in [("handler", class.handler_ms), ("before", class.before_handler_ms)] {
+                page.sample(&[("class", &*class.name), ("part", part)], ms / 1000.0);
+            }
         }
         page.metric(&metrics::CLASS_QUEUE_WAIT_SECONDS);
         self.classes.iter().for_each(|class| class.queue_wait.write(page, &class.name));

@@ -311,6 +311,8 @@ pub struct AccessRecord<'a> {
     pub cpu_ms: Option<f64>,
     /// Number of requests of the class that `cpu_ms` stands for in metrics, as only a sample of light requests is measured.
     pub cpu_weight: u32,
+    /// Time from the beginning of the route's handler to the end of the answer, milliseconds, if the router shows it.
+    pub handler_ms: Option<f64>,
     /// Way in which the request ended.
     pub outcome: Outcome,
     /// The client's address, or what a trusted peer said it was.
@@ -362,6 +364,7 @@ pub(crate) mod tests_support {
             total_ms: 13.9,
             cpu_ms: Some(11.75),
             cpu_weight: 1,
+            handler_ms: Some(10.5),
             outcome: Outcome::Answered,
             peer: std::net::IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 9)),
             trace_id: Some(0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c),

@@ -145,7 +145,7 @@ fn a_request_is_told_with_every_field() {
     assert_eq!(line["status"], 200);
     assert_eq!(line["queue_ms"], 1.5);
     assert_eq!(line["service_ms"], 12.25);
-    assert_eq!(line["cpu_ms"], 11.75);
+    assert_eq!((&line["cpu_ms"], &line["handler_ms"]), (&11.75.into(), &10.5.into()));
     assert_eq!(line["outcome"], "answered");
     assert_eq!(line["peer"], "203.0.113.9");
     assert!(line["error"].is_null());
@@ -158,13 +158,14 @@ fn a_request_that_no_worker_saw_says_so() {
         error: Some(Code::QueueFull),
         service_ms: None,
         cpu_ms: None,
+        handler_ms: None,
         status: 503,
         outcome: Outcome::Shed,
         ..record()
     };
     let line = as_json(&Event::Access(refused));
     assert_eq!(line["error"], "SLU-QUEUE-FULL");
-    assert!(["worker", "service_ms", "cpu_ms"].iter().all(|field| line[field].is_null()));
+    assert!(["worker", "service_ms", "cpu_ms", "handler_ms"].iter().all(|field| line[field].is_null()));
     let text = as_text(&Event::Access(refused));
     assert!(text.contains("503 GET shop.example/product/12?colour=red  queue 1.5 ms"), "{text}");
     assert!(text.ends_with("shed  SLU-QUEUE-FULL"), "{text}");
@@ -206,7 +207,7 @@ fn queue_wait_and_service_time_stand_apart_in_text() {
     assert_eq!(
         text,
         "23:59:59.500Z 200 GET shop.example/product/12?colour=red  w3  queue 1.5 ms  service 12.25 ms  cpu 11.75 ms  \
-         18222 B  answered"
+         handler 10.5 ms  18222 B  answered"
     );
 }
 

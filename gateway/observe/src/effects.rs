@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use sluice_catalog::snapshot::EffectsSnapshot;
 use sluice_journal::Page;
-use sluice_vitals::{Beacon, Effects, Rendered, Spent};
+use sluice_vitals::{Beacon, Effects, Holes, Rendered, Spent};
 use tokio::time::Instant;
 
 use crate::context::Context;
@@ -45,6 +45,11 @@ impl RenderEffects {
     /// Summary of the reports for operators.
     pub fn snapshot(&self) -> Option<EffectsSnapshot> {
         self.effects.borrow_mut().snapshot(self.context.since_start(Instant::now()))
+    }
+
+    /// Component of whose recent renders most left a hole, and their share.
+    pub(crate) fn worst_holes(&self, now: Instant) -> Option<Holes> {
+        self.effects.borrow_mut().worst_holes(self.context.since_start(now))
     }
 
     pub(crate) fn write_metrics(&self, page: &mut Page) {

@@ -169,6 +169,7 @@ impl Observer {
             class: &record.class,
             cpu_ms: cpu_us.map(in_ms),
             cpu_weight: record.work.map_or(1, |work| work.cpu_weight),
+            handler_ms: record.work.and_then(|work| work.handler_us).map(in_ms),
             headers: &line.headers,
             is_traced: line.traced.is_some(),
             ..line.rest
@@ -262,6 +263,7 @@ impl Observer {
             certificates,
             crash: self.crashes.take_unjudged(),
             quarantine,
+            holes: self.effects.worst_holes(now),
         };
         self.alarms.judge(now, &reading);
     }

@@ -46,6 +46,7 @@ fn line() -> Line {
             total_ms: 21.0,
             cpu_ms: None,
             cpu_weight: 1,
+            handler_ms: None,
             outcome: Outcome::Answered,
             peer: Ipv4Addr::LOCALHOST.into(),
             trace_id: None,

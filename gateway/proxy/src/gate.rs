@@ -40,7 +40,7 @@ use tokio::sync::Notify;
 use crate::record::account::ANSWERED_MAX;
 use crate::upstream::token::Tokens;
 use crate::upstream::{Lease, Lost, Slots, StreamCounts, StreamLease, Wire, WorkerRequest};
-pub(crate) use costs::LIGHT_WEIGHT;
+pub(crate) use costs::{LIGHT_WEIGHT, in_ms};
 use sluice_classes::Classes;
 use sluice_road::Road;
 use sluice_road::sessions::Sessions;

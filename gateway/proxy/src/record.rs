@@ -16,7 +16,7 @@ use sluice_scheduler::{RequestId, WorkerId};
 use sluice_supervisor::{LongRun, Reported};
 use tokio::time::Instant;
 
-use crate::gate::{Gate, LIGHT_WEIGHT};
+use crate::gate::{Gate, LIGHT_WEIGHT, in_ms};
 use crate::upstream::WorkerRequest;
 use sluice_road::request::passage::Request;
 use sluice_road::request::ticket::Ticket;
@@ -79,6 +79,10 @@ impl Gate {
         // Those that alarm were told at once.
         let longest = reported.longest.filter(|run| run.us < ALARMING_US);
         let work = self.work(worker, exchange);
+        if let (Some(handler_us), Some(service_us)) = (reported.handler_us, work.service_us) {
+            let before_us = service_us.saturating_sub(handler_us);
+            self.classes.handled(&exchange.class, in_ms(handler_us.min(service_us)), in_ms(before_us));
+        }
         let runs = Some(runs);
         self.worked(
             exchange,

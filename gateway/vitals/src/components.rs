@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sluice_catalog::snapshot::ComponentSnapshot;
+use sluice_sketch::Fading;
 
 use crate::names::{Names, OTHER};
 
@@ -19,6 +20,13 @@ const OUTCOME_BYTES_MAX: usize = 24;
 const SHOWN_MAX: usize = 50;
 /// Most CPU time that one report can add, microseconds: an hour.
 const CPU_US_MAX: u64 = 3_600_000_000;
+
+/// Outcomes that leave no hole that nobody wanted: HTML, a component that only the browser renders, and one that the visitor's browser cannot run.
+const WANTED: [&str; 6] = ["rendered", "cached", "over-budget", "client", "unsupported", "aborted"];
+/// Time after which a render counts for a third of a new one.
+const RECENT: Duration = Duration::from_secs(30);
+/// Fewest recent renders of a component of which the share of holes says something.
+const RENDERS_MIN: f64 = 20.0;
 
 /// Report of a worker on the renders of one component that ended alike, since its report before.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +45,31 @@ pub struct Rendered<'a> {
 struct Component {
     outcomes: BTreeMap<String, u64>,
     cpu_us: u64,
+    /// Share of recent renders that left a hole.
+    holes: Fading,
+    /// Latest outcome of these.
+    hole: String,
+    /// Time to which `holes` is faded.
+    faded: Duration,
+}
+
+impl Component {
+    fn fade(&mut self, now: Duration) {
+        let since = now.saturating_sub(self.faded);
+        self.holes.fade((-since.as_secs_f64() / RECENT.as_secs_f64()).exp());
+        self.faded = now;
+    }
+}
+
+/// Component that leaves holes in pages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Holes {
+    /// Name of the component.
+    pub component: String,
+    /// Share of its renders in about the last half minute that left a hole, from 0 to 1.
+    pub share: f64,
+    /// Outcome of the latest one: `error`, `late` and the like.
+    pub outcome: String,
 }
 
 /// All components since the start.
@@ -59,7 +92,25 @@ impl Components {
             None => row.outcomes.entry(outcome.to_owned()).or_default(),
         };
         *total = total.saturating_add(count);
+        row.fade(now);
+        let is_hole = !WANTED.contains(&outcome);
+        #[allow(clippy::cast_precision_loss, reason = "a report is of far fewer renders than 2^52")]
+        row.holes.add(if is_hole { count as f64 } else { 0.0 }, count as f64);
+        if is_hole {
+            row.hole.clear();
+            row.hole.push_str(outcome);
+        }
         row.cpu_us = row.cpu_us.saturating_add(cpu_us.min(CPU_US_MAX));
+    }
+
+    /// The component of whose recent renders most left a hole, if any did.
+    pub(crate) fn worst(&mut self, now: Duration) -> Option<Holes> {
+        let shares = self.rows.iter_mut().filter_map(|(name, component)| {
+            component.fade(now);
+            let share = component.holes.get(RENDERS_MIN).filter(|share| *share > 0.0)?;
+            Some(Holes { component: name.to_owned(), share, outcome: component.hole.clone() })
+        });
+        shares.max_by(|one, other| one.share.total_cmp(&other.share))
     }
 
     /// Components that took most CPU time, and the number of all.
@@ -117,6 +168,22 @@ mod tests {
         assert_eq!(shown.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["Reviews", "Price"]);
         assert_eq!(shown[1].outcomes, BTreeMap::from([("rendered".to_owned(), 5), ("error".to_owned(), 1)]));
         assert!((shown[1].cpu_ms_total - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn recent_holes_are_a_share_of_recent_renders_and_are_forgotten() {
+        let (mut components, at) = (Components::default(), Duration::from_secs);
+        components.add(&rendered("Price", "rendered", 10, 1), at(1));
+        components.add(&rendered("Price", "error", 5, 1), at(1));
+        assert_eq!(components.worst(at(1)), None, "too few say nothing");
+        components.add(&rendered("Price", "rendered", 20, 1), at(1));
+        components.add(&rendered("Ad", "client", 100, 1), at(1));
+        let worst = components.worst(at(1)).unwrap();
+        assert_eq!((worst.component.as_str(), worst.outcome.as_str()), ("Price", "error"));
+        assert!((worst.share - 1.0 / 7.0).abs() < 1e-9, "{worst:?}");
+        components.add(&rendered("Price", "rendered", 1000, 1), at(31));
+        assert!(components.worst(at(31)).unwrap().share < 0.002);
+        assert_eq!(components.worst(at(600)), None, "nothing was rendered lately");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sluice_catalog::snapshot::{EffectsSnapshot, SettingSnapshot, VitalsSnapshot};
 
 use crate::beacon::{Beacon, Device, is_label};
-use crate::components::{Components, Rendered, in_ms};
+use crate::components::{Components, Holes, Rendered, in_ms};
 use crate::names::{Names, OTHER};
 use crate::row::{CLS_BOUNDS, Histogram, Measure, Row, Totals};
 
@@ -104,6 +104,11 @@ impl Effects {
             variants: self.variants.iter_mut().map(of).collect(),
             pages: pages.into_iter().take(PAGES_SHOWN_MAX).map(of).collect(),
         })
+    }
+
+    /// The component of whose recent renders most left a hole, if any did.
+    pub fn worst_holes(&mut self, now: Duration) -> Option<Holes> {
+        self.components.worst(now)
     }
 
     /// Renders by component and outcome.

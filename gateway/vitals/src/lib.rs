@@ -13,6 +13,6 @@ mod row;
 mod spread;
 
 pub use beacon::{BEACON_BYTES_MAX, Beacon, Device, NotABeacon};
-pub use components::Rendered;
+pub use components::{Holes, Rendered};
 pub use effects::{Effects, Spent};
 pub use row::{CLS_BOUNDS, Histogram, Measure};

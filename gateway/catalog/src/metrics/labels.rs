@@ -29,6 +29,11 @@ pub static LABELS: &[Label] = &[
                `client` and the like.",
         bound: "the words of the access log; of components 16, and `other`",
     },
+    Label {
+        name: "part",
+        text: "Part of the service time: `handler`, from the beginning of the route's handler, or `before` it.",
+        bound: "2 words",
+    },
     Label { name: "code", text: "Error code.", bound: "the error catalogue" },
     Label { name: "state", text: "State of the worker.", bound: "the worker states" },
     Label {
@@ -93,7 +98,7 @@ pub static LABELS: &[Label] = &[
     Label {
         name: "alarm",
         text: "Name of the alarm: `steady_queue`, `cost_drift`, `overlap`, `workers_asleep`, `long_run`, \
-               `routes_grow`, `grows_with_age`, `certificates`, `crash` or `quarantine`.",
+               `routes_grow`, `grows_with_age`, `certificates`, `crash`, `quarantine` or `holes`.",
         bound: "the ten words",
     },
     Label {

@@ -27,13 +27,14 @@ fn table(snapshot: &ClassesSnapshot) -> String {
         Some(cut_ms) => format!("Long is what costs {} and more.\n\n", milliseconds(Some(cut_ms))),
         None => "No class is long: they all cost about alike, or too few requests have come.\n\n".to_owned(),
     };
-    let head = ["CLASS", "REQUESTS", "CPU", "EXPECTED", "MEAN", "P50", "P95", "QUEUE WAIT", "SERVICE", "NOTES"];
+    let head =
+        ["CLASS", "REQUESTS", "CPU", "EXPECTED", "MEAN", "P50", "P95", "QUEUE WAIT", "SERVICE", "HANDLER", "NOTES"];
     let mut rows = vec![head.map(str::to_owned)];
     rows.extend(snapshot.classes.iter().map(row));
     cut + &aligned(&rows)
 }
 
-fn row(class: &ClassSnapshot) -> [String; 10] {
+fn row(class: &ClassSnapshot) -> [String; 11] {
     let name: String = harmless(&class.class).chars().take(NAME_CHARS_MAX).collect();
     let mut notes = Vec::new();
     notes.extend((!class.known).then(|| "new".to_owned()));
@@ -49,6 +50,7 @@ fn row(class: &ClassSnapshot) -> [String; 10] {
         milliseconds(class.cost_p95_ms),
         milliseconds(Some(class.queue_wait_ms)),
         milliseconds(Some(class.service_time_ms)),
+        milliseconds(class.handler_ms),
         notes.join(", "),
     ]
 }
@@ -69,6 +71,8 @@ mod tests {
             cost_p99_ms: None,
             queue_wait_ms: 1.25,
             service_time_ms: 95.0,
+            handler_ms: Some(91.0),
+            before_handler_ms: Some(4.0),
             cpu_share: 0.5,
             known: false,
             long: true,
@@ -78,7 +82,7 @@ mod tests {
         let text = table(&ClassesSnapshot { cut_ms: Some(22.4), classes: vec![class] });
         assert!(text.starts_with("Long is what costs 22") && !text.contains('\u{1b}'), "{text}");
         let last = text.lines().last().unwrap();
-        for word in ["12", "50.0 %", "90", "88", "95", "new, long, part of GET /list"] {
+        for word in ["12", "50.0 %", "90", "88", "95", "91", "new, long, part of GET /list"] {
             assert!(last.contains(word), "{word} in {last}");
         }
         assert!(table(&ClassesSnapshot::default()).contains("No request"));

@@ -30,6 +30,7 @@ pub fn record() -> AccessRecord<'static> {
         total_ms: 13.912,
         cpu_ms: Some(11.755),
         cpu_weight: 1,
+        handler_ms: None,
         outcome: Outcome::Answered,
         peer: IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9)),
         trace_id: Some(0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c),

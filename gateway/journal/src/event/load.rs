@@ -159,11 +159,13 @@ pub enum Alarm {
     Crash,
     /// Requests are answered without a worker, because workers died with them.
     Quarantine,
+    /// A component often leaves a hole in pages.
+    Holes,
 }
 
 impl Alarm {
     /// Every alarm, in the order of their discriminants.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::SteadyQueue,
         Self::CostDrift,
         Self::Overlap,
@@ -174,6 +176,7 @@ impl Alarm {
         Self::Certificates,
         Self::Crash,
         Self::Quarantine,
+        Self::Holes,
     ];
 
     /// The name in logs, metrics and `status --json`.
@@ -190,6 +193,7 @@ impl Alarm {
             Self::Certificates => "certificates",
             Self::Crash => "crash",
             Self::Quarantine => "quarantine",
+            Self::Holes => "holes",
         }
     }
 }

@@ -44,6 +44,7 @@ pub(super) fn json_access(fields: &mut Fields<'_>, record: &AccessRecord<'_>, na
     fields.milliseconds(b",\"service_ms\":", record.service_ms);
     fields.milliseconds(b",\"total_ms\":", Some(record.total_ms));
     fields.milliseconds(b",\"cpu_ms\":", record.cpu_ms);
+    fields.milliseconds(b",\"handler_ms\":", record.handler_ms);
     fields.text(b",\"outcome\":", record.outcome.as_str(), FIELD_BYTES_MAX);
     fields.key(b",\"peer\":");
     fields.out.push(b'"');

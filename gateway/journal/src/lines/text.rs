@@ -234,6 +234,7 @@ fn text_access(words: &mut Words<'_>, record: &AccessRecord<'_>) {
         ("  unserved ", record.unserved_ms),
         ("  service ", record.service_ms),
         ("  cpu ", record.cpu_ms),
+        ("  handler ", record.handler_ms),
     ] {
         if let Some(value_ms) = value_ms {
             words.put(name);

@@ -9,12 +9,16 @@ use std::collections::btree_map::Entry;
 use std::rc::Rc;
 
 use sluice_journal::Alarm;
+use sluice_vitals::Holes;
 
 use crate::runs::AlarmingRun;
 use crate::sleep::times;
 
 /// Share of time that workers sleep while requests wait above which an alarm is raised. The alarm ends below half of it.
 const ASLEEP: f64 = 0.5;
+
+/// Share of a component's renders that leave a hole above which an alarm is raised. The alarm ends below half of it.
+const HOLES: f64 = 0.05;
 
 /// Longest time for which the cause of an alarm about a state must be gone until the alarm ends; `after_ms` if that is shorter.
 /// The cause had to last, so it cannot come and go.
@@ -61,6 +65,8 @@ pub(crate) struct Reading {
     pub(crate) crash: Option<String>,
     /// Text about requests in quarantine.
     pub(crate) quarantine: Option<String>,
+    /// Component of whose recent renders most left a hole.
+    pub(crate) holes: Option<Holes>,
 }
 
 /// Change of an alarm's state.
@@ -125,6 +131,7 @@ impl Judge {
         sights.extend(crash.map(|text| ((Alarm::Crash, None), Sight::There(text))));
         let quarantine = reading.quarantine.clone();
         sights.extend(quarantine.map(|text| ((Alarm::Quarantine, None), Sight::There(text))));
+        sights.extend(reading.holes.as_ref().and_then(see_holes).map(|sight| ((Alarm::Holes, None), sight)));
         let mut changes = self.clear(now_ms, limits, &sights);
         for (key, sight) in sights {
             let (Sight::There(text) | Sight::Near(text)) = &sight;
@@ -272,6 +279,19 @@ fn see_drifts(limits: &Limits, reading: &Reading) -> impl Iterator<Item = (Key, 
         };
         ((Alarm::CostDrift, Some(Rc::clone(class))), sight)
     })
+}
+
+fn see_holes(holes: &Holes) -> Option<Sight> {
+    let Holes { component, share, outcome } = holes;
+    let percent = share * 100.0;
+    let text = format!(
+        "{percent:.0} % of the renders of {component} in the last half minute left a hole in a page, the latest with the outcome {outcome}"
+    );
+    if *share > HOLES {
+        let advice = "`sluice status` shows the outcomes of each component, and the app's log its errors";
+        return Some(Sight::There(format!("{text}: {advice}")));
+    }
+    (*share > HOLES / 2.0).then(|| Sight::Near(format!("{text}; below {:.1} % the alarm ends", HOLES * 50.0)))
 }
 
 #[cfg(test)]

@@ -48,6 +48,25 @@ fn asleep(share: f64) -> Reading {
     Reading { asleep: Some((share, 1.0 / (1.0 - share))), ..Reading::default() }
 }
 
+fn holes(share: f64) -> Reading {
+    let holes = Holes { component: "Price".to_owned(), share, outcome: "late".to_owned() };
+    Reading { holes: Some(holes), ..Reading::default() }
+}
+
+#[test]
+fn a_component_that_often_leaves_holes_is_an_alarm_until_it_seldom_does() {
+    let mut stage = Stage::default();
+    stage.look_for(10, &holes(0.04));
+    assert_eq!(stage.log, Vec::<String>::new());
+    stage.look_for(10, &holes(0.12));
+    let text = stage.judge.raised().next().unwrap().1.text.clone();
+    assert!(text.starts_with("12 % of the renders of Price") && text.contains("outcome late"), "{text}");
+    stage.look_for(10, &holes(0.03));
+    assert_eq!(stage.log, ["+11 holes "], "it does not flutter");
+    stage.look_for(10, &Reading::default());
+    assert_eq!(stage.log, ["+11 holes ", "-36 holes "]);
+}
+
 #[test]
 fn workers_that_sleep_for_a_minute_while_requests_queue_are_an_alarm_and_those_that_compute_are_none() {
     let mut stage = Stage::default();

@@ -138,6 +138,8 @@ impl Gate {
             cost_p99_ms: quantile_ms(0.99),
             queue_wait_ms: totals.queue_ms.get().unwrap_or(0.0),
             service_time_ms: totals.service_ms.get().unwrap_or(0.0),
+            handler_ms: totals.handler_ms.get(),
+            before_handler_ms: totals.before_handler_ms.get(),
             cpu_share,
             known: costs.is_known(listed.id),
             long: costs.is_long(listed.id),
@@ -148,6 +150,6 @@ impl Gate {
 }
 
 #[allow(clippy::cast_precision_loss)] // Costs are far below 2^53 µs.
-fn in_ms(us: u64) -> f64 {
+pub(crate) fn in_ms(us: u64) -> f64 {
     us as f64 / 1000.0
 }

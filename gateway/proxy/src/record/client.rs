@@ -46,6 +46,7 @@ pub(super) fn record_of(gate: &Gate, ended: Instant, request: Request, sent: &Se
         total_ms: ms(ended, request.started),
         cpu_ms: None,
         cpu_weight: 1,
+        handler_ms: None,
         outcome: sent.outcome,
         peer: request.peer,
         trace_id: request.trace.map(Trace::id),
