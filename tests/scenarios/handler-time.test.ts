@@ -1,0 +1,42 @@
+// Time in the handler of a route stands apart from the time before it: in the log, by class, and in the metrics.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { ask, ownApp, running } from './scenario.ts';
+import { metric } from './stuck.ts';
+
+interface Classes {
+  readonly classes: readonly {
+    readonly class: string;
+    readonly handler_ms: number | null;
+    readonly before_handler_ms: number | null;
+  }[];
+}
+
+void test('middleware that waits is told apart from the handler', async (t) => {
+  const sluice = await running(t, { entry: ownApp('handler-time.cjs'), workers: 1 });
+  for (let item = 0; item < 5; item++) await ask(sluice, `/items/${item}`);
+  const lines = await eventually(
+    () => {
+      const found = sluice.logs.filter(({ event, handler_ms }) => event === 'access' && handler_ms !== null);
+      return found.length > 0 && found;
+    },
+    { what: 'a line with the time in the handler' },
+  );
+  for (const { handler_ms, service_ms } of lines) {
+    // The middleware waits for 40 ms, of which timers may take one off.
+    assert.ok(
+      Number(service_ms) - Number(handler_ms) >= 38,
+      `${String(handler_ms)} of ${String(service_ms)} ms`,
+    );
+  }
+  const { classes } = JSON.parse((await sluice.cli(['classes', '--json'])).stdout) as Classes;
+  const item = classes.find((one) => one.class === 'GET /items/:id');
+  assert.ok(item?.handler_ms != null && item.before_handler_ms != null, JSON.stringify(classes));
+  assert.ok(item.before_handler_ms >= 38 && item.handler_ms > 0, JSON.stringify(item));
+  assert.match((await sluice.cli(['classes'])).stdout, /SERVICE +HANDLER +NOTES/);
+  const seconds = (part: string): Promise<number> =>
+    metric(sluice, `sluice_class_handler_seconds_total{class="GET /items/:id",part="${part}"}`);
+  assert.ok((await seconds('before')) >= 0.038);
+  assert.ok((await seconds('handler')) > 0);
+});
