@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type http from 'node:http';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { serialise } from '../../render/src/state/serialise.ts';
+import { serialize } from '../../render/src/state/serialize.ts';
 import { holdUp, nameOf, noBrowser, put, settled, view } from './support/browser.ts';
 import { type Box, type Site, openSite } from './support/site.ts';
 
@@ -130,7 +130,7 @@ void test('a hole without props asks for them', options, async (t) => {
   const { page } = await view(t);
   site.pages.set('/more', (request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://site');
-    const props = serialise({
+    const props = serialize({
       start: searchParams.get('box') === 'b1' && searchParams.get('of') === 'x' ? 7 : 0,
     });
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ props }));

@@ -24,7 +24,11 @@ export type { BatchContext, JobContext, Plugin } from './fragments/plugins.js';
 export type { BatchAnswer, FragmentError, FragmentJob, FragmentResult } from './fragments/protocol.js';
 export { HttpError } from './http/errors.js';
 export { escapeHtml } from './state/escape.js';
-export { serialise } from './state/serialise.js';
+export {
+  serialize,
+  /** @deprecated Renamed to `serialize`. */
+  serialize as serialise,
+} from './state/serialize.js';
 export { revive } from './state/revive.js';
 export {
   box,

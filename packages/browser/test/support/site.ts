@@ -9,7 +9,7 @@ import { preact } from '../../../render/src/adapters/preact.ts';
 import { react } from '../../../render/src/adapters/react.ts';
 import { slotHtml, slotsOf } from '../../../render/src/adapters/slot.ts';
 import { vue } from '../../../render/src/adapters/vue.ts';
-import { serialise } from '../../../render/src/state/serialise.ts';
+import { serialize } from '../../../render/src/state/serialize.ts';
 import { type Built, build } from './build.ts';
 
 const ADAPTERS: Readonly<Record<'react' | 'preact' | 'vue' | 'plain', Adapter>> = {
@@ -87,7 +87,7 @@ async function serve(built: Built, adapters: Partial<typeof ADAPTERS>): Promise<
     const links = [...new Set(styles)].map(
       (file) => `<link rel="stylesheet" href="/${file.replace(/^client\//, '')}">`,
     );
-    const page = data ? `<script type="application/json" data-sluice-page>${serialise(data)}</script>` : '';
+    const page = data ? `<script type="application/json" data-sluice-page>${serialize(data)}</script>` : '';
     const head = `<!doctype html><html lang="en"><head><title>page</title><link rel="icon" href="data:,">
 <style>sluice-box,sluice-slot{display:contents}</style>${links.join('')}${early ? `<script>${built.assets.early.code}</script>` : ''}
 <script type="module" async src="${built.assets.runtime}"></script></head><body>`;
@@ -111,7 +111,7 @@ async function serve(built: Built, adapters: Partial<typeof ADAPTERS>): Promise<
       );
       const script =
         (on || hole) && !isBare
-          ? `<script type="application/json" data-sluice="${i}">${serialise(props)}</script>`
+          ? `<script type="application/json" data-sluice="${i}">${serialize(props)}</script>`
           : '';
       return `<sluice-box${written.join('')}>${content}</sluice-box>${script}`;
     };

@@ -6,7 +6,7 @@ import { referenceOf } from '../css/order.js';
 import type { PageStyles } from '../css/styles.js';
 import type { Component } from '../component.js';
 import { escapeHtml } from '../state/escape.js';
-import { serialise } from '../state/serialise.js';
+import { serialize } from '../state/serialize.js';
 import { assetsOf, type Assets } from './assets.js';
 import { resolve } from './bind.js';
 import { LINK_RELS } from './check.js';
@@ -163,7 +163,7 @@ function pageData({ page, assets, code: all }: DocumentParts): string {
   }
   // Undefined is no JSON, which is how this is read: vitals of a page without an id go by its path.
   const { page: id, ...others } = page;
-  return serialise({ ...(id === undefined || id === '' ? {} : { page: id }), ...others, code });
+  return serialize({ ...(id === undefined || id === '' ? {} : { page: id }), ...others, code });
 }
 
 /** Numbers and texts; anything else is no text of a head. */

@@ -5,7 +5,7 @@
 import type { Component } from '../component.js';
 import { InvalidPropsError } from '../tasks/errors.js';
 import { OwnProps } from '../tasks/own-props.js';
-import { serialise } from '../state/serialise.js';
+import { serialize } from '../state/serialize.js';
 import { toError } from '../thrown.js';
 import { holds, pathOf, resolve } from './bind.js';
 import { Lookup } from './lookup.js';
@@ -85,7 +85,7 @@ async function answerOf(
 ): Promise<BoxAnswer | undefined> {
   if (!isObject(given)) return undefined;
   try {
-    return { props: serialise(await new OwnProps(component, given, isDevelopment).made()) };
+    return { props: serialize(await new OwnProps(component, given, isDevelopment).made()) };
   } catch (thrown) {
     const error = toError(thrown);
     if (error instanceof InvalidPropsError) return undefined;

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Abort, type Abortable } from '../abort.js';
 import { withDeadline } from '../tasks/deadline.js';
-import { serialise } from '../state/serialise.js';
+import { serialize } from '../state/serialize.js';
 import { toError } from '../thrown.js';
 import { resolve } from './bind.js';
 import { Batched, Batches } from './batched.js';
@@ -211,7 +211,7 @@ export class PageSources {
 /** Text of what a function is asked; undefined for arguments that have none, such as functions. */
 function keyOf(name: string, args: unknown): string | undefined {
   try {
-    return `function ${name} ${serialise(args)}`;
+    return `function ${name} ${serialize(args)}`;
   } catch {
     return undefined;
   }

@@ -1,9 +1,9 @@
-/** The browser's half of `serialise.ts`, without imports: small, and usable in a bundle. It must not know where the text stood. */
+/** The browser's half of `serialize.ts`, without imports: small, and usable in a bundle. It must not know where the text stood. */
 
 /** Texts that have none of these are plain data: `__proto__` may be spelt with escapes. */
 const SPECIAL = /\$sluice|__proto__|\\u00[567]/;
 
-/** The value that `serialise` made the text of. Never has a property named `__proto__`. Throws where the text is no such. */
+/** The value that `serialize` made the text of. Never has a property named `__proto__`. Throws where the text is no such. */
 export function revive(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return SPECIAL.test(text) ? decode(value) : value;

@@ -1,5 +1,5 @@
 /** Copies of values that several components are given: what one of them changes is its own. It must not know props. */
-import { isLeaf, STATE_DEPTH_MAX, TYPE_KEY } from '../state/serialise.js';
+import { isLeaf, STATE_DEPTH_MAX, TYPE_KEY } from '../state/serialize.js';
 
 /** Originals that are looked for one by one; a `Map` costs more than that for most props. */
 const FEW = 12;
@@ -26,7 +26,7 @@ export class Copier {
     this.#isFrozen = isFrozen;
   }
 
-  /** Whether `JSON.stringify` writes the value as `serialise` does: without values that JSON does not know. */
+  /** Whether `JSON.stringify` writes the value as `serialize` does: without values that JSON does not know. */
   get isJson(): boolean {
     return this.#isJson;
   }

@@ -3,7 +3,7 @@
  * asked for later is made of these, and no other box has a part of them. It must not know queues, pages or fragments.
  */
 import type { Component, Props } from '../component.js';
-import { serialise, serialiseJson } from '../state/serialise.js';
+import { serialize, serializeJson } from '../state/serialize.js';
 import { Copier, copyOf } from './copy.js';
 import { checkProps } from './props.js';
 
@@ -77,7 +77,7 @@ export class OwnProps {
   text(): string | undefined {
     const known = this.known();
     if (known === undefined) return undefined;
-    return this.#isJson ? serialiseJson(known) : serialise(known);
+    return this.#isJson ? serializeJson(known) : serialize(known);
   }
 
   #make(): Props | Promise<Props> {

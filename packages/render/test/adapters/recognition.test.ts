@@ -141,7 +141,7 @@ void test('a batch with a remote component gives its HTML beside any framework, 
   for (const adapters of ordersOf([react(), preact(), vue()])) {
     const registry = createRegistry({ adapters });
     registry.register('Card', card, { rendering: 'static' });
-    const { results } = await createFragments({ registry }).batch({ a: { name: 'Card' } });
+    const { results } = await createFragments({ registry, budgetMs: 10_000 }).batch({ a: { name: 'Card' } });
     assert.equal(results['a']?.html, '<p>remote</p>', JSON.stringify(results));
   }
   // Rejections without anybody who waits are told after the microtasks.

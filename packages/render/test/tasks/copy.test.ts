@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { seed } from '../../../../tests/support/chance.js';
-import { serialise, serialiseJson } from '../../src/state/serialise.js';
+import { serialize, serializeJson } from '../../src/state/serialize.js';
 import { Copier, copyOf } from '../../src/tasks/copy.js';
 
 function* objectsIn(value: unknown, seen = new Set<unknown>()): Generator<object> {
@@ -56,7 +56,7 @@ test('what a copier has seen to be JSON has the same text without a second look'
       copier.copy(value);
       if (!copier.isJson) return;
       seen += 1;
-      assert.equal(serialiseJson(value), serialise(value));
+      assert.equal(serializeJson(value), serialize(value));
     }),
     { seed, numRuns: 3_000 },
   );

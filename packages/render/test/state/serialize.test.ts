@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { runInNewContext } from 'node:vm';
 import { seed } from '../../../../tests/support/chance.js';
 import { revive } from '../../src/state/revive.js';
-import { serialise } from '../../src/state/serialise.js';
+import { serialize } from '../../src/state/serialize.js';
 import { breaking } from '../support/breaking.js';
 
 /** Values as `revive` gives them: properties that are undefined, or named `__proto__`, are left out. */
@@ -56,7 +56,7 @@ const { value: anyValue } = fc.letrec<{ value: unknown; object: object }>((tie) 
 void test('whatever is serialised is revived as it was', () => {
   fc.assert(
     fc.property(anyValue, (value) => {
-      assert.deepStrictEqual(revive(serialise(value)), kept(value));
+      assert.deepStrictEqual(revive(serialize(value)), kept(value));
     }),
     { seed, numRuns: 2_000 },
   );
@@ -66,7 +66,7 @@ void test('plain data is plain JSON, and values are not copied', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       fc.pre(!JSON.stringify(value).match(/__proto__|\$sluice|-0/));
-      assert.deepEqual(JSON.parse(serialise(value)), value);
+      assert.deepEqual(JSON.parse(serialize(value)), value);
     }),
     { seed },
   );
@@ -75,7 +75,7 @@ void test('plain data is plain JSON, and values are not copied', () => {
 void test('state is inert in a script element of a document', () => {
   fc.assert(
     fc.property(anyValue, (value) => {
-      const text = serialise(value);
+      const text = serialize(value);
       const document = parse(
         `<!doctype html><html><head></head><body><p>a</p><script type="application/json">${text}</script><p>b</p></body></html>`,
       );
@@ -90,7 +90,7 @@ void test('state is inert in a script element of a document', () => {
 void test('state is a JavaScript expression, too', () => {
   fc.assert(
     fc.property(breaking, (text) => {
-      const value = runInNewContext(`(${serialise({ text })})`) as { text: string };
+      const value = runInNewContext(`(${serialize({ text })})`) as { text: string };
       assert.equal(value.text, text);
     }),
     { seed },
@@ -112,22 +112,22 @@ void test('revived state never has a property named __proto__, however it is spe
 void test('what cannot be sent is refused, with its place', () => {
   const circle: Record<string, unknown> = { items: [] };
   (circle['items'] as unknown[]).push({ owner: circle });
-  assert.throws(() => serialise(circle), /state\.items\[0\]\.owner is a circle/);
-  assert.throws(() => serialise({ onClick() {} }), /state\.onClick is a function/);
-  assert.throws(() => serialise([1, [Symbol('x')]]), /state\[1\]\[0\] is a symbol/);
+  assert.throws(() => serialize(circle), /state\.items\[0\]\.owner is a circle/);
+  assert.throws(() => serialize({ onClick() {} }), /state\.onClick is a function/);
+  assert.throws(() => serialize([1, [Symbol('x')]]), /state\[1\]\[0\] is a symbol/);
   let deep: unknown = 0;
   for (let depth = 0; depth < 2_000; depth += 1) deep = [deep];
-  assert.throws(() => serialise(deep), /more than 1000 deep/);
+  assert.throws(() => serialize(deep), /more than 1000 deep/);
 });
 
 void test('an object that is there twice is no circle', () => {
   const shared = { a: 1 };
-  assert.deepEqual(revive(serialise([shared, { shared }])), [shared, { shared }]);
+  assert.deepEqual(revive(serialize([shared, { shared }])), [shared, { shared }]);
 });
 
 void test('objects with toJSON are what it returns', () => {
   const money = { cents: 250, toJSON: () => ({ amount: '2.50' }) };
-  assert.deepEqual(revive(serialise({ money })), { money: { amount: '2.50' } });
+  assert.deepEqual(revive(serialize({ money })), { money: { amount: '2.50' } });
 });
 
 function outline(node: Tree.Node): string {

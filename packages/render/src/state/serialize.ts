@@ -24,12 +24,12 @@ export const STATE_DEPTH_MAX = 1_000;
  * are what it returns; other objects are their own properties. Throws a `TypeError` that names the place for a function, a
  * symbol, a circle, or more than 1,000 levels.
  */
-export function serialise(value: unknown): string {
-  return serialiseJson(encode(value, undefined));
+export function serialize(value: unknown): string {
+  return serializeJson(encode(value, undefined));
 }
 
 /** The same for a value that is known to be plain JSON: it is not looked through once more. */
-export function serialiseJson(value: unknown): string {
+export function serializeJson(value: unknown): string {
   const json = JSON.stringify(value);
   if (!ANY_BREAKING.test(json)) return json;
   return json.replace(BREAKING, (character) => ESCAPED[character] ?? '');
