@@ -1,4 +1,4 @@
-// Requests that wait for as long as the test wants: `/wait` until SIGUSR2, `/page` at once, `/nested?depth=N` asks this app for the
+// Requests that wait for as long as the test wants: `/wait` until SIGUSR2, `/page` and `/pid` at once, `/nested?depth=N` asks this app for the
 // next, `/block` in a synchronous child.
 const { spawnSync } = require('node:child_process');
 const http = require('node:http');
@@ -15,6 +15,7 @@ http
       );
       return void held.push(() => response.end(`waited with ${memory.length}`));
     }
+    if (url.pathname === '/pid') return response.end(String(process.pid));
     if (url.pathname === '/block') spawnSync('sleep', [url.searchParams.get('s')]);
     const depth = Number(url.searchParams.get('depth') ?? 0);
     if (depth === 0) return response.end('page');
