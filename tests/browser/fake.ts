@@ -205,7 +205,6 @@ export function classesOf(many: number): ClassSnapshot[] {
     queue_wait_ms: 4,
     service_time_ms: 8 + at,
     handler_ms: at % 2 === 0 ? 6 + at : null,
-    before_handler_ms: at % 2 === 0 ? 2 : null,
     cpu_share: Math.round(1e6 / (many + at)) / 1e6,
     known: true,
     long: at > many / 2,

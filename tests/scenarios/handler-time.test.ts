@@ -9,7 +9,6 @@ interface Classes {
   readonly classes: readonly {
     readonly class: string;
     readonly handler_ms: number | null;
-    readonly before_handler_ms: number | null;
   }[];
 }
 
@@ -32,8 +31,7 @@ void test('middleware that waits is told apart from the handler', async (t) => {
   }
   const { classes } = JSON.parse((await sluice.cli(['classes', '--json'])).stdout) as Classes;
   const item = classes.find((one) => one.class === 'GET /items/:id');
-  const { handler_ms, before_handler_ms } = item ?? { handler_ms: null, before_handler_ms: null };
-  assert.ok((before_handler_ms ?? 0) >= 38 && (handler_ms ?? 0) > 0, JSON.stringify(classes));
+  assert.ok((item?.handler_ms ?? 0) > 0, JSON.stringify(classes));
   assert.match((await sluice.cli(['classes'])).stdout, /SERVICE +HANDLER +NOTES/);
   const seconds = (part: string): Promise<number> =>
     metric(sluice, `sluice_class_handler_seconds_total{class="GET /items/:id",part="${part}"}`);

@@ -338,9 +338,6 @@ pub struct ClassSnapshot {
     /// Mean time in the handler of the route, milliseconds; `None` where the router does not show it.
     #[serde(default)]
     pub handler_ms: Option<f64>,
-    /// Mean time in a worker before the handler, milliseconds: parsing and middleware. `None` as for `handler_ms`.
-    #[serde(default)]
-    pub before_handler_ms: Option<f64>,
     /// Part of the CPU time of all classes since the start, from 0 to 1.
     pub cpu_share: f64,
     /// Whether it has had enough reports to go by them alone.

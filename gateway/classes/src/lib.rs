@@ -167,9 +167,9 @@ impl Classes {
         self.table.borrow_mut().served(class.id, &class.name, queue_ms, service_ms);
     }
 
-    /// A request of this class was in the handler of its route for so long, and in its worker for so long before.
-    pub fn handled(&self, class: &Class, handler_ms: f64, before_ms: f64) {
-        self.table.borrow_mut().handled(class.id, &class.name, handler_ms, before_ms);
+    /// A request of this class was in the handler of its route for so long.
+    pub fn handled(&self, class: &Class, handler_ms: f64) {
+        self.table.borrow_mut().handled(class.id, &class.name, handler_ms);
     }
 
     /// Takes the news for the scheduler's costs; hardly ever anything.

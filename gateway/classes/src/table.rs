@@ -48,8 +48,6 @@ pub struct Totals {
     pub service_ms: Mean<100>,
     /// Time in the handler of the route, in milliseconds, of requests whose router shows it.
     pub handler_ms: Mean<100>,
-    /// Time in a worker before the handler, in milliseconds, of the same requests.
-    pub before_handler_ms: Mean<100>,
 }
 
 #[derive(Debug)]
@@ -233,10 +231,9 @@ impl Table {
         totals.service_ms.record(service_ms);
     }
 
-    pub(super) fn handled(&mut self, class: ClassId, name: &Rc<str>, handler_ms: f64, before_ms: f64) {
+    pub(super) fn handled(&mut self, class: ClassId, name: &Rc<str>, handler_ms: f64) {
         let Some(row) = self.same_row(class, name) else { return };
         row.totals.handler_ms.record(handler_ms);
-        row.totals.before_handler_ms.record(before_ms);
     }
 
     pub(super) fn take_changes(&mut self) -> Vec<Change> {

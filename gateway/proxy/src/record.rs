@@ -80,8 +80,7 @@ impl Gate {
         let longest = reported.longest.filter(|run| run.us < ALARMING_US);
         let work = self.work(worker, exchange);
         if let (Some(handler_us), Some(service_us)) = (reported.handler_us, work.service_us) {
-            let before_us = service_us.saturating_sub(handler_us);
-            self.classes.handled(&exchange.class, in_ms(handler_us.min(service_us)), in_ms(before_us));
+            self.classes.handled(&exchange.class, in_ms(handler_us.min(service_us)));
         }
         let runs = Some(runs);
         self.worked(

@@ -310,11 +310,6 @@ export interface ClassSnapshot {
   readonly service_time_ms: number;
   /** Mean time in the handler of the route, milliseconds; `None` where the router does not show it. */
   readonly handler_ms: number | null;
-  /**
-   * Mean time in a worker before the handler, milliseconds: parsing and middleware. `None` as for
-   * `handler_ms`.
-   */
-  readonly before_handler_ms: number | null;
   /** Part of the CPU time of all classes since the start, from 0 to 1. */
   readonly cpu_share: number;
   /** Whether it has had enough reports to go by them alone. */

@@ -72,7 +72,6 @@ mod tests {
             queue_wait_ms: 1.25,
             service_time_ms: 95.0,
             handler_ms: Some(91.0),
-            before_handler_ms: Some(4.0),
             cpu_share: 0.5,
             known: false,
             long: true,

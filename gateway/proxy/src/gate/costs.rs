@@ -139,7 +139,6 @@ impl Gate {
             queue_wait_ms: totals.queue_ms.get().unwrap_or(0.0),
             service_time_ms: totals.service_ms.get().unwrap_or(0.0),
             handler_ms: totals.handler_ms.get(),
-            before_handler_ms: totals.before_handler_ms.get(),
             cpu_share,
             known: costs.is_known(listed.id),
             long: costs.is_long(listed.id),

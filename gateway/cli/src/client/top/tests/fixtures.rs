@@ -44,7 +44,6 @@ fn class(name: &str, requests: u64) -> ClassSnapshot {
         queue_wait_ms: 1.25,
         service_time_ms: 12.0,
         handler_ms: None,
-        before_handler_ms: None,
         cpu_share: 0.4,
         known: true,
         long: false,
