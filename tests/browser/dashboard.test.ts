@@ -9,7 +9,7 @@ import { open } from './chromium.ts';
 import { fakeGateway } from './fake.ts';
 import { barriers, isTooWide, options, shot } from './look.ts';
 
-const BYTES_MAX = 150 * 1024;
+const BYTES_MAX = 150_000;
 
 for (const dark of [false, true]) {
   for (const width of [1440, 390]) {

@@ -204,12 +204,11 @@ export function classesOf(many: number): ClassSnapshot[] {
     cost_p99_ms: at === 3 ? null : 9 + at * 3,
     queue_wait_ms: 4,
     service_time_ms: 8 + at,
-    handler_ms: at % 2 === 0 ? 6 + at : null,
+    handler_ms: 6 + at,
     cpu_share: Math.round(1e6 / (many + at)) / 1e6,
     known: true,
     long: at > many / 2,
     drift: at === 1 ? 2.4 : 1,
-    split_from: null,
   }));
 }
 

@@ -126,7 +126,7 @@ lines! {
         "service_ms" number "milliseconds" "no worker got it" "Service time: in the worker, until its answer was complete or left the slot as a stream."
         "total_ms" number "milliseconds" "" "From the first byte to the end."
         "cpu_ms" number "milliseconds" "the worker did not report it, or did not measure it: others shared the worker, or the class is light and the request was not in the sample" "The request's own CPU time in the worker."
-        "handler_ms" number "milliseconds" "the app's router does not show its handlers, or the report was one of several in a line" "Time from the beginning of the route's handler to the end of the answer. The rest of `service_ms` is parsing, middleware and waiting before it."
+        "handler_ms" number "milliseconds" "the app's router does not show its handlers, or the report was one of several in a line" "Time from the beginning of the route's handler until the worker reports the end of the answer, and at most `service_ms`. The rest of `service_ms` is parsing, middleware and waiting before it."
         "outcome" string "" "" "How the request ended and who ended it; the words are below."
         "peer" string "" "" "The client's address, or what a trusted peer said it was."
         "trace_id" string "" "the app was given no `traceparent`" "The trace id of the `traceparent` that the app gets (`server.trace_context`)."

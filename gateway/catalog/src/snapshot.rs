@@ -335,8 +335,8 @@ pub struct ClassSnapshot {
     pub queue_wait_ms: f64,
     /// Mean time in a worker, milliseconds.
     pub service_time_ms: f64,
-    /// Mean time in the handler of the route, milliseconds; `None` where the router does not show it.
-    #[serde(default)]
+    /// Mean time in the handler of the route, milliseconds; absent where the router does not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handler_ms: Option<f64>,
     /// Part of the CPU time of all classes since the start, from 0 to 1.
     pub cpu_share: f64,
@@ -346,7 +346,8 @@ pub struct ClassSnapshot {
     pub long: bool,
     /// Latest cost as a multiple of the long-term mean; `None` before there is one.
     pub drift: Option<f64>,
-    /// The class that this is a part of.
+    /// The class that this is a part of; absent for most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_from: Option<String>,
 }
 

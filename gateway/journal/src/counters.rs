@@ -178,7 +178,7 @@ impl Counters {
         }
         if let (Some(handler_ms), Some(service_ms)) = (record.handler_ms, record.service_ms) {
             self.classes[place].handler_ms += handler_ms;
-            self.classes[place].before_handler_ms += (service_ms - handler_ms).max(0.0);
+            self.classes[place].before_handler_ms += service_ms - handler_ms;
         }
         if let Some(queue_ms) = record.queue_ms {
             self.classes[place].queue_wait.record(queue_ms);

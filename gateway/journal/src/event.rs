@@ -311,7 +311,7 @@ pub struct AccessRecord<'a> {
     pub cpu_ms: Option<f64>,
     /// Number of requests of the class that `cpu_ms` stands for in metrics, as only a sample of light requests is measured.
     pub cpu_weight: u32,
-    /// Time from the beginning of the route's handler to the end of the answer, milliseconds, if the router shows it.
+    /// Time from the beginning of the route's handler to the worker's report, milliseconds, if the router shows it; at most `service_ms`.
     pub handler_ms: Option<f64>,
     /// Way in which the request ended.
     pub outcome: Outcome,

@@ -18,6 +18,8 @@ struct Blocks {
 const BLOCKS_MAX: usize = 32;
 /// Most bytes of a stored block.
 const BLOCK_BYTES_MAX: usize = 4096;
+/// Most fields for which a stored block has places.
+const PLACES_MAX: usize = 128;
 
 thread_local! {
     static SPARE: RefCell<Vec<Blocks>> = const { RefCell::new(Vec::new()) };
@@ -137,7 +139,7 @@ impl Clone for Fields {
 
 impl Drop for Fields {
     fn drop(&mut self) {
-        let is_worth_it = self.places.capacity() > 0
+        let is_worth_it = (1..=PLACES_MAX).contains(&self.places.capacity())
             && self.values.capacity() <= BLOCK_BYTES_MAX
             && self.names.capacity() <= BLOCK_BYTES_MAX;
         if !is_worth_it {

@@ -161,6 +161,7 @@ impl Observer {
         }
         let Some(line) = &record.line else { return };
         let cpu_us = with_untold(record.work.and_then(|work| work.cpu_us), line.untold_cpu_us);
+        let handler_us = record.work.and_then(|work| work.handler_us);
         let told = AccessRecord {
             request_id: &record.request_id,
             method: line.method.as_ref().map_or("", Method::as_str),
@@ -169,7 +170,8 @@ impl Observer {
             class: &record.class,
             cpu_ms: cpu_us.map(in_ms),
             cpu_weight: record.work.map_or(1, |work| work.cpu_weight),
-            handler_ms: record.work.and_then(|work| work.handler_us).map(in_ms),
+            // The two times end at different moments: see the field.
+            handler_ms: handler_us.zip(line.rest.service_ms).map(|(us, service_ms)| in_ms(us).min(service_ms)),
             headers: &line.headers,
             is_traced: line.traced.is_some(),
             ..line.rest

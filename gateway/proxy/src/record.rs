@@ -79,20 +79,15 @@ impl Gate {
         // Those that alarm were told at once.
         let longest = reported.longest.filter(|run| run.us < ALARMING_US);
         let work = self.work(worker, exchange);
-        if let (Some(handler_us), Some(service_us)) = (reported.handler_us, work.service_us) {
-            self.classes.handled(&exchange.class, in_ms(handler_us.min(service_us)));
+        // The worker's clock stops when it reports, which is a little after the gateway has read the answer's end.
+        let handler_us = reported.handler_us.zip(work.service_us).map(|(handler_us, all_us)| handler_us.min(all_us));
+        if let Some(handler_us) = handler_us {
+            self.classes.handled(&exchange.class, in_ms(handler_us));
         }
         let runs = Some(runs);
         self.worked(
             exchange,
-            Work {
-                cpu_us,
-                cpu_weight,
-                handler_us: reported.handler_us,
-                runs,
-                longest: longest.as_ref().map(run_of),
-                ..work
-            },
+            Work { cpu_us, cpu_weight, handler_us, runs, longest: longest.as_ref().map(run_of), ..work },
         );
         self.requests.settle(exchange.request);
     }

@@ -308,8 +308,8 @@ export interface ClassSnapshot {
   readonly queue_wait_ms: number;
   /** Mean time in a worker, milliseconds. */
   readonly service_time_ms: number;
-  /** Mean time in the handler of the route, milliseconds; `None` where the router does not show it. */
-  readonly handler_ms: number | null;
+  /** Mean time in the handler of the route, milliseconds; absent where the router does not show it. */
+  readonly handler_ms?: number;
   /** Part of the CPU time of all classes since the start, from 0 to 1. */
   readonly cpu_share: number;
   /** Whether it has had enough reports to go by them alone. */
@@ -318,8 +318,8 @@ export interface ClassSnapshot {
   readonly long: boolean;
   /** Latest cost as a multiple of the long-term mean; `None` before there is one. */
   readonly drift: number | null;
-  /** The class that this is a part of. */
-  readonly split_from: string | null;
+  /** The class that this is a part of; absent for most. */
+  readonly split_from?: string;
 }
 
 /** State of the gateway as a whole. */
