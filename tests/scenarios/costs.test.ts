@@ -17,7 +17,7 @@ interface Class {
   cpu_share: number;
   known: boolean;
   long: boolean;
-  split_from: string | null;
+  split_from?: string;
 }
 
 interface Classes {

@@ -210,3 +210,22 @@ void test('each alert fires in its trouble, and none in a service in order', (t)
   const count = rules.groups.flatMap((group) => group.rules).length;
   assert.ok(read('alerts.test.yml').includes(`value: ${count} }`), 'the test counts all alerts');
 });
+
+void test('the ends of components that leave a hole are the same to the rule, the panel and the alarm', () => {
+  const source = (name: string): string => fs.readFileSync(path.join(repositoryDir, name), 'utf8');
+  const [, type = ''] = /export type Outcome =([^;]*);/.exec(source('packages/render/src/host.ts')) ?? [];
+  const all = [...type.matchAll(/^ *\| '([a-z-]+)'/gm)].map(([, word]) => word);
+  const [, wanted = ''] =
+    /const WANTED: [^=]*= \[([^\]]*)\]/.exec(source('gateway/vitals/src/components.rs')) ?? [];
+  const kept = new Set([...wanted.matchAll(/"([a-z-]+)"/g)].map(([, word]) => word));
+  assert.ok(all.length > 10 && [...kept].every((word) => all.includes(word)), [...kept].join(' '));
+  const holes = new Set(all.filter((word) => !kept.has(word ?? '')));
+  const asking = queries.filter(({ expression }) =>
+    /sluice_component_renders_total\{[^}]*outcome/.test(expression),
+  );
+  assert.equal(asking.length, 2);
+  for (const { from, expression } of asking) {
+    const [, words = ''] = /outcome=~"([^"]*)"/.exec(expression) ?? [];
+    assert.deepEqual(new Set(words.split('|')), holes, from);
+  }
+});
