@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { long } from '../support/chance.ts';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import { RawConnection } from '../support/raw.ts';
 import { app, type Sluice } from '../support/sluice.ts';
@@ -28,7 +29,13 @@ async function stage(t: TestContext, workers: number): Promise<Stage> {
   t.after(() => {
     fs.rmSync(dir, { recursive: true, force: true });
   });
-  const env = { HANDED_DIR: dir, SLUICE_WORKERS_CONCURRENCY: '1', SLUICE_WORKERS_LANES: 'off' };
+  const env = {
+    HANDED_DIR: dir,
+    SLUICE_WORKERS_CONCURRENCY: '1',
+    SLUICE_WORKERS_LANES: 'off',
+    // Beside other programs, a request takes longer than those that are cheap elsewhere.
+    ...bounds({ cheap_us: 20_000 }),
+  };
   const sluice = await running(t, { entry: app('handed.js'), workers, env });
   await allReady(sluice, workers);
   const begun = (): string[] =>

@@ -48,6 +48,7 @@ fn limits(config: &Config) -> Limits {
         concurrency: config.workers.held_always(),
         concurrency_max: config.workers.held_max(),
         ahead_max: upstream::AHEAD_MAX,
+        cheap_us: config.bounds.cheap_us,
         order: match config.queue.order {
             sluice_catalog::config::Order::Fifo => Order::Fifo,
             sluice_catalog::config::Order::Shortest => Order::Shortest,

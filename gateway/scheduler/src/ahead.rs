@@ -7,16 +7,14 @@
 use crate::queue::Head;
 use crate::{Action, ClassId, Lane, RequestId, Scheduler, Time, WorkerId};
 
-/// CPU time, at the 99th percentile, and mean service time up to which a class is cheap, in microseconds.
-pub(crate) const CHEAP_US: u64 = 2_000;
 /// Longest wait of a handed request while another worker is free, microseconds. Clocks are coarse, by a millisecond.
 pub(crate) const LATE_US: u64 = 1_000;
 
 impl Scheduler {
     /// Mean service time of this class, microseconds. `None` unless its requests are known to be cheap.
     pub(crate) fn cheap_us(&self, class: ClassId) -> Option<u64> {
-        self.costs.high_us(class).filter(|us| *us <= CHEAP_US)?;
-        self.predictor.service_us_of(class).filter(|us| *us <= CHEAP_US)
+        self.costs.high_us(class).filter(|us| *us <= self.limits.cheap_us)?;
+        self.predictor.service_us_of(class).filter(|us| *us <= self.limits.cheap_us)
     }
 
     fn is_cheap(&self, class: ClassId) -> bool {
@@ -24,7 +22,7 @@ impl Scheduler {
     }
 
     /// Hands the first requests of the queue to workers that are about to be free. All of them must be cheap, with at
-    /// most [`CHEAP_US`] of work before each.
+    /// most `cheap_us` of work before each.
     pub(crate) fn hand_ahead(&mut self, now: Time, actions: &mut Vec<Action>) {
         while let Some((head, side, worker)) = self.next_ahead(now) {
             let request = head.request;

@@ -17,6 +17,8 @@ pub struct Limits {
     pub concurrency_max: u32,
     /// Cheap requests that a worker gets ahead of time, beside those that it holds; 0 disables this.
     pub ahead_max: u32,
+    /// CPU time, at the 99th percentile, and mean service time up to which a class is cheap, in microseconds.
+    pub cheap_us: u64,
     /// Order in which waiting requests are dispatched.
     pub order: Order,
     /// Multiple of its wait in the order of arrival after which a request goes first, whatever it costs. Only with

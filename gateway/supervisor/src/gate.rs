@@ -231,7 +231,7 @@ pub trait Gate {
     fn latest_request(&self, worker: WorkerId) -> Option<(String, String, String)>;
     /// Requests that the worker holds, in the order in which it began them, without the gateway's own.
     fn held(&self, worker: WorkerId) -> Vec<Held>;
-    /// Time at which the worker got the latest of the requests that it holds.
+    /// Time at which the worker got the latest of the requests that it holds. `None` while one of them is unwritten.
     fn latest_given(&self, worker: WorkerId) -> Option<Instant>;
     /// Purges pages for an app. The receiver gets the number of purged variants of pages.
     fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64>;

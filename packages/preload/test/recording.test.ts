@@ -35,7 +35,7 @@ void test('neither the CPU time nor the samples of a profile are those of its st
   const before_us = cpuUs();
   const recording = new Recording(250);
   const start_us = cpuUs() - before_us;
-  busy(cpuUs() + 5_000);
+  busy(cpuUs() + 50_000);
   const after_us = cpuUs();
   const { profile, used_us, began_us } = recording.stop();
   const all_us = after_us - before_us;

@@ -89,6 +89,10 @@ bounds! {
     /// Nice value of workers above the gateway's. With 2 the gateway goes first where both want a CPU, and workers lose
     /// little to other processes.
     worker_nice: u32 = 2, "steps";
+    /// Time up to which a class of requests is cheap, by its CPU time at the 99th percentile and by its mean service time.
+    /// Cheap requests are handed to workers ahead of time; with longer ones, a wrong estimate would cost more than the gap
+    /// that this saves.
+    cheap_us: u64 = 2_000, "microseconds";
     /// Wait before a worker that exited is started again; it doubles with each exit that follows soon. A loop of crashes does
     /// not spin then, and nobody notices a single one.
     backoff_ms_min: u64 = 100, "milliseconds";

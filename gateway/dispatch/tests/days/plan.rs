@@ -148,6 +148,7 @@ fn limits(rng: &mut Rng) -> Limits {
         concurrency: 1,
         concurrency_max: 1,
         ahead_max: rng.pick(&[0, 2, 8]),
+        cheap_us: 2_000,
         order: rng.pick(&[Order::Fifo, Order::Shortest]),
         ageing: 3,
         lanes: rng.percent(30),

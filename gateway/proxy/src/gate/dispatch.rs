@@ -156,6 +156,7 @@ impl Gate {
         answer.times.update(|times| Times { dispatched: Some(at), ..times });
         request.given.set(at);
         request.started.set(at);
+        request.wrote.set(None);
         let is_ahead = is_ahead && self.hand(&slots, request);
         slots.give(at, lease, Rc::clone(request), is_ahead, self.config().workers.held_max());
         None

@@ -225,7 +225,9 @@ impl sluice_supervisor::Gate for Gate {
     }
 
     fn latest_given(&self, worker: WorkerId) -> Option<Instant> {
-        self.begun_by(worker).iter().map(|exchange| exchange.started.get()).max()
+        let held = self.begun_by(worker);
+        let each = held.iter().map(|request| request.wrote.get().map(|wrote| wrote.max(request.started.get())));
+        each.reduce(|latest, one| latest.zip(one).map(|(latest, one)| latest.max(one))).flatten()
     }
 
     fn warm_up_failure(&self, worker: WorkerId) -> Option<WarmUpError> {

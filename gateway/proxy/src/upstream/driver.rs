@@ -129,6 +129,8 @@ impl Driver {
                 if is_whole {
                     self.writer = None;
                 }
+                let wrote = &self.request.wrote;
+                wrote.set(wrote.get().or_else(|| Some(Instant::now())));
                 self.request.tell_at(self.now, Event::Wrote { is_whole, is_one_piece });
             }
             Written::Refused => self.writer = None,

@@ -87,6 +87,8 @@ pub(crate) struct WorkerRequest {
     /// Times at which the request was given to its worker and began there.
     pub(crate) given: Cell<Instant>,
     pub(crate) started: Cell<Instant>,
+    /// Time at which the first of its bytes was written to its worker.
+    pub(crate) wrote: Cell<Option<Instant>>,
 }
 
 impl WorkerRequest {
@@ -145,6 +147,7 @@ impl WorkerRequest {
             account: Account::new(is_own),
             given: Cell::new(now),
             started: Cell::new(now),
+            wrote: Cell::new(None),
         });
         request.answer.comes_from(Rc::downgrade(&request) as Weak<dyn Origin>);
         request

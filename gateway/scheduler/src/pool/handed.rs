@@ -2,7 +2,7 @@
 
 use super::Pool;
 use super::worker::{Held, Worker};
-use crate::ahead::{CHEAP_US, LATE_US};
+use crate::ahead::LATE_US;
 use crate::{Action, Lane, Limits, RequestId, Time, WorkerId};
 
 impl Worker {
@@ -29,7 +29,7 @@ impl Worker {
 
     /// Whether it takes a request ahead now: all that it has is cheap together, and nothing has taken longer than expected.
     fn takes_ahead_now(&self, now: Time, limits: &Limits) -> bool {
-        let is_prompt = |held: &Held| !held.need.alone && now.since_us(held.dispatched) <= CHEAP_US;
+        let is_prompt = |held: &Held| !held.need.alone && now.since_us(held.dispatched) <= limits.cheap_us;
         let expected_us = |held: &Held| held.cheap_us.filter(|_| is_prompt(held));
         self.takes_ahead
             && self.takes_short_requests()
@@ -38,7 +38,7 @@ impl Worker {
             && self.begun() >= self.slots(limits.concurrency) as usize
             // Not by those that it was handed, as some of these may be known to have begun before it is known that others ended.
             && self.unparked().count() < self.slots(limits.concurrency).saturating_add(limits.ahead_max) as usize
-            && self.unparked().map(expected_us).sum::<Option<u64>>().is_some_and(|us| us <= CHEAP_US)
+            && self.unparked().map(expected_us).sum::<Option<u64>>().is_some_and(|us| us <= limits.cheap_us)
     }
 
     fn begin_next(&mut self, now: Time) -> Option<RequestId> {

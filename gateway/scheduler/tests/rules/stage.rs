@@ -11,6 +11,7 @@ pub const LIMITS: Limits = Limits {
     concurrency: 1,
     concurrency_max: 1,
     ahead_max: 0,
+    cheap_us: 2_000,
     order: Order::Fifo,
     ageing: 3,
     lanes: false,

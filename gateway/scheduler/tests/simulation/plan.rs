@@ -84,6 +84,7 @@ impl Plan {
             concurrency: rng.pick(&[1, 1, 1, 1, 1, 1, 2, 3, 5]),
             concurrency_max: rng.pick(&[1, 1, 2, 4]),
             ahead_max: rng.pick(&[0, 1, 2, 8]),
+            cheap_us: 2_000,
             order: rng.pick(&[Order::Fifo, Order::Shortest, Order::Shortest]),
             ageing: rng.pick(&[0, 3]),
             lanes: rng.percent(85),
