@@ -17,7 +17,9 @@ import { ownRuntime, runtimeFor } from '../tests/conformance/runtime.ts';
 if (process.env['NODE_ENV'] !== 'production') throw new Error('run this with NODE_ENV=production');
 
 type Figures = Record<string, number[]>;
-const apis = ['renderToString', 'renderToPipeableStream', 'renderToReadableStream'];
+const apis = ['renderToString', 'renderToBuffer', 'renderToPipeableStream', 'renderToReadableStream'];
+/** Counterpart of react-dom. */
+const stockOf = (api: string): string => `react-dom ${api === 'renderToBuffer' ? 'renderToString' : api}`;
 const measure_timeout_ms = 30 * 60_000;
 const processes_cpu = 3;
 
@@ -40,8 +42,11 @@ for (const page of pages) {
     const first = measured('first-byte', page, node.bin);
     console.log(`${page}: ${elements} elements, ${bytes} bytes; Node ${node.version.slice(1)}\n`);
     print(cpu, memory, first);
-    judge(`${page}, Node ${node.version.slice(1)}`, page, cpu, memory, first);
-    data[`${page} ${node.version}`] = { cpu, memory, first };
+    const where = `${page}, Node ${node.version.slice(1)}`;
+    judge(where, cpu, memory, first);
+    const server = page === 'listing' ? served(page, node.bin, Object.keys(cpu)) : undefined;
+    if (server !== undefined) judgeServer(where, server);
+    data[`${page} ${node.version}`] = { cpu, memory, first, server };
   }
 }
 conclude('react', options, about, bars, data);
@@ -65,10 +70,25 @@ function measured(what: 'cpu' | 'memory' | 'first-byte', page: string, bin: stri
   return Object.fromEntries(names.map((name) => [name, all.flatMap((figures) => figures[name] ?? [])]));
 }
 
+/** Each behind an HTTP server of its own, as in production: in one process they would share what the compiler has learnt. */
+function served(page: string, bin: string, names: readonly string[]): Figures {
+  const measuredNames = names.filter((name) => apis.some((api) => name.endsWith(api)));
+  const figures: Figures = Object.fromEntries(measuredNames.map((name) => [name, []]));
+  const rounds = options.quick ? 1 : 5;
+  for (let round = 0; round < rounds; round += 1)
+    for (const name of measuredNames) {
+      const command = [built('measure'), 'server', page, '3', options.quick ? 'short' : 'long', name];
+      const output = execFileSync(`${bin}/node`, command, { encoding: 'utf8', timeout: measure_timeout_ms });
+      const found = JSON.parse(output.trim().split('\n').at(-1) ?? '{}') as Figures;
+      figures[name]?.push(median(found[name] ?? []));
+    }
+  return figures;
+}
+
 function print(cpu: Figures, memory: Figures, first: Figures): void {
   const rows = Object.entries(cpu).map(([name, values]) => {
     const api = apis.find((each) => name.endsWith(each));
-    const stock = cpu[`react-dom ${api ?? 'renderToString'}`];
+    const stock = cpu[stockOf(api ?? 'renderToString')];
     return [
       name,
       short(median(values)),
@@ -85,23 +105,38 @@ function ratio(expected: number[], actual: number[]): number {
   return median(expected.map((value, round) => value / (actual[round] ?? Number.NaN)));
 }
 
-function judge(where: string, page: string, cpu: Figures, memory: Figures, first: Figures): void {
-  for (const [side, least] of [
-    ['sluice', { renderToString: 1.7, renderToPipeableStream: 3 }],
-    ['sluice, compiled', { renderToString: 2.7, renderToPipeableStream: 5 }],
-  ] as const)
+function judge(where: string, cpu: Figures, memory: Figures, first: Figures): void {
+  for (const side of ['sluice', 'sluice, compiled'])
     for (const api of apis) {
-      const [stock, own] = [`react-dom ${api}`, `${side} ${api}`];
-      const wanted = page === 'listing' ? ((least as Record<string, number>)[api] ?? 1) : 1;
+      const [stock, own] = [stockOf(api), `${side} ${api}`];
       const speed = ratio(cpu[stock] ?? [], cpu[own] ?? []);
       if (Number.isNaN(speed)) continue;
-      add(`${where}: CPU, ${own}`, `≥ ${wanted}×`, `${short(speed)}×`, speed >= wanted);
+      add(`${where}: CPU, ${own}`, '≥ 1×', `${short(speed)}×`, speed >= 1);
       const share = median(memory[own] ?? []) / median(memory[stock] ?? []);
       add(`${where}: memory, ${own}`, '≤ 1×', `${short(share)}×`, share <= 1);
-      if (api === 'renderToString') continue;
+      if (!api.endsWith('Stream')) continue;
       const wait = median(first[own] ?? []) / median(first[stock] ?? []);
       add(`${where}: first byte, ${own}`, '≤ 1×', `${short(wait)}×`, wait <= 1);
     }
+}
+
+/** The listing behind an HTTP server. */
+function judgeServer(where: string, figures: Figures): void {
+  const wanted: Record<string, number> = {
+    'sluice renderToBuffer': 2.2,
+    'sluice renderToPipeableStream': 4,
+    'sluice, compiled renderToBuffer': 3,
+    'sluice, compiled renderToPipeableStream': 5,
+  };
+  const rows = Object.entries(figures).map(([name, values]) => {
+    const api = apis.find((each) => name.endsWith(each)) ?? '';
+    const speed = ratio(figures[stockOf(api)] ?? [], values);
+    const least = wanted[name];
+    if (least !== undefined)
+      add(`${where}: CPU in an HTTP server, ${name}`, `≥ ${least}×`, `${short(speed)}×`, speed >= least);
+    return [name, short(median(values)), `${short(speed)}×`];
+  });
+  printTable(['in an HTTP server', 'CPU ms', 'against react-dom'], rows);
 }
 
 function add(what: string, bar: string, figure: string, met: boolean): void {

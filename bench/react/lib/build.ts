@@ -65,6 +65,7 @@ export async function build(): Promise<void> {
     bundle({ ...common, ...to('vue'), entryPoints: ['peers/vue.ts'] }),
     bundle({ ...common, ...to('concatenation'), entryPoints: ['peers/concatenation.ts'] }),
     bundle({ ...common, ...to('measure'), entryPoints: ['lib/measure.ts'] }),
+    bundle({ ...common, ...to('client'), entryPoints: ['lib/client.ts'] }),
   ]);
 }
 

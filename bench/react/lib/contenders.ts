@@ -1,7 +1,8 @@
 /** Renderers of a page, each from its data to bytes that were given away. */
 
 import { once } from 'node:events';
-import { Writable } from 'node:stream';
+import type { ServerResponse } from 'node:http';
+import { Readable, Writable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { ReactNode } from 'react';
 import { modulesOf } from './libraries.ts';
@@ -11,11 +12,15 @@ export interface Contender {
   readonly data: (seed: number) => unknown;
   /** `seen` gets the length of each piece as it leaves; settles when the last one has. */
   readonly render: (data: unknown, seen: (bytes: number) => void) => Promise<void> | void;
+  /** Answers a request with it, in the way that is cheapest for what it gives. */
+  readonly serve: (data: unknown, response: ServerResponse) => void;
 }
 
 /** The part of react-dom/server that is measured. */
 interface Server {
   renderToString(element: ReactNode): string;
+  /** Sluice's alone. */
+  renderToBuffer?: (element: ReactNode) => Buffer;
   renderToPipeableStream(
     element: ReactNode,
     options: { onShellReady(): void; onError(error: unknown): void },
@@ -73,17 +78,33 @@ export async function loadContenders(page: string): Promise<Contender[]> {
         name,
         data: found(plain).data,
         render: async (data, seen) => seen(Buffer.from(await render(data)).length),
+        serve: (data, response) =>
+          void Promise.resolve(render(data)).then((html) => response.end(html), fail),
       });
     }
-  return contenders.filter(({ name }) => !(streamsOnly.has(page) && name.endsWith('renderToString')));
+  return contenders.filter(({ name }) => !(streamsOnly.has(page) && !name.endsWith('Stream')));
 }
 
 function contendersOf(side: string, server: Server, { data, element }: Page): Contender[] {
+  const { renderToBuffer } = server;
+  const buffers: Contender[] =
+    renderToBuffer === undefined
+      ? []
+      : [
+          {
+            name: `${side} renderToBuffer`,
+            data,
+            render: (given, seen) => seen(renderToBuffer(element(given)).length),
+            serve: (given, response) => response.end(renderToBuffer(element(given))),
+          },
+        ];
   return [
+    ...buffers,
     {
       name: `${side} renderToString`,
       data,
       render: (given, seen) => seen(Buffer.from(server.renderToString(element(given))).length),
+      serve: (given, response) => response.end(server.renderToString(element(given))),
     },
     {
       name: `${side} renderToPipeableStream`,
@@ -96,6 +117,12 @@ function contendersOf(side: string, server: Server, { data, element }: Page): Co
         });
         await once(sink, 'finish');
       },
+      serve(given, response) {
+        const { pipe } = server.renderToPipeableStream(element(given), {
+          onShellReady: () => pipe(response),
+          onError: fail,
+        });
+      },
     },
     {
       name: `${side} renderToReadableStream`,
@@ -103,6 +130,11 @@ function contendersOf(side: string, server: Server, { data, element }: Page): Co
       async render(given, seen) {
         const stream = await server.renderToReadableStream(element(given), { onError: fail });
         for await (const chunk of stream) seen(chunk.length);
+      },
+      serve(given, response) {
+        server
+          .renderToReadableStream(element(given), { onError: fail })
+          .then((stream) => Readable.fromWeb(stream).pipe(response), fail);
       },
     },
   ];

@@ -7,6 +7,7 @@ import { libraryPages, modulesOf } from './libraries.ts';
 
 interface Server {
   renderToString(element: unknown): string;
+  renderToBuffer?: (element: unknown) => Buffer;
   renderToPipeableStream(element: unknown, options: object): { readonly pipe: (to: Writable) => void };
 }
 type Pages = Record<string, { data(seed: number): unknown; element(data: unknown): unknown }>;
@@ -37,7 +38,7 @@ export async function checkPages(only: readonly string[]): Promise<Checked> {
         ['sluice, compiled', await sent(sluice, other, seed)],
         ['react-dom, compiled', await sent(stock, other, seed)],
       ] as const)
-        for (const api of ['string', 'stream'] as const)
+        for (const api of ['string', 'buffer', 'stream'] as const)
           if (actual[api] !== expected[api])
             throw new Error(differs(name, side, api, expected[api], actual[api]));
       sizes[name] = {
@@ -70,7 +71,7 @@ async function sent(
   server: Server,
   page: Pages[string],
   seed: number,
-): Promise<{ string: string; stream: string }> {
+): Promise<{ string: string; buffer: string; stream: string }> {
   let stream = '';
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -82,7 +83,9 @@ async function sent(
     onShellReady: () => pipe(sink),
   });
   await once(sink, 'finish');
-  return { string: server.renderToString(page?.element(page.data(seed))), stream };
+  const element = (): unknown => page?.element(page.data(seed));
+  const string = server.renderToString(element());
+  return { string, buffer: server.renderToBuffer?.(element()).toString() ?? string, stream };
 }
 
 function differs(name: string, side: string, api: string, expected: string, actual: string): string {

@@ -21,6 +21,9 @@ function same(name: string, make: () => ReactNode): void {
       const expected = outcome(stock[api], make());
       assert.equal(outcome(sluice[api], make()), expected);
     }
+    const bytes: typeof stock.renderToString = (node, options) =>
+      sluice.renderToBuffer(node, options).toString();
+    assert.equal(outcome(bytes, make()), outcome(stock.renderToString, make()));
     assert.deepEqual(sluice.statistics().reasons, {});
   });
 }
@@ -265,4 +268,38 @@ void test('a state setter that outlives its render does nothing', () => {
   };
   assert.equal(sluice.renderToString(h(First)), '1');
   assert.equal(sluice.renderToString(h(Second)), '3');
+});
+
+void test('a long page in bytes is that of its string, with places of boundaries and what the cache keeps', () => {
+  const Row = ({ at }: { at: number }): ReactNode =>
+    h(
+      'li',
+      { title: `"${at}"` },
+      h('b', null, '★ ', at),
+      at % 7 === 0 ? h(Suspense, { fallback: '…' }, h(Waits)) : 'é',
+    );
+  Object.assign(Row, { cacheKey: ({ at }: { at: number }) => (at % 5 === 0 ? String(at) : null) });
+  const page = (): ReactNode =>
+    h(
+      'html',
+      null,
+      h('head', null, h('title', null, 'Long')),
+      h(
+        'body',
+        null,
+        Array.from({ length: 2_000 }, (_, at) => h(Row, { at, key: at })),
+      ),
+    );
+  const expected = stock.renderToString(page());
+  assert.ok(expected.length > 100_000);
+  for (let round = 0; round < 2; round += 1) {
+    assert.ok(sluice.renderToBuffer(page()).equals(Buffer.from(expected)));
+    assert.equal(sluice.renderToString(page()), expected);
+  }
+  assert.deepEqual(sluice.statistics().reasons, {});
+});
+
+void test('what is kept of the bytes of a page is as large as the page', () => {
+  const whole = sluice.renderToBuffer(h('p', null, 'short'));
+  assert.equal(whole.buffer.byteLength, whole.length);
 });

@@ -33,7 +33,7 @@ import {
 } from './options.js';
 import { nodePrelude, prerenderWith, webPrelude } from './prerender.js';
 import { functionOf, withStatic } from './static.js';
-import { renderString } from './strings.js';
+import { renderBuffer, renderString } from './strings.js';
 import { Unsupported } from '../facts/unsupported.js';
 import { profile } from '../facts/profile.js';
 
@@ -59,6 +59,19 @@ export function renderToStaticMarkup(children: ReactNode, options?: ServerOption
   return stringOf(children, options, 'renderToStaticMarkup');
 }
 
+/**
+ * Returns the UTF-8 bytes of what `renderToString` returns, for a response that is sent as it is. It costs less than to encode that string:
+ * pieces are encoded as they are written.
+ */
+export function renderToBuffer(children: ReactNode, options?: ServerOptions): Buffer {
+  const prefix = options ? options.identifierPrefix : undefined;
+  return ownOr(
+    'renderToBuffer',
+    () => renderBuffer(children, prefix),
+    () => Buffer.from(ReactDOMServer.renderToString(children, options)),
+  );
+}
+
 const MODES = { renderToString: 'string', renderToStaticMarkup: 'markup' } as const;
 
 function stringOf(
@@ -66,18 +79,28 @@ function stringOf(
   options: ServerOptions | undefined,
   api: 'renderToString' | 'renderToStaticMarkup',
 ): string {
+  const prefix = options ? options.identifierPrefix : undefined;
+  return ownOr(
+    api,
+    () => renderString(children, MODES[api], prefix),
+    () => ReactDOMServer[api](children, options),
+  );
+}
+
+/** Ours, unless there is a reason to leave it to react-dom; that may also turn out meanwhile. */
+function ownOr<Whole>(api: string, own: () => Whole, byReactDOM: () => Whole): Whole {
   countRender();
   let reason = reasonToDelegate();
   if (reason === null) {
     try {
-      return renderString(children, MODES[api], options ? options.identifierPrefix : undefined);
+      return own();
     } catch (error) {
       if (!(error instanceof Unsupported)) throw error;
       reason = error.reason;
     }
   }
   countFallback({ reason, api });
-  return ReactDOMServer[api](children, options);
+  return byReactDOM();
 }
 
 /** Ours, unless there is a `reason` to leave it to react-dom; that may also turn out meanwhile. */

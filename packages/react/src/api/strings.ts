@@ -1,11 +1,11 @@
-/** `renderToString` and `renderToStaticMarkup`: one turn of work, after which the client renders what still waits. */
+/** `renderToString`, `renderToBuffer` and `renderToStaticMarkup`: one turn of work, after which the client renders what still waits. */
 import { abort } from '../work/abort.js';
 import { rootFormat } from '../facts/format.js';
 import { flushCompleted } from '../out/flush.js';
 import { ownOptions } from './options.js';
 import { startRoot } from '../work/root.js';
 import { performWork } from '../work/scheduler.js';
-import { StringSink } from '../out/sinks.js';
+import { BufferSink, StringSink } from '../out/sinks.js';
 import { asFatal } from '../facts/recoverable.js';
 import { CLOSED, FAILED, OPEN, Render, type RenderOptions } from '../state/render.js';
 
@@ -25,6 +25,20 @@ export function renderString(
   mode: 'string' | 'markup',
   identifierPrefix: string | undefined,
 ): string {
+  return renderTo(new StringSink(), children, mode, identifierPrefix).html;
+}
+
+/** The UTF-8 of `renderString`. Encoded in stretches: a long string would be joined, measured and encoded outside of the cache. */
+export function renderBuffer(children: unknown, identifierPrefix: string | undefined): Buffer {
+  return renderTo(new BufferSink(), children, 'string', identifierPrefix).whole();
+}
+
+function renderTo<Whole extends StringSink | BufferSink>(
+  sink: Whole,
+  children: unknown,
+  mode: 'string' | 'markup',
+  identifierPrefix: string | undefined,
+): Whole {
   let shellIsReady = false;
   const reason = NOT_ASYNC[mode];
   const options = ownOptions<RenderOptions>({
@@ -35,12 +49,11 @@ export function renderString(
       shellIsReady = true;
     },
   });
-  const render = new Render(mode, rootFormat(), options);
+  const render = new Render(mode, rootFormat(), options, sink instanceof BufferSink);
   startRoot(render, children);
   performWork(render);
   if (render.status < OPEN) render.status = OPEN;
   abort(render, reason);
-  const sink = new StringSink();
   if (render.status === FAILED) {
     sink.destroy(asFatal(render.fatalError));
     render.status = CLOSED;
@@ -57,5 +70,5 @@ export function renderString(
       'A component suspended while responding to synchronous input. This will cause the UI to be replaced with a loading indicator. To fix, updates that suspend should be wrapped with startTransition.',
     );
   }
-  return sink.html;
+  return sink;
 }

@@ -8,25 +8,19 @@ function nothing(): void {
   // Nobody reads before the end.
 }
 
-/** Sink for the renders that give a string: they are flushed once, to the end. */
-export class StringSink implements Sink {
+/** Sink for the renders that give their HTML as a whole: they are flushed once, to the end. */
+abstract class WholeSink implements Sink {
   readonly handOn = nothing;
   readonly flush = nothing;
   readonly end = nothing;
-  html = '';
   error: unknown;
   failed = false;
 
-  text(html: string): void {
-    this.html += html;
-  }
+  abstract text(html: string): void;
+  abstract bytes(part: Bytes): void;
 
   apart(html: string): void {
-    this.html += html;
-  }
-
-  bytes(part: Bytes): void {
-    this.html += part.view().toString();
+    this.text(html);
   }
 
   hasCapacity(): boolean {
@@ -36,6 +30,51 @@ export class StringSink implements Sink {
   destroy(error: unknown): void {
     this.failed = true;
     this.error = error;
+  }
+}
+
+export class StringSink extends WholeSink {
+  html = '';
+
+  text(html: string): void {
+    this.html += html;
+  }
+
+  bytes(part: Bytes): void {
+    this.html += part.view().toString();
+  }
+}
+
+export class BufferSink extends WholeSink {
+  readonly #parts: Bytes[] = [];
+  #last: Bytes | null = null;
+  #length = 0;
+
+  text(html: string): void {
+    if (html === '') return;
+    const before = this.#last?.length ?? 0;
+    const part = encodeAfter(this.#last, html);
+    if (part === this.#last) this.#length += part.length - before;
+    else this.#add(part);
+    this.#last = part;
+  }
+
+  bytes(part: Bytes): void {
+    this.#add(part);
+    this.#last = null;
+  }
+
+  #add(part: Bytes): void {
+    this.#parts.push(part);
+    this.#length += part.length;
+  }
+
+  /** Returns all of it, in memory of its own: who keeps it keeps no slab. */
+  whole(): Buffer {
+    const whole = Buffer.allocUnsafeSlow(this.#length);
+    let at = 0;
+    for (const { slab, start, end } of this.#parts) at += slab.copy(whole, at, start, end);
+    return whole;
   }
 }
 

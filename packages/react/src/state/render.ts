@@ -215,6 +215,8 @@ export class Render implements HookHost {
   prerenders = false;
   /** Static markup: no comments for the client. */
   readonly markup: boolean;
+  /** Parts are encoded as they are made, while they are in the processor's cache. */
+  readonly encodes: boolean;
   /** HTML this long is made a part; unlimited while a subtree is recorded. */
   spillLength: number;
   /** The innermost subtree that is rendered for the component cache. */
@@ -291,10 +293,12 @@ export class Render implements HookHost {
   /** Ends with the render: what waits for the caller's abort signal is taken off it. */
   lifetime: AbortController | null = null;
 
-  constructor(mode: Mode, format: FormatContext, options: RenderOptions) {
+  /** `encodes`: HTML is wanted as bytes. */
+  constructor(mode: Mode, format: FormatContext, options: RenderOptions, encodes = mode === 'stream') {
     this.mode = mode;
     this.markup = mode === 'markup';
-    this.spillLength = mode === 'stream' ? SPILL_LENGTH : Number.POSITIVE_INFINITY;
+    this.encodes = encodes;
+    this.spillLength = encodes ? SPILL_LENGTH : Number.POSITIVE_INFINITY;
     this.format = format;
     this.abortSet = this.abortableTasks;
     this.resources = new Resources(options);

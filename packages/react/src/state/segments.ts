@@ -25,7 +25,7 @@ export function openSegment(render: Render, segment: Segment): void {
  */
 export function spill(render: Render): void {
   if (render.out === '') return;
-  render.parts.push(render.mode === 'stream' ? encodeAfter(null, render.out) : render.out);
+  render.parts.push(render.encodes ? encodeAfter(null, render.out) : render.out);
   render.out = '';
 }
 

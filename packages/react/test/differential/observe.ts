@@ -13,6 +13,8 @@ import { errorOf, type Libraries, type World } from './world.ts';
 export interface Renderer {
   renderToString(children: unknown, options?: object): string;
   renderToStaticMarkup(children: unknown, options?: object): string;
+  /** Sluice's alone. */
+  renderToBuffer?(children: unknown, options?: object): Buffer;
   renderToPipeableStream(children: unknown, options?: object): Pipeable;
   renderToReadableStream?(children: unknown, options?: object): Promise<WebStream>;
   prerender?(children: unknown, options?: object): Promise<{ prelude: ReadableStream; postponed: unknown }>;
@@ -74,10 +76,16 @@ function observeString(
   world: World,
   log: Log,
 ): void {
-  // Twice with the same components, as a server does: what the first render left behind must not show in the second.
+  // Twice with the same components, as a server does: what the first render left behind must not show in the second, which gives its
+  // bytes where the renderer can.
   for (let round = 0; round < 2; round += 1) {
     try {
-      log.write(Buffer.from(renderer[_name](build(root, world), options)));
+      const inBytes = round === 1 && _name === 'renderToString';
+      const tree = build(root, world);
+      log.write(
+        (inBytes ? renderer.renderToBuffer?.(tree, options) : undefined) ??
+          Buffer.from(renderer[_name](tree, options)),
+      );
     } catch (error) {
       log.event(`throws ${shownError(error)}`);
     }
