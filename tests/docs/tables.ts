@@ -1,6 +1,7 @@
 // The pages that are made from the sources: what proves each invariant, what has a bound, and what a request at a worker waits for. `make generate` writes them.
 import fs from 'node:fs';
 import path from 'node:path';
+import { CATALOGUE } from '../../packages/render/src/http/errors.js';
 import { files, isTest, read, root } from './repository.ts';
 
 const NOTICE = '<!-- Generated from the sources by `make generate`; do not edit. -->';
@@ -10,6 +11,7 @@ export const tables: readonly (readonly [string, () => string])[] = [
   ['docs/reference/invariants.md', invariants],
   ['docs/reference/bounds.md', bounds],
   ['docs/reference/timers.md', timers],
+  ['docs/reference/render-errors.md', renderErrors],
 ];
 
 /** A test, and the invariants that its name begins with: `I3, I5: …`, `I1_…`, `i3_i5_…`; in Rust also at its end: `…_i9`. */
@@ -213,6 +215,16 @@ export function timerRows(): string[][] {
 function timers(): string {
   const intro = `Times that a request at a worker waits for, from \`${TIMERS}\`. One more is a setting: \`response.worker_timeout_ms\`, for a silent worker, and again for one whose answer nobody waits for.`;
   return `${NOTICE}\n\n# Timers of an exchange\n\n${intro}\n\n${table(['waits for', 'at most', 'then', 'reason'], timerRows())}\n`;
+}
+
+function renderErrors(): string {
+  const intro = `Errors of the handlers of \`@sluice/render\`, from \`packages/render/src/http/errors.ts\`. The body of the answer is JSON, \`{ "error": MESSAGE, "code": CODE }\`.\nThose of fragments have the form of [the protocol](../guide/fragments.md#the-protocol). The gateway has [errors of its own](errors.md).`;
+  const rows = Object.entries(CATALOGUE).map(([code, [status, text]]) => [
+    `\`${code}\``,
+    String(status),
+    text,
+  ]);
+  return `${NOTICE}\n\n# Errors of handlers\n\n${intro}\n\n${table(['code', 'status', 'means'], rows)}\n`;
 }
 
 function folderOf(file: string): string {

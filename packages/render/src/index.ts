@@ -18,11 +18,20 @@ export type {
   SchemaResult,
   Settings,
 } from './component.js';
-export { createServer, middleware, type Handler, type HandlerOptions } from './http/handler.js';
+export {
+  createServer,
+  fastifyHook,
+  honoMiddleware,
+  middleware,
+  type HandlerOptions,
+  type Served,
+} from './http/handler.js';
+export type { Handler } from './http/node.js';
+export { toFetch, type FetchHandler, type FetchOptions, type WithFetch } from './http/fetch.js';
 export { createFragments, type FragmentOptions, type Fragments } from './fragments/fragments.js';
 export type { BatchContext, JobContext, Plugin } from './fragments/plugins.js';
 export type { BatchAnswer, FragmentError, FragmentJob, FragmentResult } from './fragments/protocol.js';
-export { HttpError } from './http/errors.js';
+export { HttpError, type ErrorCode, type HttpErrorOptions } from './http/errors.js';
 export { escapeHtml } from './state/escape.js';
 export {
   serialize,
@@ -49,7 +58,16 @@ export type {
   PagesOptions,
   RenderOptions,
 } from './pages/options.js';
-export { pageHandler, respond, respondBox, styleHandler, type PageHandlerOptions } from './pages/http.js';
+export {
+  boxResponse,
+  pageHandler,
+  pageResponse,
+  respond,
+  respondBox,
+  styleHandler,
+  type PageHandlerOptions,
+  type ResponseOptions,
+} from './pages/http.js';
 export type {
   DocumentTree,
   FunctionSource,

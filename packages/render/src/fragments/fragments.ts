@@ -2,14 +2,15 @@
  * `POST /batch`: renders components for hosts that are not JavaScript, by the Hypernova protocol. Each job is a task of its own,
  * so that its time is its own. It must not know the server that it is part of.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { NO_SLOTS } from '../adapters/slot.js';
 import type { Component, Props } from '../component.js';
 import { renderHost, type Outcome } from '../host.js';
 import type { Abortable } from '../abort.js';
-import { readJson, signalOf, type BodyOptions } from '../http/body.js';
+import { jsonAnswer, pathOf, type Answer, type Exchange as Answered } from '../http/answer.js';
+import { readJson, type BodyOptions } from '../http/body.js';
 import { HttpError } from '../http/errors.js';
-import { pathOf, sendJson, type Handler } from '../http/handler.js';
+import { served, type Served } from '../http/handler.js';
 import type { Registry } from '../registry/registry.js';
 import { InvalidPropsError } from '../tasks/errors.js';
 import { madeProps, OwnProps } from '../tasks/own-props.js';
@@ -69,7 +70,7 @@ export interface FragmentOptions extends FragmentRules {
 }
 
 export interface Fragments {
-  readonly handle: Handler;
+  readonly handle: Served;
   /** A batch in process. */
   batch(jobs: Readonly<Record<string, unknown>>, signal?: Abortable): Promise<BatchAnswer>;
   /** Runs the `initialize` hooks, once. The first batch does it otherwise. */
@@ -113,11 +114,11 @@ class FragmentService implements Fragments {
     this.#batchRules = { ...rules, plugins, hookTimeoutMs, isConcurrent };
   }
 
-  readonly handle: Handler = async (request, response) => {
-    if (request.method !== 'POST' || !isPath(pathOf(request), this.#endpoint)) return false;
-    await this.#answer(request, response);
-    return true;
-  };
+  readonly handle = served((request, exchange) => {
+    if (request.method !== 'POST' || !isPath(pathOf(request), this.#endpoint))
+      return Promise.resolve(undefined);
+    return this.#answer(request, exchange);
+  });
 
   async batch(jobs: Readonly<Record<string, unknown>>, signal?: Abortable): Promise<BatchAnswer> {
     const batch = this.#batch(jobs, {}, signal);
@@ -142,9 +143,9 @@ class FragmentService implements Fragments {
     );
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const exchange = { request, response };
-    const signal = signalOf(response);
+  async #answer(request: IncomingMessage, { leave, response }: Answered): Promise<Answer> {
+    const exchange: Exchange = { request, ...(response && { response }) };
+    const signal = leave();
     try {
       const body = await readJson(request, {
         ...this.#rules,
@@ -152,12 +153,12 @@ class FragmentService implements Fragments {
       });
       const batch = this.#batch(body, exchange, signal);
       await this.#run(batch);
-      sendJson(response, batch.statusCode, batch.answer());
+      return jsonAnswer(batch.statusCode, batch.answer());
     } catch (thrown) {
       const error = toError(thrown);
       if (!(error instanceof HttpError)) throw error;
-      sendJson(response, error.statusCode, errorAnswer(error));
-      await new Batch(new Map(), exchange, this.#batchRules, nothing).fail(error);
+      const none = new Batch(new Map(), exchange, this.#batchRules, nothing);
+      return { ...jsonAnswer(error.statusCode, errorAnswer(error)), sent: () => none.fail(error) };
     }
   }
 

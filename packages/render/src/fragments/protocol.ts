@@ -2,7 +2,7 @@
  * The Hypernova protocol: what a host posts and what it gets. `docs/guide/fragments.md` describes it. It must not know how jobs
  * are rendered.
  */
-import { HttpError } from '../http/errors.js';
+import { httpError } from '../http/errors.js';
 import { InvalidPropsError } from '../tasks/errors.js';
 import { toError } from '../thrown.js';
 
@@ -48,11 +48,11 @@ export type Jobs = ReadonlyMap<string, unknown>;
 export function jobsOf(body: unknown, jobsMax: number): Jobs {
   if (body === undefined) return new Map();
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new HttpError(400, 'A batch is an object of jobs by their tokens');
+    throw httpError('SLU-RENDER-BATCH-INVALID', 'A batch is an object of jobs by their tokens');
   }
   const jobs = new Map(Object.entries(body));
   if (jobs.size > jobsMax)
-    throw new HttpError(413, `The batch has ${jobs.size} jobs; ${jobsMax} are allowed`);
+    throw httpError('SLU-RENDER-BATCH-TOO-LARGE', `The batch has ${jobs.size} jobs; ${jobsMax} are allowed`);
   return jobs;
 }
 

@@ -1,12 +1,11 @@
 /** The JSON in a request's body, within a limit. It must not know what the JSON says. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { parse as parseContentType } from 'content-type';
 import getRawBody from 'raw-body';
 import { messageOf, toError } from '../thrown.js';
-import { Abort } from '../abort.js';
-import { HttpError } from './errors.js';
+import { httpError } from './errors.js';
 
 export interface BodyOptions {
   /** Bytes after decompression. */
@@ -29,24 +28,17 @@ export async function readJson(request: IncomingMessage, options: BodyOptions): 
     try {
       options.verify(bytes, request, 'utf-8');
     } catch (error) {
-      throw new HttpError(403, `The body was refused: ${messageOf(error)}`, { cause: error });
+      throw httpError('SLU-RENDER-BODY-REFUSED', `The body was refused: ${messageOf(error)}`, {
+        cause: error,
+      });
     }
   }
   if (bytes.length === 0) return undefined;
   try {
     return JSON.parse(new TextDecoder().decode(bytes), options.reviver);
   } catch (error) {
-    throw new HttpError(400, `The body is no JSON: ${messageOf(error)}`, { cause: error });
+    throw httpError('SLU-RENDER-BODY-NOT-JSON', `The body is no JSON: ${messageOf(error)}`, { cause: error });
   }
-}
-
-/** Aborted when the client leaves before its answer was sent. */
-export function signalOf(response: ServerResponse): Abort {
-  const abort = new Abort();
-  response.once('close', () => {
-    if (!response.writableFinished) abort.abort(new Error('The client has left'));
-  });
-  return abort;
 }
 
 type Inflate = (bytes: Buffer, bounds: { readonly maxOutputLength: number }) => Promise<Buffer>;
@@ -67,7 +59,10 @@ async function readBytes(
   const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
   const inflateAll = inflates ? INFLATE.get(encoding) : undefined;
   if (encoding !== 'identity' && inflateAll === undefined) {
-    throw new HttpError(415, `Bodies with content-encoding ${JSON.stringify(encoding)} are not taken`);
+    throw httpError(
+      'SLU-RENDER-BODY-ENCODING',
+      `Bodies with content-encoding ${JSON.stringify(encoding)} are not taken`,
+    );
   }
   try {
     const length = request.headers['content-length'] ?? null;
@@ -79,9 +74,11 @@ async function readBytes(
     const error: NodeJS.ErrnoException & { readonly type?: string } = toError(thrown);
     const { type, code, message } = error;
     if (type === 'entity.too.large' || code === 'ERR_BUFFER_TOO_LARGE') {
-      throw new HttpError(413, `The body has more than ${bytesMax} bytes`, { cause: error });
+      throw httpError('SLU-RENDER-BODY-TOO-LARGE', `The body has more than ${bytesMax} bytes`, {
+        cause: error,
+      });
     }
-    throw new HttpError(400, `The body could not be read: ${message}`, { cause: error });
+    throw httpError('SLU-RENDER-BODY-UNREADABLE', `The body could not be read: ${message}`, { cause: error });
   }
 }
 
@@ -89,6 +86,9 @@ async function readBytes(
 function refuseCharset(request: IncomingMessage): void {
   const { charset = 'utf-8' } = parseContentType(request.headers['content-type'] ?? '').parameters;
   if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) {
-    throw new HttpError(415, `The body's charset is ${JSON.stringify(charset)}; JSON is UTF-8`);
+    throw httpError(
+      'SLU-RENDER-BODY-CHARSET',
+      `The body's charset is ${JSON.stringify(charset)}; JSON is UTF-8`,
+    );
   }
 }

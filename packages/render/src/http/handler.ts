@@ -1,6 +1,6 @@
 /**
- * Handlers of requests, and the two ways to put them into an app: a server of their own, or middleware of Express and its like.
- * It must not know what handlers do.
+ * Handlers, and the ways to put them into an app: a server of their own, middleware of Express, Fastify or Hono, or a function of Fetch
+ * (`fetch.ts`). It must not know what handlers do.
  */
 import {
   createServer as createHttpServer,
@@ -8,24 +8,27 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { logText, toError } from '../thrown.js';
+import { toError } from '../thrown.js';
+import { errorAnswer, notFound, type Answering } from './answer.js';
 import { HttpError } from './errors.js';
+import { fetchHandler, responseOf, type WithFetch } from './fetch.js';
+import { nodeHandler, write, type Handler } from './node.js';
+import { tellError, type ErrorOptions } from './told.js';
 
-/** Answers the requests that are its own. Resolves to false, and leaves the response alone, for all others. */
-export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+export type HandlerOptions = ErrorOptions<IncomingMessage>;
 
-export interface HandlerOptions {
-  /** Called with what a handler threw, which the client does not see. Default: `console.error` with method and path. */
-  readonly onError?: (error: unknown, request: IncomingMessage) => void;
+/** Handler for `node:http`, with one for Fetch beside it. */
+export interface Served extends Handler, WithFetch {}
+
+export function served(answering: Answering): Served {
+  return Object.assign(nodeHandler(answering), { fetch: fetchHandler(answering) });
 }
 
 /** A server that asks each handler in turn, and answers 404 where none wants a request. It listens where the caller says. */
 export function createServer(handlers: Handler | readonly Handler[], options: HandlerOptions = {}): Server {
   const all = [handlers].flat();
   return createHttpServer((request, response) => {
-    void answerWith(all, request, response, options).then((isAnswered) => {
-      if (!isAnswered) sendJson(response, 404, { error: 'Not found' });
-    });
+    void answerWith(all, request, response, options);
   });
 }
 
@@ -41,65 +44,81 @@ export function middleware(
   };
 }
 
-export function sendJson(response: ServerResponse, statusCode: number, body: unknown): void {
-  if (response.headersSent || response.destroyed) return;
-  const text = JSON.stringify(body);
-  response
-    .writeHead(statusCode, {
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(text),
-    })
-    .end(text);
+/** Parts of the arguments of a hook in Fastify. */
+interface FastifyRequest {
+  readonly raw: IncomingMessage;
+}
+interface FastifyReply {
+  readonly raw: ServerResponse;
+  hijack(): unknown;
 }
 
-/** The parameters of a request's query. Clients send URLs that are none, which this reads too. */
-export function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
-  const start = url.indexOf('?');
-  return new URLSearchParams(start === -1 ? '' : url.slice(start));
+/**
+ * Makes a hook of Fastify: `app.addHook('onRequest', fastifyHook(handlers))`. It goes before Fastify's own parsers, which leave no body. Requests
+ * that no handler wants continue to the app's routes.
+ */
+export function fastifyHook(
+  handlers: Handler | readonly Handler[],
+  options: HandlerOptions = {},
+): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  const all = [handlers].flat();
+  return async ({ raw: request }, reply) => {
+    const { raw: response } = reply;
+    // Fastify tells nobody of what fails after the headers.
+    if (await tried(all, request, response, options)) reply.hijack();
+  };
 }
 
-/** The path of a request, without its query. */
-export function pathOf({ url = '/' }: IncomingMessage): string {
-  const end = url.indexOf('?');
-  return end === -1 ? url : url.slice(0, end);
+/** Part of the context of a middleware in Hono. */
+interface HonoContext {
+  readonly req: { readonly raw: Request };
+}
+
+/** Makes a middleware of Hono: `app.use(honoMiddleware(handlers))`. Requests that no handler wants continue; what a handler throws goes to `app.onError`. */
+export function honoMiddleware(
+  handlers: WithFetch | readonly WithFetch[],
+): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
+  const all = [handlers].flat();
+  return async ({ req: { raw: request } }, next) => {
+    try {
+      for (const { fetch } of all) {
+        const response = await fetch(request);
+        if (response !== undefined) return response;
+      }
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw toError(error);
+      tellError(error, request, {});
+      return responseOf(request.method, errorAnswer(error));
+    }
+    await next();
+    return undefined;
+  };
 }
 
 async function answerWith(
   handlers: readonly Handler[],
   request: IncomingMessage,
   response: ServerResponse,
-  { onError = logError }: HandlerOptions,
+  options: HandlerOptions,
+): Promise<void> {
+  if (!(await tried(handlers, request, response, options))) await write(request, response, notFound());
+}
+
+/** Whether the request has been answered, if only with an error. */
+async function tried(
+  handlers: readonly Handler[],
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: HandlerOptions,
 ): Promise<boolean> {
   try {
     return await firstOf(handlers, request, response);
   } catch (thrown) {
     const error = toError(thrown);
-    const statusCode = error instanceof HttpError ? error.statusCode : 500;
-    if (statusCode >= 500) tell(onError, error, request);
+    tellError(error, request, options);
     if (response.headersSent) response.destroy();
-    else
-      sendJson(response, statusCode, {
-        error: error instanceof HttpError ? error.message : 'Internal error',
-      });
+    else await write(request, response, errorAnswer(error));
     return true;
-  }
-}
-
-/** The request itself stays out of logs: its headers have cookies and credentials, and its query may have them. */
-function logError(error: unknown, request: IncomingMessage): void {
-  console.error(`${request.method ?? ''} ${pathOf(request)}: ${logText(error)}`);
-}
-
-/** An `onError` that throws ends neither the answer nor the process. */
-function tell(
-  onError: NonNullable<HandlerOptions['onError']>,
-  error: unknown,
-  request: IncomingMessage,
-): void {
-  try {
-    onError(error, request);
-  } catch (thrown) {
-    logError(thrown, request);
   }
 }
 

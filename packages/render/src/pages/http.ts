@@ -2,15 +2,16 @@
  * Pages over HTTP: trees that are posted, pages that an app makes for a request, and the files of their styles. It must not
  * know how pages are rendered.
  */
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { readJson, signalOf } from '../http/body.js';
-import { HttpError } from '../http/errors.js';
-import { pathOf, queryOf, sendJson, type Handler } from '../http/handler.js';
+import type { Abort } from '../abort.js';
+import { jsonAnswer, pathOf, queryOf, type Answer } from '../http/answer.js';
+import { readJson } from '../http/body.js';
+import { httpError, type ErrorCode } from '../http/errors.js';
+import { leaving as leavingOfFetch, requestOf, responseOf, type FetchOptions } from '../http/fetch.js';
+import { served, type Served } from '../http/handler.js';
+import { leaving, write } from '../http/node.js';
 import { LateError } from '../tasks/errors.js';
 import { toError } from '../thrown.js';
-import { PageBody } from './body.js';
 import { InvalidTree } from './check.js';
 import type { HeaderOptions } from './headers.js';
 import type { Page, PageInput, RenderOptions } from './options.js';
@@ -44,23 +45,19 @@ const SOON = 'public, max-age=60';
  * `POST /page` and `GET /variants`, for callers that may render whatever the registry has: keep it from the public, as the tree
  * says what is rendered and asked for.
  */
-export function pageHandler(pages: Pages, options: PageHandlerOptions = {}): Handler {
+export function pageHandler(pages: Pages, options: PageHandlerOptions = {}): Served {
   const { path = PATH, variantsPath = VARIANTS_PATH, bytesMax = BYTES_MAX, headers, onReport } = options;
-  return async (request, response) => {
+  return served(async (request, { leave }) => {
     const asked = pathOf(request);
-    if (asked === variantsPath && isRead(request)) {
-      sendJson(response, 200, { variants: pages.variants() });
-      return true;
-    }
-    if (asked !== path) return false;
+    if (asked === variantsPath && isRead(request)) return jsonAnswer(200, { variants: pages.variants() });
+    if (asked !== path) return undefined;
     if (request.method !== 'POST') {
-      response.setHeader('allow', 'POST');
-      throw new HttpError(405, `Trees are posted to ${path}`);
+      throw httpError('SLU-RENDER-METHOD', `Trees are posted to ${path}`, { headers: { allow: 'POST' } });
     }
     // A form of another site can send anything else without being asked.
     if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(request.headers['content-type'] ?? ''))
-      throw new HttpError(415, 'A tree is sent as application/json');
-    const signal = signalOf(response);
+      throw httpError('SLU-RENDER-BODY-TYPE', 'A tree is sent as application/json');
+    const signal = leave();
     const { tree, data, ...posted } = readPosted(await readJson(request, { bytesMax }));
     const page = await rendered(pages, tree, data, {
       ...posted,
@@ -68,38 +65,38 @@ export function pageHandler(pages: Pages, options: PageHandlerOptions = {}): Han
       signal,
       ...(headers && { headers }),
     });
-    await send(request, response, page);
-    onReport?.(await page.report);
-    return true;
-  };
+    return { ...answerOf(page), sent: async () => onReport?.(await page.report) };
+  });
 }
 
 /** Files of styles, which browsers ask for. */
-export function styleHandler(pages: Pages): Handler {
-  return async (request, response) => {
+export function styleHandler(pages: Pages): Served {
+  return served(async (request) => {
     const path = pathOf(request);
     const { styles } = pages;
-    if (!path.startsWith(styles.path) || !path.endsWith('.css')) return false;
-    if (!isRead(request)) {
-      response.setHeader('allow', 'GET, HEAD');
-      throw new HttpError(405, 'Styles are read');
+    if (!path.startsWith(styles.path) || !path.endsWith('.css')) return undefined;
+    if (!isRead(request))
+      throw httpError('SLU-RENDER-METHOD', 'Styles are read', { headers: { allow: 'GET, HEAD' } });
+    const file = await styles.serve(path.slice(styles.path.length, -'.css'.length));
+    if (file === undefined) {
+      throw httpError('SLU-RENDER-STYLES-UNKNOWN', 'No page has named these styles');
     }
-    const served = await styles.serve(path.slice(styles.path.length, -'.css'.length));
-    if (served === undefined) {
-      response.setHeader('cache-control', 'no-store');
-      throw new HttpError(404, 'No page has named these styles');
-    }
-    const bytes = Buffer.from(served.css);
-    response.writeHead(200, {
-      'content-type': 'text/css; charset=utf-8',
-      'content-length': bytes.length,
-      'cache-control': served.isExact ? FOREVER : SOON,
-      'x-content-type-options': 'nosniff',
-    });
-    response.end(request.method === 'HEAD' ? undefined : bytes);
-    return true;
-  };
+    const bytes = Buffer.from(file.css);
+    return {
+      status: 200,
+      headers: {
+        'content-type': 'text/css; charset=utf-8',
+        'content-length': String(bytes.length),
+        'cache-control': file.isExact ? FOREVER : SOON,
+        'x-content-type-options': 'nosniff',
+      },
+      body: bytes,
+    };
+  });
 }
+
+/** Options of a page that answers a request. */
+export type ResponseOptions = Omit<RenderOptions, 'request' | 'signal'>;
 
 /**
  * Answers a browser's request with a page of the app's own. Resolves with the report when all is sent or the client has left.
@@ -111,11 +108,30 @@ export async function respond(
   response: ServerResponse,
   tree: PageTree,
   data: PageInput = {},
-  options: Omit<RenderOptions, 'request' | 'signal'> = {},
+  options: ResponseOptions = {},
 ): Promise<PageReport> {
-  const page = await pages.render(tree, data, { ...options, request, signal: signalOf(response) });
-  await send(request, response, page);
+  const page = await pages.render(tree, data, { ...options, request, signal: leaving(response) });
+  await write(request, response, answerOf(page));
   return page.report;
+}
+
+/**
+ * Makes the response to a browser's request of Fetch. Its body is the page, as it is rendered. Rejects where the page's data did not come or
+ * the tree is none. `address` is as for `toFetch`.
+ */
+export async function pageResponse(
+  pages: Pages,
+  request: Request,
+  tree: PageTree,
+  data: PageInput = {},
+  { address, ...options }: ResponseOptions & Pick<FetchOptions, 'address'> = {},
+): Promise<Response> {
+  const page = await pages.render(tree, data, {
+    ...options,
+    request: requestOf(request, address),
+    signal: leavingOfFetch(request),
+  });
+  return responseOf(request.method, answerOf(page));
 }
 
 /**
@@ -128,47 +144,52 @@ export async function respondBox(
   response: ServerResponse,
   tree: PageTree,
   data: PageInput = {},
-  options: Omit<RenderOptions, 'request' | 'signal'> = {},
+  options: ResponseOptions = {},
 ): Promise<void> {
+  await write(request, response, await boxAnswer(pages, request, leaving(response), tree, data, options));
+}
+
+/** Makes the response to a browser's request of Fetch for the data of one hole, as `respondBox` does for `node:http`. */
+export async function boxResponse(
+  pages: Pages,
+  request: Request,
+  tree: PageTree,
+  data: PageInput = {},
+  { address, ...options }: ResponseOptions & Pick<FetchOptions, 'address'> = {},
+): Promise<Response> {
+  const incoming = requestOf(request, address);
+  const answer = await boxAnswer(pages, incoming, leavingOfFetch(request), tree, data, options);
+  return responseOf(request.method, answer);
+}
+
+async function boxAnswer(
+  pages: Pages,
+  request: IncomingMessage,
+  signal: Abort,
+  tree: PageTree,
+  data: PageInput,
+  options: ResponseOptions,
+): Promise<Answer> {
   const id = queryOf(request).get('box') ?? '';
-  response.setHeader('cache-control', 'private, no-store');
+  const answer = (status: number, body: unknown): Answer =>
+    jsonAnswer(status, body, { 'cache-control': 'private, no-store' });
+  const failed = (status: number, error: string, code: ErrorCode): Answer => answer(status, { error, code });
   try {
-    const signal = signalOf(response);
-    const answer = await pages.renderBox(tree, id, data, { ...options, request, signal });
-    if (answer === undefined) sendJson(response, 404, { error: 'The page has no data for this box' });
-    else sendJson(response, 200, answer);
+    const found = await pages.renderBox(tree, id, data, { ...options, request, signal });
+    if (found !== undefined) return answer(200, found);
+    return failed(404, 'The page has no data for this box', 'SLU-RENDER-BOX-UNKNOWN');
   } catch (thrown) {
     const error = toError(thrown);
     // The address is public: which source it was, and why, is not told.
-    if (isLate(error)) sendJson(response, 504, { error: 'The data of this box is late' });
-    else if (error instanceof SourceError)
-      sendJson(response, 502, { error: 'The data of this box did not come' });
-    else throw error;
+    if (isLate(error)) return failed(504, 'The data of this box is late', 'SLU-RENDER-SOURCE-LATE');
+    if (error instanceof SourceError)
+      return failed(502, 'The data of this box did not come', 'SLU-RENDER-SOURCE-FAILED');
+    throw error;
   }
 }
 
-/** A client who leaves ends the page, which is no error. */
-async function send(request: IncomingMessage, response: ServerResponse, page: Page): Promise<void> {
-  const { status, headers, body } = page;
-  for (const [name, value] of Object.entries(headers)) {
-    response.setHeader(name, typeof value === 'string' ? value : [...value]);
-  }
-  response.statusCode = status;
-  if (request.method === 'HEAD') {
-    if (typeof body !== 'string') body.destroy();
-    response.end();
-    return;
-  }
-  const whole = body instanceof PageBody ? await body.whole() : body;
-  if (typeof whole === 'string' || whole instanceof Uint8Array) {
-    response.end(whole);
-    return;
-  }
-  try {
-    await pipeline(body as Readable, response);
-  } catch (error) {
-    if (!response.destroyed) throw error;
-  }
+function answerOf({ status, headers, body }: Page): Answer {
+  return { status, headers, body };
 }
 
 async function rendered(
@@ -181,9 +202,12 @@ async function rendered(
     return await pages.render(tree, data, options);
   } catch (thrown) {
     const error = toError(thrown);
-    if (error instanceof InvalidTree) throw new HttpError(400, error.message, { cause: error });
+    if (error instanceof InvalidTree)
+      throw httpError('SLU-RENDER-TREE-INVALID', error.message, { cause: error });
     if (error instanceof SourceError || error instanceof LateError)
-      throw new HttpError(isLate(error) ? 504 : 502, error.message, { cause: error });
+      throw httpError(isLate(error) ? 'SLU-RENDER-SOURCE-LATE' : 'SLU-RENDER-SOURCE-FAILED', error.message, {
+        cause: error,
+      });
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /** Fields of a posted page beside its tree: checked, with the place of the mistake. It must not know HTTP servers. */
 import type { Device, Visitor } from '../dial/visitor.js';
-import { HttpError } from '../http/errors.js';
+import { httpError, type HttpError } from '../http/errors.js';
 import { isNonce } from './document.js';
 import { DATA_DEPTH_MAX, tameData } from './json-data.js';
 import type { RenderOptions } from './options.js';
@@ -22,14 +22,15 @@ const TEXT_CHARACTERS_MAX = 2_048;
 
 /** Throws `HttpError` of status 400. */
 export function readPosted(body: unknown): Posted {
-  if (!isObject(body)) throw new HttpError(400, 'The body is no object with a `tree`');
+  if (!isObject(body)) throw httpError('SLU-RENDER-TREE-INVALID', 'The body is no object with a `tree`');
   for (const key of Object.keys(body)) if (!KEYS.has(key)) throw mistake(key, 'is not known');
   const { tree, data = {}, engine, deadlineMs, visitor, variants } = body;
   const nonce = text(body, 'nonce');
   try {
     checkTree(tree);
   } catch (error) {
-    if (error instanceof InvalidTree) throw new HttpError(400, error.message, { cause: error });
+    if (error instanceof InvalidTree)
+      throw httpError('SLU-RENDER-TREE-INVALID', error.message, { cause: error });
     throw error;
   }
   if (!isObject(data)) throw mistake('data', 'is no object');
@@ -99,5 +100,5 @@ function defined<K extends string, V>(key: K, value: V | undefined): { [key in K
 }
 
 function mistake(at: string, message: string): HttpError {
-  return new HttpError(400, `${at}: ${message}`);
+  return httpError('SLU-RENDER-TREE-INVALID', `${at}: ${message}`);
 }

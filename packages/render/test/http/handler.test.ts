@@ -4,7 +4,8 @@ import http from 'node:http';
 import express from 'express';
 import { test } from 'node:test';
 import { createFragments } from '../../src/fragments/fragments.js';
-import { createServer, middleware, sendJson, type Handler } from '../../src/http/handler.js';
+import { createServer, middleware } from '../../src/http/handler.js';
+import type { Handler } from '../../src/http/node.js';
 import { HttpError } from '../../src/http/errors.js';
 import { createRegistry } from '../../src/registry/registry.js';
 import { listen, post, resultOf, send, serve } from '../support/serve.js';
@@ -16,14 +17,17 @@ const answering =
   (path: string): Handler =>
   (request, response) => {
     if (request.url !== path) return Promise.resolve(false);
-    sendJson(response, 200, { path });
+    response.end(JSON.stringify({ path }));
     return Promise.resolve(true);
   };
 
 void test('the first handler that wants a request answers it, and 404 where none does', async (t) => {
   const url = await listen(t, createServer([answering('/a'), answering('/b')]));
   assert.deepEqual(await send(`${url}/b`, 'GET', {}), { status: 200, text: '{"path":"/b"}' });
-  assert.deepEqual(await send(`${url}/c`, 'GET', {}), { status: 404, text: '{"error":"Not found"}' });
+  assert.deepEqual(await send(`${url}/c`, 'GET', {}), {
+    status: 404,
+    text: '{"error":"Not found","code":"SLU-RENDER-NOT-FOUND"}',
+  });
 });
 
 void test('what a handler throws is told to the app, and not to the client', async (t) => {
@@ -34,7 +38,10 @@ void test('what a handler throws is told to the app, and not to the client', asy
     t,
     createServer(failing, { onError: (error) => told.push((error as Error).message) }),
   );
-  assert.deepEqual(await send(url, 'GET', {}), { status: 500, text: '{"error":"Internal error"}' });
+  assert.deepEqual(await send(url, 'GET', {}), {
+    status: 500,
+    text: '{"error":"Internal error","code":"SLU-RENDER-INTERNAL"}',
+  });
   assert.deepEqual(await send(url, 'GET', {}), { status: 418, text: '{"error":"short and stout"}' });
   assert.deepEqual(told, ['a secret']);
 });

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import http, { type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import { createServer, type Handler } from '../../src/http/handler.js';
+import { createServer } from '../../src/http/handler.js';
+import type { Handler } from '../../src/http/node.js';
 import type { BatchAnswer, FragmentResult } from '../../src/fragments/protocol.js';
 
 /** Returns its address: `http://127.0.0.1:…`. */

@@ -1,0 +1,59 @@
+/** Answers over `node:http`: requests of IncomingMessage, and responses of ServerResponse. It must not know what handlers do. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Abort } from '../abort.js';
+import type { Answer, Answering } from './answer.js';
+
+/** Answers the requests that are its own. Resolves to false, and leaves the response alone, for all others. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+
+export function nodeHandler(answering: Answering): Handler {
+  return async (request, response) => {
+    const answer = await answering(request, { leave: () => leaving(response), response });
+    if (answer === undefined) return false;
+    await write(request, response, answer);
+    await answer.sent?.();
+    return true;
+  };
+}
+
+/** Aborted when the client leaves before its answer was sent. */
+export function leaving(response: ServerResponse): Abort {
+  const abort = new Abort();
+  response.once('close', () => {
+    if (!response.writableFinished) abort.abort(new Error('The client has left'));
+  });
+  return abort;
+}
+
+/** Sends an answer. A client who leaves ends its body, which is no error. */
+export async function write(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer,
+): Promise<void> {
+  const { status, headers, body } = answer;
+  if (response.headersSent || response.destroyed) {
+    if (body instanceof Readable) body.destroy();
+    return;
+  }
+  for (const [name, value] of Object.entries(headers))
+    response.setHeader(name, typeof value === 'string' ? value : [...value]);
+  response.statusCode = status;
+  if (request.method === 'HEAD') {
+    if (body instanceof Readable) body.destroy();
+    response.end();
+    return;
+  }
+  const whole = body instanceof Readable ? await body.whole?.() : body;
+  if (whole !== undefined) {
+    response.end(whole);
+    return;
+  }
+  try {
+    await pipeline(body as Readable, response);
+  } catch (error) {
+    if (!response.destroyed) throw error;
+  }
+}
