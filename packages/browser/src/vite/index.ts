@@ -61,6 +61,7 @@ const VIRTUAL: ReadonlySet<string> = new Set([
   modules.WRAPPED_REACT,
   modules.DEV,
   modules.DEV_STYLES,
+  modules.STYLE_FILES,
 ]);
 
 export default function sluice(options: SluiceOptions = {}): Plugin {
@@ -167,6 +168,8 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
           return modules.devModule(hasReactRefresh(config));
         case `\0${modules.DEV_STYLES}`:
           return modules.devStylesModule(await stylesBelow(folderPath()));
+        case `\0${modules.STYLE_FILES}`:
+          return modules.styleFilesModule(await stylesBelow(folderPath()));
         default:
           return undefined;
       }

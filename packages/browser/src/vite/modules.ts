@@ -12,6 +12,7 @@ export const SERVER = 'virtual:sluice/server';
 export const WRAPPED_REACT = 'virtual:sluice/wrapped-react';
 export const DEV = 'virtual:sluice/dev';
 export const DEV_STYLES = 'virtual:sluice/dev-styles';
+export const STYLE_FILES = 'virtual:sluice/style-files';
 
 // Compiled or not, this file has the extension of its neighbours.
 const extension = path.extname(fileURLToPath(import.meta.url));
@@ -106,8 +107,14 @@ window.$RefreshSig$ = () => (type) => type;
   // A style that cannot be compiled is told by Vite's client, and the page needs its runtime all the same.
   return `import '/@vite/client';
 ${refresh}await import(${text(DEV_STYLES)}).catch(() => {});
+for (const style of document.querySelectorAll('style[data-sluice-dev]')) style.remove();
 await import(${text(RUNTIME)});
 `;
+}
+
+/** Paths of all styles, for who sends their text with a page. */
+export function styleFilesModule(styles: readonly string[]): string {
+  return `export default ${text(styles)};\n`;
 }
 
 /** All styles, in their order. */
