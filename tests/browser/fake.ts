@@ -223,6 +223,7 @@ function effects(): EffectsSnapshot {
     fcp_ms: 700 * scale,
     lcp_ms: 1500 * scale,
     inp_ms: scale > 2 ? 620 : null,
+    ...(name === 'mobile' && { tti_ms: 2_100 * scale, key_ms: 240, long_ms: 320, memory_bytes: 9e6 }),
     cls: 0.06 * scale,
     html_bytes: 96_000 / scale,
     js_bytes: 58_000,

@@ -123,6 +123,8 @@ void test('components, pages and beacons are counted by setting, in status, metr
     const sent = {
       lcp_ms,
       ttfb_ms: 120,
+      tti_ms: 2 * lcp_ms,
+      memory_bytes: 5_000_000,
       cls: 0.2,
       html_bytes: 40_000,
       js_bytes: 60_000,
@@ -150,6 +152,9 @@ void test('components, pages and beacons are counted by setting, in status, metr
   assert.equal(mobile?.reports_total, 4);
   assert.ok(Math.abs((mobile.lcp_ms ?? 0) - 1100) < 40, JSON.stringify(mobile));
   assert.equal(mobile.inp_ms, null);
+  assert.ok(Math.abs((mobile.tti_ms ?? 0) - 2200) < 80, JSON.stringify(mobile));
+  assert.ok(Math.abs((mobile.memory_bytes ?? 0) - 5e6) < 2e5, JSON.stringify(mobile));
+  assert.equal(mobile.key_ms, undefined);
   assert.deepEqual(
     variants.map(({ name, reports_total: reports }) => [name, reports]),
     [
@@ -172,6 +177,8 @@ void test('components, pages and beacons are counted by setting, in status, metr
     ['sluice_vitals_seconds_count{vital="lcp",setting="s50",device="mobile"}', 4],
     ['sluice_vitals_seconds_sum{vital="lcp",setting="s50",device="mobile"}', 7],
     ['sluice_vitals_seconds_count{vital="inp",setting="s50",device="mobile"}', 0],
+    ['sluice_vitals_seconds_sum{vital="tti",setting="s50",device="mobile"}', 14],
+    ['sluice_vitals_seconds_count{vital="long",setting="s50",device="mobile"}', 0],
     ['sluice_vitals_layout_shift_bucket{setting="s50",device="mobile",le="0.25"}', 4],
     ['sluice_vitals_bytes_total{content="js",setting="s50",device="mobile"}', 240_000],
     ['sluice_vitals_faults_total{fault="mismatch",setting="s50",device="mobile"}', 4],

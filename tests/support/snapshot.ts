@@ -31,6 +31,9 @@ export interface VitalsSnapshot {
   ttfb_ms: number | null;
   lcp_ms: number | null;
   inp_ms: number | null;
+  tti_ms?: number;
+  key_ms?: number;
+  memory_bytes?: number;
 }
 
 export interface Snapshot {

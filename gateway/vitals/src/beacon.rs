@@ -13,10 +13,63 @@ const TIME_MS_MAX: f64 = 600_000.0;
 const CLS_MAX: f64 = 100.0;
 /// Most bytes that a page and its code can have.
 const BYTES_MAX: f64 = 1e9;
+/// Most memory that a page can have.
+const MEMORY_BYTES_MAX: f64 = 1e11;
 /// Most components of a page that something can be wrong with.
 const FAULTS_MAX: u64 = 10_000;
 /// Longest path or id of a page.
 const PAGE_BYTES_MAX: usize = 2048;
+
+/// A measure of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Time to the first byte.
+    Ttfb,
+    /// First contentful paint.
+    Fcp,
+    /// Largest contentful paint.
+    Lcp,
+    /// Interaction to next paint.
+    Inp,
+    /// Time to interactive: until the page's components answered.
+    Tti,
+    /// Slowest answer to a key.
+    Key,
+    /// Time by which frames were too long.
+    Long,
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Self; 7] = [Self::Ttfb, Self::Fcp, Self::Lcp, Self::Inp, Self::Tti, Self::Key, Self::Long];
+
+    /// The word of metrics.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ttfb => "ttfb",
+            Self::Fcp => "fcp",
+            Self::Lcp => "lcp",
+            Self::Inp => "inp",
+            Self::Tti => "tti",
+            Self::Key => "key",
+            Self::Long => "long",
+        }
+    }
+
+    /// Milliseconds of a page view.
+    pub(crate) fn of(self, beacon: &Beacon) -> Option<f64> {
+        match self {
+            Self::Ttfb => beacon.ttfb_ms,
+            Self::Fcp => beacon.fcp_ms,
+            Self::Lcp => beacon.lcp_ms,
+            Self::Inp => beacon.inp_ms,
+            Self::Tti => beacon.tti_ms,
+            Self::Key => beacon.key_ms,
+            Self::Long => beacon.long_ms,
+        }
+    }
+}
 
 /// Kinds of devices of visitors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -72,6 +125,18 @@ pub struct Beacon {
     /// Interaction to next paint, milliseconds; none without an interaction.
     #[serde(default)]
     pub inp_ms: Option<f64>,
+    /// Time until the page's components answered, milliseconds: those that are hydrated as soon as it loads.
+    #[serde(default)]
+    pub tti_ms: Option<f64>,
+    /// Slowest answer to a key, to the next paint, milliseconds; none without a key.
+    #[serde(default)]
+    pub key_ms: Option<f64>,
+    /// Time by which frames took longer than 50 ms, added up, milliseconds.
+    #[serde(default)]
+    pub long_ms: Option<f64>,
+    /// JavaScript's memory when the page was left, bytes.
+    #[serde(default)]
+    pub memory_bytes: Option<f64>,
     /// Cumulative layout shift.
     #[serde(default)]
     pub cls: Option<f64>,
@@ -131,8 +196,13 @@ impl Beacon {
         if !is_named || beacon.page.as_ref().is_some_and(|page| page.len() > PAGE_BYTES_MAX) {
             return Err(NotABeacon::Label);
         }
-        let times = [beacon.ttfb_ms, beacon.fcp_ms, beacon.lcp_ms, beacon.inp_ms].map(|time| (time, TIME_MS_MAX));
-        let others = [(beacon.cls, CLS_MAX), (beacon.html_bytes, BYTES_MAX), (beacon.js_bytes, BYTES_MAX)];
+        let times = Measure::ALL.map(|measure| (measure.of(&beacon), TIME_MS_MAX));
+        let others = [
+            (beacon.cls, CLS_MAX),
+            (beacon.html_bytes, BYTES_MAX),
+            (beacon.js_bytes, BYTES_MAX),
+            (beacon.memory_bytes, MEMORY_BYTES_MAX),
+        ];
         let is_plausible = |(value, max): &(Option<f64>, f64)| value.is_none_or(|value| (0.0..=*max).contains(&value));
         let is_counted = beacon.mismatches.max(beacon.failed) <= FAULTS_MAX;
         if is_counted && times.iter().chain(&others).all(is_plausible) { Ok(beacon) } else { Err(NotABeacon::Range) }
@@ -192,6 +262,10 @@ mod tests {
             ("120.5", "1e999", NotABeacon::Form),
             ("120.5", "NaN", NotABeacon::Form),
             ("120.5", r#""120""#, NotABeacon::Form),
+            (r#""inp_ms":null"#, r#""tti_ms":-1"#, NotABeacon::Range),
+            (r#""inp_ms":null"#, r#""key_ms":600001"#, NotABeacon::Range),
+            (r#""inp_ms":null"#, r#""long_ms":"1""#, NotABeacon::Form),
+            (r#""inp_ms":null"#, r#""memory_bytes":1e12"#, NotABeacon::Range),
             ("0.02", "101", NotABeacon::Range),
             ("61000", "1e10", NotABeacon::Range),
             (r#""fcp_ms":800"#, r#""ttfb_ms":1"#, NotABeacon::Form),

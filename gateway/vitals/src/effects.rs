@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use sluice_catalog::snapshot::{EffectsSnapshot, SettingSnapshot, VitalsSnapshot};
 
-use crate::beacon::{Beacon, Device, is_label};
+use crate::beacon::{Beacon, Device, Measure, is_label};
 use crate::components::{Components, Holes, Rendered, in_ms};
 use crate::names::{Names, OTHER};
-use crate::row::{CLS_BOUNDS, Histogram, Measure, Row, Totals};
+use crate::row::{CLS_BOUNDS, Histogram, Row, Totals};
 
 /// Settings that are distinguished.
 const SETTINGS_MAX: usize = 32;

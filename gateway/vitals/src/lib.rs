@@ -12,7 +12,7 @@ mod names;
 mod row;
 mod spread;
 
-pub use beacon::{BEACON_BYTES_MAX, Beacon, Device, NotABeacon};
+pub use beacon::{BEACON_BYTES_MAX, Beacon, Device, Measure, NotABeacon};
 pub use components::{Holes, Rendered};
 pub use effects::{Effects, Spent};
-pub use row::{CLS_BOUNDS, Histogram, Measure};
+pub use row::{CLS_BOUNDS, Histogram};

@@ -5,51 +5,13 @@ use std::time::Duration;
 use sluice_catalog::metrics::BUCKETS_SECONDS;
 use sluice_catalog::snapshot::VitalsSnapshot;
 
-use crate::beacon::Beacon;
+use crate::beacon::{Beacon, Measure};
 use crate::spread::Spread;
 
 /// Upper bounds of the buckets of layout shifts; `+Inf` follows.
 pub const CLS_BOUNDS: [f64; 8] = [0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0];
 /// Parts of a layout shift of 1 that are counted apart.
 const CLS_PARTS: f64 = 1000.0;
-
-/// A measure in seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// Time to the first byte.
-    Ttfb,
-    /// First contentful paint.
-    Fcp,
-    /// Largest contentful paint.
-    Lcp,
-    /// Interaction to next paint.
-    Inp,
-}
-
-impl Measure {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Ttfb, Self::Fcp, Self::Lcp, Self::Inp];
-
-    /// The word of metrics.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ttfb => "ttfb",
-            Self::Fcp => "fcp",
-            Self::Lcp => "lcp",
-            Self::Inp => "inp",
-        }
-    }
-
-    fn of(self, beacon: &Beacon) -> Option<f64> {
-        match self {
-            Self::Ttfb => beacon.ttfb_ms,
-            Self::Fcp => beacon.fcp_ms,
-            Self::Lcp => beacon.lcp_ms,
-            Self::Inp => beacon.inp_ms,
-        }
-    }
-}
 
 /// Measures by size since the start, in buckets whose last has no bound.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,16 +42,17 @@ pub(crate) struct Row {
     pub(crate) reports: u64,
     mismatches: u64,
     failed: u64,
-    times: [Spread; 4],
+    times: [Spread; Measure::ALL.len()],
     cls: Spread,
     html_bytes: Spread,
     js_bytes: Spread,
+    memory_bytes: Spread,
 }
 
 /// The same measures since the start, for programs that compute rates.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
-    pub(crate) seconds: [Histogram<{ BUCKETS_SECONDS.len() + 1 }>; 4],
+    pub(crate) seconds: [Histogram<{ BUCKETS_SECONDS.len() + 1 }>; Measure::ALL.len()],
     pub(crate) cls: Histogram<{ CLS_BOUNDS.len() + 1 }>,
     pub(crate) html_bytes: f64,
     pub(crate) js_bytes: f64,
@@ -127,7 +90,11 @@ impl Row {
         if let Some(cls) = beacon.cls {
             self.cls.record(whole(cls * CLS_PARTS), now);
         }
-        for (bytes, spread) in [(beacon.html_bytes, &mut self.html_bytes), (beacon.js_bytes, &mut self.js_bytes)] {
+        for (bytes, spread) in [
+            (beacon.html_bytes, &mut self.html_bytes),
+            (beacon.js_bytes, &mut self.js_bytes),
+            (beacon.memory_bytes, &mut self.memory_bytes),
+        ] {
             if let Some(bytes) = bytes {
                 spread.record(whole(bytes), now);
             }
@@ -136,7 +103,7 @@ impl Row {
 
     pub(crate) fn snapshot(&mut self, name: &str, now: Duration) -> VitalsSnapshot {
         let p75 = |spread: &mut Spread| spread.percentile(75, now);
-        let [ttfb, fcp, lcp, inp] = &mut self.times;
+        let [ttfb, fcp, lcp, inp, tti, key, long] = &mut self.times;
         VitalsSnapshot {
             name: name.to_owned(),
             reports_total: self.reports,
@@ -146,6 +113,10 @@ impl Row {
             fcp_ms: p75(fcp),
             lcp_ms: p75(lcp),
             inp_ms: p75(inp),
+            tti_ms: p75(tti),
+            key_ms: p75(key),
+            long_ms: p75(long),
+            memory_bytes: p75(&mut self.memory_bytes),
             cls: p75(&mut self.cls).map(|parts| parts / CLS_PARTS),
             html_bytes: p75(&mut self.html_bytes),
             js_bytes: p75(&mut self.js_bytes),

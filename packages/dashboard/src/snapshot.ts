@@ -679,6 +679,20 @@ export interface VitalsSnapshot {
   readonly lcp_ms: number | null;
   /** Interaction to next paint, milliseconds. */
   readonly inp_ms: number | null;
+  /**
+   * Time to interactive: until the page's components answered, milliseconds. Absent where it was not
+   * measured.
+   */
+  readonly tti_ms?: number;
+  /** Slowest answer to a key of a page view, milliseconds. Absent where it was not measured. */
+  readonly key_ms?: number;
+  /**
+   * Time by which frames took longer than 50 ms, milliseconds of a page view. Absent where it was not
+   * measured.
+   */
+  readonly long_ms?: number;
+  /** JavaScript's memory when a page was left. Absent where it was not measured. */
+  readonly memory_bytes?: number;
   /** Cumulative layout shift. */
   readonly cls: number | null;
   /** HTML of a page. */

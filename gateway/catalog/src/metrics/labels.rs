@@ -134,7 +134,11 @@ pub static LABELS: &[Label] = &[
         bound: "32, and `other`",
     },
     Label { name: "device", text: "The visitor's device: `mobile`, `desktop` or `bot`.", bound: "the three words" },
-    Label { name: "vital", text: "Measurement in a browser: `ttfb`, `fcp`, `lcp` or `inp`.", bound: "the four words" },
+    Label {
+        name: "vital",
+        text: "Measurement in a browser: `ttfb`, `fcp`, `lcp`, `inp`, `tti` (time to interactive), `key` (slowest answer to a key) or `long` (time by which frames took more than 50 ms).",
+        bound: "the seven words",
+    },
     Label {
         name: "fault",
         text: "Fault of a component in a browser: `mismatch` of its HTML (the browser renders it again), or `failed`.",

@@ -74,6 +74,18 @@ pub struct VitalsSnapshot {
     pub lcp_ms: Option<f64>,
     /// Interaction to next paint, milliseconds.
     pub inp_ms: Option<f64>,
+    /// Time to interactive: until the page's components answered, milliseconds. Absent where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tti_ms: Option<f64>,
+    /// Slowest answer to a key of a page view, milliseconds. Absent where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_ms: Option<f64>,
+    /// Time by which frames took longer than 50 ms, milliseconds of a page view. Absent where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long_ms: Option<f64>,
+    /// JavaScript's memory when a page was left. Absent where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<f64>,
     /// Cumulative layout shift.
     pub cls: Option<f64>,
     /// HTML of a page.

@@ -56,9 +56,18 @@ fn setting_text(setting: &SettingSnapshot) -> String {
     if let Some(cpu_ms) = setting.cpu_ms_per_page {
         let _ = write!(text, ", CPU {} each", milliseconds(Some(cpu_ms)));
     }
-    for VitalsSnapshot { name, reports_total, ttfb_ms, lcp_ms, inp_ms, .. } in &setting.devices {
+    for vitals in &setting.devices {
+        let VitalsSnapshot { name, reports_total, ttfb_ms, lcp_ms, inp_ms, tti_ms, key_ms, long_ms, .. } = vitals;
         let _ = write!(text, "; {} {reports_total} visitors", harmless(name));
-        for (measure, ms) in [("TTFB", ttfb_ms), ("LCP", lcp_ms), ("INP", inp_ms)] {
+        let measures = [
+            ("TTFB", ttfb_ms),
+            ("LCP", lcp_ms),
+            ("INP", inp_ms),
+            ("TTI", tti_ms),
+            ("key", key_ms),
+            ("long frames", long_ms),
+        ];
+        for (measure, ms) in measures {
             if ms.is_some() {
                 let _ = write!(text, ", {measure} {}", milliseconds(*ms));
             }

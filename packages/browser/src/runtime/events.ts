@@ -26,14 +26,21 @@ export interface Counts {
   failed: number;
 }
 
+export interface Ready {
+  at_ms?: number;
+}
+
 /** Counts of this page view, which beacons carry. */
 export const counts: Counts = { mismatches: 0, failed: 0 };
+/** Time of the latest component that was hydrated as soon as it was there, by `performance.now`. */
+export const ready: Ready = {};
 
 function tell(box: Element, type: string, detail: object): void {
   box.dispatchEvent(new CustomEvent(type, { bubbles: true, detail }));
 }
 
 export function tellReady(box: Element, component: string): void {
+  if (box.matches('[on=load]')) ready.at_ms = performance.now();
   tell(box, 'sluice:ready', { component });
 }
 

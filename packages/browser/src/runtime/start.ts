@@ -1,6 +1,6 @@
 /** The runtime's beginning: finds boxes, also those that are still on their way, and has each hydrated in its time. */
 import { WAITING, attribute, isHole, isWhole } from './box.js';
-import { counts } from './events.js';
+import { counts, ready } from './events.js';
 import type { EarlyEvents, holdEarlyEvents } from './early.js';
 import { fillBoxes } from './fill.js';
 import { type Source, load } from './load.js';
@@ -34,7 +34,7 @@ export function start({ vitalsShare, vitals, early, ...code }: StartOptions): vo
     isLoaded = true;
     // A page without its vitals is no worse for its user.
     if (Math.random() < vitalsShare && pageData().vitals)
-      load(vitals).then(({ measure }) => measure({ counts, pageData }), ignore);
+      load(vitals).then(({ measure }) => measure({ counts, ready, pageData }), ignore);
   });
   look.now();
   const replay = (held: EarlyEvents): void =>

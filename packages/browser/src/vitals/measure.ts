@@ -3,7 +3,7 @@
  * that comes back from the back/forward cache. Fields are those of the gateway's beacon; times are in milliseconds.
  */
 import { type Metric, onCLS, onFCP, onINP, onLCP, onTTFB } from 'web-vitals';
-import type { Counts } from '../runtime/events.js';
+import type { Counts, Ready } from '../runtime/events.js';
 import type { PageData } from '../runtime/page.js';
 
 export interface Beacon extends Readonly<Counts> {
@@ -16,6 +16,14 @@ export interface Beacon extends Readonly<Counts> {
   readonly fcp_ms?: number;
   readonly lcp_ms?: number;
   readonly inp_ms?: number;
+  /** Time until the components that are hydrated as soon as the page loads have answered. */
+  readonly tti_ms?: number;
+  /** Slowest answer to a key, to the next paint. */
+  readonly key_ms?: number;
+  /** Time by which frames took longer than 50 ms, added up. */
+  readonly long_ms?: number;
+  /** JavaScript's memory, in browsers that tell it. */
+  readonly memory_bytes?: number;
   /** Layout shift, without a unit. */
   readonly cls?: number;
   /** Bytes as sent: compressed. */
@@ -23,17 +31,24 @@ export interface Beacon extends Readonly<Counts> {
   readonly js_bytes: number;
 }
 
-type Measures = Pick<Beacon, 'ttfb_ms' | 'fcp_ms' | 'lcp_ms' | 'inp_ms' | 'cls'>;
+type Measures = Pick<
+  Beacon,
+  'ttfb_ms' | 'fcp_ms' | 'lcp_ms' | 'inp_ms' | 'tti_ms' | 'key_ms' | 'long_ms' | 'memory_bytes' | 'cls'
+>;
 const FIELDS = { TTFB: 'ttfb_ms', FCP: 'fcp_ms', LCP: 'lcp_ms', INP: 'inp_ms', CLS: 'cls' } as const;
 const CLS_DIGITS = 10_000;
 
 /** Facts that the runtime knows; handed over, so that it needs no chunk in common with the code here. */
 export interface Known {
   readonly counts: Counts;
+  readonly ready: Ready;
   readonly pageData: () => PageData;
 }
 
-export function measure({ counts, pageData }: Known): void {
+/** Boxes that are hydrated as soon as they are there, and have not answered. */
+const WAITING = 'sluice-box[on=load]:not([ready],[hole=remote])';
+
+export function measure({ counts, ready, pageData }: Known): void {
   let measures: Partial<Record<keyof Measures, number>> = {};
   let isSent = false;
   const take = ({ name, value }: Metric): void => {
@@ -42,9 +57,23 @@ export function measure({ counts, pageData }: Known): void {
   // Those that grow report when the page is hidden, before the listener below, which is added after theirs.
   for (const on of [onTTFB, onFCP, onLCP, onINP, onCLS]) on(take);
 
+  whenInteractive(() => {
+    if (ready.at_ms !== undefined) measures.tti_ms = Math.round(ready.at_ms);
+  });
+  observe('event', (entry) => {
+    if (entry.name.startsWith('key'))
+      measures.key_ms = Math.max(measures.key_ms ?? 0, Math.round(entry.duration));
+  });
+  // A browser that knows long frames tells each of them; others tell their long tasks.
+  observe(hasEntries('long-animation-frame') ? 'long-animation-frame' : 'longtask', (entry) => {
+    measures.long_ms = (measures.long_ms ?? 0) + Math.round(Math.max(entry.duration - LONG_MS, 0));
+  });
+
   const send = (): void => {
     const { vitals } = pageData();
     if (isSent || !vitals || Object.keys(measures).length === 0) return;
+    const { memory } = performance as { readonly memory?: { readonly usedJSHeapSize: number } };
+    if (memory !== undefined) measures.memory_bytes = memory.usedJSHeapSize;
     isSent = true;
     navigator.sendBeacon(
       vitals,
@@ -61,6 +90,35 @@ export function measure({ counts, pageData }: Known): void {
     isSent = false;
   });
 }
+
+/** A frame that takes longer is felt. */
+const LONG_MS = 50;
+
+const hasEntries = (type: string): boolean => PerformanceObserver.supportedEntryTypes.includes(type);
+
+/** Calls for each entry of a type, those before included. Browsers without the type have none. */
+function observe(type: string, take: (entry: PerformanceEntry) => void): void {
+  if (!hasEntries(type)) return;
+  const options = { type, buffered: true, durationThreshold: 16 };
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) take(entry);
+  }).observe(options);
+}
+
+/** Calls once, when no component that is hydrated with the page is waited for. */
+function whenInteractive(then: () => void): void {
+  const isDone = (): boolean => document.querySelector(WAITING) === null;
+  if (isDone()) return then();
+  const look = (): void => {
+    if (!isDone()) return;
+    for (const type of ENDS) document.removeEventListener(type, look);
+    then();
+  };
+  for (const type of ENDS) document.addEventListener(type, look);
+}
+
+/** Each box ends with one of them. */
+const ENDS = ['sluice:ready', 'sluice:failed'] as const;
 
 function beacon(
   { page = location.pathname, setting = '', variant = null }: PageData,

@@ -13,11 +13,14 @@ import { Help } from './help.js';
 
 /** Components that are shown before more are asked for. */
 const COMPONENTS_FIRST = 15;
-/** Bounds of Core Web Vitals: up to the first a page is good, beyond the second poor. */
+/** Bounds of Core Web Vitals, and of Lighthouse for the others: up to the first a page is good, beyond the second poor. */
 const BOUNDS = {
   ttfb_ms: [800, 1800],
   lcp_ms: [2500, 4000],
   inp_ms: [200, 500],
+  tti_ms: [3800, 7300],
+  key_ms: [200, 500],
+  long_ms: [200, 600],
   cls: [0.1, 0.25],
 } as const;
 
@@ -45,6 +48,9 @@ const VIEWS = {
   },
 } as const;
 type View = keyof typeof VIEWS;
+
+/** Measures that have a column where a browser has told them. */
+type Later = 'tti_ms' | 'key_ms' | 'long_ms' | 'memory_bytes';
 
 interface Row {
   key: string;
@@ -80,6 +86,7 @@ function rowsOf(view: View, effects: EffectsSnapshot | null): Row[] {
 function Effect({ dial, effects }: { dial: DialSnapshot; effects: EffectsSnapshot | null }) {
   const [view, setView] = useState<View>('settings');
   const rows = rowsOf(view, effects);
+  const measured = (measure: Later): boolean => rows.some(({ vitals }) => vitals?.[measure] !== undefined);
   return (
     <section class="card" aria-labelledby="dial">
       <div class="head">
@@ -133,6 +140,16 @@ function Effect({ dial, effects }: { dial: DialSnapshot; effects: EffectsSnapsho
                   name="INP"
                   help="Interaction to next paint: how long the slowest click or key took."
                 />
+                {measured('tti_ms') && (
+                  <Column name="TTI" help="Time to interactive: when the page's components answered." />
+                )}
+                {measured('key_ms') && <Column name="Key" help="Slowest answer to a key." />}
+                {measured('long_ms') && (
+                  <Column
+                    name="Long"
+                    help="Time by which frames took longer than 50 ms, added up over a page view."
+                  />
+                )}
                 <Column name="CLS" help="Cumulative layout shift: how far content jumped." />
                 <Column
                   name="Faults"
@@ -140,6 +157,9 @@ function Effect({ dial, effects }: { dial: DialSnapshot; effects: EffectsSnapsho
                 />
                 <Column name="HTML" help="Bytes of the page." />
                 <Column name="JS" help="Bytes of its JavaScript." />
+                {measured('memory_bytes') && (
+                  <Column name="Memory" help="JavaScript's memory when the page was left." />
+                )}
                 {view === 'settings' && (
                   <Column
                     name="Server CPU"
@@ -150,7 +170,7 @@ function Effect({ dial, effects }: { dial: DialSnapshot; effects: EffectsSnapsho
             </thead>
             <tbody>
               {rows.map((row) => (
-                <EffectRow key={row.key} row={row} />
+                <EffectRow key={row.key} row={row} measured={measured} />
               ))}
             </tbody>
           </table>
@@ -168,7 +188,13 @@ function Column({ name, help }: { name: string; help: string }) {
   );
 }
 
-function EffectRow({ row: { name, device, setting, vitals } }: { row: Row }) {
+function EffectRow({
+  row: { name, device, setting, vitals },
+  measured,
+}: {
+  row: Row;
+  measured: (measure: Later) => boolean;
+}) {
   return (
     <tr>
       <th scope="row" class="name">
@@ -179,10 +205,14 @@ function EffectRow({ row: { name, device, setting, vitals } }: { row: Row }) {
       <Vital vitals={vitals} measure="ttfb_ms" />
       <Vital vitals={vitals} measure="lcp_ms" />
       <Vital vitals={vitals} measure="inp_ms" />
+      {measured('tti_ms') && <Vital vitals={vitals} measure="tti_ms" />}
+      {measured('key_ms') && <Vital vitals={vitals} measure="key_ms" />}
+      {measured('long_ms') && <Vital vitals={vitals} measure="long_ms" />}
       <Vital vitals={vitals} measure="cls" />
       <Faults vitals={vitals} />
       <td class="number">{bytes(vitals?.html_bytes)}</td>
       <td class="number">{bytes(vitals?.js_bytes)}</td>
+      {measured('memory_bytes') && <td class="number">{bytes(vitals?.memory_bytes)}</td>}
       {setting !== null && (
         <td class="number">
           {time(setting.cpu_ms_per_page)} <small>of {count(setting.pages_total)}</small>

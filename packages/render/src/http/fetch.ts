@@ -96,6 +96,8 @@ class Fetched extends IncomingMessage {
     });
     this.headers = headers;
     this.rawHeaders = Object.entries(headers).flat() as string[];
+    // A client may leave while the rest of a refused body is read, where nobody listens.
+    this.on('error', () => undefined);
   }
 
   override _read(size: number): void {

@@ -234,6 +234,21 @@ void test('Hono has handlers as middleware, and its routes beside them', async (
   assert.equal(await (await app.request('/fails')).text(), 'told: no');
 });
 
+void test('a client who breaks off a body gets an error, and one that is refused already ends nothing', async () => {
+  for (const first of ['{"tree":', ' '.repeat(20_000)]) {
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(Buffer.from(first));
+        globalThis.setTimeout(() => controller.error(new Error('gone')), 20);
+      },
+    });
+    const init = { method: 'POST', headers: json, body, duplex: 'half' } as RequestInit;
+    const response = await toFetch(handlers)(new Request('http://shop.test/page', init));
+    assert.equal(response.status, first.length > 10_000 ? 413 : 400);
+    await setTimeout(50);
+  }
+});
+
 void test('a body that a route has read already is told so', async () => {
   const request = new Request('http://shop.test/page', { method: 'POST', headers: json, body: tree });
   await request.text();
