@@ -91,7 +91,7 @@ export {
   type SourceFunction,
   type SourcesOptions,
 } from './pages/sources.js';
-export { readAssets, type Assets, type ComponentAssets } from './pages/assets.js';
+export { readAssets, type Assets, type ComponentAssets } from './boxes/assets.js';
 export type { BoxReport, PageReport } from './pages/report.js';
 export type { StylesOptions } from './css/styles.js';
 export {

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { NO_SLOTS } from '../adapters/slot.js';
 import type { Component, Props } from '../component.js';
+import type { Assets } from '../boxes/assets.js';
 import { renderHost, type Outcome } from '../host.js';
 import type { Abortable } from '../abort.js';
 import { jsonAnswer, pathOf, type Answer, type Exchange as Answered } from '../http/answer.js';
@@ -18,6 +19,7 @@ import type { PropsLimits } from '../tasks/props.js';
 import { tamed, toError } from '../thrown.js';
 import { createTaskQueue, type PageTasks, type QueueOptions, type TaskQueue } from '../tasks/queue.js';
 import { Batch, RenderError, type BatchRules, type Exchange, type RenderedJob } from './batch.js';
+import { boxOf, headOf, newId } from './boxes.js';
 import { serialize } from './markup.js';
 import { runHooks, type JobContext, type Plugin } from './plugins.js';
 import {
@@ -41,7 +43,9 @@ export interface FragmentSource {
   /** Props of the component, from the job's data. Throws an `InvalidPropsError` for data that is none. */
   props(job: FragmentJob, component: Component): Props | OwnProps;
   /** The HTML that goes to the host. The props are as the component's schema made them. */
-  markup(component: Component, html: string, props: Props): string;
+  markup(component: Component, html: string, props: Props, id: string): string;
+  /** Id of a fragment, of which its component makes its own. Default: none, as browser code of Hypernova gives none. */
+  id?(): string;
 }
 
 export interface FragmentRules extends PropsLimits, QueueOptions, Partial<BodyOptions> {
@@ -66,13 +70,23 @@ export interface FragmentOptions extends FragmentRules {
    * Markup around a component's HTML, by which the browser finds it and its props. Default: the markup of Hypernova, but for
    * components with `rendering: 'static'`, which have none, and remote ones, which bring theirs.
    */
-  readonly markup?: FragmentSource['markup'];
+  readonly markup?: (component: Component, html: string, props: Props) => string;
+  /**
+   * `sluice-assets.json` of `@sluice/browser`, or its path: fragments are boxes then, which its runtime hydrates. The host puts `head` into its
+   * pages.
+   */
+  readonly assets?: Assets | string;
 }
 
 export interface Fragments {
   readonly handle: Served;
   /** A batch in process. */
   batch(jobs: Readonly<Record<string, unknown>>, signal?: Abortable): Promise<BatchAnswer>;
+  /**
+   * HTML for the head of the host's pages, once in each: styles of all components, and the browser's runtime. Empty without `assets`. Hosts that are
+   * no JavaScript get it by `GET /batch/head`.
+   */
+  head(nonce?: string): string;
   /** Runs the `initialize` hooks, once. The first batch does it otherwise. */
   initialize(): Promise<void>;
   /** Runs the `shutDown` hooks. */
@@ -81,18 +95,22 @@ export interface Fragments {
 
 /** Fragments of a registry's components. */
 export function createFragments(options: FragmentOptions): Fragments {
-  const { registry, markup = defaultMarkup } = options;
+  const { registry, assets } = options;
+  if (assets !== undefined && options.markup !== undefined)
+    throw new TypeError('fragments have the markup of boxes with `assets`: leave out `markup`, or `assets`');
+  const markup = options.markup ?? (assets === undefined ? defaultMarkup : boxOf);
   const source: FragmentSource = {
+    ...(assets !== undefined && { id: newId }),
     find: ({ name }) => registry.loaded(name) ?? registry.find(name),
     props: (job, component) => new OwnProps(component, propsOf(job)),
     markup,
   };
-  return fragmentsOf(source, options, options);
+  return new FragmentService(source, options, options, assets === undefined ? undefined : headOf(assets));
 }
 
 /** `config` is what plugins get with `initialize` and `shutDown`. */
 export function fragmentsOf(source: FragmentSource, rules: FragmentRules, config: unknown): Fragments {
-  return new FragmentService(source, rules, config);
+  return new FragmentService(source, rules, config, undefined);
 }
 
 class FragmentService implements Fragments {
@@ -100,14 +118,21 @@ class FragmentService implements Fragments {
   readonly #rules: FragmentRules;
   readonly #batchRules: BatchRules;
   readonly #config: unknown;
+  readonly #head: ((nonce?: string) => string) | undefined;
   readonly #endpoint: string;
   readonly #queue: TaskQueue;
   #initialized: Promise<void> | undefined;
 
-  constructor(source: FragmentSource, rules: FragmentRules, config: unknown) {
+  constructor(
+    source: FragmentSource,
+    rules: FragmentRules,
+    config: unknown,
+    head: ((nonce?: string) => string) | undefined,
+  ) {
     this.#source = source;
     this.#rules = rules;
     this.#config = config;
+    this.#head = head;
     this.#endpoint = rules.endpoint ?? '/batch';
     this.#queue = rules.queue ?? createTaskQueue(rules);
     const { plugins = [], hookTimeoutMs = HOOK_TIMEOUT_MS, isConcurrent = true } = rules;
@@ -115,6 +140,9 @@ class FragmentService implements Fragments {
   }
 
   readonly handle = served((request, exchange) => {
+    const isHead = this.#head !== undefined && pathOf(request) === `${this.#endpoint}/head`;
+    if (isHead && (request.method === 'GET' || request.method === 'HEAD'))
+      return Promise.resolve(htmlAnswer(this.head()));
     if (request.method !== 'POST' || !isPath(pathOf(request), this.#endpoint))
       return Promise.resolve(undefined);
     return this.#answer(request, exchange);
@@ -124,6 +152,10 @@ class FragmentService implements Fragments {
     const batch = this.#batch(jobs, {}, signal);
     await this.#run(batch);
     return batch.answer();
+  }
+
+  head(nonce?: string): string {
+    return this.#head?.(nonce) ?? '';
   }
 
   initialize(): Promise<void> {
@@ -197,21 +229,34 @@ class FragmentService implements Fragments {
   ): Promise<RenderedJob> {
     const { name, settings } = component;
     const { rendering = 'server', placeholder = '' } = settings;
+    const id = this.#source.id?.() ?? NO_ID;
     if (rendering === 'client') {
       const props = await madeProps(component, given);
       const text = typeof placeholder === 'string' ? placeholder : placeholder(props);
-      const html = this.#source.markup(component, text, props);
+      const html = this.#source.markup(component, text, props, id);
       report(name, 'client', 0);
       return { html, cpu_us: 0 };
     }
-    const context = { id: NO_ID, slots: NO_SLOTS, isStatic: rendering === 'static' };
+    const context = { id, slots: NO_SLOTS, isStatic: rendering === 'static' };
     const result = await tasks.run({ component, props: given, context });
     const { cpu_us } = result;
     if (!result.ok) throw new RenderError(result.reason, result.error, cpu_us);
-    const html = this.#source.markup(component, result.html, await madeProps(component, given));
+    const html = this.#source.markup(component, result.html, await madeProps(component, given), id);
     report(name, result.isCached ? 'cached' : result.isOverBudget ? 'over-budget' : 'rendered', cpu_us);
     return { html, cpu_us };
   }
+}
+
+/** Asked by hosts when they begin, and after a deploy. */
+const HEAD_CONTROL = 'public, max-age=60';
+
+function htmlAnswer(html: string): Answer {
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': HEAD_CONTROL };
+  return {
+    status: 200,
+    headers: { ...headers, 'content-length': String(Buffer.byteLength(html)) },
+    body: html,
+  };
 }
 
 function outcomeOf(error: unknown): Outcome {

@@ -2,12 +2,12 @@
  * The document around the boxes: head, assets, the page's own data. Texts of the tree are escaped and its addresses checked;
  * HTML that code gives is code's. It must not know boxes or how they are sent.
  */
+import { assetsOf, type Assets } from '../boxes/assets.js';
+import { BOX_STYLE, codeTags, isNonce, type BrowserCode } from '../boxes/head.js';
 import { referenceOf } from '../css/order.js';
 import type { PageStyles } from '../css/styles.js';
-import type { Component } from '../component.js';
 import { escapeHtml } from '../state/escape.js';
 import { serialize } from '../state/serialize.js';
-import { assetsOf, type Assets } from './assets.js';
 import { resolve } from './bind.js';
 import { LINK_RELS } from './check.js';
 import type { Scope } from './path.js';
@@ -42,13 +42,6 @@ export interface DocumentParts {
   readonly page: PageData;
 }
 
-/** A component whose code the browser needs for this page. */
-export interface BrowserCode {
-  readonly component: Component;
-  /** A box of it is hydrated as soon as the page loads, so its code is fetched beside the runtime. */
-  readonly isAtOnce: boolean;
-}
-
 /** Data of the document about itself, for `@sluice/browser`. */
 export interface PageData {
   readonly page: string | undefined;
@@ -57,9 +50,6 @@ export interface PageData {
   readonly vitals: string | null;
   readonly more: string | null;
 }
-
-const NONCE = /^[A-Za-z0-9+/_-]{8,256}={0,2}$/;
-const BOX_STYLE = 'sluice-box,sluice-slot{display:contents}';
 
 /** Everything before the first box. Throws a `TypeError` for a nonce that is none. */
 export function documentStart(parts: DocumentParts): string {
@@ -85,10 +75,6 @@ export function documentStart(parts: DocumentParts): string {
     `<script type="application/json" data-sluice-page>${pageData(parts)}</script>`,
     options.bodyStart ?? '',
   ].join('');
-}
-
-export function isNonce(text: string): boolean {
-  return NONCE.test(text);
 }
 
 export function documentEnd(): string {
@@ -135,24 +121,6 @@ function stylesTag(styles: PageStyles | undefined, nonceAttribute: string): stri
   const { href, inline } = styles;
   if (inline === undefined) return `<link rel="stylesheet" href="${escapeHtml(href)}">`;
   return inline === '' ? '' : `<style${nonceAttribute}>${inline}</style>`;
-}
-
-/** The runtime, and code that is needed at once. Nothing for a page that the browser has nothing to do for. */
-function codeTags({ assets, code, isFilledLater }: DocumentParts, nonceAttribute: string): string {
-  if (assets === undefined) return '';
-  if (code.length === 0 && !isFilledLater) return '';
-  const preloads = new Set<string>([assets.runtime]);
-  for (const { component, isAtOnce } of code) {
-    if (!isAtOnce) continue;
-    for (const address of assetsOf(assets, referenceOf(component))?.js ?? []) preloads.add(address);
-    for (const address of assets.adapters?.[component.adapter.name]?.js ?? []) preloads.add(address);
-  }
-  const early = assets.early === undefined ? '' : `<script${nonceAttribute}>${assets.early.code}</script>`;
-  const links = [...preloads].map(
-    (address) => `<link rel="modulepreload" href="${escapeHtml(address)}"${nonceAttribute}>`,
-  );
-  const runtime = `<script type="module" async src="${escapeHtml(assets.runtime)}"${nonceAttribute}></script>`;
-  return `${early}${links.join('')}${runtime}`;
 }
 
 function pageData({ page, assets, code: all }: DocumentParts): string {

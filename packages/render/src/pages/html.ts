@@ -3,6 +3,7 @@
  * escaped here; HTML of components and placeholders is theirs. It must not know how results came about.
  */
 import { slotHtml, SLOT_TAG } from '../adapters/slot.js';
+import { attribute, BOX_END, BOX_TAG, STATE_END, stateStart } from '../boxes/markup.js';
 import { escapeHtml } from '../state/escape.js';
 import { toError } from '../thrown.js';
 import type { Result } from './results.js';
@@ -12,8 +13,6 @@ import { RemoteView } from '../remote/remote.js';
 /** A text, or the place where the boxes of a slot go. Long texts are parts of their own: one that is put together is copied. */
 export type Part = string | { readonly slot: string };
 
-const BOX_TAG = 'sluice-box';
-const BOX_END = `</${BOX_TAG}>`;
 const SLOT_END = `</${SLOT_TAG}>`;
 
 /** A box with the places where its slots' boxes go. `onError` is told of props that cannot be sent to the browser. */
@@ -27,12 +26,7 @@ export function boxMarkup(result: Result, onError: (error: Error) => void): read
   if (box.slots.size === 0) parts.push(inner);
   else split(inner, [...box.slots.keys()], text === undefined, parts);
   if (state === undefined) parts.push(BOX_END);
-  else
-    parts.push(
-      `${BOX_END}<script type="application/json" data-sluice="${escapeHtml(box.id)}">`,
-      state,
-      '</script>',
-    );
+  else parts.push(BOX_END + stateStart(box.id), state, STATE_END);
   return parts;
 }
 
@@ -65,10 +59,6 @@ function startTag({ box, component, hole, hydration }: Result, hasState: boolean
   return `<${BOX_TAG}${attribute('n', component?.name ?? box.node.component)}${attribute('v', component?.version)}${attribute('i', box.id)}${
     isForBrowser ? attribute('a', component?.adapter.name) + attribute('on', hydration) : ''
   }${attribute('s', slots)}${attribute('hole', hole)}>`;
-}
-
-function attribute(name: string, value: string | undefined): string {
-  return value === undefined ? '' : ` ${name}="${escapeHtml(value)}"`;
 }
 
 /** The props of boxes that the browser takes over, and of holes that it can fill, as text. */

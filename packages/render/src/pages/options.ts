@@ -10,7 +10,7 @@ import type { Registry } from '../registry/registry.js';
 import type { TaskQueue } from '../tasks/queue.js';
 import { logText } from '../thrown.js';
 import type { Allocation, Experiment, Experiments } from '../variants/experiments.js';
-import type { Assets } from './assets.js';
+import type { Assets } from '../boxes/assets.js';
 import type { DocumentOptions } from './document.js';
 import type { HeaderOptions, Headers } from './headers.js';
 import type { Overruns, OverrunsOptions } from './overruns.js';

@@ -7,7 +7,7 @@ import { Styles } from '../css/styles.js';
 import { visitorOf } from '../dial/visitor.js';
 import { createTaskQueue } from '../tasks/queue.js';
 import { Experiments, type ListedVariant } from '../variants/experiments.js';
-import { assetsOf, readAssets } from './assets.js';
+import { assetsOf, readAssets } from '../boxes/assets.js';
 import { checkTree } from './check.js';
 import { deliverHtml, deliverJson } from './deliver.js';
 import { errorLog } from './error-log.js';

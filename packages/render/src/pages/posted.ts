@@ -1,7 +1,7 @@
 /** Fields of a posted page beside its tree: checked, with the place of the mistake. It must not know HTTP servers. */
 import type { Device, Visitor } from '../dial/visitor.js';
 import { httpError, type HttpError } from '../http/errors.js';
-import { isNonce } from './document.js';
+import { isNonce } from '../boxes/head.js';
 import { DATA_DEPTH_MAX, tameData } from './json-data.js';
 import type { RenderOptions } from './options.js';
 import { isObject, isText, isWhole } from './shapes.js';

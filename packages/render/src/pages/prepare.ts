@@ -11,7 +11,8 @@ import { LateError } from '../tasks/errors.js';
 import { toError } from '../thrown.js';
 import type { Variants } from '../variants/experiments.js';
 import { Boxes } from './boxes.js';
-import type { BrowserCode } from './document.js';
+import type { BrowserCode } from '../boxes/head.js';
+
 import { checkedHeaders, type Headers } from './headers.js';
 import { Lookup } from './lookup.js';
 import {

@@ -1,7 +1,7 @@
 // Mistakes of an app's callbacks, and trees that are made to cost much: the page and the process go on.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { Assets } from '../../src/pages/assets.js';
+import type { Assets } from '../../src/boxes/assets.js';
 import { InvalidTree } from '../../src/pages/check.js';
 import { createPages } from '../../src/pages/pages.js';
 import { pageHandler, respondBox } from '../../src/pages/http.js';
