@@ -85,8 +85,9 @@ export function honoMiddleware(
         const response = await fetch(request);
         if (response !== undefined) return response;
       }
-    } catch (error) {
-      if (!(error instanceof HttpError)) throw toError(error);
+    } catch (thrown) {
+      const error = toError(thrown);
+      if (!(error instanceof HttpError)) throw error;
       tellError(error, request, {});
       return responseOf(request.method, errorAnswer(error));
     }

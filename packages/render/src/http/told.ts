@@ -1,5 +1,5 @@
 /** Errors of handlers that clients do not see: the app is told, or the log. */
-import { logText } from '../thrown.js';
+import { logText, toError } from '../thrown.js';
 import { HttpError } from './errors.js';
 
 /** Request as the log names it. */
@@ -15,15 +15,17 @@ export interface ErrorOptions<Request extends Named> {
 
 /** Tells errors that are the server's. An `onError` that throws ends neither the answer nor the process. */
 export function tellError<Request extends Named>(
-  error: unknown,
+  thrown: unknown,
   request: Request,
   { onError = logError }: ErrorOptions<Request>,
 ): void {
+  // Anything may be thrown, a proxy that throws when it is looked at as well.
+  const error = toError(thrown);
   if (error instanceof HttpError && error.statusCode < 500) return;
   try {
     onError(error, request);
-  } catch (thrown) {
-    logError(thrown, request);
+  } catch (failure) {
+    logError(failure, request);
   }
 }
 

@@ -292,6 +292,17 @@ void test('what a handler throws is told to the app or the log, without query an
   );
   assert.match(lines.join(), /^GET \/path: Error: why/);
   assert.doesNotMatch(lines.join(), /secret/);
+  const hostile = new Proxy(
+    {},
+    {
+      getPrototypeOf: () => {
+        throw new Error('looked at');
+      },
+    },
+  );
+  // oxlint-disable-next-line prefer-promise-reject-errors -- that is what it is about
+  const thrown = { fetch: () => Promise.reject(hostile) };
+  assert.equal((await toFetch(thrown, { onError: () => undefined })(request)).status, 500);
   const refusing = { fetch: () => Promise.reject(new HttpError(418, 'short and stout')) };
   assert.equal((await toFetch(refusing)(request)).status, 418);
   assert.equal(lines.length, 1);
