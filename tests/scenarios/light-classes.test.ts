@@ -1,6 +1,7 @@
 // Requests of light classes: a sample is measured, all are counted, and one that takes long is seen.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bounds } from '../support/bounds.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Sluice } from '../support/sluice.ts';
 import { ask, ownApp, running } from './scenario.ts';
@@ -20,13 +21,14 @@ void test('of a light class one request in 16 is measured, and each that takes l
     entry: ownApp('light.js'),
     workers: 1,
     // A request that is profiled is not measured.
-    env: { SLUICE_PROFILE_TAIL: 'off' },
+    // Beside other programs, a request costs more than those that are light elsewhere.
+    env: { SLUICE_PROFILE_TAIL: 'off', ...bounds({ light_us: 20_000 }) },
   });
   for (let asked = 0; asked < REQUESTS; asked += 1) await ask(sluice, '/item');
   await eventually(() => lines(sluice).length === REQUESTS);
   const later = lines(sluice).slice(REQUESTS / 4);
   const known = later.filter(({ cpu_ms }) => typeof cpu_ms === 'number').length;
-  assert.ok(known > 0 && known < later.length / 2, `${known} of ${later.length} are known`);
+  assert.ok(known > 0 && known < later.length / 3, `${known} of ${later.length} are known`);
   for (const { cpu_ms } of later) assert.ok(cpu_ms === null || Number(cpu_ms) < 5_000);
 
   // All of them count, wherever CPU time is summed up.
@@ -43,13 +45,14 @@ void test('of a light class one request in 16 is measured, and each that takes l
   await ask(sluice, '/item?ms=40');
   const long = await eventually(() => lines(sluice)[before]);
   assert.ok(Number(long['cpu_ms']) >= 30, `${String(long['cpu_ms'])} ms`);
-  // The class may have changed, so those that follow are all measured.
+  // The class may have changed, so the next ones are all measured.
   for (let asked = 0; asked < 10; asked += 1) await ask(sluice, '/item');
   const next = await eventually(() => {
     const since = lines(sluice).slice(before + 1);
     return since.length === 10 && since;
   });
-  // The first ones may have come before that was known.
-  const unknown = next.findLastIndex(({ cpu_ms }) => cpu_ms === null);
-  assert.ok(unknown < 3, `request ${unknown} after it is not known`);
+  assert.deepEqual(
+    next.filter(({ cpu_ms }) => cpu_ms === null),
+    [],
+  );
 });

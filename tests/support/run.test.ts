@@ -66,8 +66,8 @@ void test('a failure that no given file is known for fails the run at once', (t)
   assert.equal(status, 1);
 });
 
-void test('thirteen failed files fail the run at once', (t) => {
-  const sources = Object.fromEntries(Array.from('abcdefghijklm', (name) => [`${name}.test.mjs`, FAILS]));
+void test('five failed files fail the run at once', (t) => {
+  const sources = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [`${name}.test.mjs`, FAILS]));
   const { status, out } = runAll(t, sources);
   assert.equal(status, 1);
   assert.doesNotMatch(out, /once more/);

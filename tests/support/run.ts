@@ -8,7 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Failed files that are run once more; with more of them, the change or the machine is broken. */
-const AGAIN_MAX = 12;
+const AGAIN_MAX = 4;
 
 const reporter = fileURLToPath(new URL('failed-files.mjs', import.meta.url));
 

@@ -42,8 +42,6 @@ const RESTORED_RECORDS_MAX: u32 = 30;
 /// Quantile that stands for nearly all requests of a class, and the number of reports between two computations of it.
 const HIGH: f64 = 0.99;
 const HIGH_EVERY_RECORDS: u32 = 10;
-/// Cost that nearly all requests of a light class stay below, microseconds.
-const LIGHT_US_MAX: u64 = 1_500;
 /// Reports before which no class is light.
 const LIGHT_RECORDS_MIN: u32 = 60;
 /// Reports after which a class can be light again, counted from a request of it that took long.
@@ -219,11 +217,11 @@ impl Costs {
         }
     }
 
-    /// Whether requests of this class are certainly so cheap that a sample of reports is enough.
+    /// Whether requests of this class are certainly so cheap that a sample of reports is enough: nearly all of them cost at
+    /// most `light_us`.
     #[must_use]
-    pub fn is_light(&self, class: ClassId) -> bool {
-        let is_light =
-            |row: &Row| row.records() >= LIGHT_RECORDS_MIN && row.doubted == 0 && row.high_us <= LIGHT_US_MAX;
+    pub fn is_light(&self, class: ClassId, light_us: u64) -> bool {
+        let is_light = |row: &Row| row.records() >= LIGHT_RECORDS_MIN && row.doubted == 0 && row.high_us <= light_us;
         self.get(class).is_some_and(is_light)
     }
 

@@ -93,6 +93,9 @@ bounds! {
     /// Cheap requests are handed to workers ahead of time; with longer ones, a wrong estimate would cost more than the gap
     /// that this saves.
     cheap_us: u64 = 2_000, "microseconds";
+    /// CPU time that nearly all requests of a light class stay below. One in sixteen of them is measured; of dearer ones, each,
+    /// as a report is a small part of what they cost.
+    light_us: u64 = 1_500, "microseconds";
     /// Wait before a worker that exited is started again; it doubles with each exit that follows soon. A loop of crashes does
     /// not spin then, and nobody notices a single one.
     backoff_ms_min: u64 = 100, "milliseconds";

@@ -66,7 +66,7 @@ impl Gate {
     /// Number of requests of its class for which the CPU time of this one is to stand, if the class is light. One in [`LIGHT_WEIGHT`] is
     /// measured, chosen by chance before it begins, so that means and quantiles stay right. 0 for the others.
     pub(crate) fn sample(&self, class: &Class) -> Option<u32> {
-        let is_light = self.scheduler.borrow().costs().is_light(class.id);
+        let is_light = self.scheduler.borrow().costs().is_light(class.id, self.config().bounds.light_us);
         is_light.then(|| if fastrand::u32(..LIGHT_WEIGHT) == 0 { LIGHT_WEIGHT } else { 0 })
     }
 

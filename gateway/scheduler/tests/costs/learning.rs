@@ -168,16 +168,16 @@ fn i8_any_cost_is_taken() {
 fn a_class_is_light_once_nearly_all_of_many_reports_were_and_until_it_is_doubted() {
     let mut costs = Costs::default();
     record(&mut costs, CLASS, 59, 150);
-    assert!(!costs.is_light(CLASS), "too few reports");
+    assert!(!costs.is_light(CLASS, 1_500), "too few reports");
     record(&mut costs, CLASS, 1, 150);
-    assert!(costs.is_light(CLASS) && !costs.is_light(NEW));
+    assert!(costs.is_light(CLASS, 1_500) && !costs.is_light(NEW, 1_500));
     costs.doubt(CLASS);
     record(&mut costs, CLASS, 59, 150);
-    assert!(!costs.is_light(CLASS), "a request took long without a report that teaches");
+    assert!(!costs.is_light(CLASS, 1_500), "a request took long without a report that teaches");
     record(&mut costs, CLASS, 1, 150);
-    assert!(costs.is_light(CLASS));
+    assert!(costs.is_light(CLASS, 1_500));
     record(&mut costs, CLASS, 20, 9_000);
-    assert!(!costs.is_light(CLASS), "more than one of a hundred takes long");
+    assert!(!costs.is_light(CLASS, 1_500), "more than one of a hundred takes long");
 }
 
 #[test]

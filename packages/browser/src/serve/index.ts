@@ -65,7 +65,7 @@ export interface ServedApp {
 }
 
 /** Names of files are made of their contents. */
-const HASHED = /\/assets\//;
+const HASHED = /\/assets\/(?:.*[-.])?(?=[\w-]*[\dA-Z_])[\w-]{8}\.\w+$/;
 
 /** Serves the app until it is closed. Rejects where the build is missing, or the port is taken. */
 export async function serve(app: App, options: ServeOptions = {}): Promise<ServedApp> {

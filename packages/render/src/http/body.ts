@@ -17,13 +17,15 @@ export interface BodyOptions {
   readonly reviver?: ((key: string, value: unknown) => unknown) | undefined;
 }
 
-/** Bodies of no bytes give undefined. Rejects with an `HttpError` of status 400, 403, 413 or 415. */
+/**
+ * Bodies of no bytes give undefined. Rejects with an `HttpError` of status 400, 403, 413 or 415, and with another error where the app has read
+ * the body and kept nothing of it.
+ */
 export async function readJson(request: IncomingMessage, options: BodyOptions): Promise<unknown> {
-  const { body } = request as { readonly body?: unknown };
-  // A body parser of the app's was here before.
-  if (body !== undefined && request.readableDidRead) return body;
+  const left = request.readableDidRead ? leftBody(request) : undefined;
+  if (left !== undefined && !Buffer.isBuffer(left)) return left.value;
   refuseCharset(request);
-  const bytes = await readBytes(request, options);
+  const bytes = left ?? (await readBytes(request, options));
   if (options.verify !== undefined) {
     try {
       options.verify(bytes, request, 'utf-8');
@@ -35,10 +37,24 @@ export async function readJson(request: IncomingMessage, options: BodyOptions): 
   }
   if (bytes.length === 0) return undefined;
   try {
-    return JSON.parse(new TextDecoder().decode(bytes), options.reviver);
+    return JSON.parse(UTF8.decode(bytes), options.reviver);
   } catch (error) {
     throw httpError('SLU-RENDER-BODY-NOT-JSON', `The body is no JSON: ${messageOf(error)}`, { cause: error });
   }
+}
+
+/** Throws where bytes are no UTF-8, instead of changing them. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Body that a parser of the app's has left: a value, or bytes where it parsed no JSON (`express.raw()`, `express.text()`). */
+function leftBody(request: IncomingMessage): { readonly value: unknown } | Buffer {
+  const { body: value } = request as { readonly body?: unknown };
+  if (value === undefined)
+    throw new Error(
+      'The app has read the body before: give the handler the request with its body, or with `request.body` parsed',
+    );
+  if (typeof value === 'string') return Buffer.from(value);
+  return value instanceof Uint8Array ? Buffer.from(value) : { value };
 }
 
 type Inflate = (bytes: Buffer, bounds: { readonly maxOutputLength: number }) => Promise<Buffer>;

@@ -16,10 +16,15 @@ export interface FetchOptions extends ErrorOptions<Request> {
   readonly address?: (request: Request) => string | undefined;
 }
 
+/** Request that a list of handlers shares. */
+interface Asked extends FetchOptions {
+  readonly incoming?: IncomingMessage;
+}
+
 /** Rejects with what the handler threw. */
 export function fetchHandler(answering: Answering): FetchHandler {
-  return async (request, options = {}) => {
-    const incoming = requestOf(request, options.address);
+  return async (request, options: Asked = {}) => {
+    const incoming = options.incoming ?? requestOf(request, options.address);
     const answer = await answering(incoming, { leave: () => leaving(request), response: undefined });
     if (answer === undefined) return undefined;
     answer.sent?.().catch((error: unknown) => {
@@ -42,18 +47,30 @@ export function toFetch(
   handlers: WithFetch | FetchHandler | readonly (WithFetch | FetchHandler)[],
   options: FetchOptions = {},
 ): (request: Request) => Promise<Response> {
-  const all = [handlers].flat().map((each) => ('fetch' in each ? each.fetch : each));
+  const first = firstFetch(handlers, options);
   return async (request) => {
     try {
-      for (const handle of all) {
-        const response = await handle(request, options);
-        if (response !== undefined) return response;
-      }
-      return await responseOf(request.method, notFound());
+      return (await first(request)) ?? (await responseOf(request.method, notFound()));
     } catch (thrown) {
       tellError(thrown, request, options);
       return responseOf(request.method, errorAnswer(thrown));
     }
+  };
+}
+
+/** Asks each handler in turn, all of them with one request in the shape of `node:http`. */
+export function firstFetch(
+  handlers: WithFetch | FetchHandler | readonly (WithFetch | FetchHandler)[],
+  options: FetchOptions,
+): FetchHandler {
+  const all = [handlers].flat().map((each) => ('fetch' in each ? each.fetch : each));
+  return async (request) => {
+    const asked: Asked = { ...options, incoming: requestOf(request, options.address) };
+    for (const handle of all) {
+      const response = await handle(request, asked);
+      if (response !== undefined) return response;
+    }
+    return undefined;
   };
 }
 
@@ -96,6 +113,8 @@ class Fetched extends IncomingMessage {
     });
     this.headers = headers;
     this.rawHeaders = Object.entries(headers).flat() as string[];
+    // A body that the app has read is no fault of the client's.
+    if (request.bodyUsed) Object.defineProperty(this, 'readableDidRead', { value: true });
     // A client may leave while the rest of a refused body is read, where nobody listens.
     this.on('error', () => undefined);
   }
@@ -109,8 +128,7 @@ class Fetched extends IncomingMessage {
   async #pull(): Promise<void> {
     try {
       if (this.#reader === undefined) {
-        const { body, bodyUsed } = this.#request;
-        if (bodyUsed) throw new Error('it has been read before: give the handler the request with its body');
+        const { body } = this.#request;
         this.#reader = (body as ReadableStream<Uint8Array> | null)?.getReader();
       }
       const { done, value } = (await this.#reader?.read()) ?? { done: true };
@@ -143,6 +161,7 @@ export async function responseOf(
     for (const each of typeof value === 'string' ? [value] : value) headers.append(name, each);
   if (method === 'HEAD' || BODILESS.has(status)) {
     if (body instanceof Readable) body.destroy();
+    if (BODILESS.has(status)) headers.delete('content-length');
     return new Response(null, { status, headers });
   }
   const whole = body instanceof Readable ? await body.whole?.() : body;

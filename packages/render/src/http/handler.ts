@@ -11,7 +11,7 @@ import {
 import { toError } from '../thrown.js';
 import { errorAnswer, notFound, type Answering } from './answer.js';
 import { HttpError } from './errors.js';
-import { fetchHandler, responseOf, type WithFetch } from './fetch.js';
+import { fetchHandler, firstFetch, responseOf, type FetchOptions, type WithFetch } from './fetch.js';
 import { nodeHandler, write, type Handler } from './node.js';
 import { tellError, type ErrorOptions } from './told.js';
 
@@ -32,15 +32,28 @@ export function createServer(handlers: Handler | readonly Handler[], options: Ha
   });
 }
 
-/** Makes a handler for Express, Connect and others: requests that no handler wants continue to `next`. */
+/**
+ * Makes a handler for Express, Connect and others: requests that no handler wants continue to `next`. Errors that are the client's are answered
+ * with their codes; what else a handler throws goes to `next`.
+ */
 export function middleware(
   handlers: Handler | readonly Handler[],
+  options: HandlerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void {
   const all = [handlers].flat();
   return (request, response, next) => {
+    // Connect goes on where it is given nothing, and anything may be thrown.
+    const failed = (thrown: unknown): void => {
+      const error = toError(thrown);
+      if (!(error instanceof HttpError) || response.headersSent) next(error);
+      else {
+        tellError(error, request, options);
+        write(request, response, errorAnswer(error)).catch(next);
+      }
+    };
     firstOf(all, request, response).then((isAnswered) => {
       if (!isAnswered) next();
-    }, next);
+    }, failed);
   };
 }
 
@@ -77,18 +90,17 @@ interface HonoContext {
 /** Makes a middleware of Hono: `app.use(honoMiddleware(handlers))`. Requests that no handler wants continue; what a handler throws goes to `app.onError`. */
 export function honoMiddleware(
   handlers: WithFetch | readonly WithFetch[],
+  options: FetchOptions = {},
 ): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
-  const all = [handlers].flat();
+  const first = firstFetch(handlers, options);
   return async ({ req: { raw: request } }, next) => {
     try {
-      for (const { fetch } of all) {
-        const response = await fetch(request);
-        if (response !== undefined) return response;
-      }
+      const response = await first(request);
+      if (response !== undefined) return response;
     } catch (thrown) {
       const error = toError(thrown);
       if (!(error instanceof HttpError)) throw error;
-      tellError(error, request, {});
+      tellError(error, request, options);
       return responseOf(request.method, errorAnswer(error));
     }
     await next();

@@ -9,9 +9,10 @@ import { Hono } from 'hono';
 import { eventually } from '../../../../tests/support/eventually.js';
 import type { PlainView } from '../../src/adapters/plain.js';
 import { createFragments } from '../../src/fragments/fragments.js';
+import type { Answering } from '../../src/http/answer.js';
 import { CATALOGUE, HttpError, type ErrorCode } from '../../src/http/errors.js';
 import { toFetch } from '../../src/http/fetch.js';
-import { createServer, fastifyHook, honoMiddleware } from '../../src/http/handler.js';
+import { createServer, fastifyHook, honoMiddleware, served } from '../../src/http/handler.js';
 import {
   boxResponse,
   pageHandler,
@@ -249,12 +250,45 @@ void test('a client who breaks off a body gets an error, and one that is refused
   }
 });
 
-void test('a body that a route has read already is told so', async () => {
+void test('a body that a route has read already is told to the app, not blamed on the client', async () => {
   const request = new Request('http://shop.test/page', { method: 'POST', headers: json, body: tree });
   await request.text();
-  const response = await toFetch(handlers)(request);
-  assert.equal(response.status, 400);
-  assert.match(await response.text(), /has been read before/);
+  const told: string[] = [];
+  const response = await toFetch(handlers, { onError: (error) => told.push(String(error)) })(request);
+  assert.equal(response.status, 500);
+  assert.match(String(told), /has read the body before/);
+});
+
+void test('handlers of a list share one request, in toFetch and in Hono', async () => {
+  const seen = new Set<unknown>();
+  const addresses = new Set<unknown>();
+  const watch: Answering = (request) => {
+    seen.add(request);
+    addresses.add(request.socket.remoteAddress);
+    return Promise.resolve(undefined);
+  };
+  const list = [served(watch), served(watch), served(watch)];
+  const options = { address: () => '192.0.2.7' };
+  const request = new Request('http://shop.test/nothing');
+  assert.equal((await toFetch(list, options)(request)).status, 404);
+  assert.equal(seen.size, 1);
+  let isNext = false;
+  const next = (): Promise<void> => {
+    isNext = true;
+    return Promise.resolve();
+  };
+  assert.equal(await honoMiddleware(list, options)({ req: { raw: request } }, next), undefined);
+  assert.equal(seen.size, 2);
+  assert.ok(isNext);
+  assert.deepEqual([...addresses], ['192.0.2.7']);
+});
+
+void test('answers without a body have no length', async () => {
+  const answering: Answering = () =>
+    Promise.resolve({ status: 205, headers: { 'content-length': '2' }, body: 'ab' });
+  const response = await toFetch(served(answering))(new Request('http://shop.test/'));
+  assert.equal(response.headers.get('content-length'), null);
+  assert.equal(await response.text(), '');
 });
 
 void test('Fastify has handlers as a hook before its parsers, and its routes beside them', async (t) => {

@@ -79,6 +79,44 @@ void test('Express is told what a handler throws', async (t) => {
   assert.deepEqual(await send(url, 'GET', {}), { status: 503, text: 'broken' });
 });
 
+void test('Express does not go on where a handler rejects with nothing, and clients get the codes of their errors', async (t) => {
+  const thrown = [undefined, new HttpError(409, 'taken', { code: 'OWN-TAKEN' })];
+  const app = express();
+  app.use(middleware(() => Promise.reject(thrown.shift() as Error)));
+  app.use((_request, response) => void response.send('went on'));
+  app.use(((_error: Error, _request, response, _next) => {
+    response.status(503).send('told');
+  }) satisfies express.ErrorRequestHandler);
+  const url = await listen(t, http.createServer(app));
+  assert.deepEqual(await send(url, 'GET', {}), { status: 503, text: 'told' });
+  const { status, text } = await send(url, 'GET', {});
+  assert.equal(status, 409);
+  assert.deepEqual(JSON.parse(text), { error: 'taken', code: 'OWN-TAKEN' });
+});
+
+void test("bytes and text that the app's parsers leave are parsed, and bytes that are no UTF-8 are refused", async (t) => {
+  const jobs = { a: { name: 'Text', data: { text: 'hello' } } };
+  for (const parser of [express.raw({ type: '*/*' }), express.text({ type: '*/*' })]) {
+    const app = express();
+    app.use(parser, middleware(createFragments({ registry }).handle));
+    const url = await listen(t, http.createServer(app));
+    assert.equal(resultOf((await post(`${url}/batch`, jobs)).answer, 'a').html, 'hello');
+  }
+  const url = await serve(t, createFragments({ registry }).handle);
+  const body = Buffer.concat([
+    Buffer.from('{"a":{"name":"Text","data":{"text":"'),
+    Buffer.from([0xff]),
+    Buffer.from('"}}}'),
+  ]);
+  const response = await fetch(`${url}/batch`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
+  assert.equal(response.status, 400);
+  assert.match(await response.text(), /The body is no JSON/);
+});
+
 void test('a connection goes on after a body that was refused', async (t) => {
   const url = await serve(t, createFragments({ registry, bytesMax: 100 }).handle);
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
