@@ -136,6 +136,22 @@ test('I3: polls of a worker that is killed wait in another', async (t) => {
   assert.ok(answers.every(({ status }) => status === 200));
 });
 
+test('I3: a poll whose worker was killed before it waited has the next worker alone until it waits there', async (t) => {
+  const sluice = await running(t, { entry: app, workers: 1 });
+  const [poll] = await wait(sluice, 1, '/wait?spin=500');
+  const [victim] = (await sluice.status()).workers;
+  assert.ok(poll && victim?.pid);
+  process.kill(victim.pid, 'SIGKILL');
+  await eventually(async () => (await sluice.status()).workers.every(({ id }) => id !== victim.id), {
+    what: 'the end of the killed worker',
+  });
+  await eventually(async () => (await held(sluice)) === 1, { what: 'the poll in the next worker' });
+  for (let page = 0; page < 5; page += 1) assert.equal((await get(sluice, '/page')).body, 'page');
+  assert.equal(await held(sluice), 1);
+  const [answer] = await release(sluice, [poll]);
+  assert.equal(answer?.status, 200);
+});
+
 test('a synchronous child is no wait: what comes meanwhile goes to the other worker', async (t) => {
   const sluice = await two(t);
   for (let page = 0; page < 20; page += 1) await get(sluice, '/page');

@@ -61,7 +61,7 @@ impl Scheduler {
     /// memory.
     fn passes_all(&self, need: Need, offer: &Offer) -> bool {
         need.home == Home::Any
-            && !need.alone
+            && !need.is_alone()
             && self.is_passing(need)
             && self.pool.is_any_full()
             && self.place(self.side(need), need, None, offer).is_some()
@@ -69,7 +69,7 @@ impl Scheduler {
 
     /// Whether the request could start now. Refusing it is a mistake if no other request waits.
     fn has_seat_for(&self, need: Need, offer: &Offer) -> bool {
-        let may_begin = need.home == Home::Any && !need.alone && self.queue.is_empty();
+        let may_begin = need.home == Home::Any && !need.is_alone() && self.queue.is_empty();
         may_begin && self.place(self.side(need), need, None, offer).is_some()
     }
 

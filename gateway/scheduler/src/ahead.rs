@@ -40,7 +40,7 @@ impl Scheduler {
         }
         let head = |side| self.queue.head(side, now).map(|head| (head, side));
         let (head, side) = [head(Lane::Short), head(Lane::Long)].into_iter().flatten().min()?;
-        if !head.need.ahead || head.need.alone || !self.is_cheap(head.need.class) {
+        if !head.need.ahead || head.need.is_alone() || !self.is_cheap(head.need.class) {
             return None;
         }
         // Who waits for that worker alone is not passed.

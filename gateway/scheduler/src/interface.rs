@@ -45,7 +45,7 @@ pub struct Need {
     /// Deadline of the answer in milliseconds after arrival, if the route has one.
     pub deadline_ms: Option<u32>,
     /// Whether the request needs an empty worker, which gets no other request meanwhile: a worker may die with it.
-    pub alone: bool,
+    pub alone: Alone,
     /// Whether the request may be handed to a worker that still has another ([`Action::Hand`]), if both are known to be
     /// cheap.
     pub ahead: bool,
@@ -54,6 +54,32 @@ pub struct Need {
     pub inner: bool,
     /// Worker that keeps the session of the request's client.
     pub home: Home,
+}
+
+impl Need {
+    /// Whether the request needs an empty worker.
+    #[must_use]
+    pub const fn is_alone(self) -> bool {
+        !matches!(self.alone, Alone::Never)
+    }
+
+    /// Needs of a request that is tried again after its worker's death. A suspect may have been what the worker died of.
+    #[must_use]
+    pub const fn suspected(self, is_suspect: bool) -> Self {
+        if self.is_alone() || !is_suspect { self } else { Self { alone: Alone::UntilItWaits, ..self } }
+    }
+}
+
+/// Time for which a request keeps others from its worker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Alone {
+    /// None.
+    #[default]
+    Never,
+    /// From its start until it is seen to wait, where requests are parked.
+    UntilItWaits,
+    /// All of its time in the worker.
+    Always,
 }
 
 /// The worker that keeps the session of a request's client. Last in [`Need`], so that a class's needs are adjacent.

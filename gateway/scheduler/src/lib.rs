@@ -21,7 +21,7 @@ mod queues;
 mod reasons;
 
 pub use costs::{ClassId, Costs, SavedCosts};
-pub use interface::{Action, Event, Home, Lane, Memory, Need, RequestId, Time, WorkerId};
+pub use interface::{Action, Alone, Event, Home, Lane, Memory, Need, RequestId, Time, WorkerId};
 pub use limits::Limits;
 pub use order::Order;
 pub use pool::{ReloadProgress, WorkerState, WorkerView};
@@ -268,7 +268,7 @@ impl Scheduler {
     fn dispatch(&mut self, now: Time, actions: &mut Vec<Action>) {
         self.dispatch_all(now, actions);
         // Those before it may have any worker, so a worker is kept only for one whose turn it is.
-        let is_next = |side| self.queue.head(side, now).is_some_and(|head| head.need.alone);
+        let is_next = |side| self.queue.head(side, now).is_some_and(|head| head.need.is_alone());
         let is_wanted =
             self.queue.has_alone() && self.may_share() && [Lane::Short, Lane::Long].into_iter().any(is_next);
         if is_wanted || self.reserves {
@@ -352,7 +352,7 @@ impl Scheduler {
             heads.swap(0, 1);
         }
         let may_have = |(head, side): (queue::Head, Lane)| {
-            if head.need.alone && self.may_share() {
+            if head.need.is_alone() && self.may_share() {
                 return self.pool.empty_worker().map(|worker| (head, side, worker));
             }
             self.place(side, head.need, Some((&head, now)), &offer).map(|worker| (head, side, worker))
@@ -361,11 +361,11 @@ impl Scheduler {
         let rivals = if self.has_lanes(&offer) { 2 } else { 1 };
         heads.into_iter().flatten().take(rivals).find_map(may_have).or_else(|| {
             // Those behind one that waits for a worker of its own need not wait for it, nor brief ones for memory.
-            let is_any_alone = heads.iter().flatten().any(|(head, _)| head.need.alone);
+            let is_any_alone = heads.iter().flatten().any(|(head, _)| head.need.is_alone());
             if !self.may_share() || !is_any_alone && !self.pool.is_any_full() {
                 return None;
             }
-            let may = |need: &Need| !need.alone && (is_any_alone || self.is_passing(*need));
+            let may = |need: &Need| !need.is_alone() && (is_any_alone || self.is_passing(*need));
             let next = |side| self.queue.first_of(side, now, may).map(|head| (head, side));
             [next(Lane::Short), next(Lane::Long)].into_iter().flatten().find_map(may_have)
         })

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sluice_sketch::scale;
 
-use crate::{ClassId, Costs, Home, Lane, Need, Order, RequestId, Time, WorkerId};
+use crate::{Alone, ClassId, Costs, Home, Lane, Need, Order, RequestId, Time, WorkerId};
 
 use strand::Strand;
 
@@ -139,7 +139,7 @@ impl Queue {
     pub(crate) fn push(&mut self, request: RequestId, waiting: Waiting, costs: &Costs) {
         self.waiting.insert(request, waiting);
         *self.kinds.entry(kind(waiting.need)).or_default() += 1;
-        self.alone += usize::from(waiting.need.alone);
+        self.alone += usize::from(waiting.need.is_alone());
         self.latest_starts.extend(waiting.latest_start.map(|at| (at, request)));
         if self.order == Order::Shortest {
             self.join_strand(request, waiting, costs);
@@ -215,7 +215,7 @@ impl Queue {
                 of_kind.remove();
             }
         }
-        self.alone -= usize::from(waiting.need.alone);
+        self.alone -= usize::from(waiting.need.is_alone());
         if let Some(at) = waiting.latest_start {
             self.latest_starts.remove(&(at, request));
         }
@@ -269,7 +269,8 @@ impl Queue {
         let from = Need { class, priority: i8::MIN, ..Need::default() };
         let last = Home::At(WorkerId(u64::MAX));
         let deadline_ms = Some(u32::MAX);
-        let to = Need { class, priority: i8::MAX, deadline_ms, alone: true, ahead: true, inner: true, home: last };
+        let to =
+            Need { class, priority: i8::MAX, deadline_ms, alone: Alone::Always, ahead: true, inner: true, home: last };
         let needs: Vec<Need> = self.strands.range(from..=to).map(|(need, _)| *need).collect();
         for need in needs {
             self.rate_strand(need, costs);

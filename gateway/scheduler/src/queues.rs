@@ -148,7 +148,7 @@ impl Scheduler {
     /// gets an empty one, which has no sessions.
     pub(crate) fn with_home(&self, need: Need) -> Need {
         match need.home {
-            _ if need.alone => Need { home: Home::Any, ..need },
+            _ if need.is_alone() => Need { home: Home::Any, ..need },
             Home::At(worker) if !self.pool.keeps_sessions(worker) => Need { home: Home::New, ..need },
             _ => need,
         }

@@ -1,4 +1,4 @@
-// Requests that wait for as long as the test wants: `/wait` until SIGUSR2, `/page` and `/pid` at once, `/nested?depth=N` asks this app for the
+// Requests that wait for as long as the test wants: `/wait` until SIGUSR2, `/wait?spin=MS` after computing, `/page` and `/pid` at once, `/nested?depth=N` asks this app for the
 // next, `/block` in a synchronous child.
 const { spawnSync } = require('node:child_process');
 const http = require('node:http');
@@ -9,6 +9,8 @@ http
   .createServer((request, response) => {
     const url = new URL(request.url, 'http://app');
     if (url.pathname === '/wait') {
+      const computed = Date.now() + Number(url.searchParams.get('spin') ?? 0);
+      while (Date.now() < computed);
       // On the heap, and not beside it; without garbage, which V8 keeps in a small heap for as long as it collects.
       const memory = Array.from({ length: Number(url.searchParams.get('kb') ?? 0) / 16 }, () =>
         Buffer.alloc(16_384, 'a').latin1Slice(),

@@ -2,7 +2,7 @@
 //! `gateway/proxy/src/upstream/driver.rs` does.
 
 use sluice_dispatch::{Action, Event as Told, Held, Judgement, Note, Phase};
-use sluice_scheduler::{Event, Need, RequestId};
+use sluice_scheduler::{Event, RequestId};
 
 use crate::day::{Conn, Day, Happening, Out, Todo, WIRE_US};
 use crate::process::Letter;
@@ -266,7 +266,7 @@ impl Day {
             Action::PassTo { by } => self.pass_to(number, by),
             Action::Retry { is_suspect, .. } => {
                 let Some(request) = self.requests.get_mut(&number) else { return };
-                request.need = Need { alone: request.need.alone || is_suspect, ..request.need };
+                request.need = request.need.suspected(is_suspect);
                 let (need, arrived) = (request.need, request.orphaned.map_or(self.now, |(arrived, _)| arrived));
                 if self.waits_again(number) {
                     self.tell_scheduler(Event::Retried { request: number, arrived, need });

@@ -12,7 +12,7 @@ use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
 use sluice_dispatch::{Cause, Held, Judgement, Seen};
 use sluice_message::Method;
-use sluice_scheduler::{Event, Need, RequestId, Time};
+use sluice_scheduler::{Event, RequestId, Time};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -127,7 +127,7 @@ impl Gate {
         lease.end();
         let orphan = self.orphan_of(retried);
         // Should this one be what its worker died with, it shall not end others' requests with the next.
-        let need = Need { alone: retried.need.get().alone || is_suspect, ..retried.need.get() };
+        let need = retried.need.get().suspected(is_suspect);
         retried.need.set(need);
         retried.answer.was_retried.set(retried.answer.was_retried.get() || was_sent);
         if self.put_back(retried) {

@@ -29,7 +29,7 @@ impl Worker {
 
     /// Whether it takes a request ahead now: all that it has is cheap together, and nothing has taken longer than expected.
     fn takes_ahead_now(&self, now: Time, limits: &Limits) -> bool {
-        let is_prompt = |held: &Held| !held.need.alone && now.since_us(held.dispatched) <= limits.cheap_us;
+        let is_prompt = |held: &Held| !held.need.is_alone() && now.since_us(held.dispatched) <= limits.cheap_us;
         let expected_us = |held: &Held| held.cheap_us.filter(|_| is_prompt(held));
         self.takes_ahead
             && self.takes_short_requests()

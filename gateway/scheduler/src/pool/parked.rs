@@ -8,7 +8,7 @@ use std::collections::btree_map::Entry;
 
 use super::worker::{Held, Worker};
 use super::{Pool, WHOLE};
-use crate::{ClassId, Limits, Memory, Time, WorkerId};
+use crate::{Alone, ClassId, Limits, Memory, Need, Time, WorkerId};
 
 /// Time after which a request must have reached its worker and the app, microseconds.
 const UNDER_WAY_US: u64 = 3_000;
@@ -181,10 +181,14 @@ impl Worker {
         if self.holds_one {
             return;
         }
-        for held in self.held.iter_mut().filter(|held| held.handed.is_none() && !held.need.alone && !held.is_own) {
+        let may_park = |need: &Need| need.alone != Alone::Always;
+        for held in self.held.iter_mut().filter(|held| held.handed.is_none() && may_park(&held.need) && !held.is_own) {
             let had_us = now.since_us(held.dispatched);
             let expected_us = if held.part < WHOLE { held.stay_us.saturating_mul(LONGER) } else { 0 };
             held.is_parked |= had_us >= UNDER_WAY_US.max(expected_us);
+            if held.is_parked {
+                held.need.alone = Alone::Never;
+            }
             if had_us >= UNDER_WAY_US {
                 held.waited_us = had_us;
             }

@@ -235,7 +235,7 @@ impl Worker {
 
     /// Whether it is not reserved for, or held by, a request that needs it alone.
     pub fn may_share(&self) -> bool {
-        !self.is_reserved && !self.held.iter().any(|held| held.need.alone)
+        !self.is_reserved && !self.held.iter().any(|held| held.need.is_alone())
     }
 
     /// Whether it may be shared and has room, or is granted one request more.

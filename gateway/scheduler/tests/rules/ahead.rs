@@ -1,6 +1,6 @@
 //! Requests that are handed to workers ahead of time.
 
-use sluice_scheduler::{Action, ClassId, Event, Limits, Need, Order, RequestId, WorkerId};
+use sluice_scheduler::{Action, Alone, ClassId, Event, Limits, Need, Order, RequestId, WorkerId};
 
 use crate::stage::{LIMITS, Stage, dispatch, stop};
 
@@ -10,7 +10,7 @@ const DEAR: Need = need(2);
 
 const fn need(class: u16) -> Need {
     let home = sluice_scheduler::Home::Any;
-    Need { class: ClassId(class), priority: 0, deadline_ms: None, alone: false, ahead: true, inner: false, home }
+    Need { class: ClassId(class), priority: 0, deadline_ms: None, alone: Alone::Never, ahead: true, inner: false, home }
 }
 
 fn hand(request: u64, worker: u64) -> Action {
@@ -95,8 +95,8 @@ fn nothing_is_handed_that_is_dear_or_unknown_or_may_not_be_nor_behind_what_is() 
         (need(9), CHEAP),
         (CHEAP, need(9)),
         (CHEAP, Need { ahead: false, ..CHEAP }),
-        (CHEAP, Need { alone: true, ..CHEAP }),
-        (Need { alone: true, ..CHEAP }, CHEAP),
+        (CHEAP, Need { alone: Alone::Always, ..CHEAP }),
+        (Need { alone: Alone::Always, ..CHEAP }, CHEAP),
     ] {
         let mut stage = stage(AHEAD, 1);
         assert_eq!(stage.arrive_with(first), [dispatch(101, 1)]);

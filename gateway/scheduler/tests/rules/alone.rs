@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sluice_scheduler::{Action, Event, Limits, Need, Order, RequestId, WorkerId};
+use sluice_scheduler::{Action, Alone, Event, Limits, Need, Order, RequestId, WorkerId};
 
 use crate::stage::{LIMITS, Stage, dispatch};
 
@@ -10,7 +10,7 @@ const ALONE: Need = Need {
     class: sluice_scheduler::ClassId(0),
     priority: 0,
     deadline_ms: None,
-    alone: true,
+    alone: Alone::Always,
     ahead: false,
     inner: false,
     home: sluice_scheduler::Home::Any,
@@ -82,7 +82,8 @@ fn i5_by_chance_nobody_shares_with_one_that_is_to_be_alone_and_all_get_a_worker(
                 arrived += 1;
                 let is_alone = chance.below(4) == 0;
                 alone.push(is_alone);
-                stage.arrive_with(Need { alone: is_alone, ..Need::default() })
+                stage
+                    .arrive_with(Need { alone: if is_alone { Alone::Always } else { Alone::Never }, ..Need::default() })
             } else if let Some((worker, request)) = busy.get(chance.below(200) as usize % busy.len().max(1)) {
                 held.get_mut(worker).unwrap().retain(|other| other != request);
                 stage.step(Event::Finished { worker: WorkerId(*worker), request: RequestId(*request) })
@@ -99,5 +100,17 @@ fn i5_by_chance_nobody_shares_with_one_that_is_to_be_alone_and_all_get_a_worker(
             }
         }
         assert_eq!(stage.scheduler.overlaps_total(), 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_suspect_keeps_its_worker_until_it_is_seen_to_wait_and_others_that_are_alone_keep_it() {
+    for (need, is_shared) in [(Need::default().suspected(true), true), (ALONE, false), (ALONE.suspected(true), false)] {
+        let mut stage = Stage::ready(THREE_EACH, 1);
+        assert_eq!(stage.arrive_with(need), [dispatch(1, 1)]);
+        assert_eq!(stage.arrive(), [], "it may end the worker");
+        stage.pass_ms(50);
+        let looked = stage.step(Event::Looked { worker: WorkerId(1), sleeps: true, load: 0 });
+        assert_eq!(looked.contains(&dispatch(2, 1)), is_shared, "{need:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Corners of order, lanes and admission that were once missed.
 
-use sluice_scheduler::{Action, ClassId, Event, Home, Lane, Limits, Need, Order, Refusal, WorkerId};
+use sluice_scheduler::{Action, Alone, ClassId, Event, Home, Lane, Limits, Need, Order, Refusal, WorkerId};
 
 use crate::stage::{LIMITS, Stage, dispatch};
 
@@ -10,7 +10,7 @@ const LONG: Need = Need {
     class: ClassId(1),
     priority: 0,
     deadline_ms: None,
-    alone: false,
+    alone: Alone::Never,
     ahead: false,
     inner: false,
     home: Home::Any,
@@ -19,7 +19,7 @@ const SHORT: Need = Need {
     class: ClassId(2),
     priority: 0,
     deadline_ms: None,
-    alone: false,
+    alone: Alone::Never,
     ahead: false,
     inner: false,
     home: Home::Any,

@@ -1,6 +1,6 @@
 //! Requests whose client has a session in one worker: they wait for that worker, in nobody's way, and only while it serves.
 
-use sluice_scheduler::{Action, ClassId, Event, Home, Limits, Need, Order, Refusal, RequestId, WorkerId};
+use sluice_scheduler::{Action, Alone, ClassId, Event, Home, Limits, Need, Order, Refusal, RequestId, WorkerId};
 
 use crate::stage::{LIMITS, Stage, dispatch};
 
@@ -163,7 +163,7 @@ fn a_session_waits_in_the_order_of_costs_and_nobody_in_front_for_ever() {
 fn a_request_that_is_to_be_alone_gets_an_empty_worker_and_not_its_sessions() {
     let mut stage = Stage::ready(Limits { concurrency: 2, concurrency_max: 2, ..LIMITS }, 2);
     assert_eq!(stage.arrive_with(at(2)), [dispatch(1, 2)]);
-    assert_eq!(stage.arrive_with(Need { alone: true, ..at(2) }), [dispatch(2, 1)]);
+    assert_eq!(stage.arrive_with(Need { alone: Alone::Always, ..at(2) }), [dispatch(2, 1)]);
     assert_eq!(stage.arrive_with(at(1)), [], "nothing joins the one that is alone");
     assert_eq!(stage.finish(1, 2), [dispatch(3, 1)]);
 }

@@ -1,6 +1,6 @@
 //! When the long lane has workers, and who gets them.
 
-use sluice_scheduler::{Action, ClassId, Event, Home, Lane, Limits, Need, Order, WorkerId};
+use sluice_scheduler::{Action, Alone, ClassId, Event, Home, Lane, Limits, Need, Order, WorkerId};
 
 use crate::stage::{LIMITS, Stage, dispatch, stop, warm_up};
 
@@ -10,7 +10,7 @@ const LONG: Need = Need {
     class: ClassId(1),
     priority: 0,
     deadline_ms: None,
-    alone: false,
+    alone: Alone::Never,
     ahead: false,
     inner: false,
     home: Home::Any,
@@ -19,7 +19,7 @@ const SHORT: Need = Need {
     class: ClassId(2),
     priority: 0,
     deadline_ms: None,
-    alone: false,
+    alone: Alone::Never,
     ahead: false,
     inner: false,
     home: Home::Any,

@@ -1,6 +1,6 @@
 //! Lanes where workers may hold several: who joins whom.
 
-use sluice_scheduler::{Action, ClassId, Event, Home, Lane, Limits, Need, Order, WorkerId};
+use sluice_scheduler::{Action, Alone, ClassId, Event, Home, Lane, Limits, Need, Order, WorkerId};
 
 use crate::stage::{LIMITS, Stage, dispatch};
 
@@ -12,7 +12,7 @@ const fn of(class: u16) -> Need {
         priority: 0,
         deadline_ms: None,
         ahead: false,
-        alone: false,
+        alone: Alone::Never,
         inner: false,
         home: Home::Any,
     }
@@ -134,7 +134,7 @@ fn worker_that_a_session_waits_for_gets_empty() {
 fn request_that_is_to_be_alone_gets_the_long_lane_when_that_is_empty() {
     let mut stage = stage(2);
     assert_eq!(given(&mut stage, HEAVY), Some(3));
-    let alone = Need { alone: true, ..LIGHT };
+    let alone = Need { alone: Alone::Always, ..LIGHT };
     assert_eq!(given(&mut stage, LIGHT), Some(1));
     assert_eq!(given(&mut stage, LIGHT), Some(1));
     assert_eq!(given(&mut stage, alone), Some(2), "the one that holds nothing");
