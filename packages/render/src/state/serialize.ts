@@ -8,8 +8,6 @@
 export const TYPE_KEY = '$sluice';
 
 const BREAKING = /[<\u2028\u2029]/g;
-/** The same without a memory, for the texts that have none. */
-const ANY_BREAKING = new RegExp(BREAKING.source);
 const ESCAPED: Readonly<Record<string, string>> = {
   '<': '\\u003c',
   '\u2028': '\\u2028',
@@ -31,7 +29,8 @@ export function serialize(value: unknown): string {
 /** The same for a value that is known to be plain JSON: it is not looked through once more. */
 export function serializeJson(value: unknown): string {
   const json = JSON.stringify(value);
-  if (!ANY_BREAKING.test(json)) return json;
+  // One character is searched for faster than a class of them; a text of Latin-1 alone is not even searched for the others.
+  if (!json.includes('<') && !json.includes('\u2028') && !json.includes('\u2029')) return json;
   return json.replace(BREAKING, (character) => ESCAPED[character] ?? '');
 }
 
