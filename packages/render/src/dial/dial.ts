@@ -40,10 +40,10 @@ export class Dial {
     return isServer;
   }
 
-  /** Counts one box of the page for `setting`. */
-  count(component: string): void {
-    this.#counted += 1;
-    if (this.server(component)) this.#server += 1;
+  /** Counts boxes of the page for `setting`. */
+  count(component: string, boxes = 1): void {
+    this.#counted += boxes;
+    if (this.server(component)) this.#server += boxes;
   }
 
   /** Another visitor with the same device may get another page. */

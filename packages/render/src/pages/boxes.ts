@@ -16,7 +16,7 @@ import type { TaskResult } from '../tasks/result.js';
 import { checkedAlone } from './checked-alone.js';
 import { jsonComponent } from './json-form.js';
 import type { Overruns } from './overruns.js';
-import { boxesOf, deferredOf, type Box, type Deferred, type Item } from './plan.js';
+import { sortItems, type Box, type Deferred, type Item } from './plan.js';
 import { remoteOutcomeOf, Results, type Result, type ResultsOptions } from './results.js';
 import { SourceError } from './sources.js';
 import type { Found } from './lookup.js';
@@ -67,9 +67,12 @@ export class Boxes {
 
   /** Starts all boxes: remote ones first, because they wait anyway, then the others in the order of the tree. */
   start(items: readonly Item[], isResumed = false): void {
+    const boxes: Box[] = [];
+    const waiting: Deferred[] = [];
+    sortItems(items, boxes, waiting);
     const remote: Started[] = [];
     const local: Started[] = [];
-    for (const box of boxesOf(items)) {
+    for (const box of boxes) {
       const found = this.#options.find(box);
       const started = { box, found, turn: NO_TURN, result: undefined, waiting: undefined };
       (this.#isRemote(found) ? remote : local).push(started);
@@ -77,7 +80,7 @@ export class Boxes {
     this.#scope = createScope();
     for (const each of remote) this.#startBox(each, isResumed);
     for (const each of local) this.#startBox(each, isResumed);
-    for (const deferred of deferredOf(items)) this.#startDeferred(deferred);
+    for (const deferred of waiting) this.#startDeferred(deferred);
   }
 
   /** Gives up: a box that is not there yet is late from now on. */

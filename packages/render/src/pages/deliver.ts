@@ -168,7 +168,7 @@ async function reportOf(prepared: Prepared, status: number): Promise<PageReport>
         continue;
       }
       reports.push(boxReport(boxes.settled(item) ?? (await boxes.result(item))));
-      for (const inner of item.slots.values()) await visit(inner);
+      if (item.slots.size > 0) for (const inner of item.slots.values()) await visit(inner);
     }
   };
   await visit(items);

@@ -180,37 +180,40 @@ function valuesIn(value: unknown): number {
   );
 }
 
-/** Every node that can come to be a box: those of items that are there, and all below nodes that wait for data. */
-export function* nodesOf(items: readonly Item[]): Generator<TreeNode> {
+/**
+ * Every node that can come to be a box, with the number of its places: those of items that are there, and all below nodes that wait
+ * for data. They are in the order of the document; a node that is repeated has its first place.
+ */
+export function nodesOf(
+  items: readonly Item[],
+  nodes = new Map<TreeNode, number>(),
+): ReadonlyMap<TreeNode, number> {
   for (const item of items) {
-    yield item.node;
-    if (item.kind === 'deferred') yield* below(item.node);
-    else for (const inner of item.slots.values()) yield* nodesOf(inner);
+    const { node } = item;
+    nodes.set(node, (nodes.get(node) ?? 0) + 1);
+    if (item.kind === 'deferred') addBelow(node, nodes);
+    else if (item.slots.size > 0) for (const inner of item.slots.values()) nodesOf(inner, nodes);
   }
+  return nodes;
 }
 
-function* below({ slots = {} }: TreeNode): Generator<TreeNode> {
-  for (const nodes of Object.values(slots)) {
-    for (const node of nodes) {
-      yield node;
-      yield* below(node);
+function addBelow({ slots = {} }: TreeNode, nodes: Map<TreeNode, number>): void {
+  for (const inner of Object.values(slots)) {
+    for (const node of inner) {
+      nodes.set(node, (nodes.get(node) ?? 0) + 1);
+      addBelow(node, nodes);
     }
   }
 }
 
-/** All boxes that are there, in the order of the document. */
-export function* boxesOf(items: readonly Item[]): Generator<Box> {
+/** Puts all boxes that are there into `boxes`, in the order of the document, and nodes whose data is on its way into `deferred`. */
+export function sortItems(items: readonly Item[], boxes: Box[], deferred: Deferred[]): void {
   for (const item of items) {
-    if (item.kind === 'deferred') continue;
-    yield item;
-    for (const inner of item.slots.values()) yield* boxesOf(inner);
-  }
-}
-
-/** Nodes among them whose data is on its way. */
-export function* deferredOf(items: readonly Item[]): Generator<Deferred> {
-  for (const item of items) {
-    if (item.kind === 'deferred') yield item;
-    else for (const inner of item.slots.values()) yield* deferredOf(inner);
+    if (item.kind === 'deferred') {
+      deferred.push(item);
+      continue;
+    }
+    boxes.push(item);
+    if (item.slots.size > 0) for (const inner of item.slots.values()) sortItems(inner, boxes, deferred);
   }
 }

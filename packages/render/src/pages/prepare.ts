@@ -77,9 +77,10 @@ export async function prepare(
       variants,
       options.format === 'json' ? options.engine : undefined,
     );
-    const nodes = [...nodesOf(items)];
+    const counts = nodesOf(items);
+    const nodes = [...counts.keys()];
     await load(shared, lookup, nodes, end_ms);
-    const dial = dialOf(shared, lookup, nodes, options);
+    const dial = dialOf(shared, lookup, counts, options);
     const boxes = boxesOf(shared, lookup, dial, options, working);
     const time = startDeadline(Math.max(0, end_ms - performance.now()), () => {
       boxes.giveUp();
@@ -189,16 +190,16 @@ export function browserComponent(lookup: Lookup, node: TreeNode): Component | un
 function dialOf(
   shared: Shared,
   lookup: Lookup,
-  nodes: readonly TreeNode[],
+  counts: ReadonlyMap<TreeNode, number>,
   { visitor, format }: VisitedOptions,
 ): Dial {
   const dial = new Dial(hostOf(shared.options)?.server() ?? shared.options.server ?? {}, visitor);
   // Clients that are not browsers render nothing, so there is nothing to dial.
   if (format === 'json') return dial;
-  for (const node of nodes) {
+  for (const [node, count] of counts) {
     const found = browserComponent(lookup, node);
     if (found !== undefined && (node.rendering ?? found.settings.rendering ?? 'server') === 'server')
-      dial.count(found.name);
+      dial.count(found.name, count);
   }
   return dial;
 }
