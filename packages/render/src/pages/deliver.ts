@@ -11,6 +11,7 @@ import { hostOf, tellError, type Page } from './options.js';
 import type { Item } from './plan.js';
 import type { Prepared } from './prepare.js';
 import { isFailure, outcomesOf, serverTiming, type BoxReport, type PageReport } from './report.js';
+import type { TreeNode } from './tree.js';
 import { Writer, type Out } from './writer.js';
 import { toError } from '../thrown.js';
 
@@ -128,10 +129,19 @@ async function statusOf({ boxes, items, options, tree }: Prepared): Promise<numb
   return (await Promise.all(items.map(isThere))).every(Boolean) ? wanted : FAILED_STATUS;
 }
 
+const required = new WeakMap<TreeNode, boolean>();
+
+/** Whether a box below it is required. Checked trees do not change, so each node is looked through once. */
 function hasRequired({ node }: Pick<Item, 'node'>): boolean {
-  return Object.values(node.slots ?? {}).some((nodes) =>
-    nodes.some((inner) => inner.required === true || hasRequired({ node: inner })),
-  );
+  if (node.slots === undefined) return false;
+  let has = required.get(node);
+  if (has === undefined) {
+    has = Object.values(node.slots).some((nodes) =>
+      nodes.some((inner) => inner.required === true || hasRequired({ node: inner })),
+    );
+    required.set(node, has);
+  }
+  return has;
 }
 
 function headersOf(prepared: Prepared, type: string): Headers {

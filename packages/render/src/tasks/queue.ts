@@ -67,6 +67,8 @@ export function createTaskQueue(options: QueueOptions = {}): TaskQueue {
   return new Queue(options);
 }
 
+const setTurn = (turn: () => void): unknown => setImmediate(turn);
+
 class Queue implements TaskQueue {
   readonly #workshop: Workshop;
   readonly #budgetMs: number;
@@ -105,7 +107,7 @@ class Queue implements TaskQueue {
     if (this.#hasTurn) return;
     this.#hasTurn = true;
     // Not within the run of a component that renders others: the turns after it are not its own.
-    this.#workshop.runs.run(undefined, this.#setTurn);
+    this.#workshop.runs.run(undefined, setTurn, this.#turn);
   }
 
   /** Our turn was asked for before the sockets were read, so that components whose replies have come stand behind it. They go first. */
@@ -162,8 +164,6 @@ class Queue implements TaskQueue {
   #mayShare({ job }: Task): boolean {
     return this.#workshop.synchronous.has(job.component);
   }
-
-  readonly #setTurn = (): unknown => setImmediate(this.#turn);
 
   /** Returns the first task. One that has ended in the queue, by an abort, costs no turn. */
   #first(rounds: Rounds<Task>): Task | undefined {

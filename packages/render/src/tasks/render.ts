@@ -29,7 +29,15 @@ export function renderComponent(
   cache: HtmlCache,
   htmlBytesMax: number,
 ): Html | Promise<Html> {
-  return after(madeProps(component, props), (checked) => {
+  const made = madeProps(component, props);
+  if (component.settings.cacheKey === undefined && !isPromise(made)) {
+    // Most components: nothing is made for what they do not do.
+    const given = props instanceof OwnProps ? props.forRender(made) : made;
+    const html = component.adapter.render(component.view, given, context);
+    if (!isPromise(html)) return { html: accepted(component, html, htmlBytesMax), isCached: false };
+    return after(html, (html) => ({ html: accepted(component, html, htmlBytesMax), isCached: false }));
+  }
+  return after(made, (checked) => {
     const key = cacheKey(component, checked, context);
     const render = (context: RenderContext): string | Promise<string> => {
       const given = props instanceof OwnProps ? props.forRender(checked) : checked;

@@ -41,13 +41,13 @@ export class Runs {
     this.#clock = clock;
   }
 
-  /** Charges what `work` takes, if to anybody. Its continuations are charged while somebody follows. */
-  run<T>(account: Account | undefined, work: () => T): T {
+  /** Charges what `work` takes, which is called with `given`, if to anybody. Its continuations are charged while somebody follows. */
+  run<Given, T>(account: Account | undefined, work: (given: Given) => T, given: Given): T {
     const around = this.#current;
     this.#switch(account);
     this.#within += 1;
     try {
-      return work();
+      return work(given);
     } finally {
       this.#within -= 1;
       this.#switch(around);

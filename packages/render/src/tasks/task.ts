@@ -75,7 +75,7 @@ export class Task implements Account {
     this.#cpu_us += ran_us;
     this.page.charge(ran_us);
     // A synchronous render is at its end now. One that goes on by turns is left, but not from here, where its code may run.
-    if (this.#deadline !== undefined && this.#cpu_us > this.#budget_us) setImmediate(this.#useUp);
+    if (this.#deadline !== undefined && this.#cpu_us > this.#budget_us) setImmediate(() => this.#useUp());
   }
 
   /** Runs the component, in this macrotask and in `scope`. */
@@ -99,7 +99,7 @@ export class Task implements Account {
     const { runs, synchronous } = this.#workshop;
     let html: Html | Promise<Html>;
     try {
-      html = runs.run(this, this.#render);
+      html = runs.run(this, rendered, this);
     } catch (error) {
       this.#failWith(error);
       return;
@@ -120,16 +120,17 @@ export class Task implements Account {
     this.#context.abort(error);
   }
 
-  readonly #useUp = (): void => {
+  #useUp(): void {
     const error = `Component "${this.#name}" used up its ${this.#budget_us / 1000} ms of CPU time`;
     this.fail('late', new LateError(error));
-  };
+  }
 
-  readonly #render = (): Html | Promise<Html> => {
+  /** Renders the component. For `begin` alone, which has its CPU time charged. */
+  render(): Html | Promise<Html> {
     const { component, props } = this.job;
     const { cache, htmlBytesMax } = this.#workshop;
     return renderComponent(component, props, this.#context, cache, htmlBytesMax);
-  };
+  }
 
   #awaitHtml(html: Promise<Html>, timeoutMs: number): void {
     // One that was synchronous until now is followed from here on: what it ran just after its first part is lost.
@@ -176,17 +177,29 @@ export class Task implements Account {
   }
 }
 
+/** One for all tasks: a function for each would be made, and is called once. */
+const rendered = (task: Task): Html | Promise<Html> => task.render();
+
 /** The job's context, with a signal for a component that asks for it. */
-class ContextWithSignal extends Abort implements RenderContext {
+class ContextWithSignal implements RenderContext {
   readonly id: string;
   readonly slots: RenderContext['slots'];
   readonly isStatic: boolean;
+  /** Undefined until somebody asks for the signal, or the task has failed. */
+  #abort: Abort | undefined;
 
   constructor({ id, slots, isStatic = false }: Job['context']) {
-    super();
     this.id = id;
     this.slots = slots;
     this.isStatic = isStatic;
+  }
+
+  get signal(): AbortSignal {
+    return (this.#abort ??= new Abort()).signal;
+  }
+
+  abort(reason: Error): void {
+    (this.#abort ??= new Abort()).abort(reason);
   }
 }
 
