@@ -76,7 +76,7 @@ pub enum Alone {
     /// None.
     #[default]
     Never,
-    /// From its start until it is seen to wait, where requests are parked.
+    /// Time from its start until it is seen to wait, where requests are parked.
     UntilItWaits,
     /// All of its time in the worker.
     Always,
