@@ -2,9 +2,10 @@
  * A server for development: Vite's, and the app behind it. Components are evaluated again when they, or what they import, have changed; the
  * process and its sockets stay.
  */
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type InlineConfig, type ViteDevServer, createServer as createViteServer } from 'vite';
+import { closed } from '../serve/close.js';
 import type { Assets } from '../vite/assets.js';
 import { buildEarlyScript } from '../vite/early-script.js';
 import { DEV, SERVER, STYLE_FILES } from '../vite/modules.js';
@@ -105,11 +106,4 @@ async function stylesOf(vite: ViteDevServer): Promise<string> {
 async function devAssets({ config }: ViteDevServer): Promise<Assets> {
   const runtime = `${config.base}@id/__x00__${DEV}`;
   return { runtime, components: {}, adapters: {}, early: await buildEarlyScript(runtime) };
-}
-
-function closed(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import {
@@ -24,6 +24,7 @@ import {
 } from '@sluice/render';
 import sirv from 'sirv';
 import type { InlineConfig } from 'vite';
+import { closed } from './close.js';
 import { pagesOf, type Components } from './pages.js';
 
 export interface AppContext {
@@ -192,11 +193,4 @@ function urlOf({ url = '/', headers }: IncomingMessage): URL | undefined {
   const base = `http://${headers.host ?? 'localhost'}`;
   const isPath = url.startsWith('/') && !url.startsWith('//');
   return isPath && URL.canParse(url, base) ? new URL(url, base) : undefined;
-}
-
-async function closed(server: Server): Promise<void> {
-  const isClosed = once(server, 'close');
-  server.close();
-  server.closeAllConnections();
-  await isClosed;
 }

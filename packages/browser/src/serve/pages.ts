@@ -1,6 +1,5 @@
 /** Pages of a project's components, rendered by the frameworks that are installed. It must not know servers. */
-import { createRequire } from 'node:module';
-import path from 'node:path';
+import { installedAt } from '../vite/installed.js';
 import {
   createPages,
   createRegistry,
@@ -30,8 +29,7 @@ export async function pagesOf(
 }
 
 async function adaptersOf(root: string, { wrap }: Components): Promise<Adapter[]> {
-  const require = createRequire(path.resolve(root, 'package.json'));
-  const isInstalled = (...names: string[]): boolean => names.every((name) => canResolve(require, name));
+  const isInstalled = installedAt(root);
   const adapters: Adapter[] = [];
   if (isInstalled('react', 'react-dom')) {
     const { react } = await import('@sluice/render/react');
@@ -41,13 +39,4 @@ async function adaptersOf(root: string, { wrap }: Components): Promise<Adapter[]
     adapters.push((await import('@sluice/render/preact')).preact());
   if (isInstalled('vue')) adapters.push((await import('@sluice/render/vue')).vue());
   return adapters;
-}
-
-function canResolve(require: NodeJS.Require, name: string): boolean {
-  try {
-    require.resolve(name);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -4,9 +4,9 @@
  * know how pages are written.
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Plugin, ResolvedConfig } from 'vite';
+import { installedAt } from './installed.js';
 import { type Assets, type Bundle, type ComponentAssets, codeFiles, styleFiles } from './assets.js';
 import { type ComponentFile, findComponents, isComponentFile } from './components.js';
 import { buildEarlyScript } from './early-script.js';
@@ -240,15 +240,7 @@ function runtimeFile(bundle: Readonly<Record<string, { type: string; fileName: s
 }
 
 function installedIn(root: string): readonly (keyof typeof FRAMEWORKS)[] {
-  const require = createRequire(path.resolve(root, 'package.json'));
-  const isInstalled = (name: string): boolean => {
-    try {
-      require.resolve(name);
-      return true;
-    } catch {
-      return false;
-    }
-  };
+  const isInstalled = installedAt(root);
   const names = Object.keys(FRAMEWORKS) as (keyof typeof FRAMEWORKS)[];
   return names.filter((name) => isInstalled(FRAMEWORKS[name][0]));
 }
