@@ -63,7 +63,8 @@ function runDir(t: TestContext): string {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-r-'));
   fs.chmodSync(dir, 0o700);
   t.after(() => {
-    fs.rmSync(dir, { recursive: true, force: true });
+    // A gateway may still write its costs into it.
+    fs.rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
   });
   return dir;
 }
