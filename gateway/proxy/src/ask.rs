@@ -80,9 +80,6 @@ async fn submit(
     };
     request.classify(&**gate);
     let pass = pass.ok_or(Code::RequestQuarantined)?;
-    if pass.alone {
-        request.class.need.alone = Alone::Always;
-    }
     request.class.need.inner = origin.port_within.is_some_and(|port| gate.is_own_call(port));
     if own.is_none() {
         request.visit = gate.sessions.visit(&asked(request, origin), || gate.homes());
@@ -100,9 +97,8 @@ async fn submit(
     let may_be_profiled = may_be_profiled && gate.scheduler(sluice_scheduler::Scheduler::has_empty_worker);
     let profile = if may_be_profiled { gate.observer.tails.order(at, &request.class.name, number) } else { None };
     // A profile holds one request and nothing else.
-    if profile.is_some() {
-        request.class.need.alone = Alone::Always;
-    }
+    let is_alone = pass.alone || profile.is_some();
+    request.class.need.alone = if is_alone { Alone::Always } else { Alone::Never };
     let is_measured = own.is_some() || profile.is_some() || request.upgrade.is_some();
     let weight = if is_measured { None } else { gate.sample(&request.class) };
     let outbound = Outbound { profile, weight, ..outbound(gate, request, &body) };

@@ -109,6 +109,8 @@ void test(
 
 void test('the build is served with its files, and is hydrated', { skip: noBrowser }, async (t) => {
   const root = project();
+  fs.mkdirSync(path.join(root, 'public/assets'), { recursive: true });
+  fs.writeFileSync(path.join(root, 'public/assets/hero-portrait.svg'), '<svg/>');
   styled(root);
   execFileSync(
     process.execPath,
@@ -136,6 +138,10 @@ void test('the build is served with its files, and is hydrated', { skip: noBrows
   const kept = (await fetch(url + script)).headers;
   assert.equal(kept.get('cache-control'), 'public, max-age=31536000, immutable');
   assert.match(String(kept.get('content-type')), /javascript/);
+  // Of the folder `public`, whose files change under their names.
+  const own = await fetch(`${url}/assets/hero-portrait.svg`);
+  assert.equal(own.status, 200);
+  assert.doesNotMatch(String(own.headers.get('cache-control')), /immutable/);
   for (const [target, status] of [
     ['/none', 404],
     ['/assets/none.js', 404],

@@ -65,7 +65,7 @@ export interface ServedApp {
   close(): Promise<void>;
 }
 
-/** Names of files are made of their contents. */
+/** Files of the build whose names are made of their contents, as Vite names them: `Card-B3xY_9aQ.js`. Those of the folder `public` keep their names. */
 const HASHED = /\/assets\/(?:.*[-.])?(?=[\w-]*[\dA-Z_])[\w-]{8}\.\w+$/;
 
 /** Serves the app until it is closed. Rejects where the build is missing, or the port is taken. */

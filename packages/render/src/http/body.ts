@@ -23,9 +23,9 @@ export interface BodyOptions {
  */
 export async function readJson(request: IncomingMessage, options: BodyOptions): Promise<unknown> {
   const left = request.readableDidRead ? leftBody(request) : undefined;
-  if (left !== undefined && !Buffer.isBuffer(left)) return left.value;
+  if (left !== undefined && typeof left !== 'string' && !(left instanceof Uint8Array)) return left;
   refuseCharset(request);
-  const bytes = left ?? (await readBytes(request, options));
+  const bytes = left === undefined ? await readBytes(request, options) : Buffer.from(left);
   if (options.verify !== undefined) {
     try {
       options.verify(bytes, request, 'utf-8');
@@ -46,15 +46,14 @@ export async function readJson(request: IncomingMessage, options: BodyOptions): 
 /** Throws where bytes are no UTF-8, instead of changing them. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Body that a parser of the app's has left: a value, or bytes where it parsed no JSON (`express.raw()`, `express.text()`). */
-function leftBody(request: IncomingMessage): { readonly value: unknown } | Buffer {
-  const { body: value } = request as { readonly body?: unknown };
-  if (value === undefined)
+/** Body that a parser of the app's has left: a value, or bytes or text where it parsed no JSON (`express.raw()`, `express.text()`). */
+function leftBody(request: IncomingMessage): unknown {
+  const { body } = request as { readonly body?: unknown };
+  if (body === undefined)
     throw new Error(
       'The app has read the body before: give the handler the request with its body, or with `request.body` parsed',
     );
-  if (typeof value === 'string') return Buffer.from(value);
-  return value instanceof Uint8Array ? Buffer.from(value) : { value };
+  return body;
 }
 
 type Inflate = (bytes: Buffer, bounds: { readonly maxOutputLength: number }) => Promise<Buffer>;

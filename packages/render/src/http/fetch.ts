@@ -16,15 +16,16 @@ export interface FetchOptions extends ErrorOptions<Request> {
   readonly address?: (request: Request) => string | undefined;
 }
 
-/** Request that a list of handlers shares. */
+/** Options of one request that a list of handlers shares. */
 interface Asked extends FetchOptions {
-  readonly incoming?: IncomingMessage;
+  /** Makes the request in the shape of `node:http` when the first handler wants it. */
+  readonly incoming?: () => IncomingMessage;
 }
 
 /** Rejects with what the handler threw. */
 export function fetchHandler(answering: Answering): FetchHandler {
   return async (request, options: Asked = {}) => {
-    const incoming = options.incoming ?? requestOf(request, options.address);
+    const incoming = options.incoming?.() ?? requestOf(request, options.address);
     const answer = await answering(incoming, { leave: () => leaving(request), response: undefined });
     if (answer === undefined) return undefined;
     answer.sent?.().catch((error: unknown) => {
@@ -65,7 +66,11 @@ export function firstFetch(
 ): FetchHandler {
   const all = [handlers].flat().map((each) => ('fetch' in each ? each.fetch : each));
   return async (request) => {
-    const asked: Asked = { ...options, incoming: requestOf(request, options.address) };
+    let incoming: IncomingMessage | undefined;
+    const asked: Asked = {
+      ...options,
+      incoming: () => (incoming ??= requestOf(request, options.address)),
+    };
     for (const handle of all) {
       const response = await handle(request, asked);
       if (response !== undefined) return response;
@@ -114,7 +119,8 @@ class Fetched extends IncomingMessage {
     this.headers = headers;
     this.rawHeaders = Object.entries(headers).flat() as string[];
     // A body that the app has read is no fault of the client's.
-    if (request.bodyUsed) Object.defineProperty(this, 'readableDidRead', { value: true });
+    if (request.bodyUsed || request.body?.locked === true)
+      Object.defineProperty(this, 'readableDidRead', { value: true });
     // A client may leave while the rest of a refused body is read, where nobody listens.
     this.on('error', () => undefined);
   }

@@ -33,8 +33,8 @@ export function createServer(handlers: Handler | readonly Handler[], options: Ha
 }
 
 /**
- * Makes a handler for Express, Connect and others: requests that no handler wants continue to `next`. Errors that are the client's are answered
- * with their codes; what else a handler throws goes to `next`.
+ * Makes a handler for Express, Connect and others: requests that no handler wants continue to `next`. An `HttpError` is answered with its
+ * code, and `onError` is told of those with a status of 500 or more; what else a handler throws goes to `next`.
  */
 export function middleware(
   handlers: Handler | readonly Handler[],

@@ -14,8 +14,6 @@ import { RemoteView } from '../remote/remote.js';
 /** A text, or the place where the boxes of a slot go. Long texts are parts of their own: one that is put together is copied. */
 export type Part = string | { readonly slot: string };
 
-/** Bounds hydrations of a component whose start tags are remembered. */
-const ENDS_MAX = 16;
 const SLOT_END = `</${SLOT_TAG}>`;
 
 /** A box with the places where its slots' boxes go. `onError` is told of props that cannot be sent to the browser. */
@@ -56,45 +54,24 @@ export function placeholderOf({ component, props }: Pick<Result, 'component' | '
   }
 }
 
-/** Parts of start tags that are the same for all boxes of a component. */
-interface Tag {
-  /** Everything before the id. */
-  readonly start: string;
-  /** Everything after it, of a box that is there and has no slots, by its hydration; an empty one for the server's alone. */
-  readonly ends: Map<string, string>;
-}
+const namedTags = new WeakMap<Component, string>();
 
-const tags = new WeakMap<Component, Tag>();
-
-function tagOf(component: Component): Tag {
-  let tag = tags.get(component);
+/** The part of start tags that is the same for all boxes of a component. */
+function namedTag(component: Component): string {
+  let tag = namedTags.get(component);
   if (tag === undefined) {
-    const { name, version } = component;
-    tag = { start: `<${BOX_TAG}${attribute('n', name)}${attribute('v', version)} i="`, ends: new Map() };
-    tags.set(component, tag);
+    tag = `<${BOX_TAG}${attribute('n', component.name)}${attribute('v', component.version)}`;
+    namedTags.set(component, tag);
   }
   return tag;
 }
 
-function startTag(result: Result, hasState: boolean): string {
-  const { box, component, hole, hydration } = result;
-  if (component === undefined || hole !== undefined || box.slots.size > 0)
-    return rareStartTag(result, hasState);
-  const { start, ends } = tagOf(component);
-  const key = hydration !== undefined && hasState ? hydration : '';
-  let end = ends.get(key);
-  if (end === undefined) {
-    end = key === '' ? '">' : `"${attribute('a', component.adapter.name)}${attribute('on', key)}>`;
-    // A tree may have any media query.
-    if (ends.size < ENDS_MAX) ends.set(key, end);
-  }
-  return start + escapeHtml(box.id) + end;
-}
-
-function rareStartTag({ box, component, hole, hydration }: Result, hasState: boolean): string {
+function startTag({ box, component, hole, hydration }: Result, hasState: boolean): string {
   const isForBrowser = hole !== undefined || (hydration !== undefined && hasState);
   const slots = isForBrowser && box.slots.size > 0 ? [...box.slots.keys()].join(' ') : undefined;
-  return `<${BOX_TAG}${attribute('n', component?.name ?? box.node.component)}${attribute('v', component?.version)}${attribute('i', box.id)}${
+  const tag =
+    component === undefined ? `<${BOX_TAG}${attribute('n', box.node.component)}` : namedTag(component);
+  return `${tag}${attribute('i', box.id)}${
     isForBrowser ? attribute('a', component?.adapter.name) + attribute('on', hydration) : ''
   }${attribute('s', slots)}${attribute('hole', hole)}>`;
 }

@@ -30,41 +30,56 @@ export function renderComponent(
   htmlBytesMax: number,
 ): Html | Promise<Html> {
   const made = madeProps(component, props);
-  if (component.settings.cacheKey === undefined && !isPromise(made)) {
-    // Most components: nothing is made for what they do not do.
-    const given = props instanceof OwnProps ? props.forRender(made) : made;
-    const html = component.adapter.render(component.view, given, context);
-    if (!isPromise(html)) return { html: accepted(component, html, htmlBytesMax), isCached: false };
-    return after(html, (html) => ({ html: accepted(component, html, htmlBytesMax), isCached: false }));
-  }
-  return after(made, (checked) => {
-    const key = cacheKey(component, checked, context);
-    const render = (context: RenderContext): string | Promise<string> => {
-      const given = props instanceof OwnProps ? props.forRender(checked) : checked;
-      return after(component.adapter.render(component.view, given, context), (html) =>
-        accepted(component, html, htmlBytesMax),
-      );
-    };
-    if (key === undefined) return after(render(context), (html) => ({ html, isCached: false }));
+  if (isPromise(made))
+    return after(made, (checked) => renderChecked(component, props, checked, context, cache, htmlBytesMax));
+  return renderChecked(component, props, made, context, cache, htmlBytesMax);
+}
 
-    const cached = cache.find(key, Date.now());
-    if (cached !== undefined) {
-      tellTags(cached.tags);
-      return { html: cached.html.replaceAll(ANY_ID, context.id), isCached: true };
-    }
-    const own = component.settings.cacheTags?.(checked) ?? [];
-    tellTags(own);
-    const tags = new Set(own);
-    const { purges } = cache;
-    return after(
-      gatherTags(tags, () => render(new ContextOfAnyPlace(context))),
-      (html) => {
-        const until_ms = Date.now() + (component.settings.cacheS ?? CACHE_S) * 1000;
-        if (cache.purges === purges) cache.set(key, html, until_ms, [...tags]);
-        return { html: html.replaceAll(ANY_ID, context.id), isCached: false };
-      },
-    );
-  });
+/** Makes no closures for a component that is not cached and has its HTML at once, as most do. */
+function renderChecked(
+  component: Component,
+  props: Props | OwnProps,
+  checked: Props,
+  context: RenderContext,
+  cache: HtmlCache,
+  htmlBytesMax: number,
+): Html | Promise<Html> {
+  const key = cacheKey(component, checked, context);
+  if (key === undefined) return after(htmlOf(component, props, checked, context, htmlBytesMax), uncached);
+  const cached = cache.find(key, Date.now());
+  if (cached !== undefined) {
+    tellTags(cached.tags);
+    return { html: cached.html.replaceAll(ANY_ID, context.id), isCached: true };
+  }
+  const own = component.settings.cacheTags?.(checked) ?? [];
+  tellTags(own);
+  const tags = new Set(own);
+  const { purges } = cache;
+  return after(
+    gatherTags(tags, () => htmlOf(component, props, checked, new ContextOfAnyPlace(context), htmlBytesMax)),
+    (html) => {
+      const until_ms = Date.now() + (component.settings.cacheS ?? CACHE_S) * 1000;
+      if (cache.purges === purges) cache.set(key, html, until_ms, [...tags]);
+      return { html: html.replaceAll(ANY_ID, context.id), isCached: false };
+    },
+  );
+}
+
+const uncached = (html: string): Html => ({ html, isCached: false });
+
+/** HTML as the component makes it, checked. */
+function htmlOf(
+  component: Component,
+  props: Props | OwnProps,
+  checked: Props,
+  context: RenderContext,
+  bytesMax: number,
+): string | Promise<string> {
+  const given = props instanceof OwnProps ? props.forRender(checked) : checked;
+  const html = component.adapter.render(component.view, given, context);
+  return isPromise(html)
+    ? after(html, (html) => accepted(component, html, bytesMax))
+    : accepted(component, html, bytesMax);
 }
 
 /** Numbers by component. */
