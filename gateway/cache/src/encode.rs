@@ -67,13 +67,11 @@ pub enum Unreadable {
 }
 
 /// The checksum that pages have, CRC-32: against damage, and not against somebody who means harm.
-#[must_use]
 pub fn checksum(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
 /// The page as bytes. `clock_ms`: milliseconds of the clock that its reader has too.
-#[must_use]
 pub fn encode(page: &Written<'_>, now: Moment, clock_ms: u64) -> Vec<u8> {
     let fields: usize = page.head.fields.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
     let mut out = Vec::with_capacity(FRONT_BYTES + 256 + page.key.len() + fields + page.body.len());

@@ -49,7 +49,6 @@ pub enum Refused {
 
 impl Refused {
     /// Reason in a few words, for logs and for people who ask.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Refused::Method => "the method is not GET",
@@ -159,7 +158,6 @@ pub fn renewed(answered: Answered<'_>) -> Result<Policy, Refused> {
 /// Whether the request may be to blame for an error, by something that distinguishes no two pages: a malformed or large header, a range,
 /// a client that asks too often. An app that sets `Cache-Control` before its handler runs sends such errors as public pages. So they are
 /// used for a moment only, and take the place of no page that may be used.
-#[must_use]
 pub fn is_of_request(status: u16) -> bool {
     status >= 400 && !matches!(status, 404 | 410 | 414 | 451 | 501)
 }

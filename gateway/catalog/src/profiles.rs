@@ -29,7 +29,6 @@ pub enum Kind {
 
 impl Kind {
     /// The word in the worker protocol and on the terminal.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
@@ -41,7 +40,6 @@ impl Kind {
     }
 
     /// Extension of its files, as developer tools know it.
-    #[must_use]
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Cpu => "cpuprofile",

@@ -48,7 +48,6 @@ pub struct Traits<'r> {
 
 impl<'r> Traits<'r> {
     /// Traits of a request with this head and so much of a body.
-    #[must_use]
     pub fn of(head: &'r RequestHead, body_bytes: u64) -> Self {
         Traits { method: &head.method, host: &head.authority, target: &head.path_and_query, body_bytes }
     }
@@ -105,7 +104,6 @@ pub struct Classes {
 
 impl Classes {
     /// None yet, and the routes of the config.
-    #[must_use]
     pub fn new(config: &Config) -> Self {
         Classes { table: RefCell::new(Table::new(config)) }
     }

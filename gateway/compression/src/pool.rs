@@ -46,7 +46,6 @@ pub struct Pool {
 
 impl Pool {
     /// A pool without threads yet.
-    #[must_use]
     pub fn new(limits: Limits) -> Self {
         Pool {
             work: Work::new(limits.threads),
@@ -62,13 +61,11 @@ impl Pool {
     }
 
     /// Counts of the work so far.
-    #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.work.counts
     }
 
     /// Begins a body. `None` where too much is on its way, or no thread can be started: it is to be sent as it is.
-    #[must_use]
     pub fn begin(&self, coding: Coding, effort: Effort) -> Option<Stream> {
         let has_room = self.work.queued.load(Ordering::Relaxed) < self.limits.threads * QUEUED_PER_THREAD_MAX
             && self.work.bodies.load(Ordering::Relaxed) < self.bodies_max.load(Ordering::Relaxed);

@@ -102,7 +102,6 @@ pub struct Exchange {
 
 impl Exchange {
     /// A request that waits for a worker.
-    #[must_use]
     pub fn new(kind: Kind, patience: Patience) -> Self {
         Exchange {
             phase: Phase::Queued,
@@ -145,13 +144,11 @@ impl Exchange {
     }
 
     /// Time at which the exchange is to be told [`Event::TimedOut`], if nothing else happens.
-    #[must_use]
     pub fn wake_at(&self) -> Option<Time> {
         self.timer.map(|(_, at)| at)
     }
 
     /// End of the config's two times, which are long and may be looked at late.
-    #[must_use]
     pub fn patience_ends(&self) -> Option<Time> {
         match self.phase {
             Phase::Handed | Phase::Sent | Phase::Head | Phase::Body if self.is_wanted => {
@@ -172,19 +169,16 @@ impl Exchange {
     }
 
     /// Phase that the request is in.
-    #[must_use]
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
     /// Place among the requests that its worker has.
-    #[must_use]
     pub fn ahead(&self) -> Ahead {
         self.ahead
     }
 
     /// Whether a slot is taken for it (I1).
-    #[must_use]
     pub fn holds_slot(&self) -> bool {
         match self.phase {
             Phase::Handed | Phase::Sent | Phase::Head | Phase::Body | Phase::Ending | Phase::Settling(_) => true,
@@ -202,19 +196,16 @@ impl Exchange {
     }
 
     /// Whether the worker has reported its end.
-    #[must_use]
     pub fn is_reported(&self) -> bool {
         self.is_reported
     }
 
     /// Whether its app writes when it likes: to another protocol, to an event stream, or to a poll that it waits with.
-    #[must_use]
     pub fn is_taken(&self) -> bool {
         self.is_taken
     }
 
     /// Whether somebody waits for its answer.
-    #[must_use]
     pub fn is_wanted(&self) -> bool {
         self.is_wanted
     }

@@ -18,7 +18,6 @@ impl Seen {
     pub const NOTHING: Self = Seen { sent: false, heard: false, unread: false };
 
     /// Whether the worker can know nothing of the request, although it may live.
-    #[must_use]
     pub fn is_unnoticed(self) -> bool {
         !self.heard && (!self.sent || self.unread)
     }
@@ -70,7 +69,6 @@ pub enum Fate {
 
 /// The rules. A request is sent again only if its method is safe, no byte of an answer was heard, and it was not sent again before.
 /// One that no worker has seen a byte of was not sent at all. A request that was alone in a worker that got stuck is to blame.
-#[must_use]
 pub fn fate(seen: Seen, cause: Cause, was_retried: bool, judged: Judgement) -> Fate {
     let Judgement { is_safe, was_shared, held, .. } = judged;
     let is_held = held == Some(Held::Refused) || held.is_some() && seen.sent;

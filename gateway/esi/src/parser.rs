@@ -58,13 +58,11 @@ enum Found {
 
 impl Parser {
     /// Parser at the beginning of a page.
-    #[must_use]
     pub fn new() -> Self {
         Parser::default()
     }
 
     /// Tags that could not be read, and pages that ended within one. They were passed on as text.
-    #[must_use]
     pub fn faults(&self) -> u64 {
         self.faults
     }

@@ -61,13 +61,11 @@ const PARTS_TRAILER: &str = "x-sluice-tags";
 
 impl ChunkedDecoder {
     /// A decoder for a request's body; trailers are bounded like header fields.
-    #[must_use]
     pub fn for_request(limits: &HeadLimits) -> Self {
         Self::new(limits, Side::Request)
     }
 
     /// A decoder for a response's body; trailers are bounded like header fields.
-    #[must_use]
     pub fn for_response(limits: &HeadLimits) -> Self {
         Self::new(limits, Side::Response)
     }
@@ -113,7 +111,6 @@ impl ChunkedDecoder {
     }
 
     /// Bytes that the chunk in reading still announces.
-    #[must_use]
     pub fn announced_bytes(&self) -> u64 {
         match self.state {
             State::Extension { value, .. } | State::SizeLf { value } => value,
@@ -123,13 +120,11 @@ impl ChunkedDecoder {
     }
 
     /// The trailer fields, complete once the body has ended, without those that may not be trailers.
-    #[must_use]
     pub fn trailers(&self) -> &[(String, Vec<u8>)] {
         &self.trailers
     }
 
     /// True once the body has ended.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.state == State::Done
     }

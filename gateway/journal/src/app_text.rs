@@ -37,7 +37,6 @@ struct Logged<'a> {
 
 impl<'a> AppText<'a> {
     /// Reads what the app wrote to this stream.
-    #[must_use]
     pub fn read(stream: Stream, text: &'a str) -> Self {
         if let Some(logged) = object(text) {
             let said = logged.level.as_ref().and_then(level).or_else(|| logged.severity.as_ref().and_then(level));

@@ -49,14 +49,12 @@ pub struct Bucket {
 
 impl Exposition {
     /// Format for a client that sends this `Accept`.
-    #[must_use]
     pub fn wanted(accept: &str) -> Self {
         let names = |range: &str| range.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(OPENMETRICS);
         if accept.split(',').any(names) { Self::OpenMetrics } else { Self::Prometheus }
     }
 
     /// The page's `Content-Type`.
-    #[must_use]
     pub const fn content_type(self) -> &'static str {
         match self {
             Self::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
@@ -78,7 +76,6 @@ const OPENMETRICS: &str = "application/openmetrics-text";
 
 impl Page {
     /// An empty page.
-    #[must_use]
     pub fn new(format: Exposition) -> Self {
         Self { format, ..Self::default() }
     }
@@ -128,7 +125,6 @@ impl Page {
     }
 
     /// The page.
-    #[must_use]
     pub fn into_text(mut self) -> String {
         if self.format == Exposition::OpenMetrics {
             self.text.push_str("# EOF\n");

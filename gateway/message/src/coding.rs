@@ -16,7 +16,6 @@ impl Coding {
     pub const ALL: [Coding; 3] = [Coding::Zstd, Coding::Brotli, Coding::Gzip];
 
     /// The name in `Content-Encoding`.
-    #[must_use]
     pub fn token(self) -> &'static str {
         match self {
             Self::Zstd => "zstd",
@@ -26,7 +25,6 @@ impl Coding {
     }
 
     /// The coding of that name, in lower case.
-    #[must_use]
     pub fn of_token(token: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|coding| coding.token() == token)
     }
@@ -69,7 +67,6 @@ impl Accepted {
     }
 
     /// The best of them.
-    #[must_use]
     pub fn best(self) -> Option<Coding> {
         self.0[0]
     }

@@ -14,7 +14,6 @@ pub struct Liked {
 
 /// Preferences of the client for each of the types, which are in lower case. Of the ranges that a type is in, the narrowest
 /// counts. A client that says nothing likes all alike.
-#[must_use]
 pub fn liked<'a, const N: usize>(accept: impl Iterator<Item = &'a [u8]>, types: [&str; N]) -> [Liked; N] {
     let (mut liked, mut narrowness, mut is_said) = ([Liked::default(); N], [0_u8; N], false);
     for element in accept.flat_map(elements) {

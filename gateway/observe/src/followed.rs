@@ -73,13 +73,11 @@ impl Followed {
     }
 
     /// Whether requests were left out, because there were too many.
-    #[must_use]
     pub fn is_cut(&self) -> bool {
         self.is_cut.get()
     }
 
     /// Numbers of the requests that this worker was given.
-    #[must_use]
     pub fn requests_of(&self, worker: u64) -> Vec<u64> {
         let noted = self.noted.borrow();
         noted.iter().filter(|(of, _)| of.0 == worker).map(|(_, request)| request.0).collect()

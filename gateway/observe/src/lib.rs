@@ -106,7 +106,6 @@ pub struct Look {
 
 impl Observer {
     /// Creates an observer that reports to this journal.
-    #[must_use]
     pub fn new(config: &Rc<Config>, journal: Journal) -> Rc<Self> {
         let context = Context::new(Rc::clone(config), journal);
         Rc::new(Observer {
@@ -144,7 +143,6 @@ impl Observer {
     }
 
     /// A target or URL as log lines show it.
-    #[must_use]
     pub fn shown<'t>(&self, target: &'t str) -> Cow<'t, str> {
         self.context.journal.shown(target)
     }

@@ -99,7 +99,6 @@ impl TailProfiles {
     }
 
     /// Whether the request is to be profiled, and how.
-    #[must_use]
     pub fn order(&self, at: Instant, class: &str, request: RequestId) -> Option<ProfileOrder> {
         self.state.dir.borrow().as_ref().filter(|_| !self.state.is_handed_over.get())?;
         self.state.tails.borrow_mut().take(at, self.mode(), class, request)
@@ -190,7 +189,6 @@ impl TailProfiles {
     }
 
     /// Profiles of requests that took unusually long.
-    #[must_use]
     pub fn kept(&self) -> Vec<Tail> {
         self.state.tails.borrow().kept().to_vec()
     }

@@ -120,7 +120,6 @@ pub struct Hit {
 
 impl Hotspots {
     /// Looks at all tracks of a profile together.
-    #[must_use]
     pub fn of(profile: &Profile, options: &Options) -> Self {
         let view = view::View::of(profile, options.folds);
         let mut tallies = vec![runs::Tally::default(); view.rows.len()];
@@ -150,7 +149,6 @@ impl Hotspots {
 
 impl Place {
     /// Whether somebody can mend it: code of the app or of a package.
-    #[must_use]
     pub fn is_code(&self) -> bool {
         !self.owner.starts_with('(') && self.owner != Owner::Native.name() && self.owner != Owner::Node.name()
     }

@@ -39,7 +39,6 @@ enum Purpose {
 
 impl Own {
     /// Warm-up of this worker.
-    #[must_use]
     pub fn warm_up(head: RequestHead, worker: WorkerId) -> Self {
         Own { head, read_bytes: 0, purpose: Purpose::WarmUp(worker) }
     }
@@ -53,23 +52,19 @@ impl Own {
     }
 
     /// The worker that has to answer.
-    #[must_use]
     pub fn worker(&self) -> Option<WorkerId> {
         if let Purpose::WarmUp(worker) = &self.purpose { Some(*worker) } else { None }
     }
 
-    #[must_use]
     pub(crate) fn wanted(&self) -> Option<&Rc<Wanted>> {
         if let Purpose::Include(wanted) = &self.purpose { Some(wanted) } else { None }
     }
 
-    #[must_use]
     pub(crate) fn for_itself(head: RequestHead) -> Self {
         Own { head, read_bytes: 0, purpose: Purpose::ForItself }
     }
 
     /// The gateway's own request that an exchange carries out, if it is one.
-    #[must_use]
     pub fn of<'e>(exchange: &'e Exchange<'_>) -> Option<&'e Self> {
         exchange.own()?.as_any().downcast_ref()
     }

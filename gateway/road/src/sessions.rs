@@ -99,7 +99,6 @@ pub struct Visit {
 
 impl Visit {
     /// Session field of the request's record, from the worker that got it.
-    #[must_use]
     pub fn session(&self, worker: Option<WorkerId>) -> Option<Session> {
         let worker = worker.filter(|_| self.is_counted)?;
         Some(match self.home {
@@ -113,7 +112,6 @@ impl Visit {
 
 impl Sessions {
     /// Sessions by the rules of this config.
-    #[must_use]
     pub fn new(config: &Config) -> Self {
         Sessions {
             in_force: RefCell::new(Rc::new(InForce::read(config))),

@@ -60,7 +60,6 @@ impl<const MAX: usize> Frequent<MAX> {
 }
 
 /// A text as a number (FNV-1a).
-#[must_use]
 pub fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

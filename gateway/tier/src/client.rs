@@ -205,19 +205,16 @@ impl Tier {
     }
 
     /// Address, without secrets.
-    #[must_use]
     pub fn address(&self) -> &str {
         &self.address
     }
 
     /// Counts of results.
-    #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
 
     /// Whether it is asked.
-    #[must_use]
     pub fn is_up(&self) -> bool {
         !self.breaker.borrow().is_open()
     }

@@ -61,26 +61,22 @@ pub struct Counts {
 
 impl Counts {
     /// Spans that the collector took.
-    #[must_use]
     pub fn exported(&self) -> u64 {
         self.exported.get()
     }
 
     /// Spans that found no room, because the collector took those before them too slowly.
-    #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped.get()
     }
 
     /// Spans that the collector refused, or did not take in any of several tries.
-    #[must_use]
     pub fn failed(&self) -> u64 {
         self.failed.get()
     }
 
     /// Losses since the latest report and their reason, for people. `None` if nothing was lost, or it was reported a
     /// moment ago.
-    #[must_use]
     pub fn take_failure(&self, now: Instant) -> Option<String> {
         let told = self.told.get();
         if told.is_some_and(|(at, _)| now.saturating_duration_since(at) < TELL_EVERY) {

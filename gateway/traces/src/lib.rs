@@ -64,7 +64,6 @@ impl Traces {
     }
 
     /// The context of a request that comes now; `None` while nothing is exported.
-    #[must_use]
     pub fn begin(&self, parent: Option<Parent>) -> Option<Context> {
         let exporter = self.exporter.borrow();
         exporter.as_ref().map(|exporter| Context::new(parent, exporter.settings.sampler))
@@ -84,7 +83,6 @@ impl Traces {
     }
 
     /// Fates of spans so far.
-    #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.counts
     }

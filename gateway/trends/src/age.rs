@@ -351,7 +351,6 @@ impl Window {
 
 impl Figure {
     /// The name in `status --json`.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Service => "service_time",

@@ -116,7 +116,6 @@ impl Spending {
     }
 
     /// Figures before and after. Without a span, the latest version of the app is compared with the one before it.
-    #[must_use]
     pub fn report(&self, since: Option<Since>) -> ReportSnapshot {
         let kept_since_ms = self.periods.iter().map(|period| period.from_ms).min();
         let (before, after) = match since.unwrap_or(Since::Generation(self.generation)) {

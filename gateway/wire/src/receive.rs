@@ -83,7 +83,6 @@ impl H1<'_> {
     }
 }
 
-#[must_use]
 pub(crate) fn underscores(rule: UnderscoreHeaders) -> Underscores {
     match rule {
         UnderscoreHeaders::Distinct => Underscores::Distinct,
@@ -124,7 +123,6 @@ const NODE_METHODS: [&str; 28] = [
     "CONNECT",
 ];
 
-#[must_use]
 pub(crate) fn is_known(method: &Method) -> bool {
     !matches!(method, Method::Other(name) if !NODE_METHODS.contains(&&**name))
 }

@@ -62,7 +62,6 @@ pub fn environment() -> impl Iterator<Item = (String, String)> {
 }
 
 /// The file to read: the given one whether or not it exists, else `sluice.toml` in `dir` if that exists.
-#[must_use]
 pub fn find_file(given: Option<&Path>, dir: &Path) -> Option<PathBuf> {
     match given {
         Some(path) => Some(path.to_owned()),
@@ -90,14 +89,12 @@ impl Config {
 
 impl Loaded {
     /// Directory that paths of the file are relative to: the file's own, else the current one.
-    #[must_use]
     pub fn base_dir(&self) -> PathBuf {
         let dir = self.file.as_deref().and_then(Path::parent).filter(|dir| !dir.as_os_str().is_empty());
         dir.unwrap_or(Path::new(".")).to_owned()
     }
 
     /// A path written for `key`: relative to the file's directory when the file says it, else to the current one.
-    #[must_use]
     pub fn resolve(&self, key: &str, written: &str) -> PathBuf {
         match self.origins.get(key) {
             Some(Origin::Env(_) | Origin::Flag(_)) => PathBuf::from(written),

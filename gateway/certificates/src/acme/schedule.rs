@@ -38,7 +38,6 @@ pub struct Failed {
 
 impl Failures {
     /// Adds one more failure.
-    #[must_use]
     pub fn and(&self, failed: Failed, text: String, name: &str, now_unix_s: i64) -> Self {
         let waits = if failed.is_counted { &WAITS_S[..] } else { &UNCOUNTED_WAITS_S };
         let count = self.count.saturating_add(1);
@@ -60,7 +59,6 @@ impl Failures {
 
 /// Time at which the CA is asked for this name's certificate, seconds of Unix time. It is two thirds of the present one's lifetime,
 /// and up to a thirtieth earlier, so that names that began together do not stay together.
-#[must_use]
 pub fn due_unix_s(name: &str, validity: Option<Validity>, failures: Option<&Failures>) -> i64 {
     let renewal = validity.map_or(i64::MIN, |validity| {
         let lifetime_s = validity.lifetime_s();

@@ -93,7 +93,6 @@ impl Asker {
     }
 
     /// State of each name.
-    #[must_use]
     pub fn states(&self) -> Vec<NameState> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

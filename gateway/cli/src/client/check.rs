@@ -161,7 +161,7 @@ impl Judged {
 mod tests {
     use std::path::PathBuf;
 
-    use sluice_catalog::logfields::OUTCOMES;
+    use sluice_catalog::logfields::LOG;
     use sluice_catalog::snapshot::{AlarmSnapshot, WorkerState};
 
     use super::*;
@@ -237,9 +237,9 @@ mod tests {
 
     #[test]
     fn every_failure_of_the_catalogue_is_one_for_a_monitor() {
-        for word in OUTCOMES {
+        for word in &LOG.outcomes {
             let mut snapshot = healthy();
-            snapshot.lately.outcomes.insert(word.name.to_owned(), 1000);
+            snapshot.lately.outcomes.insert(word.name.clone(), 1000);
             let expected = if word.is_failure { Verdict::Critical } else { Verdict::Fine };
             assert_eq!(judge(&snapshot, &THRESHOLDS).0, expected, "{}", word.name);
         }

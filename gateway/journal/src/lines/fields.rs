@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use sluice_catalog::config::LogFields;
-use sluice_catalog::logfields::{COMMON, LINES, name};
+use sluice_catalog::logfields::{LOG, name};
 
 use crate::encode::{bounded, escaped, hex, milliseconds, number};
 
@@ -26,11 +26,13 @@ impl Names {
         };
         let by_event = match fields {
             LogFields::Sluice => HashMap::new(),
-            LogFields::Otel | LogFields::Ecs => LINES
+            LogFields::Otel | LogFields::Ecs => LOG
+                .lines
                 .iter()
                 .map(|line| {
-                    let names: Vec<_> = COMMON.iter().chain(line.fields).map(|field| field.name).collect();
-                    (line.event, of_event(line.event, &names))
+                    let names: Vec<_> =
+                        LOG.common.iter().chain(&line.fields).map(|field| field.name.as_str()).collect();
+                    (line.event.as_str(), of_event(&line.event, &names))
                 })
                 .collect(),
         };

@@ -88,7 +88,6 @@ impl Figure {
     pub const ALL: [Self; 5] = [Self::Worst, Self::Runs, Self::Total, Self::Own, Self::Collector];
 
     /// The word on the command line.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Worst => "worst",
@@ -100,7 +99,6 @@ impl Figure {
     }
 
     /// Milliseconds, or a number of runs.
-    #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "runs are far fewer than 2^53")]
     pub fn value(self, line: &Line) -> f64 {
         match self {
@@ -115,7 +113,6 @@ impl Figure {
 
 impl Budget {
     /// Lines of code that are over it.
-    #[must_use]
     pub fn over(self, report: &Hotspots) -> Vec<Over> {
         let lines = report.lines.iter().filter(|line| line.place.is_code());
         let of_busy = if report.busy_ms > 0.0 { 100.0 / report.busy_ms } else { 0.0 };
@@ -124,7 +121,6 @@ impl Budget {
     }
 
     /// Lines of code that have grown by more than it: times in each second watched, percents of a second.
-    #[must_use]
     pub fn over_growth(self, changes: &[Change]) -> Vec<Over> {
         let changes = changes.iter().filter(|change| change.place.is_code());
         let values = changes.map(|change| {
@@ -156,7 +152,6 @@ impl Budget {
     }
 
     /// A value with the budget's unit.
-    #[must_use]
     pub fn show(self, value: f64) -> String {
         match self.limit {
             Limit::Ms(_) => format!("{value:.1} ms"),

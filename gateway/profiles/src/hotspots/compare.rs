@@ -36,7 +36,6 @@ pub struct Figures {
 }
 
 /// Compares, the largest effect first. A function is the same one if file and name are; lines may have moved.
-#[must_use]
 pub fn compare(before: &Hotspots, after: &Hotspots) -> Vec<Change> {
     let mut of_before: HashMap<(&str, &str, &str), Vec<&Line>> = HashMap::new();
     for line in in_order(before) {
@@ -76,7 +75,6 @@ pub fn compare(before: &Hotspots, after: &Hotspots) -> Vec<Change> {
 
 impl Change {
     /// Growth of the worst run, milliseconds.
-    #[must_use]
     pub fn worst_change_ms(&self) -> f64 {
         let worst = |figures: &Option<Figures>| figures.as_ref().map_or(0.0, |figures| figures.worst_ms);
         worst(&self.after) - worst(&self.before)

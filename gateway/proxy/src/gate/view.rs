@@ -18,7 +18,6 @@ use sluice_road::ActiveConfig;
 
 impl Gate {
     /// Config in force. Two calls for one request may return different ones, as a reload can come in between.
-    #[must_use]
     pub fn config(&self) -> Rc<Config> {
         self.road.config()
     }

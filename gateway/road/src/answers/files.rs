@@ -58,7 +58,6 @@ impl Files {
     }
 
     /// Location of the file for this URL path, if it may be sent. It does not check that the file exists.
-    #[must_use]
     pub(crate) fn find(&self, path: &str) -> Option<FilePath> {
         let (prefix, dir) = self.dirs.iter().find(|(prefix, _)| path.starts_with(prefix))?;
         let relative = path::relative(&path[prefix.len()..])?;
@@ -107,7 +106,6 @@ pub struct FilePart {
 
 impl FilePart {
     /// Bytes that are not taken yet.
-    #[must_use]
     pub(crate) fn len(&self) -> u64 {
         self.end - self.next
     }

@@ -60,7 +60,6 @@ pub struct Request {
 
 impl Request {
     /// Request of this client, of which nothing else is known.
-    #[must_use]
     pub fn new(peer: IpAddr) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Request {
@@ -90,7 +89,6 @@ impl Request {
     }
 
     /// Copy of the request for all that want the page: with this head, and without a ticket.
-    #[must_use]
     pub(crate) fn for_many(&self, head: RequestHead) -> Self {
         Request {
             started: self.started,

@@ -29,7 +29,6 @@ pub struct Compression {
 }
 
 impl Compression {
-    #[must_use]
     pub(crate) fn new(config: &Config) -> Self {
         let limits = Limits {
             threads: threads(),

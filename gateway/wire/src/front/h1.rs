@@ -50,7 +50,6 @@ impl<'c> H1<'c> {
     }
 
     /// Whether the request has a body, which may still be unread.
-    #[must_use]
     pub(crate) fn has_body(&self) -> bool {
         !matches!(self.framing, Framing::None | Framing::Length(0))
     }

@@ -62,7 +62,6 @@ impl Tls {
     }
 
     /// Ticket keys for the gateway that takes over.
-    #[must_use]
     pub fn ticket_keys(&self) -> TicketKeys {
         self.tickets.keys()
     }

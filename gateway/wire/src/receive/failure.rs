@@ -21,7 +21,6 @@ pub struct Refusal {
 
 impl Refusal {
     /// The error without details.
-    #[must_use]
     pub fn of(code: Code) -> Self {
         Refusal { code, detail: "", retry_after_s: None, challenge: None }
     }
@@ -46,7 +45,6 @@ impl From<Code> for Failure {
 }
 
 /// Failure with this error and this detail.
-#[must_use]
 pub fn refused(code: Code, detail: &'static str) -> Failure {
     Failure::Refused(Refusal { detail, ..Refusal::of(code) })
 }

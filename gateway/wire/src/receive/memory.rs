@@ -37,7 +37,6 @@ pub struct Memory {
 
 impl Memory {
     /// Memory of `bytes_max` bytes.
-    #[must_use]
     pub(crate) fn new(bytes_max: usize) -> Rc<Self> {
         Rc::new(Memory { bytes_max, used_bytes: Cell::new(0), spare: RefCell::default() })
     }
@@ -91,7 +90,6 @@ impl Held {
     }
 
     /// Bytes that it holds.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }

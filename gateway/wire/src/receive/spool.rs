@@ -18,7 +18,6 @@ use crate::receive::memory::Memory;
 use closer::{Closer, Counted, Opened};
 
 /// Directory of temporary files.
-#[must_use]
 pub fn temp_dir(config: &Config) -> PathBuf {
     config.temp.dir.as_ref().map_or_else(std::env::temp_dir, PathBuf::from)
 }
@@ -46,7 +45,6 @@ pub struct TempStore {
 
 impl TempStore {
     /// Store of at most `bytes_max` bytes in files of `dir`, and `memory_bytes_max` bytes in memory.
-    #[must_use]
     pub fn new(dir: PathBuf, bytes_max: u64, memory_bytes_max: usize) -> Rc<Self> {
         Rc::new(TempStore {
             memory: Memory::new(memory_bytes_max),
@@ -117,7 +115,6 @@ impl TempFile {
     }
 
     /// Bytes in the file.
-    #[must_use]
     pub(crate) fn bytes(&self) -> u64 {
         self.len
     }
@@ -152,7 +149,6 @@ impl TempFile {
     }
 
     /// Handle for reading while another task appends.
-    #[must_use]
     pub(crate) fn reader(&self) -> TempReader {
         TempReader { opened: Arc::clone(&self.opened) }
     }

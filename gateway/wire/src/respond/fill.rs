@@ -214,7 +214,6 @@ impl FillReader {
     }
 
     /// Next piece, if it is in memory.
-    #[must_use]
     pub fn in_memory(&self) -> Option<Bytes> {
         match self.fill.next(self.key) {
             Some(Part::Data(data)) => Some(data),

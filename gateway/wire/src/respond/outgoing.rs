@@ -136,7 +136,6 @@ impl Outgoing {
     }
 
     /// Time until which few bytes may wait for more, if they may.
-    #[must_use]
     pub(crate) fn waits_until(&self) -> Option<Instant> {
         let until = self.written? + CRUMB_WAIT;
         (self.bytes.len() + self.small.len() < CRUMB_BYTES && Instant::now() < until).then_some(until)

@@ -46,7 +46,6 @@ pub(crate) struct Login {
 }
 
 impl Login {
-    #[must_use]
     pub(crate) fn new(settings: &config::Access, users: Users) -> Self {
         Login {
             users,

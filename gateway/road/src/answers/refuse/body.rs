@@ -121,7 +121,6 @@ h1 b{display:block;font-size:3rem;font-weight:700}footer{margin-top:2rem;color:v
 code{font-family:ui-monospace,monospace;overflow-wrap:anywhere}";
 
 /// Text escaped for HTML, attributes included.
-#[must_use]
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '<', '>', '"', '\'']) {
         return text.into();

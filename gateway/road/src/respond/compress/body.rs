@@ -20,20 +20,17 @@ pub(crate) struct Compressed {
 }
 
 impl Compressed {
-    #[must_use]
     pub(crate) fn new(stream: Stream, size: Size) -> Self {
         let left = if let Size::Known(bytes) = size { Some(bytes) } else { None };
         Compressed { stream, pieces: Vec::new(), bytes: 0, is_behind: false, left }
     }
 
     /// Bytes that wait for [`Compressed::encode`].
-    #[must_use]
     pub(crate) fn waiting(&self) -> usize {
         self.bytes
     }
 
     /// Whether so few bytes wait that they may wait for more.
-    #[must_use]
     pub(crate) fn is_crumb(&self) -> bool {
         self.bytes < CRUMB_BYTES
     }

@@ -100,19 +100,16 @@ impl Certificates {
     }
 
     /// State of each file when it was read.
-    #[must_use]
     pub fn stamps(&self) -> &[Option<Stamp>] {
         &self.stamps
     }
 
     /// All certificates that were read.
-    #[must_use]
     pub fn known(&self) -> &[Known] {
         &self.known
     }
 
     /// Store from which the CA's challenges are answered.
-    #[must_use]
     pub fn store(&self) -> Option<&Store> {
         self.asked.as_ref().map(|asked| &asked.store)
     }
@@ -185,7 +182,6 @@ fn pairs(config: &Config) -> impl Iterator<Item = PairOfFiles> {
 }
 
 /// State of each file that the config names; `None` for one that cannot be read.
-#[must_use]
 pub fn stamps(config: &Config) -> Vec<Option<Stamp>> {
     let stamp = |file: &String| {
         let found = std::fs::metadata(file).ok()?;
