@@ -35,7 +35,7 @@ pub use access::Token;
 pub use control::ControlSocket;
 pub use http::{MetricsHttp, Secret};
 pub use live::Live;
-pub use metrics::{OPERATOR_METRICS, page};
+pub use metrics::page;
 
 /// Questions and commands of the operator's side to the gateway.
 pub trait Operator {
@@ -82,7 +82,7 @@ pub trait Operator {
     fn live(&self) -> &Live;
     /// Whether work gets done.
     fn readiness(&self) -> Readiness;
-    /// Writes those of [`OPERATOR_METRICS`] that neither the snapshot nor the journal knows.
+    /// Writes the metrics that neither the snapshot nor the journal knows.
     fn write_metrics(&self, _page: &mut Page) {}
 }
 

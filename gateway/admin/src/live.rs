@@ -63,7 +63,6 @@ pub(crate) struct Events {
 
 impl Live {
     /// No dashboards yet, of what this observer knows.
-    #[must_use]
     pub fn new(observer: Rc<Observer>) -> Self {
         Self { observer, state: RefCell::default() }
     }

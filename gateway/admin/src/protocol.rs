@@ -195,13 +195,11 @@ pub struct Reply {
 
 impl Reply {
     /// Answer for a success.
-    #[must_use]
     pub fn done() -> Self {
         Self { ok: true, ..Self::default() }
     }
 
     /// Answer for a failure.
-    #[must_use]
     pub fn failed(code: &str, error: impl Display) -> Self {
         Self { code: Some(code.to_owned()), error: Some(error.to_string()), ..Self::default() }
     }
