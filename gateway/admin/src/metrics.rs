@@ -73,7 +73,7 @@ fn write_queue(page: &mut Page, snapshot: &Snapshot) {
 /// Figures of a place in the pool. While a worker is replaced there are two in one place; their numbers are added up, as
 /// two samples with the same labels are not allowed.
 #[derive(Default)]
-struct Place {
+struct SlotTotals {
     restarts: u64,
     requests: u64,
     cpu_ms: Option<f64>,
@@ -86,7 +86,7 @@ fn write_workers(page: &mut Page, workers: &[WorkerSnapshot]) {
         let count = workers.iter().filter(|worker| worker.state == state).count();
         page.sample(&[("state", state.as_str())], count);
     }
-    let mut places: BTreeMap<u32, Place> = BTreeMap::new();
+    let mut places: BTreeMap<u32, SlotTotals> = BTreeMap::new();
     for worker in workers {
         let place = places.entry(worker.instance).or_default();
         place.restarts = place.restarts.max(worker.restarts_total);
@@ -98,7 +98,7 @@ fn write_workers(page: &mut Page, workers: &[WorkerSnapshot]) {
             *place.rss_bytes.get_or_insert_default() += rss_bytes;
         }
     }
-    let places: Vec<(String, Place)> =
+    let places: Vec<(String, SlotTotals)> =
         places.into_iter().map(|(instance, place)| (instance.to_string(), place)).collect();
     page.metric(&metrics::WORKER_RESTARTS_TOTAL);
     for (instance, place) in &places {

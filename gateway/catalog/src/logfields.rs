@@ -25,7 +25,7 @@ pub enum LineKind {
 /// One event, and what its line holds.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Line {
+pub struct LogEvent {
     /// The word in the field `event`.
     pub event: String,
     /// Subject of the line.
@@ -86,7 +86,7 @@ pub struct LogCatalogue {
     /// Fields that every line begins with.
     pub common: Vec<Field>,
     /// Every event, in the order of the reference.
-    pub lines: Vec<Line>,
+    pub lines: Vec<LogEvent>,
     /// Every outcome, in the order of a request's way through the gateway.
     pub outcomes: Vec<OutcomeWord>,
     /// Every field that has a counterpart elsewhere. Rows for one event stand before those for all.
@@ -98,7 +98,7 @@ pub static LOG: LazyLock<LogCatalogue> =
     LazyLock::new(|| toml::from_str(include_str!("../logfields.toml")).expect("the file is of this version"));
 
 /// The catalogue's words on the event of this name.
-pub fn line(event: &str) -> Option<&'static Line> {
+pub fn line(event: &str) -> Option<&'static LogEvent> {
     LOG.lines.iter().find(|line| line.event == event)
 }
 

@@ -71,7 +71,7 @@ pub struct Wish {
 
 /// File that one worker has written, or the reason for its lack.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Taken {
+pub struct ProfileFile {
     /// The worker.
     pub worker: u64,
     /// File of the profile; the program that asked deletes it with its directory.
@@ -96,7 +96,7 @@ pub struct Taken {
     pub error: Option<String>,
 }
 
-impl From<Tail> for Taken {
+impl From<Tail> for ProfileFile {
     fn from(tail: Tail) -> Self {
         Self {
             worker: tail.worker,

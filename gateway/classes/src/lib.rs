@@ -86,7 +86,7 @@ impl Default for Class {
 }
 
 /// A class as an operator sees it.
-pub struct Listed {
+pub struct ClassSummary {
     /// Number, while it is kept.
     pub id: ClassId,
     /// Name that operators see.
@@ -176,7 +176,7 @@ impl Classes {
     }
 
     /// Every class that has had a request.
-    pub fn list(&self) -> Vec<Listed> {
+    pub fn list(&self) -> Vec<ClassSummary> {
         self.table.borrow().list()
     }
 

@@ -22,7 +22,7 @@ pub use timers::{TIMERS, Timer, TimerRow};
 use sluice_catalog::errors::Code;
 use sluice_scheduler::Time;
 
-use crate::fate::{Cause, Seen};
+use crate::fate::{ByteEvidence, Cause};
 
 /// Phase of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub struct Exchange {
     kind: Kind,
     patience: Patience,
     ahead: Ahead,
-    seen: Seen,
+    seen: ByteEvidence,
     /// The connection has carried another request.
     is_reused: bool,
     is_written: bool,
@@ -108,7 +108,7 @@ impl Exchange {
             kind,
             patience,
             ahead: Ahead::No,
-            seen: Seen::NOTHING,
+            seen: ByteEvidence::NOTHING,
             is_reused: false,
             is_written: false,
             is_one_piece: false,
@@ -263,7 +263,7 @@ impl Exchange {
     }
 
     /// The worker has exited, and the connection has nothing more.
-    fn judge(&mut self, seen: Seen, actions: &mut Actions) {
+    fn judge(&mut self, seen: ByteEvidence, actions: &mut Actions) {
         self.phase = Phase::Judged;
         self.timer = None;
         self.seen = seen;

@@ -47,7 +47,7 @@ pub use app_text::AppText;
 pub use clock::Clock;
 pub use event::{
     AccessRecord, Alarm, CacheUse, Event, ExitReason, HeldRequest, IncludeEnd, Includes, Level, LoggedHeader, Outcome,
-    Recycled, RunTime, Session, Step, Stream, StuckPlace,
+    RecycleCause, RunTime, Session, Step, Stream, StuckPlace,
 };
 pub use moment::Moment;
 pub use prometheus::{Bucket, Exemplar, Exposition, Page};
@@ -94,10 +94,10 @@ impl Default for Options {
 /// Handle of a journal. Clones are cheap and share the journal.
 #[derive(Clone)]
 pub struct Journal {
-    shared: Rc<Shared>,
+    shared: Rc<JournalState>,
 }
 
-struct Shared {
+struct JournalState {
     /// Names of fields in written lines, and in lines kept for `sluice logs`.
     names: Names,
     kept_names: Names,
@@ -164,7 +164,7 @@ impl Journal {
             moment: Moment::default(),
             marks: Marks::default(),
         };
-        let shared = Shared {
+        let shared = JournalState {
             names: Names::new(options.fields),
             kept_names: Names::new(LogFields::Sluice),
             options,

@@ -6,7 +6,7 @@ use sluice_catalog::snapshot::Lane;
 use super::*;
 use crate::app_text::AppText;
 use crate::event::tests_support::record;
-use crate::event::{AccessRecord, Alarm, ExitReason, LoggedHeader, Outcome, Recycled, Stream};
+use crate::event::{AccessRecord, Alarm, ExitReason, LoggedHeader, Outcome, RecycleCause, Stream};
 
 fn as_json(event: &Event<'_>) -> Value {
     named(event, LogFields::Sluice)
@@ -60,7 +60,7 @@ fn every_event() -> Vec<Event<'static>> {
         Event::Quarantined { request_id: "0198c0de", text: "it is answered without a worker" },
         Event::Scaled { from: 2, to: 4 },
         Event::DialChanged { shares: "* = 50%, Reviews@mobile = 0%" },
-        Event::WorkerRecycled { worker: 3, reason: Recycled::Memory },
+        Event::WorkerRecycled { worker: 3, reason: RecycleCause::Memory },
         Event::ReloadStarted { generation: 2, by: "SIGHUP" },
         Event::ReloadFinished { generation: 2, after_ms: 1200 },
         Event::ReloadAbandoned { generation: 3, reason: "it broke", superseded: false, stderr_tail: "Error: no\n" },

@@ -88,7 +88,7 @@ impl Page {
             Exposition::Prometheus => (*name, IN_HELP),
             Exposition::OpenMetrics => (name.strip_suffix("_total").unwrap_or(name), IN_LABEL),
         };
-        self.line(format_args!("# HELP {family} {}\n# TYPE {family} {}\n", Escaped(help, escaped), kind.as_str()));
+        self.line(format_args!("# HELP {family} {}\n# TYPE {family} {}\n", EscapedText(help, escaped), kind.as_str()));
         self
     }
 
@@ -144,7 +144,7 @@ impl Page {
         self.line(format_args!("{name}{suffix}"));
         for (index, (label, value)) in labels.iter().enumerate() {
             let before = if index == 0 { '{' } else { ',' };
-            self.line(format_args!("{before}{label}=\"{}\"", Escaped(value, IN_LABEL)));
+            self.line(format_args!("{before}{label}=\"{}\"", EscapedText(value, IN_LABEL)));
         }
         let end = if labels.is_empty() { "" } else { "}" };
         self.line(format_args!("{end} {value}\n"));
@@ -158,12 +158,12 @@ impl Page {
 }
 
 /// Text in which a backslash escapes these characters: those of a label's value, or of a help text.
-struct Escaped<'a>(&'a str, &'static [char]);
+struct EscapedText<'a>(&'a str, &'static [char]);
 
 const IN_LABEL: &[char] = &['\\', '"', '\n'];
 const IN_HELP: &[char] = &['\\', '\n'];
 
-impl Display for Escaped<'_> {
+impl Display for EscapedText<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for character in self.0.chars() {
             if self.1.contains(&character) {

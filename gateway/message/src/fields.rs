@@ -5,13 +5,13 @@ use std::io::Write as _;
 use std::ops::Range;
 
 /// Places of a field's name and value in the blocks of [`Fields`].
-type Place = (Range<usize>, Range<usize>);
+type FieldSpans = (Range<usize>, Range<usize>);
 
 /// Blocks of dropped fields, for the next ones of this thread: six allocations fewer for a request and its answer.
 struct Blocks {
     names: String,
     values: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<FieldSpans>,
 }
 
 /// Most blocks that a thread stores.
@@ -33,7 +33,7 @@ pub struct Fields {
     names: String,
     values: Vec<u8>,
     /// Places of each field's name and value in the two blocks above.
-    places: Vec<Place>,
+    places: Vec<FieldSpans>,
 }
 
 impl Fields {

@@ -29,7 +29,7 @@ const EXTENSION: &str = "cpuprofile";
 
 /// Worker's report about a request that it has profiled.
 #[derive(Clone, Debug)]
-pub struct Profiled {
+pub struct TailReport {
     /// The request.
     pub request: RequestId,
     /// Path of the profile; empty if it was not worth keeping.
@@ -105,8 +105,8 @@ impl TailProfiles {
     }
 
     /// Handles a worker's report about a profiled request.
-    pub fn profiled(&self, worker: u64, told: Profiled, name: impl FnOnce() -> Option<RequestName>) {
-        let Profiled { request, file, bytes, used_us, service_us, overhead_us } = told;
+    pub fn profiled(&self, worker: u64, told: TailReport, name: impl FnOnce() -> Option<RequestName>) {
+        let TailReport { request, file, bytes, used_us, service_us, overhead_us } = told;
         let Some(dir) = self.state.dir.borrow().clone() else { return };
         let overhead = Duration::from_micros(overhead_us);
         let over = self.state.tails.borrow_mut().over(Instant::now(), self.mode(), request, overhead);

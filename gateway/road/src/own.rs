@@ -10,7 +10,7 @@ use sluice_message::{RequestHead, ResponseHead};
 use sluice_scheduler::WorkerId;
 
 use crate::cache::flight::Flight;
-use crate::respond::compose::part::Wanted;
+use crate::respond::compose::part::IncludeRequest;
 use sluice_wire::front::exchange::Exchange;
 
 /// Bytes of an answer that are read; the rest is thrown away unread, as is an answer that never ends.
@@ -34,7 +34,7 @@ enum Purpose {
     /// Page for the gateway, which stores the answer.
     ForItself,
     /// Include in a page.
-    Include(Rc<Wanted>),
+    Include(Rc<IncludeRequest>),
 }
 
 impl Own {
@@ -47,7 +47,7 @@ impl Own {
         Own { head, read_bytes: 0, purpose: Purpose::ForMany(Rc::clone(flight)) }
     }
 
-    pub(crate) fn include(head: RequestHead, wanted: &Rc<Wanted>) -> Self {
+    pub(crate) fn include(head: RequestHead, wanted: &Rc<IncludeRequest>) -> Self {
         Own { head, read_bytes: 0, purpose: Purpose::Include(Rc::clone(wanted)) }
     }
 
@@ -56,7 +56,7 @@ impl Own {
         if let Purpose::WarmUp(worker) = &self.purpose { Some(*worker) } else { None }
     }
 
-    pub(crate) fn wanted(&self) -> Option<&Rc<Wanted>> {
+    pub(crate) fn wanted(&self) -> Option<&Rc<IncludeRequest>> {
         if let Purpose::Include(wanted) = &self.purpose { Some(wanted) } else { None }
     }
 

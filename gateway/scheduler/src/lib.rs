@@ -28,7 +28,7 @@ pub use pool::{ReloadProgress, WorkerState, WorkerView};
 pub use reasons::{AbandonReason, KillReason, RecycleReason, Refusal};
 
 use lanes::{Lanes, Offer};
-use pool::{Demand, Given, Pool};
+use pool::{Assignment, Demand, Pool};
 use predict::Predictor;
 use queue::Waiting;
 use queues::Queues;
@@ -311,7 +311,7 @@ impl Scheduler {
         let cheap_us = if self.limits.ahead_max > 0 { self.cheap_us(need.class) } else { None };
         let ask = self.ask(need);
         let stay_us = self.costs.wait_us(need.class).map_or(0, |wait_us| wait_us.saturating_add(ask.cost_us));
-        let given = Given { request, arrived, need, side, ask, stay_us, cheap_us, handed };
+        let given = Assignment { request, arrived, need, side, ask, stay_us, cheap_us, handed };
         self.pool.assign(now, worker, given, held_max);
         true
     }

@@ -22,7 +22,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::proto::{ExportRequest, ExportResponse, Resource, ResourceSpans, Scope, ScopeSpans};
 use crate::settings::Settings;
-use crate::spans::Ended;
+use crate::spans::RequestSpan;
 
 /// Requests in one export.
 const BATCH_MAX: usize = 128;
@@ -107,7 +107,7 @@ impl Counts {
 }
 
 /// Exports until nobody sends any more.
-pub(crate) async fn run(settings: Settings, mut receiver: mpsc::Receiver<Box<Ended>>, counts: Rc<Counts>) {
+pub(crate) async fn run(settings: Settings, mut receiver: mpsc::Receiver<Box<RequestSpan>>, counts: Rc<Counts>) {
     let http = match client(&settings) {
         Ok(http) => http,
         Err(error) => {
@@ -160,7 +160,7 @@ fn client(settings: &Settings) -> std::io::Result<Http> {
         .build(connector))
 }
 
-async fn send(http: &Http, settings: &Settings, counts: &Counts, batch: &[Box<Ended>]) {
+async fn send(http: &Http, settings: &Settings, counts: &Counts, batch: &[Box<RequestSpan>]) {
     let spans: Vec<_> = batch.iter().flat_map(|ended| ended.spans()).collect();
     let count = spans.len() as u64;
     let scope = Scope { name: "sluice".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };

@@ -45,7 +45,7 @@ pub enum Origin {
 
 /// The configuration in force.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Loaded {
+pub struct ConfigInForce {
     /// Every value.
     pub config: Config,
     /// Source of each key's value, for every `section.key`.
@@ -74,7 +74,7 @@ impl Config {
     ///
     /// # Errors
     /// All that is wrong, each with its place.
-    pub fn load<Env>(sources: Sources<Env>) -> Result<Loaded, ConfigError>
+    pub fn load<Env>(sources: Sources<Env>) -> Result<ConfigInForce, ConfigError>
     where
         Env: IntoIterator<Item = (String, String)>,
     {
@@ -87,7 +87,7 @@ impl Config {
     }
 }
 
-impl Loaded {
+impl ConfigInForce {
     /// Directory that paths of the file are relative to: the file's own, else the current one.
     pub fn base_dir(&self) -> PathBuf {
         let dir = self.file.as_deref().and_then(Path::parent).filter(|dir| !dir.as_os_str().is_empty());
@@ -269,7 +269,7 @@ impl Loader {
         }
     }
 
-    fn finish(mut self) -> Result<Loaded, ConfigError> {
+    fn finish(mut self) -> Result<ConfigInForce, ConfigError> {
         let mut found = Vec::new();
         checks::check(&self.config, |key, message| found.push((key, message)));
         for (key, message) in found {
@@ -279,7 +279,7 @@ impl Loader {
         if self.problems.is_empty() {
             self.warnings.extend(checks::warnings(&self.config));
             let Self { config, origins, file, warnings, .. } = self;
-            return Ok(Loaded { config, origins, file, warnings });
+            return Ok(ConfigInForce { config, origins, file, warnings });
         }
         self.problems.sort();
         Err(ConfigError { problems: self.problems })

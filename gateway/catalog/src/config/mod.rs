@@ -33,7 +33,7 @@ pub use certificates::Certificate;
 pub use dial::{DEVICES, Dial, DialFault, EVERY_COMPONENT, Share, VITALS_PATH};
 pub(crate) use duration::PATTERN as DURATION_PATTERN;
 pub use duration::{NotADuration, TimeUnit, parse_ms, written as written_ms};
-pub use load::{DEVELOPMENT, FILE_NAME, Loaded, Origin, Sources, environment, find_file};
+pub use load::{ConfigInForce, DEVELOPMENT, FILE_NAME, Origin, Sources, environment, find_file};
 pub use nearest::nearest;
 pub use problem::{ConfigError, Location, Problem};
 pub use rate::{NotARate, Rate};

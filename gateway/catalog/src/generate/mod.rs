@@ -33,7 +33,7 @@ pub fn files(cli: &str) -> Vec<File> {
         File { path: "docs/reference/log.md", text: markdown::page("Log", &pages::log()) },
         File { path: "docs/reference/metrics.md", text: markdown::page("Metrics", &pages::metrics()) },
         File { path: "docs/reference/worker-protocol.md", text: markdown::page("Worker protocol", &protocol::page()) },
-        File { path: "gateway/supervisor/src/control/line.rs", text: protocol::rust() },
+        File { path: "gateway/supervisor/src/control/record.rs", text: protocol::rust() },
         File { path: "packages/dashboard/src/snapshot.ts", text: snapshot::text() },
         File { path: "packages/preload/src/control/messages.ts", text: protocol::typescript() },
         File { path: "packages/sluice/sluice.schema.json", text: schema::text() },

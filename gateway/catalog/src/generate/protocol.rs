@@ -89,14 +89,14 @@ fn typescript_fields(out: &mut String, message: &Message, indent: &str) {
 
 pub(super) fn rust() -> String {
     let mut out = format!(
-        "//! What workers say on the control channel; `docs/reference/worker-protocol.md` has the meaning of each field. {}\n\nuse serde::Deserialize;\n",
+        "//! Records of workers on the control channel; `docs/reference/worker-protocol.md` has the meaning of each field. {}\n\nuse serde::Deserialize;\n",
         super::NOTICE
     );
     out += "\n/// The fields of all kinds of lines, of which each kind fills its own. Flat, because a tagged enum would make serde look at\n\
             /// every line twice, and `done` lines come with every few requests.\n\
             #[derive(Debug, Default, Deserialize)]\n#[serde(default)]\n\
             #[allow(clippy::struct_excessive_bools)] // Each is a fact of another kind of line.\n\
-            pub(crate) struct Line {\n    #[serde(rename = \"type\")]\n    pub(crate) kind: Kind,\n";
+            pub(crate) struct ControlRecord {\n    #[serde(rename = \"type\")]\n    pub(crate) kind: Kind,\n";
     let mut named: Vec<&str> = Vec::new();
     for message in &PROTOCOL.to_gateway {
         for field in &message.fields {
@@ -108,9 +108,9 @@ pub(super) fn rust() -> String {
     }
     out += "}\n";
     let kinds: Vec<&str> = PROTOCOL.to_gateway.iter().map(|message| message.name.as_str()).collect();
-    rust_words(&mut out, "Kind", "Which line it is.", &kinds);
+    rust_words(&mut out, "Kind", "Kind of a line.", &kinds);
     for (name, words) in words(&PROTOCOL.records).chain(words(&PROTOCOL.to_gateway)) {
-        rust_words(&mut out, name, "How a request left the app.", words);
+        rust_words(&mut out, name, "Way in which a request left the app.", words);
     }
     for record in &PROTOCOL.records {
         let _ = write!(
@@ -153,7 +153,7 @@ fn rust_words(out: &mut String, name: &str, text: &str, words: &[impl AsRef<str>
     for word in words {
         let _ = writeln!(out, "    {},", pascal(word.as_ref()));
     }
-    *out += "    /// Of a version that knows more.\n    #[default]\n    #[serde(other)]\n    Unknown,\n}\n";
+    *out += "    /// Word of a version that knows more.\n    #[default]\n    #[serde(other)]\n    Unknown,\n}\n";
 }
 
 /// `hears-messages` as `HearsMessages`.

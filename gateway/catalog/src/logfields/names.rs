@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn every_row_is_for_a_field_that_a_line_has() {
         for row in &LOG.names {
-            let is_of = |line: &&crate::logfields::Line| {
+            let is_of = |line: &&crate::logfields::LogEvent| {
                 (row.event.is_empty() || line.event == row.event)
                     && LOG.common.iter().chain(&line.fields).any(|field| field.name == row.field)
             };

@@ -62,7 +62,7 @@ fn without_answer(error: &ClientError) -> (Verdict, String) {
 /// Verdict on a gateway, with its figures.
 #[allow(clippy::cast_precision_loss, reason = "counts of workers and of a minute")]
 pub(super) fn judge(status: &Snapshot, thresholds: &Thresholds) -> (Verdict, String) {
-    let mut judged = Judged { worst: Verdict::Fine, reasons: Vec::new() };
+    let mut judged = CheckVerdict { worst: Verdict::Fine, reasons: Vec::new() };
     let (ready, wanted) = (ready(status), (status.workers_wanted.unwrap_or(0) as usize).max(1));
     let share = (ready as f64 / wanted as f64 * 100.0).min(100.0);
     let workers = format!("{ready} of {wanted} workers ready");
@@ -137,12 +137,12 @@ fn write_figures(
     let _ = write!(line, " alarms={};;;0;", status.alarms.len());
 }
 
-struct Judged {
+struct CheckVerdict {
     worst: Verdict,
     reasons: Vec<(Verdict, String)>,
 }
 
-impl Judged {
+impl CheckVerdict {
     fn tell(&mut self, verdict: Verdict, text: &str) {
         self.worst = self.worst.max(verdict);
         self.reasons.push((verdict, text.to_owned()));

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use sluice_admin::{FlameOf, Live, Operator, Progress, Readiness, Upgrade};
 use sluice_catalog::metrics;
-use sluice_catalog::profiles::{Taken, Wish};
+use sluice_catalog::profiles::{ProfileFile, Wish};
 use sluice_catalog::refusals::{DialError, FlameError, ProfileError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot;
 use sluice_catalog::snapshot::{
@@ -30,7 +30,7 @@ use tokio::time::Instant;
 use super::flames::Flames;
 use super::reload::Reloads;
 use super::scaling::Scaling;
-use super::upgrade::Wanted;
+use super::upgrade::UpgradeRequest;
 use super::{boots, learned};
 
 /// Largest number of workers, as for `workers.count`.
@@ -54,10 +54,10 @@ pub struct Gateway {
     /// True while the rest of a failed upgrade is being cleared away.
     pub clearing: Cell<bool>,
     /// Another gateway serves.
-    pub overtaken: Cell<Option<Overtaken>>,
+    pub overtaken: Cell<Option<ServingGateway>>,
     /// The successor has the word to take over and has not answered it.
     pub committing: Cell<bool>,
-    upgrades: mpsc::Sender<Wanted>,
+    upgrades: mpsc::Sender<UpgradeRequest>,
     whereabouts: Whereabouts,
     started: Instant,
     pub scaling: Scaling,
@@ -71,7 +71,7 @@ pub struct Gateway {
 
 /// The gateway that serves instead of this one.
 #[derive(Clone, Copy, Debug)]
-pub struct Overtaken {
+pub struct ServingGateway {
     pub pid: u32,
     /// Time after which it has read what it runs.
     pub started: Instant,
@@ -133,7 +133,7 @@ impl Gateway {
         supervisor: Rc<Supervisor>,
         tasks: Tasks,
         reloads: Reloads,
-        upgrades: mpsc::Sender<Wanted>,
+        upgrades: mpsc::Sender<UpgradeRequest>,
         whereabouts: Whereabouts,
     ) -> Rc<Self> {
         let live = Live::new(Rc::clone(&gate.observer));
@@ -455,7 +455,7 @@ impl Operator for Gateway {
         receiver
     }
 
-    fn profile(&self, wish: Wish) -> oneshot::Receiver<Result<Vec<Taken>, ProfileError>> {
+    fn profile(&self, wish: Wish) -> oneshot::Receiver<Result<Vec<ProfileFile>, ProfileError>> {
         let (mut answer, receiver) = oneshot::channel();
         let (supervisor, gate) = (Rc::clone(&self.supervisor), Rc::clone(&self.gate));
         tokio::task::spawn_local(async move {
@@ -535,7 +535,11 @@ impl Operator for Gateway {
     }
 }
 
-async fn take_profiles(supervisor: &Rc<Supervisor>, gate: &Gate, wish: &Wish) -> Result<Vec<Taken>, ProfileError> {
+async fn take_profiles(
+    supervisor: &Rc<Supervisor>,
+    gate: &Gate,
+    wish: &Wish,
+) -> Result<Vec<ProfileFile>, ProfileError> {
     let followed = wish.route.as_deref().map(|route| gate.follow_route(route)).transpose()?;
     let mut taken = supervisor.profile(wish).await?;
     if let Some(followed) = followed {

@@ -2,7 +2,7 @@
 
 /// Reason for the replacement of a healthy worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Recycled {
+pub enum RecycleCause {
     /// Number of requests.
     Requests,
     /// Memory of the worker.
@@ -13,7 +13,7 @@ pub enum Recycled {
     Overdue,
 }
 
-impl Recycled {
+impl RecycleCause {
     /// Every reason.
     pub const ALL: [Self; 4] = [Self::Requests, Self::Memory, Self::Socket, Self::Overdue];
 

@@ -40,14 +40,14 @@ pub struct Settings {
     /// Owner of the pages, and the rules by which they are kept. Those of another owner are taken away.
     pub owner: String,
     /// Treatment of pages that are there.
-    pub found: Found,
+    pub found: StartupPages,
     /// The gateway's clock.
     pub clock: Clock,
 }
 
 /// Treatment of pages that are found at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum StartupPages {
     /// Pages are used as they are.
     Kept,
     /// Pages count as stale.
@@ -58,7 +58,7 @@ pub enum Found {
 
 /// News for the gateway.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum DiskEvent {
     /// Directory in use, with so many pages of before.
     Ready(usize),
     /// Another gateway uses the directory.
@@ -216,7 +216,7 @@ impl Disk {
     ///
     /// # Errors
     /// When there is no thread to be had.
-    pub fn start(settings: Settings) -> io::Result<(Self, mpsc::UnboundedReceiver<Heard>)> {
+    pub fn start(settings: Settings) -> io::Result<(Self, mpsc::UnboundedReceiver<DiskEvent>)> {
         let (wishes, wished) = std_mpsc::channel();
         let (tell, heard) = mpsc::unbounded_channel();
         let common = Arc::<Common>::default();

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use super::{Change, Hotspots, Line, Place};
+use super::{Change, CodeLocation, HotLine, Hotspots};
 
 /// A figure of each line that has a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,7 +44,7 @@ enum Limit {
 pub struct Over {
     /// Place of the line.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: CodeLocation,
     /// The budget, as it was given.
     #[serde(serialize_with = "as_text")]
     pub budget: Budget,
@@ -100,7 +100,7 @@ impl Figure {
 
     /// Milliseconds, or a number of runs.
     #[allow(clippy::cast_precision_loss, reason = "runs are far fewer than 2^53")]
-    pub fn value(self, line: &Line) -> f64 {
+    pub fn value(self, line: &HotLine) -> f64 {
         match self {
             Self::Worst => line.worst_ms,
             Self::Runs => line.runs_over as f64,
@@ -142,7 +142,7 @@ impl Budget {
         if matches!(self.limit, Limit::Percent(_)) { percent_of_ms } else { 1.0 }
     }
 
-    fn above<'p>(self, values: impl Iterator<Item = (&'p Place, f64)>) -> Vec<Over> {
+    fn above<'p>(self, values: impl Iterator<Item = (&'p CodeLocation, f64)>) -> Vec<Over> {
         let (Limit::Ms(limit) | Limit::Percent(limit) | Limit::Count(limit)) = self.limit;
         let over = values.filter(|(_, value)| *value > limit);
         let mut over: Vec<Over> =

@@ -48,7 +48,7 @@ pub(crate) enum State {
     /// No head has arrived yet.
     Asked,
     /// The page is for all who match, and is being written or is complete.
-    Shared(Rc<Shared>),
+    Shared(Rc<SharedAnswer>),
     /// The cached page has not changed.
     Kept(Rc<Object>),
     /// The page is on disk, or another gateway has stored it and this one has found it.
@@ -252,7 +252,7 @@ impl Flights {
 }
 
 /// An answer that many read while it is written.
-pub(crate) struct Shared {
+pub(crate) struct SharedAnswer {
     pub(crate) head: ResponseHead,
     pub(crate) size: Size,
     pub(crate) policy: Policy,
@@ -272,7 +272,7 @@ enum End {
     Broken(Code),
 }
 
-impl Shared {
+impl SharedAnswer {
     pub(crate) fn new(
         head: ResponseHead,
         size: Size,
@@ -281,7 +281,7 @@ impl Shared {
         body: Fill,
     ) -> Rc<Self> {
         let body = Rc::new(body);
-        Rc::new(Shared {
+        Rc::new(SharedAnswer {
             head,
             size,
             policy,

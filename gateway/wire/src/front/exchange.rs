@@ -12,8 +12,8 @@ use super::seat::Seat;
 use super::tunnel;
 use crate::front::own::Own;
 use crate::receive::body::Body;
-use crate::receive::failure::{Asked, Failure};
-use crate::respond::answer::{Answer, Upgraded};
+use crate::receive::failure::{Failure, UpgradeOffer};
+use crate::respond::answer::{Answer, UpgradedConnection};
 use crate::respond::encode::Size;
 
 /// One request and its answer.
@@ -42,7 +42,7 @@ impl Exchange<'_> {
     ///
     /// # Errors
     /// Where the head is malformed, too large or too late, or the client has gone.
-    pub async fn head(&mut self) -> Result<Asked, Failure> {
+    pub async fn head(&mut self) -> Result<UpgradeOffer, Failure> {
         match self {
             Exchange::H1(h1) => h1.head().await,
             Exchange::H2(h2) => h2.head(),
@@ -166,7 +166,7 @@ impl Exchange<'_> {
     }
 
     /// Carries another protocol over the connection, until either side ends it.
-    pub async fn switch(&mut self, upgraded: Upgraded, answer: &Answer) {
+    pub async fn switch(&mut self, upgraded: UpgradedConnection, answer: &Answer) {
         match self {
             Exchange::H1(h1) => tunnel::run_alone(h1.client, upgraded, answer).await,
             Exchange::H2(h2) => h2.switch(upgraded, answer).await,

@@ -27,7 +27,7 @@ impl Refusal {
 }
 
 /// A request's head, and the protocols that it offers to switch to.
-pub type Asked = (RequestHead, Option<String>);
+pub type UpgradeOffer = (RequestHead, Option<String>);
 
 /// Reason why a request gets an error, or no answer at all.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use sluice_catalog::config::Config;
 
 use crate::receive::memory::Memory;
-use closer::{Closer, Counted, Opened};
+use closer::{Closer, DescriptorCount, SpoolFile};
 
 /// Directory of temporary files.
 pub fn temp_dir(config: &Config) -> PathBuf {
@@ -94,7 +94,7 @@ impl TempStore {
 
 /// A file without a name: it is deleted with its last handle, even when the gateway is killed.
 pub(crate) struct TempFile {
-    opened: Arc<Opened>,
+    opened: Arc<SpoolFile>,
     len: u64,
     store: Rc<TempStore>,
 }
@@ -108,8 +108,8 @@ impl TempFile {
                 .told(Err(io::Error::new(io::ErrorKind::StorageFull, "no more files may be open (ulimit -n)")));
         }
         let dir = store.dir.clone();
-        let (counted, closer) = (Counted::of(&store.files), Arc::clone(&store.closer));
-        let opened = blocking(move || Ok(Opened::new(tempfile::tempfile_in(dir)?, counted, closer))).await;
+        let (counted, closer) = (DescriptorCount::of(&store.files), Arc::clone(&store.closer));
+        let opened = blocking(move || Ok(SpoolFile::new(tempfile::tempfile_in(dir)?, counted, closer))).await;
         let opened = store.told(opened)?;
         Ok(TempFile { opened: Arc::new(opened), len: 0, store: Rc::clone(store) })
     }
@@ -163,7 +163,7 @@ impl Drop for TempFile {
 /// Reads a [`TempFile`].
 #[derive(Clone)]
 pub(crate) struct TempReader {
-    opened: Arc<Opened>,
+    opened: Arc<SpoolFile>,
 }
 
 impl TempReader {

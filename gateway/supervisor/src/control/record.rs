@@ -1,4 +1,4 @@
-//! What workers say on the control channel; `docs/reference/worker-protocol.md` has the meaning of each field. Generated from gateway/catalog by `make generate`; do not edit.
+//! Records of workers on the control channel; `docs/reference/worker-protocol.md` has the meaning of each field. Generated from gateway/catalog by `make generate`; do not edit.
 
 use serde::Deserialize;
 
@@ -7,22 +7,22 @@ use serde::Deserialize;
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 #[allow(clippy::struct_excessive_bools)] // Each is a fact of another kind of line.
-pub(crate) struct Line {
+pub(crate) struct ControlRecord {
     #[serde(rename = "type")]
     pub(crate) kind: Kind,
     pub(crate) worker: u64,
     pub(crate) marks: bool,
     pub(crate) takes_ahead: bool,
-    pub(crate) requested: Requested,
+    pub(crate) requested: ListenAddress,
     pub(crate) tls: bool,
     pub(crate) waited_ms: Option<u64>,
-    pub(crate) others: Vec<Requested>,
+    pub(crate) others: Vec<ListenAddress>,
     pub(crate) port: Option<u16>,
     pub(crate) host: Option<String>,
     pub(crate) path: Option<String>,
     pub(crate) socket: String,
     pub(crate) preface: bool,
-    pub(crate) requests: Vec<Done>,
+    pub(crate) requests: Vec<RequestEnd>,
     pub(crate) ended: Vec<u64>,
     pub(crate) id: u64,
     pub(crate) by: u64,
@@ -64,24 +64,24 @@ pub(crate) struct Line {
     pub(crate) places: Vec<Adder>,
     pub(crate) why: String,
     pub(crate) number: u64,
-    pub(crate) taken: Option<Taken>,
+    pub(crate) taken: Option<ProfileRecord>,
     pub(crate) error: Option<String>,
     pub(crate) file: String,
     pub(crate) file_bytes: u64,
     pub(crate) used_us: u64,
     pub(crate) service_us: u64,
     pub(crate) overhead_us: u64,
-    pub(crate) components: Vec<Rendered>,
-    pub(crate) settings: Vec<Spent>,
+    pub(crate) components: Vec<ComponentReport>,
+    pub(crate) settings: Vec<SettingReport>,
     pub(crate) variants: Vec<String>,
     pub(crate) component: String,
     pub(crate) over: bool,
     pub(crate) message: serde_json::Value,
     pub(crate) serial: u64,
-    pub(crate) purges: Vec<Wanted>,
+    pub(crate) purges: Vec<PurgeTarget>,
 }
 
-/// Which line it is.
+/// Kind of a line.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
@@ -116,13 +116,13 @@ pub(crate) enum Kind {
     Send,
     Purge,
     PartsPurged,
-    /// Of a version that knows more.
+    /// Word of a version that knows more.
     #[default]
     #[serde(other)]
     Unknown,
 }
 
-/// How a request left the app.
+/// Way in which a request left the app.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Leaving {
@@ -131,7 +131,7 @@ pub(crate) enum Leaving {
     Upgrade,
     Wait,
     Abandoned,
-    /// Of a version that knows more.
+    /// Word of a version that knows more.
     #[default]
     #[serde(other)]
     Unknown,
@@ -140,7 +140,7 @@ pub(crate) enum Leaving {
 /// An address that the app asked for.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Requested {
+pub(crate) struct ListenAddress {
     pub(crate) port: Option<u16>,
     pub(crate) host: Option<String>,
     pub(crate) path: Option<String>,
@@ -149,7 +149,7 @@ pub(crate) struct Requested {
 /// A request that the app has let go.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Done {
+pub(crate) struct RequestEnd {
     pub(crate) id: u64,
     pub(crate) cpu_us: u64,
     pub(crate) shared: bool,
@@ -186,7 +186,7 @@ pub(crate) struct Adder {
 /// A profile that a worker has written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Taken {
+pub(crate) struct ProfileRecord {
     pub(crate) duration_ms: f64,
     pub(crate) used_ms: f64,
     pub(crate) renders: u64,
@@ -196,7 +196,7 @@ pub(crate) struct Taken {
 /// Renders of one component that ended alike.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Rendered {
+pub(crate) struct ComponentReport {
     pub(crate) component: String,
     pub(crate) outcome: String,
     pub(crate) count: u64,
@@ -206,7 +206,7 @@ pub(crate) struct Rendered {
 /// Pages with one setting of the dial.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Spent {
+pub(crate) struct SettingReport {
     pub(crate) setting: String,
     pub(crate) pages: u64,
     pub(crate) cpu_us: u64,
@@ -215,7 +215,7 @@ pub(crate) struct Spent {
 /// Pages that the app wants purged: one of the first four.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Wanted {
+pub(crate) struct PurgeTarget {
     pub(crate) url: Option<String>,
     pub(crate) prefix: Option<String>,
     pub(crate) tag: Option<String>,
