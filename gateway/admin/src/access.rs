@@ -29,7 +29,6 @@ const FORWARDED_PREFIX: &str = "x-forwarded-";
 
 impl Token {
     /// The token of this text.
-    #[must_use]
     pub fn new(text: &str) -> Self {
         Self(text.as_bytes().into())
     }

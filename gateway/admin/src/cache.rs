@@ -19,7 +19,7 @@ const OFF: &str = "The gateway keeps no pages: set cache.enabled = true, and sta
 /// Pages to purge.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Wanted {
+struct PurgeQuery {
     url: Option<String>,
     prefix: Option<String>,
     tag: Option<String>,
@@ -28,26 +28,28 @@ struct Wanted {
     soft: bool,
 }
 
-impl Wanted {
+impl PurgeQuery {
     /// None where it is not one of them.
     fn pages(self) -> Option<Vec<Purge>> {
         let is_url = |url: &String| ["https://", "http://", "/"].iter().any(|begin| url.starts_with(begin));
         match self {
-            Wanted { url: Some(url), prefix: None, tag: None, tags: None, all: false, .. } if is_url(&url) => {
+            PurgeQuery { url: Some(url), prefix: None, tag: None, tags: None, all: false, .. } if is_url(&url) => {
                 Some(vec![Purge::Url(url)])
             }
-            Wanted { prefix: Some(prefix), url: None, tag: None, tags: None, all: false, .. } if is_url(&prefix) => {
+            PurgeQuery { prefix: Some(prefix), url: None, tag: None, tags: None, all: false, .. }
+                if is_url(&prefix) =>
+            {
                 Some(vec![Purge::Prefix(prefix)])
             }
-            Wanted { tag: Some(tag), url: None, prefix: None, tags: None, all: false, .. } if !tag.is_empty() => {
+            PurgeQuery { tag: Some(tag), url: None, prefix: None, tags: None, all: false, .. } if !tag.is_empty() => {
                 Some(vec![Purge::Tag(tag)])
             }
-            Wanted { tags: Some(tags), url: None, prefix: None, tag: None, all: false, .. }
+            PurgeQuery { tags: Some(tags), url: None, prefix: None, tag: None, all: false, .. }
                 if tags.len() <= TAGS_MAX && tags.iter().all(|tag| !tag.is_empty()) =>
             {
                 Some(tags.into_iter().map(Purge::Tag).collect())
             }
-            Wanted { all: true, url: None, prefix: None, tag: None, tags: None, .. } => Some(vec![Purge::All]),
+            PurgeQuery { all: true, url: None, prefix: None, tag: None, tags: None, .. } => Some(vec![Purge::All]),
             _ => None,
         }
     }
@@ -55,7 +57,7 @@ impl Wanted {
 
 /// Purges, and answers when that is done.
 pub(crate) async fn purge(body: &Bytes, operator: &dyn Operator) -> Done {
-    let wanted: Wanted = match parsed(body) {
+    let wanted: PurgeQuery = match parsed(body) {
         Ok(wanted) => wanted,
         Err(refused) => return refused,
     };
@@ -93,7 +95,7 @@ mod tests {
     use super::*;
 
     fn pages(body: &str) -> Option<Vec<Purge>> {
-        serde_json::from_str::<Wanted>(body).ok()?.pages()
+        serde_json::from_str::<PurgeQuery>(body).ok()?.pages()
     }
 
     #[test]

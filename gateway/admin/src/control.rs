@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use serde::Serialize;
-use sluice_catalog::profiles::{Taken, Wish};
+use sluice_catalog::profiles::{ProfileFile, Wish};
 use sluice_catalog::refusals::{ProfileError, ReloadError, UpgradeError};
 use sluice_journal::{Filter, Journal, LineKind, Lines as LogLines, Subscription};
 use sluice_sockets::lines::{BoundedLine, Lines, json_line};
@@ -205,8 +205,8 @@ async fn follow_reload(
 /// Waits for profiles. `None` when the client goes away, which ends them.
 async fn follow_profile(
     requests: &mut Lines<ReadHalf<'_>>,
-    mut profile: oneshot::Receiver<Result<Vec<Taken>, ProfileError>>,
-) -> io::Result<Option<Result<Vec<Taken>, ProfileError>>> {
+    mut profile: oneshot::Receiver<Result<Vec<ProfileFile>, ProfileError>>,
+) -> io::Result<Option<Result<Vec<ProfileFile>, ProfileError>>> {
     loop {
         tokio::select! {
             taken = &mut profile => return Ok(Some(taken.unwrap_or(Err(ProfileError::Leaving)))),

@@ -6,13 +6,13 @@ use tokio::task::LocalSet;
 use super::*;
 use crate::tests_support::{SOON, TempDir, TestOperator, journal};
 
-struct Served {
+struct TestServer {
     dir: TempDir,
     operator: Rc<TestOperator>,
     journal: Journal,
 }
 
-impl Served {
+impl TestServer {
     async fn connect(&self) -> Client {
         Client(BufReader::new(UnixStream::connect(self.dir.0.join("control.sock")).await.unwrap()))
     }
@@ -40,8 +40,8 @@ impl Client {
     }
 }
 
-async fn with_server<Fut: Future>(test: impl FnOnce(Rc<Served>) -> Fut) {
-    let served = Rc::new(Served { dir: TempDir::new(), operator: TestOperator::shared(), journal: journal() });
+async fn with_server<Fut: Future>(test: impl FnOnce(Rc<TestServer>) -> Fut) {
+    let served = Rc::new(TestServer { dir: TempDir::new(), operator: TestOperator::shared(), journal: journal() });
     let socket = ControlSocket::bind(&served.dir.0.join("control.sock")).unwrap();
     let serve = socket.serve(served.operator.clone(), served.journal.clone());
     let local = LocalSet::new();

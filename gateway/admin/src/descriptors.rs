@@ -3,7 +3,6 @@
 use std::fs;
 
 /// Number of descriptors that the process has open.
-#[must_use]
 pub fn open(pid: &str) -> Option<u64> {
     let folder = format!("/proc/{pid}/fd");
     // Since Linux 6.2 the size says it, without a look at each of perhaps thousands.
@@ -12,7 +11,6 @@ pub fn open(pid: &str) -> Option<u64> {
 }
 
 /// Largest number of descriptors: its soft limit. `None` for no limit.
-#[must_use]
 pub fn limit(pid: &str) -> Option<u64> {
     let limits = fs::read_to_string(format!("/proc/{pid}/limits")).ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;

@@ -7,12 +7,12 @@ use sluice_catalog::snapshot::Purge;
 
 const TOKEN: &str = "0123456789abcdef";
 
-struct Served {
+struct TestServer {
     address: SocketAddr,
     operator: Rc<TestOperator>,
 }
 
-impl Served {
+impl TestServer {
     /// Sends bytes, and reads until the gateway closes.
     async fn exchange(&self, request: &str) -> String {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
@@ -29,9 +29,9 @@ impl Served {
     }
 }
 
-async fn with_server<Fut: Future>(test: impl FnOnce(Rc<Served>) -> Fut) {
+async fn with_server<Fut: Future>(test: impl FnOnce(Rc<TestServer>) -> Fut) {
     let http = MetricsHttp::bind("127.0.0.1:0").await.unwrap();
-    let served = Rc::new(Served { address: http.local_addr().unwrap(), operator: TestOperator::shared() });
+    let served = Rc::new(TestServer { address: http.local_addr().unwrap(), operator: TestOperator::shared() });
     let operator = Rc::clone(&served.operator);
     let secret = Secret { token: Token::new(TOKEN), file: None };
     let serve = http.serve(served.operator.clone(), journal(), secret, std::future::pending());

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sluice_catalog::profiles::{Taken, Wish};
+use sluice_catalog::profiles::{ProfileFile, Wish};
 use sluice_catalog::refusals::{DialError, FlameError, ProfileError, ReloadError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot::{
     CacheSnapshot, ClassesSnapshot, DialSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot,
@@ -35,7 +35,7 @@ pub use access::Token;
 pub use control::ControlSocket;
 pub use http::{MetricsHttp, Secret};
 pub use live::Live;
-pub use metrics::{OPERATOR_METRICS, page};
+pub use metrics::page;
 
 /// Questions and commands of the operator's side to the gateway.
 pub trait Operator {
@@ -75,14 +75,14 @@ pub trait Operator {
     /// the way; then this gateway continues as before.
     fn upgrade(&self, wanted: Upgrade) -> oneshot::Receiver<Result<u32, UpgradeError>>;
     /// Lets workers write profiles. Dropping the receiver ends that, and nothing is left.
-    fn profile(&self, wish: Wish) -> oneshot::Receiver<Result<Vec<Taken>, ProfileError>>;
+    fn profile(&self, wish: Wish) -> oneshot::Receiver<Result<Vec<ProfileFile>, ProfileError>>;
     /// Draws a flame graph: JSON as `packages/flame` reads it. Who drops the receiver ends that, and nothing is left.
     fn flame(&self, of: FlameOf) -> oneshot::Receiver<Result<Vec<u8>, FlameError>>;
     /// The gateway's latest seconds.
     fn live(&self) -> &Live;
     /// Whether work gets done.
     fn readiness(&self) -> Readiness;
-    /// Writes those of [`OPERATOR_METRICS`] that neither the snapshot nor the journal knows.
+    /// Writes the metrics that neither the snapshot nor the journal knows.
     fn write_metrics(&self, _page: &mut Page) {}
 }
 

@@ -21,7 +21,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::Operator;
-use crate::protocol::{Seen, Watched};
+use crate::protocol::{HistoryCursor, WatchReply};
 
 /// Dashboards that may be open at once.
 const VIEWERS_MAX: usize = 16;
@@ -63,7 +63,6 @@ pub(crate) struct Events {
 
 impl Live {
     /// No dashboards yet, of what this observer knows.
-    #[must_use]
     pub fn new(observer: Rc<Observer>) -> Self {
         Self { observer, state: RefCell::default() }
     }
@@ -115,7 +114,7 @@ impl Live {
             return None;
         }
         let epoch = self.observer.past.epoch();
-        let seen = last_event.and_then(Seen::parse).filter(|seen| seen.epoch == epoch);
+        let seen = last_event.and_then(HistoryCursor::parse).filter(|seen| seen.epoch == epoch);
         let missed = seen.as_ref().and_then(|seen| self.observer.past.since(seen.at_ms));
         // Those that the others have not been told yet come with the next event.
         let mut marks = self.observer.journal().marks_since(seen.as_ref().map_or(0, |seen| seen.mark));
@@ -152,7 +151,7 @@ impl Live {
     }
 
     /// Everything that `sluice top` draws, from the points and marks on that it has not seen.
-    pub(crate) fn watch(&self, operator: &dyn Operator, seen: &Seen) -> Watched {
+    pub(crate) fn watch(&self, operator: &dyn Operator, seen: &HistoryCursor) -> WatchReply {
         let status = operator.snapshot();
         let past = &self.observer.past;
         let epoch = past.epoch();
@@ -160,11 +159,11 @@ impl Live {
         let at_ms = if is_known { seen.at_ms } else { 0 };
         let points = past.since(at_ms).unwrap_or_else(|| past.latest());
         let marks = self.observer.journal().marks_since(if is_known { seen.mark } else { 0 });
-        Watched { epoch, now_ms: unix_ms(), status, points, marks, costs: costs(operator) }
+        WatchReply { epoch, now_ms: unix_ms(), status, points, marks, costs: costs(operator) }
     }
 
-    fn seen(&self, state: &State) -> Seen {
-        Seen { epoch: self.observer.past.epoch(), at_ms: self.observer.past.at_ms(), mark: state.marked }
+    fn seen(&self, state: &State) -> HistoryCursor {
+        HistoryCursor { epoch: self.observer.past.epoch(), at_ms: self.observer.past.at_ms(), mark: state.marked }
     }
 }
 
@@ -194,7 +193,7 @@ impl State {
     }
 }
 
-impl Seen {
+impl HistoryCursor {
     fn parse(id: &str) -> Option<Self> {
         let mut numbers = id.split('-').map(|number| number.parse().ok());
         let (epoch, at_ms, mark) = (numbers.next()??, numbers.next()??, numbers.next()??);
@@ -203,8 +202,8 @@ impl Seen {
 }
 
 /// One event in the form of a server-sent event. JSON holds no line feeds.
-fn event(name: &str, seen: &Seen, value: &impl Serialize) -> Bytes {
-    let Seen { epoch, at_ms, mark } = seen;
+fn event(name: &str, seen: &HistoryCursor, value: &impl Serialize) -> Bytes {
+    let HistoryCursor { epoch, at_ms, mark } = seen;
     let mut out = format!("id: {epoch}-{at_ms}-{mark}\nevent: {name}\ndata: ").into_bytes();
     // Maps with keys that are no text would be the only reason to fail, and there are none.
     if serde_json::to_writer(&mut out, value).is_err() {

@@ -72,8 +72,8 @@ async fn history_is_kept_while_nobody_looks() {
 
 #[test]
 fn ids_that_no_gateway_made_are_nothing() {
-    assert_eq!(Seen::parse("1-2-3"), Some(Seen { epoch: 1, at_ms: 2, mark: 3 }));
+    assert_eq!(HistoryCursor::parse("1-2-3"), Some(HistoryCursor { epoch: 1, at_ms: 2, mark: 3 }));
     for id in ["", "1-2", "1-2-3-4", "a-b-c", "1--3", "99999999999999999999-1-1"] {
-        assert_eq!(Seen::parse(id), None, "{id}");
+        assert_eq!(HistoryCursor::parse(id), None, "{id}");
     }
 }

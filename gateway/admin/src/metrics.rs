@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use sluice_catalog::metrics::{self, Metric};
+use sluice_catalog::metrics;
 use sluice_catalog::snapshot::{
     ComponentCacheSnapshot, RUN_CLASSES, ReactSnapshot, RunsSnapshot, Snapshot, WorkerSnapshot, WorkerState,
 };
@@ -15,60 +15,7 @@ use sluice_journal::{Bucket, Exposition, Journal, Page};
 
 use crate::{Operator, descriptors};
 
-/// Metrics of the catalogue that [`Operator::write_metrics`] has to write.
-pub static OPERATOR_METRICS: &[&Metric] = &[
-    &metrics::CERTIFICATE_EXPIRY_SECONDS,
-    &metrics::TRACE_SPANS_TOTAL,
-    &metrics::CONNECTIONS_TOTAL,
-    &metrics::STREAMS_TOTAL,
-    &metrics::COMPRESSION_ANSWERS_TOTAL,
-    &metrics::COMPRESSION_FALLBACKS_TOTAL,
-    &metrics::COMPRESSION_INPUT_BYTES_TOTAL,
-    &metrics::COMPRESSION_OUTPUT_BYTES_TOTAL,
-    &metrics::COMPRESSION_CPU_SECONDS_TOTAL,
-    &metrics::MEMORY_BUFFERS_BYTES,
-    &metrics::TEMP_BYTES,
-    &metrics::CACHE_REQUESTS_TOTAL,
-    &metrics::CACHE_STORED_TOTAL,
-    &metrics::CACHE_PURGED_TOTAL,
-    &metrics::CACHE_PAGES,
-    &metrics::CACHE_BYTES,
-    &metrics::INCLUDES_TOTAL,
-    &metrics::CACHE_DISK_UP,
-    &metrics::CACHE_DISK_PAGES,
-    &metrics::CACHE_DISK_BYTES,
-    &metrics::CACHE_DISK_LOOK_UPS_TOTAL,
-    &metrics::CACHE_DISK_WRITES_TOTAL,
-    &metrics::CACHE_SHARED_UP,
-    &metrics::CACHE_SHARED_LOOK_UPS_TOTAL,
-    &metrics::CACHE_SHARED_WRITES_TOTAL,
-    &metrics::CACHE_SHARED_PURGES_TOTAL,
-    &metrics::REQUESTS_RETRIED_TOTAL,
-    &metrics::QUARANTINED_REQUESTS,
-    &metrics::QUARANTINE_REFUSED_TOTAL,
-    &metrics::ALARMS,
-    &metrics::WORKERS_WANTED,
-    &metrics::WORKER_HEAP_USED_BYTES,
-    &metrics::WORKER_OPEN_DESCRIPTORS,
-    &metrics::WORKER_DESCRIPTORS_MAX,
-    &metrics::WORKER_EVENT_LOOP_UTILIZATION_RATIO,
-    &metrics::EVENT_LOOP_DELAY_SECONDS,
-    &metrics::WORKER_EVENT_LOOP_DELAY_SECONDS,
-    &metrics::WORKER_GC_RATIO,
-    &metrics::WORKER_UNATTRIBUTED_CPU_RATIO,
-    &metrics::COMPONENT_RENDERS_TOTAL,
-    &metrics::COMPONENT_CPU_SECONDS_TOTAL,
-    &metrics::SETTING_PAGES_TOTAL,
-    &metrics::SETTING_CPU_SECONDS_TOTAL,
-    &metrics::VITALS_REPORTS_TOTAL,
-    &metrics::VITALS_SECONDS,
-    &metrics::VITALS_LAYOUT_SHIFT,
-    &metrics::VITALS_BYTES_TOTAL,
-    &metrics::VITALS_FAULTS_TOTAL,
-];
-
 /// Everything there is to know.
-#[must_use]
 pub fn page(operator: &dyn Operator, journal: &Journal, format: Exposition) -> String {
     let mut page = Page::new(format);
     let snapshot = operator.snapshot();
@@ -126,7 +73,7 @@ fn write_queue(page: &mut Page, snapshot: &Snapshot) {
 /// Figures of a place in the pool. While a worker is replaced there are two in one place; their numbers are added up, as
 /// two samples with the same labels are not allowed.
 #[derive(Default)]
-struct Place {
+struct SlotTotals {
     restarts: u64,
     requests: u64,
     cpu_ms: Option<f64>,
@@ -139,7 +86,7 @@ fn write_workers(page: &mut Page, workers: &[WorkerSnapshot]) {
         let count = workers.iter().filter(|worker| worker.state == state).count();
         page.sample(&[("state", state.as_str())], count);
     }
-    let mut places: BTreeMap<u32, Place> = BTreeMap::new();
+    let mut places: BTreeMap<u32, SlotTotals> = BTreeMap::new();
     for worker in workers {
         let place = places.entry(worker.instance).or_default();
         place.restarts = place.restarts.max(worker.restarts_total);
@@ -151,7 +98,7 @@ fn write_workers(page: &mut Page, workers: &[WorkerSnapshot]) {
             *place.rss_bytes.get_or_insert_default() += rss_bytes;
         }
     }
-    let places: Vec<(String, Place)> =
+    let places: Vec<(String, SlotTotals)> =
         places.into_iter().map(|(instance, place)| (instance.to_string(), place)).collect();
     page.metric(&metrics::WORKER_RESTARTS_TOTAL);
     for (instance, place) in &places {
@@ -224,8 +171,62 @@ fn own_resident_bytes() -> Option<u64> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use sluice_catalog::metrics::Metric;
+
     use super::*;
     use crate::tests_support::{TestOperator, journal};
+
+    /// Metrics of the catalogue that [`Operator::write_metrics`] has to write.
+    static OPERATOR_METRICS: &[&Metric] = &[
+        &metrics::CERTIFICATE_EXPIRY_SECONDS,
+        &metrics::TRACE_SPANS_TOTAL,
+        &metrics::CONNECTIONS_TOTAL,
+        &metrics::STREAMS_TOTAL,
+        &metrics::COMPRESSION_ANSWERS_TOTAL,
+        &metrics::COMPRESSION_FALLBACKS_TOTAL,
+        &metrics::COMPRESSION_INPUT_BYTES_TOTAL,
+        &metrics::COMPRESSION_OUTPUT_BYTES_TOTAL,
+        &metrics::COMPRESSION_CPU_SECONDS_TOTAL,
+        &metrics::MEMORY_BUFFERS_BYTES,
+        &metrics::TEMP_BYTES,
+        &metrics::CACHE_REQUESTS_TOTAL,
+        &metrics::CACHE_STORED_TOTAL,
+        &metrics::CACHE_PURGED_TOTAL,
+        &metrics::CACHE_PAGES,
+        &metrics::CACHE_BYTES,
+        &metrics::INCLUDES_TOTAL,
+        &metrics::CACHE_DISK_UP,
+        &metrics::CACHE_DISK_PAGES,
+        &metrics::CACHE_DISK_BYTES,
+        &metrics::CACHE_DISK_LOOK_UPS_TOTAL,
+        &metrics::CACHE_DISK_WRITES_TOTAL,
+        &metrics::CACHE_SHARED_UP,
+        &metrics::CACHE_SHARED_LOOK_UPS_TOTAL,
+        &metrics::CACHE_SHARED_WRITES_TOTAL,
+        &metrics::CACHE_SHARED_PURGES_TOTAL,
+        &metrics::REQUESTS_RETRIED_TOTAL,
+        &metrics::QUARANTINED_REQUESTS,
+        &metrics::QUARANTINE_REFUSED_TOTAL,
+        &metrics::ALARMS,
+        &metrics::WORKERS_WANTED,
+        &metrics::WORKER_HEAP_USED_BYTES,
+        &metrics::WORKER_OPEN_DESCRIPTORS,
+        &metrics::WORKER_DESCRIPTORS_MAX,
+        &metrics::WORKER_EVENT_LOOP_UTILIZATION_RATIO,
+        &metrics::EVENT_LOOP_DELAY_SECONDS,
+        &metrics::WORKER_EVENT_LOOP_DELAY_SECONDS,
+        &metrics::WORKER_GC_RATIO,
+        &metrics::WORKER_UNATTRIBUTED_CPU_RATIO,
+        &metrics::COMPONENT_RENDERS_TOTAL,
+        &metrics::COMPONENT_CPU_SECONDS_TOTAL,
+        &metrics::SETTING_PAGES_TOTAL,
+        &metrics::SETTING_CPU_SECONDS_TOTAL,
+        &metrics::VITALS_REPORTS_TOTAL,
+        &metrics::VITALS_SECONDS,
+        &metrics::VITALS_LAYOUT_SHIFT,
+        &metrics::VITALS_BYTES_TOTAL,
+        &metrics::VITALS_FAULTS_TOTAL,
+    ];
 
     #[test]
     fn every_metric_of_the_catalogue_is_on_the_page_once() {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use sluice_catalog::dashboard::{Costs, Mark, Point};
-use sluice_catalog::profiles::{Taken, Wish};
+use sluice_catalog::profiles::{ProfileFile, Wish};
 use sluice_catalog::snapshot::{
     CacheSnapshot, ClassesSnapshot, DialSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot,
     UnkeptSnapshot,
@@ -26,7 +26,7 @@ pub enum Request {
     /// State of the gateway.
     Status,
     /// State of the gateway, the history, and the events that the asker has not seen.
-    Watch(Seen),
+    Watch(HistoryCursor),
     /// Leave.
     Stop,
     /// Change the number of workers.
@@ -112,8 +112,8 @@ fn lines_default() -> u64 {
 /// Last item that a watcher has seen: the gateway's history, the end of a point in it, and a mark. All zero for nothing yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Seen {
-    /// Start of the history, as in [`Watched`].
+pub struct HistoryCursor {
+    /// Start of the history, as in [`WatchReply`].
     pub epoch: u64,
     /// End of the latest point, Unix time in milliseconds.
     pub at_ms: u64,
@@ -123,7 +123,7 @@ pub struct Seen {
 
 /// The answer to `watch`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Watched {
+pub struct WatchReply {
     /// Start of this gateway's history, Unix time in milliseconds; differs between gateways.
     pub epoch: u64,
     /// The gateway's clock, Unix time in milliseconds.
@@ -148,7 +148,7 @@ pub struct Reply {
     pub status: Option<Snapshot>,
     /// The answer to `watch`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub watched: Option<Box<Watched>>,
+    pub watched: Option<Box<WatchReply>>,
     /// Workers wanted before, after `scale`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workers_before: Option<u32>,
@@ -175,7 +175,7 @@ pub struct Reply {
     pub purged: Option<u64>,
     /// The answer to `profile`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub profiles: Option<Vec<Taken>>,
+    pub profiles: Option<Vec<ProfileFile>>,
     /// Requests that are in it now, after `quarantine`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quarantined: Option<Vec<QuarantinedRequest>>,
@@ -195,13 +195,11 @@ pub struct Reply {
 
 impl Reply {
     /// Answer for a success.
-    #[must_use]
     pub fn done() -> Self {
         Self { ok: true, ..Self::default() }
     }
 
     /// Answer for a failure.
-    #[must_use]
     pub fn failed(code: &str, error: impl Display) -> Self {
         Self { code: Some(code.to_owned()), error: Some(error.to_string()), ..Self::default() }
     }
@@ -245,7 +243,7 @@ mod tests {
             (r#"{"command":"status"}"#, Request::Status),
             (
                 r#"{"command":"watch","epoch":1,"at_ms":2,"mark":3}"#,
-                Request::Watch(Seen { epoch: 1, at_ms: 2, mark: 3 }),
+                Request::Watch(HistoryCursor { epoch: 1, at_ms: 2, mark: 3 }),
             ),
             (r#"{"command":"stop"}"#, Request::Stop),
             (r#"{"command":"reload"}"#, Request::Reload),
@@ -277,7 +275,10 @@ mod tests {
             assert_eq!(serde_json::from_str::<Request>(text).unwrap(), request);
             assert_eq!(serde_json::to_string(&request).unwrap(), text);
         }
-        assert_eq!(serde_json::from_str::<Request>(r#"{"command":"watch"}"#).unwrap(), Request::Watch(Seen::default()));
+        assert_eq!(
+            serde_json::from_str::<Request>(r#"{"command":"watch"}"#).unwrap(),
+            Request::Watch(HistoryCursor::default())
+        );
         let short = Request::Logs { lines: 100, follow: false, worker: None, kind: None };
         assert_eq!(serde_json::from_str::<Request>(r#"{"command":"logs"}"#).unwrap(), short);
     }

@@ -203,7 +203,7 @@ impl Operator for TestOperator {
     fn profile(
         &self,
         _wish: sluice_catalog::profiles::Wish,
-    ) -> tokio::sync::oneshot::Receiver<Result<Vec<sluice_catalog::profiles::Taken>, ProfileError>> {
+    ) -> tokio::sync::oneshot::Receiver<Result<Vec<sluice_catalog::profiles::ProfileFile>, ProfileError>> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         sender.send(Err(ProfileError::NoWorker)).unwrap();
         receiver

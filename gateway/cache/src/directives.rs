@@ -39,7 +39,6 @@ pub struct Directives {
 }
 
 /// The directives of a request.
-#[must_use]
 pub fn of_request(fields: &Fields) -> Directives {
     let mut found = Directives::default();
     for (name, value) in fields.get_all("cache-control").flat_map(list) {
@@ -49,7 +48,6 @@ pub fn of_request(fields: &Fields) -> Directives {
 }
 
 /// The directives of a response.
-#[must_use]
 pub fn of_response(fields: &Fields) -> Directives {
     let mut found = Directives::default();
     if let Some(members) = targeted(fields) {

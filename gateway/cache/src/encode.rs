@@ -24,7 +24,7 @@ const AHEAD_MS_MAX: u64 = 1_000;
 
 /// A page that is to be written.
 #[derive(Clone, Copy, Debug)]
-pub struct Written<'p> {
+pub struct PageRecord<'p> {
     /// URL of the page, as [`crate::key_of`] gives it.
     pub key: &'p str,
     /// Head as it is sent, without its age.
@@ -67,14 +67,12 @@ pub enum Unreadable {
 }
 
 /// The checksum that pages have, CRC-32: against damage, and not against somebody who means harm.
-#[must_use]
 pub fn checksum(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
 /// The page as bytes. `clock_ms`: milliseconds of the clock that its reader has too.
-#[must_use]
-pub fn encode(page: &Written<'_>, now: Moment, clock_ms: u64) -> Vec<u8> {
+pub fn encode(page: &PageRecord<'_>, now: Moment, clock_ms: u64) -> Vec<u8> {
     let fields: usize = page.head.fields.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
     let mut out = Vec::with_capacity(FRONT_BYTES + 256 + page.key.len() + fields + page.body.len());
     out.extend_from_slice(&MAGIC);

@@ -30,7 +30,7 @@ fn page(cache_control: &str) -> Page {
         fields(&[("Cache-Control", cache_control), ("Age", "10"), ("Vary", "Accept-Language"), ("X-Empty", "")]),
     );
     let chosen = ["cookie:b".to_owned()];
-    let policy = storable(Answered {
+    let policy = storable(StorageCandidate {
         request: &request,
         response: &head,
         chosen: &chosen,
@@ -50,7 +50,7 @@ fn page(cache_control: &str) -> Page {
 
 fn written(page: &Page, now: Moment, clock_ms: u64) -> Bytes {
     let Page { key, head, policy, tags, body } = page;
-    encode(&Written { key, head, policy, tags, body }, now, clock_ms).into()
+    encode(&PageRecord { key, head, policy, tags, body }, now, clock_ms).into()
 }
 
 #[test]

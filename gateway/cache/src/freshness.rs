@@ -27,7 +27,6 @@ pub struct Stamp {
 
 impl Stamp {
     /// `asked`: when the request for it was sent.
-    #[must_use]
     pub fn of(fields: &Fields, asked: Moment, came: Moment) -> Self {
         let apparent_s = date(fields, "date").map_or(0, |date| came.wall_s.saturating_sub(date));
         let delay_s = came.steady_ms.saturating_sub(asked.steady_ms) / 1000;
@@ -49,7 +48,6 @@ impl Stamp {
     }
 
     /// Age, seconds.
-    #[must_use]
     pub fn age_s(self, now: Moment) -> u64 {
         self.initial_age_s.saturating_add(now.steady_ms.saturating_sub(self.came_ms) / 1000)
     }

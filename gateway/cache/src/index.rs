@@ -66,7 +66,6 @@ impl Index {
     }
 
     /// A walk through what the purge means.
-    #[must_use]
     pub fn walk(&self, purge: &Purge) -> Walk {
         let (url, is_whole) = match purge {
             Purge::Tag(tag) => return Walk::Tag { tag: tag.as_str().into(), after: None },

@@ -48,7 +48,6 @@ pub struct Site<'a> {
 /// their order, which apps can see. Behind a proxy that names another host than it asks for, the key has the proxy's host, a space,
 /// and the host that it asks for. An app may write either into its page. None if the key is too long, or the proxy's word is no
 /// host.
-#[must_use]
 pub fn key_of(head: &RequestHead, site: Site<'_>, rules: &KeyRules) -> Option<String> {
     if head.authority.len() + head.path_and_query.len() > MAX_KEY_BYTES {
         return None;
@@ -70,7 +69,6 @@ pub fn key_of(head: &RequestHead, site: Site<'_>, rules: &KeyRules) -> Option<St
 
 /// The target that a render for many asks for: without the parameters that count for nothing, which the app could write into its
 /// page.
-#[must_use]
 pub fn target_for_all(target: &str, rules: &KeyRules) -> String {
     let Some((path, query)) = target.split_once('?') else { return target.to_owned() };
     if counted(query, rules).count() == query.split('&').count() {
@@ -111,7 +109,6 @@ impl KeyRules {
     }
 
     /// The URL of a page as keys begin, from a URL or, for all hosts, a path that somebody has written.
-    #[must_use]
     pub fn url(&self, text: &str) -> String {
         let text = text.split(['#', ' ']).next().unwrap_or_default();
         let (site, target) = split(text);
@@ -125,7 +122,6 @@ impl KeyRules {
 }
 
 /// The beginning of URLs, or of paths on all hosts, from what somebody has written.
-#[must_use]
 pub fn prefix_of(text: &str) -> String {
     let (site, target) = split(text.split(['#', ' ']).next().unwrap_or_default());
     format!("{}{target}", site.to_ascii_lowercase())
@@ -139,14 +135,12 @@ fn split(url: &str) -> (&str, &str) {
 }
 
 /// Whether the key is that of this page, by [`KeyRules::url`].
-#[must_use]
 pub fn is_page(key: &str, url: &str) -> bool {
     let key = if is_path(url) { split(key).1 } else { key };
     key.strip_prefix(url).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 /// All URLs of which [`is_page`] says that the key is theirs: it, and its path on all hosts, with and without the host that a proxy asks for.
-#[must_use]
 pub fn names_of(key: &str) -> [&str; 4] {
     let page = key.split(' ').next().unwrap_or_default();
     let path = |of: &'_ str| site_of(of).len();
@@ -154,7 +148,6 @@ pub fn names_of(key: &str) -> [&str; 4] {
 }
 
 /// A prefix that is short enough to be remembered: a longer one is cut, so that it means more.
-#[must_use]
 pub fn coarse(prefix: &str) -> &str {
     let fits = |at: &usize| prefix.is_char_boundary(*at);
     &prefix[..(0..=PREFIX_BYTES_MAX.min(prefix.len())).rev().find(fits).unwrap_or(0)]
@@ -167,20 +160,17 @@ pub fn begins(key: &str, prefix: &str) -> bool {
 }
 
 /// Whether a URL or a prefix is meant on all hosts.
-#[must_use]
 pub fn is_path(url: &str) -> bool {
     url.starts_with('/')
 }
 
 /// Scheme and host of a key.
-#[must_use]
 pub fn site_of(key: &str) -> &str {
     split(key).0
 }
 
 /// Whether an app could write what this field says into its page although it distinguishes no two pages. A render for many is
 /// asked for without such fields.
-#[must_use]
 pub fn is_reflected(name: &str) -> bool {
     const REFLECTED: [&str; 46] = [
         // The gateway writes one of its own.
@@ -243,7 +233,6 @@ pub fn is_reflected(name: &str) -> bool {
 }
 
 /// Whether frameworks ask for another form of a page by this field, some without a word of it in `Vary`.
-#[must_use]
 pub fn is_switch(name: &str) -> bool {
     let is = |known: &str| name.eq_ignore_ascii_case(known);
     match name.len() {

@@ -17,14 +17,14 @@ mod update;
 mod vary;
 
 pub use directives::{Directives, of_request, of_response};
-pub use encode::{Page, Unreadable, Written, checksum, decode, encode};
+pub use encode::{Page, PageRecord, Unreadable, checksum, decode, encode};
 pub use freshness::{Moment, Stamp};
 pub use index::{Index, Walk};
 pub use key::{
     KeyRules, MAX_KEY_BYTES, Site, begins, coarse, is_page, is_path, is_reflected, is_switch, key_of, names_of,
     prefix_of, site_of, target_for_all,
 };
-pub use storable::{Answered, RULES_VERSION, Refused, Rule, is_of_request, renewed, storable};
+pub use storable::{RULES_VERSION, Rule, StorageCandidate, StorageRefusal, is_of_request, renewed, storable};
 pub use stored::{Policy, Reuse, StaleLimits};
 pub use tags::{PARTS_FIELD, Parts, TAG_FIELDS, TAGS_MAX, joined, tags};
 pub use update::freshened;

@@ -20,7 +20,7 @@ pub struct Rule {
 
 /// Reason for not storing a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum StorageRefusal {
     /// Another method than GET.
     Method,
     /// The status stands for a part of a page, or concerns one client.
@@ -47,30 +47,31 @@ pub enum Refused {
     Tags,
 }
 
-impl Refused {
+impl StorageRefusal {
     /// Reason in a few words, for logs and for people who ask.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
-            Refused::Method => "the method is not GET",
-            Refused::Status => "answers of this status are not stored",
-            Refused::NoStore => "no-store",
-            Refused::Private => "private",
-            Refused::NoCache => "no-cache",
-            Refused::SetCookie => "it sets a cookie",
-            Refused::Authorization => "the request had credentials, and the answer has neither public nor s-maxage",
-            Refused::Cookie => "the request had cookies, and the answer has neither public nor s-maxage",
-            Refused::Vary => "Vary has * or too many fields",
-            Refused::NoFreshness => "nothing says for how long it is fresh",
-            Refused::Stale => "it is stale at once",
-            Refused::Tags => "it has more tags than are kept of a page",
+            StorageRefusal::Method => "the method is not GET",
+            StorageRefusal::Status => "answers of this status are not stored",
+            StorageRefusal::NoStore => "no-store",
+            StorageRefusal::Private => "private",
+            StorageRefusal::NoCache => "no-cache",
+            StorageRefusal::SetCookie => "it sets a cookie",
+            StorageRefusal::Authorization => {
+                "the request had credentials, and the answer has neither public nor s-maxage"
+            }
+            StorageRefusal::Cookie => "the request had cookies, and the answer has neither public nor s-maxage",
+            StorageRefusal::Vary => "Vary has * or too many fields",
+            StorageRefusal::NoFreshness => "nothing says for how long it is fresh",
+            StorageRefusal::Stale => "it is stale at once",
+            StorageRefusal::Tags => "it has more tags than are kept of a page",
         }
     }
 }
 
 /// A response, the request that it answers, and what the config says of both.
 #[derive(Clone, Copy, Debug)]
-pub struct Answered<'a> {
+pub struct StorageCandidate<'a> {
     /// The request as the app got it.
     pub request: &'a RequestHead,
     /// The response as the app gave it.
@@ -89,9 +90,9 @@ pub struct Answered<'a> {
 ///
 /// # Errors
 /// Why it may not.
-pub fn storable(answered: Answered<'_>) -> Result<Policy, Refused> {
+pub fn storable(answered: StorageCandidate<'_>) -> Result<Policy, StorageRefusal> {
     let policy = renewed(answered)?;
-    let Answered { response, came, .. } = answered;
+    let StorageCandidate { response, came, .. } = answered;
     // With a validator the app can say that it has not changed since. One that was never to be fresh costs more than it saves.
     let has_validator = ["etag", "last-modified"].iter().any(|name| response.fields.contains(name));
     let may_be_renewed = policy.lifetime_s() > 0 && has_validator;
@@ -99,7 +100,7 @@ pub fn storable(answered: Answered<'_>) -> Result<Policy, Refused> {
     if is_fresh || may_be_renewed || policy.may_be_stale_while_revalidated(came) {
         Ok(policy)
     } else {
-        Err(Refused::Stale)
+        Err(StorageRefusal::Stale)
     }
 }
 
@@ -107,50 +108,50 @@ pub fn storable(answered: Answered<'_>) -> Result<Policy, Refused> {
 ///
 /// # Errors
 /// Why it may not be stored any more.
-pub fn renewed(answered: Answered<'_>) -> Result<Policy, Refused> {
-    let Answered { request, response, chosen, rule, asked, came } = answered;
+pub fn renewed(answered: StorageCandidate<'_>) -> Result<Policy, StorageRefusal> {
+    let StorageCandidate { request, response, chosen, rule, asked, came } = answered;
     let told = of_response(&response.fields);
     let is_understood = is_understood(response.status);
     if request.method != Method::Get {
-        return Err(Refused::Method);
+        return Err(StorageRefusal::Method);
     }
     if !(200..600).contains(&response.status) || matches!(response.status, 206 | 304) {
-        return Err(Refused::Status);
+        return Err(StorageRefusal::Status);
     }
     if told.must_understand && !is_understood {
-        return Err(Refused::Status);
+        return Err(StorageRefusal::Status);
     }
     // RFC 9111 §5.2.2.3: who understands the status goes by the other directives.
     if (told.no_store && !told.must_understand) || of_request(&request.fields).no_store {
-        return Err(Refused::NoStore);
+        return Err(StorageRefusal::NoStore);
     }
     if told.private {
-        return Err(Refused::Private);
+        return Err(StorageRefusal::Private);
     }
     // Apps that know nothing of `Cache-Control` say it so.
     let is_old_word = !told.targeted && !response.fields.contains("cache-control");
     if told.no_cache
         || is_old_word && response.fields.get_all("pragma").any(|line| line.eq_ignore_ascii_case(b"no-cache"))
     {
-        return Err(Refused::NoCache);
+        return Err(StorageRefusal::NoCache);
     }
     if response.fields.contains("set-cookie") {
-        return Err(Refused::SetCookie);
+        return Err(StorageRefusal::SetCookie);
     }
-    let dimensions = Dimensions::of(&request.fields, &response.fields, chosen).ok_or(Refused::Vary)?;
+    let dimensions = Dimensions::of(&request.fields, &response.fields, chosen).ok_or(StorageRefusal::Vary)?;
     let is_for_all = told.public || told.s_maxage.is_some() || told.targeted;
     // RFC 9111 §3.5.
     if request.fields.contains("authorization") && !(told.public || told.s_maxage.is_some() || told.must_revalidate) {
-        return Err(Refused::Authorization);
+        return Err(StorageRefusal::Authorization);
     }
     let lifetime_s = lifetime_s(&told, &response.fields, came);
     let is_by_rule = lifetime_s.is_none() && rule.ttl_s.is_some() && response.status == 200;
     // Stricter than RFC 9111: an app that forgets to say `private` must not show one user's page to another (I7).
     let is_cookie_counted = dimensions.has("cookie");
     if request.fields.contains("cookie") && !(is_for_all || is_by_rule || is_cookie_counted) {
-        return Err(Refused::Cookie);
+        return Err(StorageRefusal::Cookie);
     }
-    let lifetime_s = if is_by_rule { rule.ttl_s } else { lifetime_s }.ok_or(Refused::NoFreshness)?;
+    let lifetime_s = if is_by_rule { rule.ttl_s } else { lifetime_s }.ok_or(StorageRefusal::NoFreshness)?;
     let stamp = Stamp::of(&response.fields, asked, came);
     let policy = Policy::new(&told, dimensions, lifetime_s, stamp);
     Ok(if is_of_request(response.status) { policy.for_a_moment(came) } else { policy })
@@ -159,7 +160,6 @@ pub fn renewed(answered: Answered<'_>) -> Result<Policy, Refused> {
 /// Whether the request may be to blame for an error, by something that distinguishes no two pages: a malformed or large header, a range,
 /// a client that asks too often. An app that sets `Cache-Control` before its handler runs sends such errors as public pages. So they are
 /// used for a moment only, and take the place of no page that may be used.
-#[must_use]
 pub fn is_of_request(status: u16) -> bool {
     status >= 400 && !matches!(status, 404 | 410 | 414 | 451 | 501)
 }

@@ -68,19 +68,16 @@ impl Policy {
     }
 
     /// Age, seconds.
-    #[must_use]
     pub fn age_s(&self, now: Moment) -> u64 {
         self.stamp.age_s(now)
     }
 
     /// Age, milliseconds.
-    #[must_use]
     pub fn age_ms(&self, now: Moment) -> u64 {
         self.stamp.age_ms(now)
     }
 
     /// Freshness at its arrival, seconds.
-    #[must_use]
     pub fn lifetime_s(&self) -> u64 {
         self.lifetime_s
     }
@@ -94,7 +91,6 @@ impl Policy {
     }
 
     /// Whether it may be used. A moment before it came, as after a clock was set, is the moment when it came.
-    #[must_use]
     pub fn reuse(&self, now: Moment, limits: StaleLimits) -> Reuse {
         let age_s = self.age_s(now);
         if age_s < self.lifetime_s {
@@ -124,14 +120,12 @@ impl Policy {
     }
 
     /// Largest number of seconds from now for which it is useful.
-    #[must_use]
     pub fn useful_s(&self, now: Moment, limits: StaleLimits) -> u64 {
         let stale_s = if self.never_stale { 0 } else { self.while_revalidate_s.max(self.if_error_s(limits)) };
         self.lifetime_s.saturating_add(stale_s).saturating_sub(self.age_s(now))
     }
 
     /// Whether it is for this request.
-    #[must_use]
     pub fn is_for(&self, request: &Fields) -> bool {
         self.dimensions.match_request(request)
     }

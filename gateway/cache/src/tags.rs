@@ -37,7 +37,6 @@ impl Parts {
 
 /// The tags of a response, sorted: separated by commas or spaces in `Cache-Tag` and `Surrogate-Key`, and those of its parts. None where they
 /// are too many.
-#[must_use]
 pub fn tags(fields: &Fields, parts: &Parts) -> Option<Vec<Box<str>>> {
     let lines = TAG_FIELDS.iter().flat_map(|name| fields.get_all(name));
     let words = lines.flat_map(elements).flat_map(|element| element.split(|byte| *byte == b' '));
@@ -46,7 +45,6 @@ pub fn tags(fields: &Fields, parts: &Parts) -> Option<Vec<Box<str>>> {
 }
 
 /// Joins these tags with those of the parts, sorted. None if they are too many.
-#[must_use]
 pub fn joined(mut tags: Vec<Box<str>>, parts: &Parts) -> Option<Vec<Box<str>>> {
     tags.extend(parts.tags.iter().cloned());
     tags.sort_unstable();

@@ -26,15 +26,20 @@ fn at(after_s: u64) -> Moment {
     Moment { wall_s: WALL_S + after_s, steady_ms: 1_000_000 + after_s * 1000 }
 }
 
-fn stored_for(request: &RequestHead, answer: &[(&str, &str)]) -> Result<Policy, Refused> {
+fn stored_for(request: &RequestHead, answer: &[(&str, &str)]) -> Result<Policy, StorageRefusal> {
     judged(request, &ResponseHead::new(200, fields(answer)), &[], Rule::default())
 }
 
-fn judged(request: &RequestHead, response: &ResponseHead, chosen: &[String], rule: Rule) -> Result<Policy, Refused> {
-    storable(Answered { request, response, chosen, rule, asked: at(0), came: at(0) })
+fn judged(
+    request: &RequestHead,
+    response: &ResponseHead,
+    chosen: &[String],
+    rule: Rule,
+) -> Result<Policy, StorageRefusal> {
+    storable(StorageCandidate { request, response, chosen, rule, asked: at(0), came: at(0) })
 }
 
-fn stored(answer: &[(&str, &str)]) -> Result<Policy, Refused> {
+fn stored(answer: &[(&str, &str)]) -> Result<Policy, StorageRefusal> {
     stored_for(&get(&[]), answer)
 }
 
@@ -99,58 +104,61 @@ fn what_surrogate_control_adds_to_a_lifetime_is_used_while_a_new_one_is_fetched(
 #[test]
 fn what_is_not_meant_for_others_is_not_stored() {
     for (answer, why) in [
-        (&[][..], Refused::NoFreshness),
-        (&[("ETag", "\"1\""), ("Last-Modified", DATE)], Refused::NoFreshness),
-        (&[("Cache-Control", "public")], Refused::NoFreshness),
-        (&[("Cache-Control", "max-age=60, no-store")], Refused::NoStore),
-        (&[("Cache-Control", "max-age=60, private")], Refused::Private),
-        (&[("Cache-Control", "max-age=60, Private=\"set-cookie\"")], Refused::Private),
-        (&[("Cache-Control", "max-age=60, no-cache")], Refused::NoCache),
-        (&[("Cache-Control", "max-age=60"), ("Set-Cookie", "a=b")], Refused::SetCookie),
-        (&[("Cache-Control", "public, s-maxage=60"), ("Set-Cookie", "a=b")], Refused::SetCookie),
-        (&[("Expires", "Sun, 06 Nov 1994 08:50:37 GMT"), ("Pragma", "no-cache")], Refused::NoCache),
-        (&[("Cache-Control", "max-age=60"), ("Vary", "*")], Refused::Vary),
-        (&[("Cache-Control", "max-age=60"), ("Vary", "X-Forwarded-For")], Refused::Vary),
-        (&[("Cache-Control", "max-age=60"), ("Vary", "Accept, *")], Refused::Vary),
-        (&[("Cache-Control", "max-age=0")], Refused::Stale),
-        (&[("Cache-Control", "max-age=-5")], Refused::Stale),
-        (&[("Cache-Control", "max-age=a60")], Refused::Stale),
-        (&[("Cache-Control", "max-age=60.5")], Refused::Stale),
-        (&[("Cache-Control", "max-age='60'")], Refused::Stale),
-        (&[("Cache-Control", "max-age")], Refused::Stale),
-        (&[("Cache-Control", "max-age=60"), ("Age", "60")], Refused::Stale),
-        (&[("Cache-Control", "max-age=60"), ("Age", "60, 0")], Refused::Stale),
-        (&[("Cache-Control", "max-age=60"), ("Age", "60"), ("Age", "0")], Refused::Stale),
-        (&[("Cache-Control", "max-age=60"), ("Age", "99999999999999999999")], Refused::Stale),
-        (&[("Expires", "0")], Refused::Stale),
-        (&[("Expires", DATE), ("Date", DATE)], Refused::Stale),
-        (&[("Cache-Control", "max-age=60"), ("CDN-Cache-Control", "no-store")], Refused::NoStore),
-        (&[("Cache-Control", "max-age=60"), ("Surrogate-Control", "no-store, content=\"ESI/1.0\"")], Refused::NoStore),
-        (&[("Cache-Control", "max-age=60"), ("CDN-Cache-Control", "private, max-age=60")], Refused::Private),
+        (&[][..], StorageRefusal::NoFreshness),
+        (&[("ETag", "\"1\""), ("Last-Modified", DATE)], StorageRefusal::NoFreshness),
+        (&[("Cache-Control", "public")], StorageRefusal::NoFreshness),
+        (&[("Cache-Control", "max-age=60, no-store")], StorageRefusal::NoStore),
+        (&[("Cache-Control", "max-age=60, private")], StorageRefusal::Private),
+        (&[("Cache-Control", "max-age=60, Private=\"set-cookie\"")], StorageRefusal::Private),
+        (&[("Cache-Control", "max-age=60, no-cache")], StorageRefusal::NoCache),
+        (&[("Cache-Control", "max-age=60"), ("Set-Cookie", "a=b")], StorageRefusal::SetCookie),
+        (&[("Cache-Control", "public, s-maxage=60"), ("Set-Cookie", "a=b")], StorageRefusal::SetCookie),
+        (&[("Expires", "Sun, 06 Nov 1994 08:50:37 GMT"), ("Pragma", "no-cache")], StorageRefusal::NoCache),
+        (&[("Cache-Control", "max-age=60"), ("Vary", "*")], StorageRefusal::Vary),
+        (&[("Cache-Control", "max-age=60"), ("Vary", "X-Forwarded-For")], StorageRefusal::Vary),
+        (&[("Cache-Control", "max-age=60"), ("Vary", "Accept, *")], StorageRefusal::Vary),
+        (&[("Cache-Control", "max-age=0")], StorageRefusal::Stale),
+        (&[("Cache-Control", "max-age=-5")], StorageRefusal::Stale),
+        (&[("Cache-Control", "max-age=a60")], StorageRefusal::Stale),
+        (&[("Cache-Control", "max-age=60.5")], StorageRefusal::Stale),
+        (&[("Cache-Control", "max-age='60'")], StorageRefusal::Stale),
+        (&[("Cache-Control", "max-age")], StorageRefusal::Stale),
+        (&[("Cache-Control", "max-age=60"), ("Age", "60")], StorageRefusal::Stale),
+        (&[("Cache-Control", "max-age=60"), ("Age", "60, 0")], StorageRefusal::Stale),
+        (&[("Cache-Control", "max-age=60"), ("Age", "60"), ("Age", "0")], StorageRefusal::Stale),
+        (&[("Cache-Control", "max-age=60"), ("Age", "99999999999999999999")], StorageRefusal::Stale),
+        (&[("Expires", "0")], StorageRefusal::Stale),
+        (&[("Expires", DATE), ("Date", DATE)], StorageRefusal::Stale),
+        (&[("Cache-Control", "max-age=60"), ("CDN-Cache-Control", "no-store")], StorageRefusal::NoStore),
+        (
+            &[("Cache-Control", "max-age=60"), ("Surrogate-Control", "no-store, content=\"ESI/1.0\"")],
+            StorageRefusal::NoStore,
+        ),
+        (&[("Cache-Control", "max-age=60"), ("CDN-Cache-Control", "private, max-age=60")], StorageRefusal::Private),
     ] {
         assert_eq!(stored(answer), Err(why), "{answer:?}");
         assert!(!why.as_str().is_empty());
     }
     let get_no_store = get(&[("Cache-Control", "no-store")]);
-    assert_eq!(stored_for(&get_no_store, &[("Cache-Control", "max-age=60")]), Err(Refused::NoStore));
+    assert_eq!(stored_for(&get_no_store, &[("Cache-Control", "max-age=60")]), Err(StorageRefusal::NoStore));
     let post = RequestHead { method: Method::Post, ..get(&[]) };
-    assert_eq!(stored_for(&post, &[("Cache-Control", "max-age=60")]), Err(Refused::Method));
+    assert_eq!(stored_for(&post, &[("Cache-Control", "max-age=60")]), Err(StorageRefusal::Method));
 }
 
 #[test]
 fn what_can_be_asked_after_is_kept_although_it_is_stale() {
     let (date, expires) = (("Date", "Sun, 06 Nov 1994 08:48:37 GMT"), ("Expires", "Sun, 06 Nov 1994 08:49:00 GMT"));
-    assert_eq!(stored(&[date, expires]), Err(Refused::Stale));
+    assert_eq!(stored(&[date, expires]), Err(StorageRefusal::Stale));
     let policy = stored(&[date, expires, ("ETag", "\"1\"")]).unwrap();
     assert_eq!(policy.reuse(at(0), StaleLimits::default()), Reuse::Never);
-    assert_eq!(stored(&[("Cache-Control", "max-age=0"), ("ETag", "\"1\"")]), Err(Refused::Stale));
+    assert_eq!(stored(&[("Cache-Control", "max-age=0"), ("ETag", "\"1\"")]), Err(StorageRefusal::Stale));
 }
 
 #[test]
 fn i7_answers_to_requests_with_cookies_or_credentials_are_stored_only_where_the_app_says_that_they_are_for_all() {
     for (request, unsaid) in [
-        (get(&[("Authorization", "Basic eA==")]), Refused::Authorization),
-        (get(&[("Cookie", "session=1")]), Refused::Cookie),
+        (get(&[("Authorization", "Basic eA==")]), StorageRefusal::Authorization),
+        (get(&[("Cookie", "session=1")]), StorageRefusal::Cookie),
     ] {
         assert_eq!(stored_for(&request, &[("Cache-Control", "max-age=60")]), Err(unsaid));
         for for_all in ["public, max-age=60", "s-maxage=60"] {
@@ -173,9 +181,9 @@ fn statuses_are_stored_where_their_freshness_is_told() {
         assert_eq!(status(stored, "max-age=60"), Ok(()), "{stored}");
     }
     for not in [101, 206, 304, 600] {
-        assert_eq!(status(not, "max-age=60"), Err(Refused::Status), "{not}");
+        assert_eq!(status(not, "max-age=60"), Err(StorageRefusal::Status), "{not}");
     }
-    assert_eq!(status(299, "max-age=60, must-understand"), Err(Refused::Status));
+    assert_eq!(status(299, "max-age=60, must-understand"), Err(StorageRefusal::Status));
 }
 
 #[test]
@@ -186,11 +194,11 @@ fn a_rule_of_the_config_stands_in_for_what_the_app_does_not_say() {
     };
     assert_eq!(with(&get(&[]), 200, &[]), Ok(30));
     assert_eq!(with(&get(&[("Cookie", "a=b")]), 200, &[]), Ok(30), "the operator says that it is for all");
-    assert_eq!(with(&get(&[]), 404, &[]), Err(Refused::NoFreshness));
+    assert_eq!(with(&get(&[]), 404, &[]), Err(StorageRefusal::NoFreshness));
     assert_eq!(with(&get(&[]), 200, &[("Cache-Control", "max-age=5")]), Ok(5));
-    assert_eq!(with(&get(&[]), 200, &[("Cache-Control", "private")]), Err(Refused::Private));
-    assert_eq!(with(&get(&[]), 200, &[("Set-Cookie", "a=b")]), Err(Refused::SetCookie));
-    assert_eq!(with(&get(&[("Authorization", "x")]), 200, &[]), Err(Refused::Authorization));
+    assert_eq!(with(&get(&[]), 200, &[("Cache-Control", "private")]), Err(StorageRefusal::Private));
+    assert_eq!(with(&get(&[]), 200, &[("Set-Cookie", "a=b")]), Err(StorageRefusal::SetCookie));
+    assert_eq!(with(&get(&[("Authorization", "x")]), 200, &[]), Err(StorageRefusal::Authorization));
 }
 
 #[test]
@@ -254,7 +262,7 @@ fn vary_tells_apart_what_differs_and_nothing_else() {
     let unknown = [("Cache-Control", "max-age=60"), ("Vary", "Accept-Encoding"), ("Content-Encoding", "x-gzip")];
     assert_eq!(
         stored_for(&get(&[("Accept-Encoding", "x-gzip")]), &unknown),
-        Err(Refused::Vary),
+        Err(StorageRefusal::Vary),
         "nobody else takes it"
     );
     let empty = stored_for(&get(&[("X-Flag", "")]), &[("Cache-Control", "max-age=60"), ("Vary", "X-Flag")]).unwrap();

@@ -5,7 +5,6 @@ use sluice_message::{Fields, ResponseHead, is_hop_by_hop};
 use crate::freshness::{Moment, text_of_date};
 
 /// The stored head with the fields of a 304 in place of its own. What says how the body looks stays.
-#[must_use]
 pub fn freshened(stored: &ResponseHead, not_modified: &ResponseHead, came: Moment) -> ResponseHead {
     let is_taken = |name: &str| {
         let is = |kept: &str| name.eq_ignore_ascii_case(kept);

@@ -50,7 +50,6 @@ impl Dimensions {
     ///
     /// # Errors
     /// None where `Vary` says that nobody else can use the answer, or names too much.
-    #[must_use]
     pub fn of(request: &Fields, response: &Fields, chosen: &[String]) -> Option<Self> {
         let mut names: Vec<Box<str>> = chosen.iter().map(|name| name.to_ascii_lowercase().into()).collect();
         for name in response.get_all("vary").flat_map(elements) {
@@ -99,13 +98,11 @@ impl Dimensions {
     }
 
     /// Whether it depends on a cookie, or on who is logged in.
-    #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|known| &*known.name == name)
     }
 
     /// The names in lower case, cookies as `cookie:name`; what the answer's request said in one line, and what that means.
-    #[must_use]
     pub fn parts(&self) -> impl ExactSizeIterator<Item = (&str, Option<&[u8]>, Option<&[u8]>)> {
         self.0.iter().map(|one| (&*one.name, one.sent.as_deref(), one.value.as_deref()))
     }
@@ -118,7 +115,6 @@ impl Dimensions {
     }
 
     /// Bytes that they take.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         let bytes = |one: &Dimension| {
             one.name.len() + one.sent.as_deref().map_or(0, <[u8]>::len) + one.value.as_deref().map_or(0, <[u8]>::len)

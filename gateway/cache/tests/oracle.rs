@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use http_cache_semantics::{BeforeRequest, CacheOptions, CachePolicy};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use sluice_cache::{Answered, Moment, Reuse, Rule, StaleLimits, storable};
+use sluice_cache::{Moment, Reuse, Rule, StaleLimits, StorageCandidate, storable};
 use sluice_message::{Fields, Method, RequestHead, ResponseHead, Scheme};
 
 /// Sun, 06 Nov 1994 08:49:37 GMT.
@@ -73,10 +73,10 @@ impl Case {
 }
 
 /// A reason for a difference, and whether it may be the reason here.
-type Explained = (&'static str, fn(&Case) -> bool);
+type Explanation = (&'static str, fn(&Case) -> bool);
 
 /// Where this cache does not use an answer and the other would.
-const STRICTER: &[Explained] = &[
+const STRICTER: &[Explanation] = &[
     ("answers to HEAD are not stored", |case| case.method != "GET"),
     ("there are no heuristics", |case| !case.has_explicit_freshness()),
     ("what sets a cookie is not stored, whatever else it says", |case| case.has("set-cookie")),
@@ -113,7 +113,7 @@ const STRICTER: &[Explained] = &[
 ];
 
 /// Where this cache uses an answer and the other would not.
-const LOOSER: &[Explained] = &[
+const LOOSER: &[Explanation] = &[
     ("proxy-revalidate says something of stale answers alone (RFC 9111 §5.2.2.8)", |case| {
         case.says("proxy-revalidate")
     }),
@@ -247,7 +247,8 @@ fn is_used_here(case: &Case) -> bool {
     let began = Moment { wall_s: WALL_S - case.took_s, steady_ms: 5_000_000 - case.took_s * 1000 };
     let answer = ResponseHead::new(case.status, fields(&case.answered));
     let rule = Rule::default();
-    let answered = Answered { request: &asked, response: &answer, chosen: &[], rule, asked: began, came: at(0) };
+    let answered =
+        StorageCandidate { request: &asked, response: &answer, chosen: &[], rule, asked: began, came: at(0) };
     let Ok(policy) = storable(answered) else { return false };
     let reuse = policy.reuse(at(case.after_s), StaleLimits::default());
     if matches!(reuse, Reuse::WhileRevalidating(_) | Reuse::IfError(_)) {

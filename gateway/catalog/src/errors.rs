@@ -17,7 +17,6 @@ pub enum Source {
 
 impl Source {
     /// The word used in docs and JSON.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Client => "client",
@@ -226,20 +225,17 @@ errors! {
 
 impl Code {
     /// Entry of the catalogue about this error.
-    #[must_use]
     pub fn entry(self) -> &'static Entry {
         // The macro writes variants and entries in one order, so the discriminant is the index.
         &ALL[self as usize]
     }
 
     /// The stable code, for example `SLU-QUEUE-FULL`.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         self.entry().code
     }
 
     /// HTTP status of the answer; 0 for errors that only the operator sees.
-    #[must_use]
     pub fn status(self) -> u16 {
         self.entry().status
     }

@@ -29,7 +29,6 @@ pub enum Kind {
 
 impl Kind {
     /// The word in the worker protocol and on the terminal.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
@@ -41,7 +40,6 @@ impl Kind {
     }
 
     /// Extension of its files, as developer tools know it.
-    #[must_use]
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Cpu => "cpuprofile",
@@ -73,7 +71,7 @@ pub struct Wish {
 
 /// File that one worker has written, or the reason for its lack.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Taken {
+pub struct ProfileFile {
     /// The worker.
     pub worker: u64,
     /// File of the profile; the program that asked deletes it with its directory.
@@ -98,7 +96,7 @@ pub struct Taken {
     pub error: Option<String>,
 }
 
-impl From<Tail> for Taken {
+impl From<Tail> for ProfileFile {
     fn from(tail: Tail) -> Self {
         Self {
             worker: tail.worker,

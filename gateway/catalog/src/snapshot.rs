@@ -394,7 +394,6 @@ pub enum ReloadState {
 
 impl ReloadState {
     /// The word used in JSON and on the terminal.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -405,7 +404,7 @@ impl ReloadState {
 }
 
 /// One worker.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkerSnapshot {
     /// Unique id, never reused while the gateway lives.
     pub id: u64,
@@ -470,7 +469,6 @@ pub enum Lane {
 
 impl Lane {
     /// The name in status and log.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Short => "short",
@@ -480,10 +478,11 @@ impl Lane {
 }
 
 /// Stage of a worker's life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WorkerState {
     /// The process runs but does not listen yet.
+    #[default]
     Starting,
     /// Worker that listens and is being warmed.
     Warming,
@@ -581,7 +580,6 @@ pub struct Percentiles {
 
 impl GatewayState {
     /// The word used in JSON, logs and on the terminal.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Starting => "starting",
@@ -597,7 +595,6 @@ impl WorkerState {
         [Self::Starting, Self::Warming, Self::Ready, Self::Busy, Self::Paused, Self::Leaving, Self::Backoff];
 
     /// The word used in JSON, logs, metrics and on the terminal.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Starting => "starting",

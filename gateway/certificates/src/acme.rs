@@ -13,4 +13,4 @@ mod thread;
 
 pub use settings::{Settings, Unusable, folder};
 pub use store::{Store, StoreError};
-pub use thread::{Asker, NameState, Told};
+pub use thread::{AcmeNotice, Asker, NameState};

@@ -20,7 +20,6 @@ pub struct Validity {
 
 impl Validity {
     /// The validity of this certificate; `None` where the bytes are no certificate.
-    #[must_use]
     pub fn of(der: &[u8]) -> Option<Self> {
         let mut certificate = Reader(Reader(der).take(SEQUENCE)?);
         let mut signed = Reader(certificate.take(SEQUENCE)?);
@@ -35,19 +34,16 @@ impl Validity {
     }
 
     /// Whole lifetime of the certificate, seconds.
-    #[must_use]
     pub fn lifetime_s(&self) -> i64 {
         (self.not_after_unix_s - self.not_before_unix_s).max(0)
     }
 
     /// Seconds until the certificate expires; negative where it has.
-    #[must_use]
     pub fn left_s(&self, now_unix_s: i64) -> i64 {
         self.not_after_unix_s - now_unix_s
     }
 
     /// Whether a sixth of the lifetime is left at most, or 14 days: clients of ACME renew much earlier.
-    #[must_use]
     pub fn is_near_end(&self, now_unix_s: i64) -> bool {
         self.left_s(now_unix_s) < (self.lifetime_s() / 6).min(NEAR_END_S_MAX)
     }

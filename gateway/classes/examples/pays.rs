@@ -28,20 +28,20 @@ use limits::LIMITS;
 use toy::{Day, Kind, Outcome};
 
 /// A kind of request: its part of all, CPU milliseconds, host, path with query, and bytes of its body.
-type Asked = (f64, f64, &'static str, &'static str, u64);
+type RequestKind = (f64, f64, &'static str, &'static str, u64);
 
 const SITE: &str = "shop.example";
 const OTHER: &str = "other.example";
 
-struct Learned {
+struct Learner {
     classes: Classes,
-    asked: Vec<Asked>,
+    asked: Vec<RequestKind>,
     held: HashMap<RequestId, Class>,
     /// Hosts, queries and bodies are left out.
     is_blind: bool,
 }
 
-impl Learned {
+impl Learner {
     /// As the gateway does it.
     fn tell(&self, scheduler: &mut Scheduler) {
         for change in self.classes.take_changes() {
@@ -53,7 +53,7 @@ impl Learned {
     }
 }
 
-impl Classify for Learned {
+impl Classify for Learner {
     fn arrived(&mut self, scheduler: &mut Scheduler, request: RequestId, kind: usize) -> ClassId {
         let (_, _, mut host, target, mut body_bytes) = self.asked[kind];
         let mut target = target.replace('#', &request.0.to_string());
@@ -75,7 +75,7 @@ impl Classify for Learned {
     }
 }
 
-fn table(name: &str, asked: &[Asked]) {
+fn table(name: &str, asked: &[RequestKind]) {
     println!("\n{name}; latencies of each kind, p50 p95 p99, in milliseconds, and the mean of all");
     let kinds: Vec<Kind> = asked.iter().map(|(share, cost_ms, ..)| Kind::known(*share, *cost_ms)).collect();
     for load in [0.5, 0.72, 0.9] {
@@ -83,7 +83,7 @@ fn table(name: &str, asked: &[Asked]) {
             let day =
                 Day { cores: 2, short_workers: 2, kinds: kinds.clone(), cut_ms: 0.0, load, requests: 100_000, seed: 7 };
             let classes = Classes::new(&Config::default());
-            let learned = Learned { classes, asked: asked.to_vec(), held: HashMap::new(), is_blind };
+            let learned = Learner { classes, asked: asked.to_vec(), held: HashMap::new(), is_blind };
             let (outcomes, _) = run(load, &day, LIMITS, learned);
             print!("{:>3.0} % {word:8}", load * 100.0);
             for outcome in &outcomes {

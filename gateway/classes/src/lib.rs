@@ -48,7 +48,6 @@ pub struct Traits<'r> {
 
 impl<'r> Traits<'r> {
     /// Traits of a request with this head and so much of a body.
-    #[must_use]
     pub fn of(head: &'r RequestHead, body_bytes: u64) -> Self {
         Traits { method: &head.method, host: &head.authority, target: &head.path_and_query, body_bytes }
     }
@@ -87,7 +86,7 @@ impl Default for Class {
 }
 
 /// A class as an operator sees it.
-pub struct Listed {
+pub struct ClassSummary {
     /// Number, while it is kept.
     pub id: ClassId,
     /// Name that operators see.
@@ -105,7 +104,6 @@ pub struct Classes {
 
 impl Classes {
     /// None yet, and the routes of the config.
-    #[must_use]
     pub fn new(config: &Config) -> Self {
         Classes { table: RefCell::new(Table::new(config)) }
     }
@@ -178,7 +176,7 @@ impl Classes {
     }
 
     /// Every class that has had a request.
-    pub fn list(&self) -> Vec<Listed> {
+    pub fn list(&self) -> Vec<ClassSummary> {
         self.table.borrow().list()
     }
 

@@ -63,7 +63,6 @@ impl Rules {
     }
 
     /// The closest rule for the request: its number.
-    #[must_use]
     pub fn find(&self, method: &Method, host: &str, path: &str) -> Option<usize> {
         if self.rules.is_empty() {
             return None;

@@ -9,7 +9,7 @@ const VERSION: u32 = 1;
 pub const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Places where anything is a parameter, and what classes cost, by name.
-type Learned = (Vec<String>, Vec<(String, SavedCosts)>);
+type SavedClasses = (Vec<String>, Vec<(String, SavedCosts)>);
 
 #[derive(Deserialize)]
 struct Version {
@@ -63,7 +63,7 @@ pub enum SavedError {
 ///
 /// # Errors
 /// If the text is not of that form.
-pub fn read(text: &str) -> Result<Learned, SavedError> {
+pub fn read(text: &str) -> Result<SavedClasses, SavedError> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(SavedError::TooLarge);
     }

@@ -30,7 +30,7 @@ fn ends_with_a_number(segment: &str) -> bool {
 
 /// A segment of a router's template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told<'t> {
+pub(super) enum TemplateSegment<'t> {
     Name(&'t str),
     Parameter,
     /// Anything, of any depth; it ends the pattern.
@@ -38,25 +38,25 @@ pub(super) enum Told<'t> {
 }
 
 /// The forms of Express, Fastify, Koa and Hono (`:id`, `:id(\d+)`, `*`), of Next (`[id]`, `[...path]`), and `{id}`.
-pub(super) fn told(segment: &str) -> Told<'_> {
+pub(super) fn told(segment: &str) -> TemplateSegment<'_> {
     let is_rest = segment.contains(['*', '(', '?', '+', '|']) && !segment.starts_with(':');
     if is_rest || segment.starts_with("[...") || segment.starts_with("[[...") {
-        Told::Rest
+        TemplateSegment::Rest
     } else if segment.starts_with([':', '[', '{']) || segment.contains(':') {
         // `:path*` and `:path+` match more than one segment.
-        if segment.ends_with(['*', '+', '?']) { Told::Rest } else { Told::Parameter }
+        if segment.ends_with(['*', '+', '?']) { TemplateSegment::Rest } else { TemplateSegment::Parameter }
     } else {
-        Told::Name(segment)
+        TemplateSegment::Name(segment)
     }
 }
 
 /// Whether the path is one of the template's, up to the first wildcard.
 pub(super) fn fits(path: &str, template: &str) -> bool {
     let mut names = segments(path);
-    let templates = segments(template).take(SEGMENTS_MAX).map(told).take_while(|told| *told != Told::Rest);
+    let templates = segments(template).take(SEGMENTS_MAX).map(told).take_while(|told| *told != TemplateSegment::Rest);
     templates.zip(std::iter::from_fn(|| Some(names.next()))).all(|(told, name)| match told {
-        Told::Name(told) => name == Some(told),
-        Told::Parameter | Told::Rest => name.is_some(),
+        TemplateSegment::Name(told) => name == Some(told),
+        TemplateSegment::Parameter | TemplateSegment::Rest => name.is_some(),
     })
 }
 
@@ -95,12 +95,12 @@ mod tests {
     #[test]
     fn templates_of_several_routers_are_understood() {
         for parameter in [":id", ":id(\\d+)", "[id]", "{id}", "v:major"] {
-            assert_eq!(told(parameter), Told::Parameter, "{parameter}");
+            assert_eq!(told(parameter), TemplateSegment::Parameter, "{parameter}");
         }
         for rest in ["*", "(.*)", "[...path]", "[[...path]]", ":path*", ":path+", ":id?", "*splat", "ab?cd"] {
-            assert_eq!(told(rest), Told::Rest, "{rest}");
+            assert_eq!(told(rest), TemplateSegment::Rest, "{rest}");
         }
-        assert_eq!(told("about"), Told::Name("about"));
+        assert_eq!(told("about"), TemplateSegment::Name("about"));
     }
 
     #[test]

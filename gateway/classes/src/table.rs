@@ -15,7 +15,7 @@ use super::rules::{Rule, Rules};
 use super::segment::fits;
 use super::split::{By, Moments, Splitter};
 use super::tree::{NodeId, Tree};
-use super::{Listed, Traits};
+use super::{ClassSummary, Traits};
 
 /// Requests after which counts are halved and what is rare makes room.
 const TIDY_EVERY: u32 = 4_096;
@@ -240,9 +240,9 @@ impl Table {
         std::mem::take(&mut self.changes)
     }
 
-    pub(super) fn list(&self) -> Vec<Listed> {
+    pub(super) fn list(&self) -> Vec<ClassSummary> {
         let rows = self.rows.iter().enumerate().filter(|(_, row)| row.totals.requests > 0);
-        rows.map(|(at, row)| Listed {
+        rows.map(|(at, row)| ClassSummary {
             id: class_id(at),
             name: Rc::clone(&row.name),
             split_from: match row.origin {

@@ -6,7 +6,7 @@ use sluice_scheduler::ClassId;
 use sluice_sketch::hash;
 
 use super::Newcomers;
-use super::segment::{SEGMENTS_MAX, Told, looks_like_an_id, segments, told};
+use super::segment::{SEGMENTS_MAX, TemplateSegment, looks_like_an_id, segments, told};
 
 /// Different segments that are distinguished in one place.
 const CHILDREN_MAX: usize = 24;
@@ -128,11 +128,11 @@ impl Tree {
         let mut at = root;
         for segment in segments(template).take(SEGMENTS_MAX) {
             let next = match told(segment) {
-                Told::Rest => return,
+                TemplateSegment::Rest => return,
                 // A part of the path that an id stands in, as of a router that is mounted below one.
-                Told::Name(name) if looks_like_an_id(name) => self.parameter(at),
-                Told::Name(name) => self.named(at, name),
-                Told::Parameter => {
+                TemplateSegment::Name(name) if looks_like_an_id(name) => self.parameter(at),
+                TemplateSegment::Name(name) => self.named(at, name),
+                TemplateSegment::Parameter => {
                     if !self.node(at).is_told {
                         self.node_mut(at).is_told = true;
                         self.drop_where(at, |child| !child.is_named);

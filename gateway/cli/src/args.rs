@@ -7,7 +7,6 @@ mod access;
 mod cache;
 mod dev;
 mod dial;
-mod examples;
 mod hidden;
 mod hotspots;
 mod init;
@@ -31,10 +30,6 @@ pub use access::{AccessAction, AccessArgs};
 pub use cache::{CacheArgs, CacheCommand, CachePurgeArgs, CacheShowArgs, CacheStatusArgs};
 pub use dev::DevArgs;
 pub use dial::DialArgs;
-use examples::{
-    CHECK_EXAMPLES, CLASSES_EXAMPLES, COMPLETION_EXAMPLES, EXAMPLES, QUARANTINE_EXAMPLES, RELOAD_EXAMPLES,
-    SCALE_EXAMPLES, START_EXAMPLES, STOP_EXAMPLES, UPGRADE_EXAMPLES,
-};
 pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, ShepherdArgs};
 pub use hotspots::{Deps, HotspotsArgs};
 pub use init::InitArgs;
@@ -49,7 +44,7 @@ pub use routes::RoutesArgs;
 
 /// Runs any Node server on every core, behind one queue that learns what requests cost.
 #[derive(Debug, Parser)]
-#[command(name = "sluice", version, after_help = EXAMPLES)]
+#[command(name = "sluice", version, after_help = include_str!("args/examples/sluice.txt"))]
 pub struct Cli {
     /// Command to run.
     #[command(subcommand)]
@@ -133,7 +128,7 @@ pub struct RunDirArg {
 
 /// `sluice start`.
 #[derive(Args, Debug, Default)]
-#[command(after_help = START_EXAMPLES)]
+#[command(after_help = include_str!("args/examples/start.txt"))]
 pub struct StartArgs {
     /// Script that calls listen() [default: app.entry or app.command of sluice.toml, else main or scripts.start of
     /// package.json, else a framework's server or a script such as server.js]
@@ -190,7 +185,7 @@ pub struct StartArgs {
 
 /// `sluice stop`.
 #[derive(Args, Debug)]
-#[command(after_help = STOP_EXAMPLES)]
+#[command(after_help = include_str!("args/examples/stop.txt"))]
 pub struct StopArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
@@ -201,7 +196,7 @@ pub struct StopArgs {
 
 /// `sluice reload`.
 #[derive(Args, Debug)]
-#[command(after_help = RELOAD_EXAMPLES)]
+#[command(after_help = include_str!("args/examples/reload.txt"))]
 pub struct ReloadArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
@@ -209,7 +204,7 @@ pub struct ReloadArgs {
 
 /// `sluice scale`.
 #[derive(Args, Debug)]
-#[command(after_help = SCALE_EXAMPLES)]
+#[command(after_help = include_str!("args/examples/scale.txt"))]
 pub struct ScaleArgs {
     /// Workers wanted from now on
     #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_024))]
@@ -226,7 +221,7 @@ pub struct ScaleArgs {
 
 /// `sluice upgrade`.
 #[derive(Args, Debug)]
-#[command(after_help = UPGRADE_EXAMPLES)]
+#[command(after_help = include_str!("args/examples/upgrade.txt"))]
 pub struct UpgradeArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
@@ -243,7 +238,7 @@ pub struct UpgradeArgs {
 
 /// `sluice quarantine`.
 #[derive(Args, Debug)]
-#[command(after_help = QUARANTINE_EXAMPLES)]
+#[command(after_help = include_str!("args/examples/quarantine.txt"))]
 pub struct QuarantineArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
@@ -257,7 +252,7 @@ pub struct QuarantineArgs {
 
 /// `sluice classes`.
 #[derive(Args, Debug)]
-#[command(after_help = CLASSES_EXAMPLES)]
+#[command(after_help = include_str!("args/examples/classes.txt"))]
 pub struct ClassesArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
@@ -282,7 +277,7 @@ fn seconds(text: &str) -> Result<u64, SecondsError> {
 
 /// `sluice check`.
 #[derive(Args, Debug)]
-#[command(after_help = CHECK_EXAMPLES)]
+#[command(after_help = include_str!("args/examples/check.txt"))]
 pub struct CheckArgs {
     /// Script that `sluice start` gets [default: the app that it would find]
     #[arg(conflicts_with = "app")]
@@ -303,7 +298,7 @@ pub struct CheckArgs {
 
 /// `sluice completion`.
 #[derive(Args, Debug)]
-#[command(after_help = COMPLETION_EXAMPLES)]
+#[command(after_help = include_str!("args/examples/completion.txt"))]
 pub struct CompletionArgs {
     /// Shell to write for
     pub shell: Shell,
@@ -352,7 +347,7 @@ pub fn public_command() -> clap::Command {
         Some(about) => top.about(about.clone()),
         None => top,
     };
-    top.subcommand_required(true).after_help(EXAMPLES).subcommands(visible)
+    top.subcommand_required(true).after_help(include_str!("args/examples/sluice.txt")).subcommands(visible)
 }
 
 fn words(key: &str) -> PossibleValuesParser {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use sluice_catalog::config::{self, ConfigError, Key, Loaded, Origin, SECTIONS};
+use sluice_catalog::config::{self, ConfigError, ConfigInForce, Key, Origin, SECTIONS};
 use sluice_catalog::snapshot::ConcurrencySnapshot;
 use sluice_supervisor::Start;
 
@@ -16,7 +16,7 @@ use crate::client::connect::Gateway;
 use crate::client::status::harmless;
 use crate::exit::Exit;
 use crate::run_dir::RunDir;
-use crate::start::app::{self, Resolved};
+use crate::start::app::{self, AppCommand};
 use crate::start::sources::{self, Sources};
 use crate::stderr;
 use crate::{files, output, settings};
@@ -43,7 +43,7 @@ pub fn run(args: &CheckArgs) -> ExitCode {
         return refused(args, &error);
     }
     let app = match app {
-        Ok(app) => Found::new(&loaded, &app),
+        Ok(app) => AppReport::new(&loaded, &app),
         Err(error) => return Exit::Usage.because(error),
     };
     if let Err(error) = RunDir::locate(&args.run_dir) {
@@ -61,7 +61,7 @@ pub fn run(args: &CheckArgs) -> ExitCode {
 
 /// The app that `sluice start` would run.
 #[derive(Serialize)]
-struct Found {
+struct AppReport {
     /// Way in which it was found.
     by: &'static str,
     /// The words that start a worker.
@@ -69,8 +69,8 @@ struct Found {
     cwd: PathBuf,
 }
 
-impl Found {
-    fn new(loaded: &Loaded, app: &Resolved) -> Self {
+impl AppReport {
+    fn new(loaded: &ConfigInForce, app: &AppCommand) -> Self {
         let is_named = loaded.config.app.entry.is_some() || !loaded.config.app.command.is_empty();
         let start = match &app.start {
             Start::Script { node, node_args, entry, args } => {
@@ -80,7 +80,7 @@ impl Found {
             Start::Command(words) => words.clone(),
         };
         let by = if is_named { "as it is named" } else { "found without being named" };
-        Found { by, start, cwd: app.cwd.clone() }
+        AppReport { by, start, cwd: app.cwd.clone() }
     }
 }
 
@@ -108,7 +108,7 @@ fn refused(args: &CheckArgs, error: &ConfigError) -> ExitCode {
 }
 
 /// A file that says what is in force, which can be used as a start for one's own.
-fn as_toml(loaded: &Loaded, app: &Found, seen: Option<&ConcurrencySnapshot>) -> String {
+fn as_toml(loaded: &ConfigInForce, app: &AppReport, seen: Option<&ConcurrencySnapshot>) -> String {
     let file = loaded.file.as_ref().map_or("no file".to_owned(), |file| file.display().to_string());
     let mut out = format!("# Valid ({file}). Flags of `sluice start` come on top.\n");
     let _ = writeln!(out, "# The app, {}: {} in {}", app.by, harmless(&app.start.join(" ")), app.cwd.display());
@@ -145,7 +145,7 @@ fn toml_value(value: &Value) -> String {
     }
 }
 
-fn origin_text(loaded: &Loaded, key: &Key) -> String {
+fn origin_text(loaded: &ConfigInForce, key: &Key) -> String {
     match (loaded.origins.get(key.path), &loaded.file) {
         (Some(Origin::File(line)), Some(file)) => format!("{}:{line}", file.display()),
         (Some(Origin::Env(name)), _) => format!("environment, {name}"),
@@ -154,7 +154,7 @@ fn origin_text(loaded: &Loaded, key: &Key) -> String {
     }
 }
 
-fn as_json(loaded: &Loaded, app: &Found, seen: Option<&ConcurrencySnapshot>) -> Value {
+fn as_json(loaded: &ConfigInForce, app: &AppReport, seen: Option<&ConcurrencySnapshot>) -> Value {
     let keys: Map<String, Value> = config::keys()
         .map(|key| {
             let origin = origin_text(loaded, key);

@@ -5,18 +5,18 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use sluice_catalog::config::{ConfigError, Loaded, Location, Origin, Problem};
+use sluice_catalog::config::{ConfigError, ConfigInForce, Location, Origin, Problem};
 use sluice_catalog::refusals::AppError;
 use sluice_certificates::acme::{Store, folder};
 use sluice_road::{ActiveConfig, Unusable};
 use sluice_supervisor::Start;
 
 use crate::settings;
-use crate::start::app::{self, Resolved};
+use crate::start::app::{self, AppCommand};
 use crate::start::sources::Sources;
 
 /// Looks at all of them. `no_app`: why there is nothing to start.
-pub fn check(loaded: &Loaded, start: &Sources, no_app: Option<&AppError>) -> Result<(), ConfigError> {
+pub fn check(loaded: &ConfigInForce, start: &Sources, no_app: Option<&AppError>) -> Result<(), ConfigError> {
     let app = &loaded.config.app;
     let mut problems = Vec::new();
     let cwd = if start.names_app { start.here.clone() } else { loaded.base_dir().join(&app.cwd) };
@@ -53,16 +53,16 @@ pub fn check(loaded: &Loaded, start: &Sources, no_app: Option<&AppError>) -> Res
 }
 
 /// Checks what a start does not find out by itself in good time.
-pub fn check_for_start(loaded: &Loaded, app: &Resolved) -> Result<(), ConfigError> {
+pub fn check_for_start(loaded: &ConfigInForce, app: &AppCommand) -> Result<(), ConfigError> {
     told(missing_node(loaded, app).into_iter().chain(temp_problem(loaded)).chain(acme_problem(loaded)).collect())
 }
 
 /// Whether there is a Node.js to run the script with.
-pub fn check_node(loaded: &Loaded, app: &Resolved) -> Result<(), ConfigError> {
+pub fn check_node(loaded: &ConfigInForce, app: &AppCommand) -> Result<(), ConfigError> {
     told(missing_node(loaded, app).into_iter().collect())
 }
 
-fn missing_node(loaded: &Loaded, app: &Resolved) -> Option<Problem> {
+fn missing_node(loaded: &ConfigInForce, app: &AppCommand) -> Option<Problem> {
     match &app.start {
         Start::Script { node, .. } => node_problem(loaded, node, &app.cwd),
         Start::Command(_) => None,
@@ -70,7 +70,7 @@ fn missing_node(loaded: &Loaded, app: &Resolved) -> Option<Problem> {
 }
 
 /// A value that cannot be used, with where it was given.
-pub fn unusable(loaded: &Loaded, error: &Unusable) -> Problem {
+pub fn unusable(loaded: &ConfigInForce, error: &Unusable) -> Problem {
     problem(loaded, error.key(), error.to_string())
 }
 
@@ -78,7 +78,7 @@ fn told(problems: Vec<Problem>) -> Result<(), ConfigError> {
     if problems.is_empty() { Ok(()) } else { Err(ConfigError { problems }) }
 }
 
-fn temp_problem(loaded: &Loaded) -> Option<Problem> {
+fn temp_problem(loaded: &ConfigInForce) -> Option<Problem> {
     let config = settings::resolved(loaded);
     let error = sluice_wire::receive::spool::try_temp_dir(&config).err()?;
     let dir = sluice_wire::receive::spool::temp_dir(&config);
@@ -90,14 +90,14 @@ fn temp_problem(loaded: &Loaded) -> Option<Problem> {
 }
 
 /// A folder without room is none: certificates that it has are served, and the log says what is wrong.
-fn acme_problem(loaded: &Loaded) -> Option<Problem> {
+fn acme_problem(loaded: &ConfigInForce) -> Option<Problem> {
     // Without a folder the config itself cannot be used, which is told elsewhere.
     let folder = folder(&settings::resolved(loaded)).ok().flatten()?;
     let error = Store::new(folder).create().err()?;
     Some(problem(loaded, "acme.dir", format!("cannot be used: {error}")))
 }
 
-fn node_problem(loaded: &Loaded, node: &str, cwd: &Path) -> Option<Problem> {
+fn node_problem(loaded: &ConfigInForce, node: &str, cwd: &Path) -> Option<Problem> {
     let path = loaded.config.app.env.get("PATH").cloned().or_else(|| std::env::var("PATH").ok());
     if find_program(node, cwd, path.as_deref()).is_some() {
         return None;
@@ -122,7 +122,7 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-fn problem(loaded: &Loaded, key: &str, message: String) -> Problem {
+fn problem(loaded: &ConfigInForce, key: &str, message: String) -> Problem {
     let place = match (loaded.origins.get(key), &loaded.file) {
         (Some(Origin::File(line)), Some(file)) => Location::File(file.clone(), *line),
         (Some(Origin::Env(name)), _) => Location::Env(name.clone()),

@@ -38,7 +38,7 @@ enum InitError {
 }
 
 /// Facts about the app.
-struct Found {
+struct AppFacts {
     has_package_json: bool,
     framework: Option<&'static Framework>,
     /// Files for browsers, and whether they are built yet.
@@ -102,14 +102,14 @@ fn write(dir: &Path, outputs: &[Output], force: bool) -> Result<(), InitError> {
     Ok(())
 }
 
-fn look(dir: &Path) -> io::Result<Found> {
+fn look(dir: &Path) -> io::Result<AppFacts> {
     let package = Package::read(dir)?;
     let framework = package.framework;
     let mount = framework.and_then(|framework| {
         let built = framework.mounts.iter().find(|mount| dir.join(mount.dir).is_dir());
         built.map(|mount| (mount, true)).or_else(|| framework.mounts.first().map(|mount| (mount, false)))
     });
-    Ok(Found { has_package_json: package.json.is_some(), framework, mount, app: package.app(dir) })
+    Ok(AppFacts { has_package_json: package.json.is_some(), framework, mount, app: package.app(dir) })
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 use std::fs;
 use std::path::PathBuf;
 
-use sluice_catalog::config::{Config, Loaded, Sources};
+use sluice_catalog::config::{Config, ConfigInForce, Sources};
 
 use super::*;
 
 /// A directory with these files, of which one that ends with `/` is a directory.
-fn app_with(package: Option<&str>, files: &[&str]) -> (tempfile::TempDir, Found) {
+fn app_with(package: Option<&str>, files: &[&str]) -> (tempfile::TempDir, AppFacts) {
     let dir = tempfile::tempdir().unwrap();
     if let Some(package) = package {
         fs::write(dir.path().join("package.json"), package).unwrap();
@@ -24,7 +24,7 @@ fn app_with(package: Option<&str>, files: &[&str]) -> (tempfile::TempDir, Found)
     (dir, found)
 }
 
-fn loaded(config: &str) -> Loaded {
+fn loaded(config: &str) -> ConfigInForce {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join(FILE_NAME);
     fs::write(&file, config).unwrap();
@@ -75,7 +75,7 @@ fn what_frameworks_build_is_found_and_the_file_says_it() {
         (r#"{"devDependencies":{"vite":"8"}}"#, &["dist/assets/"], "/assets/", "dist/assets", None),
     ] {
         let (_dir, found) = app_with(Some(package), files);
-        let Loaded { config, warnings, .. } = loaded(&text::config(&found));
+        let ConfigInForce { config, warnings, .. } = loaded(&text::config(&found));
         assert_eq!(config.files.paths, [(prefix.to_owned(), dir.to_owned())].into(), "{package}");
         assert_eq!(config.app.entry.as_deref(), entry, "{package}");
         assert!(warnings.is_empty(), "{warnings:?}");
@@ -88,7 +88,7 @@ fn what_is_not_built_yet_is_written_as_comments() {
     let packages = r#"{"dependencies":{"nuxt":"4"}}"#;
     let (_dir, found) = app_with(Some(packages), &[]);
     let text = text::config(&found);
-    let Loaded { config, .. } = loaded(&text);
+    let ConfigInForce { config, .. } = loaded(&text);
     assert_eq!((config.files.paths.len(), config.app.entry), (0, None));
     assert!(
         text.contains("# \"/\" = \".output/public\"") && text.contains("# entry = \".output/server/index.mjs\""),
@@ -129,7 +129,7 @@ fn script_of_package_json_is_taken_without_npm_only_where_nothing_is_lost() {
     ] {
         let by_npm = || App::ScriptsStart { text: start.to_owned(), script: None };
         assert_eq!(app(start, &["server.js"]), by_npm());
-        let found = Found { has_package_json: true, framework: None, mount: None, app: by_npm() };
+        let found = AppFacts { has_package_json: true, framework: None, mount: None, app: by_npm() };
         assert_eq!(loaded(&text::config(&found)).config, Config::default());
     }
     let main =

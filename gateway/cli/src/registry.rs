@@ -33,7 +33,7 @@ pub struct Entry {
 
 /// An entry that was read.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct RegistryEntry {
     pub entry: Entry,
     /// The user whose registry has it.
     pub owner: u32,
@@ -41,7 +41,7 @@ pub struct Found {
     file: Option<PathBuf>,
 }
 
-impl Found {
+impl RegistryEntry {
     /// Takes the entry away, because its gateway is gone. It may come back, and then makes another.
     pub fn sweep(&self) {
         if let Some(file) = &self.file {
@@ -52,7 +52,7 @@ impl Found {
 
 /// Another user whose registry cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Closed {
+pub struct ForeignRegistry {
     pub owner: u32,
 }
 
@@ -87,7 +87,7 @@ pub fn leave(run_dir: &RunDir) {
 }
 
 /// Every entry that this user may read, and the users whose entries it may not.
-pub fn read() -> (Vec<Found>, Vec<Closed>) {
+pub fn read() -> (Vec<RegistryEntry>, Vec<ForeignRegistry>) {
     let user = run_dir::current_user();
     let (mut found, mut closed) = (Vec::new(), Vec::new());
     for dir in own_dirs() {
@@ -96,7 +96,7 @@ pub fn read() -> (Vec<Found>, Vec<Closed>) {
     for (dir, owner) in others_dirs(user) {
         match fs::read_dir(&dir) {
             Ok(_) => found.extend(entries(&dir, owner)),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => closed.push(Closed { owner }),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => closed.push(ForeignRegistry { owner }),
             Err(_) => {}
         }
     }
@@ -149,17 +149,17 @@ fn listed(dir: &Path) -> Vec<(PathBuf, String)> {
 
 /// Services of systemd whose run directory is in this one, `/run`, which only root may write. Their units often have a `/tmp` of their
 /// own, so that their entries are not seen from outside. Who may not enter a run directory does not see its socket.
-fn services(parent: &Path) -> Vec<Found> {
+fn services(parent: &Path) -> Vec<RegistryEntry> {
     let service = |(path, name): (PathBuf, String)| {
         let run_dir = RunDir::inherited(path.clone());
         let owner = fs::metadata(run_dir.control_socket()).ok().filter(|it| it.file_type().is_socket())?.uid();
-        Some(Found { entry: Entry { name, run_dir: path }, owner, file: None })
+        Some(RegistryEntry { entry: Entry { name, run_dir: path }, owner, file: None })
     };
     listed(parent).into_iter().filter_map(service).collect()
 }
 
 /// The entries of one registry. Anyone may have put a directory or a link into /tmp, so each step has to be the owner's.
-fn entries(dir: &Path, owner: u32) -> Vec<Found> {
+fn entries(dir: &Path, owner: u32) -> Vec<RegistryEntry> {
     let is_owners = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| !it.is_symlink() && it.uid() == owner);
     let is_private = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| it.is_dir() && it.mode() & 0o777 == 0o700);
     if !is_owners(dir) || !is_private(dir) || !dir.parent().is_some_and(is_owners) {
@@ -168,7 +168,7 @@ fn entries(dir: &Path, owner: u32) -> Vec<Found> {
     let files = listed(dir).into_iter().filter(|(path, name)| is_owners(path) && is_entry(name));
     files
         .take(ENTRIES_MAX)
-        .filter_map(|(file, _)| Some(Found { entry: entry_in(&file)?, owner, file: Some(file) }))
+        .filter_map(|(file, _)| Some(RegistryEntry { entry: entry_in(&file)?, owner, file: Some(file) }))
         .collect()
 }
 

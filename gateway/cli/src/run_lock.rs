@@ -18,7 +18,7 @@ pub struct RunLock {
 
 /// State of the lock's file.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum LockState {
     /// File in its place.
     InPlace,
     /// File that was gone; another is locked in its place.
@@ -49,20 +49,20 @@ impl RunLock {
     }
 
     /// Looks after the file, and locks another where it is gone.
-    pub fn restore(&self) -> io::Result<Found> {
+    pub fn restore(&self) -> io::Result<LockState> {
         let own = self.file().metadata()?;
         let is_own = |there: &fs::Metadata| (there.dev(), there.ino()) == (own.dev(), own.ino());
         match fs::symlink_metadata(&self.path) {
-            Ok(there) if is_own(&there) => return Ok(Found::InPlace),
+            Ok(there) if is_own(&there) => return Ok(LockState::InPlace),
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
         Ok(match try_lock(&self.path)? {
             Some(file) => {
                 *self.file.borrow_mut() = Rc::new(file);
-                Found::Replaced
+                LockState::Replaced
             }
-            None => Found::Lost,
+            None => LockState::Lost,
         })
     }
 }
@@ -106,14 +106,14 @@ mod tests {
     fn deleted_lock_is_taken_again_unless_another_has_it() {
         let dir = tempfile::tempdir().unwrap();
         let lock = RunLock::take(dir.path()).unwrap().unwrap();
-        assert_eq!(lock.restore().unwrap(), Found::InPlace);
+        assert_eq!(lock.restore().unwrap(), LockState::InPlace);
         assert!(RunLock::take(dir.path()).unwrap().is_none());
         fs::remove_file(dir.path().join("lock")).unwrap();
-        assert_eq!(lock.restore().unwrap(), Found::Replaced);
-        assert_eq!(lock.restore().unwrap(), Found::InPlace);
+        assert_eq!(lock.restore().unwrap(), LockState::Replaced);
+        assert_eq!(lock.restore().unwrap(), LockState::InPlace);
         assert!(RunLock::take(dir.path()).unwrap().is_none());
         fs::remove_file(dir.path().join("lock")).unwrap();
         let _other = try_lock(&dir.path().join("lock")).unwrap().unwrap();
-        assert_eq!(lock.restore().unwrap(), Found::Lost);
+        assert_eq!(lock.restore().unwrap(), LockState::Lost);
     }
 }

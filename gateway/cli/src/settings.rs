@@ -3,23 +3,27 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use sluice_catalog::config::{self, Config, ConfigError, Loaded, Sources};
+use sluice_catalog::config::{self, Config, ConfigError, ConfigInForce, Sources};
 
 /// Reads `config` if given, else `sluice.toml` in the current directory if there is one.
-pub fn load(config: Option<&Path>, flags: Vec<(&'static str, String)>) -> Result<Loaded, ConfigError> {
+pub fn load(config: Option<&Path>, flags: Vec<(&'static str, String)>) -> Result<ConfigInForce, ConfigError> {
     let file = config::find_file(config, Path::new(""));
     Config::load(Sources { file, env: config::environment(), flags })
 }
 
 /// The same later on, when the directory of the start may be another one under the name that it was started by.
-pub fn load_in(here: &Path, config: Option<&Path>, flags: Vec<(&'static str, String)>) -> Result<Loaded, ConfigError> {
+pub fn load_in(
+    here: &Path,
+    config: Option<&Path>,
+    flags: Vec<(&'static str, String)>,
+) -> Result<ConfigInForce, ConfigError> {
     let given = config.map(|config| here.join(config));
     let file = config::find_file(given.as_deref(), here);
     Config::load(Sources { file, env: config::environment(), flags })
 }
 
 /// The config with its paths as they are meant: relative to where they were written.
-pub fn resolved(loaded: &Loaded) -> Config {
+pub fn resolved(loaded: &ConfigInForce) -> Config {
     let mut config = loaded.config.clone();
     let resolve = |key: &str, path: &mut Option<String>| {
         if let Some(written) = path {

@@ -37,15 +37,15 @@ use std::time::Duration;
 
 use nix::sys::signal::SigSet;
 use sluice_admin::{ControlSocket, MetricsHttp};
-use sluice_catalog::config::{Concurrency, Config, Loaded, LogFormat, LogQuery, Mode, Renderer};
+use sluice_catalog::config::{Concurrency, Config, ConfigInForce, LogFormat, LogQuery, Mode, Renderer};
 use sluice_catalog::errors::Code;
 use sluice_catalog::profiles::{PROFILES_DIR, TAILS_DIR};
 use sluice_journal::{Event, Format, Journal, Level, Options, Query, Tasks, tasks};
 use sluice_observe::Observer;
 use sluice_proxy::gate::Gate;
 use sluice_road::{ActiveConfig, Unusable};
-use sluice_supervisor::{App, Supervisor, Told};
-use sluice_wire::front::listen::{self, Then};
+use sluice_supervisor::{App, Notifications, Supervisor};
+use sluice_wire::front::listen::{self, SocketFate};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::LocalSet;
@@ -60,7 +60,7 @@ use crate::settings;
 use crate::state_dir::StateDir;
 use crate::stderr;
 use doors::{Doors, Predecessor};
-use handover::Inherited;
+use handover::HandoverDescriptors;
 use operator::{Gateway, Whereabouts};
 use reload::{Reloader, Settings};
 use shutdown::Ending;
@@ -113,9 +113,9 @@ pub fn guardian(_args: GuardianArgs) -> ExitCode {
 }
 
 /// Resources that a gateway is started with, by a user or by the gateway before.
-struct Prepared {
-    loaded: Loaded,
-    app: app::Resolved,
+struct Setup {
+    loaded: ConfigInForce,
+    app: app::AppCommand,
     sources: Sources,
     preload: PathBuf,
     /// Run directory that the command line named.
@@ -158,7 +158,7 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
             (1, run_dir, lock, None)
         }
         Some(succession) => {
-            let (Inherited { offer, lock, listener, metrics, redirect }, wire) = succession.into_parts()?;
+            let (HandoverDescriptors { offer, lock, listener, metrics, redirect }, wire) = succession.into_parts()?;
             successor::check_address(&loaded.config, &offer)?;
             let run_dir = RunDir::inherited(offer.run_dir.clone());
             (
@@ -175,7 +175,7 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
         .map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", sockets.display())))?;
     let lock = Rc::new(lock);
     let arg = args.run_dir.clone();
-    let prepared = Prepared {
+    let prepared = Setup {
         loaded,
         app,
         sources,
@@ -210,7 +210,7 @@ fn tidy(run_dir: &RunDir, number: u32) {
 }
 
 /// Logs warnings about the config. On a terminal they stand above, on stderr.
-fn log_warnings(journal: &Journal, loaded: &Loaded) {
+fn log_warnings(journal: &Journal, loaded: &ConfigInForce) {
     if io::stdout().is_terminal() && io::stderr().is_terminal() {
         return;
     }
@@ -245,8 +245,8 @@ async fn keep_tails(gate: &Gate, state_dir: &Path) {
     }
 }
 
-async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<ExitCode, Failure> {
-    let Prepared { loaded, app: start, sources, preload, arg, run_dir, number, lock, launch, descriptors_max, watch } =
+async fn serve(prepared: Setup, predecessor: Option<Predecessor>) -> Result<ExitCode, Failure> {
+    let Setup { loaded, app: start, sources, preload, arg, run_dir, number, lock, launch, descriptors_max, watch } =
         prepared;
     let (workers, settings) = first_settings(&loaded, descriptors_max)?;
     let config = Rc::clone(settings.used.config());
@@ -276,7 +276,7 @@ async fn serve(prepared: Prepared, predecessor: Option<Predecessor>) -> Result<E
     app.profiles = state.path.join(PROFILES_DIR);
     let own_name = if wire.is_some() { run_dir.control_socket_of(number) } else { run_dir.control_socket() };
     let control = ControlSocket::bind(&own_name).map_err(failed)?;
-    let (supervisor, Told { mut gave_up, reloads: ended }) =
+    let (supervisor, Notifications { mut gave_up, reloads: ended }) =
         Supervisor::start(app, gate.clone(), tasks.clone()).map_err(failed)?;
     let url = operator::url(address, settings.used.is_tls());
     let admin_url =
@@ -365,24 +365,24 @@ fn accept(
     gate: &Rc<Gate>,
     listener: TcpListener,
     redirect: Option<TcpListener>,
-) -> oneshot::Sender<Then> {
+) -> oneshot::Sender<SocketFate> {
     let (stop, stopped) = oneshot::channel();
     let (stop_redirect, redirect_stopped) = oneshot::channel();
     let stopped = async {
-        let then = stopped.await.unwrap_or(Then::Close);
+        let then = stopped.await.unwrap_or(SocketFate::Close);
         let _ = stop_redirect.send(then);
         then
     };
     tasks.spawn("accept", listen::accept(listener, Rc::clone(&gate.road), stopped));
     if let Some(redirect) = redirect {
-        let stopped = async { redirect_stopped.await.unwrap_or(Then::Close) };
+        let stopped = async { redirect_stopped.await.unwrap_or(SocketFate::Close) };
         tasks.spawn("redirect", listen::accept(redirect, Rc::clone(&gate.road), stopped));
     }
     stop
 }
 
 /// Settings of the first start, with the number of workers.
-fn first_settings(loaded: &Loaded, descriptors_max: u64) -> Result<(u32, Settings), Failure> {
+fn first_settings(loaded: &ConfigInForce, descriptors_max: u64) -> Result<(u32, Settings), Failure> {
     let mut config = settings::resolved(loaded);
     memory::bound(&mut config);
     let workers = worker_count(&config);
@@ -394,12 +394,12 @@ fn first_settings(loaded: &Loaded, descriptors_max: u64) -> Result<(u32, Setting
     Ok((workers, Settings { written: loaded.config.clone(), used, temp_files_max }))
 }
 
-fn unusable(loaded: &Loaded, error: &Unusable) -> Failure {
+fn unusable(loaded: &ConfigInForce, error: &Unusable) -> Failure {
     Failure::new(Exit::Usage, files::unusable(loaded, error))
 }
 
 /// App that the workers of the first generation run.
-fn app_of(config: &Config, start: app::Resolved, preload: PathBuf, sockets: PathBuf, port: u16) -> App {
+fn app_of(config: &Config, start: app::AppCommand, preload: PathBuf, sockets: PathBuf, port: u16) -> App {
     App {
         memory_bytes: memory::memory_bytes(Path::new("/")),
         start: start.start,

@@ -52,7 +52,7 @@ fn why_not(error: &RunDirError) -> String {
 
 /// A place where state may be kept.
 #[derive(Debug, PartialEq, Eq)]
-enum Place {
+enum StateLocation {
     /// The user or the service manager named it: a failure is worth a warning.
     Named(PathBuf),
     /// A default below the user's home, which many containers lack.
@@ -67,7 +67,7 @@ impl StateDir {
         let mut warnings = Vec::new();
         let place = place(config.server.state_dir.as_deref(), arg, run_dir, variable);
         let path = match place {
-            Place::Named(dir) => match usable(&dir) {
+            StateLocation::Named(dir) => match usable(&dir) {
                 Ok(()) => dir,
                 Err(why) => {
                     warnings.push(format!(
@@ -78,8 +78,8 @@ impl StateDir {
                     run_dir.path().to_owned()
                 }
             },
-            Place::Default(dir) if usable(&dir).is_ok() => dir,
-            Place::Default(_) | Place::RunDir => run_dir.path().to_owned(),
+            StateLocation::Default(dir) if usable(&dir).is_ok() => dir,
+            StateLocation::Default(_) | StateLocation::RunDir => run_dir.path().to_owned(),
         };
         if path == run_dir.path() && warnings.is_empty() && is_emptied(run_dir, variable) {
             warnings.push(
@@ -141,26 +141,33 @@ pub fn of_instance(arg: &RunDirArg, run_dir: &RunDir) -> PathBuf {
         return link;
     }
     match place(None, arg, run_dir, |name| env::var_os(name)) {
-        Place::Named(dir) | Place::Default(dir) if !run_dir.path().exists() && dir.is_dir() => dir,
+        StateLocation::Named(dir) | StateLocation::Default(dir) if !run_dir.path().exists() && dir.is_dir() => dir,
         _ => run_dir.path().to_owned(),
     }
 }
 
 /// Config, then systemd, then the user's state. A run directory that somebody has chosen keeps everything, unless state has a place of
 /// its own.
-fn place(named: Option<&str>, arg: &RunDirArg, run_dir: &RunDir, variable: impl Fn(&str) -> Option<OsString>) -> Place {
+fn place(
+    named: Option<&str>,
+    arg: &RunDirArg,
+    run_dir: &RunDir,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> StateLocation {
     if let Some(dir) = named {
-        return Place::Named(dir.into());
+        return StateLocation::Named(dir.into());
     }
     if let Some(dir) = of_service("STATE_DIRECTORY", &variable) {
         // A directory below it: systemd opens its own to all users unless told otherwise.
-        return Place::Named(dir.join("sluice"));
+        return StateLocation::Named(dir.join("sluice"));
     }
     let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let of_user = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
     match (of_user, run_dir.path().file_name()) {
-        (Some(state), Some(instance)) if arg.run_dir.is_none() => Place::Default(state.join("sluice").join(instance)),
-        _ => Place::RunDir,
+        (Some(state), Some(instance)) if arg.run_dir.is_none() => {
+            StateLocation::Default(state.join("sluice").join(instance))
+        }
+        _ => StateLocation::RunDir,
     }
 }
 

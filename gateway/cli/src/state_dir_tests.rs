@@ -21,13 +21,20 @@ fn the_config_goes_before_systemd_and_that_before_the_users_state() {
     let (own, given) = (RunDirArg::default(), RunDirArg { run_dir: Some("/run/shop".into()) });
     let of_systemd = [("STATE_DIRECTORY", "/var/lib/shop:/var/lib/other"), ("HOME", "/h")];
     let place = |named, arg, variables: &[_]| place(named, arg, &run_dir, environment(variables));
-    assert_eq!(place(Some("/s"), &given, &of_systemd), Place::Named("/s".into()));
-    assert_eq!(place(None, &given, &of_systemd), Place::Named("/var/lib/shop/sluice".into()));
-    let of_user = Place::Default("/h/.local/state/sluice/shop-0a1b2c3d".into());
+    assert_eq!(place(Some("/s"), &given, &of_systemd), StateLocation::Named("/s".into()));
+    assert_eq!(place(None, &given, &of_systemd), StateLocation::Named("/var/lib/shop/sluice".into()));
+    let of_user = StateLocation::Default("/h/.local/state/sluice/shop-0a1b2c3d".into());
     assert_eq!(place(None, &own, &[("HOME", "/h"), ("XDG_STATE_HOME", "relative")]), of_user);
-    assert_eq!(place(None, &own, &[("XDG_STATE_HOME", "/x")]), Place::Default("/x/sluice/shop-0a1b2c3d".into()),);
-    assert_eq!(place(None, &own, &[]), Place::RunDir);
-    assert_eq!(place(None, &given, &[("HOME", "/h")]), Place::RunDir, "the chosen run directory keeps everything");
+    assert_eq!(
+        place(None, &own, &[("XDG_STATE_HOME", "/x")]),
+        StateLocation::Default("/x/sluice/shop-0a1b2c3d".into()),
+    );
+    assert_eq!(place(None, &own, &[]), StateLocation::RunDir);
+    assert_eq!(
+        place(None, &given, &[("HOME", "/h")]),
+        StateLocation::RunDir,
+        "the chosen run directory keeps everything"
+    );
 }
 
 #[test]

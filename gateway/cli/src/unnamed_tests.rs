@@ -1,6 +1,6 @@
 use super::*;
 use crate::start::app::unnamed_start;
-use sluice_supervisor::Start as Started;
+use sluice_supervisor::Start as StartConfig;
 
 fn folder_with(package: Option<&str>, files: &[&str]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
@@ -18,10 +18,11 @@ fn folder_with(package: Option<&str>, files: &[&str]) -> tempfile::TempDir {
 /// What `start` runs: a script, the words of a command, or why nothing.
 fn started(package: Option<&str>, files: &[&str]) -> String {
     let dir = folder_with(package, files);
-    let script = |entry| Started::Script { node: "node".to_owned(), node_args: Vec::new(), entry, args: Vec::new() };
+    let script =
+        |entry| StartConfig::Script { node: "node".to_owned(), node_args: Vec::new(), entry, args: Vec::new() };
     match unnamed_start(dir.path(), script) {
-        Ok(Started::Script { entry, .. }) => entry.strip_prefix(dir.path()).unwrap().display().to_string(),
-        Ok(Started::Command(words)) => words.join(" "),
+        Ok(StartConfig::Script { entry, .. }) => entry.strip_prefix(dir.path()).unwrap().display().to_string(),
+        Ok(StartConfig::Command(words)) => words.join(" "),
         Err(error) => error.to_string(),
     }
 }

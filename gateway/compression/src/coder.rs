@@ -69,7 +69,6 @@ impl Coder {
     }
 
     /// Whether this coder could have been made by [`Coder::new`] of these.
-    #[must_use]
     pub fn is_of(&self, coding: Coding, effort: Effort) -> bool {
         (self.coding, self.effort) == (coding, effort)
     }
@@ -87,7 +86,6 @@ impl Coder {
     }
 
     /// Forgets the body, and keeps the memory where the compressor can. Costs CPU time, as does dropping a coder: brotli ends its body.
-    #[must_use]
     pub fn renew(mut self) -> Option<Self> {
         match &mut self.codec {
             Codec::Zstd(context) => context.reset(ResetDirective::SessionOnly).is_ok().then_some(self),

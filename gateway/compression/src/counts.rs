@@ -17,31 +17,26 @@ pub struct Counts {
 
 impl Counts {
     /// Bodies that were begun in this coding.
-    #[must_use]
     pub fn bodies(&self, coding: Coding) -> u64 {
         self.bodies[coding as usize].load(Ordering::Relaxed)
     }
 
     /// Bytes before compression.
-    #[must_use]
     pub fn input_bytes(&self) -> u64 {
         self.input_bytes.load(Ordering::Relaxed)
     }
 
     /// Bytes after it.
-    #[must_use]
     pub fn output_bytes(&self) -> u64 {
         self.output_bytes.load(Ordering::Relaxed)
     }
 
     /// CPU time of it.
-    #[must_use]
     pub fn cpu(&self) -> Duration {
         Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed))
     }
 
     /// Bodies that were not compressed because too many others were.
-    #[must_use]
     pub fn fallbacks(&self) -> u64 {
         self.fallbacks.load(Ordering::Relaxed)
     }

@@ -11,4 +11,4 @@ mod threads;
 
 pub use coder::{Coder, Effort, Step};
 pub use counts::Counts;
-pub use pool::{Busy, Failed, Limits, Pool, Stream};
+pub use pool::{Busy, CompressionFailure, Limits, Pool, Stream};

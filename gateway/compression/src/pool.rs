@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use crate::coder::{Coder, Effort, Step};
 use crate::counts::Counts;
-use crate::threads::{Encode, Encoded, Job, Source, Work};
+use crate::threads::{Encode, EncodeResult, Job, Source, Work};
 
 /// Jobs per thread above which no body is begun. A job takes about a millisecond, so that a piece waits for 8 ms at most.
 const QUEUED_PER_THREAD_MAX: usize = 8;
@@ -30,7 +30,7 @@ pub struct Limits {
 
 /// The compressor gave up, and the rest of the body cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Failed;
+pub struct CompressionFailure;
 
 /// Refusal of a body that is to be sent as it is, because too many others are on their way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,6 @@ pub struct Pool {
 
 impl Pool {
     /// A pool without threads yet.
-    #[must_use]
     pub fn new(limits: Limits) -> Self {
         Pool {
             work: Work::new(limits.threads),
@@ -62,13 +61,11 @@ impl Pool {
     }
 
     /// Counts of the work so far.
-    #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.work.counts
     }
 
     /// Begins a body. `None` where too much is on its way, or no thread can be started: it is to be sent as it is.
-    #[must_use]
     pub fn begin(&self, coding: Coding, effort: Effort) -> Option<Stream> {
         let has_room = self.work.queued.load(Ordering::Relaxed) < self.limits.threads * QUEUED_PER_THREAD_MAX
             && self.work.bodies.load(Ordering::Relaxed) < self.bodies_max.load(Ordering::Relaxed);
@@ -122,16 +119,16 @@ impl Stream {
     ///
     /// # Errors
     /// When the compressor has failed, or the body has ended.
-    pub async fn encode(&mut self, data: Vec<Bytes>, step: Step) -> Result<Vec<u8>, Failed> {
+    pub async fn encode(&mut self, data: Vec<Bytes>, step: Step) -> Result<Vec<u8>, CompressionFailure> {
         let coder = match std::mem::replace(&mut self.state, State::Over) {
             State::New(coding, effort) => Source::New(coding, effort),
             State::Begun(coder) => Source::Begun(coder),
-            State::Over => return Err(Failed),
+            State::Over => return Err(CompressionFailure),
         };
         let (reply, replied) = oneshot::channel();
         self.work.queued.fetch_add(1, Ordering::Relaxed);
-        self.jobs.send(Job::Encode(Encode { coder, data, step, reply })).map_err(|_| Failed)?;
-        let Encoded { bytes, coder } = replied.await.map_err(|_| Failed)?;
+        self.jobs.send(Job::Encode(Encode { coder, data, step, reply })).map_err(|_| CompressionFailure)?;
+        let EncodeResult { bytes, coder } = replied.await.map_err(|_| CompressionFailure)?;
         if let Some(coder) = coder {
             self.state = State::Begun(coder);
         }

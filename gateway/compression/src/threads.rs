@@ -31,7 +31,7 @@ pub(crate) struct Encode {
     pub(crate) coder: Source,
     pub(crate) data: Vec<Bytes>,
     pub(crate) step: Step,
-    pub(crate) reply: oneshot::Sender<Encoded>,
+    pub(crate) reply: oneshot::Sender<EncodeResult>,
 }
 
 pub(crate) enum Source {
@@ -40,7 +40,7 @@ pub(crate) enum Source {
 }
 
 /// Result of a job: bytes, and the coder if the body continues.
-pub(crate) struct Encoded {
+pub(crate) struct EncodeResult {
     pub(crate) bytes: Vec<u8>,
     pub(crate) coder: Option<Coder>,
 }
@@ -131,7 +131,7 @@ impl Work {
         // Before the reply, so that whoever has it finds it counted.
         self.counts.encoded(data.iter().map(Bytes::len).sum(), bytes.len(), clock.lap());
         let (begun, ended) = if step == Step::Finish { (None, Some(coder)) } else { (Some(coder), None) };
-        let refused = reply.send(Encoded { bytes, coder: begun }).err().and_then(|unsent| unsent.coder);
+        let refused = reply.send(EncodeResult { bytes, coder: begun }).err().and_then(|unsent| unsent.coder);
         if let Some(coder) = ended.or(refused) {
             self.keep(coder);
         }

@@ -22,7 +22,7 @@ pub use timers::{TIMERS, Timer, TimerRow};
 use sluice_catalog::errors::Code;
 use sluice_scheduler::Time;
 
-use crate::fate::{Cause, Seen};
+use crate::fate::{ByteEvidence, Cause};
 
 /// Phase of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub struct Exchange {
     kind: Kind,
     patience: Patience,
     ahead: Ahead,
-    seen: Seen,
+    seen: ByteEvidence,
     /// The connection has carried another request.
     is_reused: bool,
     is_written: bool,
@@ -102,14 +102,13 @@ pub struct Exchange {
 
 impl Exchange {
     /// A request that waits for a worker.
-    #[must_use]
     pub fn new(kind: Kind, patience: Patience) -> Self {
         Exchange {
             phase: Phase::Queued,
             kind,
             patience,
             ahead: Ahead::No,
-            seen: Seen::NOTHING,
+            seen: ByteEvidence::NOTHING,
             is_reused: false,
             is_written: false,
             is_one_piece: false,
@@ -145,13 +144,11 @@ impl Exchange {
     }
 
     /// Time at which the exchange is to be told [`Event::TimedOut`], if nothing else happens.
-    #[must_use]
     pub fn wake_at(&self) -> Option<Time> {
         self.timer.map(|(_, at)| at)
     }
 
     /// End of the config's two times, which are long and may be looked at late.
-    #[must_use]
     pub fn patience_ends(&self) -> Option<Time> {
         match self.phase {
             Phase::Handed | Phase::Sent | Phase::Head | Phase::Body if self.is_wanted => {
@@ -172,19 +169,16 @@ impl Exchange {
     }
 
     /// Phase that the request is in.
-    #[must_use]
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
     /// Place among the requests that its worker has.
-    #[must_use]
     pub fn ahead(&self) -> Ahead {
         self.ahead
     }
 
     /// Whether a slot is taken for it (I1).
-    #[must_use]
     pub fn holds_slot(&self) -> bool {
         match self.phase {
             Phase::Handed | Phase::Sent | Phase::Head | Phase::Body | Phase::Ending | Phase::Settling(_) => true,
@@ -202,19 +196,16 @@ impl Exchange {
     }
 
     /// Whether the worker has reported its end.
-    #[must_use]
     pub fn is_reported(&self) -> bool {
         self.is_reported
     }
 
     /// Whether its app writes when it likes: to another protocol, to an event stream, or to a poll that it waits with.
-    #[must_use]
     pub fn is_taken(&self) -> bool {
         self.is_taken
     }
 
     /// Whether somebody waits for its answer.
-    #[must_use]
     pub fn is_wanted(&self) -> bool {
         self.is_wanted
     }
@@ -272,7 +263,7 @@ impl Exchange {
     }
 
     /// The worker has exited, and the connection has nothing more.
-    fn judge(&mut self, seen: Seen, actions: &mut Actions) {
+    fn judge(&mut self, seen: ByteEvidence, actions: &mut Actions) {
         self.phase = Phase::Judged;
         self.timer = None;
         self.seen = seen;

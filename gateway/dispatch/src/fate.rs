@@ -4,7 +4,7 @@ use sluice_catalog::errors::Code;
 
 /// Bytes that the worker and the client have had of a request when its worker died.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct ByteEvidence {
     /// Whether a byte of the request was written to the worker.
     pub sent: bool,
     /// Whether a byte of an answer came.
@@ -13,12 +13,11 @@ pub struct Seen {
     pub unread: bool,
 }
 
-impl Seen {
+impl ByteEvidence {
     /// Neither side has had a byte.
-    pub const NOTHING: Self = Seen { sent: false, heard: false, unread: false };
+    pub const NOTHING: Self = ByteEvidence { sent: false, heard: false, unread: false };
 
     /// Whether the worker can know nothing of the request, although it may live.
-    #[must_use]
     pub fn is_unnoticed(self) -> bool {
         !self.heard && (!self.sent || self.unread)
     }
@@ -37,7 +36,7 @@ pub enum Cause {
 
 /// Rule of the quarantine for requests like this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum QuarantineRule {
     /// Requests like it are refused.
     Refused,
     /// One at a time is tried.
@@ -54,7 +53,7 @@ pub struct Judgement {
     /// Whether it was seen to wait in the worker.
     pub was_parked: bool,
     /// Rule of the quarantine, if it is in there.
-    pub held: Option<Held>,
+    pub held: Option<QuarantineRule>,
     /// Workers that are counted to have died with requests like it, this one included.
     pub deaths: u32,
 }
@@ -70,10 +69,9 @@ pub enum Fate {
 
 /// The rules. A request is sent again only if its method is safe, no byte of an answer was heard, and it was not sent again before.
 /// One that no worker has seen a byte of was not sent at all. A request that was alone in a worker that got stuck is to blame.
-#[must_use]
-pub fn fate(seen: Seen, cause: Cause, was_retried: bool, judged: Judgement) -> Fate {
+pub fn fate(seen: ByteEvidence, cause: Cause, was_retried: bool, judged: Judgement) -> Fate {
     let Judgement { is_safe, was_shared, held, .. } = judged;
-    let is_held = held == Some(Held::Refused) || held.is_some() && seen.sent;
+    let is_held = held == Some(QuarantineRule::Refused) || held.is_some() && seen.sent;
     let is_guilty = cause == Cause::Stuck && !was_shared;
     if is_held && !was_retried && !seen.heard && (!seen.sent || is_safe) && !is_guilty {
         // It would have got another worker, and that is what it must not get.

@@ -11,4 +11,4 @@ mod fate;
 pub use exchange::{
     Action, Actions, Ahead, Event, Exchange, Kind, Note, Patience, Phase, Settling, TIMERS, Timer, TimerRow,
 };
-pub use fate::{Cause, Fate, Held, Judgement, Seen, fate};
+pub use fate::{ByteEvidence, Cause, Fate, Judgement, QuarantineRule, fate};

@@ -26,7 +26,6 @@ pub enum Part {
 
 /// Whether an answer announces ESI for its body: `Surrogate-Control: content="ESI/1.0"`, perhaps among other directives, with
 /// other languages in the same value.
-#[must_use]
 pub fn is_announced(surrogate_control: &[u8]) -> bool {
     surrogate_control.split(|byte| *byte == b',').any(|directive| {
         // Parameters name the gateway that is meant: this one, as another would have taken the directive away.

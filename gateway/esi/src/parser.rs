@@ -29,7 +29,7 @@ pub struct Parser {
     /// Bytes that may be the beginning of a tag, until the rest of it comes.
     held: BytesMut,
     /// Number of bytes of a held tag that were scanned, and in which quotes that ended.
-    scanned: Scanned,
+    scanned: ScanState,
     /// True within `<!--esi` and its `-->`.
     is_wrapped: bool,
     /// True within `<esi:remove>` and its end.
@@ -39,13 +39,13 @@ pub struct Parser {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Scanned {
+struct ScanState {
     bytes: usize,
     quote: Option<u8>,
 }
 
 /// Next item of a page.
-enum Found {
+enum PageItem {
     /// Beginning of something that the next piece may continue.
     Unsure(usize),
     /// `<esi:` or `</esi:`.
@@ -58,13 +58,11 @@ enum Found {
 
 impl Parser {
     /// Parser at the beginning of a page.
-    #[must_use]
     pub fn new() -> Self {
         Parser::default()
     }
 
     /// Tags that could not be read, and pages that ended within one. They were passed on as text.
-    #[must_use]
     pub fn faults(&self) -> u64 {
         self.faults
     }
@@ -105,32 +103,32 @@ impl Parser {
     /// Passes text on, up to and with the next tag.
     fn step(&mut self, input: &mut Bytes, is_end: bool, parts: &mut Vec<Part>) -> ControlFlow<()> {
         match self.find(input) {
-            Found::Text => {
+            PageItem::Text => {
                 text(input.split_off(0), parts);
                 Continue(())
             }
-            Found::Unsure(at) if is_end => {
+            PageItem::Unsure(at) if is_end => {
                 // It will not become one.
                 text(input.split_to(at + 1), parts);
                 Continue(())
             }
-            Found::Unsure(at) => {
+            PageItem::Unsure(at) => {
                 text(input.split_to(at), parts);
                 Break(())
             }
-            Found::Wrapper(at) => {
+            PageItem::Wrapper(at) => {
                 text(input.split_to(at), parts);
                 let _ = input.split_to(WRAPPER.len());
                 self.is_wrapped = true;
                 Continue(())
             }
-            Found::WrapperEnd(at) => {
+            PageItem::WrapperEnd(at) => {
                 text(input.split_to(at), parts);
                 let _ = input.split_to(WRAPPER_END.len());
                 self.is_wrapped = false;
                 Continue(())
             }
-            Found::Tag(at) => {
+            PageItem::Tag(at) => {
                 text(input.split_to(at), parts);
                 self.tag(input, is_end, parts)
             }
@@ -144,7 +142,7 @@ impl Parser {
             Err(()) if is_end || input.len() >= TAG_BYTES_MAX => None,
             Err(()) => return Break(()),
         };
-        self.scanned = Scanned::default();
+        self.scanned = ScanState::default();
         if let Some((tag, end)) = found {
             let _ = input.split_to(end);
             match tag {
@@ -162,7 +160,7 @@ impl Parser {
 
     /// End of the tag that the input begins with: behind the first `>` that is in no quotes.
     fn end_of_tag(&mut self, input: &[u8]) -> Result<usize, ()> {
-        let Scanned { bytes, mut quote } = self.scanned;
+        let ScanState { bytes, mut quote } = self.scanned;
         let bound = input.len().min(TAG_BYTES_MAX);
         for (at, byte) in input[..bound].iter().enumerate().skip(bytes) {
             match quote {
@@ -172,7 +170,7 @@ impl Parser {
                 Some(_) | None => {}
             }
         }
-        self.scanned = Scanned { bytes: bound, quote };
+        self.scanned = ScanState { bytes: bound, quote };
         Err(())
     }
 
@@ -198,44 +196,44 @@ impl Parser {
         Continue(())
     }
 
-    fn find(&self, input: &[u8]) -> Found {
+    fn find(&self, input: &[u8]) -> PageItem {
         let begins = next_beginning(input);
-        let ends = if self.is_wrapped { ENDS_WRAPPER.find(input).map(Found::WrapperEnd) } else { None };
+        let ends = if self.is_wrapped { ENDS_WRAPPER.find(input).map(PageItem::WrapperEnd) } else { None };
         let beginnings: &[&[u8]] =
             if self.is_wrapped { &[OPEN, END, WRAPPER, WRAPPER_END] } else { &[OPEN, END, WRAPPER] };
         let first = match (begins, ends) {
             (Some(begins), Some(ends)) => Some(if begins.at() < ends.at() { begins } else { ends }),
             (begins, ends) => begins.or(ends),
         };
-        first.or_else(|| open_suffix(input, beginnings).map(Found::Unsure)).unwrap_or(Found::Text)
+        first.or_else(|| open_suffix(input, beginnings).map(PageItem::Unsure)).unwrap_or(PageItem::Text)
     }
 }
 
-impl Found {
+impl PageItem {
     fn at(&self) -> usize {
         match self {
-            Found::Unsure(at) | Found::Tag(at) | Found::Wrapper(at) | Found::WrapperEnd(at) => *at,
-            Found::Text => usize::MAX,
+            PageItem::Unsure(at) | PageItem::Tag(at) | PageItem::Wrapper(at) | PageItem::WrapperEnd(at) => *at,
+            PageItem::Text => usize::MAX,
         }
     }
 }
 
 /// The first beginning of a tag or of a wrapper that is whole enough to tell.
-fn next_beginning(input: &[u8]) -> Option<Found> {
+fn next_beginning(input: &[u8]) -> Option<PageItem> {
     for at in COMMON.find_iter(input) {
         let (before, after) = (&input[..at], &input[at + 3..]);
         if after.first() == Some(&b':') && before.ends_with(b"<") {
-            return Some(Found::Tag(at - 1));
+            return Some(PageItem::Tag(at - 1));
         }
         if after.first() == Some(&b':') && before.ends_with(b"</") {
-            return Some(Found::Tag(at - 2));
+            return Some(PageItem::Tag(at - 2));
         }
         if before.ends_with(b"<!--") {
             match after.first() {
                 // Another word begins so.
                 Some(byte) if !(byte.is_ascii_whitespace() || *byte == b'<') => {}
-                Some(_) => return Some(Found::Wrapper(at - 4)),
-                None => return Some(Found::Unsure(at - 4)),
+                Some(_) => return Some(PageItem::Wrapper(at - 4)),
+                None => return Some(PageItem::Unsure(at - 4)),
             }
         }
     }

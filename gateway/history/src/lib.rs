@@ -90,14 +90,12 @@ impl History {
     };
 
     /// An empty one that begins now, in Unix milliseconds.
-    #[must_use]
     pub fn new(now_ms: u64) -> Self {
         let tier = |(span_s, kept)| Tier { span_s, kept, open: Span::default(), points: VecDeque::with_capacity(kept) };
         Self { epoch: now_ms, tiers: TIERS.map(tier), gateway_cpu_ms: 0.0, cpu_ms: HashMap::new(), runs: Vec::new() }
     }
 
     /// Start of the history, Unix time in milliseconds.
-    #[must_use]
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
@@ -153,7 +151,6 @@ impl History {
     }
 
     /// Points after this moment second by second, oldest first; `None` where some of them are no longer kept.
-    #[must_use]
     pub fn since(&self, at_ms: u64) -> Option<Vec<Point>> {
         let points = &self.tiers[0].points;
         let is_whole = at_ms >= self.epoch && points.front().is_none_or(|first| first.at_ms <= at_ms + 1500);
@@ -161,13 +158,11 @@ impl History {
     }
 
     /// All points that are kept second by second, oldest first.
-    #[must_use]
     pub fn latest(&self) -> Vec<Point> {
         self.tiers[0].points.iter().cloned().collect()
     }
 
     /// All spans of this length, or else of the next longer one that is kept.
-    #[must_use]
     pub fn columns(&self, span_s: u32) -> Columns {
         let [.., longest] = &self.tiers;
         let tier = self.tiers.iter().find(|tier| tier.span_s >= span_s).unwrap_or(longest);

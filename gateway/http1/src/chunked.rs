@@ -6,7 +6,7 @@ use sluice_message::bytes::ascii;
 use sluice_message::{Reject, Rejection, may_be_trailer, without_underscores};
 
 use crate::extension::Extension;
-use crate::line::{Line, check_control};
+use crate::line::{FieldLine, check_control};
 use crate::reader::{HeadLimits, Side};
 
 /// The most digits of a chunk size: what fits 64 bits.
@@ -17,7 +17,7 @@ const EXTENSION_BYTES_MAX: usize = 4096;
 
 /// Result of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decoded {
+pub struct DecodeStep {
     /// Number of bytes of the buffer that are used up; never 0 unless the buffer was empty or the body had ended.
     pub consumed: usize,
     /// Place of the data in the buffer, in one piece; may be empty.
@@ -61,13 +61,11 @@ const PARTS_TRAILER: &str = "x-sluice-tags";
 
 impl ChunkedDecoder {
     /// A decoder for a request's body; trailers are bounded like header fields.
-    #[must_use]
     pub fn for_request(limits: &HeadLimits) -> Self {
         Self::new(limits, Side::Request)
     }
 
     /// A decoder for a response's body; trailers are bounded like header fields.
-    #[must_use]
     pub fn for_response(limits: &HeadLimits) -> Self {
         Self::new(limits, Side::Response)
     }
@@ -90,7 +88,7 @@ impl ChunkedDecoder {
     ///
     /// # Errors
     /// A [`Rejection`]; the decoder is unusable after it.
-    pub fn decode(&mut self, buf: &[u8]) -> Result<Decoded, Rejection> {
+    pub fn decode(&mut self, buf: &[u8]) -> Result<DecodeStep, Rejection> {
         let mut data = 0..0;
         let mut at = 0;
         while at < buf.len() && self.state != State::Done {
@@ -109,11 +107,10 @@ impl ChunkedDecoder {
                 at += 1;
             }
         }
-        Ok(Decoded { consumed: at, data, done: self.state == State::Done })
+        Ok(DecodeStep { consumed: at, data, done: self.state == State::Done })
     }
 
     /// Bytes that the chunk in reading still announces.
-    #[must_use]
     pub fn announced_bytes(&self) -> u64 {
         match self.state {
             State::Extension { value, .. } | State::SizeLf { value } => value,
@@ -123,13 +120,11 @@ impl ChunkedDecoder {
     }
 
     /// The trailer fields, complete once the body has ended, without those that may not be trailers.
-    #[must_use]
     pub fn trailers(&self) -> &[(String, Vec<u8>)] {
         &self.trailers
     }
 
     /// True once the body has ended.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.state == State::Done
     }
@@ -184,7 +179,7 @@ impl ChunkedDecoder {
             return Err(Rejection::new(Reject::HeadersTooMany, "too many trailers"));
         }
         check_control(&self.trailer_line)?;
-        let line = Line::parse(&self.trailer_line)?;
+        let line = FieldLine::parse(&self.trailer_line)?;
         let name = ascii(line.name);
         let is_taken = if self.side == Side::Request && name.contains('_') {
             may_be_trailer(&without_underscores(name))

@@ -20,10 +20,10 @@ mod target;
 mod version;
 mod write;
 
-pub use chunked::{ChunkedDecoder, Decoded};
+pub use chunked::{ChunkedDecoder, DecodeStep};
 pub use framing::{Framing, ResponseFraming};
 pub use reader::{HeadLimits, HeadReader, Parse};
-pub use request::{Received, parse_request};
+pub use request::{WireHead, parse_request};
 pub use response::{ReceivedResponse, parse_response};
 pub use version::Version;
 pub use write::{

@@ -5,7 +5,7 @@ use sluice_message::bytes::{has_control, is_token, trim_ows};
 
 /// One field line that is in order.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Line<'b> {
+pub(crate) struct FieldLine<'b> {
     pub name: &'b [u8],
     /// Value without the white space around it.
     pub value: &'b [u8],
@@ -13,7 +13,7 @@ pub(crate) struct Line<'b> {
     pub raw: &'b [u8],
 }
 
-impl<'b> Line<'b> {
+impl<'b> FieldLine<'b> {
     /// Parses a line without its CRLF. The caller sees to control bytes, with [`check_control`], for many lines at once.
     pub(crate) fn parse(line: &'b [u8]) -> Result<Self, Rejection> {
         if let Some(b' ' | b'\t') = line.first() {

@@ -76,13 +76,11 @@ pub struct HeadReader {
 
 impl HeadReader {
     /// A reader at the start of a head.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// True once a byte of a head has come in; an idle connection that only sent the forgiven CRLF has not begun one.
-    #[must_use]
     pub fn has_begun(&self) -> bool {
         self.started
     }

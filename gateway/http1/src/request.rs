@@ -13,7 +13,7 @@ use crate::version::{Version, keep_alive, version};
 
 /// A request head as it came on the wire, and in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Received {
+pub struct WireHead {
     /// The head; whose scheme the connection knows.
     pub head: RequestHead,
     /// The version.
@@ -32,7 +32,7 @@ pub struct Received {
 ///
 /// # Errors
 /// A [`Rejection`], also for an incomplete head where it is certain already.
-pub fn parse_request(buf: &[u8], limits: &HeadLimits) -> Result<Parse<Received>, Rejection> {
+pub fn parse_request(buf: &[u8], limits: &HeadLimits) -> Result<Parse<WireHead>, Rejection> {
     HeadReader::new().request(buf, limits)
 }
 
@@ -41,13 +41,13 @@ impl HeadReader {
     ///
     /// # Errors
     /// A [`Rejection`] as soon as it is certain; limits and line ends before the head is complete, all else after.
-    pub fn request(&mut self, buf: &[u8], limits: &HeadLimits) -> Result<Parse<Received>, Rejection> {
+    pub fn request(&mut self, buf: &[u8], limits: &HeadLimits) -> Result<Parse<WireHead>, Rejection> {
         let Some(extent) = self.advance(buf, limits, Side::Request)? else { return Ok(Parse::Incomplete) };
         Ok(Parse::Complete { received: parse(buf, &extent)?, consumed: extent.consumed })
     }
 }
 
-fn parse(buf: &[u8], extent: &Extent) -> Result<Received, Rejection> {
+fn parse(buf: &[u8], extent: &Extent) -> Result<WireHead, Rejection> {
     let (method, raw_target, version) = request_line(&buf[extent.start..extent.line_end])?;
     let (fields, special) = parse_fields(buf, extent)?;
     let host = host(special.host, version)?;
@@ -56,7 +56,7 @@ fn parse(buf: &[u8], extent: &Extent) -> Result<Received, Rejection> {
     let expect_continue = expects_continue(special.expect)? && version == Version::Http11 && framing != Framing::None;
     let upgrade = upgrade_protocols(&special.upgrade)?;
     let connection = special.connection;
-    Ok(Received {
+    Ok(WireHead {
         head: RequestHead { method, scheme: Scheme::default(), authority: host, path_and_query: target, fields },
         version,
         framing,

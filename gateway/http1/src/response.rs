@@ -26,7 +26,6 @@ pub struct ReceivedResponse {
 impl ReceivedResponse {
     /// Head without the fields that belong to this connection: `Content-Length`, and those that are not forwardable but
     /// `Trailer` and, where the protocol is switched, `Upgrade`.
-    #[must_use]
     pub fn passed_on(mut self) -> Self {
         let switches = self.head.status == 101;
         strip(&mut self.head.fields, |name, is_forwardable| {

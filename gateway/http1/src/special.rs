@@ -5,7 +5,7 @@ use sluice_message::bytes::ascii;
 use sluice_message::{Fields, Rejection};
 
 use crate::connection::ConnectionOptions;
-use crate::line::{Line, check_control};
+use crate::line::{FieldLine, check_control};
 use crate::reader::Extent;
 
 /// A field that may be sent once.
@@ -48,7 +48,7 @@ pub(crate) fn parse_fields<'b>(buf: &'b [u8], extent: &Extent) -> Result<(Fields
     // Looked at once for all names, where no value stands against it.
     let mut text = std::str::from_utf8(rest).ok();
     while let Some(end) = memchr(b'\r', rest) {
-        let line = Line::parse(&rest[..end])?;
+        let line = FieldLine::parse(&rest[..end])?;
         special.add(&line)?;
         fields.push(text.map_or_else(|| ascii(line.name), |text| &text[..line.name.len()]), line.value);
         rest = &rest[end + 2..];
@@ -58,7 +58,7 @@ pub(crate) fn parse_fields<'b>(buf: &'b [u8], extent: &Extent) -> Result<(Fields
 }
 
 impl<'b> Special<'b> {
-    fn add(&mut self, line: &Line<'b>) -> Result<(), Rejection> {
+    fn add(&mut self, line: &FieldLine<'b>) -> Result<(), Rejection> {
         let is = |name: &str| line.name.eq_ignore_ascii_case(name.as_bytes());
         match line.name.len() {
             4 if is("host") => self.host.add(line.value),

@@ -26,7 +26,7 @@ pub struct AppText<'a> {
 
 /// Fields that are read from a line of pino, winston, bunyan and similar loggers.
 #[derive(Deserialize)]
-struct Logged<'a> {
+struct LoggerFields<'a> {
     level: Option<Value>,
     severity: Option<Value>,
     #[serde(borrow)]
@@ -37,7 +37,6 @@ struct Logged<'a> {
 
 impl<'a> AppText<'a> {
     /// Reads what the app wrote to this stream.
-    #[must_use]
     pub fn read(stream: Stream, text: &'a str) -> Self {
         if let Some(logged) = object(text) {
             let said = logged.level.as_ref().and_then(level).or_else(|| logged.severity.as_ref().and_then(level));
@@ -59,7 +58,7 @@ impl<'a> AppText<'a> {
 }
 
 /// The object, where the text is one and has nothing in it that would end a line or move a cursor.
-fn object(text: &str) -> Option<Logged<'_>> {
+fn object(text: &str) -> Option<LoggerFields<'_>> {
     let is_shaped = text.starts_with('{') && text.ends_with('}');
     let is_plain = || !text.bytes().any(|byte| byte < 0x20 || byte == 0x7f);
     if is_shaped && is_plain() && !is_deep(text) { serde_json::from_str(text).ok() } else { None }

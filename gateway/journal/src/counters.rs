@@ -12,7 +12,7 @@ use sluice_catalog::errors::Code;
 use sluice_catalog::metrics::{self, CLASS_OTHER, CLASSES_MAX};
 use sluice_sketch::{Frequent, hash};
 
-use crate::event::{AccessRecord, Event, ExitReason, Outcome, Recycled, Session, Step};
+use crate::event::{AccessRecord, Event, ExitReason, Outcome, RecycleCause, Session, Step};
 use crate::prometheus::Page;
 use histogram::{ClassHistogram, Histogram};
 
@@ -75,7 +75,7 @@ pub(crate) struct Counters {
     service_time: Histogram,
     cpu: Histogram,
     worker_starts: u64,
-    recycles: BTreeMap<Recycled, u64>,
+    recycles: BTreeMap<RecycleCause, u64>,
     reloads: [u64; RELOAD_RESULTS.len()],
     /// Exits by reason: those that the gateway had asked for, then the others.
     worker_exits: [[u64; 2]; ExitReason::ALL.len()],
@@ -120,7 +120,7 @@ impl Counters {
                 self.worker_exits[reason as usize][usize::from(!expected)] += 1;
             }
             Event::WorkerStartFailed { code, .. } => *self.start_failures.entry(code).or_default() += 1,
-            Event::WorkerOverdue { .. } => *self.recycles.entry(Recycled::Overdue).or_default() += 1,
+            Event::WorkerOverdue { .. } => *self.recycles.entry(RecycleCause::Overdue).or_default() += 1,
             Event::WorkerRecycled { reason, .. } => *self.recycles.entry(reason).or_default() += 1,
             Event::ReloadFinished { .. } => self.reloads[0] += 1,
             Event::ReloadAbandoned { superseded: false, .. } => self.reloads[1] += 1,
@@ -326,7 +326,7 @@ impl Counters {
             page.sample(&[("result", result)], count);
         }
         page.metric(&metrics::WORKER_RECYCLES_TOTAL);
-        for reason in Recycled::ALL {
+        for reason in RecycleCause::ALL {
             let count = self.recycles.get(&reason).copied().unwrap_or(0);
             page.sample(&[("reason", reason.as_str())], count);
         }

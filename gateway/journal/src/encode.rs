@@ -166,7 +166,6 @@ impl Timestamp {
 }
 
 /// A point in time as log lines have it: `2026-11-20T20:04:11.512Z`.
-#[must_use]
 pub fn timestamp(unix_ms: u64) -> String {
     String::from_utf8_lossy(Timestamp::new().format(unix_ms)).into_owned()
 }

@@ -19,7 +19,7 @@ use crate::app_text::AppText;
 pub use level::{Level, Stream};
 pub use load::{Alarm, CacheUse, IncludeEnd, Includes, Session, Step};
 pub use outcome::Outcome;
-pub use worker::{ExitReason, HeldRequest, Recycled, RunTime, StuckPlace};
+pub use worker::{ExitReason, HeldRequest, RecycleCause, RunTime, StuckPlace};
 
 /// One thing that happened. [`crate::Journal::emit`] writes its log line and moves its metrics in one call.
 #[derive(Debug, Clone, Copy)]
@@ -120,7 +120,7 @@ pub enum Event<'a> {
         /// Unique id of the worker that is replaced.
         worker: u64,
         /// Reason for the replacement.
-        reason: Recycled,
+        reason: RecycleCause,
     },
     /// Workers of a new generation are started.
     ReloadStarted {

@@ -47,7 +47,7 @@ pub use app_text::AppText;
 pub use clock::Clock;
 pub use event::{
     AccessRecord, Alarm, CacheUse, Event, ExitReason, HeldRequest, IncludeEnd, Includes, Level, LoggedHeader, Outcome,
-    Recycled, RunTime, Session, Step, Stream, StuckPlace,
+    RecycleCause, RunTime, Session, Step, Stream, StuckPlace,
 };
 pub use moment::Moment;
 pub use prometheus::{Bucket, Exemplar, Exposition, Page};
@@ -94,10 +94,10 @@ impl Default for Options {
 /// Handle of a journal. Clones are cheap and share the journal.
 #[derive(Clone)]
 pub struct Journal {
-    shared: Rc<Shared>,
+    shared: Rc<JournalState>,
 }
 
-struct Shared {
+struct JournalState {
     /// Names of fields in written lines, and in lines kept for `sluice logs`.
     names: Names,
     kept_names: Names,
@@ -164,7 +164,7 @@ impl Journal {
             moment: Moment::default(),
             marks: Marks::default(),
         };
-        let shared = Shared {
+        let shared = JournalState {
             names: Names::new(options.fields),
             kept_names: Names::new(LogFields::Sluice),
             options,
@@ -184,7 +184,6 @@ impl Journal {
     }
 
     /// A target or URL as log lines show it.
-    #[must_use]
     pub fn shown<'t>(&self, target: &'t str) -> Cow<'t, str> {
         self.shared.options.query.shown(target)
     }
@@ -291,38 +290,32 @@ impl Journal {
     }
 
     /// Subscription to the last `count` lines that match the filter, and to all later ones.
-    #[must_use]
     pub fn subscribe(&self, filter: Filter, count: usize) -> Subscription {
         let from = self.shared.state.borrow().ring.back(&filter, count);
         Subscription::new(Rc::clone(&self.shared), filter, from)
     }
 
     /// Percentiles of the time until a request that no worker took was refused or given up, over the last minute or so.
-    #[must_use]
     pub fn unserved_ms(&self) -> Percentiles {
         self.shared.state.borrow().unserved.percentiles(self.shared.clock.monotonic_ms())
     }
 
     /// Percentiles of queue wait over the last minute or so, of requests that a worker took.
-    #[must_use]
     pub fn queue_wait_ms(&self) -> Percentiles {
         self.shared.state.borrow().queue_wait.percentiles(self.shared.clock.monotonic_ms())
     }
 
     /// Percentiles of service time over the last minute or so.
-    #[must_use]
     pub fn service_time_ms(&self) -> Percentiles {
         self.shared.state.borrow().service_time.percentiles(self.shared.clock.monotonic_ms())
     }
 
     /// Requests answered by workers since the start.
-    #[must_use]
     pub fn answered_total(&self) -> u64 {
         self.total(Outcome::is_answered)
     }
 
     /// Requests turned down by the gateway since the start.
-    #[must_use]
     pub fn refused_total(&self) -> u64 {
         self.total(Outcome::is_refused)
     }
@@ -338,13 +331,11 @@ impl Journal {
     }
 
     /// Answers of workers per second, over the last ten seconds.
-    #[must_use]
     pub fn per_second(&self) -> f64 {
         self.shared.state.borrow().answered.per_second(self.shared.clock.monotonic_ms())
     }
 
     /// Number of requests by outcome, named as in the log. Outcomes that did not occur are left out.
-    #[must_use]
     pub fn outcomes(&self) -> BTreeMap<String, u64> {
         let state = self.shared.state.borrow();
         let counts = Outcome::ALL.into_iter().zip(state.counters.outcomes);
@@ -352,14 +343,12 @@ impl Journal {
     }
 
     /// Number of requests by the code of the error that they ended with.
-    #[must_use]
     pub fn errors(&self) -> BTreeMap<String, u64> {
         let state = self.shared.state.borrow();
         state.counters.errors.iter().map(|(code, count)| (code.entry().code.to_owned(), *count)).collect()
     }
 
     /// Number of requests by the step that they were served at, named as in the log. Steps that did not occur are left out.
-    #[must_use]
     pub fn steps(&self) -> BTreeMap<String, u64> {
         let state = self.shared.state.borrow();
         let counts = Step::ALL.into_iter().map(|step| (step.as_str().to_owned(), state.counters.step_total(step)));
@@ -373,13 +362,11 @@ impl Journal {
     }
 
     /// Marks after the one with this number, oldest first; 0 for all that are kept.
-    #[must_use]
     pub fn marks_since(&self, id: u64) -> Vec<Mark> {
         self.shared.state.borrow().marks.since(id)
     }
 
     /// Overlaps that [`Event::OverlapSeen`] reported since the start.
-    #[must_use]
     pub fn overlaps_total(&self) -> u64 {
         self.shared.state.borrow().counters.overlaps_total
     }

@@ -1,12 +1,12 @@
 use serde_json::Value;
 use sluice_catalog::errors::Code;
-use sluice_catalog::logfields::{self, OUTCOMES};
+use sluice_catalog::logfields::{self, LOG};
 use sluice_catalog::snapshot::Lane;
 
 use super::*;
 use crate::app_text::AppText;
 use crate::event::tests_support::record;
-use crate::event::{AccessRecord, Alarm, ExitReason, LoggedHeader, Outcome, Recycled, Stream};
+use crate::event::{AccessRecord, Alarm, ExitReason, LoggedHeader, Outcome, RecycleCause, Stream};
 
 fn as_json(event: &Event<'_>) -> Value {
     named(event, LogFields::Sluice)
@@ -60,7 +60,7 @@ fn every_event() -> Vec<Event<'static>> {
         Event::Quarantined { request_id: "0198c0de", text: "it is answered without a worker" },
         Event::Scaled { from: 2, to: 4 },
         Event::DialChanged { shares: "* = 50%, Reviews@mobile = 0%" },
-        Event::WorkerRecycled { worker: 3, reason: Recycled::Memory },
+        Event::WorkerRecycled { worker: 3, reason: RecycleCause::Memory },
         Event::ReloadStarted { generation: 2, by: "SIGHUP" },
         Event::ReloadFinished { generation: 2, after_ms: 1200 },
         Event::ReloadAbandoned { generation: 3, reason: "it broke", superseded: false, stderr_tail: "Error: no\n" },
@@ -90,7 +90,7 @@ fn every_line_has_the_fields_of_the_catalogue_in_their_order_and_no_others() {
         let line = as_json(&event);
         assert_eq!(line["time"], "2025-12-31T23:59:59.500Z");
         let entry = logfields::line(line["event"].as_str().unwrap()).expect("the event is in the catalogue");
-        told.push(entry.event);
+        told.push(entry.event.as_str());
         let Head { kind, worker, .. } = head(&event);
         assert_eq!(entry.kind, kind);
         assert_eq!(line.get("worker").and_then(Value::as_u64), worker, "{line}");
@@ -99,13 +99,13 @@ fn every_line_has_the_fields_of_the_catalogue_in_their_order_and_no_others() {
         json(&mut out, &mut Timestamp::new(), 0, &event, &Names::new(LogFields::Sluice));
         let text = String::from_utf8(out).unwrap();
         let mut after = 0;
-        for field in logfields::COMMON.iter().chain(entry.fields) {
+        for field in LOG.common.iter().chain(&entry.fields) {
             let at =
                 text.find(&format!("\"{}\":", field.name)).unwrap_or_else(|| panic!("no {} in {text}", field.name));
             assert!(at >= after, "{} is out of order in {text}", field.name);
             after = at;
-            let value = &line[field.name];
-            let fits = match field.json_type {
+            let value = &line[&field.name];
+            let fits = match field.json_type.as_str() {
                 "string" => value.is_string(),
                 "number" => value.is_number(),
                 "object" => value.is_object(),
@@ -113,10 +113,10 @@ fn every_line_has_the_fields_of_the_catalogue_in_their_order_and_no_others() {
             };
             assert!(fits || value.is_null() && !field.null_when.is_empty(), "{} in {text}", field.name);
         }
-        assert_eq!(line.as_object().unwrap().len(), logfields::COMMON.len() + entry.fields.len(), "{text}");
+        assert_eq!(line.as_object().unwrap().len(), LOG.common.len() + entry.fields.len(), "{text}");
     }
     told.sort_unstable();
-    let mut known: Vec<&str> = logfields::LINES.iter().map(|line| line.event).collect();
+    let mut known: Vec<&str> = LOG.lines.iter().map(|line| line.event.as_str()).collect();
     known.sort_unstable();
     assert_eq!(told, known);
 }
@@ -213,9 +213,9 @@ fn queue_wait_and_service_time_stand_apart_in_text() {
 
 #[test]
 fn outcomes_are_the_words_of_the_catalogue() {
-    let words: Vec<&str> = OUTCOMES.iter().map(|word| word.name).collect();
+    let words: Vec<&str> = LOG.outcomes.iter().map(|word| word.name.as_str()).collect();
     assert_eq!(Outcome::ALL.map(Outcome::as_str).to_vec(), words);
-    for (outcome, word) in Outcome::ALL.into_iter().zip(OUTCOMES) {
+    for (outcome, word) in Outcome::ALL.into_iter().zip(&LOG.outcomes) {
         assert_eq!(outcome.is_failure(), word.is_failure, "{}", word.name);
     }
 }

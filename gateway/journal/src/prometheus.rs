@@ -49,14 +49,12 @@ pub struct Bucket {
 
 impl Exposition {
     /// Format for a client that sends this `Accept`.
-    #[must_use]
     pub fn wanted(accept: &str) -> Self {
         let names = |range: &str| range.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(OPENMETRICS);
         if accept.split(',').any(names) { Self::OpenMetrics } else { Self::Prometheus }
     }
 
     /// The page's `Content-Type`.
-    #[must_use]
     pub const fn content_type(self) -> &'static str {
         match self {
             Self::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
@@ -78,7 +76,6 @@ const OPENMETRICS: &str = "application/openmetrics-text";
 
 impl Page {
     /// An empty page.
-    #[must_use]
     pub fn new(format: Exposition) -> Self {
         Self { format, ..Self::default() }
     }
@@ -91,7 +88,7 @@ impl Page {
             Exposition::Prometheus => (*name, IN_HELP),
             Exposition::OpenMetrics => (name.strip_suffix("_total").unwrap_or(name), IN_LABEL),
         };
-        self.line(format_args!("# HELP {family} {}\n# TYPE {family} {}\n", Escaped(help, escaped), kind.as_str()));
+        self.line(format_args!("# HELP {family} {}\n# TYPE {family} {}\n", EscapedText(help, escaped), kind.as_str()));
         self
     }
 
@@ -128,7 +125,6 @@ impl Page {
     }
 
     /// The page.
-    #[must_use]
     pub fn into_text(mut self) -> String {
         if self.format == Exposition::OpenMetrics {
             self.text.push_str("# EOF\n");
@@ -148,7 +144,7 @@ impl Page {
         self.line(format_args!("{name}{suffix}"));
         for (index, (label, value)) in labels.iter().enumerate() {
             let before = if index == 0 { '{' } else { ',' };
-            self.line(format_args!("{before}{label}=\"{}\"", Escaped(value, IN_LABEL)));
+            self.line(format_args!("{before}{label}=\"{}\"", EscapedText(value, IN_LABEL)));
         }
         let end = if labels.is_empty() { "" } else { "}" };
         self.line(format_args!("{end} {value}\n"));
@@ -162,12 +158,12 @@ impl Page {
 }
 
 /// Text in which a backslash escapes these characters: those of a label's value, or of a help text.
-struct Escaped<'a>(&'a str, &'static [char]);
+struct EscapedText<'a>(&'a str, &'static [char]);
 
 const IN_LABEL: &[char] = &['\\', '"', '\n'];
 const IN_HELP: &[char] = &['\\', '\n'];
 
-impl Display for Escaped<'_> {
+impl Display for EscapedText<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for character in self.0.chars() {
             if self.1.contains(&character) {

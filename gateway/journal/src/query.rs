@@ -22,7 +22,6 @@ pub enum Query {
 
 impl Query {
     /// The target or URL as lines show it.
-    #[must_use]
     pub fn shown<'t>(&self, target: &'t str) -> Cow<'t, str> {
         let Some((path, query)) = target.split_once('?') else { return Cow::Borrowed(target) };
         match self {

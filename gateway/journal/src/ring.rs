@@ -70,7 +70,7 @@ pub struct Filter {
     pub kind: Option<LineKind>,
 }
 
-struct Line {
+struct RingLine {
     /// Counts the lines of all parts.
     number: u64,
     kind: LineKind,
@@ -78,7 +78,7 @@ struct Line {
     text: Vec<u8>,
 }
 
-impl Line {
+impl RingLine {
     fn fits(&self, filter: &Filter) -> bool {
         filter.worker.is_none_or(|worker| self.worker == Some(worker))
             && filter.kind.is_none_or(|kind| self.kind == kind)
@@ -87,18 +87,18 @@ impl Line {
 
 /// A place between two lines: how many lines of each part came before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Place([u64; PARTS]);
+pub(crate) struct RingCursor([u64; PARTS]);
 
 /// The lines of a part.
 #[derive(Default)]
-struct Kept {
-    lines: VecDeque<Line>,
+struct PartLines {
+    lines: VecDeque<RingLine>,
     bytes: usize,
     /// Lines that came before the first that is still there.
     gone: u64,
 }
 
-impl Kept {
+impl PartLines {
     fn push(&mut self, number: u64, kind: LineKind, worker: Option<u64>, text: &[u8]) {
         let mut spare = Vec::new();
         while self.lines.len() >= LINES_MAX || (self.bytes + text.len() > BYTES_MAX && !self.lines.is_empty()) {
@@ -112,7 +112,7 @@ impl Kept {
         spare.clear();
         spare.extend_from_slice(text);
         self.bytes += text.len();
-        self.lines.push_back(Line { number, kind, worker, text: spare });
+        self.lines.push_back(RingLine { number, kind, worker, text: spare });
     }
 
     fn end(&self) -> u64 {
@@ -120,14 +120,14 @@ impl Kept {
     }
 
     /// The line at this place, if it is still there.
-    fn line(&self, place: u64) -> Option<&Line> {
+    fn line(&self, place: u64) -> Option<&RingLine> {
         self.lines.get(usize::try_from(place.checked_sub(self.gone)?).ok()?)
     }
 }
 
 #[derive(Default)]
 pub(crate) struct Ring {
-    parts: [Kept; PARTS],
+    parts: [PartLines; PARTS],
     lines_total: u64,
 }
 
@@ -138,13 +138,13 @@ impl Ring {
     }
 
     /// The place behind the latest line.
-    pub(crate) fn end(&self) -> Place {
-        Place(std::array::from_fn(|part| self.parts[part].end()))
+    pub(crate) fn end(&self) -> RingCursor {
+        RingCursor(std::array::from_fn(|part| self.parts[part].end()))
     }
 
     /// The place to begin at in order to get the last `count` lines that fit.
-    pub(crate) fn back(&self, filter: &Filter, count: usize) -> Place {
-        let Place(mut at) = self.end();
+    pub(crate) fn back(&self, filter: &Filter, count: usize) -> RingCursor {
+        let RingCursor(mut at) = self.end();
         let mut left = count;
         while left > 0 {
             let before = |part: usize| {
@@ -154,7 +154,7 @@ impl Ring {
             at[part] -= 1;
             left -= usize::from(fits);
         }
-        Place(at)
+        RingCursor(at)
     }
 
     /// Passes lines that match the filter to `take`, from this place on, until it has had `bytes_max` or no line is left.
@@ -162,10 +162,10 @@ impl Ring {
     pub(crate) fn read(
         &self,
         filter: &Filter,
-        Place(mut at): Place,
+        RingCursor(mut at): RingCursor,
         bytes_max: usize,
         mut take: impl FnMut(&[u8]),
-    ) -> (Place, u64) {
+    ) -> (RingCursor, u64) {
         let mut missed = 0;
         for part in wanted(filter) {
             missed += self.parts[part].gone.saturating_sub(at[part]);
@@ -181,7 +181,7 @@ impl Ring {
             }
             at[part] += 1;
         }
-        (Place(at), missed)
+        (RingCursor(at), missed)
     }
 }
 
@@ -197,7 +197,7 @@ mod tests {
 
     const APPS: Filter = Filter { kind: Some(LineKind::App), worker: None };
 
-    fn all(ring: &Ring, filter: &Filter, from: Place) -> (Vec<String>, Place, u64) {
+    fn all(ring: &Ring, filter: &Filter, from: RingCursor) -> (Vec<String>, RingCursor, u64) {
         let mut lines = Vec::new();
         let (next, missed) =
             ring.read(filter, from, usize::MAX, |line| lines.push(String::from_utf8(line.to_vec()).unwrap()));
@@ -247,7 +247,7 @@ mod tests {
         }
         let expected = |from: usize| (from..40).map(|number| number.to_string()).collect::<Vec<_>>();
         let any = Filter::default();
-        assert_eq!(all(&ring, &any, Place::default()).0, expected(0));
+        assert_eq!(all(&ring, &any, RingCursor::default()).0, expected(0));
         assert_eq!(all(&ring, &any, ring.back(&any, 7)).0, expected(33));
     }
 
@@ -295,7 +295,7 @@ mod tests {
             push(&mut ring, LineKind::App, None, &number.to_string());
         }
         let mut seen = 0;
-        let (next, _) = ring.read(&Filter::default(), Place::default(), 4, |_| seen += 1);
+        let (next, _) = ring.read(&Filter::default(), RingCursor::default(), 4, |_| seen += 1);
         assert_eq!(seen, 2);
         assert_eq!(all(&ring, &Filter::default(), next).0[0], "12");
     }

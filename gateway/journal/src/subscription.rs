@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use crate::Shared;
-use crate::ring::{Filter, Place};
+use crate::JournalState;
+use crate::ring::{Filter, RingCursor};
 
 /// The most that one call of [`Subscription::next`] copies, so that a burst is not copied while requests wait.
 const BATCH_BYTES_MAX: usize = 64 * 1024;
@@ -19,13 +19,13 @@ pub struct Lines {
 
 /// A reader of the log. Costs the same for any speed of reading.
 pub struct Subscription {
-    shared: Rc<Shared>,
+    shared: Rc<JournalState>,
     filter: Filter,
-    next: Place,
+    next: RingCursor,
 }
 
 impl Subscription {
-    pub(crate) fn new(shared: Rc<Shared>, filter: Filter, next: Place) -> Self {
+    pub(crate) fn new(shared: Rc<JournalState>, filter: Filter, next: RingCursor) -> Self {
         shared.followers.set(shared.followers.get() + 1);
         Self { shared, filter, next }
     }

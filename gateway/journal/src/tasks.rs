@@ -32,7 +32,6 @@ pub fn remember_places() {
 }
 
 /// Place of this thread's latest panic, for the log.
-#[must_use]
 pub fn place() -> String {
     let place = PLACE.with(|kept| kept.borrow().clone());
     if place.is_empty() { "an unknown place".to_owned() } else { place }
@@ -54,7 +53,6 @@ struct Lost {
 
 impl Tasks {
     /// A set with no task yet.
-    #[must_use]
     pub fn new(journal: Journal) -> Self {
         Tasks { journal, lost: Rc::default() }
     }
@@ -79,7 +77,6 @@ impl Tasks {
     }
 
     /// Whether a task was lost.
-    #[must_use]
     pub fn has_lost(&self) -> bool {
         self.lost.is_any.get()
     }

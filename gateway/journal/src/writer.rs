@@ -209,9 +209,9 @@ mod tests {
     }
 
     /// Writes nothing until it is let go.
-    struct Blocked(Receiver<()>, Memory);
+    struct WriteGate(Receiver<()>, Memory);
 
-    impl Write for Blocked {
+    impl Write for WriteGate {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let _ = self.0.recv();
             self.1.write(bytes)
@@ -221,10 +221,10 @@ mod tests {
         }
     }
 
-    fn blocked() -> (Blocked, Sender<()>, Memory) {
+    fn blocked() -> (WriteGate, Sender<()>, Memory) {
         let (go, stop) = channel();
         let memory = Memory::default();
-        (Blocked(stop, memory.clone()), go, memory)
+        (WriteGate(stop, memory.clone()), go, memory)
     }
 
     #[test]

@@ -15,19 +15,16 @@ const IS_TOKEN_BYTE: [bool; 256] = {
 };
 
 /// True for a byte of a token.
-#[must_use]
 pub fn is_token_byte(b: u8) -> bool {
     IS_TOKEN_BYTE[usize::from(b)]
 }
 
 /// True for a token, such as a method or the name of a field. Without an early exit, as nearly all of them are tokens.
-#[must_use]
 pub fn is_token(bytes: &[u8]) -> bool {
     !bytes.is_empty() && bytes.iter().fold(true, |is_token, &b| is_token & is_token_byte(b))
 }
 
 /// True if there is a control byte other than HTAB, CR and LF. Without an early exit, so that it becomes vector code.
-#[must_use]
 pub fn has_control(bytes: &[u8]) -> bool {
     let found = bytes.iter().fold(0_u8, |found, &b| {
         found
@@ -38,7 +35,6 @@ pub fn has_control(bytes: &[u8]) -> bool {
 }
 
 /// Bytes without the optional white space (SP, HTAB) around them.
-#[must_use]
 pub fn trim_ows(mut bytes: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] = bytes {
         bytes = rest;
@@ -51,7 +47,6 @@ pub fn trim_ows(mut bytes: &[u8]) -> &[u8] {
 
 /// Bytes without the spaces around them. Fields that decide a message's length are read with this one: HTAB there is an
 /// attempt.
-#[must_use]
 pub fn trim_spaces(mut bytes: &[u8]) -> &[u8] {
     while let [b' ', rest @ ..] = bytes {
         bytes = rest;
@@ -63,7 +58,6 @@ pub fn trim_spaces(mut bytes: &[u8]) -> &[u8] {
 }
 
 /// ASCII bytes as text. Callers have checked that they are ASCII; were they not, the text is empty.
-#[must_use]
 pub fn ascii(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_default()
 }

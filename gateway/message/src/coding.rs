@@ -16,7 +16,6 @@ impl Coding {
     pub const ALL: [Coding; 3] = [Coding::Zstd, Coding::Brotli, Coding::Gzip];
 
     /// The name in `Content-Encoding`.
-    #[must_use]
     pub fn token(self) -> &'static str {
         match self {
             Self::Zstd => "zstd",
@@ -26,7 +25,6 @@ impl Coding {
     }
 
     /// The coding of that name, in lower case.
-    #[must_use]
     pub fn of_token(token: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|coding| coding.token() == token)
     }
@@ -34,9 +32,9 @@ impl Coding {
 
 /// The codings that a client takes of those on offer, the better first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Accepted([Option<Coding>; Coding::ALL.len()]);
+pub struct CodingChoice([Option<Coding>; Coding::ALL.len()]);
 
-impl Accepted {
+impl CodingChoice {
     /// Reads the values of all `Accept-Encoding` fields. `offered` is in the server's order, which decides where the client
     /// weighs two alike. A coding that the client likes less than `identity` is not taken. Without a field nothing is.
     pub fn of<'a>(values: impl Iterator<Item = &'a [u8]>, offered: &[Coding]) -> Self {
@@ -56,7 +54,7 @@ impl Accepted {
         let least = identity.unwrap_or(0).max(1);
         let wanted = |coding: Coding| weights[coding as usize].or(any).filter(|weight| *weight >= least);
         // Three at most: the best that is left is looked for as often.
-        let mut accepted = Accepted::default();
+        let mut accepted = CodingChoice::default();
         for at in 0..accepted.0.len() {
             let taken = accepted.0;
             let left = offered.iter().copied().filter(|coding| !taken.contains(&Some(*coding)));
@@ -69,7 +67,6 @@ impl Accepted {
     }
 
     /// The best of them.
-    #[must_use]
     pub fn best(self) -> Option<Coding> {
         self.0[0]
     }
@@ -107,7 +104,7 @@ mod tests {
     use super::*;
 
     fn order(values: &[&str], offered: &[Coding]) -> String {
-        let accepted = Accepted::of(values.iter().map(|value| value.as_bytes()), offered);
+        let accepted = CodingChoice::of(values.iter().map(|value| value.as_bytes()), offered);
         assert_eq!(accepted.best(), accepted.iter().next());
         accepted.iter().map(Coding::token).collect::<Vec<_>>().join(" ")
     }

@@ -5,13 +5,13 @@ use std::io::Write as _;
 use std::ops::Range;
 
 /// Places of a field's name and value in the blocks of [`Fields`].
-type Place = (Range<usize>, Range<usize>);
+type FieldSpans = (Range<usize>, Range<usize>);
 
 /// Blocks of dropped fields, for the next ones of this thread: six allocations fewer for a request and its answer.
 struct Blocks {
     names: String,
     values: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<FieldSpans>,
 }
 
 /// Most blocks that a thread stores.
@@ -33,12 +33,11 @@ pub struct Fields {
     names: String,
     values: Vec<u8>,
     /// Places of each field's name and value in the two blocks above.
-    places: Vec<Place>,
+    places: Vec<FieldSpans>,
 }
 
 impl Fields {
     /// Room for `count` fields of `bytes` bytes together.
-    #[must_use]
     pub fn with_capacity(count: usize, bytes: usize) -> Self {
         let mut fields = Self::spare();
         fields.names.reserve(count.saturating_mul(16).min(bytes));
@@ -72,7 +71,6 @@ impl Fields {
     }
 
     /// A copy with room for `count` fields more, of `bytes` bytes together.
-    #[must_use]
     pub fn clone_with_room(&self, count: usize, bytes: usize) -> Self {
         let mut copy = Self::spare();
         copy.names.reserve(self.names.len() + bytes);
@@ -96,7 +94,6 @@ impl Fields {
     }
 
     /// The value of the first field of that name, in whatever case.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         self.get_all(name).next()
     }
@@ -107,25 +104,21 @@ impl Fields {
     }
 
     /// True if there is a field of that name, in whatever case.
-    #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
     /// True if a name holds `_`, or one that was removed; see [`crate::check_underscores`].
-    #[must_use]
     pub fn has_underscore(&self) -> bool {
         memchr::memchr(b'_', self.names.as_bytes()).is_some()
     }
 
     /// The number of fields.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
     /// True if there is no field.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }

@@ -73,7 +73,6 @@ const END_TO_END: [&str; 40] = [
 const END_TO_END_PREFIXES: [&str; 6] = ["if-", "content-", "x-forwarded-", "sec-", "access-control-", "cross-origin-"];
 
 /// True if a field of that name, in whatever case, is never passed on.
-#[must_use]
 pub fn is_hop_by_hop(name: &str) -> bool {
     HOP_BY_HOP.iter().any(|hop| name.eq_ignore_ascii_case(hop)) || starts_with(name, PRIVATE_PREFIX)
 }
@@ -105,7 +104,6 @@ pub struct Forwardable<'f> {
 
 impl<'f> Forwardable<'f> {
     /// The filter for a message with these fields.
-    #[must_use]
     pub fn new(fields: &'f Fields) -> Self {
         let named = fields
             .get_all("connection")
@@ -123,7 +121,6 @@ impl<'f> Forwardable<'f> {
     }
 
     /// True if the field may be passed on.
-    #[must_use]
     pub fn allows(&self, name: &str) -> bool {
         !is_hop_by_hop(name) && !self.named.iter().any(|named| name.eq_ignore_ascii_case(named))
     }
@@ -136,7 +133,6 @@ pub fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// False for fields that frame, route, authenticate or modify the message, which come too late in a trailer
 /// (RFC 9110 §6.5.1).
-#[must_use]
 pub fn may_be_trailer(name: &str) -> bool {
     const FORBIDDEN: [&str; 22] = [
         "host",

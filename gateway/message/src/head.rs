@@ -15,13 +15,11 @@ pub enum Scheme {
 
 impl Scheme {
     /// The scheme of a side that speaks TLS or does not.
-    #[must_use]
     pub fn of(is_tls: bool) -> Self {
         if is_tls { Self::Https } else { Self::Http }
     }
 
     /// The scheme as URLs write it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Http => "http",
@@ -58,34 +56,29 @@ pub struct ResponseHead {
 
 impl RequestHead {
     /// The path, without the query.
-    #[must_use]
     pub fn path(&self) -> &str {
         path_of(&self.path_and_query)
     }
 }
 
 /// The path of a target, without the query.
-#[must_use]
 pub fn path_of(target: &str) -> &str {
     target.split_once('?').map_or(target, |(path, _)| path)
 }
 
 impl ResponseHead {
     /// A head with the reason phrase of its status.
-    #[must_use]
     pub fn new(status: u16, fields: Fields) -> Self {
         Self { status, reason: None, fields }
     }
 
     /// The reason phrase.
-    #[must_use]
     pub fn reason(&self) -> &[u8] {
         self.reason.as_deref().unwrap_or_else(|| reason_of(self.status).as_bytes())
     }
 }
 
 /// The reason phrase of a status, as RFC 9110 §15 and Node.js have it; empty for one without.
-#[must_use]
 pub fn reason_of(status: u16) -> &'static str {
     match status {
         100 => "Continue",

@@ -20,12 +20,12 @@ mod reject;
 mod target;
 mod underscores;
 
-pub use coding::{Accepted, Coding};
+pub use coding::{Coding, CodingChoice};
 pub use fields::Fields;
 pub use forward::{Forwardable, elements, forwardable, is_hop_by_hop, may_be_trailer, starts_with, strip};
 pub use head::{RequestHead, ResponseHead, Scheme, path_of, reason_of};
 pub use host::authority;
-pub use media::{Liked, liked};
+pub use media::{MediaPreference, liked};
 pub use method::Method;
 pub use reject::{Reject, Rejection};
 pub use target::check_target;

@@ -5,7 +5,7 @@ use crate::elements;
 
 /// Preference of a client for a media type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Liked {
+pub struct MediaPreference {
     /// Thousandths; 0 for a type that it does not accept.
     pub weight: u16,
     /// True if it names the type itself, and not only a range with others.
@@ -14,9 +14,8 @@ pub struct Liked {
 
 /// Preferences of the client for each of the types, which are in lower case. Of the ranges that a type is in, the narrowest
 /// counts. A client that says nothing likes all alike.
-#[must_use]
-pub fn liked<'a, const N: usize>(accept: impl Iterator<Item = &'a [u8]>, types: [&str; N]) -> [Liked; N] {
-    let (mut liked, mut narrowness, mut is_said) = ([Liked::default(); N], [0_u8; N], false);
+pub fn liked<'a, const N: usize>(accept: impl Iterator<Item = &'a [u8]>, types: [&str; N]) -> [MediaPreference; N] {
+    let (mut liked, mut narrowness, mut is_said) = ([MediaPreference::default(); N], [0_u8; N], false);
     for element in accept.flat_map(elements) {
         is_said = true;
         let mut parts = element.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
@@ -28,11 +27,11 @@ pub fn liked<'a, const N: usize>(accept: impl Iterator<Item = &'a [u8]>, types: 
             let narrow = fits(&range, name);
             if narrow > narrowness[nth] {
                 narrowness[nth] = narrow;
-                liked[nth] = Liked { weight, is_named: narrow == NAMED };
+                liked[nth] = MediaPreference { weight, is_named: narrow == NAMED };
             }
         }
     }
-    if is_said { liked } else { [Liked { weight: 1_000, is_named: false }; N] }
+    if is_said { liked } else { [MediaPreference { weight: 1_000, is_named: false }; N] }
 }
 
 /// Narrowness of a range that names the type itself.

@@ -53,7 +53,6 @@ impl Method {
     }
 
     /// The method as sent.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
             Self::Get => "GET",
@@ -68,7 +67,6 @@ impl Method {
     }
 
     /// True for methods that ask for no change (RFC 9110 §9.2.1). Unknown ones count as unsafe.
-    #[must_use]
     pub fn is_safe(&self) -> bool {
         matches!(self, Self::Get | Self::Head | Self::Options)
     }

@@ -44,13 +44,11 @@ pub struct Rejection {
 
 impl Rejection {
     /// A refusal of this kind.
-    #[must_use]
     pub const fn new(reject: Reject, detail: &'static str) -> Self {
         Self { reject, detail }
     }
 
     /// A head that breaks the grammar.
-    #[must_use]
     pub const fn malformed(detail: &'static str) -> Self {
         Self::new(Reject::HeadMalformed, detail)
     }

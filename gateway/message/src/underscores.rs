@@ -57,7 +57,6 @@ pub fn check_underscores(fields: &Fields, rule: Underscores) -> Result<(), Rejec
 }
 
 /// The name in lower case, as a reader takes it for which `_` is `-`.
-#[must_use]
 pub fn without_underscores(name: &str) -> String {
     name.chars().map(|c| if c == '_' { '-' } else { c.to_ascii_lowercase() }).collect()
 }

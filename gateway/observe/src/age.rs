@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sluice_catalog::snapshot::GrowthSnapshot;
 use sluice_scheduler::ClassId;
-use sluice_trends::{Ages, Figure, Grown, Lived, Needs, Took};
+use sluice_trends::{AgeGrowth, Ages, Figure, Needs, Took, WorkerLife};
 use tokio::time::Instant;
 
 use crate::context::Context;
@@ -52,7 +52,7 @@ impl Growth {
         let started_ms = now_ms.saturating_sub(age_ms);
         let Beat { worker, place, generation, pid, rss_bytes, heap_used_bytes, .. } = *beat;
         let mut ages = self.ages.borrow_mut();
-        if ages.wants(&Lived { worker, place, generation, started_ms }, now_ms, self.after_ms()) {
+        if ages.wants(&WorkerLife { worker, place, generation, started_ms }, now_ms, self.after_ms()) {
             ages.needs(worker, now_ms, &Needs { rss_bytes, heap_used_bytes, files: files_of(pid) });
         }
     }
@@ -80,7 +80,7 @@ impl Growth {
     pub fn snapshot(&self) -> Vec<GrowthSnapshot> {
         let now_ms = self.context.ms(Instant::now());
         let mut ages = self.ages.borrow_mut();
-        let snapshot = |grown: &Grown| GrowthSnapshot {
+        let snapshot = |grown: &AgeGrowth| GrowthSnapshot {
             what: grown.figure.as_str().to_owned(),
             class: grown.class.and_then(|class| self.name(class)).map(|name| name.to_string()),
             unit: unit(grown.figure).to_owned(),
@@ -168,13 +168,13 @@ fn span(ms: u64) -> String {
 }
 
 /// Text of the alarm about one class, or about memory and open files of workers.
-fn text_of(grown: &[Grown], routes_per_hour: Option<u64>) -> String {
+fn text_of(grown: &[AgeGrowth], routes_per_hour: Option<u64>) -> String {
     let mut text = String::from(match grown.first().and_then(|grown| grown.class) {
         Some(_) => "the longer a worker serves, the longer its requests take: ",
         None => "the longer a worker serves, the more it needs: ",
     });
     for (at, one) in grown.iter().enumerate() {
-        let Grown { figure, from, to, per_hour, for_ms, since_generation, .. } = one;
+        let AgeGrowth { figure, from, to, per_hour, for_ms, since_generation, .. } = one;
         let amount = |value| amount(*figure, value);
         let _ = write!(
             text,
@@ -208,8 +208,8 @@ fn text_of(grown: &[Grown], routes_per_hour: Option<u64>) -> String {
 mod tests {
     use super::*;
 
-    fn grown(class: Option<u32>, figure: Figure, from: f64, to: f64, per_hour: f64) -> Grown {
-        Grown { class, figure, from, to, per_hour, for_ms: 54 * 60_000, since_generation: 12 }
+    fn grown(class: Option<u32>, figure: Figure, from: f64, to: f64, per_hour: f64) -> AgeGrowth {
+        AgeGrowth { class, figure, from, to, per_hour, for_ms: 54 * 60_000, since_generation: 12 }
     }
 
     #[test]

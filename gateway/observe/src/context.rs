@@ -45,7 +45,6 @@ impl Context {
 }
 
 /// Unix time in milliseconds.
-#[must_use]
 pub fn unix_ms() -> u64 {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)

@@ -13,10 +13,10 @@ const CRASHES_MAX: usize = 5;
 
 /// The latest crashes, and their total.
 #[derive(Default)]
-pub struct Crashes(RefCell<Known>);
+pub struct Crashes(RefCell<CrashHistory>);
 
 #[derive(Default)]
-struct Known {
+struct CrashHistory {
     /// The latest first.
     latest: VecDeque<CrashSnapshot>,
     total: u64,

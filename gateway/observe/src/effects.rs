@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use sluice_catalog::snapshot::EffectsSnapshot;
 use sluice_journal::Page;
-use sluice_vitals::{Beacon, Effects, Holes, Rendered, Spent};
+use sluice_vitals::{Beacon, ComponentReport, Effects, Holes, SettingReport};
 use tokio::time::Instant;
 
 use crate::context::Context;
@@ -24,7 +24,7 @@ impl RenderEffects {
     }
 
     /// Records components that a worker rendered, pages by settings of the dial, and variants of pages.
-    pub fn rendered(&self, components: &[Rendered<'_>], settings: &[Spent<'_>], variants: &[&str]) {
+    pub fn rendered(&self, components: &[ComponentReport<'_>], settings: &[SettingReport<'_>], variants: &[&str]) {
         let (mut effects, now) = (self.effects.borrow_mut(), self.context.since_start(Instant::now()));
         for rendered in components {
             effects.rendered(rendered, now);

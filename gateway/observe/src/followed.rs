@@ -10,7 +10,7 @@ use sluice_scheduler::{RequestId, WorkerId};
 const NOTED_MAX: usize = 200_000;
 
 /// Requests of a route that workers held when this was created or received later.
-pub struct Followed {
+pub struct RouteFollower {
     route: String,
     noted: RefCell<Vec<(WorkerId, RequestId)>>,
     /// True if requests were left out because of [`NOTED_MAX`].
@@ -19,7 +19,7 @@ pub struct Followed {
 
 /// All routes that are followed now; nearly always none.
 #[derive(Default)]
-pub struct Followers(RefCell<Vec<Weak<Followed>>>);
+pub struct Followers(RefCell<Vec<Weak<RouteFollower>>>);
 
 impl Followers {
     /// Notes a request of this class that the worker gets.
@@ -40,11 +40,11 @@ impl Followers {
         route: &str,
         mut classes: impl Iterator<Item = &'c str>,
         held: impl Iterator<Item = (WorkerId, RequestId, Rc<str>)>,
-    ) -> Result<Rc<Followed>, ProfileError> {
+    ) -> Result<Rc<RouteFollower>, ProfileError> {
         if !classes.any(|class| is_of(class, route)) {
             return Err(ProfileError::NoRoute(route.to_owned()));
         }
-        let followed = Rc::new(Followed::new(route));
+        let followed = Rc::new(RouteFollower::new(route));
         for (worker, request, class) in held {
             followed.note(worker, request, &class);
         }
@@ -55,7 +55,7 @@ impl Followers {
     }
 }
 
-impl Followed {
+impl RouteFollower {
     fn new(route: &str) -> Self {
         Self { route: route.to_owned(), noted: RefCell::default(), is_cut: Cell::new(false) }
     }
@@ -73,13 +73,11 @@ impl Followed {
     }
 
     /// Whether requests were left out, because there were too many.
-    #[must_use]
     pub fn is_cut(&self) -> bool {
         self.is_cut.get()
     }
 
     /// Numbers of the requests that this worker was given.
-    #[must_use]
     pub fn requests_of(&self, worker: u64) -> Vec<u64> {
         let noted = self.noted.borrow();
         noted.iter().filter(|(of, _)| of.0 == worker).map(|(_, request)| request.0).collect()
@@ -112,7 +110,7 @@ mod tests {
 
     #[test]
     fn it_is_known_that_there_were_more_requests_than_are_noted() {
-        let followed = Followed::new("/product/:id");
+        let followed = RouteFollower::new("/product/:id");
         let note = |number: u64, class| followed.note(WorkerId(1), RequestId(number), class);
         (0..NOTED_MAX as u64).for_each(|number| note(number, "GET /product/:id"));
         note(0, "GET /");

@@ -35,7 +35,7 @@ use sluice_journal::{AccessRecord, Event, Journal, Level, LoggedHeader, Page};
 use sluice_message::{Fields, Method};
 use sluice_scheduler::WorkerId;
 use sluice_traces::Traces;
-use sluice_trends::{Ended, Took};
+use sluice_trends::{RequestCost, Took};
 use tokio::time::Instant;
 
 pub use age::{Beat, Growth};
@@ -43,15 +43,15 @@ pub use alarms::Alarms;
 pub use crashes::Crashes;
 pub use effects::RenderEffects;
 pub use files::{make_private_dir, make_room, write_whole};
-pub use followed::{Followed, Followers};
+pub use followed::{Followers, RouteFollower};
 pub use mode::{Mode, ShortLane};
 pub use past::Past;
-pub use record::{Line, RequestName, RequestRecord, Run, RunCounts, Work};
+pub use record::{AccessLine, RequestName, RequestRecord, Run, RunCounts, Work};
 pub use routes::RouteTables;
 pub use runs::{ALARMING_US, MainThreads};
 pub use sluice_trends::Totals as RunTotals;
 pub use spending::Spendings;
-pub use tails::{ProfileOrder, Profiled, TailProfiles};
+pub use tails::{ProfileOrder, TailProfiles, TailReport};
 pub use trouble::Trouble;
 
 use alarms::{QueueReading, Reading};
@@ -106,7 +106,6 @@ pub struct Look {
 
 impl Observer {
     /// Creates an observer that reports to this journal.
-    #[must_use]
     pub fn new(config: &Rc<Config>, journal: Journal) -> Rc<Self> {
         let context = Context::new(Rc::clone(config), journal);
         Rc::new(Observer {
@@ -144,7 +143,6 @@ impl Observer {
     }
 
     /// A target or URL as log lines show it.
-    #[must_use]
     pub fn shown<'t>(&self, target: &'t str) -> Cow<'t, str> {
         self.context.journal.shown(target)
     }
@@ -194,7 +192,7 @@ impl Observer {
         let Some(service_us) = service_us else { return };
         if let Some(generation) = generation {
             let runs = runs.unwrap_or_default();
-            self.spending.request(generation, &record.class, &Ended { cpu_us, service_us, runs: &runs });
+            self.spending.request(generation, &record.class, &RequestCost { cpu_us, service_us, runs: &runs });
         }
         self.growth.request(worker, class, &record.class, &Took { service_us, cpu_us, handler_us });
     }

@@ -21,13 +21,13 @@ pub struct RequestRecord {
     /// Class of the request, as operators see it.
     pub class: Rc<str>,
     /// Data of the request's line in the access log.
-    pub line: Option<Line>,
+    pub line: Option<AccessLine>,
     /// Cost of the request at its worker.
     pub work: Option<Work>,
 }
 
 /// An [`AccessRecord`], and the words that it borrows.
-pub struct Line {
+pub struct AccessLine {
     /// The method; `None` if none could be read.
     pub method: Option<Method>,
     /// Path and query as the client sent them.

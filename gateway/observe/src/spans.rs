@@ -2,11 +2,11 @@
 
 use sluice_journal::AccessRecord;
 use sluice_message::{Scheme, path_of};
-use sluice_traces::{Context, Ended};
+use sluice_traces::{Context, RequestSpan};
 
 /// Data of an ended request's spans.
-pub(crate) fn ended(context: Context, scheme: Scheme, record: &AccessRecord<'_>) -> Ended {
-    Ended {
+pub(crate) fn ended(context: Context, scheme: Scheme, record: &AccessRecord<'_>) -> RequestSpan {
+    RequestSpan {
         context,
         time_unix_ms: record.time_unix_ms,
         method: record.method.to_owned(),

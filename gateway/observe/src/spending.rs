@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use sluice_catalog::snapshot::ReportSnapshot;
-use sluice_trends::{Ended, Since, Spending};
+use sluice_trends::{RequestCost, Since, Spending};
 
 use crate::context::unix_ms;
 
@@ -14,7 +14,7 @@ pub struct Spendings(RefCell<Spending>);
 
 impl Spendings {
     /// Records a request of this class that has left a worker of this version of the app.
-    pub(crate) fn request(&self, generation: u64, class: &Rc<str>, ended: &Ended<'_>) {
+    pub(crate) fn request(&self, generation: u64, class: &Rc<str>, ended: &RequestCost<'_>) {
         self.0.borrow_mut().request(unix_ms(), generation, class, ended);
     }
 

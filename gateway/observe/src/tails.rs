@@ -29,7 +29,7 @@ const EXTENSION: &str = "cpuprofile";
 
 /// Worker's report about a request that it has profiled.
 #[derive(Clone, Debug)]
-pub struct Profiled {
+pub struct TailReport {
     /// The request.
     pub request: RequestId,
     /// Path of the profile; empty if it was not worth keeping.
@@ -99,15 +99,14 @@ impl TailProfiles {
     }
 
     /// Whether the request is to be profiled, and how.
-    #[must_use]
     pub fn order(&self, at: Instant, class: &str, request: RequestId) -> Option<ProfileOrder> {
         self.state.dir.borrow().as_ref().filter(|_| !self.state.is_handed_over.get())?;
         self.state.tails.borrow_mut().take(at, self.mode(), class, request)
     }
 
     /// Handles a worker's report about a profiled request.
-    pub fn profiled(&self, worker: u64, told: Profiled, name: impl FnOnce() -> Option<RequestName>) {
-        let Profiled { request, file, bytes, used_us, service_us, overhead_us } = told;
+    pub fn profiled(&self, worker: u64, told: TailReport, name: impl FnOnce() -> Option<RequestName>) {
+        let TailReport { request, file, bytes, used_us, service_us, overhead_us } = told;
         let Some(dir) = self.state.dir.borrow().clone() else { return };
         let overhead = Duration::from_micros(overhead_us);
         let over = self.state.tails.borrow_mut().over(Instant::now(), self.mode(), request, overhead);
@@ -190,7 +189,6 @@ impl TailProfiles {
     }
 
     /// Profiles of requests that took unusually long.
-    #[must_use]
     pub fn kept(&self) -> Vec<Tail> {
         self.state.tails.borrow().kept().to_vec()
     }

@@ -13,8 +13,8 @@ fn observer() -> Rc<Observer> {
     Observer::new(&Rc::default(), Journal::new(Options::default(), std::io::sink()).unwrap())
 }
 
-fn line() -> Line {
-    Line {
+fn line() -> AccessLine {
+    AccessLine {
         method: Some(Method::Get),
         target: "/product/12".to_owned(),
         host: "shop.example".to_owned(),
@@ -70,7 +70,7 @@ fn work() -> Work {
     }
 }
 
-fn record(line: Option<Line>, work: Option<Work>) -> RequestRecord {
+fn record(line: Option<AccessLine>, work: Option<Work>) -> RequestRecord {
     RequestRecord { request_id: "r-1".into(), class: "GET /product/:id".into(), line, work }
 }
 
@@ -110,7 +110,7 @@ fn request_that_no_client_waited_for_has_no_line_and_counts_as_work() {
 #[test]
 fn request_that_no_worker_has_finished_is_a_line_alone() {
     let observer = observer();
-    let line = Line { untold_cpu_us: 7_000, ..line() };
+    let line = AccessLine { untold_cpu_us: 7_000, ..line() };
     observer.ended(&record(Some(line), None));
     assert_eq!(lines(&observer)[0]["cpu_ms"], 7.0, "what its workers had used before they died");
     assert_eq!((requests_reported(&observer), observer.runs.snapshot().requests), (0, 0));

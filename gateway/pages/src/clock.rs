@@ -13,7 +13,6 @@ const SHARED: ClockId = ClockId::CLOCK_BOOTTIME;
 const SHARED: ClockId = ClockId::CLOCK_MONOTONIC;
 
 /// Milliseconds since the machine was started.
-#[must_use]
 pub fn clock_ms() -> u64 {
     let Ok(time) = clock_gettime(SHARED) else { return 0 };
     let whole = |number: i64| u64::try_from(number).unwrap_or(0);
@@ -26,13 +25,11 @@ pub struct Clock(Instant);
 
 impl Clock {
     /// The clock that began then.
-    #[must_use]
     pub fn since(epoch: Instant) -> Self {
         Clock(epoch)
     }
 
     /// Present moment.
-    #[must_use]
     pub fn moment(self) -> Moment {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let steady_ms = u64::try_from(self.0.elapsed().as_millis()).unwrap_or(u64::MAX);

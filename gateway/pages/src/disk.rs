@@ -8,7 +8,7 @@
 //! the machine in which it was written. So ages go by a clock that nobody can set, and a loss of power empties the cache instead of
 //! bringing back what was purged.
 //!
-//! One thread does all that. [`Disk`] is what the gateway's thread holds, and [`Heard`] what that thread is told.
+//! One thread does all that. [`Disk`] is what the gateway's thread holds, and [`DiskEvent`] what that thread is told.
 
 mod book;
 mod client;
@@ -18,7 +18,7 @@ mod record;
 mod segment;
 mod thread;
 
-pub use client::{Counts, Disk, Found, Heard, Settings};
+pub use client::{Counts, Disk, DiskEvent, Settings, StartupPages};
 
 #[cfg(test)]
 mod tests;

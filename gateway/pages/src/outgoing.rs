@@ -1,7 +1,7 @@
 //! A page that leaves a gateway's memory, as its thread gives it away: nothing is copied but the head.
 
 use bytes::Bytes;
-use sluice_cache::{Moment, Policy, Written, encode};
+use sluice_cache::{Moment, PageRecord, Policy, encode};
 use sluice_message::ResponseHead;
 
 /// See the module's text.
@@ -33,6 +33,6 @@ impl Outgoing {
 
     pub(crate) fn encode(&self) -> Vec<u8> {
         let Outgoing { key, head, policy, tags, body, now, clock_ms } = self;
-        encode(&Written { key, head, policy, tags, body }, *now, *clock_ms)
+        encode(&PageRecord { key, head, policy, tags, body }, *now, *clock_ms)
     }
 }

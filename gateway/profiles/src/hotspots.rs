@@ -35,7 +35,7 @@ pub struct Options {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Hotspots {
     /// The threads that were watched.
-    pub profiles: Vec<Watched>,
+    pub profiles: Vec<ThreadWatch>,
     /// Time for which they were watched, all together.
     pub duration_ms: f64,
     /// The part of it in which anything ran.
@@ -50,12 +50,12 @@ pub struct Hotspots {
     /// Runs above that are long.
     pub threshold_ms: f64,
     /// The longest worst run first.
-    pub lines: Vec<Line>,
+    pub lines: Vec<HotLine>,
 }
 
 /// A thread that was watched.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Watched {
+pub struct ThreadWatch {
     /// The file or the worker.
     pub name: String,
     /// Duration.
@@ -68,7 +68,7 @@ pub struct Watched {
 
 /// Place of code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub struct Place {
+pub struct CodeLocation {
     /// The function; empty for an anonymous one, and where a package stands for all of its code.
     pub function: String,
     /// File; empty for V8's entries and for packages.
@@ -83,10 +83,10 @@ pub struct Place {
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Line {
+pub struct HotLine {
     /// Place of the line.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: CodeLocation,
     /// The longest single run, milliseconds.
     pub worst_ms: f64,
     /// Beginning of that, since the first sample of its profile.
@@ -120,7 +120,6 @@ pub struct Hit {
 
 impl Hotspots {
     /// Looks at all tracks of a profile together.
-    #[must_use]
     pub fn of(profile: &Profile, options: &Options) -> Self {
         let view = view::View::of(profile, options.folds);
         let mut tallies = vec![runs::Tally::default(); view.rows.len()];
@@ -128,7 +127,7 @@ impl Hotspots {
         let mut profiles = Vec::new();
         for (at, track) in profile.tracks.iter().enumerate() {
             times.add(&runs::sweep(profile, &view, at, options.threshold_us, &mut tallies));
-            profiles.push(Watched {
+            profiles.push(ThreadWatch {
                 name: track.name.clone(),
                 duration_ms: ms(track.duration_us()),
                 samples: track.samples.len(),
@@ -148,9 +147,8 @@ impl Hotspots {
     }
 }
 
-impl Place {
+impl CodeLocation {
     /// Whether somebody can mend it: code of the app or of a package.
-    #[must_use]
     pub fn is_code(&self) -> bool {
         !self.owner.starts_with('(') && self.owner != Owner::Native.name() && self.owner != Owner::Node.name()
     }

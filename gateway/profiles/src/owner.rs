@@ -25,7 +25,6 @@ pub enum Owner {
 
 impl Owner {
     /// `line` counts from 1; 0 is code without a place.
-    #[must_use]
     pub fn of(function: &str, url: &str, line: u32) -> Self {
         if url.is_empty() {
             return match function {
@@ -45,7 +44,6 @@ impl Owner {
     }
 
     /// The name to show: that of the package, `app`, `node`, `native`, or V8's own entry.
-    #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::Root => "(root)",
@@ -60,7 +58,6 @@ impl Owner {
     }
 
     /// Whether it is one of V8's own entries, which are no functions.
-    #[must_use]
     pub const fn is_entry(&self) -> bool {
         matches!(self, Self::Root | Self::Idle | Self::Program | Self::Collector)
     }
@@ -80,7 +77,6 @@ fn package_of(url: &str) -> Option<&str> {
 }
 
 /// The path that a `file:` URL, or a path, names; anything else as it is.
-#[must_use]
 pub fn path_of(url: &str) -> String {
     match url.strip_prefix("file://").filter(|path| path.starts_with('/')) {
         Some(path) => percent_decode_str(path).decode_utf8_lossy().into_owned(),

@@ -29,7 +29,6 @@ pub type Original = Option<(String, u32, u32)>;
 
 impl Places {
     /// Asks for these, in their order: the script's URL, then line and column from 0.
-    #[must_use]
     pub fn of<'a>(asked: impl Iterator<Item = (&'a str, u32, Option<u32>)>) -> Self {
         let mut places = Self::default();
         let mut scripts: HashMap<&str, u32> = HashMap::new();
@@ -47,7 +46,6 @@ impl Places {
 
 impl Profile {
     /// Places of all functions and lines in scripts that are files.
-    #[must_use]
     pub fn places(&self) -> Places {
         let functions = self.frames().iter().filter(|frame| may_have_a_map(frame));
         let functions =
@@ -58,7 +56,6 @@ impl Profile {
 
     /// Puts functions and lines where the maps say that they were written. `originals` answers the places of
     /// [`Self::places`] in their order; what it lacks stays as it is.
-    #[must_use]
     pub fn at(&self, originals: &[Original]) -> Self {
         let mut originals = originals.iter();
         let mut moved = Self::default();

@@ -28,7 +28,6 @@ pub struct Frame {
 
 impl Frame {
     /// A frame of V8; line and column from 1, or 0 for native code.
-    #[must_use]
     pub fn new(function: String, url: String, line: u32, column: u32) -> Self {
         let owner = Owner::of(&function, &url, line);
         Self { function, url, line, column, owner }
@@ -80,13 +79,11 @@ impl Track {
     }
 
     /// Microseconds from the first sample to the end.
-    #[must_use]
     pub fn duration_us(&self) -> u64 {
         self.spent_us.iter().map(|us| u64::from(*us)).sum()
     }
 
     /// The median time between two samples, microseconds.
-    #[must_use]
     pub fn interval_us(&self) -> u32 {
         // A sample of samples says as much as all of them.
         let step = self.spent_us.len() / 100_000 + 1;
@@ -126,31 +123,26 @@ impl Default for Profile {
 
 impl Profile {
     /// Functions, each once.
-    #[must_use]
     pub fn frames(&self) -> &[Frame] {
         &self.frames
     }
 
     /// Call stacks, each once; callers come before those whom they call.
-    #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
     /// Lines that were hit, at most one entry for a node and a line, in their order.
-    #[must_use]
     pub fn ticks(&self) -> &[Ticks] {
         &self.ticks
     }
 
     /// The innermost frame of a stack.
-    #[must_use]
     pub fn frame(&self, node: u32) -> &Frame {
         &self.frames[self.nodes[node as usize].frame as usize]
     }
 
     /// Microseconds in which each node was on top of the stack, in all tracks together.
-    #[must_use]
     pub fn self_us(&self) -> Vec<u64> {
         let mut self_us = vec![0_u64; self.nodes.len()];
         for track in &self.tracks {

@@ -60,11 +60,16 @@ impl Profile {
 
     fn read_json(&mut self, name: &str, reader: impl Read) -> Result<(), ReadError> {
         let mut json = serde_json::Deserializer::from_reader(reader);
-        let mut found =
-            Found { profile: self, raw: Raw::default(), trace: Trace::default(), has_nodes: false, is_old: false };
+        let mut found = ProfileParts {
+            profile: self,
+            raw: Raw::default(),
+            trace: Trace::default(),
+            has_nodes: false,
+            is_old: false,
+        };
         json.deserialize_any(&mut found)?;
         json.end()?;
-        let Found { raw, trace, has_nodes, is_old, .. } = found;
+        let ProfileParts { raw, trace, has_nodes, is_old, .. } = found;
         if has_nodes {
             self.add(name.to_owned(), raw)?;
             return Ok(());
@@ -147,7 +152,7 @@ fn short(mut name: String) -> String {
 }
 
 /// Parts found so far, in whatever order the file has them.
-struct Found<'p> {
+struct ProfileParts<'p> {
     profile: &'p mut Profile,
     raw: Raw,
     trace: Trace,
@@ -155,7 +160,7 @@ struct Found<'p> {
     is_old: bool,
 }
 
-impl<'de> Visitor<'de> for &mut Found<'_> {
+impl<'de> Visitor<'de> for &mut ProfileParts<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -164,7 +169,7 @@ impl<'de> Visitor<'de> for &mut Found<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
-            let Found { profile, raw, trace, has_nodes, is_old } = &mut *self;
+            let ProfileParts { profile, raw, trace, has_nodes, is_old } = &mut *self;
             match key.as_str() {
                 "nodes" => {
                     *has_nodes = true;

@@ -15,7 +15,7 @@ use sluice_road::answers::{Response, ResponseBody};
 use sluice_road::own::Own;
 use sluice_road::request::passage::Request;
 use sluice_road::request::ticket::Ticket;
-use sluice_road::sessions::Asked;
+use sluice_road::sessions::SessionQuery;
 use sluice_wire::front::exchange::{Exchange, Woke};
 use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::body::Body;
@@ -126,8 +126,8 @@ async fn submit(
     Ok(answer)
 }
 
-fn asked<'r>(request: &'r Request, origin: &Origin) -> Asked<'r> {
-    Asked {
+fn asked<'r>(request: &'r Request, origin: &Origin) -> SessionQuery<'r> {
+    SessionQuery {
         head: &request.head,
         is_upgrade: request.upgrade.is_some(),
         client: request.peer,

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use sluice_catalog::snapshot::QuarantinedRequest;
 
-use answered::Answered;
+use answered::AnswerMarks;
 use entry::Entry;
 pub(crate) use entry::Mode;
 use marks::Marks;
@@ -122,14 +122,14 @@ pub(crate) struct Quarantine {
     entries: BTreeMap<Fingerprint, Entry>,
     /// Evidence that different requests for a page share.
     pages: BTreeMap<Fingerprint, Entry>,
-    answered: Answered,
+    answered: AnswerMarks,
 }
 
 impl Quarantine {
     /// Makes an empty table. Without `ttl` or room, nothing is ever quarantined.
     pub(crate) fn new(ttl: Duration, entries_max: usize) -> Self {
         let (entries, pages) = <(BTreeMap<_, _>, BTreeMap<_, _>)>::default();
-        Quarantine { ttl, entries_max, entries, pages, answered: Answered::default() }
+        Quarantine { ttl, entries_max, entries, pages, answered: AnswerMarks::default() }
     }
 
     /// Sets the bounds after a reload of the config; existing entries keep the time that they were given.

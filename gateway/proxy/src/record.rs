@@ -13,14 +13,14 @@ use std::time::Duration;
 use sluice_journal::Outcome;
 use sluice_observe::{ALARMING_US, RequestRecord, Run, RunCounts, Work};
 use sluice_scheduler::{RequestId, WorkerId};
-use sluice_supervisor::{LongRun, Reported};
+use sluice_supervisor::{CpuReport, LongRun};
 use tokio::time::Instant;
 
 use crate::gate::{Gate, LIGHT_WEIGHT, in_ms};
 use crate::upstream::WorkerRequest;
 use sluice_road::request::passage::Request;
 use sluice_road::request::ticket::Ticket;
-use sluice_road::respond::Sent;
+use sluice_road::respond::SendOutcome;
 
 /// Longest delay of a report after the response, if the worker's event loop turns: hooks and late ends take their time.
 const WAIT: Duration = Duration::from_secs(1);
@@ -32,7 +32,7 @@ const CPU_US_MAX: u64 = 3_600_000_000;
 
 impl Gate {
     /// Ends a client's request: gives its record away, or stores it until its worker has reported it.
-    pub(crate) fn record(&self, ended: Instant, request: Request, sent: &Sent) {
+    pub(crate) fn record(&self, ended: Instant, request: Request, sent: &SendOutcome) {
         let (ticket, record) = client::record_of(self, ended, request, sent);
         let request = ticket.map_or(RequestId(0), Ticket::end);
         let exchange = self.requests.exchange(request);
@@ -56,7 +56,7 @@ impl Gate {
     }
 
     /// Takes a worker's report on the request.
-    pub(crate) fn take_report(&self, worker: WorkerId, exchange: &WorkerRequest, reported: &Reported<'_>) {
+    pub(crate) fn take_report(&self, worker: WorkerId, exchange: &WorkerRequest, reported: &CpuReport<'_>) {
         let (account, cpu_us) = (&exchange.account, reported.cpu_us.map(|us| us.min(CPU_US_MAX)));
         let cpu_weight = reported.weight.unwrap_or(1).min(LIGHT_WEIGHT);
         if !account.is_measured.replace(true) {

@@ -26,7 +26,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 const SAMPLES_MIN: usize = 5;
 
 /// Result of one request.
-enum Asked {
+enum WarmUpResult {
     /// The worker is no longer to be warmed.
     Over,
     /// The deadline has passed.
@@ -61,12 +61,12 @@ async fn run(gate: &Rc<Gate>, worker: WorkerId) -> Result<(), WarmUpError> {
     let mut answered = vec![false; targets.len()];
     for (at, target) in targets.iter().enumerate().cycle().take(config.bounds.warm_up_requests_max as usize) {
         match ask(gate, &config, worker, target, deadline).await {
-            Asked::Late if !answered[at] => {
+            WarmUpResult::Late if !answered[at] => {
                 return Err(WarmUpError::Late { target: target.clone() });
             }
-            Asked::Over | Asked::Late => return Ok(()),
-            Asked::Failed(why) => return Err(why),
-            Asked::Answered(took) => {
+            WarmUpResult::Over | WarmUpResult::Late => return Ok(()),
+            WarmUpResult::Failed(why) => return Err(why),
+            WarmUpResult::Answered(took) => {
                 answered[at] = true;
                 times.push(took);
             }
@@ -91,7 +91,7 @@ fn has_settled(times: &[Duration], window: usize) -> bool {
     earlier.abs_diff(later) * 5 <= earlier
 }
 
-async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &str, deadline: Instant) -> Asked {
+async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &str, deadline: Instant) -> WarmUpResult {
     let scheme = Scheme::of(config.is_tls());
     let origin = Origin::own(&gate.road.lobby.trust(), gate.road.lobby.port(), scheme);
     let fields = [("Accept", &b"*/*"[..]), ("User-Agent", b"sluice"), ("Sluice-Warm-Up", b"1")];
@@ -106,24 +106,24 @@ async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &str, d
     let began = Instant::now();
     let sent = tokio::time::timeout_at(deadline, serve_request(&mut exchange, &origin, &gate.road)).await;
     let took = began.elapsed();
-    let Ok(sent) = sent else { return if gate.is_warming(worker) { Asked::Late } else { Asked::Over } };
+    let Ok(sent) = sent else { return if gate.is_warming(worker) { WarmUpResult::Late } else { WarmUpResult::Over } };
     // The slot is the worker's until it has ended the request, whatever is still read of the answer.
     while gate.is_jammed(worker) {
         if Instant::now() >= deadline {
-            return Asked::Late;
+            return WarmUpResult::Late;
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
     match sent.error {
-        _ if !gate.is_warming(worker) => Asked::Over,
+        _ if !gate.is_warming(worker) => WarmUpResult::Over,
         // The worker gave the request back: the app was still at the one before it.
-        Some(Code::Draining) => Asked::Answered(took),
-        Some(code) => Asked::Failed(WarmUpError::Failed { target: target.to_owned(), code }),
-        None if sent.status == 0 => Asked::Failed(WarmUpError::Left { target: target.to_owned() }),
+        Some(Code::Draining) => WarmUpResult::Answered(took),
+        Some(code) => WarmUpResult::Failed(WarmUpError::Failed { target: target.to_owned(), code }),
+        None if sent.status == 0 => WarmUpResult::Failed(WarmUpError::Left { target: target.to_owned() }),
         None if sent.status >= 500 => {
-            Asked::Failed(WarmUpError::Status { target: target.to_owned(), status: sent.status })
+            WarmUpResult::Failed(WarmUpError::Status { target: target.to_owned(), status: sent.status })
         }
-        None => Asked::Answered(took),
+        None => WarmUpResult::Answered(took),
     }
 }
 

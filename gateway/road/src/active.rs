@@ -57,13 +57,11 @@ impl ActiveConfig {
     }
 
     /// The config.
-    #[must_use]
     pub fn config(&self) -> &Rc<Config> {
         &self.config
     }
 
     /// Whether clients speak TLS.
-    #[must_use]
     pub fn is_tls(&self) -> bool {
         self.certificates.is_some()
     }

@@ -44,7 +44,7 @@ use store::Store;
 use successor::Successor;
 pub use successor::SuccessorPurger;
 use tier::SecondTier;
-use unkept::Unkept;
+use unkept::StorageReasons;
 
 /// The page cache: stored pages, and pages that are being fetched.
 pub struct Cache {
@@ -61,7 +61,7 @@ pub struct Cache {
     log: Rc<Log>,
     /// Pages that turned out to be for one client alone.
     marks: Marks,
-    unkept: Unkept,
+    unkept: StorageReasons,
     /// Results of lookups.
     pub counts: Counts,
     /// Cache that is shared with other gateways.
@@ -92,7 +92,7 @@ impl Counts {
 }
 
 impl Cache {
-    pub(crate) fn new(settings: &config::PageCache, tier: Option<tier::Started>) -> Self {
+    pub(crate) fn new(settings: &config::PageCache, tier: Option<tier::TierStart>) -> Self {
         let seconds = |text: &String| Span::parse(text).map_or(0, |span| span.seconds);
         let mut ttl_s: Vec<_> = settings.ttl.iter().map(|(prefix, time)| (prefix.clone(), seconds(time))).collect();
         ttl_s.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
@@ -107,7 +107,7 @@ impl Cache {
             gathers: Semaphore::new(1),
             log: Rc::default(),
             marks: Marks::new(),
-            unkept: Unkept::new(),
+            unkept: StorageReasons::new(),
             counts: Counts::default(),
             tier: tier.map(SecondTier::new),
             disk: DiskTier::default(),

@@ -10,7 +10,7 @@ use sluice_message::{RequestHead, ResponseHead};
 use sluice_scheduler::WorkerId;
 
 use crate::cache::flight::Flight;
-use crate::respond::compose::part::Wanted;
+use crate::respond::compose::part::IncludeRequest;
 use sluice_wire::front::exchange::Exchange;
 
 /// Bytes of an answer that are read; the rest is thrown away unread, as is an answer that never ends.
@@ -34,12 +34,11 @@ enum Purpose {
     /// Page for the gateway, which stores the answer.
     ForItself,
     /// Include in a page.
-    Include(Rc<Wanted>),
+    Include(Rc<IncludeRequest>),
 }
 
 impl Own {
     /// Warm-up of this worker.
-    #[must_use]
     pub fn warm_up(head: RequestHead, worker: WorkerId) -> Self {
         Own { head, read_bytes: 0, purpose: Purpose::WarmUp(worker) }
     }
@@ -48,28 +47,24 @@ impl Own {
         Own { head, read_bytes: 0, purpose: Purpose::ForMany(Rc::clone(flight)) }
     }
 
-    pub(crate) fn include(head: RequestHead, wanted: &Rc<Wanted>) -> Self {
+    pub(crate) fn include(head: RequestHead, wanted: &Rc<IncludeRequest>) -> Self {
         Own { head, read_bytes: 0, purpose: Purpose::Include(Rc::clone(wanted)) }
     }
 
     /// The worker that has to answer.
-    #[must_use]
     pub fn worker(&self) -> Option<WorkerId> {
         if let Purpose::WarmUp(worker) = &self.purpose { Some(*worker) } else { None }
     }
 
-    #[must_use]
-    pub(crate) fn wanted(&self) -> Option<&Rc<Wanted>> {
+    pub(crate) fn wanted(&self) -> Option<&Rc<IncludeRequest>> {
         if let Purpose::Include(wanted) = &self.purpose { Some(wanted) } else { None }
     }
 
-    #[must_use]
     pub(crate) fn for_itself(head: RequestHead) -> Self {
         Own { head, read_bytes: 0, purpose: Purpose::ForItself }
     }
 
     /// The gateway's own request that an exchange carries out, if it is one.
-    #[must_use]
     pub fn of<'e>(exchange: &'e Exchange<'_>) -> Option<&'e Self> {
         exchange.own()?.as_any().downcast_ref()
     }

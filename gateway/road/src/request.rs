@@ -14,7 +14,7 @@ use crate::answers::{challenge, edge, files, redirect, vitals};
 use crate::cache::look_up;
 use crate::own::Own;
 use crate::respond::compose::{self, rules};
-use crate::respond::{Sent, respond};
+use crate::respond::{SendOutcome, respond};
 use crate::road::{Road, workers};
 use crate::route::{Asker, Route, log_in, route};
 use passage::Request;
@@ -30,7 +30,7 @@ use sluice_wire::receive::failure::{Failure, Refusal};
 use tokio::time::Instant;
 
 /// One request, from its first byte to the last byte of its answer.
-pub async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, road: &Rc<Road>) -> Sent {
+pub async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, road: &Rc<Road>) -> SendOutcome {
     let (asker, mut request) = match Own::of(exchange).and_then(Own::wanted) {
         Some(wanted) => (Asker::Page, Request::of_include(origin.peer, wanted)),
         None => (if exchange.is_own() { Asker::Gateway } else { Asker::Client }, Request::new(origin.peer)),
@@ -93,7 +93,7 @@ pub async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, road: &
 }
 
 /// A request of the gateway's own, from its beginning to its end.
-fn ask_itself(own: Own, origin: Origin, road: Rc<Road>) -> Pin<Box<dyn Future<Output = Sent>>> {
+fn ask_itself(own: Own, origin: Origin, road: Rc<Road>) -> Pin<Box<dyn Future<Output = SendOutcome>>> {
     Box::pin(async move { serve_request(&mut Exchange::Own(Box::new(own)), &origin, &road).await })
 }
 

@@ -10,13 +10,13 @@ use std::rc::Rc;
 use bytes::Bytes;
 use sluice_catalog::errors::Code;
 use sluice_compression::Step;
-use sluice_journal::{Outcome, Step as Given};
+use sluice_journal::{Outcome, Step as LadderStep};
 use sluice_message::{Method, ResponseHead, Scheme};
 
 use crate::answers::files::FilePart;
 use crate::answers::{Response, ResponseBody, down, refuse};
 use crate::request::passage::Request;
-use crate::respond::compress::Compressed;
+use crate::respond::compress::CompressedBody;
 use crate::road::Road;
 use sluice_wire::front::exchange::{Exchange, Woke};
 use sluice_wire::receive::failure::Failure;
@@ -27,7 +27,7 @@ use sluice_wire::respond::answer::{Answer, End, Next};
 const PIECE_BYTES: usize = 64 * 1024;
 
 /// Result of sending a response.
-pub struct Sent {
+pub struct SendOutcome {
     /// Outcome of the request.
     pub outcome: Outcome,
     /// Status of the response; 0 if no head was sent.
@@ -52,17 +52,17 @@ pub(crate) async fn respond(
     road: &Rc<Road>,
     request: &Request,
     answered: Result<Response, Failure>,
-) -> Sent {
+) -> SendOutcome {
     let (mut response, error) = match answered {
         Ok(response) => (response, None),
         Err(Failure::Refused(refusal)) => (refused(road, request, &refusal), Some(refusal.code)),
         Err(Failure::Gone(outcome)) => {
             exchange.break_off();
-            return Sent { outcome, status: 0, error: None, bytes_out: 0 };
+            return SendOutcome { outcome, status: 0, error: None, bytes_out: 0 };
         }
     };
     let status = response.head.status;
-    let mut sent = Sent { outcome: outcome(request, &response, error), status, error, bytes_out: 0 };
+    let mut sent = SendOutcome { outcome: outcome(request, &response, error), status, error, bytes_out: 0 };
     if status == 0 {
         // An error that is no answer: the end of the connection has to do.
         exchange.break_off();
@@ -102,7 +102,7 @@ fn tell_hsts(road: &Road, request: &Request, head: &mut ResponseHead) {
 
 fn outcome(request: &Request, response: &Response, error: Option<Code>) -> Outcome {
     let has_asked = matches!(response.body, ResponseBody::Fill(..)) || request.cached.is_some();
-    let is_the_apps = has_asked && request.step != Some(Given::Shell);
+    let is_the_apps = has_asked && request.step != Some(LadderStep::Shell);
     match (error, response.head.status) {
         (Some(code), _) => refuse::outcome(code),
         (None, _) if !is_the_apps => Outcome::Edge,
@@ -114,7 +114,7 @@ fn outcome(request: &Request, response: &Response, error: Option<Code>) -> Outco
 
 /// Sends a body that is complete in memory. A client that has gone before its end still counts as answered. Many clients may read one
 /// cached answer slowly: none of them has more than a piece of it copied.
-async fn send_whole(exchange: &mut Exchange<'_>, data: &[u8], sent: &mut Sent) {
+async fn send_whole(exchange: &mut Exchange<'_>, data: &[u8], sent: &mut SendOutcome) {
     sent.bytes_out = data.len() as u64;
     let (first, rest) = data.split_at(data.len().min(PIECE_BYTES));
     for piece in std::iter::once(first).chain(rest.chunks(PIECE_BYTES)) {
@@ -129,8 +129,8 @@ async fn send_whole(exchange: &mut Exchange<'_>, data: &[u8], sent: &mut Sent) {
 async fn send_file(
     exchange: &mut Exchange<'_>,
     mut part: FilePart,
-    mut compressed: Option<Compressed>,
-    sent: &mut Sent,
+    mut compressed: Option<CompressedBody>,
+    sent: &mut SendOutcome,
 ) {
     let mut piece = Vec::new();
     loop {
@@ -161,7 +161,7 @@ async fn send_file(
 }
 
 /// Carries the other protocol over the connection until either side ends it.
-async fn switch(exchange: &mut Exchange<'_>, answer: &Answer, sent: &mut Sent) {
+async fn switch(exchange: &mut Exchange<'_>, answer: &Answer, sent: &mut SendOutcome) {
     if exchange.flush(Some(answer)).await.is_err() {
         sent.outcome = Outcome::ClientGoneInService;
         return;
@@ -176,7 +176,7 @@ async fn switch(exchange: &mut Exchange<'_>, answer: &Answer, sent: &mut Sent) {
 /// A worker's body on its way to the client.
 struct Body {
     /// Compressor of the body, if it is compressed.
-    compressed: Option<Compressed>,
+    compressed: Option<CompressedBody>,
     /// Some bytes have arrived.
     is_begun: bool,
     ended: Option<End>,
@@ -185,10 +185,10 @@ struct Body {
 impl Body {
     /// Bytes that may be taken of the answer before they are sent.
     fn room(&self, exchange: &mut Exchange<'_>) -> usize {
-        exchange.room().saturating_sub(self.compressed.as_ref().map_or(0, Compressed::waiting))
+        exchange.room().saturating_sub(self.compressed.as_ref().map_or(0, CompressedBody::waiting))
     }
 
-    fn write(&mut self, exchange: &mut Exchange<'_>, data: Bytes, sent: &mut Sent) {
+    fn write(&mut self, exchange: &mut Exchange<'_>, data: Bytes, sent: &mut SendOutcome) {
         if let Some(compressed) = &mut self.compressed {
             return compressed.take(data);
         }
@@ -197,7 +197,12 @@ impl Body {
     }
 
     /// Writes the compressor's output for all that was taken. The client gets it at once if no more is ready.
-    async fn encode(&mut self, exchange: &mut Exchange<'_>, has_more: bool, sent: &mut Sent) -> Result<(), Code> {
+    async fn encode(
+        &mut self,
+        exchange: &mut Exchange<'_>,
+        has_more: bool,
+        sent: &mut SendOutcome,
+    ) -> Result<(), Code> {
         let step = match (self.ended, has_more) {
             (Some(End::Complete), _) => Step::Finish,
             (Some(_), _) => return Ok(()),
@@ -222,12 +227,12 @@ async fn stream(
     request: &Request,
     answer: &Answer,
     mut body: Body,
-    sent: &mut Sent,
+    sent: &mut SendOutcome,
 ) {
     loop {
         let had_ended = body.ended.is_some();
         let has_more = gather(exchange, road, request, answer, &mut body, sent).await;
-        let is_little = body.compressed.as_ref().is_none_or(Compressed::is_crumb);
+        let is_little = body.compressed.as_ref().is_none_or(CompressedBody::is_crumb);
         if !has_more && body.ended.is_none() && is_little && exchange.gathers_more(answer).await {
             continue;
         }
@@ -272,7 +277,7 @@ async fn gather(
     request: &Request,
     answer: &Answer,
     body: &mut Body,
-    sent: &mut Sent,
+    sent: &mut SendOutcome,
 ) -> bool {
     loop {
         let room = body.room(exchange);
@@ -313,20 +318,20 @@ async fn gather(
 }
 
 /// Gives up the rest of the answer, which cannot be sent for a reason of the gateway's own.
-fn give_up(exchange: &mut Exchange<'_>, answer: &Answer, code: Code, body: &mut Body, sent: &mut Sent) {
+fn give_up(exchange: &mut Exchange<'_>, answer: &Answer, code: Code, body: &mut Body, sent: &mut SendOutcome) {
     fail(exchange, code, sent);
     answer.abandon();
     body.ended = Some(End::Failed(code));
 }
 
 /// Fails an answer whose head is sent: the only honest end is a connection that closes before the announced end.
-fn fail(exchange: &mut Exchange<'_>, code: Code, sent: &mut Sent) {
+fn fail(exchange: &mut Exchange<'_>, code: Code, sent: &mut SendOutcome) {
     (sent.error, sent.outcome) = (Some(code), refuse::outcome(code));
     exchange.break_off();
 }
 
 /// Ends the answer for a client that takes no more: `by_its_will`, or because it took nothing for too long.
-fn gone(exchange: &mut Exchange<'_>, answer: &Answer, sent: &mut Sent, by_its_will: bool) {
+fn gone(exchange: &mut Exchange<'_>, answer: &Answer, sent: &mut SendOutcome, by_its_will: bool) {
     exchange.break_off();
     answer.abandon();
     // Leaving is how a client ends an event stream, so one that has begun is answered.

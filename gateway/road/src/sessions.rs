@@ -23,7 +23,7 @@ use sluice_message::{RequestHead, ResponseHead};
 use sluice_scheduler::{Home, WorkerId};
 
 use address::Addresses;
-use engine_io::{Asks, Issued};
+use engine_io::{Asks, SessionTable};
 use sluice_classes::Rules;
 
 /// End of a head that tells the worker of a long poll.
@@ -54,7 +54,7 @@ impl InForce {
 pub struct Sessions {
     in_force: RefCell<Rc<InForce>>,
     names: RefCell<Names>,
-    issued: RefCell<Issued>,
+    issued: RefCell<SessionTable>,
     addresses: RefCell<Addresses>,
 }
 
@@ -66,7 +66,7 @@ struct Names {
 }
 
 /// Facts of a request about its client's session.
-pub struct Asked<'r> {
+pub struct SessionQuery<'r> {
     /// Request head.
     pub head: &'r RequestHead,
     /// The request asks to upgrade to another protocol.
@@ -99,7 +99,6 @@ pub struct Visit {
 
 impl Visit {
     /// Session field of the request's record, from the worker that got it.
-    #[must_use]
     pub fn session(&self, worker: Option<WorkerId>) -> Option<Session> {
         let worker = worker.filter(|_| self.is_counted)?;
         Some(match self.home {
@@ -113,7 +112,6 @@ impl Visit {
 
 impl Sessions {
     /// Sessions by the rules of this config.
-    #[must_use]
     pub fn new(config: &Config) -> Self {
         Sessions {
             in_force: RefCell::new(Rc::new(InForce::read(config))),
@@ -146,7 +144,7 @@ impl Sessions {
     }
 
     /// Home of the request's client. `serving` are the places whose workers may get one.
-    pub fn visit(&self, asked: &Asked<'_>, serving: impl FnOnce() -> Vec<(u32, WorkerId)>) -> Visit {
+    pub fn visit(&self, asked: &SessionQuery<'_>, serving: impl FnOnce() -> Vec<(u32, WorkerId)>) -> Visit {
         let in_force = Rc::clone(&self.in_force.borrow());
         let hides_cookie = in_force.by == Sticky::Cookie && !cookies_of(asked.head, &in_force.cookie).is_empty();
         if let Some(visit) = self.of_engine_io(asked) {
@@ -178,7 +176,7 @@ impl Sessions {
         }
     }
 
-    fn of_engine_io(&self, asked: &Asked<'_>) -> Option<Visit> {
+    fn of_engine_io(&self, asked: &SessionQuery<'_>) -> Option<Visit> {
         let mut issued = self.issued.borrow_mut();
         match engine_io::asks(&asked.head.method, &asked.head.path_and_query)? {
             Asks::Open { path } => {

@@ -18,7 +18,6 @@ pub enum Trace {
 
 impl Trace {
     /// Id of the trace.
-    #[must_use]
     pub fn id(self) -> u128 {
         match self {
             Self::Passed(id) => id,
@@ -27,7 +26,6 @@ impl Trace {
     }
 
     /// Context of the spans that are exported.
-    #[must_use]
     pub fn kept(self) -> Option<Context> {
         match self {
             Self::Own(context) if context.is_sampled => Some(context),
@@ -55,14 +53,12 @@ pub(crate) fn of(parent: Option<Parent>, traces: &Traces) -> Option<Trace> {
 const VERSION_00_BYTES: usize = 55;
 
 /// Whether the field belongs to the trace context.
-#[must_use]
 pub fn is_field(name: &str) -> bool {
     name.eq_ignore_ascii_case("traceparent") || name.eq_ignore_ascii_case("tracestate")
 }
 
 /// Span of the caller. `None` if the policy does not trust it, and if `traceparent` is missing, malformed or sent twice, after which a
 /// receiver starts a new trace (§3.2.2, §4.3).
-#[must_use]
 pub(crate) fn parent(policy: TraceContext, is_trusted: bool, fields: &Fields) -> Option<Parent> {
     let is_wanted = match policy {
         TraceContext::Pass => true,

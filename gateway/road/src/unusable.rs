@@ -126,7 +126,6 @@ impl std::fmt::Display for HashOrLine {
 
 impl Unusable {
     /// Key of the config that the error is about.
-    #[must_use]
     pub fn key(&self) -> &'static str {
         match self {
             Self::Wire(unusable) => unusable.key(),

@@ -18,13 +18,13 @@ mod toy;
 
 use gateway::Gateway;
 use limits::LIMITS;
-use loops::{Clients, Day, Kind, Lived, Rule, Unlimited, live};
+use loops::{Clients, Day, DayResult, Kind, Rule, Unlimited, live};
 use sluice_scheduler::{Lane, Limits};
 
 /// As installed.
 const WHILE_WAITING: Limits = Limits { concurrency_max: 50, ..LIMITS };
 
-fn row(name: &str, lived: &Lived) {
+fn row(name: &str, lived: &DayResult) {
     print!("{name:22} {:>6.1} {:>8.1} {:>8.1}", lived.used * 100.0, lived.per_second, lived.mean_ms());
     for kind in 0..lived.outcomes.len() {
         let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|q| lived.latency_ms(kind, q));

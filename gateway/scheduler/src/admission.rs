@@ -92,7 +92,6 @@ impl Scheduler {
 
     /// Expected service time of a request of this class, in microseconds: its CPU time, or more if it waits for I/O or
     /// gets the CPU late.
-    #[must_use]
     pub fn expected_service_us(&self, class: ClassId) -> u64 {
         self.costs.expected_us(class).max(self.predictor.service_us_of(class).unwrap_or(0))
     }
@@ -283,7 +282,6 @@ impl Scheduler {
     ///
     /// `None` while no worker is ready, too few requests have finished, or the request is admitted to measure its
     /// class.
-    #[must_use]
     pub fn predicted_wait_ms_of(&self, need: Need) -> Option<u64> {
         let need = self.with_home(need);
         let wait_ms = self.predict_ms(need, &self.offer());
@@ -291,7 +289,6 @@ impl Scheduler {
     }
 
     /// Predicted wait of a request of any class without a priority, in milliseconds: the longer one of the two sides.
-    #[must_use]
     pub fn predicted_wait_ms(&self) -> Option<u64> {
         let offer = self.offer();
         let short = self.predict_side_ms(Lane::Short, Need::default(), &offer);
@@ -299,7 +296,6 @@ impl Scheduler {
     }
 
     /// Whether a short request that arrived now would go to a worker at once.
-    #[must_use]
     pub fn has_free_slot(&self) -> bool {
         self.side_goes_at_once(Lane::Short, Need::default(), &self.offer())
     }

@@ -69,7 +69,6 @@ impl Scheduler {
 
     /// Time at which [`Event::Tick`](crate::Event::Tick) is due for a request that was handed to a worker while another
     /// is free. It comes much sooner than any other deadline.
-    #[must_use]
     pub fn take_back_due(&self) -> Option<Time> {
         if !self.pool.has_handed() || self.offer().short_free == 0 {
             return None;
@@ -78,7 +77,6 @@ impl Scheduler {
     }
 
     /// Requests that workers were handed and have not begun.
-    #[must_use]
     pub fn handed(&self) -> usize {
         self.pool.handed()
     }

@@ -161,13 +161,11 @@ impl Costs {
 
     /// Time that requests of this class wait for something else than the CPU, microseconds: the lower bound for nine of
     /// ten. `None` until enough of them had a worker to themselves or were seen to wait in a shared one.
-    #[must_use]
     pub fn wait_us(&self, class: ClassId) -> Option<u64> {
         self.get(class)?.wait.get_us()
     }
 
     /// Expected cost of a request of this class, microseconds.
-    #[must_use]
     pub fn expected_us(&self, class: ClassId) -> u64 {
         match self.get(class) {
             Some(row) if row.records() > 0 => row.expected_us,
@@ -176,31 +174,26 @@ impl Costs {
     }
 
     /// Whether the class has enough reports to be judged by them alone.
-    #[must_use]
     pub fn is_known(&self, class: ClassId) -> bool {
         self.get(class).is_some_and(Row::is_known)
     }
 
     /// Number of reports of the class.
-    #[must_use]
     pub fn records(&self, class: ClassId) -> u32 {
         self.get(class).map_or(0, Row::records)
     }
 
     /// Decaying mean of the class's own reports, microseconds.
-    #[must_use]
     pub fn class_mean_us(&self, class: ClassId) -> Option<u64> {
         self.get(class)?.mean.get().map(whole)
     }
 
     /// Cost that the part `q` of the class's latest reports stayed below, microseconds, within a tenth.
-    #[must_use]
     pub fn quantile_us(&self, class: ClassId, q: f64) -> Option<u64> {
         self.get(class)?.sketch.quantile_us(q)
     }
 
     /// Cost that 99 % of the class's latest reports stayed below, microseconds. `None` while the class is not known.
-    #[must_use]
     pub fn high_us(&self, class: ClassId) -> Option<u64> {
         self.get(class).filter(|row| row.is_known()).map(|row| row.high_us)
     }
@@ -219,7 +212,6 @@ impl Costs {
 
     /// Whether requests of this class are certainly so cheap that a sample of reports is enough: nearly all of them cost at
     /// most `light_us`.
-    #[must_use]
     pub fn is_light(&self, class: ClassId, light_us: u64) -> bool {
         let is_light = |row: &Row| row.records() >= LIGHT_RECORDS_MIN && row.doubted == 0 && row.high_us <= light_us;
         self.get(class).is_some_and(is_light)
@@ -233,14 +225,12 @@ impl Costs {
     }
 
     /// Cost from which requests are long, microseconds. `None` while all requests cost about the same.
-    #[must_use]
     pub fn cut_us(&self) -> Option<u64> {
         self.cut.cut_us()
     }
 
     /// Whether requests of this class are long. While there is a cut, those of an unknown class count as long for the
     /// lanes: they must not hold up requests that are known to be short.
-    #[must_use]
     pub fn is_long(&self, class: ClassId) -> bool {
         let Some(cut_us) = self.cut_us() else { return false };
         match self.get(class) {
@@ -250,7 +240,6 @@ impl Costs {
     }
 
     /// Mean cost of the latest requests of all classes. `None` before the first report.
-    #[must_use]
     pub fn mean_us(&self) -> Option<u64> {
         self.mean.get().map(whole)
     }
@@ -264,14 +253,12 @@ impl Costs {
     }
 
     /// The class's share of the arrivals of the latest minutes, from 0 to 1.
-    #[must_use]
     pub fn share_of_arrivals(&self, class: ClassId) -> f64 {
         let arrivals = self.get(class).map_or(0.0, |row| row.arrivals);
         if self.arrivals > 0.0 { arrivals / self.arrivals } else { 0.0 }
     }
 
     /// Ratio of the class's recent mean cost to its long-term mean. `None` before there is a long-term mean.
-    #[must_use]
     pub fn drift(&self, class: ClassId) -> Option<f64> {
         let row = self.get(class).filter(|row| row.long.count() >= DRIFT_RECORDS_MIN)?;
         Some(row.short.get()? / row.long.get()?)
@@ -286,7 +273,6 @@ impl Costs {
     }
 
     /// Learned costs of a class, for saving. `None` if it has no report.
-    #[must_use]
     pub fn export(&self, class: ClassId) -> Option<SavedCosts> {
         let row = self.get(class)?;
         Some(SavedCosts {

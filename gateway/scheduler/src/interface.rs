@@ -9,19 +9,16 @@ pub struct Time(pub u64);
 
 impl Time {
     /// Returns this time plus `ms` milliseconds.
-    #[must_use]
     pub fn plus_ms(self, ms: u64) -> Time {
         Time(self.0.saturating_add(ms.saturating_mul(1000)))
     }
 
     /// Returns this time plus `us` microseconds.
-    #[must_use]
     pub fn plus_us(self, us: u64) -> Time {
         Time(self.0.saturating_add(us))
     }
 
     /// Returns the microseconds from `earlier` to this time; 0 if `earlier` is later.
-    #[must_use]
     pub fn since_us(self, earlier: Time) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
@@ -58,13 +55,11 @@ pub struct Need {
 
 impl Need {
     /// Whether the request needs an empty worker.
-    #[must_use]
     pub const fn is_alone(self) -> bool {
         !matches!(self.alone, Alone::Never)
     }
 
     /// Needs of a request that is tried again after its worker's death. A suspect may have been what the worker died of.
-    #[must_use]
     pub const fn suspected(self, is_suspect: bool) -> Self {
         if self.is_alone() || !is_suspect { self } else { Self { alone: Alone::UntilItWaits, ..self } }
     }

@@ -22,7 +22,6 @@ impl Scheduler {
     }
 
     /// Learned costs of each class.
-    #[must_use]
     pub fn costs(&self) -> &Costs {
         &self.costs
     }

@@ -28,7 +28,7 @@ pub use pool::{ReloadProgress, WorkerState, WorkerView};
 pub use reasons::{AbandonReason, KillReason, RecycleReason, Refusal};
 
 use lanes::{Lanes, Offer};
-use pool::{Demand, Given, Pool};
+use pool::{Assignment, Demand, Pool};
 use predict::Predictor;
 use queue::Waiting;
 use queues::Queues;
@@ -50,7 +50,6 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// Creates a scheduler without workers; the first [`Event::Scaled`] starts them.
-    #[must_use]
     pub fn new(limits: Limits) -> Self {
         Scheduler {
             queue: Queues::new(limits.order),
@@ -197,7 +196,6 @@ impl Scheduler {
     }
 
     /// Latest time at which [`Event::Tick`] is due if no other event comes before.
-    #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
         let queue = self.queue.oldest().map(|(_, arrived)| arrived.plus_ms(self.limits.queue_wait_ms_max));
         let late = self.queue.first_late().map(|(_, at)| at);
@@ -313,7 +311,7 @@ impl Scheduler {
         let cheap_us = if self.limits.ahead_max > 0 { self.cheap_us(need.class) } else { None };
         let ask = self.ask(need);
         let stay_us = self.costs.wait_us(need.class).map_or(0, |wait_us| wait_us.saturating_add(ask.cost_us));
-        let given = Given { request, arrived, need, side, ask, stay_us, cheap_us, handed };
+        let given = Assignment { request, arrived, need, side, ask, stay_us, cheap_us, handed };
         self.pool.assign(now, worker, given, held_max);
         true
     }
@@ -391,13 +389,11 @@ impl Scheduler {
     }
 
     /// Number of requests that wait.
-    #[must_use]
     pub fn queue_length(&self) -> usize {
         self.queue.len()
     }
 
     /// Arrival time of the request that waits longest.
-    #[must_use]
     pub fn oldest_arrival(&self) -> Option<Time> {
         self.queue.oldest().map(|(_, arrived)| arrived)
     }
@@ -408,37 +404,31 @@ impl Scheduler {
     }
 
     /// State of one worker; `None` if it has exited.
-    #[must_use]
     pub fn worker_state(&self, worker: WorkerId) -> Option<WorkerState> {
         self.pool.state(worker)
     }
 
     /// Generation of one worker; `None` if it has exited.
-    #[must_use]
     pub fn generation_of(&self, worker: WorkerId) -> Option<u64> {
         self.pool.generation_of(worker)
     }
 
     /// Whether the caller may send [`Event::WarmingWith`] for this worker now: it is being warmed and has a free slot.
-    #[must_use]
     pub fn is_warming(&self, worker: WorkerId) -> bool {
         self.pool.is_warming(worker, self.limits.concurrency)
     }
 
     /// Number of workers that the long lane should have in addition to the configured ones.
-    #[must_use]
     pub fn long_wanted(&self) -> u32 {
         self.pool.long_wanted()
     }
 
     /// Generation that new workers run: the one that took a place over last.
-    #[must_use]
     pub fn generation(&self) -> u64 {
         self.pool.generation()
     }
 
     /// Progress of the reload under way.
-    #[must_use]
     pub fn reload_progress(&self) -> Option<ReloadProgress> {
         self.pool.reload_progress()
     }
@@ -449,57 +439,48 @@ impl Scheduler {
     }
 
     /// Worker whose boot those places wait for.
-    #[must_use]
     pub fn awaited(&self) -> Option<WorkerId> {
         self.pool.awaited()
     }
 
     /// Time for which the worker's boot leaves the CPU to serving workers, in microseconds; `None` if it does not.
-    #[must_use]
     pub fn aside_us(&self, worker: WorkerId) -> Option<u64> {
         self.pool.aside_us_of(worker)
     }
 
     /// Whether the caller should check the workers' main threads even if no request waits: a worker holds parked
     /// requests, or one for longer than `after_us` microseconds.
-    #[must_use]
     pub fn wants_looks(&self, now: Time, after_us: u64) -> bool {
         self.pool.wants_looks(now, after_us, &self.limits)
     }
 
     /// Whether a worker that serves holds nothing at all.
-    #[must_use]
     pub fn has_empty_worker(&self) -> bool {
         self.pool.empty_worker().is_some()
     }
 
     /// Requests that workers hold, including handed ones that have not begun.
-    #[must_use]
     pub fn in_service(&self) -> usize {
         self.pool.in_service()
     }
 
     /// Workers that may take requests, including those whose event loop is blocked now.
-    #[must_use]
     pub fn ready_count(&self) -> u32 {
         self.pool.ready_count()
     }
 
     /// Whether every worker has gone after [`Event::Stopping`].
-    #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stopping && self.pool.is_empty()
     }
 
     /// Requests that were refused on arrival although a worker was idle and could have taken them; always 0, by the
     /// rules of admission.
-    #[must_use]
     pub fn idle_refusals_total(&self) -> u64 {
         self.idle_refusals_total
     }
 
     /// Times that a worker held more than its share; always 0 unless the caller reports events that never happened.
-    #[must_use]
     pub fn overlaps_total(&self) -> u64 {
         self.pool.overlaps_total()
     }

@@ -70,7 +70,6 @@ impl Scheduler {
 
     /// Part of a worker that a request of this class takes, in millionths: the share of its time in which it computes.
     /// All of it where no worker may hold several requests, or while too little is known.
-    #[must_use]
     pub fn part_of(&self, class: ClassId) -> u32 {
         if self.limits.concurrency_max <= self.limits.concurrency || !self.costs.is_known(class) {
             return WHOLE;

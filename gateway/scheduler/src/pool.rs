@@ -31,7 +31,7 @@ pub(crate) use parked::{Ask, BRIEF_US};
 pub use replace::ReloadProgress;
 use replace::{Patience, Reload};
 pub(crate) use seats::{Among, SHORT_PARTS_MAX, Seek, WHOLE};
-pub(crate) use slots::{Given, Served};
+pub(crate) use slots::{Assignment, Completion};
 use worker::{Warmth, Worker};
 pub use worker::{WorkerState, WorkerView};
 use workers::Workers;
@@ -40,7 +40,7 @@ use crate::{Action, ClassId, Lane, Limits, Time, WorkerId};
 
 /// A place in the pool. Its lane never changes.
 #[derive(Debug, Default)]
-struct Place {
+struct WorkerSlot {
     lane: Lane,
     /// Number of earlier places in its lane.
     rank: u32,
@@ -74,7 +74,7 @@ pub(crate) struct Pool {
     /// Number of workers that the short lane should have, and the long one.
     wanted: u32,
     long_wanted: u32,
-    places: Vec<Place>,
+    places: Vec<WorkerSlot>,
     workers: Workers,
     next_worker: u64,
     /// Generation that new workers run.
@@ -160,10 +160,10 @@ impl Pool {
     /// Adds places at the end, so that every worker's place keeps its number.
     fn add_places(&mut self, lane: Lane, wanted: u32) {
         let has = u32::try_from(self.places.iter().filter(|place| place.lane == lane).count()).unwrap_or(u32::MAX);
-        self.places.extend((has..wanted).map(|rank| Place { lane, rank, ..Place::default() }));
+        self.places.extend((has..wanted).map(|rank| WorkerSlot { lane, rank, ..WorkerSlot::default() }));
     }
 
-    fn is_wanted(&self, place: &Place) -> bool {
+    fn is_wanted(&self, place: &WorkerSlot) -> bool {
         let wanted = match place.lane {
             Lane::Short => self.wanted,
             Lane::Long => self.long_wanted,
@@ -217,7 +217,7 @@ impl Pool {
         if self.is_closed() {
             return workers.min();
         }
-        let is_startable = |place: &Place| self.is_vacant(place) && !place.is_held_back;
+        let is_startable = |place: &WorkerSlot| self.is_vacant(place) && !place.is_held_back;
         let starts = self.wanted_places().filter(|(_, place)| is_startable(place)).map(|(_, place)| place.not_before);
         let starts = starts.filter(|at| *at != life::HELD);
         let patience = self.starts_wait.then(|| self.boot_patience_ends(now)).flatten();
@@ -226,7 +226,7 @@ impl Pool {
 
     fn dismiss_surplus(&mut self, now: Time) {
         let (short, long) = (self.wanted, self.long_wanted);
-        let is_surplus = |place: &&mut Place| place.rank >= if place.lane == Lane::Short { short } else { long };
+        let is_surplus = |place: &&mut WorkerSlot| place.rank >= if place.lane == Lane::Short { short } else { long };
         for place in self.places.iter_mut().filter(is_surplus) {
             place.is_old = false;
             // Should the place be wanted again before the worker has finished what it holds, it starts another.
@@ -276,7 +276,7 @@ impl Pool {
     }
 
     /// Whether the place needs a worker. A successor of a generation on trial does not fill it.
-    fn is_vacant(&self, place: &Place) -> bool {
+    fn is_vacant(&self, place: &WorkerSlot) -> bool {
         place.worker.is_none() && (place.successor.is_none() || self.is_on_trial())
     }
 
@@ -289,7 +289,7 @@ impl Pool {
         worker
     }
 
-    fn wanted_places(&self) -> impl Iterator<Item = (u32, &Place)> {
+    fn wanted_places(&self) -> impl Iterator<Item = (u32, &WorkerSlot)> {
         (0_u32..).zip(&self.places).filter(|(_, place)| self.is_wanted(place))
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use sluice_sketch::Mean;
 
-use crate::pool::Served;
+use crate::pool::Completion;
 use crate::{ClassId, Lane, Time};
 
 /// Decaying mean of service times, microseconds. About the last fifty samples decide it.
@@ -71,8 +71,8 @@ impl Predictor {
         }
     }
 
-    pub(crate) fn finished(&mut self, served: Served) {
-        let Served { side, class, service_us, lane, .. } = served;
+    pub(crate) fn finished(&mut self, served: Completion) {
+        let Completion { side, class, service_us, lane, .. } = served;
         let pace = self.pace_mut(side);
         pace.finished = (pace.finished + 1).min(SAMPLES_MIN);
         let service = self.classes.entry(class).or_default();

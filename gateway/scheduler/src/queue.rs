@@ -32,7 +32,7 @@ pub(crate) struct Waiting {
 type Key = (Reverse<i8>, u32, Time, RequestId);
 
 #[derive(Debug)]
-struct Ranked {
+struct QueueEntry {
     strand: Strand,
     side: Lane,
     cost: u32,
@@ -79,7 +79,7 @@ pub(crate) struct Queue {
     kinds: BTreeMap<Kind, usize>,
     /// Number of requests that need a worker to themselves.
     alone: usize,
-    strands: BTreeMap<Need, Ranked>,
+    strands: BTreeMap<Need, QueueEntry>,
     short: Side,
     long: Side,
     latest_starts: BTreeSet<(Time, RequestId)>,
@@ -155,7 +155,7 @@ impl Queue {
         let key = (Reverse(need.priority), cost, Time(0), request);
         let mut strand = std::mem::take(&mut self.spare);
         strand.insert(request, waiting.overdue);
-        self.put_strand(need, Ranked { strand, side, cost, key, overdue: waiting.overdue });
+        self.put_strand(need, QueueEntry { strand, side, cost, key, overdue: waiting.overdue });
     }
 
     /// Changes a strand in place, and moves only what must move. A strand that is or becomes empty must not be changed
@@ -186,7 +186,7 @@ impl Queue {
     }
 
     /// Removes a strand from the order, to be changed and inserted again.
-    fn take_strand(&mut self, need: Need) -> Option<Ranked> {
+    fn take_strand(&mut self, need: Need) -> Option<QueueEntry> {
         let ranked = self.strands.remove(&need)?;
         let side = self.side_mut(ranked.side);
         side.length -= ranked.strand.len();
@@ -195,7 +195,7 @@ impl Queue {
         Some(ranked)
     }
 
-    fn put_strand(&mut self, need: Need, mut ranked: Ranked) {
+    fn put_strand(&mut self, need: Need, mut ranked: QueueEntry) {
         let Some(first) = ranked.strand.first() else { return };
         let arrived = self.waiting.get(&first).map_or(Time(0), |waiting| waiting.arrived);
         ranked.key = key(need, ranked.cost, arrived, first);
@@ -279,7 +279,7 @@ impl Queue {
 
     /// Sorts all strands again whose rating has changed, after a change of the cut.
     pub(crate) fn rate_all_again(&mut self, costs: &Costs) {
-        let has_changed = |(need, ranked): &(&Need, &Ranked)| {
+        let has_changed = |(need, ranked): &(&Need, &QueueEntry)| {
             Rating::of_need(**need, costs) != Rating { side: ranked.side, cost: ranked.cost }
         };
         let needs: Vec<Need> = self.strands.iter().filter(has_changed).map(|(need, _)| *need).collect();

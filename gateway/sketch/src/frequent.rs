@@ -4,10 +4,10 @@
 /// which nothing comes twice leaves nothing. Two of the same hash count as one: a client that makes two meet has a made-up thing
 /// counted.
 #[derive(Debug, Default)]
-pub struct Frequent<const MAX: usize>(Vec<Counted>);
+pub struct Frequent<const MAX: usize>(Vec<HitCount>);
 
 #[derive(Debug)]
-struct Counted {
+struct HitCount {
     hash: u32,
     hits: u32,
 }
@@ -20,7 +20,7 @@ impl<const MAX: usize> Frequent<MAX> {
             return counted.hits;
         }
         if self.0.len() < MAX {
-            self.0.push(Counted { hash, hits: 1 });
+            self.0.push(HitCount { hash, hits: 1 });
             return 1;
         }
         self.0.iter_mut().for_each(|counted| counted.hits -= 1);
@@ -60,7 +60,6 @@ impl<const MAX: usize> Frequent<MAX> {
 }
 
 /// A text as a number (FNV-1a).
-#[must_use]
 pub fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

@@ -10,7 +10,6 @@ pub struct Mean<const MEMORY: u32> {
 
 impl<const MEMORY: u32> Mean<MEMORY> {
     /// Mean as if `count` values of this mean had come.
-    #[must_use]
     pub fn of(value: f64, count: u32) -> Self {
         Mean { value, count }
     }
@@ -22,13 +21,11 @@ impl<const MEMORY: u32> Mean<MEMORY> {
     }
 
     /// The mean; `None` before the first value.
-    #[must_use]
     pub fn get(&self) -> Option<f64> {
         (self.count > 0).then_some(self.value)
     }
 
     /// Values so far.
-    #[must_use]
     pub fn count(&self) -> u32 {
         self.count
     }
@@ -55,7 +52,6 @@ impl Fading {
     }
 
     /// The mean; `None` where all together weighs less than `weight_min`, or nothing.
-    #[must_use]
     pub fn get(&self, weight_min: f64) -> Option<f64> {
         (self.weight > 0.0 && self.weight >= weight_min).then(|| self.sum / self.weight)
     }

@@ -2,7 +2,6 @@
 //! `PER` is a power of two. A value is within `1 / (2 * PER)` of the middle of its bucket.
 
 /// The bucket of a value, from 0.
-#[must_use]
 #[allow(clippy::cast_possible_truncation, reason = "there are at most 64 * PER buckets")]
 pub const fn bucket<const PER: u64>(value: u64) -> usize {
     let shift = if value < 2 * PER { 0 } else { value.ilog2() - PER.ilog2() };
@@ -10,7 +9,6 @@ pub const fn bucket<const PER: u64>(value: u64) -> usize {
 }
 
 /// The value in the middle of a bucket.
-#[must_use]
 #[allow(clippy::cast_precision_loss, reason = "a bucket's middle need not be exact")]
 pub fn middle<const PER: u64>(bucket: usize) -> f64 {
     let bucket = bucket as u64;

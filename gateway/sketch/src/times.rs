@@ -49,7 +49,6 @@ impl Times {
     }
 
     /// Times so far.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.total
     }

@@ -29,7 +29,6 @@ pub fn bind(host: &str, port: u16) -> io::Result<TcpListener> {
 }
 
 /// Host and port as people write them: IPv6 in brackets.
-#[must_use]
 pub fn display(host: &str, port: u16) -> String {
     match host.parse::<IpAddr>() {
         Ok(ip) => SocketAddr::new(ip, port).to_string(),

@@ -4,14 +4,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use sluice_journal::{Event, HeldRequest, Level, Recycled};
+use sluice_journal::{Event, HeldRequest, Level, RecycleCause};
 use sluice_scheduler::Event::Examined;
 use sluice_scheduler::{AbandonReason, Action, KillReason, Lane, RecycleReason, WorkerId, WorkerState as Life};
 use tokio::time::Instant;
 
 use crate::priority::Priority;
 use crate::process::{Process, life};
-use crate::reload::{Abandoned, ReloadEnd};
+use crate::reload::{ReloadEnd, ReloadFault};
 use crate::{Supervisor, priority, stuck};
 
 /// Time that an app in development may take to exit after its files have changed.
@@ -158,9 +158,9 @@ impl Supervisor {
     fn tell_recycled(&self, worker: WorkerId, reason: RecycleReason) {
         let reason = match reason {
             RecycleReason::Overdue => return self.tell_overdue(worker),
-            RecycleReason::Requests => Recycled::Requests,
-            RecycleReason::Memory => Recycled::Memory,
-            RecycleReason::Socket => Recycled::Socket,
+            RecycleReason::Requests => RecycleCause::Requests,
+            RecycleReason::Memory => RecycleCause::Memory,
+            RecycleReason::Socket => RecycleCause::Socket,
         };
         self.journal.emit(Event::WorkerRecycled { worker: worker.0, reason });
     }
@@ -183,7 +183,7 @@ impl Supervisor {
     }
 
     fn tell_reload_ended(&self, generation: u64, abandoned: Option<AbandonReason>) {
-        let abandoned = abandoned.map(|reason| Abandoned::new(self, reason));
+        let abandoned = abandoned.map(|reason| ReloadFault::new(self, reason));
         // Nobody listens only while the gateway is torn down.
         let _ = self.reloads.send(ReloadEnd { generation, abandoned });
     }

@@ -77,7 +77,6 @@ pub(crate) const CONTROL_SOCKET: &str = "gateway.sock";
 
 impl App {
     /// The socket on which preloads reach the gateway.
-    #[must_use]
     pub fn control_socket(&self) -> PathBuf {
         self.sockets.join(CONTROL_SOCKET)
     }

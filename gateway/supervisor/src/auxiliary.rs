@@ -99,12 +99,12 @@ pub(crate) struct Auxiliaries {
     relays: RefCell<HashMap<Address, Rc<Relay>>>,
     /// Whether the operator was told that there are too many.
     is_full_noted: Cell<bool>,
-    held: Rc<Held>,
+    held: Rc<AddressHandover>,
 }
 
 /// Whether another gateway still has the addresses, and the tasks that wait for them.
 #[derive(Default)]
-struct Held {
+struct AddressHandover {
     is_held: Cell<bool>,
     opened: Notify,
 }
@@ -194,7 +194,7 @@ impl Drop for Auxiliaries {
 }
 
 /// Binds the address, retrying while another process has it, and then accepts connections on it.
-async fn serve(address: Address, relay: Rc<Relay>, held: Rc<Held>, journal: Journal) {
+async fn serve(address: Address, relay: Rc<Relay>, held: Rc<AddressHandover>, journal: Journal) {
     let mut is_noted = false;
     loop {
         // Without a worker behind it there is nothing to serve, and the address may be somebody else's for good.

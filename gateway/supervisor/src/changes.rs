@@ -73,7 +73,7 @@ struct List {
 
 impl List {
     /// Passes new paths to `take`. A line that is still being written waits for the next call.
-    fn read(&mut self, list: &Path, mut take: impl FnMut(PathBuf, Seen)) {
+    fn read(&mut self, list: &Path, mut take: impl FnMut(PathBuf, FileStamp)) {
         let mut text = String::new();
         let read = File::open(list).and_then(|mut file| {
             file.seek(SeekFrom::Start(self.read_bytes))?;
@@ -90,7 +90,7 @@ impl List {
 }
 
 /// Parses a line: modification time in nanoseconds, size in bytes, and path.
-fn loaded(line: &str) -> Option<(PathBuf, Seen)> {
+fn loaded(line: &str) -> Option<(PathBuf, FileStamp)> {
     let mut words = line.splitn(3, ' ');
     let changed = SystemTime::UNIX_EPOCH + Duration::from_nanos(words.next()?.parse().ok()?);
     let bytes = words.next()?.parse().ok()?;
@@ -98,12 +98,12 @@ fn loaded(line: &str) -> Option<(PathBuf, Seen)> {
 }
 
 /// Modification time and size of a file at the last check; `None` if there is none.
-type Seen = Option<(SystemTime, u64)>;
+type FileStamp = Option<(SystemTime, u64)>;
 
 /// The watched files.
 #[derive(Default)]
 struct Files {
-    known: BTreeMap<PathBuf, Seen>,
+    known: BTreeMap<PathBuf, FileStamp>,
     /// Files that have changed, until a check finds no further change: editors and compilers write several files, and
     /// some twice.
     changed: BTreeSet<PathBuf>,
@@ -116,7 +116,7 @@ impl Files {
     }
 
     /// Adds the file with the time and size that the preload saw.
-    fn add_seen(&mut self, path: PathBuf, seen: Seen) {
+    fn add_seen(&mut self, path: PathBuf, seen: FileStamp) {
         if self.known.len() < FILES_MAX {
             self.known.entry(path).or_insert(seen);
         }
@@ -181,7 +181,7 @@ fn walk(path: &Path, files_max: usize, take: &mut impl FnMut(PathBuf)) {
     }
 }
 
-fn seen(path: &Path) -> Seen {
+fn seen(path: &Path) -> FileStamp {
     let found = fs::metadata(path).ok()?;
     Some((found.modified().ok()?, found.len()))
 }

@@ -2,8 +2,8 @@
 //!
 //! Workers are input (I8): lines are bounded, unknown ones are ignored, and a worker speaks only for itself.
 
-mod line;
 pub(crate) mod overruns;
+mod record;
 mod render;
 
 use std::io;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use serde_json::json;
 use sluice_catalog::snapshot::{ComponentCacheSnapshot, Purge};
 use sluice_journal::{Event, Level};
-use sluice_observe::Profiled;
+use sluice_observe::TailReport;
 use sluice_scheduler::Event::{HoldsOne, Overweight, Weighed};
 use sluice_scheduler::{Memory, RequestId, WorkerId};
 use sluice_sockets::lines::{BoundedLine, Lines};
@@ -23,15 +23,15 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::time::Instant;
 
 use crate::auxiliary::{Address, Target};
-use crate::gate::{LongRun, Reported, RoutesGrown, RunsTold, Vitals};
-use crate::main_server::Found;
+use crate::gate::{CpuReport, LongRun, RoutesGrown, RunsTold, Vitals};
+use crate::main_server::ServerReport;
 use crate::process::Process;
 use crate::process::known::{Renders, THREW_TIMEOUT, Threw};
 use crate::writer::Writer;
 use crate::{ProcessView, Supervisor, sample};
 
-use line::{Kind, Leaving, Line, Wanted};
-pub(crate) use line::{Requested, Taken};
+use record::{ControlRecord, Kind, Leaving, PurgeTarget};
+pub(crate) use record::{ListenAddress, ProfileRecord};
 
 /// Longest line of a worker on the control channel, bytes; a longer one is skipped.
 const LINE_BYTES_MAX: usize = 1024 * 1024;
@@ -94,7 +94,7 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
     while let Ok(Some(line)) = lines.next().await {
         // The app may say anything with `process.send`, and must not lose its gateway.
         let BoundedLine::Whole(line) = line else { continue };
-        let Ok(said) = serde_json::from_slice::<Line>(line) else { continue };
+        let Ok(said) = serde_json::from_slice::<ControlRecord>(line) else { continue };
         if said.kind == Kind::Hello {
             if process.is_none() {
                 process = supervisor.speaker(WorkerId(said.worker));
@@ -127,7 +127,7 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
     }
 }
 
-fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
+fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: ControlRecord) {
     // Whatever it says, its event loop turns; but only who beats is expected to go on saying something.
     if said.kind == Kind::Beat || process.last_heard.get().is_some() {
         supervisor.is_heard(process, Instant::now());
@@ -138,8 +138,8 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
     match said.kind {
         Kind::Closing => supervisor.closing(process),
         Kind::Listening => {
-            let Line { requested, tls, waited_ms, others, .. } = said;
-            supervisor.found_main(&process.app, &Found { requested, tls, waited_ms, others });
+            let ControlRecord { requested, tls, waited_ms, others, .. } = said;
+            supervisor.found_main(&process.app, &ServerReport { requested, tls, waited_ms, others });
             supervisor.listening(process);
         }
         Kind::Aux => {
@@ -155,7 +155,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
         Kind::Overlong => tell_overlong(supervisor, process, &said),
         Kind::Raw => supervisor.gate.writes_raw(process.worker, said.dropped_bytes),
         Kind::Runs => {
-            let Line { counts, time_us, observed_us, collections, collected_us, long, .. } = &said;
+            let ControlRecord { counts, time_us, observed_us, collections, collected_us, long, .. } = &said;
             let told = RunsTold {
                 counts,
                 time_us,
@@ -177,11 +177,11 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
         Kind::Beat => hear_beat(supervisor, process, &said),
         Kind::Memory => hear_memory(supervisor, process, &said),
         Kind::React => {
-            let Line { renders, reasons, .. } = said;
+            let ControlRecord { renders, reasons, .. } = said;
             supervisor.heard_renders(process, Renders { renders, reasons });
         }
         Kind::ComponentCache => {
-            let Line { hits, misses, evictions, entries, bytes, bytes_max, .. } = said;
+            let ControlRecord { hits, misses, evictions, entries, bytes, bytes_max, .. } = said;
             let now = ComponentCacheSnapshot {
                 hits_total: hits,
                 misses_total: misses,
@@ -196,9 +196,9 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
         Kind::Rendered => render::hear(supervisor, &said),
         Kind::Overrun => render::hear_overrun(supervisor, process, &said),
         Kind::Tailed => {
-            let Line { id, file, file_bytes, used_us, service_us, overhead_us, .. } = said;
+            let ControlRecord { id, file, file_bytes, used_us, service_us, overhead_us, .. } = said;
             let request = RequestId(id);
-            let told = Profiled { request, file, bytes: file_bytes, used_us, service_us, overhead_us };
+            let told = TailReport { request, file, bytes: file_bytes, used_us, service_us, overhead_us };
             supervisor.gate.has_profiled(process.worker, told);
         }
         Kind::Profiled => {
@@ -218,7 +218,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: Line) {
 }
 
 /// Handles requests that the app has finished or released.
-fn hear_done(supervisor: &Supervisor, process: &Process, said: &Line) {
+fn hear_done(supervisor: &Supervisor, process: &Process, said: &ControlRecord) {
     for done in &said.requests {
         match done.left {
             Leaving::Upgrade | Leaving::Stream => supervisor.gate.app_took(process.worker, RequestId(done.id)),
@@ -230,16 +230,16 @@ fn hear_done(supervisor: &Supervisor, process: &Process, said: &Line) {
         process.unreported.borrow_mut().told(cpu_us.unwrap_or(0));
         let longest = done.longest.as_ref().map(long_run);
         let weight = done.weight.map(|weight| u32::try_from(weight).unwrap_or(u32::MAX));
-        let reported = Reported { cpu_us, weight, route, runs: &done.runs, longest, handler_us: done.handler_us };
+        let reported = CpuReport { cpu_us, weight, route, runs: &done.runs, longest, handler_us: done.handler_us };
         supervisor.gate.reported(process.worker, RequestId(done.id), &reported);
     }
     for id in &said.ended {
-        supervisor.gate.reported(process.worker, RequestId(*id), &Reported::default());
+        supervisor.gate.reported(process.worker, RequestId(*id), &CpuReport::default());
     }
 }
 
 /// Records an uncaught exception. Of several, the first one counts, because the others follow from it.
-fn hear_thrown(process: &Process, said: &Line) {
+fn hear_thrown(process: &Process, said: &ControlRecord) {
     process.unreported.borrow_mut().used(said.cpu_us_total);
     let mut threw = process.threw.borrow_mut();
     if threw.as_ref().is_none_or(|threw| threw.at.elapsed() > THREW_TIMEOUT) {
@@ -249,7 +249,7 @@ fn hear_thrown(process: &Process, said: &Line) {
 }
 
 /// Carries out purges for the app, and reports to it when all are done.
-fn purge(supervisor: &Supervisor, process: &Rc<Process>, serial: u64, wanted: &[Wanted]) {
+fn purge(supervisor: &Supervisor, process: &Rc<Process>, serial: u64, wanted: &[PurgeTarget]) {
     let wanted = wanted.iter().take(PURGES_MAX);
     let purges: Vec<_> =
         wanted.map(|wanted| meant(wanted).map(|purge| supervisor.gate.purge(&purge, wanted.soft))).collect();
@@ -271,7 +271,7 @@ fn purge(supervisor: &Supervisor, process: &Rc<Process>, serial: u64, wanted: &[
 }
 
 /// Purge that the app asked for; `None` if it names nothing, or a name is too long.
-fn meant(wanted: &Wanted) -> Option<Purge> {
+fn meant(wanted: &PurgeTarget) -> Option<Purge> {
     let fine = |text: &Option<String>| text.clone().filter(|text| (1..=PURGE_BYTES_MAX).contains(&text.len()));
     match (fine(&wanted.url), fine(&wanted.prefix), fine(&wanted.tag)) {
         (Some(url), ..) => Some(Purge::Url(url)),
@@ -281,8 +281,8 @@ fn meant(wanted: &Wanted) -> Option<Purge> {
     }
 }
 
-fn long_run(said: &line::LongRun) -> LongRun {
-    let line::LongRun { us, collected_us, cpu_us, queued_us, ago_ms, id } = *said;
+fn long_run(said: &record::LongRun) -> LongRun {
+    let record::LongRun { us, collected_us, cpu_us, queued_us, ago_ms, id } = *said;
     let part = |part_us: Option<u64>| part_us.map(|part_us| part_us.min(us));
     let request = id.map(RequestId);
     LongRun {
@@ -297,8 +297,8 @@ fn long_run(said: &line::LongRun) -> LongRun {
 
 /// Reports an answer that exceeded its Content-Length. The preload cuts it, because the excess would be read as the
 /// start of another answer.
-fn tell_overlong(supervisor: &Supervisor, process: &Process, said: &Line) {
-    let Line { request, method, target, bytes, more, .. } = said;
+fn tell_overlong(supervisor: &Supervisor, process: &Process, said: &ControlRecord) {
+    let ControlRecord { request, method, target, bytes, more, .. } = said;
     let (request, target) = (excerpt(request, 128), excerpt(target, 256));
     let more = if *more == 0 { String::new() } else { format!(" ({more} more such answers before)") };
     let text = format!(
@@ -331,7 +331,7 @@ fn tell_sleep(supervisor: &Supervisor, process: &Process, elu: f64) {
 }
 
 /// Reports a connection of the app to the gateway itself.
-fn hear_own_call(supervisor: &Supervisor, process: &Process, said: &Line) {
+fn hear_own_call(supervisor: &Supervisor, process: &Process, said: &ControlRecord) {
     if let Some(port) = said.port {
         supervisor.gate.asks_itself(process.worker, port, said.closed);
     }
@@ -339,7 +339,7 @@ fn hear_own_call(supervisor: &Supervisor, process: &Process, said: &Line) {
 
 /// Reports memory, which limits parked requests: the worker's heap, and its share of the memory of the machine or
 /// cgroup.
-fn hear_memory(supervisor: &Supervisor, process: &Process, said: &Line) {
+fn hear_memory(supervisor: &Supervisor, process: &Process, said: &ControlRecord) {
     let worker = process.worker;
     let weigh = |memory, used_bytes, limit_bytes| {
         if limit_bytes > 0 {
@@ -350,7 +350,7 @@ fn hear_memory(supervisor: &Supervisor, process: &Process, said: &Line) {
     weigh(Memory::Resident, said.rss_bytes, supervisor.resident_bytes_max());
 }
 
-fn hear_beat(supervisor: &Supervisor, process: &Process, said: &Line) {
+fn hear_beat(supervisor: &Supervisor, process: &Process, said: &ControlRecord) {
     supervisor.gate.has_reported_all(process.worker, Instant::now());
     // It reads again, after whatever held it up.
     if let Some(control) = &*process.control.borrow() {

@@ -15,7 +15,7 @@ const FULL: [&str; 2] = ["JavaScript heap out of memory", "Allocation failed"];
 
 /// Facts about a process besides its exit status.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Known<'k> {
+pub(crate) struct ProcessFacts<'k> {
     /// Reason for which the gateway has killed it.
     pub(crate) killed: Option<KillReason>,
     /// Whether the gateway has killed the remaining processes after the serving one had exited by itself.
@@ -37,7 +37,7 @@ pub(crate) struct Ending {
     pub(crate) status: String,
 }
 
-pub(crate) fn describe(status: &io::Result<ExitStatus>, known: &Known<'_>) -> Ending {
+pub(crate) fn describe(status: &io::Result<ExitStatus>, known: &ProcessFacts<'_>) -> Ending {
     let status = match status {
         Ok(status) => status,
         Err(error) => {
@@ -120,50 +120,50 @@ mod tests {
                         failed - JavaScript heap out of memory\n----- Native stack trace -----\n 1: 0xb8";
 
     /// Reason and text for a process that ended by a signal or with a code.
-    fn ended(raw: i32, known: &Known<'_>) -> (ExitReason, String) {
+    fn ended(raw: i32, known: &ProcessFacts<'_>) -> (ExitReason, String) {
         let Ending { reason, status, .. } = describe(&Ok(ExitStatus::from_raw(raw)), known);
         (reason, status)
     }
 
     #[test]
     fn full_heap_is_told_with_its_size_and_the_remedy() {
-        let known = Known { stderr_tail: TAIL, heap_used_bytes: Some(47 << 20), ..Known::default() };
+        let known = ProcessFacts { stderr_tail: TAIL, heap_used_bytes: Some(47 << 20), ..ProcessFacts::default() };
         let (reason, text) = ended(6, &known);
         assert_eq!(reason, ExitReason::OutOfMemory);
         assert!(text.starts_with("signal 6 (SIGABRT): SLU-WORKER-OUT-OF-MEMORY: "), "{text}");
         assert!(text.contains("47 MiB") && text.contains("--max-old-space-size"), "{text}");
         // npm tells of it by its own code.
-        let known = Known { is_command: true, ..known };
+        let known = ProcessFacts { is_command: true, ..known };
         assert_eq!(ended(134 << 8, &known).0, ExitReason::OutOfMemory);
     }
 
     #[test]
     fn words_of_a_full_heap_alone_are_none() {
-        let known = Known { stderr_tail: "handled: JavaScript heap out of memory", ..Known::default() };
+        let known = ProcessFacts { stderr_tail: "handled: JavaScript heap out of memory", ..ProcessFacts::default() };
         assert_eq!(ended(6, &known).0, ExitReason::Signalled);
-        let known = Known { stderr_tail: TAIL, ..Known::default() };
+        let known = ProcessFacts { stderr_tail: TAIL, ..ProcessFacts::default() };
         assert_eq!(ended(0, &known), (ExitReason::Exited, "exit code 0".to_owned()));
-        let known = Known { killed: Some(KillReason::StopTimeout), ..known };
+        let known = ProcessFacts { killed: Some(KillReason::StopTimeout), ..known };
         assert_eq!(ended(9, &known).0, ExitReason::StopTimeout);
     }
 
     #[test]
     fn a_worker_that_was_asked_to_leave_is_expected_to_do_so_by_no_signal_but_those_that_ask() {
         let is_violent = |raw, known| describe(&Ok(ExitStatus::from_raw(raw)), &known).is_violent;
-        let killed = Known { killed: Some(KillReason::StopTimeout), ..Known::default() };
-        let rest_was_killed = Known { rest_was_killed: true, ..Known::default() };
-        let is_command = Known { is_command: true, ..Known::default() };
+        let killed = ProcessFacts { killed: Some(KillReason::StopTimeout), ..ProcessFacts::default() };
+        let rest_was_killed = ProcessFacts { rest_was_killed: true, ..ProcessFacts::default() };
+        let is_command = ProcessFacts { is_command: true, ..ProcessFacts::default() };
         for (raw, known, expected) in [
-            (9, Known::default(), true),
-            (11, Known::default(), true),
+            (9, ProcessFacts::default(), true),
+            (11, ProcessFacts::default(), true),
             (137 << 8, is_command, true),
-            (15, Known::default(), false),
+            (15, ProcessFacts::default(), false),
             (143 << 8, is_command, false),
             (9, killed, false),
             (9, rest_was_killed, false),
-            (0, Known::default(), false),
+            (0, ProcessFacts::default(), false),
             (1 << 8, is_command, false),
-            (137 << 8, Known::default(), false),
+            (137 << 8, ProcessFacts::default(), false),
         ] {
             assert_eq!(is_violent(raw, known), expected, "{raw} {known:?}");
         }
@@ -171,32 +171,32 @@ mod tests {
 
     #[test]
     fn kill_of_somebody_else_is_told_from_ours() {
-        let (reason, text) = ended(9, &Known::default());
+        let (reason, text) = ended(9, &ProcessFacts::default());
         assert_eq!(reason, ExitReason::Signalled);
         assert_eq!(text, "signal 9 (SIGKILL): killed from outside (the kernel's out-of-memory killer?)");
-        let stuck = Known { killed: Some(KillReason::Stuck), ..Known::default() };
+        let stuck = ProcessFacts { killed: Some(KillReason::Stuck), ..ProcessFacts::default() };
         assert_eq!(ended(9, &stuck), (ExitReason::Stuck, "signal 9 (SIGKILL) of the gateway".to_owned()));
-        let blocked = Known { was_blocked: true, ..stuck };
+        let blocked = ProcessFacts { was_blocked: true, ..stuck };
         assert_eq!(ended(9, &blocked).0, ExitReason::Blocked);
-        let command = Known { is_command: true, ..Known::default() };
+        let command = ProcessFacts { is_command: true, ..ProcessFacts::default() };
         assert!(ended(137 << 8, &command).1.contains("killed from outside"));
-        assert_eq!(ended(137 << 8, &Known::default()), (ExitReason::Exited, "exit code 137".to_owned()));
+        assert_eq!(ended(137 << 8, &ProcessFacts::default()), (ExitReason::Exited, "exit code 137".to_owned()));
     }
 
     #[test]
     fn rest_that_the_gateway_killed_is_not_blamed_on_the_kernel() {
-        let rest = Known { rest_was_killed: true, ..Known::default() };
+        let rest = ProcessFacts { rest_was_killed: true, ..ProcessFacts::default() };
         let (reason, text) = ended(9, &rest);
         assert_eq!(reason, ExitReason::Exited);
         assert!(text.starts_with("signal 9 (SIGKILL) of the gateway: ") && !text.contains("kernel"), "{text}");
-        let command = Known { is_command: true, ..rest };
+        let command = ProcessFacts { is_command: true, ..rest };
         assert!(!ended(137 << 8, &command).1.contains("kernel"));
         assert_eq!(ended(3 << 8, &rest), (ExitReason::Exited, "exit code 3".to_owned()));
     }
 
     #[test]
     fn worker_that_left_before_its_kill_left_by_itself() {
-        let late = Known { killed: Some(KillReason::StopTimeout), ..Known::default() };
+        let late = ProcessFacts { killed: Some(KillReason::StopTimeout), ..ProcessFacts::default() };
         assert_eq!(ended(3 << 8, &late), (ExitReason::Exited, "exit code 3".to_owned()));
     }
 }

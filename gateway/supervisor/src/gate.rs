@@ -9,9 +9,9 @@ use std::time::Duration;
 use sluice_catalog::config::Config;
 use sluice_catalog::refusals::WarmUpError;
 use sluice_catalog::snapshot::Purge;
-use sluice_observe::Profiled;
+use sluice_observe::TailReport;
 use sluice_scheduler::{Action, Event, RequestId, Scheduler, WorkerId};
-use sluice_vitals::{Rendered, Spent};
+use sluice_vitals::{ComponentReport, SettingReport};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
@@ -19,7 +19,7 @@ use crate::parts::PartsPurger;
 
 /// A worker's report about a request that the app has finished or released.
 #[derive(Clone, Debug, Default)]
-pub struct Reported<'a> {
+pub struct CpuReport<'a> {
     /// CPU time of the request itself, microseconds, if known: other requests may have shared the worker.
     pub cpu_us: Option<u64>,
     /// Number of requests of its class that the CPU time stands for; one if the worker does not say. Only a sample of a
@@ -65,7 +65,7 @@ pub struct LongRun {
 
 /// A request that a worker holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct InflightRequest {
     /// Number of the request.
     pub request: RequestId,
     /// Value of `X-Request-Id`.
@@ -88,7 +88,7 @@ pub struct Crash<'a> {
     /// Number of requests that it held.
     pub held: usize,
     /// Request that ended it, if known.
-    pub request: Option<&'a Held>,
+    pub request: Option<&'a InflightRequest>,
 }
 
 /// A worker's report about the runs of its main thread.
@@ -132,9 +132,9 @@ pub struct DialInForce {
 #[derive(Clone, Debug)]
 pub struct RenderedTold<'a> {
     /// Renders by component and outcome.
-    pub components: Vec<Rendered<'a>>,
+    pub components: Vec<ComponentReport<'a>>,
     /// Pages by setting of the dial.
-    pub settings: Vec<Spent<'a>>,
+    pub settings: Vec<SettingReport<'a>>,
     /// Variants on pages.
     pub variants: Vec<&'a str>,
 }
@@ -200,9 +200,9 @@ pub trait Gate {
     // What a worker says of requests.
 
     /// Reports that the request's response has ended for good.
-    fn reported(&self, worker: WorkerId, request: RequestId, reported: &Reported<'_>);
+    fn reported(&self, worker: WorkerId, request: RequestId, reported: &CpuReport<'_>);
     /// Reports that the worker has profiled a request.
-    fn has_profiled(&self, worker: WorkerId, told: Profiled);
+    fn has_profiled(&self, worker: WorkerId, told: TailReport);
     /// Reports that the worker has reported all requests that had ended by now.
     fn has_reported_all(&self, worker: WorkerId, now: Instant);
     /// Reports that the app alone handles the upgrade or event stream from now on, and takes other requests.
@@ -230,7 +230,7 @@ pub trait Gate {
     /// Latest request given to the worker that it still holds: request id, method, target.
     fn latest_request(&self, worker: WorkerId) -> Option<(String, String, String)>;
     /// Requests that the worker holds, in the order in which it began them, without the gateway's own.
-    fn held(&self, worker: WorkerId) -> Vec<Held>;
+    fn held(&self, worker: WorkerId) -> Vec<InflightRequest>;
     /// Time at which the worker got the latest of the requests that it holds. `None` while one of them is unwritten.
     fn latest_given(&self, worker: WorkerId) -> Option<Instant>;
     /// Purges pages for an app. The receiver gets the number of purged variants of pages.

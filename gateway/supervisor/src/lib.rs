@@ -51,12 +51,14 @@ use sluice_scheduler::{KillReason, WorkerId};
 use tokio::sync::{mpsc, oneshot};
 
 pub use app::{App, Start};
-pub use gate::{Crash, DialInForce, Gate, Held, Host, LongRun, RenderedTold, Reported, RoutesGrown, RunsTold, Vitals};
+pub use gate::{
+    CpuReport, Crash, DialInForce, Gate, Host, InflightRequest, LongRun, RenderedTold, RoutesGrown, RunsTold, Vitals,
+};
 pub use guardian::{program as own_program, run as run_guardian};
 pub use parts::PartsPurger;
 pub use process::known::Renders;
 pub use process::turns::LoopDelays;
-pub use reload::{Abandoned, ReloadEnd};
+pub use reload::{ReloadEnd, ReloadFault};
 
 use auxiliary::Auxiliaries;
 use control::overruns::Overruns;
@@ -95,7 +97,7 @@ pub struct ProcessView {
 }
 
 /// Notifications from a supervisor.
-pub struct Told {
+pub struct Notifications {
     /// Resolves if no worker ever listened and the supervisor has given up.
     pub gave_up: oneshot::Receiver<()>,
     /// Ends of reloads, one for each that was asked for.
@@ -166,7 +168,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// When the guardian cannot be started or the control socket cannot be bound.
-    pub fn start(app: App, gate: Rc<dyn Gate>, tasks: Tasks) -> io::Result<(Rc<Self>, Told)> {
+    pub fn start(app: App, gate: Rc<dyn Gate>, tasks: Tasks) -> io::Result<(Rc<Self>, Notifications)> {
         let (sender, gave_up) = oneshot::channel();
         let (reloads_sender, reloads) = mpsc::unbounded_channel();
         let control_socket = app.control_socket();
@@ -207,7 +209,7 @@ impl Supervisor {
             purging.upgrade().map(|supervisor| supervisor.purge_parts(purge)).unwrap_or_default()
         }));
         supervisor.gate.set_host(Rc::new(move |action| host.carry_out(action)));
-        Ok((supervisor, Told { gave_up, reloads }))
+        Ok((supervisor, Notifications { gave_up, reloads }))
     }
 
     /// Adds the app of a new generation. Of earlier ones, only the one in force is kept.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::process::Process;
-use crate::process::known::Asked;
+use crate::process::known::ProfileQuestion;
 use crate::sample::{self, Sample, Sleep};
 
 /// Environment variable with which tests on Linux ask the preload, as on other systems.
@@ -19,7 +19,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(5);
 
 /// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Looked {
+pub(crate) enum LookResult {
     At(Sample),
     /// The answer has not arrived yet.
     NotYet,
@@ -39,27 +39,27 @@ impl Process {
     }
 
     /// Checks its main thread, or returns the preload's latest answer about it.
-    pub(crate) fn look(&self) -> Looked {
+    pub(crate) fn look(&self) -> LookResult {
         if cfg!(target_os = "linux") && std::env::var_os(BY_PRELOAD).is_none() {
-            return self.sample().filter(|sample| sample.is_exact).map_or(Looked::Nothing, Looked::At);
+            return self.sample().filter(|sample| sample.is_exact).map_or(LookResult::Nothing, LookResult::At);
         }
-        let Asked { at, said } = self.asked.replace(Asked { said: None, ..self.asked.get() });
+        let ProfileQuestion { at, said } = self.asked.replace(ProfileQuestion { said: None, ..self.asked.get() });
         let now = Instant::now();
         let is_awaited = at.is_some_and(|asked| now.saturating_duration_since(asked) < ANSWER_MAX);
         if !is_awaited {
             let control = self.control.borrow();
-            let Some(control) = &*control else { return Looked::Nothing };
+            let Some(control) = &*control else { return LookResult::Nothing };
             // A few bytes to a socket that the preload reads. What does not fit is asked for again.
             if control.say(r#"{"type":"look"}"#) {
-                self.asked.set(Asked { at: Some(now), said: None });
+                self.asked.set(ProfileQuestion { at: Some(now), said: None });
             }
         }
-        said.map_or(Looked::NotYet, Looked::At)
+        said.map_or(LookResult::NotYet, LookResult::At)
     }
 
     /// Discards the preload's earlier answer.
     pub(crate) fn forget_look(&self) {
-        self.asked.set(Asked { said: None, ..self.asked.get() });
+        self.asked.set(ProfileQuestion { said: None, ..self.asked.get() });
     }
 
     /// Records the preload's answer: whether all that the app holds waits, the time that it has run, and the time for
@@ -67,6 +67,6 @@ impl Process {
     pub(crate) fn heard_look(&self, rests: bool, run_us: u64, active_us: u64) {
         let (state, sleeps) = if rests { ('S', Some(Sleep::Elsewhere)) } else { ('R', None) };
         let said = Some(Sample { state, cpu_us: run_us, wanted_us: active_us, sleeps, is_exact: true });
-        self.asked.set(Asked { at: None, said });
+        self.asked.set(ProfileQuestion { at: None, said });
     }
 }

@@ -12,7 +12,7 @@ use sluice_scheduler::WorkerId;
 use tokio::process::Command;
 
 use crate::auxiliary::Address;
-use crate::control::Requested;
+use crate::control::ListenAddress;
 use crate::{App, Supervisor};
 
 /// Time that a server elsewhere waits for one on `PORT` while nothing is known of the app, in milliseconds.
@@ -24,19 +24,19 @@ const OTHERS_MAX: usize = 5;
 
 /// A preload's report about the main server.
 #[derive(Debug)]
-pub(crate) struct Found {
-    pub(crate) requested: Requested,
+pub(crate) struct ServerReport {
+    pub(crate) requested: ListenAddress,
     /// Whether it is an HTTPS server.
     pub(crate) tls: bool,
     /// Time that it waited for another server, milliseconds; 0 if the app had nothing left to open, `None` if it was
     /// the intended one.
     pub(crate) waited_ms: Option<u64>,
-    pub(crate) others: Vec<Requested>,
+    pub(crate) others: Vec<ListenAddress>,
 }
 
 /// Address of the main server of an earlier worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Seen {
+enum ServerAddress {
     #[default]
     Nowhere,
     At(u16),
@@ -47,7 +47,7 @@ enum Seen {
 /// Knowledge about the app's main server, and the messages already written about it.
 #[derive(Debug, Default)]
 pub(crate) struct MainServer {
-    seen: Cell<Seen>,
+    seen: Cell<ServerAddress>,
     told: RefCell<String>,
     is_tls_told: Cell<bool>,
 }
@@ -62,15 +62,15 @@ impl MainServer {
 
 /// Port to look for besides `PORT` (0 for none), and time that other servers wait for it in milliseconds, `None` for no
 /// limit.
-fn plan(named: u16, public: u16, seen: Seen, start_timeout_ms: u64) -> (u16, Option<u64>) {
+fn plan(named: u16, public: u16, seen: ServerAddress, start_timeout_ms: u64) -> (u16, Option<u64>) {
     let wait_ms = WAIT_MS.min(start_timeout_ms / 4);
     match seen {
         _ if named != 0 => (named, None),
-        Seen::Nowhere => (0, Some(wait_ms)),
+        ServerAddress::Nowhere => (0, Some(wait_ms)),
         // It will come; only a new version could have moved it, and still has to start in time.
-        Seen::At(port) if port == public => (0, Some(start_timeout_ms / 2)),
-        Seen::At(port) => (port, Some(wait_ms)),
-        Seen::Elsewhere => (0, Some(WAIT_AGAIN_MS.min(wait_ms))),
+        ServerAddress::At(port) if port == public => (0, Some(start_timeout_ms / 2)),
+        ServerAddress::At(port) => (port, Some(wait_ms)),
+        ServerAddress::Elsewhere => (0, Some(WAIT_AGAIN_MS.min(wait_ms))),
     }
 }
 
@@ -83,11 +83,11 @@ impl Supervisor {
     }
 
     /// Remembers the server for later workers, and reports surprises once, because all workers report the same.
-    pub(crate) fn found_main(&self, app: &App, found: &Found) {
+    pub(crate) fn found_main(&self, app: &App, found: &ServerReport) {
         let main = &self.main_server;
         main.seen.set(match found.requested.port {
-            Some(port) if port != 0 => Seen::At(port),
-            _ => Seen::Elsewhere,
+            Some(port) if port != 0 => ServerAddress::At(port),
+            _ => ServerAddress::Elsewhere,
         });
         if let Some((level, text)) = choice(app.port, found) {
             if *main.told.borrow() != text {
@@ -105,7 +105,7 @@ impl Supervisor {
 }
 
 /// Message for the operator about a server that was chosen because no better one came.
-fn choice(port: u16, found: &Found) -> Option<(Level, String)> {
+fn choice(port: u16, found: &ServerReport) -> Option<(Level, String)> {
     let waited_ms = found.waited_ms?;
     let mut text = format!("the app's server on {} is taken to be its main server, as none ", name(&found.requested));
     let _ = match waited_ms {
@@ -125,7 +125,7 @@ fn choice(port: u16, found: &Found) -> Option<(Level, String)> {
     Some((level, text))
 }
 
-fn name(requested: &Requested) -> String {
+fn name(requested: &ListenAddress) -> String {
     match (requested.port, &requested.path) {
         (Some(0), _) => "any free port".to_owned(),
         (Some(port), _) if requested.host.is_none() => format!("port {port}"),
@@ -156,8 +156,8 @@ mod tests {
 
     #[test]
     fn a_server_that_was_taken_without_a_wait_is_a_warning_only_where_there_was_a_choice() {
-        let at = |port| Requested { port: Some(port), ..Requested::default() };
-        let found = |waited_ms, others| Found { requested: at(8080), tls: false, waited_ms, others };
+        let at = |port| ListenAddress { port: Some(port), ..ListenAddress::default() };
+        let found = |waited_ms, others| ServerReport { requested: at(8080), tls: false, waited_ms, others };
         assert!(choice(3000, &found(None, vec![])).is_none());
 
         let (level, text) = choice(3000, &found(Some(0), vec![])).unwrap();
@@ -175,11 +175,11 @@ mod tests {
 
     #[test]
     fn workers_wait_as_long_as_is_known_to_be_worth_it() {
-        assert_eq!(plan(0, 3000, Seen::Nowhere, 60_000), (0, Some(3000)));
-        assert_eq!(plan(0, 3000, Seen::Nowhere, 1000), (0, Some(250)));
-        assert_eq!(plan(0, 3000, Seen::At(3000), 60_000), (0, Some(30_000)));
-        assert_eq!(plan(0, 3000, Seen::At(8080), 60_000), (8080, Some(3000)));
-        assert_eq!(plan(0, 3000, Seen::Elsewhere, 60_000), (0, Some(250)));
-        assert_eq!(plan(9000, 3000, Seen::At(3000), 60_000), (9000, None));
+        assert_eq!(plan(0, 3000, ServerAddress::Nowhere, 60_000), (0, Some(3000)));
+        assert_eq!(plan(0, 3000, ServerAddress::Nowhere, 1000), (0, Some(250)));
+        assert_eq!(plan(0, 3000, ServerAddress::At(3000), 60_000), (0, Some(30_000)));
+        assert_eq!(plan(0, 3000, ServerAddress::At(8080), 60_000), (8080, Some(3000)));
+        assert_eq!(plan(0, 3000, ServerAddress::Elsewhere, 60_000), (0, Some(250)));
+        assert_eq!(plan(9000, 3000, ServerAddress::At(3000), 60_000), (9000, None));
     }
 }

@@ -23,7 +23,7 @@ use crate::priority::{self, Priority};
 use crate::writer::Writer;
 use crate::{App, ProcessView, sample};
 use cpu::CpuLately;
-use known::{Answer, Asked, Excuse, Renders, Threw, Track, Trouble, Unreported};
+use known::{Answer, Excuse, ProfileQuestion, Renders, Threw, Track, Trouble, UnreportedCpu};
 use tokio::time::Instant;
 use turns::Turns;
 
@@ -102,7 +102,7 @@ pub(crate) struct Process {
     /// Whether the app listens to 'message'.
     pub(crate) hears_messages: Cell<bool>,
     /// Latest question to its preload about its main thread, and the answer.
-    pub(crate) asked: Cell<Asked>,
+    pub(crate) asked: Cell<ProfileQuestion>,
     /// Time until which its main thread is in a loop that lets others in; `None` while no such loop was reported.
     pub(crate) breathes_until: Cell<Option<Instant>>,
     /// Whether it has been granted a request since it last reported that loop.
@@ -128,7 +128,7 @@ pub(crate) struct Process {
     /// Latest exception that nothing in the app caught.
     pub(crate) threw: RefCell<Option<Threw>>,
     /// CPU time that no report attributed to a request.
-    pub(crate) unreported: RefCell<Unreported>,
+    pub(crate) unreported: RefCell<UnreportedCpu>,
     /// Notified once when all that the preload has sent is read, if there was a preload.
     pub(crate) is_heard_out: Notify,
 }

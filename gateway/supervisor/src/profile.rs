@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
-use sluice_catalog::profiles::{Kind, Taken, Wish};
+use sluice_catalog::profiles::{Kind, ProfileFile, Wish};
 use sluice_catalog::refusals::ProfileError;
 use sluice_observe::make_private_dir;
 use sluice_scheduler::Event::Paused;
@@ -19,7 +19,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::Supervisor;
-use crate::control::Taken as Said;
+use crate::control::ProfileRecord;
 use crate::process::Process;
 use crate::process::known::{Answer, Excuse};
 
@@ -42,7 +42,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// If no worker takes one, or all are gone before theirs is there.
-    pub async fn profile(self: &Rc<Self>, wish: &Wish) -> Result<Vec<Taken>, ProfileError> {
+    pub async fn profile(self: &Rc<Self>, wish: &Wish) -> Result<Vec<ProfileFile>, ProfileError> {
         let processes = self.to_profile(wish)?;
         let dir = TakenDir::make(&self.profiles).await?;
         let mut asked = JoinSet::new();
@@ -58,7 +58,7 @@ impl Supervisor {
             taken.push(answer.unwrap_or_else(|error| {
                 let text = error.to_string();
                 failed = Some(error);
-                Taken { worker, error: Some(text), ..Taken::default() }
+                ProfileFile { worker, error: Some(text), ..ProfileFile::default() }
             }));
         }
         if let Some(error) = failed.filter(|_| taken.iter().all(|taken| taken.error.is_some())) {
@@ -69,7 +69,7 @@ impl Supervisor {
         Ok(taken)
     }
 
-    async fn take_of(&self, process: &Rc<Process>, wish: &Wish, file: &Path) -> Result<Taken, ProfileError> {
+    async fn take_of(&self, process: &Rc<Process>, wish: &Wish, file: &Path) -> Result<ProfileFile, ProfileError> {
         let worker = process.worker.0;
         let file = file.to_str().ok_or_else(|| ProfileError::FileName(file.to_owned()))?;
         let (number, answer) = process.expect_profile()?;
@@ -106,9 +106,9 @@ impl Supervisor {
         };
         asking.is_answered.set(true);
         match answered {
-            Ok(Ok(Said { duration_ms, used_ms, renders, node })) => {
+            Ok(Ok(ProfileRecord { duration_ms, used_ms, renders, node })) => {
                 let file = file.to_owned();
-                Ok(Taken { worker, file, duration_ms, used_ms, renders, node, ..Taken::default() })
+                Ok(ProfileFile { worker, file, duration_ms, used_ms, renders, node, ..ProfileFile::default() })
             }
             Ok(Err(error)) => Err(error),
             Err(_) => Err(ProfileError::Left(worker)),
@@ -209,7 +209,7 @@ impl Process {
     }
 
     /// Handles the worker's answer. The profile may have been cancelled.
-    pub(crate) fn heard_profile(&self, number: u64, taken: Option<Said>, error: &str) {
+    pub(crate) fn heard_profile(&self, number: u64, taken: Option<ProfileRecord>, error: &str) {
         let mut profiled = self.profiled.borrow_mut();
         if let Some((_, sender)) = profiled.take_if(|(expected, _)| *expected == number) {
             // Whoever asked may have gone meanwhile.

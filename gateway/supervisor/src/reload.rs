@@ -21,11 +21,11 @@ pub struct ReloadEnd {
     /// Generation of the reload.
     pub generation: u64,
     /// Reason for which it was abandoned, if it was.
-    pub abandoned: Option<Abandoned>,
+    pub abandoned: Option<ReloadFault>,
 }
 
 /// Reason for which a generation was abandoned.
-pub struct Abandoned {
+pub struct ReloadFault {
     /// The scheduler's reason.
     pub reason: AbandonReason,
     /// Error if the worker's process could not be started.
@@ -34,13 +34,13 @@ pub struct Abandoned {
     warm_up: Option<WarmUpError>,
 }
 
-impl Abandoned {
+impl ReloadFault {
     pub(crate) fn new(supervisor: &Supervisor, reason: AbandonReason) -> Self {
         let worker = worker(reason);
         let process = worker.and_then(|worker| supervisor.processes.borrow().get(&worker).cloned());
         let failure = supervisor.last_failure.borrow();
         let never_ran = failure.as_ref().filter(|(failed, ..)| process.is_none() && Some(*failed) == worker);
-        Abandoned {
+        ReloadFault {
             reason,
             never_ran: never_ran.map(|(_, _, text)| text.clone()),
             process,

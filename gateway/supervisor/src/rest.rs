@@ -26,7 +26,7 @@ pub(crate) struct Rest {
 
 /// Result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum RestCheck {
     /// The thread runs, or is ready to.
     Awake,
     /// The thread sleeps, so all requests that have reached it wait.
@@ -39,18 +39,18 @@ pub(crate) enum Found {
 impl Rest {
     /// Records a check. `rests`: the thread sleeps, and not for its own threads. `is_there`: its latest request must
     /// have reached it.
-    pub(crate) fn look(&mut self, now: Instant, sample: Sample, rests: bool, held: usize, is_there: bool) -> Found {
+    pub(crate) fn look(&mut self, now: Instant, sample: Sample, rests: bool, held: usize, is_there: bool) -> RestCheck {
         self.weigh(now, sample.wanted_us);
         if !rests {
             self.slept = None;
-            return Found::Awake;
+            return RestCheck::Awake;
         }
         let fewest = match self.slept {
             Some((cpu_us, fewest)) if cpu_us == sample.cpu_us => fewest.min(held),
             _ => held,
         };
         self.slept = Some((sample.cpu_us, fewest));
-        if is_there && held > fewest { Found::Blocked } else { Found::Asleep }
+        if is_there && held > fewest { RestCheck::Blocked } else { RestCheck::Asleep }
     }
 
     fn weigh(&mut self, now: Instant, wanted_us: u64) {
@@ -96,18 +96,18 @@ mod tests {
                 look as usize,
                 false,
             );
-            assert_eq!(found, Found::Asleep);
+            assert_eq!(found, RestCheck::Asleep);
         }
     }
 
     #[test]
     fn thread_that_has_not_run_since_it_was_given_something_is_blocked() {
         let (mut rest, now) = (Rest::default(), Instant::now());
-        assert_eq!(rest.look(now, sample(100), true, 1, true), Found::Asleep);
-        assert_eq!(rest.look(now, sample(100), true, 2, false), Found::Asleep, "it may not have come yet");
-        assert_eq!(rest.look(now, sample(100), true, 2, true), Found::Blocked);
-        assert_eq!(rest.look(now, sample(150), true, 2, true), Found::Asleep);
-        assert_eq!(rest.look(now, sample(150), false, 2, true), Found::Awake);
+        assert_eq!(rest.look(now, sample(100), true, 1, true), RestCheck::Asleep);
+        assert_eq!(rest.look(now, sample(100), true, 2, false), RestCheck::Asleep, "it may not have come yet");
+        assert_eq!(rest.look(now, sample(100), true, 2, true), RestCheck::Blocked);
+        assert_eq!(rest.look(now, sample(150), true, 2, true), RestCheck::Asleep);
+        assert_eq!(rest.look(now, sample(150), false, 2, true), RestCheck::Awake);
     }
 
     #[test]

@@ -18,8 +18,8 @@ use sluice_scheduler::{WorkerId, WorkerState, WorkerView};
 use tokio::time::Instant;
 
 use crate::Supervisor;
-use crate::looks::Looked;
-use crate::rest::{Found, Rest};
+use crate::looks::LookResult;
+use crate::rest::{Rest, RestCheck};
 use crate::sample::{Sample, Sleep};
 
 /// Time between two checks of all workers. A thread that has not run between them and sleeps at both waits.
@@ -51,7 +51,7 @@ const LOAD_STEP: u32 = 10;
 
 /// History of a worker's main thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Seen {
+struct ThreadHistory {
     /// CPU time at the last check, if it slept.
     asleep_at_us: Option<u64>,
     held: usize,
@@ -84,18 +84,18 @@ enum Verdict {
     Fewer(u32),
 }
 
-impl Seen {
+impl ThreadHistory {
     /// Records a check. Returns true if all that it holds waits. `is_there`: its latest request must have reached it.
     fn look(&mut self, sample: Sample, held: usize, is_there: bool) -> bool {
         let was = *self;
         let Sample { cpu_us, sleeps, .. } = sample;
         let is_told = was.is_told || matches!(sleeps, Some(Sleep::AtLock | Sleep::Elsewhere));
         let asleep_at_us = (self.rests(sample) && is_there).then_some(cpu_us);
-        *self = Seen { asleep_at_us, held, is_told, ..was };
+        *self = ThreadHistory { asleep_at_us, held, is_told, ..was };
         let is_still = self.asleep_at_us.is_some() && was.asleep_at_us == self.asleep_at_us && was.held == held;
         let waits = is_still && self.has_run_since_grant(cpu_us);
         if waits {
-            *self = Seen { granted: Some((cpu_us, held)), asleep_at_us: None, ..*self };
+            *self = ThreadHistory { granted: Some((cpu_us, held)), asleep_at_us: None, ..*self };
         }
         waits
     }
@@ -143,7 +143,7 @@ impl Seen {
         self.was_queued |= is_queued;
         let wanted_now_us = self.wanted_us(now, sample);
         let Some((since, wanted_us)) = self.judged else {
-            *self = Seen { judged: Some((now, wanted_now_us)), looks: 0, looks_asleep: 0, ..*self };
+            *self = ThreadHistory { judged: Some((now, wanted_now_us)), looks: 0, looks_asleep: 0, ..*self };
             return None;
         };
         self.looks += 1;
@@ -165,7 +165,8 @@ impl Seen {
         if !(is_crowded || is_needless || has_time || is_longest) {
             return None;
         }
-        *self = Seen { judged: Some((now, wanted_now_us)), was_queued: false, looks: 0, looks_asleep: 0, ..*self };
+        *self =
+            ThreadHistory { judged: Some((now, wanted_now_us)), was_queued: false, looks: 0, looks_asleep: 0, ..*self };
         if is_crowded || is_needless {
             // A little may be chance.
             let by = 1 << self.crowded.min(16);
@@ -185,7 +186,7 @@ impl Seen {
 
 /// Checks the workers until the gateway exits.
 pub(crate) async fn run(supervisor: Rc<Supervisor>) {
-    let mut seen: HashMap<WorkerId, Seen> = HashMap::new();
+    let mut seen: HashMap<WorkerId, ThreadHistory> = HashMap::new();
     loop {
         supervisor.gate.queue_waits().notified().await;
         // So is what preloads answered before.
@@ -194,7 +195,12 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
         }
         // How long ago that was is not known any more. Who was granted a request and has not run since still has not.
         for known in seen.values_mut() {
-            *known = Seen { granted: known.granted, is_told: known.is_told, rest: known.rest, ..Seen::default() };
+            *known = ThreadHistory {
+                granted: known.granted,
+                is_told: known.is_told,
+                rest: known.rest,
+                ..ThreadHistory::default()
+            };
         }
         while supervisor.gate.wants_looks() {
             let began = Instant::now();
@@ -205,7 +211,7 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
 }
 
 /// Checks all workers. Returns the time until the next check.
-fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration {
+fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, ThreadHistory>) -> Duration {
     let held_max = supervisor.gate.config().workers.held_max() as usize;
     let is_looked_at = |view: &WorkerView| {
         view.state == WorkerState::Ready && !view.holds_one && (view.in_service > 0 || view.has_more_room)
@@ -237,12 +243,13 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
         if !is_there && !has_more_room && parked == 0 {
             // A look could find nothing, and costs more than a light request.
             let known = seen.entry(worker).or_default();
-            *known = Seen { asleep_at_us: None, held: in_service - parked, judged: None, crowded: 0, ..*known };
+            *known =
+                ThreadHistory { asleep_at_us: None, held: in_service - parked, judged: None, crowded: 0, ..*known };
             continue;
         }
-        let seen_now = process.map_or(Looked::Nothing, |process| process.look());
-        let Looked::At(sample) = seen_now else {
-            if has_more_room && seen_now == Looked::Nothing {
+        let seen_now = process.map_or(LookResult::Nothing, |process| process.look());
+        let LookResult::At(sample) = seen_now else {
+            if has_more_room && seen_now == LookResult::Nothing {
                 supervisor.gate.tell(Crowded { worker, by: u32::MAX });
             }
             continue;
@@ -253,7 +260,7 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
         let found = known.rest.look(Instant::now(), sample, rests, in_service, is_there);
         let running = in_service - parked;
         let waits = known.look(sample, running, is_there) && running > 0;
-        if found == Found::Blocked {
+        if found == RestCheck::Blocked {
             supervisor.gate.tell(Blocked { worker });
         }
         if has_more_room && known.blocks(sample, running, is_there) {
@@ -263,9 +270,9 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
         }
         let load = known.rest.load();
         let has_changed = load.abs_diff(known.load_told) >= LOAD_STEP || parked > 0;
-        if found != Found::Blocked && (has_changed || running > 0 && found == Found::Asleep) {
+        if found != RestCheck::Blocked && (has_changed || running > 0 && found == RestCheck::Asleep) {
             known.load_told = load;
-            supervisor.gate.tell(Rests { worker, sleeps: found == Found::Asleep, load });
+            supervisor.gate.tell(Rests { worker, sleeps: found == RestCheck::Asleep, load });
         }
         if !has_more_room {
             (known.judged, known.crowded) = (None, 0);
@@ -277,7 +284,7 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, Seen>) -> Duration
                 0
             }
             // It does not pick up what it has.
-            _ if found == Found::Blocked => 0,
+            _ if found == RestCheck::Blocked => 0,
             Some(Verdict::More(more)) => more as usize,
             None => usize::from(waits && is_queued),
         };

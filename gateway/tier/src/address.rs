@@ -10,7 +10,7 @@ const PORT_DEFAULT: u16 = 6379;
 /// A server of Redis or Valkey.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Address {
-    pub(crate) place: Place,
+    pub(crate) place: StoreAddress,
     pub(crate) user: Option<String>,
     /// A secret.
     pub(crate) password: Option<String>,
@@ -18,7 +18,7 @@ pub struct Address {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum StoreAddress {
     Socket(PathBuf),
     Host { name: String, port: u16, is_tls: bool },
 }
@@ -41,11 +41,11 @@ impl Address {
         let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
         let (login, rest) = rest.rsplit_once('@').map_or((None, rest), |(login, rest)| (Some(login), rest));
         let (place, path) = match scheme {
-            "unix" | "redis+unix" => (Place::Socket(socket(rest)?), None),
+            "unix" | "redis+unix" => (StoreAddress::Socket(socket(rest)?), None),
             "redis" | "rediss" => {
                 let (host, path) = rest.split_once('/').map_or((rest, None), |(host, path)| (host, Some(path)));
                 let (name, port) = host_and_port(host)?;
-                (Place::Host { name, port, is_tls: scheme == "rediss" }, path)
+                (StoreAddress::Host { name, port, is_tls: scheme == "rediss" }, path)
             }
             _ => return Err(NoAddress),
         };
@@ -94,8 +94,8 @@ impl fmt::Display for Address {
     /// Writes the address without user and password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
-            Place::Socket(path) => write!(f, "unix://{}", path.display())?,
-            Place::Host { name, port, is_tls } => {
+            StoreAddress::Socket(path) => write!(f, "unix://{}", path.display())?,
+            StoreAddress::Host { name, port, is_tls } => {
                 let scheme = if *is_tls { "rediss" } else { "redis" };
                 let (open, close) = if name.contains(':') { ("[", "]") } else { ("", "") };
                 write!(f, "{scheme}://{open}{name}{close}:{port}")?;

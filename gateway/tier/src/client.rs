@@ -59,7 +59,7 @@ pub enum Answer {
 
 /// News for the thread that serves.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum TierEvent {
     /// The tier is in use.
     Up,
     /// Loss of the server, with the reason.
@@ -150,7 +150,7 @@ pub struct Tier {
     outbox: Arc<Outbox>,
     probe: Arc<Notify>,
     /// Weak sender, so that the receiver notices when the thread is lost.
-    heard: mpsc::WeakSender<Heard>,
+    heard: mpsc::WeakSender<TierEvent>,
     counts: Arc<Counts>,
     /// Ends the thread when dropped.
     _stop: oneshot::Sender<()>,
@@ -161,14 +161,14 @@ impl Tier {
     ///
     /// # Errors
     /// When there is no thread to be had.
-    pub fn start(settings: Settings) -> io::Result<(Self, mpsc::Receiver<Heard>)> {
+    pub fn start(settings: Settings) -> io::Result<(Self, mpsc::Receiver<TierEvent>)> {
         let (tier, heard, ends, stopped) = Self::new(&settings);
         thread::start(settings, ends, stopped)?;
         Ok((tier, heard))
     }
 
     /// Both ends of everything that connects the threads.
-    pub(crate) fn new(settings: &Settings) -> (Self, mpsc::Receiver<Heard>, Ends, oneshot::Receiver<()>) {
+    pub(crate) fn new(settings: &Settings) -> (Self, mpsc::Receiver<TierEvent>, Ends, oneshot::Receiver<()>) {
         let (wishes, wished) = mpsc::channel(LOOK_UPS_MAX);
         let (writes, to_write) = mpsc::channel(WRITES_MAX);
         let (tell, heard) = mpsc::channel(HEARD_MAX);
@@ -205,19 +205,16 @@ impl Tier {
     }
 
     /// Address, without secrets.
-    #[must_use]
     pub fn address(&self) -> &str {
         &self.address
     }
 
     /// Counts of results.
-    #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
 
     /// Whether it is asked.
-    #[must_use]
     pub fn is_up(&self) -> bool {
         !self.breaker.borrow().is_open()
     }
@@ -258,7 +255,7 @@ impl Tier {
             self.probe.notify_one();
             // With so much else to tell, one note more or less is no matter.
             if let Some(heard) = self.heard.upgrade() {
-                let _ = heard.try_send(Heard::Down(why.to_owned()));
+                let _ = heard.try_send(TierEvent::Down(why.to_owned()));
             }
         }
         Answer::Away
@@ -283,12 +280,12 @@ impl Tier {
         self.outbox.add(purge, is_soft);
     }
 
-    /// The tier can be asked again, as [`Heard::Up`] says.
+    /// The tier can be asked again, as [`TierEvent::Up`] says.
     pub fn came_up(&self) {
         self.breaker.borrow_mut().close();
     }
 
-    /// The tier is not to be asked, as [`Heard::Down`] says.
+    /// The tier is not to be asked, as [`TierEvent::Down`] says.
     pub fn went_down(&self) {
         self.breaker.borrow_mut().trip();
     }

@@ -12,7 +12,6 @@ impl Count {
     }
 
     /// Value of the counter.
-    #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

@@ -3,7 +3,7 @@
 //!
 //! The tier may be slow, full of garbage or dead. A look-up has a time limit, and a tier that misses it is left alone until it
 //! answers in time again. Pages that wait to be written have a queue with a bound. All of it runs on a thread of its own with its
-//! own runtime. [`Tier`] is what the thread that serves requests holds, and [`Heard`] what that thread is told. The uses of a page
+//! own runtime. [`Tier`] is what the thread that serves requests holds, and [`TierEvent`] what that thread is told. The uses of a page
 //! are decided by `sluice_cache`. This must not know requests, workers, or where pages are in memory.
 #![forbid(unsafe_code)]
 
@@ -21,7 +21,7 @@ mod stored;
 mod thread;
 
 pub use address::{Address, NoAddress};
-pub use client::{Answer, Heard, Settings, Tier, ToStore};
+pub use client::{Answer, Settings, Tier, TierEvent, ToStore};
 pub use counts::Counts;
 pub use log::Position;
 

@@ -90,12 +90,12 @@ impl Replies {
         }
         let mut looked = Look { data: &self.buffer, at: 0, bytes_max: self.bytes_max };
         match looked.reply(0)? {
-            Ended::At(end) => {
+            ReplyEnd::At(end) => {
                 self.needed = 1;
                 let whole = self.buffer.split_to(end).freeze();
                 Ok(Some(build(&whole, &mut 0)))
             }
-            Ended::Needs(bytes) => {
+            ReplyEnd::Needs(bytes) => {
                 if bytes > self.bytes_max {
                     return Err(Garbage::TooLong);
                 }
@@ -106,7 +106,7 @@ impl Replies {
     }
 }
 
-enum Ended {
+enum ReplyEnd {
     At(usize),
     /// Number of bytes that have to be there before it can be whole.
     Needs(usize),
@@ -120,39 +120,39 @@ struct Look<'d> {
 }
 
 impl Look<'_> {
-    fn reply(&mut self, depth: usize) -> Result<Ended, Garbage> {
+    fn reply(&mut self, depth: usize) -> Result<ReplyEnd, Garbage> {
         if depth > DEPTH_MAX {
             return Err(Garbage::Form);
         }
-        let Some(line) = self.line()? else { return Ok(Ended::Needs(self.data.len() + 1)) };
+        let Some(line) = self.line()? else { return Ok(ReplyEnd::Needs(self.data.len() + 1)) };
         let (kind, rest) = line.split_first().ok_or(Garbage::Form)?;
         match kind {
-            b'+' | b'-' => Ok(Ended::At(self.at)),
-            b':' => number(rest).map(|_| Ended::At(self.at)),
+            b'+' | b'-' => Ok(ReplyEnd::At(self.at)),
+            b':' => number(rest).map(|_| ReplyEnd::At(self.at)),
             b'$' => {
-                let Some(len) = length(rest)? else { return Ok(Ended::At(self.at)) };
+                let Some(len) = length(rest)? else { return Ok(ReplyEnd::At(self.at)) };
                 let len = usize::try_from(len).ok().filter(|len| *len <= self.bytes_max).ok_or(Garbage::TooLong)?;
                 let end = self.at + len + 2;
                 if end > self.data.len() {
-                    return Ok(Ended::Needs(end));
+                    return Ok(ReplyEnd::Needs(end));
                 }
                 if &self.data[end - 2..end] != b"\r\n" {
                     return Err(Garbage::Form);
                 }
                 self.at = end;
-                Ok(Ended::At(end))
+                Ok(ReplyEnd::At(end))
             }
             b'*' => {
-                let Some(count) = length(rest)? else { return Ok(Ended::At(self.at)) };
+                let Some(count) = length(rest)? else { return Ok(ReplyEnd::At(self.at)) };
                 if count > ELEMENTS_MAX {
                     return Err(Garbage::TooLong);
                 }
                 for _ in 0..count {
-                    if let needs @ Ended::Needs(_) = self.reply(depth + 1)? {
+                    if let needs @ ReplyEnd::Needs(_) = self.reply(depth + 1)? {
                         return Ok(needs);
                     }
                 }
-                Ok(Ended::At(self.at))
+                Ok(ReplyEnd::At(self.at))
             }
             _ => Err(Garbage::Form),
         }

@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use ring::digest::{Context, SHA256};
-use sluice_cache::{Dimensions, Moment, Page, Unreadable, Written, decode, encode};
+use sluice_cache::{Dimensions, Moment, Page, PageRecord, Unreadable, decode, encode};
 use sluice_message::Fields;
 
 use crate::log::{Id, Position};
@@ -98,7 +98,7 @@ fn crc(bytes: &[u8]) -> [u8; 4] {
 }
 
 /// A page as it is stored.
-pub(crate) fn page(position: Position, page: &Written<'_>, now: Moment, clock_ms: u64) -> Vec<u8> {
+pub(crate) fn page(position: Position, page: &PageRecord<'_>, now: Moment, clock_ms: u64) -> Vec<u8> {
     let mut value = vec![PAGE];
     for number in [position.log, position.id.ms, position.id.number] {
         value.extend_from_slice(&number.to_le_bytes());

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use sluice_cache::{Answered, Moment, Reuse, Rule, StaleLimits, storable};
+use sluice_cache::{Moment, Reuse, Rule, StaleLimits, StorageCandidate, storable};
 use sluice_catalog::snapshot::Purge;
 use sluice_message::{Fields, Method, RequestHead, ResponseHead, Scheme};
 use tokio::sync::{mpsc, oneshot};
@@ -14,7 +14,7 @@ use tokio::task::LocalSet;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::thread::run;
-use crate::{Address, Answer, Heard, Position, Settings, Tier, ToStore};
+use crate::{Address, Answer, Position, Settings, Tier, TierEvent, ToStore};
 use server::{Fault, Server};
 
 const URL: &str = "https://a.test/page";
@@ -26,7 +26,7 @@ const WAITED: Duration = Duration::from_millis(3);
 /// A gateway, as far as the tier knows it.
 struct Gateway {
     tier: Tier,
-    heard: mpsc::Receiver<Heard>,
+    heard: mpsc::Receiver<TierEvent>,
     began: Instant,
     _stopped: oneshot::Receiver<()>,
 }
@@ -48,7 +48,7 @@ impl Gateway {
     /// One that is connected.
     async fn at(server: &Rc<Server>) -> Self {
         let mut gateway = Self::beginning(server);
-        assert_eq!(gateway.next().await, Heard::Up);
+        assert_eq!(gateway.next().await, TierEvent::Up);
         gateway
     }
 
@@ -66,17 +66,17 @@ impl Gateway {
     }
 
     /// What it is told next, in force as the gateway would put it.
-    async fn next(&mut self) -> Heard {
+    async fn next(&mut self) -> TierEvent {
         let heard = self.heard.recv().await.unwrap();
         match heard {
-            Heard::Up => self.tier.came_up(),
-            Heard::Down(_) => self.tier.went_down(),
+            TierEvent::Up => self.tier.came_up(),
+            TierEvent::Down(_) => self.tier.went_down(),
             _ => {}
         }
         heard
     }
 
-    async fn until(&mut self, wanted: impl Fn(&Heard) -> bool) -> Vec<Heard> {
+    async fn until(&mut self, wanted: impl Fn(&TierEvent) -> bool) -> Vec<TierEvent> {
         let mut heard = vec![self.next().await];
         while !wanted(&heard[heard.len() - 1]) {
             heard.push(self.next().await);
@@ -119,7 +119,7 @@ impl Gateway {
             fields: fields(request),
         };
         let head = ResponseHead::new(200, fields(answer));
-        let answered = Answered {
+        let answered = StorageCandidate {
             request: &request,
             response: &head,
             chosen: &[],
@@ -161,8 +161,8 @@ fn tag(name: &str) -> Purge {
     Purge::Tag(name.to_owned())
 }
 
-fn is_down(heard: &Heard) -> bool {
-    matches!(heard, Heard::Down(_))
+fn is_down(heard: &TierEvent) -> bool {
+    matches!(heard, TierEvent::Down(_))
 }
 
 #[test]
@@ -222,11 +222,11 @@ fn a_purge_reaches_the_other_gateway_and_what_is_stored() {
                 Answer::Nothing(_) if !is_soft => {}
                 other => panic!("{purge:?}: {other:?}"),
             }
-            assert_eq!(b.next().await, Heard::Purge(purge.clone(), is_soft));
+            assert_eq!(b.next().await, TierEvent::Purge(purge.clone(), is_soft));
             assert_eq!(b.found(&[]).await.is_some(), is_soft, "{purge:?}");
         }
         a.tier.purge(&tag("three"), false);
-        assert_eq!(b.next().await, Heard::Purge(tag("three"), false));
+        assert_eq!(b.next().await, TierEvent::Purge(tag("three"), false));
         assert!(b.found(&[]).await.is_some(), "another page's");
     });
 }
@@ -265,10 +265,10 @@ fn a_server_that_is_stopped_or_slow_costs_five_requests_their_time_limit_and_the
             }
             assert_eq!(a.tier.counts().timeouts.get(), 5);
             while let Ok(heard) = a.heard.try_recv() {
-                assert_ne!(heard, Heard::Up, "{fault:?}: it answers no sooner");
+                assert_ne!(heard, TierEvent::Up, "{fault:?}: it answers no sooner");
             }
             server.fail(Fault::None);
-            a.until(|heard| *heard == Heard::Up).await;
+            a.until(|heard| *heard == TierEvent::Up).await;
             assert!(a.found(&[]).await.is_some(), "{fault:?}");
         });
     }
@@ -286,7 +286,7 @@ fn a_server_that_is_slow_again_and_again_is_tried_less_often() {
             }
             server.fail(Fault::None);
             let down = Instant::now();
-            a.until(|heard| *heard == Heard::Up).await;
+            a.until(|heard| *heard == TierEvent::Up).await;
             waits.push(down.elapsed().as_secs());
         }
         assert!(waits.is_sorted() && waits[3] >= 4 * waits[0].max(1), "{waits:?}");
@@ -304,7 +304,7 @@ fn garbage_half_an_answer_and_a_dead_server_are_noticed_without_a_request_and_go
             assert_eq!(a.waits().await, Duration::ZERO, "{fault:?}");
             sleep(Duration::from_secs(60)).await;
             server.fail(Fault::None);
-            a.until(|heard| *heard == Heard::Up).await;
+            a.until(|heard| *heard == TierEvent::Up).await;
             assert!(a.found(&[]).await.is_some(), "{fault:?}");
         });
     }
@@ -334,9 +334,9 @@ fn a_gateway_that_was_away_during_a_purge_hears_of_it_when_it_is_back() {
         a.tier.purge(&tag("one"), false);
         sleep(Duration::from_secs(600)).await;
         server.keep_out(0);
-        let heard = b.until(|heard| *heard == Heard::Up).await;
+        let heard = b.until(|heard| *heard == TierEvent::Up).await;
         let heard: Vec<_> = heard.into_iter().filter(|heard| !is_down(heard)).collect();
-        assert_eq!(heard, [Heard::Purge(tag("one"), false), Heard::Up], "before it may look up anything");
+        assert_eq!(heard, [TierEvent::Purge(tag("one"), false), TierEvent::Up], "before it may look up anything");
         assert_eq!(b.found(&[]).await, None);
     });
 }
@@ -351,8 +351,8 @@ fn what_is_purged_while_the_server_is_away_is_told_when_it_is_back() {
         a.tier.purge(&tag("one"), false);
         sleep(Duration::from_secs(60)).await;
         server.fail(Fault::None);
-        b.until(|heard| *heard == Heard::Purge(tag("one"), false)).await;
-        a.until(|heard| *heard == Heard::Up).await;
+        b.until(|heard| *heard == TierEvent::Purge(tag("one"), false)).await;
+        a.until(|heard| *heard == TierEvent::Up).await;
         assert_eq!(a.found(&[]).await, None);
     });
 }
@@ -366,8 +366,8 @@ fn a_server_that_has_lost_everything_says_that_purges_may_have_been_missed() {
         a.until(is_down).await;
         server.empty();
         server.fail(Fault::None);
-        let heard = a.until(|heard| *heard == Heard::Up).await;
-        assert!(heard.contains(&Heard::Lost), "{heard:?}");
+        let heard = a.until(|heard| *heard == TierEvent::Up).await;
+        assert!(heard.contains(&TierEvent::Lost), "{heard:?}");
         assert_eq!(a.found(&[]).await, None);
         a.has("new").await;
         assert!(a.found(&[]).await.is_some());
@@ -380,8 +380,8 @@ fn a_log_that_somebody_deletes_is_begun_anew_and_nothing_from_before_is_used() {
         let mut a = Gateway::at(&server).await;
         a.has("page").await;
         server.delete_log();
-        let heard = a.until(|heard| *heard == Heard::Up).await;
-        assert!(heard.contains(&Heard::Lost), "{heard:?}");
+        let heard = a.until(|heard| *heard == TierEvent::Up).await;
+        assert!(heard.contains(&TierEvent::Lost), "{heard:?}");
         assert_eq!(a.found(&[]).await, None, "it is of another log");
     });
 }
@@ -396,16 +396,16 @@ fn a_server_without_memory_refuses_pages_and_purges_wait_for_room() {
         for _ in 0..3 {
             a.store(position, &[], &[("Cache-Control", "s-maxage=60")], "new");
         }
-        assert!(matches!(a.next().await, Heard::Refuses(Some(why)) if why.starts_with("OOM")));
+        assert!(matches!(a.next().await, TierEvent::Refuses(Some(why)) if why.starts_with("OOM")));
         assert!(a.found(&[]).await.is_some(), "it still gives what it has");
         a.tier.purge(&tag("one"), false);
         assert_eq!(a.found(&[]).await, None);
         sleep(Duration::from_secs(3)).await;
         server.fail(Fault::None);
-        assert_eq!(b.next().await, Heard::Purge(tag("one"), false));
+        assert_eq!(b.next().await, TierEvent::Purge(tag("one"), false));
         assert_eq!(a.tier.counts().refused.get(), 3);
         a.has("newer").await;
-        assert_eq!(a.next().await, Heard::Refuses(None));
+        assert_eq!(a.next().await, TierEvent::Refuses(None));
         assert_eq!(b.found(&[]).await, Some(("newer".to_owned(), 0)));
     });
 }
@@ -421,8 +421,8 @@ fn a_purge_that_a_full_server_never_takes_makes_everything_stale_for_all() {
         assert_eq!(b.waits().await, Duration::ZERO);
         sleep(Duration::from_secs(60)).await;
         server.fail(Fault::None);
-        let heard = b.until(|heard| *heard == Heard::Purge(tag("one"), false)).await;
-        assert!(heard.contains(&Heard::Lost), "{heard:?}");
+        let heard = b.until(|heard| *heard == TierEvent::Purge(tag("one"), false)).await;
+        assert!(heard.contains(&TierEvent::Lost), "{heard:?}");
         assert_eq!(b.found(&[]).await, None);
     });
 }

@@ -13,7 +13,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::LocalSet;
 use tokio::time::{Instant, sleep};
 
-use crate::client::{Heard, Settings, TimeMax, Wish, Write};
+use crate::client::{Settings, TierEvent, TimeMax, Wish, Write};
 use crate::counts::Counts;
 use crate::link::{self, Fault, Link};
 use crate::log::Log;
@@ -34,7 +34,7 @@ pub(crate) struct Ends {
     pub(crate) writes: mpsc::Receiver<Write>,
     pub(crate) outbox: Arc<Outbox>,
     pub(crate) probe: Arc<Notify>,
-    pub(crate) heard: mpsc::Sender<Heard>,
+    pub(crate) heard: mpsc::Sender<TierEvent>,
     pub(crate) counts: Arc<Counts>,
     /// Start of this gateway.
     pub(crate) started: Instant,
@@ -78,7 +78,7 @@ pub(crate) async fn run(settings: Settings, mut ends: Ends, connect: impl AsyncF
             }
             Err(fault) => fault,
         };
-        let _ = ends.heard.send(Heard::Down(fault.to_string())).await;
+        let _ = ends.heard.send(TierEvent::Down(fault.to_string())).await;
         leave_out(&mut ends);
         // Gateways that lost the server at the same time do not come back at the same time.
         sleep(wait.mul_f64(0.75 + fastrand::f64() / 2.0)).await;

@@ -42,7 +42,6 @@ impl Context {
     }
 
     /// The `traceparent` that the app gets.
-    #[must_use]
     pub fn traceparent(&self) -> String {
         let flags = u8::from(self.is_sampled);
         format!("00-{:032x}-{:016x}-{flags:02x}", self.trace_id, self.service)

@@ -22,7 +22,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::proto::{ExportRequest, ExportResponse, Resource, ResourceSpans, Scope, ScopeSpans};
 use crate::settings::Settings;
-use crate::spans::Ended;
+use crate::spans::RequestSpan;
 
 /// Requests in one export.
 const BATCH_MAX: usize = 128;
@@ -61,26 +61,22 @@ pub struct Counts {
 
 impl Counts {
     /// Spans that the collector took.
-    #[must_use]
     pub fn exported(&self) -> u64 {
         self.exported.get()
     }
 
     /// Spans that found no room, because the collector took those before them too slowly.
-    #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped.get()
     }
 
     /// Spans that the collector refused, or did not take in any of several tries.
-    #[must_use]
     pub fn failed(&self) -> u64 {
         self.failed.get()
     }
 
     /// Losses since the latest report and their reason, for people. `None` if nothing was lost, or it was reported a
     /// moment ago.
-    #[must_use]
     pub fn take_failure(&self, now: Instant) -> Option<String> {
         let told = self.told.get();
         if told.is_some_and(|(at, _)| now.saturating_duration_since(at) < TELL_EVERY) {
@@ -111,7 +107,7 @@ impl Counts {
 }
 
 /// Exports until nobody sends any more.
-pub(crate) async fn run(settings: Settings, mut receiver: mpsc::Receiver<Box<Ended>>, counts: Rc<Counts>) {
+pub(crate) async fn run(settings: Settings, mut receiver: mpsc::Receiver<Box<RequestSpan>>, counts: Rc<Counts>) {
     let http = match client(&settings) {
         Ok(http) => http,
         Err(error) => {
@@ -164,7 +160,7 @@ fn client(settings: &Settings) -> std::io::Result<Http> {
         .build(connector))
 }
 
-async fn send(http: &Http, settings: &Settings, counts: &Counts, batch: &[Box<Ended>]) {
+async fn send(http: &Http, settings: &Settings, counts: &Counts, batch: &[Box<RequestSpan>]) {
     let spans: Vec<_> = batch.iter().flat_map(|ended| ended.spans()).collect();
     let count = spans.len() as u64;
     let scope = Scope { name: "sluice".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };

@@ -16,7 +16,7 @@ pub use context::{Context, Parent};
 pub use export::Counts;
 pub use sampler::Sampler;
 pub use settings::{Settings, Unusable};
-pub use spans::Ended;
+pub use spans::RequestSpan;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -39,7 +39,7 @@ pub struct Traces {
 
 struct Exporter {
     settings: Settings,
-    sender: mpsc::Sender<Box<Ended>>,
+    sender: mpsc::Sender<Box<RequestSpan>>,
     task: JoinHandle<()>,
 }
 
@@ -64,14 +64,13 @@ impl Traces {
     }
 
     /// The context of a request that comes now; `None` while nothing is exported.
-    #[must_use]
     pub fn begin(&self, parent: Option<Parent>) -> Option<Context> {
         let exporter = self.exporter.borrow();
         exporter.as_ref().map(|exporter| Context::new(parent, exporter.settings.sampler))
     }
 
     /// A request has ended. Only those whose context is sampled are to be told.
-    pub fn end(&self, ended: impl FnOnce() -> Ended) {
+    pub fn end(&self, ended: impl FnOnce() -> RequestSpan) {
         let exporter = self.exporter.borrow();
         let Some(exporter) = exporter.as_ref() else { return };
         match exporter.sender.try_reserve() {
@@ -84,7 +83,6 @@ impl Traces {
     }
 
     /// Fates of spans so far.
-    #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.counts
     }

@@ -13,7 +13,6 @@ pub enum Sampler {
 impl Sampler {
     /// The sampler that `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` name; `None` where the name is not one of
     /// OpenTelemetry's, or the number none.
-    #[must_use]
     pub fn named(name: &str, argument: Option<&str>) -> Option<Self> {
         let ratio = || match argument {
             None | Some("") => Some(1.0),

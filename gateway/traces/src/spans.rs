@@ -16,7 +16,7 @@ const PARENT_IS_REMOTE: u32 = 0x300;
 
 /// A request that has ended. Times are in milliseconds.
 #[derive(Debug, Clone)]
-pub struct Ended {
+pub struct RequestSpan {
     /// Trace and ids.
     pub context: Context,
     /// Unix time of its first byte.
@@ -65,7 +65,7 @@ pub struct Ended {
     pub bytes_out: u64,
 }
 
-impl Ended {
+impl RequestSpan {
     /// The server's span first, then its parts in the order of time.
     pub(crate) fn spans(&self) -> Vec<Span> {
         let mut spans = Vec::with_capacity(5);
@@ -188,9 +188,9 @@ pub(crate) mod tests {
     use crate::sampler::Sampler;
 
     /// A request that was received in 2 ms, waited 3, was served in 10, and sent in 1.
-    pub(crate) fn ended() -> Ended {
+    pub(crate) fn ended() -> RequestSpan {
         let parent = Parent { trace_id: 0xa, span_id: 0xb, is_sampled: true };
-        Ended {
+        RequestSpan {
             context: Context::new(Some(parent), Sampler::ParentOr(1.0)),
             time_unix_ms: 1_000,
             method: "GET".to_owned(),
@@ -217,7 +217,7 @@ pub(crate) mod tests {
         }
     }
 
-    fn times(ended: &Ended) -> Vec<(String, u64, u64)> {
+    fn times(ended: &RequestSpan) -> Vec<(String, u64, u64)> {
         let ms = |nanos: u64| nanos / 1_000_000 - 1_000;
         ended
             .spans()
@@ -253,7 +253,7 @@ pub(crate) mod tests {
 
     #[test]
     fn refused_request_waited_and_was_not_served() {
-        let refused = Ended {
+        let refused = RequestSpan {
             queue_ms: None,
             unserved_ms: Some(14.0),
             service_ms: None,
@@ -271,15 +271,16 @@ pub(crate) mod tests {
 
     #[test]
     fn no_part_lasts_longer_than_the_whole() {
-        let left = Ended { service_ms: Some(10.0), total_ms: 6.0, ..ended() };
+        let left = RequestSpan { service_ms: Some(10.0), total_ms: 6.0, ..ended() };
         assert!(times(&left).iter().all(|(_, from, to)| from <= to && *to <= 6));
-        let nothing = Ended { receive_ms: 9.0, total_ms: 1.0, queue_ms: None, service_ms: None, ..ended() };
+        let nothing = RequestSpan { receive_ms: 9.0, total_ms: 1.0, queue_ms: None, service_ms: None, ..ended() };
         assert_eq!(times(&nothing), [row("GET /p/*", 0, 1), row("receive", 0, 1)]);
     }
 
     #[test]
     fn strange_methods_and_long_paths_are_bounded() {
-        let strange = Ended { method: "BREW".to_owned(), class: String::new(), path: "é".repeat(2_000), ..ended() };
+        let strange =
+            RequestSpan { method: "BREW".to_owned(), class: String::new(), path: "é".repeat(2_000), ..ended() };
         let server = &strange.spans()[0];
         assert_eq!(server.name, "_OTHER");
         assert_eq!(attribute(server, "http.request.method_original"), Some(Value::Text("BREW".to_owned())));

@@ -49,7 +49,7 @@ pub enum Figure {
 
 /// A worker.
 #[derive(Clone, Copy, Debug)]
-pub struct Lived {
+pub struct WorkerLife {
     /// Number of the worker.
     pub worker: u64,
     /// Place in the pool, which its replacement keeps.
@@ -84,7 +84,7 @@ pub struct Needs {
 
 /// Figure that grows with the age of workers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Grown {
+pub struct AgeGrowth {
     /// The class; none for what workers need.
     pub class: Option<u32>,
     /// Figure that grows.
@@ -116,16 +116,16 @@ pub struct Ages {
     generation: u64,
     width_ms: u64,
     series: BTreeMap<(Of, Figure), Vec<Window>>,
-    workers: HashMap<u64, Aged>,
+    workers: HashMap<u64, WorkerAge>,
     judged_ms: u64,
-    grown: Vec<Grown>,
+    grown: Vec<AgeGrowth>,
     /// Figures that grew in the version before, and the version since which they did.
     before: BTreeMap<(Option<u32>, Figure), u64>,
 }
 
 /// A worker whose age is known.
 #[derive(Clone, Copy, Debug)]
-struct Aged {
+struct WorkerAge {
     place: u32,
     started_ms: u64,
     looked_ms: u64,
@@ -141,8 +141,8 @@ struct Window {
 impl Ages {
     /// Whether this worker's needs are to be looked at now. `now_ms` and `started_ms` are times of one clock; `after_ms` is the
     /// least age of workers that is judged, 0 for none.
-    pub fn wants(&mut self, lived: &Lived, now_ms: u64, after_ms: u64) -> bool {
-        let Lived { worker, place, generation, started_ms } = *lived;
+    pub fn wants(&mut self, lived: &WorkerLife, now_ms: u64, after_ms: u64) -> bool {
+        let WorkerLife { worker, place, generation, started_ms } = *lived;
         if after_ms == 0 {
             self.forget_all();
             return false;
@@ -154,7 +154,7 @@ impl Ages {
             return false;
         }
         let every_ms = (after_ms / WINDOWS_MIN / LOOKS).max(1);
-        let aged = self.workers.entry(worker).or_insert(Aged { place, started_ms, looked_ms: now_ms });
+        let aged = self.workers.entry(worker).or_insert(WorkerAge { place, started_ms, looked_ms: now_ms });
         let is_due = now_ms - aged.looked_ms >= every_ms;
         aged.looked_ms = if is_due { now_ms } else { aged.looked_ms };
         is_due
@@ -199,7 +199,7 @@ impl Ages {
     }
 
     /// Figures that grow steadily, judged once for each shortest window.
-    pub fn grown(&mut self, now_ms: u64, after_ms: u64) -> &[Grown] {
+    pub fn grown(&mut self, now_ms: u64, after_ms: u64) -> &[AgeGrowth] {
         if after_ms > 0 && now_ms.saturating_sub(self.judged_ms) >= after_ms / WINDOWS_MIN {
             self.judged_ms = now_ms;
             let (mut needs, classes): (Vec<_>, Vec<_>) = self
@@ -217,7 +217,7 @@ impl Ages {
         &self.grown
     }
 
-    fn judge(&self, key: (Of, Figure), after_ms: u64) -> Option<Grown> {
+    fn judge(&self, key: (Of, Figure), after_ms: u64) -> Option<AgeGrowth> {
         let (of, figure) = key;
         let class = of.class();
         let windows = self.series.get(&key)?;
@@ -232,7 +232,7 @@ impl Ages {
         }
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Ages are whole and positive.
         let for_ms = (points.last()?.0 - points.first()?.0) as u64;
-        Some(Grown {
+        Some(AgeGrowth {
             class,
             figure,
             from: line.from.max(0.0),
@@ -293,7 +293,7 @@ impl Ages {
 
     /// Another version of the app, or another span to judge.
     fn begin(&mut self, generation: u64, after_ms: u64) {
-        let kept = |grown: &Grown| ((grown.class, grown.figure), grown.since_generation);
+        let kept = |grown: &AgeGrowth| ((grown.class, grown.figure), grown.since_generation);
         let before =
             if generation == self.generation { BTreeMap::new() } else { self.grown.iter().map(kept).collect() };
         let width_ms = (after_ms / WINDOWS_MIN).max(1);
@@ -351,7 +351,6 @@ impl Window {
 
 impl Figure {
     /// The name in `status --json`.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Service => "service_time",

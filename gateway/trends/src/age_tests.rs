@@ -12,8 +12,8 @@ fn took(service_us: u64, handler_us: u64) -> Took {
     Took { service_us, cpu_us: Some(500), handler_us: Some(handler_us) }
 }
 
-fn lived(worker: u64, generation: u64, started_ms: u64) -> Lived {
-    Lived { worker, place: u32::try_from(worker % 100).unwrap(), generation, started_ms }
+fn lived(worker: u64, generation: u64, started_ms: u64) -> WorkerLife {
+    WorkerLife { worker, place: u32::try_from(worker % 100).unwrap(), generation, started_ms }
 }
 
 /// Workers that start at these times; `each` is told worker and age every minute until the end.

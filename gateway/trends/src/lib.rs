@@ -8,7 +8,7 @@ mod runs;
 mod spending;
 mod trend;
 
-pub use age::{Ages, Figure, Grown, Lived, Needs, Took};
+pub use age::{AgeGrowth, Ages, Figure, Needs, Took, WorkerLife};
 pub use routes::{Adder, GrowingRoutes, RouteGrowth};
 pub use runs::{LongRun, Runs, Totals};
-pub use spending::{Ended, Since, Spending};
+pub use spending::{RequestCost, Since, Spending};

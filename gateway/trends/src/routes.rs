@@ -81,7 +81,6 @@ impl GrowingRoutes {
     }
 
     /// The worker whose tables keep growing, and have grown most.
-    #[must_use]
     pub fn growing(&self, now_ms: u64, window_ms: u64) -> Option<RouteGrowth> {
         let grows = |growth: &&Growth| {
             let usual_ms = growth.for_ms() / growth.windows.saturating_sub(1).max(1);

@@ -57,7 +57,6 @@ pub struct Runs {
 
 impl Totals {
     /// Counts as workers report them, whose word may be anything; `None` if the buckets are others than here.
-    #[must_use]
     pub fn told(counts: &[u64], time_us: &[u64]) -> Option<Self> {
         Some(Totals { counts: counts.try_into().ok()?, time_us: time_us.try_into().ok()?, ..Totals::default() })
     }
@@ -129,13 +128,11 @@ impl Runs {
     }
 
     /// Runs of one worker.
-    #[must_use]
     pub fn worker(&self, worker: u64) -> Option<RunsSnapshot> {
         self.workers.get(&worker).map(Totals::snapshot)
     }
 
     /// Runs of all workers, those that are gone as well. Unix time in milliseconds.
-    #[must_use]
     pub fn snapshot(&self, now_unix_ms: u64) -> RunsSnapshot {
         let oldest = now_unix_ms.saturating_sub(LONGEST_AGE_MS_MAX);
         let recent = self.longest.iter().filter(|run| run.at_unix_ms >= oldest);

@@ -38,7 +38,7 @@ pub enum Since {
 
 /// Costs of a request.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended<'a> {
+pub struct RequestCost<'a> {
     /// CPU time, microseconds, where that is known.
     pub cpu_us: Option<u64>,
     /// Time in the worker, microseconds.
@@ -64,11 +64,11 @@ struct Period {
     until_ms: u64,
     /// Memory of workers times how long they held it, bytes times milliseconds.
     held: f64,
-    classes: BTreeMap<Rc<str>, Spent>,
+    classes: BTreeMap<Rc<str>, RequestTotals>,
 }
 
 #[derive(Clone, Debug)]
-struct Spent {
+struct RequestTotals {
     requests: u64,
     /// Requests of them whose CPU time is known, and that time.
     measured: u64,
@@ -78,7 +78,7 @@ struct Spent {
     runs: [u64; RUN_CLASSES.len() - 1],
 }
 
-impl Default for Spent {
+impl Default for RequestTotals {
     fn default() -> Self {
         Self {
             requests: 0,
@@ -93,7 +93,7 @@ impl Default for Spent {
 
 impl Spending {
     /// A request has ended. Times are Unix times in milliseconds and may jump.
-    pub fn request(&mut self, now_ms: u64, generation: u64, class: &Rc<str>, ended: &Ended<'_>) {
+    pub fn request(&mut self, now_ms: u64, generation: u64, class: &Rc<str>, ended: &RequestCost<'_>) {
         let period = self.period(now_ms, generation);
         if let Some(spent) = period.classes.get_mut(class) {
             return spent.record(ended);
@@ -116,7 +116,6 @@ impl Spending {
     }
 
     /// Figures before and after. Without a span, the latest version of the app is compared with the one before it.
-    #[must_use]
     pub fn report(&self, since: Option<Since>) -> ReportSnapshot {
         let kept_since_ms = self.periods.iter().map(|period| period.from_ms).min();
         let (before, after) = match since.unwrap_or(Since::Generation(self.generation)) {
@@ -185,7 +184,7 @@ impl Spending {
 }
 
 impl Period {
-    fn spent(&mut self, class: &Rc<str>) -> &mut Spent {
+    fn spent(&mut self, class: &Rc<str>) -> &mut RequestTotals {
         let is_told = self.classes.contains_key(class) || self.classes.len() < CLASSES_MAX;
         let class = if is_told { Rc::clone(class) } else { Rc::from(CLASS_OTHER) };
         self.classes.entry(class).or_default()
@@ -202,8 +201,8 @@ impl Period {
 
 /// All of these periods together.
 fn side<'a>(periods: impl Iterator<Item = &'a Period>) -> Option<ReportSide> {
-    let mut classes: BTreeMap<Rc<str>, Spent> = BTreeMap::new();
-    let (mut held, mut generations, mut all) = (0.0, Vec::new(), Spent::default());
+    let mut classes: BTreeMap<Rc<str>, RequestTotals> = BTreeMap::new();
+    let (mut held, mut generations, mut all) = (0.0, Vec::new(), RequestTotals::default());
     let (mut from_ms, mut until_ms) = (u64::MAX, 0);
     for period in periods {
         (from_ms, until_ms) = (from_ms.min(period.from_ms), until_ms.max(period.until_ms));
@@ -221,14 +220,14 @@ fn side<'a>(periods: impl Iterator<Item = &'a Period>) -> Option<ReportSide> {
     generations.dedup();
     // Memory is held by workers. What requests of a class took of it is the part of the time that they were in workers.
     #[allow(clippy::cast_precision_loss)] // Far below 2^53.
-    let share = |spent: &Spent| held * spent.service_us as f64 / all.service_us.max(1) as f64;
+    let share = |spent: &RequestTotals| held * spent.service_us as f64 / all.service_us.max(1) as f64;
     let mut told: Vec<_> = classes.iter().map(|(class, spent)| spent.snapshot(class, share(spent))).collect();
     told.sort_by(|one, other| other.cpu_s.total_cmp(&one.cpu_s));
     Some(ReportSide { from_ms, until_ms, generations, all: all.snapshot("", held), classes: told })
 }
 
-impl Spent {
-    fn record(&mut self, ended: &Ended<'_>) {
+impl RequestTotals {
+    fn record(&mut self, ended: &RequestCost<'_>) {
         self.requests += 1;
         if let Some(cpu_us) = ended.cpu_us {
             self.measured += 1;

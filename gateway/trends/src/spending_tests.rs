@@ -2,8 +2,8 @@ use super::*;
 
 const MINUTE: u64 = 60_000;
 
-fn ended(cpu_us: Option<u64>, service_us: u64) -> Ended<'static> {
-    Ended { cpu_us, service_us, runs: &[1, 0, 2] }
+fn ended(cpu_us: Option<u64>, service_us: u64) -> RequestCost<'static> {
+    RequestCost { cpu_us, service_us, runs: &[1, 0, 2] }
 }
 
 fn near(found: f64, wanted: f64) -> bool {

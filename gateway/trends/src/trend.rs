@@ -16,7 +16,7 @@ const SCATTER: f64 = 3.0;
 
 /// A line through a row of values that grows steadily.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Line {
+pub(crate) struct TrendLine {
     /// Value at the first point.
     pub(crate) from: f64,
     /// Value at the last point.
@@ -26,7 +26,7 @@ pub(crate) struct Line {
 }
 
 /// The line, if these points grow steadily. They are times and values, in the order of time.
-pub(crate) fn growing(points: &[(f64, f64)]) -> Option<Line> {
+pub(crate) fn growing(points: &[(f64, f64)]) -> Option<TrendLine> {
     let (first, last) = (points.first()?, points.last()?);
     if points.len() < VALUES_MIN || score(points) < SCORE_MIN {
         return None;
@@ -45,7 +45,7 @@ pub(crate) fn growing(points: &[(f64, f64)]) -> Option<Line> {
     let level = median(points.iter().map(|(time, value)| value - slope * time).collect())?;
     let scatter = median(points.iter().map(|(time, value)| (value - slope * time - level).abs()).collect())?;
     let at = |time: f64| level + slope * time;
-    let line = Line { from: at(first.0), to: at(last.0), slope };
+    let line = TrendLine { from: at(first.0), to: at(last.0), slope };
     (line.to - line.from > SCATTER * scatter).then_some(line)
 }
 

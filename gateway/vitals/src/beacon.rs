@@ -44,7 +44,6 @@ impl Measure {
     pub const ALL: [Self; 7] = [Self::Ttfb, Self::Fcp, Self::Lcp, Self::Inp, Self::Tti, Self::Key, Self::Long];
 
     /// The word of metrics.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Ttfb => "ttfb",
@@ -88,7 +87,6 @@ impl Device {
     pub const ALL: [Self; 3] = [Self::Mobile, Self::Desktop, Self::Bot];
 
     /// The word in beacons, metrics and the config.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Mobile => "mobile",
@@ -170,7 +168,6 @@ pub enum NotABeacon {
 
 impl NotABeacon {
     /// The same, as a part of a sentence.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Form => "it is no JSON object with the fields of a beacon",

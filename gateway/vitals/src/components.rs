@@ -30,7 +30,7 @@ const RENDERS_MIN: f64 = 20.0;
 
 /// Report of a worker on the renders of one component that ended alike, since its report before.
 #[derive(Clone, Copy, Debug)]
-pub struct Rendered<'a> {
+pub struct ComponentReport<'a> {
     /// Name of the component.
     pub component: &'a str,
     /// End of the renders.
@@ -80,8 +80,8 @@ pub(crate) struct Components {
 }
 
 impl Components {
-    pub(crate) fn add(&mut self, rendered: &Rendered<'_>, now: Duration) {
-        let Rendered { component, outcome, count, cpu_us } = *rendered;
+    pub(crate) fn add(&mut self, rendered: &ComponentReport<'_>, now: Duration) {
+        let ComponentReport { component, outcome, count, cpu_us } = *rendered;
         let name = component.char_indices().nth(NAME_CHARS_MAX).map_or(component, |(end, _)| &component[..end]);
         let is_word = (1..=OUTCOME_BYTES_MAX).contains(&outcome.len())
             && outcome.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
@@ -148,8 +148,8 @@ pub(crate) fn in_ms(us: u64) -> f64 {
 mod tests {
     use super::*;
 
-    fn rendered<'a>(component: &'a str, outcome: &'a str, count: u64, cpu_us: u64) -> Rendered<'a> {
-        Rendered { component, outcome, count, cpu_us }
+    fn rendered<'a>(component: &'a str, outcome: &'a str, count: u64, cpu_us: u64) -> ComponentReport<'a> {
+        ComponentReport { component, outcome, count, cpu_us }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sluice_catalog::snapshot::{EffectsSnapshot, SettingSnapshot, VitalsSnapshot};
 
 use crate::beacon::{Beacon, Device, Measure, is_label};
-use crate::components::{Components, Holes, Rendered, in_ms};
+use crate::components::{ComponentReport, Components, Holes, in_ms};
 use crate::names::{Names, OTHER};
 use crate::row::{CLS_BOUNDS, Histogram, Row, Totals};
 
@@ -22,7 +22,7 @@ const CPU_US_MAX: u64 = 3_600_000_000;
 
 /// Report of a worker on pages with one setting, since its report before.
 #[derive(Clone, Copy, Debug)]
-pub struct Spent<'a> {
+pub struct SettingReport<'a> {
     /// The setting.
     pub setting: &'a str,
     /// Number of pages.
@@ -54,12 +54,12 @@ type Cell<'a> = (&'a str, Device, &'a Row, &'a Totals);
 
 impl Effects {
     /// A worker has rendered a component.
-    pub fn rendered(&mut self, rendered: &Rendered<'_>, now: Duration) {
+    pub fn rendered(&mut self, rendered: &ComponentReport<'_>, now: Duration) {
         self.components.add(rendered, now);
     }
 
     /// A worker has made pages with one setting.
-    pub fn spent(&mut self, spent: &Spent<'_>, now: Duration) {
+    pub fn spent(&mut self, spent: &SettingReport<'_>, now: Duration) {
         let name = if is_label(spent.setting) { spent.setting } else { OTHER };
         let setting = self.settings.used(name, now);
         setting.pages = setting.pages.saturating_add(spent.pages);
@@ -197,8 +197,8 @@ mod tests {
     fn settings_are_compared_by_what_they_cost_and_what_visitors_got() {
         let mut effects = Effects::default();
         assert_eq!(effects.snapshot(NOW), None);
-        effects.spent(&Spent { setting: "s100", pages: 4, cpu_us: 40_000 }, NOW);
-        effects.spent(&Spent { setting: "s0", pages: 2, cpu_us: 1000 }, NOW);
+        effects.spent(&SettingReport { setting: "s100", pages: 4, cpu_us: 40_000 }, NOW);
+        effects.spent(&SettingReport { setting: "s0", pages: 2, cpu_us: 1000 }, NOW);
         effects.varied("hero:b", NOW);
         for lcp_ms in [1000, 1100, 1200, 5000] {
             effects.measured(&beacon("s100", "hero:b", "mobile", lcp_ms), Some("GET /p/:"), NOW);
@@ -228,16 +228,16 @@ mod tests {
             let name = format!("made-up-{number}");
             effects.measured(&beacon(&name, &name, "bot", 1), None, NOW);
         }
-        effects.spent(&Spent { setting: "s50", pages: 1, cpu_us: 1 }, NOW);
+        effects.spent(&SettingReport { setting: "s50", pages: 1, cpu_us: 1 }, NOW);
         effects.measured(&beacon("s50", "a", "bot", 1), None, NOW);
         let seen: Vec<_> = effects.reports().collect();
         assert_eq!(seen, [("s50", Device::Bot, 1), ("other", Device::Bot, 10_000)]);
         // A worker is bounded as well.
         for number in 0..10_000 {
-            effects.spent(&Spent { setting: &format!("w{number}"), pages: u64::MAX, cpu_us: u64::MAX }, NOW);
+            effects.spent(&SettingReport { setting: &format!("w{number}"), pages: u64::MAX, cpu_us: u64::MAX }, NOW);
             effects.varied(&format!("w{number}"), NOW);
         }
-        effects.spent(&Spent { setting: "no label", pages: 1, cpu_us: 1 }, NOW);
+        effects.spent(&SettingReport { setting: "no label", pages: 1, cpu_us: 1 }, NOW);
         let EffectsSnapshot { settings, variants, .. } = effects.snapshot(NOW).unwrap();
         assert_eq!((settings.len(), variants.len()), (SETTINGS_MAX + 1, VARIANTS_MAX + 1));
     }

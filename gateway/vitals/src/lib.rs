@@ -13,6 +13,6 @@ mod row;
 mod spread;
 
 pub use beacon::{BEACON_BYTES_MAX, Beacon, Device, Measure, NotABeacon};
-pub use components::{Holes, Rendered};
-pub use effects::{Effects, Spent};
+pub use components::{ComponentReport, Holes};
+pub use effects::{Effects, SettingReport};
 pub use row::{CLS_BOUNDS, Histogram};

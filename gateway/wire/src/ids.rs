@@ -32,7 +32,6 @@ pub type RequestMap<T> = HashMap<RequestId, T, BuildHasherDefault<CounterHasher>
 pub type WorkerMap<T> = HashMap<WorkerId, T, BuildHasherDefault<CounterHasher>>;
 
 /// Converts a bound from the config, which fits the address space of any machine that this runs on.
-#[must_use]
 pub fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }

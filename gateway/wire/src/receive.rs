@@ -13,7 +13,7 @@ use std::time::Duration;
 use bytes::{Buf as _, Bytes};
 use sluice_catalog::config::UnderscoreHeaders;
 use sluice_catalog::errors::Code;
-use sluice_http1::{ChunkedDecoder, Framing, HeadLimits, HeadReader, Parse, Received};
+use sluice_http1::{ChunkedDecoder, Framing, HeadLimits, HeadReader, Parse, WireHead};
 use sluice_message::{Method, Underscores, check_underscores};
 use tokio::time::Instant;
 
@@ -22,7 +22,7 @@ use crate::front::h1::H1;
 use crate::front::lobby::Lobby;
 use crate::ids::to_usize;
 use crate::receive::body::Body;
-use crate::receive::failure::{Asked, Failure, GONE, refused};
+use crate::receive::failure::{Failure, GONE, UpgradeOffer, refused};
 use crate::receive::pace::Pace;
 
 /// Bytes of a body that stay in memory however slowly it comes: a file would cost more.
@@ -39,7 +39,7 @@ pub(crate) fn head_limits(lobby: &Lobby) -> HeadLimits {
 
 impl H1<'_> {
     /// Head of the next request, whose first byte has arrived; the whole head must follow within the deadline.
-    pub(crate) async fn head(&mut self) -> Result<Asked, Failure> {
+    pub(crate) async fn head(&mut self) -> Result<UpgradeOffer, Failure> {
         let H1 { client, lobby, .. } = self;
         let limits = head_limits(lobby);
         let mut reader = HeadReader::new();
@@ -59,7 +59,7 @@ impl H1<'_> {
                 },
             }
         };
-        let Received { mut head, version, framing, keep_alive, expect_continue, upgrade } = received;
+        let WireHead { mut head, version, framing, keep_alive, expect_continue, upgrade } = received;
         check_underscores(&head.fields, underscores(lobby.config().server.underscore_headers))?;
         if !is_known(&head.method) {
             return Err(refused(Code::MethodUnsupported, "Node.js does not know this method"));
@@ -83,7 +83,6 @@ impl H1<'_> {
     }
 }
 
-#[must_use]
 pub(crate) fn underscores(rule: UnderscoreHeaders) -> Underscores {
     match rule {
         UnderscoreHeaders::Distinct => Underscores::Distinct,
@@ -124,7 +123,6 @@ const NODE_METHODS: [&str; 28] = [
     "CONNECT",
 ];
 
-#[must_use]
 pub(crate) fn is_known(method: &Method) -> bool {
     !matches!(method, Method::Other(name) if !NODE_METHODS.contains(&&**name))
 }

@@ -80,7 +80,6 @@ const NAME_CERT: &str = "Name a PEM file with the certificate and its chain that
 
 impl Unusable {
     /// Key of the config that the error is about.
-    #[must_use]
     pub fn key(&self) -> &'static str {
         match self {
             Self::Cert { files, .. } | Self::NoCert { files } | Self::Key { files, .. } | Self::Pair { files, .. }

@@ -771,7 +771,7 @@ export interface Wish {
 }
 
 /** File that one worker has written, or the reason for its lack. */
-export interface Taken {
+export interface ProfileFile {
   /** The worker. */
   readonly worker: number;
   /** File of the profile; the program that asked deletes it with its directory. */

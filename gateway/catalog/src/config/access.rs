@@ -45,7 +45,6 @@ impl PasswordHash {
     }
 
     /// The hash as it was written.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -71,7 +71,6 @@ impl Share {
     pub const ALL: Self = Self { hundredths_of_percent: WHOLE };
 
     /// Reads `0%` to `100%`, with at most two decimals.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let number = text.trim().strip_suffix('%')?;
         let (whole, decimals) = number.split_once('.').unwrap_or((number, "0"));
@@ -87,7 +86,6 @@ impl Share {
     }
 
     /// Share as a fraction, 0 to 1.
-    #[must_use]
     pub fn ratio(self) -> f64 {
         f64::from(self.hundredths_of_percent) / f64::from(WHOLE)
     }
@@ -141,13 +139,11 @@ impl Dial {
     }
 
     /// The shares by entry.
-    #[must_use]
     pub fn shares(&self) -> &BTreeMap<String, Share> {
         &self.shares
     }
 
     /// The shares as they are written.
-    #[must_use]
     pub fn texts(&self) -> BTreeMap<String, String> {
         self.shares.iter().map(|(name, share)| (name.clone(), share.to_string())).collect()
     }

@@ -34,7 +34,6 @@ impl TimeUnit {
     }
 
     /// Name of the unit.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Milliseconds => "milliseconds",
@@ -55,7 +54,6 @@ impl TimeUnit {
     }
 
     /// A number of this unit as a time with a unit.
-    #[must_use]
     pub fn written(self, count: u64) -> String {
         written(count.saturating_mul(self.in_ms()))
     }
@@ -75,7 +73,6 @@ pub fn parse_ms(text: &str) -> Result<u64, NotADuration> {
 }
 
 /// The shortest text that [`parse_ms`] reads as this time: the longest unit of which it is a whole number.
-#[must_use]
 pub fn written(time_ms: u64) -> String {
     let fits = |(_, unit_ms): &(&str, u64)| time_ms > 0 && time_ms.is_multiple_of(*unit_ms);
     let (unit, unit_ms) = UNITS.into_iter().find(fits).unwrap_or(("ms", 1));

@@ -45,7 +45,7 @@ pub enum Origin {
 
 /// The configuration in force.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Loaded {
+pub struct ConfigInForce {
     /// Every value.
     pub config: Config,
     /// Source of each key's value, for every `section.key`.
@@ -62,7 +62,6 @@ pub fn environment() -> impl Iterator<Item = (String, String)> {
 }
 
 /// The file to read: the given one whether or not it exists, else `sluice.toml` in `dir` if that exists.
-#[must_use]
 pub fn find_file(given: Option<&Path>, dir: &Path) -> Option<PathBuf> {
     match given {
         Some(path) => Some(path.to_owned()),
@@ -75,7 +74,7 @@ impl Config {
     ///
     /// # Errors
     /// All that is wrong, each with its place.
-    pub fn load<Env>(sources: Sources<Env>) -> Result<Loaded, ConfigError>
+    pub fn load<Env>(sources: Sources<Env>) -> Result<ConfigInForce, ConfigError>
     where
         Env: IntoIterator<Item = (String, String)>,
     {
@@ -88,16 +87,14 @@ impl Config {
     }
 }
 
-impl Loaded {
+impl ConfigInForce {
     /// Directory that paths of the file are relative to: the file's own, else the current one.
-    #[must_use]
     pub fn base_dir(&self) -> PathBuf {
         let dir = self.file.as_deref().and_then(Path::parent).filter(|dir| !dir.as_os_str().is_empty());
         dir.unwrap_or(Path::new(".")).to_owned()
     }
 
     /// A path written for `key`: relative to the file's directory when the file says it, else to the current one.
-    #[must_use]
     pub fn resolve(&self, key: &str, written: &str) -> PathBuf {
         match self.origins.get(key) {
             Some(Origin::Env(_) | Origin::Flag(_)) => PathBuf::from(written),
@@ -272,7 +269,7 @@ impl Loader {
         }
     }
 
-    fn finish(mut self) -> Result<Loaded, ConfigError> {
+    fn finish(mut self) -> Result<ConfigInForce, ConfigError> {
         let mut found = Vec::new();
         checks::check(&self.config, |key, message| found.push((key, message)));
         for (key, message) in found {
@@ -282,7 +279,7 @@ impl Loader {
         if self.problems.is_empty() {
             self.warnings.extend(checks::warnings(&self.config));
             let Self { config, origins, file, warnings, .. } = self;
-            return Ok(Loaded { config, origins, file, warnings });
+            return Ok(ConfigInForce { config, origins, file, warnings });
         }
         self.problems.sort();
         Err(ConfigError { problems: self.problems })

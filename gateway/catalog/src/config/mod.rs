@@ -33,7 +33,7 @@ pub use certificates::Certificate;
 pub use dial::{DEVICES, Dial, DialFault, EVERY_COMPONENT, Share, VITALS_PATH};
 pub(crate) use duration::PATTERN as DURATION_PATTERN;
 pub use duration::{NotADuration, TimeUnit, parse_ms, written as written_ms};
-pub use load::{DEVELOPMENT, FILE_NAME, Loaded, Origin, Sources, environment, find_file};
+pub use load::{ConfigInForce, DEVELOPMENT, FILE_NAME, Origin, Sources, environment, find_file};
 pub use nearest::nearest;
 pub use problem::{ConfigError, Location, Problem};
 pub use rate::{NotARate, Rate};
@@ -63,7 +63,6 @@ pub enum Mode {
 
 impl Config {
     /// Whether clients speak TLS.
-    #[must_use]
     pub fn is_tls(&self) -> bool {
         self.server.tls_cert.is_some() || !self.server.certificates.is_empty() || !self.acme.names.is_empty()
     }
@@ -72,20 +71,17 @@ impl Config {
 /// Limits that follow from a key and a bound.
 impl Config {
     /// Longest request line, bytes, with its method and version.
-    #[must_use]
     pub fn request_line_bytes_max(&self) -> u64 {
         self.bounds.request_line_bytes_max.max(self.server.headers_bytes_max / 2)
     }
 
     /// Part of a response that a temporary file takes, bytes; a client that has left more than that unread is cut off. A few slow
     /// clients must not fill the disk for all.
-    #[must_use]
     pub fn response_file_bytes_max(&self) -> u64 {
         self.temp.bytes_max / 4
     }
 
     /// Streams that one worker may hold.
-    #[must_use]
     pub fn streams_per_worker_max(&self) -> u64 {
         match self.bounds.streams_per_worker_max {
             0 => self.server.connections_max,
@@ -94,7 +90,6 @@ impl Config {
     }
 
     /// Time of one warm-up, milliseconds.
-    #[must_use]
     pub fn warm_up_timeout_ms(&self) -> u64 {
         match self.bounds.warm_up_timeout_ms {
             0 => self.workers.start_timeout_ms,
@@ -103,7 +98,6 @@ impl Config {
     }
 
     /// Mean queue wait, milliseconds, above which requests are held up; 0 disables the alarm.
-    #[must_use]
     pub fn alarm_queue_wait_ms(&self) -> u64 {
         match self.bounds.alarm_queue_wait_ms {
             0 => 0,
@@ -113,13 +107,11 @@ impl Config {
 
     /// Time for which a worker's event loop may not turn while it computes before the worker gets a stand-in, milliseconds; 0
     /// disables it, as a breakpoint is no fault.
-    #[must_use]
     pub fn overdue_after_ms(&self) -> u64 {
         if self.mode == Mode::Development { 0 } else { self.bounds.overdue_after_ms }
     }
 
     /// Time for which a worker's event loop may not turn while its main thread waits, milliseconds; 0 disables it.
-    #[must_use]
     pub fn blocked_after_ms(&self) -> u64 {
         match self.workers.stuck_after_ms {
             0 => 0,
@@ -130,7 +122,6 @@ impl Config {
 
 impl Workers {
     /// Requests that one worker may hold at once at most.
-    #[must_use]
     pub fn held_max(&self) -> u32 {
         match self.concurrency {
             Concurrency::Fixed(count) => count,
@@ -139,7 +130,6 @@ impl Workers {
     }
 
     /// Requests that it may hold whatever it does with them.
-    #[must_use]
     pub fn held_always(&self) -> u32 {
         match self.concurrency {
             Concurrency::Fixed(count) => count,

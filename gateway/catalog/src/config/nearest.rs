@@ -5,7 +5,6 @@ const CHARS_MAX: usize = 128;
 
 /// The candidate with the fewest insertions, deletions, replacements and swaps of neighbours from `name`; `None` when even that
 /// one is too far to be a slip.
-#[must_use]
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name: String = name.to_lowercase().chars().take(CHARS_MAX).collect();
     // The first of equals wins, so that the answer does not depend on more than the order of the table.

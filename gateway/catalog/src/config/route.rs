@@ -71,7 +71,6 @@ pub enum Segment {
 }
 
 /// The host that a `Host` names: without its port, which says how it was reached, and without the dot that may end it.
-#[must_use]
 pub fn site(host: &str) -> &str {
     let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let name = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name);
@@ -138,7 +137,6 @@ impl Route {
     }
 
     /// Whether both are for the same requests, however they are written.
-    #[must_use]
     pub fn is_for_the_same_as(&self, other: &Route) -> bool {
         (&self.method, &self.host, &self.path) == (&other.method, &other.host, &other.path)
     }
@@ -165,7 +163,6 @@ impl Route {
 
     /// Closeness of a match: of several routes that match a request, the greatest counts. Named segments decide first, then the
     /// length, then host and method.
-    #[must_use]
     pub fn closeness(&self) -> (usize, usize, bool, bool, bool) {
         let named = self.path.iter().filter(|segment| matches!(segment, Segment::Name(_))).count();
         let is_exact = self.path.last() != Some(&Segment::Rest);

@@ -37,7 +37,6 @@ pub enum Secrecy {
 
 impl Secrecy {
     /// The value with `…` in place of its secrets.
-    #[must_use]
     pub fn masked(self, value: serde_json::Value) -> serde_json::Value {
         match (self, value) {
             (Self::Public, value) | (_, value @ serde_json::Value::Null) => value,
@@ -105,13 +104,11 @@ pub struct Key {
 
 impl Section {
     /// Description on one line.
-    #[must_use]
     pub fn description(&self) -> String {
         one_line(self.text)
     }
 
     /// The key that is meant where the section's name has a plain value: `react = "fast"`, `sticky = "cookie"`.
-    #[must_use]
     pub fn short(&self) -> Option<&'static Key> {
         self.keys.first().filter(|_| matches!(self.name, "react" | "sticky"))
     }
@@ -119,43 +116,36 @@ impl Section {
 
 impl Key {
     /// Description on one line.
-    #[must_use]
     pub fn description(&self) -> String {
         one_line(self.text)
     }
 
     /// The value in `config`; `null` when there is none.
-    #[must_use]
     pub fn value(&self, config: &Config) -> serde_json::Value {
         (self.read)(config)
     }
 
     /// The value in `config` as it may be printed.
-    #[must_use]
     pub fn shown(&self, config: &Config) -> serde_json::Value {
         self.secrecy.masked((self.read)(config))
     }
 
     /// The value without file, environment or flags; `null` when there is none.
-    #[must_use]
     pub fn default(&self) -> serde_json::Value {
         (self.read)(&Config::default())
     }
 
     /// Whether one string can say the value, so that an environment variable may set it.
-    #[must_use]
     pub fn is_scalar(&self) -> bool {
         !matches!(self.kind, Kind::TextList | Kind::TextMap | Kind::Tables(_))
     }
 
     /// `SLUICE_<SECTION>_<KEY>`; none for lists and maps.
-    #[must_use]
     pub fn env(&self) -> Option<String> {
         self.is_scalar().then(|| format!("SLUICE_{}_{}", self.section, self.name).to_uppercase())
     }
 
     /// The variable that platforms and process managers set for the same purpose, if there is one.
-    #[must_use]
     pub fn env_conventional(&self) -> Option<&'static str> {
         match self.path {
             "server.port" => Some("PORT"),
@@ -177,14 +167,12 @@ pub fn secret_variables() -> impl Iterator<Item = String> {
 }
 
 /// The key with this `section.name`.
-#[must_use]
 pub fn key(path: &str) -> Option<&'static Key> {
     keys().find(|key| key.path == path)
 }
 
 impl Config {
     /// Copy of this config in which the keys that a reload may change have the values of `other`.
-    #[must_use]
     pub fn reloaded(&self, other: &Config) -> Config {
         let mut config = self.clone();
         for key in keys().filter(|key| key.applies == Applies::Reload) {

@@ -68,7 +68,6 @@ pub trait Value: Sized {
     fn from_text(text: &str, bounds: Option<Bounds>) -> Result<Self, ValueError>;
 
     /// The word that replaces `text`, where that is an old spelling which is still read.
-    #[must_use]
     fn successor(_text: &str) -> Option<&'static str> {
         None
     }

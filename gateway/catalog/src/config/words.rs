@@ -17,7 +17,6 @@ macro_rules! words {
 
         impl $type {
             /// The word in the file.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }

@@ -8,7 +8,6 @@ pub(super) fn page(title: &str, body: &str) -> String {
 }
 
 /// A table with aligned columns. Cells are Markdown; a `|` in them is escaped here.
-#[must_use]
 pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
     let rows: Vec<Vec<String>> =

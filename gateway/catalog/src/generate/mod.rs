@@ -25,7 +25,6 @@ const NOTICE: &str = "Generated from gateway/catalog by `make generate`; do not 
 
 /// Every generated file. `cli` is the page on the command line, which only the binary can render: the part after the
 /// title.
-#[must_use]
 pub fn files(cli: &str) -> Vec<File> {
     vec![
         File { path: "docs/reference/cli.md", text: markdown::page("Command line", cli) },
@@ -34,7 +33,7 @@ pub fn files(cli: &str) -> Vec<File> {
         File { path: "docs/reference/log.md", text: markdown::page("Log", &pages::log()) },
         File { path: "docs/reference/metrics.md", text: markdown::page("Metrics", &pages::metrics()) },
         File { path: "docs/reference/worker-protocol.md", text: markdown::page("Worker protocol", &protocol::page()) },
-        File { path: "gateway/supervisor/src/control/line.rs", text: protocol::rust() },
+        File { path: "gateway/supervisor/src/control/record.rs", text: protocol::rust() },
         File { path: "packages/dashboard/src/snapshot.ts", text: snapshot::text() },
         File { path: "packages/preload/src/control/messages.ts", text: protocol::typescript() },
         File { path: "packages/sluice/sluice.schema.json", text: schema::text() },
@@ -77,9 +76,9 @@ mod tests {
         for metric in crate::metrics::ALL {
             assert!(text("docs/reference/metrics.md").contains(&format!("`{}`", metric.name)), "{}", metric.name);
         }
-        for line in crate::logfields::LINES {
+        for line in &crate::logfields::LOG.lines {
             assert!(text("docs/reference/log.md").contains(&format!("## `{}`\n", line.event)), "{}", line.event);
-            for field in line.fields {
+            for field in &line.fields {
                 assert!(text("docs/reference/log.md").contains(&format!("| `{}`", field.name)), "{}", field.name);
             }
         }

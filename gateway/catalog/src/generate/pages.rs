@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::markdown::table;
 use crate::errors::{self, Entry};
-use crate::logfields::{COMMON, Field, LINES, NAMES, OUTCOMES};
+use crate::logfields::{Field, LOG};
 use crate::metrics::{self, BUCKETS_SECONDS, CLASS_BUCKETS_SECONDS, LABELS, Metric};
 
 pub(super) fn errors() -> String {
@@ -38,10 +38,8 @@ fn summary(entry: &Entry) -> Vec<String> {
 
 pub(super) fn metrics() -> String {
     let rows: Vec<Vec<String>> = metrics::ALL.iter().map(|metric| metric_row(metric)).collect();
-    let labels: Vec<Vec<String>> = LABELS
-        .iter()
-        .map(|label| vec![format!("`{}`", label.name), label.text.to_owned(), label.bound.to_owned()])
-        .collect();
+    let labels: Vec<Vec<String>> =
+        LABELS.iter().map(|label| vec![format!("`{}`", label.name), label.text.clone(), label.bound.clone()]).collect();
     let written = |bounds: &[f64]| bounds.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
     format!(
         "Prometheus text format on `http://<admin.address>/metrics`. Names are in base units and every label is \
@@ -61,11 +59,12 @@ fn metric_row(metric: &Metric) -> Vec<String> {
 }
 
 pub(super) fn log() -> String {
-    let outcomes: Vec<Vec<String>> = OUTCOMES
+    let outcomes: Vec<Vec<String>> = LOG
+        .outcomes
         .iter()
         .map(|word| {
             let failure = if word.is_failure { "yes" } else { "no" };
-            vec![format!("`{}`", word.name), failure.to_owned(), word.text.to_owned()]
+            vec![format!("`{}`", word.name), failure.to_owned(), word.text.clone()]
         })
         .collect();
     let mut out = format!(
@@ -73,19 +72,20 @@ pub(super) fn log() -> String {
          is (`log.format`). `sluice logs` shows the latest lines of a running gateway. Fields may be added; the ones \
          below keep their names.\n\n\
          Every line begins with these:\n\n{}",
-        field_table(COMMON)
+        field_table(&LOG.common)
     );
-    for line in LINES {
+    for line in &LOG.lines {
         let _ = write!(out, "\n## `{}`\n\n{}\n", line.event, line.text);
         if !line.fields.is_empty() {
-            let _ = write!(out, "\n{}", field_table(line.fields));
+            let _ = write!(out, "\n{}", field_table(&line.fields));
         }
     }
-    let names: Vec<Vec<String>> = NAMES
+    let names: Vec<Vec<String>> = LOG
+        .names
         .iter()
         .map(|row| {
             let word = |name: &str| if name.is_empty() { String::new() } else { format!("`{name}`") };
-            vec![word(row.field), word(row.event), word(row.otel), word(row.ecs)]
+            [&row.field, &row.event, &row.otel, &row.ecs].map(|name| word(name)).to_vec()
         })
         .collect();
     let _ = write!(

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::markdown::table;
-use crate::protocol::{Field, Kind, Message, RECORDS, TO_GATEWAY, TO_WORKER, Times};
+use crate::protocol::{Field, Kind, Message, PROTOCOL, Times};
 use crate::snapshot::RUN_BOUNDS_US;
 
 pub(super) fn page() -> String {
@@ -11,9 +11,9 @@ pub(super) fn page() -> String {
         "One connection of each worker to `SLUICE_CONTROL` carries lines both ways: one JSON object each, with its kind in \
          `type`. A line over the [bound](bounds.md) is skipped, and one of an unknown kind is ignored.\n\n\
          ## Worker to gateway\n\n{}\n## Gateway to worker\n\n{}\n## Records\n\n{}",
-        lines(TO_GATEWAY),
-        lines(TO_WORKER),
-        lines(RECORDS),
+        lines(&PROTOCOL.to_gateway),
+        lines(&PROTOCOL.to_worker),
+        lines(&PROTOCOL.records),
     )
 }
 
@@ -22,7 +22,7 @@ fn lines(messages: &[Message]) -> String {
         .iter()
         .map(|message| {
             let fields: Vec<String> = message.fields.iter().map(field_text).collect();
-            vec![format!("`{}`", message.name), message.text.to_owned(), fields.join("<br>")]
+            vec![format!("`{}`", message.name), message.text.clone(), fields.join("<br>")]
         })
         .collect();
     table(&["Line", "Means", "Fields"], &rows)
@@ -31,7 +31,7 @@ fn lines(messages: &[Message]) -> String {
 fn field_text(field: &Field) -> String {
     let is_optional = matches!(field.times, Times::OrAbsent | Times::ManyOrAbsent);
     let name = if is_optional { format!("`{}?`", field.name) } else { format!("`{}`", field.name) };
-    let words = if let Kind::Word(_, words) = field.kind { format!(" ({})", words.join(", ")) } else { String::new() };
+    let words = if let Kind::Word { of, .. } = &field.kind { format!(" ({})", of.join(", ")) } else { String::new() };
     let text = if field.text.is_empty() { String::new() } else { format!(": {}", field.text) };
     format!("{name}{words}{text}")
 }
@@ -44,15 +44,15 @@ pub(super) fn typescript() -> String {
         "\n/** Upper bounds of the buckets of runs, microseconds. */\nexport const RUN_BOUNDS_US: readonly number[] = [{}];\n",
         bounds.join(", ")
     );
-    for (name, words) in words(TO_GATEWAY).chain(words(TO_WORKER)) {
+    for (name, words) in words(&PROTOCOL.records).chain(words(&PROTOCOL.to_gateway)).chain(words(&PROTOCOL.to_worker)) {
         let _ = write!(out, "\nexport type {name} = '{}';\n", words.join("' | '"));
     }
-    for record in RECORDS {
+    for record in &PROTOCOL.records {
         let _ = write!(out, "\n/** {} */\nexport interface {} {{\n", record.text, record.name);
         typescript_fields(&mut out, record, "  ");
         out += "}\n";
     }
-    for (name, messages) in [("ToGateway", TO_GATEWAY), ("FromGateway", TO_WORKER)] {
+    for (name, messages) in [("ToGateway", &PROTOCOL.to_gateway), ("FromGateway", &PROTOCOL.to_worker)] {
         let _ = write!(out, "\nexport type {name} =");
         for message in messages {
             let _ = write!(out, "\n  /** {} */\n  | {{\n      readonly type: '{}';\n", message.text, message.name);
@@ -65,16 +65,16 @@ pub(super) fn typescript() -> String {
 }
 
 fn typescript_fields(out: &mut String, message: &Message, indent: &str) {
-    for field in message.fields {
+    for field in &message.fields {
         if !field.text.is_empty() {
             let _ = writeln!(out, "{indent}/** {} */", field.text);
         }
-        let of = match field.kind {
+        let of = match &field.kind {
             Kind::Whole | Kind::Number => "number",
             Kind::Flag => "boolean",
             Kind::Text => "string",
             Kind::Any => "unknown",
-            Kind::Word(name, _) | Kind::Record(name) => name,
+            Kind::Word { word: name, .. } | Kind::Record { record: name } => name,
             Kind::Other { typescript, .. } => typescript,
         };
         let _ = match field.times {
@@ -88,35 +88,37 @@ fn typescript_fields(out: &mut String, message: &Message, indent: &str) {
 }
 
 pub(super) fn rust() -> String {
-    let mut out =
-        format!("//! What workers say on the control channel. {}\n\nuse serde::Deserialize;\n", super::NOTICE);
+    let mut out = format!(
+        "//! Records of workers on the control channel; `docs/reference/worker-protocol.md` has the meaning of each field. {}\n\nuse serde::Deserialize;\n",
+        super::NOTICE
+    );
     out += "\n/// The fields of all kinds of lines, of which each kind fills its own. Flat, because a tagged enum would make serde look at\n\
             /// every line twice, and `done` lines come with every few requests.\n\
             #[derive(Debug, Default, Deserialize)]\n#[serde(default)]\n\
             #[allow(clippy::struct_excessive_bools)] // Each is a fact of another kind of line.\n\
-            pub(crate) struct Line {\n    #[serde(rename = \"type\")]\n    pub(crate) kind: Kind,\n";
+            pub(crate) struct ControlRecord {\n    #[serde(rename = \"type\")]\n    pub(crate) kind: Kind,\n";
     let mut named: Vec<&str> = Vec::new();
-    for message in TO_GATEWAY {
-        for field in message.fields {
-            if !named.contains(&field.name) {
-                named.push(field.name);
+    for message in &PROTOCOL.to_gateway {
+        for field in &message.fields {
+            if !named.contains(&field.name.as_str()) {
+                named.push(&field.name);
                 rust_field(&mut out, field);
             }
         }
     }
     out += "}\n";
-    let kinds: Vec<&str> = TO_GATEWAY.iter().map(|message| message.name).collect();
-    rust_words(&mut out, "Kind", "Which line it is.", &kinds);
-    for (name, words) in words(TO_GATEWAY) {
-        rust_words(&mut out, name, "How a request left the app.", words);
+    let kinds: Vec<&str> = PROTOCOL.to_gateway.iter().map(|message| message.name.as_str()).collect();
+    rust_words(&mut out, "Kind", "Kind of a line.", &kinds);
+    for (name, words) in words(&PROTOCOL.records).chain(words(&PROTOCOL.to_gateway)) {
+        rust_words(&mut out, name, "Way in which a request left the app.", words);
     }
-    for record in RECORDS {
+    for record in &PROTOCOL.records {
         let _ = write!(
             out,
             "\n/// {}\n#[derive(Debug, Default, Deserialize)]\n#[serde(default)]\npub(crate) struct {} {{\n",
             record.text, record.name
         );
-        for field in record.fields {
+        for field in &record.fields {
             rust_field(&mut out, field);
         }
         out += "}\n";
@@ -125,16 +127,13 @@ pub(super) fn rust() -> String {
 }
 
 fn rust_field(out: &mut String, field: &Field) {
-    if !field.text.is_empty() {
-        let _ = writeln!(out, "    /// {}", field.text);
-    }
-    let of = match field.kind {
+    let of = match &field.kind {
         Kind::Whole => "u64",
         Kind::Number => "f64",
         Kind::Flag => "bool",
         Kind::Text => "String",
         Kind::Any => "serde_json::Value",
-        Kind::Word(name, _) | Kind::Record(name) => name,
+        Kind::Word { word: name, .. } | Kind::Record { record: name } => name,
         Kind::Other { rust, .. } => rust,
     };
     let _ = match field.times {
@@ -145,16 +144,16 @@ fn rust_field(out: &mut String, field: &Field) {
     };
 }
 
-fn rust_words(out: &mut String, name: &str, text: &str, words: &[&str]) {
+fn rust_words(out: &mut String, name: &str, text: &str, words: &[impl AsRef<str>]) {
     let _ = write!(
         out,
         "\n/// {text}\n#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]\n#[serde(rename_all = \"kebab-case\")]\n\
          pub(crate) enum {name} {{\n"
     );
     for word in words {
-        let _ = writeln!(out, "    {},", pascal(word));
+        let _ = writeln!(out, "    {},", pascal(word.as_ref()));
     }
-    *out += "    /// Of a version that knows more.\n    #[default]\n    #[serde(other)]\n    Unknown,\n}\n";
+    *out += "    /// Word of a version that knows more.\n    #[default]\n    #[serde(other)]\n    Unknown,\n}\n";
 }
 
 /// `hears-messages` as `HearsMessages`.
@@ -163,9 +162,8 @@ fn pascal(word: &str) -> String {
     parts.collect()
 }
 
-/// Every type of words in such lines and in records, with its name.
-fn words(messages: &'static [Message]) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
-    let records = if std::ptr::eq(messages, TO_GATEWAY) { RECORDS } else { &[] };
-    let fields = records.iter().chain(messages).flat_map(|message| message.fields);
-    fields.filter_map(|field| if let Kind::Word(name, words) = field.kind { Some((name, words)) } else { None })
+/// Every type of words in these lines or records, with its name.
+fn words(messages: &[Message]) -> impl Iterator<Item = (&str, &[String])> {
+    let fields = messages.iter().flat_map(|message| &message.fields);
+    fields.filter_map(|field| if let Kind::Word { word, of } = &field.kind { Some((&**word, &**of)) } else { None })
 }

@@ -72,7 +72,6 @@ pub struct LongRunSnapshot {
 
 impl RunsSnapshot {
     /// Runs of each class of [`RUN_CLASSES`], and the time in them, microseconds.
-    #[must_use]
     pub fn by_class(&self) -> [(u64, u64); RUN_CLASSES.len()] {
         let mut classes = [(0, 0); RUN_CLASSES.len()];
         for (bucket, (count, time_us)) in self.counts.iter().zip(&self.time_us).enumerate() {

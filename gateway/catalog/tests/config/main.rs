@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
 use sluice_catalog::config::{
-    Concurrency, Config, ConfigError, Kind, Loaded, Location, LogFormat, Order, Origin, Renderer, Sources, find_file,
-    key, keys,
+    Concurrency, Config, ConfigError, ConfigInForce, Kind, Location, LogFormat, Order, Origin, Renderer, Sources,
+    find_file, key, keys,
 };
 
 /// A directory of its own, removed at the end.
@@ -34,7 +34,7 @@ impl Drop for Dir {
     }
 }
 
-fn load(file: &str, env: &[(&str, &str)], flags: &[(&'static str, &str)]) -> Result<Loaded, ConfigError> {
+fn load(file: &str, env: &[(&str, &str)], flags: &[(&'static str, &str)]) -> Result<ConfigInForce, ConfigError> {
     let dir = Dir::new();
     let path = dir.0.join("sluice.toml");
     std::fs::write(&path, file).expect("the temporary directory is writable");

@@ -32,7 +32,7 @@ pub(crate) enum Fault {
     Unreachable(String),
     /// The CA refuses, or has not found the answer to its challenge.
     #[error("{}", refused(problem, *asked))]
-    Refused { problem: Box<Problem>, asked: Option<Asked> },
+    Refused { problem: Box<Problem>, asked: Option<ChallengeProbe> },
     /// The CA offers no challenge that this gateway can answer.
     #[error("the CA offers neither http-01 (which needs server.redirect_port) nor tls-alpn-01, but {0}")]
     NoChallenge(String),
@@ -49,7 +49,7 @@ pub(crate) enum Fault {
 
 /// Way in which the CA looked for the gateway, and the port at which the gateway was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct ChallengeProbe {
     pub(crate) method: Method,
     pub(crate) port: u16,
 }
@@ -73,7 +73,7 @@ impl Fault {
     }
 
     /// The same with how the CA looked for the gateway.
-    pub(crate) fn after(self, asked: Asked) -> Self {
+    pub(crate) fn after(self, asked: ChallengeProbe) -> Self {
         match self {
             Self::Refused { problem, asked: None } => Self::Refused { problem, asked: Some(asked) },
             other => other,
@@ -105,7 +105,7 @@ pub(crate) fn causes(error: &dyn std::error::Error) -> String {
 }
 
 /// Text of the CA's refusal, and what to do about it.
-fn refused(problem: &Problem, asked: Option<Asked>) -> String {
+fn refused(problem: &Problem, asked: Option<ChallengeProbe>) -> String {
     // Where the CA tells of several, the first says more than the sum.
     let inner = problem.subproblems.first();
     let detail = inner.and_then(|inner| inner.detail.as_deref()).or(problem.detail.as_deref());
@@ -116,7 +116,7 @@ fn refused(problem: &Problem, asked: Option<Asked>) -> String {
     if advice.is_empty() { text } else { format!("{text}. {advice}") }
 }
 
-fn advice(kind: &str, asked: Option<Asked>) -> String {
+fn advice(kind: &str, asked: Option<ChallengeProbe>) -> String {
     let way = asked.map(|asked| match asked.method {
         Method::Http => format!("port 80 of the name lead to server.redirect_port ({}) of this gateway", asked.port),
         Method::TlsAlpn => format!("port 443 of the name lead to server.port ({}) of this gateway", asked.port),
@@ -180,7 +180,7 @@ mod tests {
         let told = |kind, method| {
             let fault =
                 Fault::Refused { problem: Box::new(problem(kind, "203.0.113.9: Connection refused.")), asked: None };
-            fault.after(Asked { method, port: 8080 }).to_string()
+            fault.after(ChallengeProbe { method, port: 8080 }).to_string()
         };
         assert_eq!(
             told("connection", Method::Http),

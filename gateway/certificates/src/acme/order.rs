@@ -13,7 +13,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::sign::CertifiedKey;
 
-use super::fault::{Asked, Fault};
+use super::fault::{ChallengeProbe, Fault};
 use super::http::Http;
 use super::settings::{Method, Settings};
 use super::store::Store;
@@ -74,7 +74,7 @@ async fn order(
     method: Method,
 ) -> Result<Validity, Fault> {
     let port = if method == Method::Http { settings.redirect_port } else { settings.tls_port };
-    let asked = Asked { method, port };
+    let asked = ChallengeProbe { method, port };
     let identifiers = [Identifier::Dns(name.to_owned())];
     let mut order = account.new_order(&NewOrder::new(&identifiers)).await?;
     answer(order.authorizations(), store, name, method).await.map_err(|fault| fault.after(asked))?;

@@ -29,7 +29,7 @@ pub struct Failures {
 
 /// Facts of a failure that the schedule needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Failed {
+pub struct OrderFailure {
     /// Whether the CA may count it.
     pub is_counted: bool,
     /// Time for which the CA asked to be left alone, seconds.
@@ -38,8 +38,7 @@ pub struct Failed {
 
 impl Failures {
     /// Adds one more failure.
-    #[must_use]
-    pub fn and(&self, failed: Failed, text: String, name: &str, now_unix_s: i64) -> Self {
+    pub fn and(&self, failed: OrderFailure, text: String, name: &str, now_unix_s: i64) -> Self {
         let waits = if failed.is_counted { &WAITS_S[..] } else { &UNCOUNTED_WAITS_S };
         let count = self.count.saturating_add(1);
         let wait_s = waits[(count as usize - 1).min(waits.len() - 1)];
@@ -60,7 +59,6 @@ impl Failures {
 
 /// Time at which the CA is asked for this name's certificate, seconds of Unix time. It is two thirds of the present one's lifetime,
 /// and up to a thirtieth earlier, so that names that began together do not stay together.
-#[must_use]
 pub fn due_unix_s(name: &str, validity: Option<Validity>, failures: Option<&Failures>) -> i64 {
     let renewal = validity.map_or(i64::MIN, |validity| {
         let lifetime_s = validity.lifetime_s();
@@ -86,7 +84,7 @@ mod tests {
     use super::*;
 
     const DAY: i64 = 86_400;
-    const COUNTED: Failed = Failed { is_counted: true, retry_after_s: None };
+    const COUNTED: OrderFailure = OrderFailure { is_counted: true, retry_after_s: None };
 
     #[test]
     fn a_certificate_is_renewed_at_two_thirds_of_its_lifetime_and_names_are_spread() {
@@ -117,14 +115,14 @@ mod tests {
 
     #[test]
     fn a_ca_that_was_not_reached_is_asked_again_soon() {
-        let failed = Failed { is_counted: false, retry_after_s: None };
+        let failed = OrderFailure { is_counted: false, retry_after_s: None };
         let failures = Failures::default().and(failed, String::new(), "a.example", 100);
         assert!((105..=106).contains(&failures.wait_until_unix_s));
     }
 
     #[test]
     fn a_ca_that_says_how_long_to_wait_is_obeyed_whatever_an_operator_does() {
-        let failed = Failed { is_counted: true, retry_after_s: Some(7_200) };
+        let failed = OrderFailure { is_counted: true, retry_after_s: Some(7_200) };
         let mut failures = Failures::default().and(failed, String::new(), "a.example", 100);
         failures.forgive();
         assert_eq!(failures.wait_until_unix_s, 7_300);
@@ -132,7 +130,7 @@ mod tests {
         assert_eq!(failures.count, 2);
         failures.forgive();
         assert_eq!((failures.wait_until_unix_s, failures.count), (0, 2));
-        let failed = Failed { is_counted: true, retry_after_s: Some(i64::MAX) };
+        let failed = OrderFailure { is_counted: true, retry_after_s: Some(i64::MAX) };
         assert_eq!(Failures::default().and(failed, String::new(), "a", 0).wait_until_unix_s, RETRY_AFTER_S_MAX);
     }
 

@@ -66,7 +66,6 @@ pub enum StoreError {
 
 impl Store {
     /// The store in this folder, whether or not the folder exists.
-    #[must_use]
     pub fn new(folder: PathBuf) -> Self {
         Self { folder }
     }
@@ -92,19 +91,16 @@ impl Store {
     }
 
     /// The file with key and certificate chain of this name, which may be missing. `name` is a host name in lower case.
-    #[must_use]
     pub fn certificate(&self, name: &str) -> PathBuf {
         self.folder.join(CERTIFICATES).join(format!("{name}.pem"))
     }
 
     /// The file with key and certificate that answer the challenge tls-alpn-01 for this name, while there is one.
-    #[must_use]
     pub fn challenge_certificate(&self, name: &str) -> PathBuf {
         self.folder.join(CHALLENGES).join(format!("{name}.pem"))
     }
 
     /// The answer to the challenge http-01 with this token, while there is one. Blocks.
-    #[must_use]
     pub fn challenge_answer(&self, token: &str) -> Option<String> {
         is_token(token).then(|| read(&self.folder.join(CHALLENGES).join(token), ANSWER_BYTES_MAX).ok()).flatten()
     }

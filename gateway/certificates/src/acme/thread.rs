@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, watch};
 use super::fault::Fault;
 use super::http::Http;
 use super::order::{check, obtain};
-use super::schedule::{Failed, Failures, due_unix_s};
+use super::schedule::{Failures, OrderFailure, due_unix_s};
 use super::settings::Settings;
 use super::store::{Store, Turn};
 use crate::Validity;
@@ -27,7 +27,7 @@ const TOLD_MAX: usize = 256;
 
 /// News that an operator should read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum AcmeNotice {
     /// A certificate that was not there before.
     Obtained {
         /// Name that it is for.
@@ -70,7 +70,7 @@ impl Asker {
     ///
     /// # Errors
     /// When the operating system gives no thread.
-    pub fn start() -> io::Result<(Self, mpsc::Receiver<Told>)> {
+    pub fn start() -> io::Result<(Self, mpsc::Receiver<AcmeNotice>)> {
         let (settings, wanted) = watch::channel(None);
         let (told, listener) = mpsc::channel(TOLD_MAX);
         let states = Arc::default();
@@ -93,7 +93,6 @@ impl Asker {
     }
 
     /// State of each name.
-    #[must_use]
     pub fn states(&self) -> Vec<NameState> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -101,7 +100,7 @@ impl Asker {
 
 struct Thread {
     wanted: watch::Receiver<Option<Arc<Settings>>>,
-    told: mpsc::Sender<Told>,
+    told: mpsc::Sender<AcmeNotice>,
     states: Arc<Mutex<Vec<NameState>>>,
     /// Failures that the folder did not take.
     unkept: BTreeMap<String, Failures>,
@@ -162,7 +161,7 @@ async fn look(
     settings: &Settings,
     store: &Store,
     unkept: &mut BTreeMap<String, Failures>,
-    told: &mpsc::Sender<Told>,
+    told: &mpsc::Sender<AcmeNotice>,
     states: &Mutex<Vec<NameState>>,
 ) -> Duration {
     let show = |unkept: &BTreeMap<String, Failures>| {
@@ -216,13 +215,13 @@ async fn ask(settings: &Settings, store: &Store, name: &str, attempts: u32) -> R
     obtain(settings, store, &http, name, method).await.map_err(|fault| (fault, http.take_retry_after_s()))
 }
 
-fn succeeded(store: &Store, unkept: &mut BTreeMap<String, Failures>, name: &str, validity: Validity) -> Told {
+fn succeeded(store: &Store, unkept: &mut BTreeMap<String, Failures>, name: &str, validity: Validity) -> AcmeNotice {
     unkept.remove(name);
     let mut failures = store.failures();
     if failures.remove(name).is_some() {
         let _ = store.keep_failures(&failures);
     }
-    Told::Obtained { name: name.to_owned(), days: validity.lifetime_s() / 86_400 }
+    AcmeNotice::Obtained { name: name.to_owned(), days: validity.lifetime_s() / 86_400 }
 }
 
 fn failed(
@@ -231,9 +230,9 @@ fn failed(
     name: &str,
     fault: &Fault,
     retry_after_s: Option<i64>,
-) -> Told {
+) -> AcmeNotice {
     let (now, text) = (now_unix_s(), fault.to_string());
-    let failed = Failed { is_counted: fault.is_counted(), retry_after_s };
+    let failed = OrderFailure { is_counted: fault.is_counted(), retry_after_s };
     let mut failures = store.failures();
     let before = failures_of(name, &failures, unkept).cloned().unwrap_or_default();
     let after = before.and(failed, text.clone(), name, now);
@@ -244,7 +243,7 @@ fn failed(
         Ok(()) => unkept.remove(name),
         Err(_) => unkept.insert(name.to_owned(), after),
     };
-    Told::Failed { name: name.to_owned(), text, again_s }
+    AcmeNotice::Failed { name: name.to_owned(), text, again_s }
 }
 
 fn failures_of<'a>(

@@ -4,17 +4,9 @@
 
 use clap::{Args, ValueEnum};
 
-const EXAMPLES: &str = "\
-Examples:
-  sluice access hash                   asks for a password, and prints its hash for access.basic_auth of sluice.toml
-  sluice access hash anna >> users     prints anna:HASH, a line for access.basic_auth_file
-  sluice access hash anna < password   takes the first line of a file
-
-A running gateway knows the user after `sluice reload`.";
-
 /// `sluice access`.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("examples/access.txt"))]
 pub struct AccessArgs {
     /// Action
     #[arg(value_name = "hash")]

@@ -6,23 +6,9 @@ use clap::{Args, Subcommand};
 
 use super::RunDirArg;
 
-const EXAMPLES: &str = "\
-Examples:
-  sluice cache                              how much is kept, and how many requests it has answered
-  sluice cache show https://shop.example/   what is kept of this page, and until when
-  sluice cache purge --url https://shop.example/products/1
-  sluice cache purge --url /products/1      on all hosts
-  sluice cache purge --prefix https://shop.example/blog/ --soft
-                                            stale at once: used only while a new one is rendered
-  sluice cache purge --tag product-1        pages that the app has given this Cache-Tag
-  sluice cache purge --all
-
-A page's URL is that of its request, with http:// or https:// as the client used. One that begins with / stands for that page on all
-hosts. The order of parameters, and those that cache.ignored_params names, count for nothing. Pages are kept where cache.enabled is true.";
-
 /// `sluice cache`.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+#[command(after_help = include_str!("examples/cache.txt"), args_conflicts_with_subcommands = true)]
 pub struct CacheArgs {
     #[command(subcommand)]
     pub command: Option<CacheCommand>,

@@ -8,19 +8,9 @@ use clap::Args;
 
 use super::RunDirArg;
 
-const EXAMPLES: &str = "\
-Examples:
-  sluice dev server.js                 start again when a file that the app has loaded changes
-  sluice dev -- npm run dev            the development server of a framework, behind the gateway
-  sluice dev server.js --inspect       with Node's inspector on port 9229; a breakpoint ends nothing
-  sluice dev server.js --watch views --watch data.json
-                                       also when these files change, which the app reads by itself
-
-One worker runs, no page is cached, and no time limit applies to the app. Browsers show the stack of an app that has ended.";
-
 /// `sluice dev`.
 #[derive(Args, Debug, Default)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("examples/dev.txt"))]
 pub struct DevArgs {
     /// Script that calls listen() [default: app.entry or app.command of sluice.toml, else main or scripts.start of
     /// package.json, else a framework's server or a script such as server.js]

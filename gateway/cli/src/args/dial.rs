@@ -6,21 +6,9 @@ use clap::Args;
 
 use super::RunDirArg;
 
-const DIAL_EXAMPLES: &str = "\
-Examples:
-  sluice dial                          the shares in force
-  sluice dial 80%                      render on the server for 80 of 100 visitors
-  sluice dial Reviews 0%               leave one component to the browser
-  sluice dial Reviews@mobile 25%       for telephones another share (mobile, desktop, bot)
-  sluice dial '*@bot' 100%             whole pages for all bots
-  sluice dial --config sluice.toml     what the file says now, and nothing else
-
-Workers hear of it within a second, and no worker is replaced. It holds until the next reload, upgrade or start, which takes
-[render.server] of sluice.toml.";
-
 /// `sluice dial`.
 #[derive(Args, Debug)]
-#[command(after_help = DIAL_EXAMPLES)]
+#[command(after_help = include_str!("examples/dial.txt"))]
 pub struct DialArgs {
     /// Component, component@device or *@device [default: *, all components]
     #[arg(value_name = "WHAT", conflicts_with = "config")]

@@ -10,20 +10,9 @@ use sluice_profiles::hotspots::{Budget, Figure, milliseconds};
 
 use super::{RunDirArg, seconds};
 
-const EXAMPLES: &str = "\
-Examples:
-  sluice hotspots --live               ten seconds of the worker that has answered most requests
-  sluice hotspots CPU.20261123.cpuprofile CPU.20261124.cpuprofile
-  sluice hotspots --compare before.cpuprofile after.cpuprofile
-  sluice hotspots load.cpuprofile --only src/ --budget worst=50ms --budget self=5%
-  sluice hotspots --live --json | jq -r '.lines[] | [.worst_ms, .file, .line] | @tsv'
-
-A budget is FIGURE=LIMIT. Figures are worst, total, self and gc, in ms, s or us, and runs, the number of long ones. For total, self
-and gc the limit may be a part of the busy time in %. With --compare it is what a line may grow by, in each second.";
-
 /// `sluice hotspots`.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("examples/hotspots.txt"))]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct HotspotsArgs {
     #[command(flatten)]

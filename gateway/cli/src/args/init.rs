@@ -4,23 +4,10 @@
 
 use clap::Args;
 
-const EXAMPLES: &str = "\
-Examples:
-  sluice init                          look at package.json and at what is built, and write sluice.toml
-  sluice init --print                  show the file, and write none
-  sluice init --force                  again, after a build
-  sluice init --docker --compose       write Dockerfile, .dockerignore and compose.yaml as well
-  sluice init --systemd --print        show the unit
-
-A file that exists is replaced by --force alone. With one of --systemd, --docker, --compose and --kubernetes a sluice.toml that
-exists stays, and its ports and times are those of the other files.
-
-Known are Next.js, React Router, Remix, Astro, SvelteKit, Nuxt, Nitro and Vite, as their builds are without settings of one's own.";
-
 /// `sluice init`.
 #[derive(Args, Debug, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "a flag each")]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("examples/init.txt"))]
 pub struct InitArgs {
     /// Replace files that exist
     #[arg(long, short)]

@@ -13,21 +13,9 @@ use time::format_description::well_known::Rfc3339;
 
 use super::RunDirArg;
 
-const EXAMPLES: &str = "\
-Examples:
-  sluice logs                          the last 100 lines
-  sluice logs -f --kind access         requests as they end
-  sluice logs -n 500 --worker 7        what worker 7 wrote and did
-  sluice logs --status 5xx --since 1h  failures of the last hour
-  sluice logs -f --slow 500ms          requests that take half a second or more
-  sluice logs --level error            failures of app and gateway
-  sluice logs --json | jq .            for programs
-
-Readable on a terminal, JSON elsewhere. NO_COLOR switches colours off.";
-
 /// `sluice logs`.
 #[derive(Args, Debug, Default)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("examples/logs.txt"))]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct LogsArgs {
     #[command(flatten)]

@@ -10,30 +10,9 @@ use crate::client::View;
 /// Bounds a threshold of queue wait: a day, and no queue holds a request for that long.
 const WAIT_MS_MAX: u64 = 86_400_000;
 
-const STATUS_EXAMPLES: &str = "\
-Examples:
-  sluice status
-  sluice status --json | jq '.workers[] | select(.state == \"busy\") | .current[0]'
-  sluice status --check                one line for a monitor, which goes by the exit code
-  sluice status --check --wait-warning-ms 200 --wait-critical-ms 2000 --alarms critical
-
-Exit codes of --check, as Nagios, Icinga, Sensu and Zabbix read them: 0 all is well, 1 warning, 2 critical, 3 unknown. Unknown
-means that the gateway's run directory cannot be read, or its answer not be understood. No gateway, or none that answers, is
-critical. After the `|` stand the
-figures with their thresholds (performance data).";
-
-const TOP_EXAMPLES: &str = "\
-Examples:
-  sluice top                           workers; 1-4 or Tab for other views, ? for all keys, q leaves
-  sluice top --view queue --interval-ms 250
-  sluice top --once --view events      what happened, as text
-  watch -n 5 sluice top --once         where no terminal library gets through
-
-One frame of plain text is printed with --once, with TERM=dumb, and where standard input or output is no terminal.";
-
 /// `sluice status`.
 #[derive(Args, Debug)]
-#[command(after_help = STATUS_EXAMPLES)]
+#[command(after_help = include_str!("examples/status.txt"))]
 pub struct StatusArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
@@ -90,7 +69,7 @@ pub enum AlarmsAre {
 
 /// `sluice top`.
 #[derive(Args, Debug)]
-#[command(after_help = TOP_EXAMPLES)]
+#[command(after_help = include_str!("examples/top.txt"))]
 pub struct TopArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,

@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use sluice_catalog::profiles::Kind;
 
-use super::examples::{HEAP_EXAMPLES, PROFILE_EXAMPLES};
 use super::milliseconds::Milliseconds;
 use super::{RunDirArg, seconds};
 
 /// `sluice profile`.
 #[derive(Args, Debug)]
-#[command(after_help = PROFILE_EXAMPLES)]
+#[command(after_help = include_str!("examples/profile.txt"))]
 pub struct ProfileArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
@@ -55,7 +54,7 @@ impl ProfileArgs {
 /// `sluice heap`.
 #[derive(Args, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
-#[command(after_help = HEAP_EXAMPLES)]
+#[command(after_help = include_str!("examples/heap.txt"))]
 pub struct HeapArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,

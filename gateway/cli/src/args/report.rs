@@ -9,18 +9,9 @@ use sluice_catalog::config::parse_ms;
 
 use super::RunDirArg;
 
-const EXAMPLES: &str = "\
-Examples:
-  sluice report                        the latest version of the app against the one before it
-  sluice report --since 30m            the last half hour against the one before it
-  sluice report --since generation:12  from that version on
-  sluice report --json > before.json   then another release, and:
-  sluice report --against before.json --budget 10
-                                       exit code 1 if requests take over 10 % more CPU time";
-
 /// `sluice report`.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("examples/report.txt"))]
 pub struct ReportArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,

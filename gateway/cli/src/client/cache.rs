@@ -18,18 +18,18 @@ use crate::output;
 /// Nothing can be purged or shown.
 #[derive(Debug, thiserror::Error)]
 #[error("the gateway keeps no pages: set cache.enabled = true, and start it again")]
-struct Disabled;
+struct CacheDisabled;
 
 /// Output of `show --json`.
 #[derive(Serialize)]
-struct Kept {
+struct ShowOutput {
     kept: Vec<KeptSnapshot>,
     unkept: Option<UnkeptSnapshot>,
 }
 
 /// Output of `purge --json`.
 #[derive(Serialize)]
-struct Purged {
+struct PurgeOutput {
     purged: u64,
 }
 
@@ -106,11 +106,11 @@ fn show(args: &CacheShowArgs) -> Result<ExitCode, ClientError> {
     let mut gateway = Gateway::connect(&args.asked.run_dir)?;
     let reply = gateway.ask(&Request::Cache { url: Some(args.url.clone()) })?;
     if !reply.cache.is_some_and(|cache| cache.enabled) {
-        return Ok(Exit::Failed.because(Disabled));
+        return Ok(Exit::Failed.because(CacheDisabled));
     }
     let (kept, unkept) = (reply.kept.unwrap_or_default(), reply.unkept);
     if args.asked.json {
-        return gateway.print_json(&Kept { kept, unkept });
+        return gateway.print_json(&ShowOutput { kept, unkept });
     }
     Ok(output::print(&variants(&args.url, &kept, unkept.as_ref())))
 }
@@ -161,11 +161,11 @@ fn purge(args: &CachePurgeArgs) -> Result<ExitCode, ClientError> {
     };
     let mut gateway = Gateway::connect(&args.asked.run_dir)?;
     if !gateway.ask(&Request::Cache { url: None })?.cache.is_some_and(|cache| cache.enabled) {
-        return Ok(Exit::Failed.because(Disabled));
+        return Ok(Exit::Failed.because(CacheDisabled));
     }
     let purged = gateway.ask(&Request::Purge { pages, soft: args.soft })?.purged.unwrap_or_default();
     if args.asked.json {
-        gateway.print_json(&Purged { purged })
+        gateway.print_json(&PurgeOutput { purged })
     } else {
         Ok(output::print(&format!("purged: {purged}\n")))
     }

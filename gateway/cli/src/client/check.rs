@@ -62,7 +62,7 @@ fn without_answer(error: &ClientError) -> (Verdict, String) {
 /// Verdict on a gateway, with its figures.
 #[allow(clippy::cast_precision_loss, reason = "counts of workers and of a minute")]
 pub(super) fn judge(status: &Snapshot, thresholds: &Thresholds) -> (Verdict, String) {
-    let mut judged = Judged { worst: Verdict::Fine, reasons: Vec::new() };
+    let mut judged = CheckVerdict { worst: Verdict::Fine, reasons: Vec::new() };
     let (ready, wanted) = (ready(status), (status.workers_wanted.unwrap_or(0) as usize).max(1));
     let share = (ready as f64 / wanted as f64 * 100.0).min(100.0);
     let workers = format!("{ready} of {wanted} workers ready");
@@ -137,12 +137,12 @@ fn write_figures(
     let _ = write!(line, " alarms={};;;0;", status.alarms.len());
 }
 
-struct Judged {
+struct CheckVerdict {
     worst: Verdict,
     reasons: Vec<(Verdict, String)>,
 }
 
-impl Judged {
+impl CheckVerdict {
     fn tell(&mut self, verdict: Verdict, text: &str) {
         self.worst = self.worst.max(verdict);
         self.reasons.push((verdict, text.to_owned()));
@@ -161,7 +161,7 @@ impl Judged {
 mod tests {
     use std::path::PathBuf;
 
-    use sluice_catalog::logfields::OUTCOMES;
+    use sluice_catalog::logfields::LOG;
     use sluice_catalog::snapshot::{AlarmSnapshot, WorkerState};
 
     use super::*;
@@ -237,9 +237,9 @@ mod tests {
 
     #[test]
     fn every_failure_of_the_catalogue_is_one_for_a_monitor() {
-        for word in OUTCOMES {
+        for word in &LOG.outcomes {
             let mut snapshot = healthy();
-            snapshot.lately.outcomes.insert(word.name.to_owned(), 1000);
+            snapshot.lately.outcomes.insert(word.name.clone(), 1000);
             let expected = if word.is_failure { Verdict::Critical } else { Verdict::Fine };
             assert_eq!(judge(&snapshot, &THRESHOLDS).0, expected, "{}", word.name);
         }

@@ -17,7 +17,7 @@ use sluice_profiles::Profile;
 use super::connect::{ClientError, Gateway};
 use super::profile::files::{self, FileError, Names};
 use super::profile::flame::{self, Unit};
-use super::profile::hot::{self, Place};
+use super::profile::hot::{self, FunctionCost};
 use super::profile::{LAST_STEPS_TIMEOUT, raw_dir, text};
 use super::source_maps;
 use super::status::{aligned, bytes, harmless};
@@ -191,7 +191,7 @@ fn sampled(raw: &Path, node: &str, kind: Kind, names: &Names) -> Result<String, 
 }
 
 #[allow(clippy::cast_precision_loss, reason = "shown with one decimal")]
-fn table(places: &[Place], total: u64) -> String {
+fn table(places: &[FunctionCost], total: u64) -> String {
     let mut rows = vec![["FUNCTION", "BYTES", "SHARE", "PACKAGE", "PLACE"].map(str::to_owned)];
     rows.extend(places.iter().take(ROWS_MAX).map(|place| {
         [

@@ -13,7 +13,7 @@ use serde::Serialize;
 use sluice_admin::protocol::Request;
 use sluice_catalog::profiles::{Kind, Wish};
 use sluice_profiles::Profile;
-use sluice_profiles::hotspots::{Change, Figure, Hotspots, Options, Over, Place, Watched, compare};
+use sluice_profiles::hotspots::{Change, CodeLocation, Figure, Hotspots, Options, Over, ThreadWatch, compare};
 
 use super::connect::{ClientError, Gateway};
 use super::profile::{LAST_STEPS_TIMEOUT, clean_up_at_signals, raw_dir};
@@ -30,7 +30,7 @@ const OVER_TOLD_MAX: usize = 20;
 
 /// The JSON of a look at profiles.
 #[derive(Serialize)]
-struct Looked {
+struct HotspotsOutput {
     #[serde(flatten)]
     report: Hotspots,
     over_budget: Vec<Over>,
@@ -38,9 +38,9 @@ struct Looked {
 
 /// The JSON of a comparison.
 #[derive(Serialize)]
-struct Compared {
-    before: Vec<Watched>,
-    after: Vec<Watched>,
+struct ComparisonOutput {
+    before: Vec<ThreadWatch>,
+    after: Vec<ThreadWatch>,
     changes: Vec<Change>,
     over_budget: Vec<Over>,
 }
@@ -89,7 +89,11 @@ fn looked(args: &HotspotsArgs) -> Result<ExitCode, Failure> {
     }
     if args.json {
         report.lines.truncate(args.limit.unwrap_or(usize::MAX));
-        return Ok(ended(print_json(&Looked { report, over_budget: over_budget.clone() }), &over_budget, lacks));
+        return Ok(ended(
+            print_json(&HotspotsOutput { report, over_budget: over_budget.clone() }),
+            &over_budget,
+            lacks,
+        ));
     }
     let text = table::lines(&report, args.limit.unwrap_or(table::ROWS_DEFAULT));
     Ok(ended(output::print(&text), &over_budget, lacks))
@@ -108,7 +112,7 @@ fn compared(args: &HotspotsArgs, before: &Path, after: &Path) -> Result<ExitCode
     if args.json {
         changes.truncate(args.limit.unwrap_or(usize::MAX));
         let (before, after) = (before.profiles, after.profiles);
-        let compared = Compared { before, after, changes, over_budget: over_budget.clone() };
+        let compared = ComparisonOutput { before, after, changes, over_budget: over_budget.clone() };
         return Ok(ended(print_json(&compared), &over_budget, lacks));
     }
     let text = table::changes(&before, &after, &changes, args.limit.unwrap_or(table::ROWS_DEFAULT));
@@ -161,7 +165,7 @@ fn report(args: &HotspotsArgs, profile: Profile, node: &str) -> Hotspots {
     report
 }
 
-fn is_meant(place: &Place, text: &str) -> bool {
+fn is_meant(place: &CodeLocation, text: &str) -> bool {
     place.file.contains(text) || place.owner == text
 }
 

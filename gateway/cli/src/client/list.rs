@@ -13,7 +13,7 @@ use super::status::{aligned, duration, harmless};
 use crate::args::ListArgs;
 use crate::exit::Exit;
 use crate::output;
-use crate::registry::{self, Closed, Found};
+use crate::registry::{self, ForeignRegistry, RegistryEntry};
 use crate::run_dir::{self, RunDir};
 
 /// Bounds how long one gateway may take to answer. One that lives answers far sooner, and several that do not must not take a minute together.
@@ -23,17 +23,17 @@ const HINTS_MAX: usize = 5;
 
 /// A gateway that runs.
 #[derive(Debug, Serialize)]
-struct Listed {
+struct GatewayRow {
     name: String,
     run_dir: PathBuf,
     user: String,
     /// Answer of the gateway; `None` if it does not answer.
     #[serde(flatten)]
-    told: Option<Told>,
+    told: Option<GatewayOutput>,
 }
 
 #[derive(Debug, Serialize)]
-struct Told {
+struct GatewayOutput {
     pid: u32,
     state: GatewayState,
     url: String,
@@ -44,11 +44,11 @@ struct Told {
     uptime_s: f64,
 }
 
-impl Told {
+impl GatewayOutput {
     fn of(snapshot: &Snapshot) -> Self {
         let is_ready = |state| matches!(state, WorkerState::Ready | WorkerState::Busy | WorkerState::Paused);
         let short = snapshot.workers.iter().filter(|worker| worker.lane != Some(Lane::Long));
-        Told {
+        GatewayOutput {
             pid: snapshot.pid,
             state: snapshot.state,
             url: snapshot.url.clone(),
@@ -63,7 +63,7 @@ impl Told {
 
 pub fn run(args: &ListArgs) -> ExitCode {
     let (found, closed) = registry::read();
-    let listed: Vec<Listed> = found.iter().filter_map(look).collect();
+    let listed: Vec<GatewayRow> = found.iter().filter_map(look).collect();
     if args.json {
         return match serde_json::to_string_pretty(&listed) {
             Ok(json) => output::print(&format!("{json}\n")),
@@ -74,13 +74,13 @@ pub fn run(args: &ListArgs) -> ExitCode {
 }
 
 /// Asks the gateway of an entry; sweeps the entry where nobody listens any more.
-fn look(found: &Found) -> Option<Listed> {
+fn look(found: &RegistryEntry) -> Option<GatewayRow> {
     let entry = &found.entry;
     let run_dir = RunDir::inherited(entry.run_dir.clone());
     let told = match Gateway::connect_to(run_dir.path(), &run_dir.control_socket()) {
         Ok(mut gateway) => {
             let asked = gateway.set_patience(Some(ANSWER_MAX)).and_then(|()| gateway.status());
-            asked.ok().map(|snapshot| Told::of(&snapshot))
+            asked.ok().map(|snapshot| GatewayOutput::of(&snapshot))
         }
         Err(ClientError::NotRunning(_)) => {
             found.sweep();
@@ -89,10 +89,10 @@ fn look(found: &Found) -> Option<Listed> {
         Err(_) => None,
     };
     let user = registry::user_name(found.owner);
-    Some(Listed { name: entry.name.clone(), run_dir: entry.run_dir.clone(), user, told })
+    Some(GatewayRow { name: entry.name.clone(), run_dir: entry.run_dir.clone(), user, told })
 }
 
-fn text(listed: &[Listed], closed: &[Closed]) -> String {
+fn text(listed: &[GatewayRow], closed: &[ForeignRegistry]) -> String {
     let mut out = String::new();
     if listed.is_empty() {
         out.push_str("no gateway runs\n");
@@ -102,7 +102,7 @@ fn text(listed: &[Listed], closed: &[Closed]) -> String {
         rows.extend(listed.iter().map(row));
         out.push_str(&aligned(&rows));
     }
-    for Closed { owner } in closed {
+    for ForeignRegistry { owner } in closed {
         let _ = writeln!(
             out,
             "user {} may have gateways too, which only that user and root can list",
@@ -112,8 +112,8 @@ fn text(listed: &[Listed], closed: &[Closed]) -> String {
     out
 }
 
-fn row(listed: &Listed) -> [String; 9] {
-    let Listed { name, run_dir, user, told } = listed;
+fn row(listed: &GatewayRow) -> [String; 9] {
+    let GatewayRow { name, run_dir, user, told } = listed;
     let dash = || "-".to_owned();
     let (name, user, run_dir) = (harmless(name), user.clone(), harmless(&run_dir.display().to_string()));
     let Some(told) = told else {
@@ -141,7 +141,7 @@ pub fn hint() -> String {
     let (found, closed) = registry::read();
     let mut listed = found.iter().filter_map(look);
     let mut out = String::new();
-    for Listed { run_dir, user, told, name } in listed.by_ref().take(HINTS_MAX) {
+    for GatewayRow { run_dir, user, told, name } in listed.by_ref().take(HINTS_MAX) {
         let head = if out.is_empty() { "\nGateways that run:" } else { "" };
         let told =
             told.map_or_else(|| "silent".to_owned(), |told| format!("pid {}, {}", told.pid, harmless(&told.url)));
@@ -157,7 +157,7 @@ pub fn hint() -> String {
     if listed.next().is_some() {
         out.push_str("\n  and more: sluice list");
     }
-    for Closed { owner } in closed {
+    for ForeignRegistry { owner } in closed {
         let user = registry::user_name(owner);
         let _ = write!(
             out,
@@ -171,15 +171,15 @@ pub fn hint() -> String {
 mod tests {
     use super::*;
 
-    fn listed(told: Option<Told>) -> Listed {
-        Listed { name: "shop".to_owned(), run_dir: "/run/shop".into(), user: "deploy".to_owned(), told }
+    fn listed(told: Option<GatewayOutput>) -> GatewayRow {
+        GatewayRow { name: "shop".to_owned(), run_dir: "/run/shop".into(), user: "deploy".to_owned(), told }
     }
 
     #[test]
     fn a_gateway_is_a_row_and_one_that_is_silent_too() {
         let mut snapshot = crate::client::status::tests::snapshot();
         snapshot.workers_wanted = Some(2);
-        let rows = [listed(Some(Told::of(&snapshot))), listed(None)];
+        let rows = [listed(Some(GatewayOutput::of(&snapshot))), listed(None)];
         let out = text(&rows, &[]);
         let lines: Vec<Vec<&str>> = out.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(lines[1][..5], ["shop", "2147483647", "3000", "1/2", "serving"]);
@@ -189,6 +189,6 @@ mod tests {
     #[test]
     fn without_gateways_that_is_said_and_so_are_users_whose_registry_is_closed() {
         assert_eq!(text(&[], &[]), "no gateway runs\n");
-        assert!(text(&[], &[Closed { owner: 0 }]).ends_with("which only that user and root can list\n"));
+        assert!(text(&[], &[ForeignRegistry { owner: 0 }]).ends_with("which only that user and root can list\n"));
     }
 }

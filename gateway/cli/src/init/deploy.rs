@@ -14,7 +14,7 @@ use std::path::Path;
 use serde_json::Value;
 use sluice_catalog::config::Config;
 
-use super::Found;
+use super::AppFacts;
 use crate::args::InitArgs;
 use crate::unnamed::App;
 use package::Install;
@@ -56,7 +56,7 @@ pub struct Plan {
 
 impl Plan {
     /// Looks at the app in this directory. `is_config_kept`: its `sluice.toml` is the user's, and need not name the app.
-    pub fn read(dir: &Path, found: &Found, config: &Config, is_config_kept: bool) -> io::Result<Self> {
+    pub fn read(dir: &Path, found: &AppFacts, config: &Config, is_config_kept: bool) -> io::Result<Self> {
         let package = match fs::read(dir.join("package.json")) {
             Ok(text) => serde_json::from_slice::<Value>(&text)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Value::Null,
@@ -156,7 +156,7 @@ impl Plan {
 }
 
 /// Arguments of `sluice start` for an app that neither sluice.toml nor package.json names.
-fn start_args(found: &Found, config: &Config, is_config_kept: bool, is_standalone: bool) -> Vec<String> {
+fn start_args(found: &AppFacts, config: &Config, is_config_kept: bool, is_standalone: bool) -> Vec<String> {
     if is_standalone {
         return vec!["server.js".to_owned()];
     }

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::Found;
+use super::AppFacts;
 use super::deploy::Output;
 use super::frameworks::Framework;
 use crate::unnamed::App;
 
 /// The file, with what is off by default as comments.
-pub(super) fn config(found: &Found) -> String {
+pub(super) fn config(found: &AppFacts) -> String {
     let mut out = "# Settings of Sluice. `sluice check` validates them and prints all others.\n\n".to_owned();
     app(&mut out, &found.app);
     out.push_str(
@@ -42,7 +42,7 @@ fn app(out: &mut String, app: &App) {
     };
 }
 
-fn files(out: &mut String, found: &Found) {
+fn files(out: &mut String, found: &AppFacts) {
     out.push_str("\n# Files that the gateway sends itself, without a worker. The app's headers and access checks\n# are not on them, and what is no file goes to the app.\n");
     let (Some(framework), Some((mount, is_built))) = (found.framework, found.mount) else {
         out.push_str("# [files.paths]\n# \"/assets/\" = \"dist/client/assets\"\n");
@@ -76,7 +76,7 @@ pub(super) fn printed(outputs: &[Output]) -> String {
 }
 
 /// Report of the app, of written files, and of what to do next.
-pub(super) fn told_of_deployment(found: &Found, is_kept: bool, outputs: &[Output], next: &[String]) -> String {
+pub(super) fn told_of_deployment(found: &AppFacts, is_kept: bool, outputs: &[Output], next: &[String]) -> String {
     let mut out = what_was_found(found);
     if is_kept {
         out.push_str("kept sluice.toml\n");
@@ -92,7 +92,7 @@ pub(super) fn told_of_deployment(found: &Found, is_kept: bool, outputs: &[Output
 }
 
 /// Report of the app, a line for each fact, and of what to do next.
-pub(super) fn told(found: &Found) -> String {
+pub(super) fn told(found: &AppFacts) -> String {
     let mut out = what_was_found(found);
     out.push_str(match (&found.app, found.app.entry()) {
         (App::Unknown, _) => "wrote sluice.toml; name the app in it, then: sluice start\n",
@@ -102,7 +102,7 @@ pub(super) fn told(found: &Found) -> String {
     out
 }
 
-fn what_was_found(found: &Found) -> String {
+fn what_was_found(found: &AppFacts) -> String {
     let mut out = String::new();
     let _ = match (found.framework, found.has_package_json) {
         (Some(Framework { name, .. }), _) => writeln!(out, "found {name}, by package.json"),

@@ -4,7 +4,7 @@ use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sluice_catalog::config::Loaded;
+use sluice_catalog::config::ConfigInForce;
 use sluice_catalog::refusals::AppError;
 use sluice_supervisor::Start;
 
@@ -12,14 +12,14 @@ use super::sources::Sources;
 use crate::unnamed::{App, Package, Script};
 
 /// Command to run, and its directory.
-pub struct Resolved {
+pub struct AppCommand {
     pub start: Start,
     pub cwd: PathBuf,
 }
 
 /// The app as the command line or the config says, else as it is found. One that the command line names is meant relative to the
 /// current directory.
-pub fn resolve(loaded: &Loaded, sources: &Sources) -> Result<Resolved, AppError> {
+pub fn resolve(loaded: &ConfigInForce, sources: &Sources) -> Result<AppCommand, AppError> {
     let app = &loaded.config.app;
     let Sources { names_app, node_args, here, .. } = sources;
     let cwd = if *names_app { here.to_owned() } else { here.join(loaded.base_dir()).join(&app.cwd) };
@@ -38,7 +38,7 @@ pub fn resolve(loaded: &Loaded, sources: &Sources) -> Result<Resolved, AppError>
     };
     match start {
         Start::Command(command) if !node_args.is_empty() => Err(AppError::InspectsCommand(command)),
-        start => Ok(Resolved { start, cwd }),
+        start => Ok(AppCommand { start, cwd }),
     }
 }
 

@@ -94,14 +94,14 @@ fn prune(dir: &Path, bytes_max: u64) -> io::Result<()> {
     Ok(())
 }
 
-struct Cached {
+struct CacheFile {
     path: PathBuf,
     bytes: u64,
     written: SystemTime,
 }
 
 /// The files of Node.js, which has a directory for each of its versions.
-fn files(dir: &Path) -> io::Result<Vec<Cached>> {
+fn files(dir: &Path) -> io::Result<Vec<CacheFile>> {
     let mut files = Vec::new();
     for version in entries(dir)?.filter(is_version) {
         let Ok(cached) = entries(&version.path()) else { continue };
@@ -109,7 +109,7 @@ fn files(dir: &Path) -> io::Result<Vec<Cached>> {
             // Of the entry itself: a link is not followed.
             let Some(metadata) = entry.metadata().ok().filter(Metadata::is_file) else { continue };
             let written = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            files.push(Cached { path: entry.path(), bytes: metadata.len(), written });
+            files.push(CacheFile { path: entry.path(), bytes: metadata.len(), written });
             if files.len() >= FILES_MAX {
                 return Ok(files);
             }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use sluice_catalog::profiles::{Tail, Taken};
+use sluice_catalog::profiles::{ProfileFile, Tail};
 use sluice_catalog::refusals::FlameError;
 use sluice_supervisor::own_program;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
@@ -37,7 +37,7 @@ impl Default for Flames {
 
 impl Flames {
     /// Draws the flame graph of what workers have written, and deletes that.
-    pub async fn of_workers(&self, taken: Vec<Taken>) -> Result<Vec<u8>, FlameError> {
+    pub async fn of_workers(&self, taken: Vec<ProfileFile>) -> Result<Vec<u8>, FlameError> {
         let _raw = taken.iter().find_map(Raw::of);
         self.draw(&taken).await
     }
@@ -47,7 +47,7 @@ impl Flames {
         self.draw(&[tail.into()]).await
     }
 
-    async fn draw(&self, taken: &[Taken]) -> Result<Vec<u8>, FlameError> {
+    async fn draw(&self, taken: &[ProfileFile]) -> Result<Vec<u8>, FlameError> {
         // These types have string keys and plain values.
         let named = serde_json::to_vec(taken).unwrap_or_default();
         let _turn = self.turn.acquire().await;
@@ -116,7 +116,7 @@ async fn some(pipe: impl AsyncRead + Unpin, bytes_max: u64) -> io::Result<Vec<u8
 struct Raw(PathBuf);
 
 impl Raw {
-    fn of(taken: &Taken) -> Option<Self> {
+    fn of(taken: &ProfileFile) -> Option<Self> {
         let has_file = taken.error.is_none();
         Path::new(&taken.file).parent().filter(|_| has_file).map(|dir| Self(dir.to_owned()))
     }

@@ -45,7 +45,7 @@ pub struct Offer {
 }
 
 /// Descriptors that are passed on beside the words.
-pub struct Inherited {
+pub struct HandoverDescriptors {
     pub offer: Offer,
     pub lock: OwnedFd,
     pub listener: OwnedFd,
@@ -92,7 +92,7 @@ impl Offer {
     }
 }
 
-impl Inherited {
+impl HandoverDescriptors {
     /// Takes the offer from standard input, which is closed by it.
     pub fn receive() -> io::Result<(Self, BlockingStream)> {
         let stream = BlockingStream::from(io::stdin().as_fd().try_clone_to_owned()?);

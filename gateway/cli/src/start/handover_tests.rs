@@ -42,7 +42,7 @@ fn an_offer_travels_with_its_descriptors() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let offer = Offer::new(2, "/run/shop".into(), "::".to_owned(), 3000, "off".to_owned());
     offer.send(&ours, &[theirs.as_fd(), listener.as_fd()]).unwrap();
-    let inherited = Inherited::read(&theirs).unwrap();
+    let inherited = HandoverDescriptors::read(&theirs).unwrap();
     assert_eq!((inherited.offer.number, inherited.offer.port), (2, 3000));
     assert!(inherited.metrics.is_none() && inherited.redirect.is_none());
     let passed = std::net::TcpListener::from(inherited.listener);
@@ -58,10 +58,10 @@ fn the_socket_of_the_redirect_is_told_from_that_of_the_metrics() {
     let mut offer = Offer::new(2, "/run/shop".into(), "::".to_owned(), 443, "127.0.0.1:7584".to_owned());
     offer.redirect = Some(80);
     offer.send(&ours, &[theirs.as_fd(), public.as_fd(), metrics.as_fd(), redirect.as_fd()]).unwrap();
-    let inherited = Inherited::read(&theirs).unwrap();
+    let inherited = HandoverDescriptors::read(&theirs).unwrap();
     assert_eq!(address(inherited.metrics), metrics.local_addr().ok());
     assert_eq!(address(inherited.redirect), redirect.local_addr().ok());
     offer.send(&ours, &[theirs.as_fd(), public.as_fd(), redirect.as_fd()]).unwrap();
-    let inherited = Inherited::read(&theirs).unwrap();
+    let inherited = HandoverDescriptors::read(&theirs).unwrap();
     assert_eq!((address(inherited.metrics), address(inherited.redirect)), (None, redirect.local_addr().ok()));
 }

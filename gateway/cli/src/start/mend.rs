@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::operator::Gateway;
 use crate::registry;
 use crate::run_dir::RunDir;
-use crate::run_lock::{Found, RunLock};
+use crate::run_lock::{LockState, RunLock};
 use crate::state_dir;
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -75,9 +75,9 @@ fn mend(gateway: &Rc<Gateway>, run_dir: &RunDir, lock: &RunLock) -> io::Result<V
         lost.push("itself".to_owned());
     }
     match lock.restore()? {
-        Found::InPlace => {}
-        Found::Replaced => lost.push("lock".to_owned()),
-        Found::Lost => return Err(io::Error::other("another process has its lock")),
+        LockState::InPlace => {}
+        LockState::Replaced => lost.push("lock".to_owned()),
+        LockState::Lost => return Err(io::Error::other("another process has its lock")),
     }
     if is_missing(&run_dir.control_socket()) {
         let control = ControlSocket::bind(&run_dir.control_socket())?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use sluice_admin::{FlameOf, Live, Operator, Progress, Readiness, Upgrade};
 use sluice_catalog::metrics;
-use sluice_catalog::profiles::{Taken, Wish};
+use sluice_catalog::profiles::{ProfileFile, Wish};
 use sluice_catalog::refusals::{DialError, FlameError, ProfileError, ScaleError, UpgradeError};
 use sluice_catalog::snapshot;
 use sluice_catalog::snapshot::{
@@ -30,7 +30,7 @@ use tokio::time::Instant;
 use super::flames::Flames;
 use super::reload::Reloads;
 use super::scaling::Scaling;
-use super::upgrade::Wanted;
+use super::upgrade::UpgradeRequest;
 use super::{boots, learned};
 
 /// Largest number of workers, as for `workers.count`.
@@ -54,10 +54,10 @@ pub struct Gateway {
     /// True while the rest of a failed upgrade is being cleared away.
     pub clearing: Cell<bool>,
     /// Another gateway serves.
-    pub overtaken: Cell<Option<Overtaken>>,
+    pub overtaken: Cell<Option<ServingGateway>>,
     /// The successor has the word to take over and has not answered it.
     pub committing: Cell<bool>,
-    upgrades: mpsc::Sender<Wanted>,
+    upgrades: mpsc::Sender<UpgradeRequest>,
     whereabouts: Whereabouts,
     started: Instant,
     pub scaling: Scaling,
@@ -71,7 +71,7 @@ pub struct Gateway {
 
 /// The gateway that serves instead of this one.
 #[derive(Clone, Copy, Debug)]
-pub struct Overtaken {
+pub struct ServingGateway {
     pub pid: u32,
     /// Time after which it has read what it runs.
     pub started: Instant,
@@ -85,55 +85,43 @@ pub struct Whereabouts {
     pub state_dir: PathBuf,
 }
 
-/// Writes the samples of the pages on disk; none without them.
-fn write_disk_cache(page: &mut Page, disk: Option<&DiskCacheSnapshot>) {
-    let gauges = |disk: &DiskCacheSnapshot| [u64::from(disk.in_use), disk.pages, disk.bytes];
-    let metrics = [&metrics::CACHE_DISK_UP, &metrics::CACHE_DISK_PAGES, &metrics::CACHE_DISK_BYTES];
-    for (nth, metric) in metrics.into_iter().enumerate() {
-        page.metric(metric);
-        if let Some(disk) = disk {
-            page.sample(&[], gauges(disk)[nth]);
-        }
-    }
-    let look_ups = |disk: &DiskCacheSnapshot| {
-        let DiskCacheSnapshot { hits, misses, timeouts, errors, skipped, .. } = *disk;
-        vec![("hit", hits), ("miss", misses), ("timeout", timeouts), ("error", errors), ("skipped", skipped)]
-    };
-    let writes = |disk: &DiskCacheSnapshot| {
-        vec![("written", disk.written), ("dropped", disk.dropped), ("refused", disk.refused)]
-    };
-    for (metric, label, counts) in [
-        (&metrics::CACHE_DISK_LOOK_UPS_TOTAL, "look_up", disk.map(look_ups)),
-        (&metrics::CACHE_DISK_WRITES_TOTAL, "write", disk.map(writes)),
-    ] {
-        page.metric(metric);
-        for (what, count) in counts.into_iter().flatten() {
-            page.sample(&[(label, what)], count);
-        }
-    }
-}
+/// Label and value of each sample of a metric.
+type Samples = Vec<(&'static str, u64)>;
 
-/// Writes the samples of the shared cache; none without one.
-fn write_shared_cache(page: &mut Page, shared: Option<&SharedCacheSnapshot>) {
-    page.metric(&metrics::CACHE_SHARED_UP);
-    if let Some(shared) = shared {
-        page.sample(&[], u64::from(shared.up));
-    }
-    let look_ups = |shared: &SharedCacheSnapshot| {
-        let SharedCacheSnapshot { hits, misses, timeouts, errors, skipped, .. } = *shared;
-        vec![("hit", hits), ("miss", misses), ("timeout", timeouts), ("error", errors), ("skipped", skipped)]
-    };
-    let writes = |shared: &SharedCacheSnapshot| {
-        vec![("written", shared.written), ("dropped", shared.dropped), ("refused", shared.refused)]
-    };
-    let purges = |shared: &SharedCacheSnapshot| vec![("told", shared.purges_told), ("heard", shared.purges_heard)];
-    for (metric, label, counts) in [
-        (&metrics::CACHE_SHARED_LOOK_UPS_TOTAL, "look_up", shared.map(look_ups)),
-        (&metrics::CACHE_SHARED_WRITES_TOTAL, "write", shared.map(writes)),
-        (&metrics::CACHE_SHARED_PURGES_TOTAL, "direction", shared.map(purges)),
+/// Writes the samples of the pages on disk and of the shared cache; metrics without samples where there is none.
+fn write_stores(page: &mut Page, disk: Option<&DiskCacheSnapshot>, shared: Option<&SharedCacheSnapshot>) {
+    for (metric, value) in [
+        (&metrics::CACHE_DISK_UP, disk.map(|disk| u64::from(disk.in_use))),
+        (&metrics::CACHE_DISK_PAGES, disk.map(|disk| disk.pages)),
+        (&metrics::CACHE_DISK_BYTES, disk.map(|disk| disk.bytes)),
+        (&metrics::CACHE_SHARED_UP, shared.map(|shared| u64::from(shared.up))),
     ] {
         page.metric(metric);
-        for (what, count) in counts.into_iter().flatten() {
+        if let Some(value) = value {
+            page.sample(&[], value);
+        }
+    }
+    let look_ups = |[hit, miss, timeout, error, skipped]: [u64; 5]| -> Samples {
+        vec![("hit", hit), ("miss", miss), ("timeout", timeout), ("error", error), ("skipped", skipped)]
+    };
+    let writes = |[written, dropped, refused]: [u64; 3]| -> Samples {
+        vec![("written", written), ("dropped", dropped), ("refused", refused)]
+    };
+    let disk_look_ups = disk.map(|disk| look_ups([disk.hits, disk.misses, disk.timeouts, disk.errors, disk.skipped]));
+    let shared_look_ups =
+        shared.map(|shared| look_ups([shared.hits, shared.misses, shared.timeouts, shared.errors, shared.skipped]));
+    let disk_writes = disk.map(|disk| writes([disk.written, disk.dropped, disk.refused]));
+    let shared_writes = shared.map(|shared| writes([shared.written, shared.dropped, shared.refused]));
+    let purges = shared.map(|shared| vec![("told", shared.purges_told), ("heard", shared.purges_heard)]);
+    for (metric, label, samples) in [
+        (&metrics::CACHE_DISK_LOOK_UPS_TOTAL, "look_up", disk_look_ups),
+        (&metrics::CACHE_DISK_WRITES_TOTAL, "write", disk_writes),
+        (&metrics::CACHE_SHARED_LOOK_UPS_TOTAL, "look_up", shared_look_ups),
+        (&metrics::CACHE_SHARED_WRITES_TOTAL, "write", shared_writes),
+        (&metrics::CACHE_SHARED_PURGES_TOTAL, "direction", purges),
+    ] {
+        page.metric(metric);
+        for (what, count) in samples.into_iter().flatten() {
             page.sample(&[(label, what)], count);
         }
     }
@@ -145,7 +133,7 @@ impl Gateway {
         supervisor: Rc<Supervisor>,
         tasks: Tasks,
         reloads: Reloads,
-        upgrades: mpsc::Sender<Wanted>,
+        upgrades: mpsc::Sender<UpgradeRequest>,
         whereabouts: Whereabouts,
     ) -> Rc<Self> {
         let live = Live::new(Rc::clone(&gate.observer));
@@ -195,8 +183,7 @@ impl Gateway {
         for end in IncludeEnd::ALL {
             page.sample(&[("include", end.as_str())], self.gate.road.includes(end));
         }
-        write_disk_cache(page, cache.disk.as_ref());
-        write_shared_cache(page, cache.shared.as_ref());
+        write_stores(page, cache.disk.as_ref(), cache.shared.as_ref());
     }
 
     pub fn set_wanted(&self, workers: u32) {
@@ -297,26 +284,10 @@ impl Gateway {
 
     fn place_in_back_off(&self, instance: u32) -> WorkerSnapshot {
         WorkerSnapshot {
-            id: 0,
             instance,
-            pid: None,
-            generation: 0,
             state: WorkerState::Backoff,
-            age_s: 0.0,
-            rss_bytes: None,
-            heap_used_bytes: None,
-            requests_total: 0,
             restarts_total: self.supervisor.restarts(instance),
-            current: Vec::new(),
-            cpu_ms_total: None,
-            cpu: None,
-            event_loop_utilization: None,
-            event_loop_delay_ms: None,
-            silent_ms: None,
-            streams: 0,
-            lowered: false,
-            lane: None,
-            runs: None,
+            ..WorkerSnapshot::default()
         }
     }
 }
@@ -484,7 +455,7 @@ impl Operator for Gateway {
         receiver
     }
 
-    fn profile(&self, wish: Wish) -> oneshot::Receiver<Result<Vec<Taken>, ProfileError>> {
+    fn profile(&self, wish: Wish) -> oneshot::Receiver<Result<Vec<ProfileFile>, ProfileError>> {
         let (mut answer, receiver) = oneshot::channel();
         let (supervisor, gate) = (Rc::clone(&self.supervisor), Rc::clone(&self.gate));
         tokio::task::spawn_local(async move {
@@ -564,7 +535,11 @@ impl Operator for Gateway {
     }
 }
 
-async fn take_profiles(supervisor: &Rc<Supervisor>, gate: &Gate, wish: &Wish) -> Result<Vec<Taken>, ProfileError> {
+async fn take_profiles(
+    supervisor: &Rc<Supervisor>,
+    gate: &Gate,
+    wish: &Wish,
+) -> Result<Vec<ProfileFile>, ProfileError> {
     let followed = wish.route.as_deref().map(|route| gate.follow_route(route)).transpose()?;
     let mut taken = supervisor.profile(wish).await?;
     if let Some(followed) = followed {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_admin::Progress;
-use sluice_catalog::config::{Config, Loaded, Renderer};
+use sluice_catalog::config::{Config, ConfigInForce, Renderer};
 use sluice_catalog::refusals::{NotBegun, OvertakenBy, ReloadError};
 use sluice_catalog::snapshot::{ReloadSnapshot, ReloadState};
 use sluice_journal::{Event, Level};
@@ -22,15 +22,15 @@ use sluice_supervisor::{ReloadEnd, Version};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::app::Resolved;
+use super::app::AppCommand;
 use super::listeners::Listeners;
-use super::operator::{Gateway, Overtaken};
+use super::operator::{Gateway, ServingGateway};
 use super::service;
 use super::sources::Sources;
 use super::{bound_connections, head_bytes_max, raise_descriptor_limit, worker_count};
 use crate::{files, settings};
 use asked::Request;
-pub use asked::{Asked, Reloads, channel};
+pub use asked::{ReloadQueue, Reloads, channel};
 
 /// Interval of looks at the progress of a reload.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -98,7 +98,7 @@ impl Reloader {
     }
 
     /// Runs without end.
-    pub async fn run(mut self, mut asked: Asked, mut ends: mpsc::UnboundedReceiver<ReloadEnd>) {
+    pub async fn run(mut self, mut asked: ReloadQueue, mut ends: mpsc::UnboundedReceiver<ReloadEnd>) {
         loop {
             let look = async {
                 if self.pending.is_empty() {
@@ -134,7 +134,7 @@ impl Reloader {
     }
 
     async fn try_begin(&mut self, request: &Request) -> Result<(), NotBegun> {
-        if let Some(Overtaken { pid, .. }) = self.gateway.overtaken.get() {
+        if let Some(ServingGateway { pid, .. }) = self.gateway.overtaken.get() {
             return Err(NotBegun::Overtaken { pid });
         }
         if self.gateway.gate.is_leaving() || self.gateway.gate.is_draining() {
@@ -146,7 +146,7 @@ impl Reloader {
         let sources = self.sources.clone();
         let read = tokio::task::spawn_blocking(move || sources.read()).await;
         let (loaded, start) = read.map_err(|lost| NotBegun::Unread(lost.into()))??;
-        let Resolved { start, cwd } = start;
+        let AppCommand { start, cwd } = start;
         let gateway = Rc::clone(&self.gateway);
         let (settings, note) = self.settings(&loaded)?;
         self.latest += 1;
@@ -190,7 +190,7 @@ impl Reloader {
     }
 
     /// Settings that a reload may change, as they were read, and a text if they are less than was asked for.
-    fn settings(&self, loaded: &Loaded) -> Result<(Settings, Option<String>), NotBegun> {
+    fn settings(&self, loaded: &ConfigInForce) -> Result<(Settings, Option<String>), NotBegun> {
         let in_force = &self.in_force.used;
         let mut config = in_force.config().reloaded(&settings::resolved(loaded));
         let (temp_files_max, note) = bound_connections(&mut config, self.gateway.wanted(), raise_descriptor_limit());
@@ -215,7 +215,7 @@ impl Reloader {
 
     /// Marks a reload as overtaken by an upgrade, which has ended it either way. Its further course in here concerns
     /// nobody.
-    fn overtaken(&mut self, Overtaken { pid, started }: Overtaken) {
+    fn overtaken(&mut self, ServingGateway { pid, started }: ServingGateway) {
         let (generation, asked) = (self.latest, self.pending.remove(&self.latest).map(|pending| pending.asked));
         self.pending.clear();
         // What was asked for before the other gateway was started, that one has read.

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use nix::sys::signal::SigSet;
 use sluice_journal::{Event, Level};
-use sluice_wire::front::listen::Then;
+use sluice_wire::front::listen::SocketFate;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::handover::Word;
-use super::operator::{Gateway, Overtaken};
+use super::operator::{Gateway, ServingGateway};
 use super::shutdown::{at_once, finish, is_busy};
 use super::signals::{SAME_SIGNAL, Signals};
 use super::upgrade::Successor;
@@ -31,7 +31,7 @@ pub async fn retire(
     mut successor: Successor,
     run_dir: &RunDir,
     number: u32,
-    stop_accepting: oneshot::Sender<Then>,
+    stop_accepting: oneshot::Sender<SocketFate>,
 ) -> Result<ExitCode, Failure> {
     let pid = successor.pid;
     // Before the next gateway could leave behind one that nobody collects.
@@ -57,14 +57,14 @@ async fn finish_beside(
     gateway: &Rc<Gateway>,
     successor: &mut Successor,
     run_dir: &RunDir,
-    stop_accepting: oneshot::Sender<Then>,
+    stop_accepting: oneshot::Sender<SocketFate>,
 ) -> Result<Signals, Failure> {
     // First of all, so that none is missed.
     let mut signals = Signals::new().map_err(|_| Failure::new(Exit::Failed, "no signal handlers can be had"))?;
     let pid = successor.pid;
-    gateway.overtaken.set(Some(Overtaken { pid, started: successor.started }));
+    gateway.overtaken.set(Some(ServingGateway { pid, started: successor.started }));
     gateway.gate.hand_over(&format!("sluice upgrade: process {pid} serves now"));
-    let _ = stop_accepting.send(Then::HandOver);
+    let _ = stop_accepting.send(SocketFate::HandOver);
     gateway.retiring.notify_waiters();
     // The next gateway waits for the directory. What is purged here from now on is purged there.
     gateway.gate.road.let_go_of_disk().await;

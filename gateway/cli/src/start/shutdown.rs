@@ -10,13 +10,13 @@ use nix::sys::signal::{Signal as Number, kill};
 use sluice_catalog::config::Mode;
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Level};
-use sluice_wire::front::listen::Then;
+use sluice_wire::front::listen::SocketFate;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::learned;
 use super::operator::Gateway;
-use super::signals::{Heard, SAME_SIGNAL, Signals, pid_of};
+use super::signals::{SAME_SIGNAL, SignalArrival, Signals, pid_of};
 use super::upgrade::Successor;
 use super::{Exit, Failure};
 
@@ -47,7 +47,7 @@ pub enum Ending {
 }
 
 /// The next signal that asks to leave. Others reload, or change the number of workers, on the way.
-async fn asked_to_leave(signals: &mut Signals, gateway: &Gateway) -> Heard {
+async fn asked_to_leave(signals: &mut Signals, gateway: &Gateway) -> SignalArrival {
     loop {
         let heard = signals.next().await;
         match heard.signal {
@@ -113,7 +113,7 @@ async fn terminal_closed() {
 pub async fn leave(
     gateway: &Rc<Gateway>,
     reason: &'static str,
-    stop_accepting: oneshot::Sender<Then>,
+    stop_accepting: oneshot::Sender<SocketFate>,
 ) -> Result<ExitCode, Failure> {
     gateway.gate.leave_soon(reason);
     // Nobody has to notice that a service leaves which was never there.
@@ -124,7 +124,7 @@ pub async fn leave(
             tokio::time::sleep(Duration::from_millis(delay_ms)).await;
         }
         gateway.gate.drain(reason);
-        let _ = stop_accepting.send(Then::Close);
+        let _ = stop_accepting.send(SocketFate::Close);
         finish(gateway, is_busy).await
     };
     let Ok(mut signals) = Signals::new() else {
@@ -220,7 +220,7 @@ pub fn at_once(gateway: &Gateway, reason: &str) -> bool {
 }
 
 /// Leaves because the app does not start. No worker will come, so those who wait for one are told at once.
-pub async fn give_up(gateway: &Rc<Gateway>, stop_accepting: oneshot::Sender<Then>) -> Failure {
+pub async fn give_up(gateway: &Rc<Gateway>, stop_accepting: oneshot::Sender<SocketFate>) -> Failure {
     gateway.gate.stop_workers();
     let _ = leave(gateway, "the app did not start", stop_accepting).await;
     did_not_start(gateway)

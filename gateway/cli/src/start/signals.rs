@@ -13,7 +13,7 @@ use crate::run_dir::RunDir;
 pub const SAME_SIGNAL: Duration = Duration::from_millis(150);
 
 /// A signal that came.
-pub struct Heard {
+pub struct SignalArrival {
     pub signal: Number,
     pub name: &'static str,
 }
@@ -48,7 +48,7 @@ impl Signals {
     }
 
     /// The next signal of those that mean something.
-    pub async fn next(&mut self) -> Heard {
+    pub async fn next(&mut self) -> SignalArrival {
         let (signal, name) = tokio::select! {
             _ = self.int.recv() => (Number::SIGINT, "SIGINT"),
             _ = self.term.recv() => (Number::SIGTERM, "SIGTERM"),
@@ -57,11 +57,11 @@ impl Signals {
             _ = self.more.recv() => (Number::SIGTTIN, "SIGTTIN"),
             _ = self.less.recv() => (Number::SIGTTOU, "SIGTTOU"),
         };
-        Heard { signal, name }
+        SignalArrival { signal, name }
     }
 }
 
-impl Heard {
+impl SignalArrival {
     pub fn asks_to_leave(&self) -> bool {
         matches!(self.signal, Number::SIGINT | Number::SIGTERM)
     }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use sluice_catalog::config::Loaded;
+use sluice_catalog::config::ConfigInForce;
 use sluice_catalog::refusals::NotBegun;
 
-use super::app::{self, Resolved};
+use super::app::{self, AppCommand};
 use crate::{files, settings};
 
 /// Sources of the settings of the start, to be read again.
@@ -25,7 +25,7 @@ pub struct Sources {
 
 impl Sources {
     /// Reads everything that a start reads, and looks at the files that a new worker needs.
-    pub fn read(&self) -> Result<(Loaded, Resolved), NotBegun> {
+    pub fn read(&self) -> Result<(ConfigInForce, AppCommand), NotBegun> {
         let loaded = settings::load_in(&self.here, self.config.as_deref(), self.flags.clone())?;
         let start = app::resolve(&loaded, self)?;
         files::check_node(&loaded, &start)?;

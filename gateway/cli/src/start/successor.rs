@@ -9,7 +9,7 @@ use std::time::Duration;
 use sluice_catalog::config::Config;
 use tokio::sync::oneshot;
 
-use super::handover::{Inherited, Offer, Wire, Word};
+use super::handover::{HandoverDescriptors, Offer, Wire, Word};
 use super::operator::Gateway;
 use super::{Exit, Failure, keep_tails, shutdown};
 
@@ -18,13 +18,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// The place that is to be taken.
 pub struct Succession {
-    pub inherited: Inherited,
+    pub inherited: HandoverDescriptors,
     stream: UnixStream,
 }
 
 impl Succession {
     pub fn receive() -> Result<Self, Failure> {
-        let (inherited, stream) = Inherited::receive().map_err(|error| {
+        let (inherited, stream) = HandoverDescriptors::receive().map_err(|error| {
             Failure::new(
                 Exit::Usage,
                 format!("a gateway starts this command when it is told to `sluice upgrade`: {error}"),
@@ -38,7 +38,7 @@ impl Succession {
         self.stream.try_clone().map_err(|error| Failure::new(Exit::Failed, error))
     }
 
-    pub fn into_parts(self) -> Result<(Inherited, Wire), Failure> {
+    pub fn into_parts(self) -> Result<(HandoverDescriptors, Wire), Failure> {
         let wire = Wire::new(self.stream).map_err(|error| Failure::new(Exit::Failed, error))?;
         Ok((self.inherited, wire))
     }

@@ -37,7 +37,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 const ATTEMPTS: u32 = 8;
 
 /// One request for an upgrade, with the way to answer it.
-pub type Wanted = (Upgrade, oneshot::Sender<Result<u32, UpgradeError>>);
+pub type UpgradeRequest = (Upgrade, oneshot::Sender<Result<u32, UpgradeError>>);
 
 /// Program and arguments of this process, to start it again.
 #[derive(Clone, Debug)]
@@ -144,7 +144,7 @@ pub async fn cleared_away(gateway: &Gateway) {
 }
 
 /// Serves requests for an upgrade until one has succeeded.
-pub async fn serve(gateway: Rc<Gateway>, estate: Estate, mut requests: mpsc::Receiver<Wanted>) -> Successor {
+pub async fn serve(gateway: Rc<Gateway>, estate: Estate, mut requests: mpsc::Receiver<UpgradeRequest>) -> Successor {
     let mut attempts = 0;
     loop {
         let Some((wanted, answer)) = requests.recv().await else { return std::future::pending().await };

@@ -12,14 +12,14 @@ use sluice_supervisor::{ProcessView, Supervisor};
 /// Numbers of one place. While a worker is replaced there are two in one place, of which the higher number counts, as two samples
 /// with the same labels are not allowed.
 #[derive(Default)]
-struct Place {
+struct SlotPeaks {
     utilization: Option<f64>,
     delay_s: Option<f64>,
     descriptors: Option<u64>,
     descriptors_max: Option<u64>,
 }
 
-impl Place {
+impl SlotPeaks {
     fn add(&mut self, view: &ProcessView) {
         let higher =
             |before: Option<f64>, now: Option<f64>| now.map(|now| before.unwrap_or_default().max(now)).or(before);
@@ -35,7 +35,7 @@ impl Place {
 pub(super) fn write(page: &mut Page, gate: &Gate, supervisor: &Supervisor) {
     let views: Vec<_> = gate.scheduler(|scheduler| scheduler.workers().collect());
     let known: Vec<_> = views.iter().map(|view| (view, supervisor.view(view.worker))).collect();
-    let mut places: BTreeMap<u32, Place> = BTreeMap::new();
+    let mut places: BTreeMap<u32, SlotPeaks> = BTreeMap::new();
     for (worker, view) in &known {
         places.entry(worker.instance).or_default().add(view);
     }

@@ -4,7 +4,7 @@ use sluice_catalog::errors::Code;
 use sluice_scheduler::RequestId;
 use smallvec::SmallVec;
 
-use crate::fate::{Cause, Judgement, Seen};
+use crate::fate::{ByteEvidence, Cause, Judgement};
 
 /// The part of a request that the exchange has to know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -187,7 +187,7 @@ pub enum Action {
     /// Ask the quarantine about the request, whose worker has died with it.
     Judge {
         /// Bytes that each side has had of it.
-        seen: Seen,
+        seen: ByteEvidence,
         /// The gateway's own part in the death.
         cause: Cause,
     },

@@ -4,7 +4,7 @@ use sluice_catalog::errors::Code;
 use sluice_scheduler::{RequestId, Time};
 
 use super::{Action, Actions, Ahead, Event, Exchange, Kind, Note, Phase, Settling, Timer};
-use crate::fate::Seen;
+use crate::fate::ByteEvidence;
 
 /// Times that workers may give a request back for one that holds no slot. That one may have got its slot again shortly before. A worker that
 /// continues has reported the end of a request that it has not ended, and the request would never get out of it.
@@ -159,7 +159,7 @@ impl Exchange {
             self.is_written = false;
             self.is_reported = false;
             self.timer = None;
-            self.seen = Seen::NOTHING;
+            self.seen = ByteEvidence::NOTHING;
             return actions.push(Action::Connect);
         }
         self.settle(Settling::Closed, now, actions);
@@ -220,7 +220,7 @@ impl Exchange {
         self.cause = cause;
         if is_unseen && !self.seen.heard {
             actions.push(Action::Close);
-            return self.judge(Seen::NOTHING, actions);
+            return self.judge(ByteEvidence::NOTHING, actions);
         }
         if self.phase == Phase::Ending {
             return self.judge(self.seen, actions);

@@ -4,10 +4,10 @@ use sluice_catalog::errors::Code;
 use sluice_scheduler::Time;
 
 use super::{Action, Actions, Event, Exchange, Kind, Note, Timer};
-use crate::fate::{Fate, Judgement, Seen, fate};
+use crate::fate::{ByteEvidence, Fate, Judgement, fate};
 
 /// Bytes as of a request whose answer cannot be given to the client any more: it is never sent again.
-const ANSWERED: Seen = Seen { sent: true, heard: true, unread: false };
+const ANSWERED: ByteEvidence = ByteEvidence { sent: true, heard: true, unread: false };
 
 impl Exchange {
     pub(super) fn while_orphaned(&mut self, now: Time, event: Event, actions: &mut Actions) {
@@ -46,7 +46,7 @@ impl Exchange {
             }
             Event::Withdrawn | Event::Busy { .. } => {
                 actions.push(Action::Close);
-                self.judge(if self.seen.heard { ANSWERED } else { Seen::NOTHING }, actions);
+                self.judge(if self.seen.heard { ANSWERED } else { ByteEvidence::NOTHING }, actions);
             }
             Event::ClientLeft { .. } => {
                 self.unwanted(now);

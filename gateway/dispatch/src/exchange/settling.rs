@@ -5,7 +5,7 @@ use sluice_catalog::errors::Code;
 use sluice_scheduler::Time;
 
 use super::{Action, Actions, Ahead, Event, Exchange, Note, Phase, Settling, Timer};
-use crate::fate::{Cause, Seen};
+use crate::fate::{ByteEvidence, Cause};
 
 impl Exchange {
     /// The connection is over.
@@ -83,9 +83,9 @@ impl Exchange {
             return self.finish(false, actions);
         }
         let seen = match why {
-            _ if is_unseen && !self.seen.heard => Seen::NOTHING,
+            _ if is_unseen && !self.seen.heard => ByteEvidence::NOTHING,
             Settling::Closed => self.seen,
-            _ => Seen { sent: true, heard: true, unread: false },
+            _ => ByteEvidence { sent: true, heard: true, unread: false },
         };
         self.judge(seen, actions);
     }

@@ -92,7 +92,6 @@ pub const TIMERS: [TimerRow; 7] = [
 
 impl Timer {
     /// Duration, microseconds.
-    #[must_use]
     pub fn us(self) -> u64 {
         TIMERS.iter().find(|row| row.timer == self).map_or(0, |row| row.ms * 1000)
     }

@@ -4,7 +4,7 @@ use sluice_catalog::errors::Code;
 use sluice_scheduler::Time;
 
 use super::{Action, Actions, Ahead, Event, Exchange, Kind, Note, Phase};
-use crate::fate::Seen;
+use crate::fate::ByteEvidence;
 
 impl Exchange {
     pub(super) fn while_queued(&mut self, now: Time, event: Event, actions: &mut Actions) {
@@ -79,7 +79,7 @@ impl Exchange {
             Event::Exited { cause, .. } => {
                 self.cause = cause;
                 actions.push(Action::Close);
-                self.judge(Seen::NOTHING, actions);
+                self.judge(ByteEvidence::NOTHING, actions);
             }
             Event::ClientLeft { is_shown } => {
                 self.unwanted(now);

@@ -5,12 +5,12 @@ mod model;
 use model::{Choices, Model};
 
 /// Xorshift, with an end.
-struct Seeded {
+struct Xorshift {
     state: u64,
     left: u32,
 }
 
-impl Choices for Seeded {
+impl Choices for Xorshift {
     fn below(&mut self, bound: u64) -> Option<u64> {
         self.left = self.left.checked_sub(1)?;
         self.state ^= self.state << 13;
@@ -29,7 +29,7 @@ fn number(name: &str, default: u64) -> u64 {
 fn i1_i5_i10_hold_whatever_happens_to_an_exchange() {
     let first = number("SLUICE_SEED", 20_250_101);
     for seed in first..first + number("SLUICE_SIM_EXCHANGES", 100_000) {
-        let mut choices = Seeded { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, left: 90 };
+        let mut choices = Xorshift { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, left: 90 };
         let Some(mut model) = Model::new(&mut choices) else { continue };
         if let Err(broken) = model.live(&mut choices) {
             panic!(

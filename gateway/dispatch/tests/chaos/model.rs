@@ -1,7 +1,9 @@
 //! An exchange under any events in any order, and what must hold whatever they are. The events are drawn from a list of numbers, so
 //! that a seed and a fuzzer can both choose them.
 
-use sluice_dispatch::{Action, Actions, Ahead, Cause, Event, Exchange, Held, Judgement, Kind, Patience, Phase};
+use sluice_dispatch::{
+    Action, Actions, Ahead, Cause, Event, Exchange, Judgement, Kind, Patience, Phase, QuarantineRule,
+};
 use sluice_scheduler::{RequestId, Time};
 
 /// What is known of the request by watching it from outside.
@@ -104,7 +106,7 @@ impl Model {
     }
 
     fn judgement(&self, bits: u64) -> Judgement {
-        let held = [None, Some(Held::Refused), Some(Held::Probed), None];
+        let held = [None, Some(QuarantineRule::Refused), Some(QuarantineRule::Probed), None];
         Judgement {
             is_safe: self.watch.is_safe,
             was_shared: bits & 1 == 1,

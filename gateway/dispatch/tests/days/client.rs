@@ -1,6 +1,6 @@
 //! Clients, and what they get.
 
-use sluice_dispatch::Event as Told;
+use sluice_dispatch::Event as ExchangeEvent;
 use sluice_dispatch::Phase;
 use sluice_scheduler::{Event, RequestId};
 
@@ -40,7 +40,7 @@ impl Day {
         }
         if how == Departure::HalfCloses {
             self.reached.insert("a client closes its half");
-            return self.tell(number, Told::ClientHalfClosed { is_shown: true });
+            return self.tell(number, ExchangeEvent::ClientHalfClosed { is_shown: true });
         }
         request.client.has_left = true;
         let is_queued = request.exchange.phase() == Phase::Queued;
@@ -49,7 +49,7 @@ impl Day {
         } else {
             "a client leaves a request at a worker"
         });
-        self.tell(number, Told::ClientLeft { is_shown: true });
+        self.tell(number, ExchangeEvent::ClientLeft { is_shown: true });
         if is_queued {
             self.tell_scheduler(Event::Left { request: number });
         }

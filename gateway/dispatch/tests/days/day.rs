@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
-use sluice_dispatch::{Action, Cause, Event as Told, Exchange, Kind, Patience, Phase};
+use sluice_dispatch::{Action, Cause, Event as ExchangeEvent, Exchange, Kind, Patience, Phase};
 use sluice_scheduler::{Event, Need, RequestId, Scheduler, Time, WorkerId};
 
 use crate::client::Client;
@@ -115,7 +115,7 @@ pub struct Day {
 #[derive(Clone, Copy, Debug)]
 pub enum Todo {
     Act(Action),
-    Tell(Told),
+    Tell(ExchangeEvent),
 }
 
 const PATIENCE: Patience = Patience { silence_us: 8_000_000, abandoned_us: 8_000_000 };
@@ -222,7 +222,7 @@ impl Day {
             if let Some(request) = self.requests.get_mut(&number) {
                 request.patience_told = request.exchange.patience_ends();
             }
-            self.tell(number, Told::TimedOut);
+            self.tell(number, ExchangeEvent::TimedOut);
             self.run_todo();
         }
     }
@@ -243,7 +243,7 @@ impl Day {
                 }
             }
             Happening::Connected { request, attempt } => self.connected(request, attempt),
-            Happening::LosesBody(request) => self.tell(request, Told::BodyLost),
+            Happening::LosesBody(request) => self.tell(request, ExchangeEvent::BodyLost),
             Happening::Heard(conn, out) => self.heard(conn, out),
             Happening::Reported { worker, request } => self.reported(worker, request),
             Happening::Busy(worker, request, by) => self.busy(worker, request, by),

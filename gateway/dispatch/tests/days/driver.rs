@@ -1,7 +1,7 @@
 //! A request's task: what comes on its connection becomes events, and its exchange's actions are carried out, as
 //! `gateway/proxy/src/upstream/driver.rs` does.
 
-use sluice_dispatch::{Action, Event as Told, Held, Judgement, Note, Phase};
+use sluice_dispatch::{Action, Event as ExchangeEvent, Judgement, Note, Phase, QuarantineRule};
 use sluice_scheduler::{Event, RequestId};
 
 use crate::day::{Conn, Day, Happening, Out, Todo, WIRE_US};
@@ -80,7 +80,7 @@ impl Day {
         let Some(request) = self.requests.get(&number) else { return };
         let Some(worker) = request.worker.filter(|_| request.attempt == attempt && request.has_lease) else { return };
         if !self.process(worker).is_alive {
-            return self.tell(number, Told::ConnectFailed);
+            return self.tell(number, ExchangeEvent::ConnectFailed);
         }
         self.conns_total += 1;
         let conn = self.conns_total;
@@ -90,7 +90,7 @@ impl Day {
         if let Some(request) = self.requests.get_mut(&number) {
             request.conn = Some(conn);
         }
-        self.tell(number, Told::Connected);
+        self.tell(number, ExchangeEvent::Connected);
     }
 
     fn writes_request(&mut self, number: RequestId) {
@@ -111,7 +111,7 @@ impl Day {
             self.after(WIRE_US, Happening::Delivered(worker, letter));
         }
         let is_whole = !plan.loses_body;
-        self.todo.push_back((number, Todo::Tell(Told::Wrote { is_whole, is_one_piece: is_whole })));
+        self.todo.push_back((number, Todo::Tell(ExchangeEvent::Wrote { is_whole, is_one_piece: is_whole })));
         if plan.loses_body {
             self.reached.insert("a body is lost");
             self.after(WIRE_US * 2, Happening::LosesBody(number));
@@ -158,9 +158,9 @@ impl Day {
                 request.conn = None;
             }
             self.conns.remove(&conn_number);
-            return self.tell(number, Told::Closed { is_reset });
+            return self.tell(number, ExchangeEvent::Closed { is_reset });
         }
-        self.tell(number, Told::Heard);
+        self.tell(number, ExchangeEvent::Heard);
         self.run_todo();
         let (Out::Head { of, .. } | Out::Piece(of) | Out::Whole(of) | Out::StreamHead(of) | Out::NoHttp(of)) = out
         else {
@@ -168,25 +168,25 @@ impl Day {
         };
         // Tokens in heads tell whose answer it is, but on a connection that has carried this one alone.
         if of != number && carried > 1 {
-            return self.tell(number, Told::Foreign);
+            return self.tell(number, ExchangeEvent::Foreign);
         }
         let request = &self.requests[&number];
         match out {
-            Out::NoHttp(_) => self.tell(number, Told::Malformed),
+            Out::NoHttp(_) => self.tell(number, ExchangeEvent::Malformed),
             _ if !request.exchange.forwards() => {}
             Out::Head { is_until_close, .. } => {
                 self.passes(number, of);
-                self.tell(number, Told::HeadCame { is_until_close });
+                self.tell(number, ExchangeEvent::HeadCame { is_until_close });
             }
             Out::Piece(_) => self.passes(number, of),
             Out::StreamHead(_) => {
                 self.passes(number, of);
-                self.tell(number, Told::StreamCame);
+                self.tell(number, ExchangeEvent::StreamCame);
             }
             Out::Whole(_) => {
                 self.passes(number, of);
                 self.completes(number);
-                self.tell(number, Told::Completed { is_reusable: true });
+                self.tell(number, ExchangeEvent::Completed { is_reusable: true });
             }
             Out::Close { .. } => {}
         }
@@ -230,10 +230,10 @@ impl Day {
             is_safe: request.plan.is_safe,
             was_shared: request.orphaned.is_some_and(|(_, is_shared)| is_shared),
             was_parked: false,
-            held: request.plan.is_quarantined.then_some(Held::Refused),
+            held: request.plan.is_quarantined.then_some(QuarantineRule::Refused),
             deaths: 1,
         };
-        self.tell(number, Told::Judged(judgement));
+        self.tell(number, ExchangeEvent::Judged(judgement));
     }
 
     /// The last action of a try: the slot goes back (I1).
@@ -330,6 +330,6 @@ impl Day {
             request.has_lease = true;
             request.conn = conn;
         }
-        self.tell(by, Told::StillOpen);
+        self.tell(by, ExchangeEvent::StillOpen);
     }
 }

@@ -1,6 +1,6 @@
 //! The gateway: the real scheduler, and what carries its actions out, as `gateway/proxy/src/gate` does.
 
-use sluice_dispatch::{Ahead, Cause, Event as Told, Phase};
+use sluice_dispatch::{Ahead, Cause, Event as ExchangeEvent, Phase};
 use sluice_scheduler::{Action, Event, KillReason, RequestId, WorkerId};
 
 use crate::day::{Day, Happening, Todo};
@@ -30,7 +30,7 @@ impl Day {
     }
 
     /// Tells an exchange. Its task carries out what follows.
-    pub fn tell(&mut self, number: RequestId, event: Told) {
+    pub fn tell(&mut self, number: RequestId, event: ExchangeEvent) {
         let Some(request) = self.requests.get_mut(&number) else { return };
         let mut actions = sluice_dispatch::Actions::new();
         let before = request.exchange.phase();
@@ -44,10 +44,10 @@ impl Day {
         match action {
             Action::Dispatch { request, worker } => self.dispatch(request, worker, false),
             Action::Hand { request, worker } => self.dispatch(request, worker, true),
-            Action::Begins { request, .. } => self.tell(request, Told::Begun),
+            Action::Begins { request, .. } => self.tell(request, ExchangeEvent::Begun),
             Action::TakeBack { worker } => self.take_back(worker),
             Action::Refuse { request, .. } => {
-                self.tell(request, Told::Unwanted);
+                self.tell(request, ExchangeEvent::Unwanted);
                 self.is_answered(request, "a request is refused");
             }
             Action::Orphaned { request, arrived, is_shared, .. } => {
@@ -105,9 +105,9 @@ impl Day {
         request.worker = Some(worker);
         request.has_lease = true;
         request.conn = reused;
-        self.tell(number, Told::Assigned { is_ahead, is_reused: reused.is_some() });
+        self.tell(number, ExchangeEvent::Assigned { is_ahead, is_reused: reused.is_some() });
         if is_dying {
-            self.tell(number, Told::Dying);
+            self.tell(number, ExchangeEvent::Dying);
         }
     }
 
@@ -149,7 +149,7 @@ impl Day {
         for number in self.handed_to(worker) {
             if self.requests.get(&number).is_some_and(|request| numbers.contains(&request.handed_as)) {
                 self.reached.insert("a handed request is taken back");
-                self.tell(number, Told::Withdrawn);
+                self.tell(number, ExchangeEvent::Withdrawn);
             }
         }
     }
@@ -180,7 +180,7 @@ impl Day {
         if is_news {
             self.reached.insert("a worker is given up");
             for number in self.at_worker(worker).collect::<Vec<_>>() {
-                self.tell(number, Told::Dying);
+                self.tell(number, ExchangeEvent::Dying);
             }
         }
         self.tell_scheduler(Event::Faulted { worker });
@@ -201,7 +201,7 @@ impl Day {
         for number in self.at_worker(worker).collect::<Vec<_>>() {
             let Some(request) = self.requests.get(&number) else { continue };
             let is_unseen = request.exchange.ahead() != Ahead::No && unseen.contains(&request.handed_as);
-            self.tell(number, Told::Exited { is_unseen, cause });
+            self.tell(number, ExchangeEvent::Exited { is_unseen, cause });
         }
         self.tell_scheduler(Event::Exited { worker });
     }
@@ -218,7 +218,7 @@ impl Day {
         if !is_its {
             return;
         }
-        self.tell(number, Told::Reported);
+        self.tell(number, ExchangeEvent::Reported);
         let plan = self.plan_of(number);
         self.tell_scheduler(Event::Measured { class: plan.need.class, cost_us: plan.cost_us });
     }
@@ -230,7 +230,7 @@ impl Day {
             .get(&number)
             .is_some_and(|request| request.worker == Some(worker) && (request.has_lease || request.has_stream));
         if is_held {
-            self.tell(number, Told::Busy { by, is_open });
+            self.tell(number, ExchangeEvent::Busy { by, is_open });
         }
     }
 

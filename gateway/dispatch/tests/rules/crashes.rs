@@ -1,12 +1,12 @@
 //! Workers that close connections, and that exit.
 
 use sluice_catalog::errors::Code;
-use sluice_dispatch::{Action, Cause, Event, Kind, Note, Phase, Seen};
+use sluice_dispatch::{Action, ByteEvidence, Cause, Event, Kind, Note, Phase};
 
 use super::support::*;
 
 fn judge(sent: bool, heard: bool, unread: bool) -> Action {
-    Action::Judge { seen: Seen { sent, heard, unread }, cause: Cause::Own }
+    Action::Judge { seen: ByteEvidence { sent, heard, unread }, cause: Cause::Own }
 }
 
 #[test]

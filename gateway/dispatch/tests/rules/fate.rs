@@ -1,17 +1,17 @@
 //! The rules of I5, for each thing that can be known of a request whose worker has died.
 
 use sluice_catalog::errors::Code;
-use sluice_dispatch::{Cause, Fate, Held, Judgement, Seen, fate};
+use sluice_dispatch::{ByteEvidence, Cause, Fate, Judgement, QuarantineRule, fate};
 
-const NOTHING: Seen = Seen::NOTHING;
-const SENT: Seen = Seen { sent: true, heard: false, unread: false };
-const HEARD: Seen = Seen { sent: true, heard: true, unread: false };
+const NOTHING: ByteEvidence = ByteEvidence::NOTHING;
+const SENT: ByteEvidence = ByteEvidence { sent: true, heard: false, unread: false };
+const HEARD: ByteEvidence = ByteEvidence { sent: true, heard: true, unread: false };
 
-fn judged(is_safe: bool, was_shared: bool, held: Option<Held>) -> Judgement {
+fn judged(is_safe: bool, was_shared: bool, held: Option<QuarantineRule>) -> Judgement {
     Judgement { is_safe, was_shared, was_parked: false, held, deaths: 1 }
 }
 
-fn get(seen: Seen, cause: Cause, was_retried: bool, held: Option<Held>) -> Fate {
+fn get(seen: ByteEvidence, cause: Cause, was_retried: bool, held: Option<QuarantineRule>) -> Fate {
     fate(seen, cause, was_retried, judged(true, false, held))
 }
 
@@ -43,10 +43,10 @@ fn i5_an_unsafe_request_gets_another_worker_only_if_none_saw_it() {
 
 #[test]
 fn a_request_in_quarantine_gets_no_further_worker() {
-    assert_eq!(get(SENT, Cause::Own, false, Some(Held::Refused)), Fate::Fail(Code::RequestQuarantined));
-    assert_eq!(get(NOTHING, Cause::Own, false, Some(Held::Refused)), Fate::Fail(Code::RequestQuarantined));
-    assert_eq!(get(SENT, Cause::Own, true, Some(Held::Refused)), Fate::Fail(Code::WorkerDied));
-    assert_eq!(get(HEARD, Cause::Own, false, Some(Held::Refused)), Fate::Fail(Code::WorkerDied));
-    assert_eq!(get(SENT, Cause::Own, false, Some(Held::Probed)), Fate::Fail(Code::RequestQuarantined));
-    assert_eq!(get(NOTHING, Cause::Own, false, Some(Held::Probed)), Fate::Again, "no worker has seen it");
+    assert_eq!(get(SENT, Cause::Own, false, Some(QuarantineRule::Refused)), Fate::Fail(Code::RequestQuarantined));
+    assert_eq!(get(NOTHING, Cause::Own, false, Some(QuarantineRule::Refused)), Fate::Fail(Code::RequestQuarantined));
+    assert_eq!(get(SENT, Cause::Own, true, Some(QuarantineRule::Refused)), Fate::Fail(Code::WorkerDied));
+    assert_eq!(get(HEARD, Cause::Own, false, Some(QuarantineRule::Refused)), Fate::Fail(Code::WorkerDied));
+    assert_eq!(get(SENT, Cause::Own, false, Some(QuarantineRule::Probed)), Fate::Fail(Code::RequestQuarantined));
+    assert_eq!(get(NOTHING, Cause::Own, false, Some(QuarantineRule::Probed)), Fate::Again, "no worker has seen it");
 }

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each user takes its own part")]
 
 use sluice_http1::{
-    ChunkedDecoder, HeadLimits, HeadReader, Parse, Received, parse_request, parse_response, write_request_start,
+    ChunkedDecoder, HeadLimits, HeadReader, Parse, WireHead, parse_request, parse_response, write_request_start,
 };
 use sluice_message::{Method, Rejection, forwardable};
 
@@ -44,7 +44,7 @@ pub fn request_head(input: &[u8], step: usize) {
 }
 
 /// A rewritten request is accepted, means the same, and rewrites to the same bytes.
-pub fn rewritten_request(received: &Received) {
+pub fn rewritten_request(received: &WireHead) {
     if received.head.authority.is_empty() {
         return;
     }
@@ -73,14 +73,14 @@ pub fn rewritten_request(received: &Received) {
     assert_eq!(text.split("\r\n").filter(|line| line.starts_with("host:")).count(), 1, "{text}");
 }
 
-fn rewrite(received: &Received) -> Vec<u8> {
+fn rewrite(received: &WireHead) -> Vec<u8> {
     let mut out = Vec::new();
     write_request_start(&mut out, &received.head, received.framing, received.upgrade.as_deref(), |_, _| true);
     out.extend_from_slice(b"\r\n");
     out
 }
 
-fn end_to_end(received: &Received) -> Vec<(&str, &[u8])> {
+fn end_to_end(received: &WireHead) -> Vec<(&str, &[u8])> {
     let is_rewritten = |name: &str| name.eq_ignore_ascii_case("host") || name.eq_ignore_ascii_case("content-length");
     forwardable(&received.head.fields).filter(|(name, _)| !is_rewritten(name)).collect()
 }

@@ -1,7 +1,7 @@
 //! What the tests of request heads share.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use sluice_http1::{HeadLimits, Parse, Received, parse_request};
+use sluice_http1::{HeadLimits, Parse, WireHead, parse_request};
 use sluice_message::Reject;
 
 /// Small, so that tests reach them.
@@ -9,7 +9,7 @@ pub const LIMITS: HeadLimits =
     HeadLimits { request_line_bytes_max: 200, headers_bytes_max: 2000, headers_count_max: 40 };
 
 /// The head of an input that must be accepted whole.
-pub fn accept(input: impl AsRef<[u8]>) -> Received {
+pub fn accept(input: impl AsRef<[u8]>) -> WireHead {
     let input = input.as_ref();
     match parse_request(input, &LIMITS) {
         Ok(Parse::Complete { received, consumed }) => {

@@ -11,7 +11,6 @@ pub enum Stream {
 
 impl Stream {
     /// The name in the log.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Stdout => "stdout",
@@ -45,7 +44,6 @@ impl Level {
     }
 
     /// The name in the log.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Debug => "debug",

@@ -19,7 +19,6 @@ impl Step {
     pub const ALL: [Self; 4] = [Self::Render, Self::Stale, Self::Shell, Self::Refuse];
 
     /// The name in logs, metrics and `status --json`.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Render => "render",
@@ -47,7 +46,6 @@ impl Session {
     pub const ALL: [Self; 3] = [Self::Kept, Self::Moved, Self::New];
 
     /// The name in logs and metrics.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Kept => "kept",
@@ -78,7 +76,6 @@ impl CacheUse {
     pub const ALL: [Self; 5] = [Self::Hit, Self::Stale, Self::Joined, Self::Miss, Self::Bypass];
 
     /// The name in logs and metrics.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Hit => "hit",
@@ -113,7 +110,6 @@ impl IncludeEnd {
     pub const ALL: [Self; 6] = [Self::Sent, Self::Alt, Self::Late, Self::Failed, Self::Refused, Self::Malformed];
 
     /// The name in metrics.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Sent => "sent",
@@ -180,7 +176,6 @@ impl Alarm {
     ];
 
     /// The name in logs, metrics and `status --json`.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::SteadyQueue => "steady_queue",

@@ -57,7 +57,6 @@ impl Outcome {
     ];
 
     /// The name in logs, metrics and `status --json`.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Answered => "answered",
@@ -79,14 +78,12 @@ impl Outcome {
     }
 
     /// Whether a worker's answer went to the client as the worker meant it.
-    #[must_use]
     pub const fn is_answered(self) -> bool {
         matches!(self, Self::Answered | Self::AppError | Self::Upgraded | Self::StreamIdle)
     }
 
     /// Whether the request failed through no fault of the client. The only definition behind error rates, monitors and
     /// traces.
-    #[must_use]
     pub const fn is_failure(self) -> bool {
         match self {
             Self::AppError
@@ -108,7 +105,6 @@ impl Outcome {
     }
 
     /// Whether the gateway itself turned the request down.
-    #[must_use]
     pub const fn is_refused(self) -> bool {
         matches!(self, Self::Rejected | Self::Quarantined | Self::Shed)
     }

@@ -2,7 +2,7 @@
 
 /// Reason for the replacement of a healthy worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Recycled {
+pub enum RecycleCause {
     /// Number of requests.
     Requests,
     /// Memory of the worker.
@@ -13,12 +13,11 @@ pub enum Recycled {
     Overdue,
 }
 
-impl Recycled {
+impl RecycleCause {
     /// Every reason.
     pub const ALL: [Self; 4] = [Self::Requests, Self::Memory, Self::Socket, Self::Overdue];
 
     /// The name in logs and metrics.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Requests => "requests",
@@ -57,7 +56,6 @@ pub enum RunTime {
 
 impl RunTime {
     /// Half of the run decides. Times are microseconds.
-    #[must_use]
     pub fn of(run_us: u64, cpu_us: Option<u64>, queued_us: Option<u64>) -> Option<Self> {
         let cpu_us = cpu_us?;
         let is_half = |part_us: u64| part_us.saturating_mul(2) >= run_us;
@@ -73,7 +71,6 @@ impl RunTime {
     }
 
     /// The name in logs and `status --json`.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Computing => "computing",
@@ -130,7 +127,6 @@ impl ExitReason {
     ];
 
     /// The name in logs and metrics.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Exited => "exited",

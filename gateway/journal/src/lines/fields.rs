@@ -3,22 +3,22 @@
 use std::collections::HashMap;
 
 use sluice_catalog::config::LogFields;
-use sluice_catalog::logfields::{COMMON, LINES, name};
+use sluice_catalog::logfields::{LOG, name};
 
 use crate::encode::{bounded, escaped, hex, milliseconds, number};
 
 /// A field's own name, and its key under another name: comma, quotes and colon included.
-type Renamed = (&'static [u8], Box<[u8]>);
+type FieldAlias = (&'static [u8], Box<[u8]>);
 
 /// Keys of all fields under a convention's names, as the bytes that stand before a value.
 pub(crate) struct Names {
     pub(crate) fields: LogFields,
-    by_event: HashMap<&'static str, Vec<Renamed>>,
+    by_event: HashMap<&'static str, Vec<FieldAlias>>,
 }
 
 impl Names {
     pub(crate) fn new(fields: LogFields) -> Self {
-        let of_event = |event: &'static str, names: &[&'static str]| -> Vec<Renamed> {
+        let of_event = |event: &'static str, names: &[&'static str]| -> Vec<FieldAlias> {
             let key = |field: &&'static str| {
                 (field.as_bytes(), format!(",\"{}\":", name(fields, event, field)).into_bytes().into())
             };
@@ -26,11 +26,13 @@ impl Names {
         };
         let by_event = match fields {
             LogFields::Sluice => HashMap::new(),
-            LogFields::Otel | LogFields::Ecs => LINES
+            LogFields::Otel | LogFields::Ecs => LOG
+                .lines
                 .iter()
                 .map(|line| {
-                    let names: Vec<_> = COMMON.iter().chain(line.fields).map(|field| field.name).collect();
-                    (line.event, of_event(line.event, &names))
+                    let names: Vec<_> =
+                        LOG.common.iter().chain(&line.fields).map(|field| field.name.as_str()).collect();
+                    (line.event.as_str(), of_event(&line.event, &names))
                 })
                 .collect(),
         };
@@ -42,7 +44,7 @@ impl Names {
 pub(crate) struct Fields<'a> {
     pub(crate) out: &'a mut Vec<u8>,
     /// Empty for the names of the reference.
-    names: &'a [Renamed],
+    names: &'a [FieldAlias],
     /// Fields come in the order of the names, so that the next one is found at once.
     at: usize,
 }
@@ -54,7 +56,7 @@ impl<'a> Fields<'a> {
 
     pub(crate) fn key(&mut self, key: &[u8]) {
         let field = &key[2..key.len() - 2];
-        let is_it = |(name, _): &Renamed| *name == field;
+        let is_it = |(name, _): &FieldAlias| *name == field;
         let found = self.names[self.at..].iter().position(is_it).map(|ahead| self.at + ahead);
         match found.or_else(|| self.names.iter().position(is_it)) {
             Some(at) => {

@@ -81,7 +81,7 @@ pub(crate) type Key = (Alarm, Option<Rc<str>>);
 
 /// An alarm that is raised.
 #[derive(Clone, Debug)]
-pub(crate) struct Raised {
+pub(crate) struct AlarmState {
     pub(crate) since_ms: u64,
     pub(crate) text: String,
     /// Time at which the cause was first seen gone.
@@ -99,7 +99,7 @@ enum Sight {
 /// State of all alarms, bounded by the number of classes.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
-    raised: BTreeMap<Key, Raised>,
+    raised: BTreeMap<Key, AlarmState>,
     /// Time from which requests are held up.
     held_up_ms: Option<u64>,
     /// Time from which workers sleep while requests wait.
@@ -109,7 +109,7 @@ pub(crate) struct Judge {
 
 impl Judge {
     /// Alarms that are raised.
-    pub(crate) fn raised(&self) -> impl Iterator<Item = (&Key, &Raised)> {
+    pub(crate) fn raised(&self) -> impl Iterator<Item = (&Key, &AlarmState)> {
         self.raised.iter()
     }
 
@@ -140,7 +140,7 @@ impl Judge {
                 Entry::Vacant(_) if matches!(sight, Sight::Near(_)) => {}
                 Entry::Vacant(vacant) => {
                     changes.push(Change::Raised { key: vacant.key().clone(), text: text.clone() });
-                    vacant.insert(Raised { since_ms: now_ms, text, gone_ms: None });
+                    vacant.insert(AlarmState { since_ms: now_ms, text, gone_ms: None });
                 }
                 // The log has it as it was, the status as it is.
                 Entry::Occupied(mut raised) => raised.get_mut().text = text,

@@ -35,7 +35,7 @@ const KEPT_MS_MAX: u64 = 24 * 3600 * 1000;
 
 /// A class of which one request was slow.
 #[derive(Debug)]
-struct Armed {
+struct TailTrigger {
     usual_us: u64,
     tries: u32,
     /// Number of the class's latest slow request, counted over all classes.
@@ -63,7 +63,7 @@ struct UnderWay {
 /// Classes with slow requests, the profile in progress, and the profiles that are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Tails {
-    armed: HashMap<String, Armed>,
+    armed: HashMap<String, TailTrigger>,
     slow_total: u64,
     under_way: Option<UnderWay>,
     not_before: Option<Instant>,
@@ -93,7 +93,7 @@ impl Tails {
             let oldest = oldest.clone();
             self.armed.remove(&oldest);
         }
-        self.armed.insert(class.to_owned(), Armed { usual_us, tries: 0, slow_at });
+        self.armed.insert(class.to_owned(), TailTrigger { usual_us, tries: 0, slow_at });
     }
 
     /// Whether this request of the class is to be profiled, and how.

@@ -19,7 +19,7 @@ const STEP: usize = 256;
 
 /// Place of a page's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct BodyExtent {
     pub(super) segment: u64,
     pub(super) at: u64,
     pub(super) len: u32,
@@ -27,7 +27,7 @@ pub(super) struct Place {
 
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    pub(super) place: Place,
+    pub(super) place: BodyExtent,
     tags: Vec<Box<str>>,
     variant: u32,
     /// Time at which it was made stale, by [`crate::clock_ms`].
@@ -74,7 +74,7 @@ impl Book {
         self.bytes
     }
 
-    pub(super) fn put(&mut self, meta: PageMeta, place: Place) {
+    pub(super) fn put(&mut self, meta: PageMeta, place: BodyExtent) {
         let PageMeta { key, tags, variant } = meta;
         let bytes = PAGE_BYTES + key.len() + tags.iter().map(|tag| tag.len() + TAG_BYTES).sum::<usize>();
         let key: Rc<str> = key.into();
@@ -92,7 +92,7 @@ impl Book {
     }
 
     /// Puts these in the place of what there is of a page. `new` is counted already.
-    fn replace(&mut self, key: &Rc<str>, entries: Vec<Entry>, new: Option<Place>) {
+    fn replace(&mut self, key: &Rc<str>, entries: Vec<Entry>, new: Option<BodyExtent>) {
         let old = self.pages.remove(key).unwrap_or_default();
         self.index.remove(key, old.iter().flat_map(|entry| &entry.tags));
         for entry in &old {
@@ -110,7 +110,7 @@ impl Book {
     }
 
     /// Leaves out one that cannot be read.
-    pub(super) fn forget(&mut self, key: &str, place: Place) {
+    pub(super) fn forget(&mut self, key: &str, place: BodyExtent) {
         let entries = self.variants(key).iter().filter(|entry| entry.place != place).cloned().collect();
         self.replace(&key.into(), entries, None);
     }

@@ -40,14 +40,14 @@ pub struct Settings {
     /// Owner of the pages, and the rules by which they are kept. Those of another owner are taken away.
     pub owner: String,
     /// Treatment of pages that are there.
-    pub found: Found,
+    pub found: StartupPages,
     /// The gateway's clock.
     pub clock: Clock,
 }
 
 /// Treatment of pages that are found at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum StartupPages {
     /// Pages are used as they are.
     Kept,
     /// Pages count as stale.
@@ -58,7 +58,7 @@ pub enum Found {
 
 /// News for the gateway.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum DiskEvent {
     /// Directory in use, with so many pages of before.
     Ready(usize),
     /// Another gateway uses the directory.
@@ -97,7 +97,6 @@ impl Count {
     }
 
     /// Value of the counter.
-    #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -217,7 +216,7 @@ impl Disk {
     ///
     /// # Errors
     /// When there is no thread to be had.
-    pub fn start(settings: Settings) -> io::Result<(Self, mpsc::UnboundedReceiver<Heard>)> {
+    pub fn start(settings: Settings) -> io::Result<(Self, mpsc::UnboundedReceiver<DiskEvent>)> {
         let (wishes, wished) = std_mpsc::channel();
         let (tell, heard) = mpsc::unbounded_channel();
         let common = Arc::<Common>::default();
@@ -232,13 +231,11 @@ impl Disk {
     }
 
     /// Counts of results.
-    #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.common.counts
     }
 
     /// Whether pages are looked up and stored.
-    #[must_use]
     pub fn is_in_use(&self) -> bool {
         self.common.state() == State::InUse
     }
@@ -285,7 +282,6 @@ impl Disk {
 
     /// Purges there too. No look-up from now on finds what is meant; the receiver gets its word when no later gateway does either, even if
     /// this one is killed.
-    #[must_use]
     pub fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<()> {
         let (done, when_done) = oneshot::channel();
         let purged = PurgeMeta { purge: purge.clone(), is_soft, clock_ms: clock_ms() };
@@ -325,7 +321,6 @@ impl Disk {
     }
 
     /// Releases the directory, for another gateway, when all that was purged is written.
-    #[must_use]
     pub fn close(&self) -> oneshot::Receiver<()> {
         let (closed, when_closed) = oneshot::channel();
         let is_waiting = self.common.state() == State::Waiting;

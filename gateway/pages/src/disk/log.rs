@@ -7,10 +7,10 @@ use std::io;
 
 use bytes::Bytes;
 
-use super::book::{Book, Entry, Place};
+use super::book::{BodyExtent, Book, Entry};
 use super::folder::{Folder, Lock};
 use super::record::{self, Kind, PageMeta, PurgeMeta};
-use super::segment::{Condition, Said, Segment};
+use super::segment::{Condition, Segment, SegmentRecord};
 
 /// Number of segments of a full log; with more of them less goes at once.
 const SEGMENTS: u64 = 32;
@@ -88,8 +88,8 @@ impl Log {
             let mut segment = Segment::open(&self.folder, number)?;
             let book = &mut self.book;
             let condition = segment.replay(&self.identity, |said| match said {
-                Said::Page(meta, at, len) => book.put(meta, Place { segment: number, at, len }),
-                Said::Purge(purged) => {
+                SegmentRecord::Page(meta, at, len) => book.put(meta, BodyExtent { segment: number, at, len }),
+                SegmentRecord::Purge(purged) => {
                     let keys = book.meant(&purged.purge);
                     book.purge(&purged, &keys);
                 }
@@ -134,13 +134,13 @@ impl Log {
     ///
     /// # Errors
     /// Error of the file.
-    pub(super) fn read(&self, place: Place) -> io::Result<Bytes> {
+    pub(super) fn read(&self, place: BodyExtent) -> io::Result<Bytes> {
         let segment = self.segments.iter().find(|segment| segment.number == place.segment);
         segment.ok_or(io::ErrorKind::NotFound)?.read(place.at, place.len)
     }
 
     /// Leaves out one that cannot be read.
-    pub(super) fn forget(&mut self, key: &str, place: Place) {
+    pub(super) fn forget(&mut self, key: &str, place: BodyExtent) {
         self.book.forget(key, place);
     }
 
@@ -155,7 +155,7 @@ impl Log {
         }
         let (segment, at) = self.append(&head, body)?;
         let len = u32::try_from(body.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
-        self.book.put(meta, Place { segment, at, len });
+        self.book.put(meta, BodyExtent { segment, at, len });
         self.drop_dead()?;
         Ok(true)
     }

@@ -32,7 +32,7 @@ pub(super) enum Condition {
 
 /// Content of a record that stands behind the first one.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum SegmentRecord {
     /// A page, and place and length of its body.
     Page(PageMeta, u64, u32),
     Purge(PurgeMeta),
@@ -77,7 +77,7 @@ impl Segment {
     }
 
     /// Calls back for each record. What was torn off is taken away.
-    pub(super) fn replay(&mut self, identity: &str, mut take: impl FnMut(Said)) -> io::Result<Condition> {
+    pub(super) fn replay(&mut self, identity: &str, mut take: impl FnMut(SegmentRecord)) -> io::Result<Condition> {
         let mut input = BufReader::with_capacity(16 * 1024, &self.file);
         let mut at = input.seek(SeekFrom::Start(0))?;
         loop {
@@ -102,13 +102,13 @@ impl Segment {
                     }
                     None
                 }
-                Kind::Purge => meta.and_then(record::read).map(Said::Purge),
+                Kind::Purge => meta.and_then(record::read).map(SegmentRecord::Purge),
                 Kind::Page => {
                     let meta = match meta {
                         Some(meta) => record::read(meta),
                         None => self.meta_of(body_at, record.body_len),
                     };
-                    meta.map(|meta| Said::Page(meta, body_at, record.body_len))
+                    meta.map(|meta| SegmentRecord::Page(meta, body_at, record.body_len))
                 }
             };
             match said {

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bytes::Bytes;
-use sluice_cache::{Answered, Moment, Page, Policy, Reuse, Rule, StaleLimits, decode, storable};
+use sluice_cache::{Moment, Page, Policy, Reuse, Rule, StaleLimits, StorageCandidate, decode, storable};
 use sluice_catalog::snapshot::Purge;
 use sluice_message::{Fields, Method, RequestHead, ResponseHead, Scheme};
 use tempfile::TempDir;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, timeout};
 
-use super::client::{Disk, Found, Heard, Settings};
+use super::client::{Disk, DiskEvent, Settings, StartupPages};
 use super::folder::Folder;
 use super::log::Log;
 use super::record::{PageMeta, PurgeMeta};
@@ -33,7 +33,8 @@ fn policy() -> Policy {
     fields.push("Cache-Control", "public, max-age=600");
     let response = ResponseHead::new(200, fields);
     let (now, rule) = (Moment::default(), Rule::default());
-    storable(Answered { request: &request, response: &response, chosen: &[], rule, asked: now, came: now }).unwrap()
+    storable(StorageCandidate { request: &request, response: &response, chosen: &[], rule, asked: now, came: now })
+        .unwrap()
 }
 
 fn page(key: &str, tag: &str, body: &str) -> Outgoing {
@@ -405,14 +406,14 @@ fn settings(dir: &Path) -> Settings {
         dir: dir.to_owned(),
         bytes_max: LARGE,
         owner: "shop".to_owned(),
-        found: Found::Kept,
+        found: StartupPages::Kept,
         clock: Clock::since(Instant::now()),
     }
 }
 
-async fn started(settings: Settings) -> (Disk, UnboundedReceiver<Heard>, usize) {
+async fn started(settings: Settings) -> (Disk, UnboundedReceiver<DiskEvent>, usize) {
     let (disk, mut heard) = Disk::start(settings).unwrap();
-    let Some(Heard::Ready(pages)) = heard.recv().await else { panic!("it is not in use") };
+    let Some(DiskEvent::Ready(pages)) = heard.recv().await else { panic!("it is not in use") };
     (disk, heard, pages)
 }
 
@@ -466,13 +467,13 @@ fn i7_a_soft_purge_stays_one_over_restarts_and_ages_on() {
 #[test]
 fn pages_of_before_are_stale_or_gone_as_the_settings_say() {
     run(async || {
-        for found in [Found::Stale, Found::Dropped] {
+        for found in [StartupPages::Stale, StartupPages::Dropped] {
             let dir = TempDir::new().unwrap();
             let (disk, _heard, _) = started(settings(dir.path())).await;
             assert!(disk.store(page(KEY, "one", "body")));
             let _ = disk.close().await;
             let (disk, _heard, pages) = started(Settings { found, ..settings(dir.path()) }).await;
-            assert_eq!(pages, usize::from(found == Found::Stale));
+            assert_eq!(pages, usize::from(found == StartupPages::Stale));
             let page = look_up(&disk, KEY).await;
             let is_fresh = page.is_some_and(|page| {
                 matches!(page.policy.reuse(Moment::default(), StaleLimits::default()), Reuse::Fresh(_))
@@ -491,13 +492,13 @@ fn i7_a_second_gateway_waits_for_the_directory_and_then_knows_what_it_has_purged
             assert!(first.store(page(&format!("http://{key}.test/"), key, "body")));
         }
         let (second, mut heard) = Disk::start(settings(dir.path())).unwrap();
-        assert_eq!(heard.recv().await, Some(Heard::Busy));
+        assert_eq!(heard.recv().await, Some(DiskEvent::Busy));
         assert!(!second.is_in_use() && second.look_up("http://a.test/", &Fields::default()).await.is_none());
         // Nobody waits for a directory that may never come.
         let _ = second.purge(&Purge::Tag("a".to_owned()), false).await;
         assert!(!second.store(page("http://c.test/", "c", "body")));
         let _ = first.close().await;
-        assert_eq!(heard.recv().await, Some(Heard::Ready(1)));
+        assert_eq!(heard.recv().await, Some(DiskEvent::Ready(1)));
         assert!(look_up(&second, "http://a.test/").await.is_none());
         assert!(look_up(&second, "http://b.test/").await.is_some());
         let _ = second.close().await;
@@ -513,12 +514,12 @@ fn i7_more_purges_than_can_wait_take_everything_along() {
         let (first, _first_heard, _) = started(settings(dir.path())).await;
         assert!(first.store(page(KEY, "one", "body")));
         let (second, mut heard) = Disk::start(settings(dir.path())).unwrap();
-        assert_eq!(heard.recv().await, Some(Heard::Busy));
+        assert_eq!(heard.recv().await, Some(DiskEvent::Busy));
         for at in 0..10_002 {
             drop(second.purge(&Purge::Tag(format!("other {at}")), false));
         }
         let _ = first.close().await;
-        assert_eq!(heard.recv().await, Some(Heard::Ready(0)));
+        assert_eq!(heard.recv().await, Some(DiskEvent::Ready(0)));
     });
 }
 
@@ -549,7 +550,7 @@ fn a_directory_that_cannot_be_had_is_told_and_costs_nothing() {
         let dir = TempDir::new().unwrap();
         fs::write(dir.path().join("sluice-pages"), "a file").unwrap();
         let (disk, mut heard) = Disk::start(settings(dir.path())).unwrap();
-        assert!(matches!(heard.recv().await, Some(Heard::Unusable(_))));
+        assert!(matches!(heard.recv().await, Some(DiskEvent::Unusable(_))));
         assert!(heard.recv().await.is_none());
         assert!(!disk.store(page(KEY, "one", "body")));
         assert!(disk.look_up(KEY, &Fields::default()).await.is_none());

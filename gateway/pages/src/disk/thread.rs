@@ -14,7 +14,7 @@ use sluice_message::Fields;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
-use super::client::{Common, Found, Heard, Settings, State, Wish};
+use super::client::{Common, DiskEvent, Settings, StartupPages, State, Wish};
 use super::folder::{self, Folder, Unusable};
 use super::log::Log;
 use super::record::{PageMeta, PurgeMeta};
@@ -33,7 +33,7 @@ const CLEAR_EVERY: Duration = Duration::from_secs(1);
 pub(super) fn start(
     settings: Settings,
     wishes: Receiver<Wish>,
-    tell: UnboundedSender<Heard>,
+    tell: UnboundedSender<DiskEvent>,
     common: Arc<Common>,
 ) -> io::Result<()> {
     std::thread::Builder::new().name("pages-disk".to_owned()).spawn(move || {
@@ -44,7 +44,7 @@ pub(super) fn start(
             Ok(None) => {}
             Ok(Some(log)) => Keeper { settings, log, tell, common, paused: None, is_failing: false }.run(&wishes),
             Err(why) => {
-                let _ = tell.send(Heard::Unusable(why.to_string()));
+                let _ = tell.send(DiskEvent::Unusable(why.to_string()));
             }
         }
     })?;
@@ -54,7 +54,7 @@ pub(super) fn start(
 /// The end of the thread. After a fault nobody writes purges down, so no page may stay.
 struct End {
     dir: PathBuf,
-    tell: UnboundedSender<Heard>,
+    tell: UnboundedSender<DiskEvent>,
     common: Arc<Common>,
 }
 
@@ -72,7 +72,7 @@ impl Drop for End {
                 }
                 Err(error) => format!("a fault in the gateway has ended its thread, and pages are left there: {error}"),
             };
-            let _ = self.tell.send(Heard::Unusable(text));
+            let _ = self.tell.send(DiskEvent::Unusable(text));
         }
     }
 }
@@ -80,13 +80,13 @@ impl Drop for End {
 fn open(
     settings: &Settings,
     wishes: &Receiver<Wish>,
-    tell: &UnboundedSender<Heard>,
+    tell: &UnboundedSender<DiskEvent>,
     common: &Common,
 ) -> Result<Option<Log>, Unusable> {
     let folder = Folder::make(&settings.dir)?;
     let path = folder.path().to_owned();
     let failed = |error| Unusable::Io { path: path.clone(), error };
-    let lock = folder.lock(|| drop(tell.send(Heard::Busy)))?;
+    let lock = folder.lock(|| drop(tell.send(DiskEvent::Busy)))?;
     if !common.begin() {
         return Ok(None);
     }
@@ -109,9 +109,9 @@ fn open(
     }
     let identity = folder::identity(&settings.owner);
     let mut log = Log::open((folder, lock), identity, settings.bytes_max, &purges).map_err(failed)?;
-    if is_cleared || common.has_lost_purges.load(Ordering::SeqCst) || settings.found == Found::Dropped {
+    if is_cleared || common.has_lost_purges.load(Ordering::SeqCst) || settings.found == StartupPages::Dropped {
         log.clear().map_err(failed)?;
-    } else if settings.found == Found::Stale {
+    } else if settings.found == StartupPages::Stale {
         let all = PurgeMeta { purge: Purge::Prefix(String::new()), is_soft: true, clock_ms: clock_ms() };
         log.purge(&all).map_err(failed)?;
     }
@@ -129,7 +129,7 @@ fn open(
 struct Keeper {
     settings: Settings,
     log: Log,
-    tell: UnboundedSender<Heard>,
+    tell: UnboundedSender<DiskEvent>,
     common: Arc<Common>,
     paused: Option<Instant>,
     /// The operator knows that the disk fails.
@@ -139,7 +139,7 @@ struct Keeper {
 impl Keeper {
     fn run(mut self, wishes: &Receiver<Wish>) {
         self.common.set_state(State::InUse);
-        let _ = self.tell.send(Heard::Ready(self.log.size().0));
+        let _ = self.tell.send(DiskEvent::Ready(self.log.size().0));
         loop {
             self.measure();
             let wish = if self.log.is_poisoned() {
@@ -253,10 +253,10 @@ impl Keeper {
         if let Err(error) = done {
             self.common.counts.failed.add(u64::from(self.is_failing));
             if !self.is_failing {
-                let _ = self.tell.send(Heard::Fails(error.to_string()));
+                let _ = self.tell.send(DiskEvent::Fails(error.to_string()));
             }
         } else if self.is_failing {
-            let _ = self.tell.send(Heard::Works);
+            let _ = self.tell.send(DiskEvent::Works);
         }
         self.is_failing = is_failing;
     }

@@ -18,7 +18,7 @@ fn settings(dir: &TempDir) -> Settings {
         dir: dir.path().into(),
         bytes_max: 1 << 20,
         owner: "a test".to_owned(),
-        found: Found::Kept,
+        found: StartupPages::Kept,
         clock: Clock::since(Instant::now()),
     }
 }
@@ -92,6 +92,6 @@ fn policy() -> sluice_cache::Policy {
     let request = RequestHead { method: Method::Get, ..RequestHead::default() };
     let rule = sluice_cache::Rule::default();
     let answered =
-        sluice_cache::Answered { request: &request, response: &head, chosen: &[], rule, asked: now, came: now };
+        sluice_cache::StorageCandidate { request: &request, response: &head, chosen: &[], rule, asked: now, came: now };
     sluice_cache::storable(answered).unwrap()
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use super::{Change, Hotspots, Line, Place};
+use super::{Change, CodeLocation, HotLine, Hotspots};
 
 /// A figure of each line that has a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,7 +44,7 @@ enum Limit {
 pub struct Over {
     /// Place of the line.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: CodeLocation,
     /// The budget, as it was given.
     #[serde(serialize_with = "as_text")]
     pub budget: Budget,
@@ -88,7 +88,6 @@ impl Figure {
     pub const ALL: [Self; 5] = [Self::Worst, Self::Runs, Self::Total, Self::Own, Self::Collector];
 
     /// The word on the command line.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Worst => "worst",
@@ -100,9 +99,8 @@ impl Figure {
     }
 
     /// Milliseconds, or a number of runs.
-    #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "runs are far fewer than 2^53")]
-    pub fn value(self, line: &Line) -> f64 {
+    pub fn value(self, line: &HotLine) -> f64 {
         match self {
             Self::Worst => line.worst_ms,
             Self::Runs => line.runs_over as f64,
@@ -115,7 +113,6 @@ impl Figure {
 
 impl Budget {
     /// Lines of code that are over it.
-    #[must_use]
     pub fn over(self, report: &Hotspots) -> Vec<Over> {
         let lines = report.lines.iter().filter(|line| line.place.is_code());
         let of_busy = if report.busy_ms > 0.0 { 100.0 / report.busy_ms } else { 0.0 };
@@ -124,7 +121,6 @@ impl Budget {
     }
 
     /// Lines of code that have grown by more than it: times in each second watched, percents of a second.
-    #[must_use]
     pub fn over_growth(self, changes: &[Change]) -> Vec<Over> {
         let changes = changes.iter().filter(|change| change.place.is_code());
         let values = changes.map(|change| {
@@ -146,7 +142,7 @@ impl Budget {
         if matches!(self.limit, Limit::Percent(_)) { percent_of_ms } else { 1.0 }
     }
 
-    fn above<'p>(self, values: impl Iterator<Item = (&'p Place, f64)>) -> Vec<Over> {
+    fn above<'p>(self, values: impl Iterator<Item = (&'p CodeLocation, f64)>) -> Vec<Over> {
         let (Limit::Ms(limit) | Limit::Percent(limit) | Limit::Count(limit)) = self.limit;
         let over = values.filter(|(_, value)| *value > limit);
         let mut over: Vec<Over> =
@@ -156,7 +152,6 @@ impl Budget {
     }
 
     /// A value with the budget's unit.
-    #[must_use]
     pub fn show(self, value: f64) -> String {
         match self.limit {
             Limit::Ms(_) => format!("{value:.1} ms"),

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::{Hotspots, Line, Place};
+use super::{CodeLocation, HotLine, Hotspots};
 
 /// Change of a line between two profiles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
     /// Place of the line, afterwards if it is there.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: CodeLocation,
     /// Figures before; none if it is new.
     pub before: Option<Figures>,
     /// Figures after; none if it is gone.
@@ -36,14 +36,13 @@ pub struct Figures {
 }
 
 /// Compares, the largest effect first. A function is the same one if file and name are; lines may have moved.
-#[must_use]
 pub fn compare(before: &Hotspots, after: &Hotspots) -> Vec<Change> {
-    let mut of_before: HashMap<(&str, &str, &str), Vec<&Line>> = HashMap::new();
+    let mut of_before: HashMap<(&str, &str, &str), Vec<&HotLine>> = HashMap::new();
     for line in in_order(before) {
         of_before.entry(key(line)).or_default().push(line);
     }
     // Those that have not moved find each other first.
-    let mut found: HashMap<&Place, &Line> = HashMap::new();
+    let mut found: HashMap<&CodeLocation, &HotLine> = HashMap::new();
     for line in &after.lines {
         let Some(candidates) = of_before.get_mut(&key(line)) else { continue };
         if let Some(at) = candidates.iter().position(|candidate| candidate.place == line.place) {
@@ -76,29 +75,28 @@ pub fn compare(before: &Hotspots, after: &Hotspots) -> Vec<Change> {
 
 impl Change {
     /// Growth of the worst run, milliseconds.
-    #[must_use]
     pub fn worst_change_ms(&self) -> f64 {
         let worst = |figures: &Option<Figures>| figures.as_ref().map_or(0.0, |figures| figures.worst_ms);
         worst(&self.after) - worst(&self.before)
     }
 }
 
-fn in_order(report: &Hotspots) -> Vec<&Line> {
-    let mut lines: Vec<&Line> = report.lines.iter().collect();
+fn in_order(report: &Hotspots) -> Vec<&HotLine> {
+    let mut lines: Vec<&HotLine> = report.lines.iter().collect();
     lines.sort_by_key(|line| (line.place.line, line.place.column));
     lines
 }
 
-fn key(line: &Line) -> (&str, &str, &str) {
+fn key(line: &HotLine) -> (&str, &str, &str) {
     (&line.place.file, &line.place.function, &line.place.owner)
 }
 
-fn change(place: &Place, before: Option<Figures>, after: Option<Figures>) -> Change {
+fn change(place: &CodeLocation, before: Option<Figures>, after: Option<Figures>) -> Change {
     let self_ms = |figures: &Option<Figures>| figures.as_ref().map_or(0.0, |figures| figures.self_ms_per_s);
     Change { place: place.clone(), effect_ms_per_s: self_ms(&after) - self_ms(&before), before, after }
 }
 
-fn figures(line: &Line, report: &Hotspots) -> Figures {
+fn figures(line: &HotLine, report: &Hotspots) -> Figures {
     let per_s = |figure: f64| if report.duration_ms > 0.0 { figure * 1000.0 / report.duration_ms } else { 0.0 };
     #[allow(clippy::cast_precision_loss, reason = "runs are far fewer than 2^53")]
     let runs_over = line.runs_over as f64;

@@ -4,19 +4,19 @@ use std::collections::HashMap;
 
 use super::runs::Tally;
 use super::view::{Row, View};
-use super::{Hit, Line, Options, Place, ms};
+use super::{CodeLocation, Hit, HotLine, Options, ms};
 use crate::owner::path_of;
 use crate::profile::{Frame, Profile, ROOT};
 
 /// Lines within a function that are told.
 const HITS_MAX: usize = 10;
 
-pub(super) fn lines(profile: &Profile, view: &View, tallies: &[Tally], options: &Options) -> Vec<Line> {
+pub(super) fn lines(profile: &Profile, view: &View, tallies: &[Tally], options: &Options) -> Vec<HotLine> {
     let stacks = stacks(view, tallies.len());
     let mut hits = hits(profile);
     let rows = view.rows.iter().zip(tallies).zip(stacks).filter(|((_, tally), _)| tally.runs > 0);
-    let mut lines: Vec<Line> = rows
-        .map(|((row, tally), stacks)| Line {
+    let mut lines: Vec<HotLine> = rows
+        .map(|((row, tally), stacks)| HotLine {
             place: place(profile, row, options),
             worst_ms: ms(tally.worst_us),
             worst_at_ms: ms(tally.worst_at_us),
@@ -34,7 +34,7 @@ pub(super) fn lines(profile: &Profile, view: &View, tallies: &[Tally], options: 
         })
         .collect();
     let order =
-        |line: &Line| (line.place.file.clone(), line.place.line, line.place.column, line.place.function.clone());
+        |line: &HotLine| (line.place.file.clone(), line.place.line, line.place.column, line.place.function.clone());
     lines.sort_by(|a, b| {
         let by_time = b.worst_ms.total_cmp(&a.worst_ms).then(b.self_ms.total_cmp(&a.self_ms));
         by_time.then(b.total_ms.total_cmp(&a.total_ms)).then_with(|| order(a).cmp(&order(b)))
@@ -42,7 +42,7 @@ pub(super) fn lines(profile: &Profile, view: &View, tallies: &[Tally], options: 
     lines
 }
 
-fn place(profile: &Profile, row: &Row, options: &Options) -> Place {
+fn place(profile: &Profile, row: &Row, options: &Options) -> CodeLocation {
     match row {
         Row::Function(frame) => {
             let Frame { function, url, line, column, owner } = &profile.frames()[*frame as usize];
@@ -50,11 +50,15 @@ fn place(profile: &Profile, row: &Row, options: &Options) -> Place {
             let inside = file.strip_prefix(&options.directory).and_then(|rest| rest.strip_prefix('/'));
             let file = inside.filter(|_| !options.directory.is_empty()).map_or_else(|| file.clone(), str::to_owned);
             let function = if owner.is_entry() { String::new() } else { function.clone() };
-            Place { function, file, line: *line, column: *column, owner: owner.name().to_owned() }
+            CodeLocation { function, file, line: *line, column: *column, owner: owner.name().to_owned() }
         }
-        Row::Whole(owner) => {
-            Place { function: String::new(), file: String::new(), line: 0, column: 0, owner: owner.name().to_owned() }
-        }
+        Row::Whole(owner) => CodeLocation {
+            function: String::new(),
+            file: String::new(),
+            line: 0,
+            column: 0,
+            owner: owner.name().to_owned(),
+        },
     }
 }
 

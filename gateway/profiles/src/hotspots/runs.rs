@@ -62,12 +62,12 @@ struct Sweep<'s> {
     /// Outermost frame of that stack.
     entry: u32,
     /// The collector has run since then; and its node, for the time before it.
-    paused: Option<Paused>,
+    paused: Option<CollectorPause>,
     times: Times,
 }
 
 #[derive(Clone, Copy)]
-struct Paused {
+struct CollectorPause {
     at_us: u64,
     collector_us: u64,
     /// The collector's own node of the view.
@@ -85,7 +85,7 @@ impl Sweep<'_> {
         }
         if *owner == Owner::Collector {
             if self.paused.is_none() {
-                self.paused = Some(Paused { at_us, collector_us: self.times.collector_us, node: place });
+                self.paused = Some(CollectorPause { at_us, collector_us: self.times.collector_us, node: place });
                 self.enter(place, at_us);
             }
             self.times.collector_us += spent_us;

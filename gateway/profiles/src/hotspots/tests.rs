@@ -23,8 +23,8 @@ fn report(calls: &[Call], samples: &[(usize, i64)]) -> Hotspots {
     Hotspots::of(&profile(calls, samples), &options())
 }
 
-fn line<'r>(report: &'r Hotspots, name: &str) -> &'r Line {
-    let named = |line: &&Line| line.place.function == name || line.place.owner == name;
+fn line<'r>(report: &'r Hotspots, name: &str) -> &'r HotLine {
+    let named = |line: &&HotLine| line.place.function == name || line.place.owner == name;
     report.lines.iter().find(named).unwrap_or_else(|| panic!("no {name} in {:?}", report.lines))
 }
 
@@ -143,7 +143,7 @@ fn what_the_app_calls_counts_for_its_line_where_packages_are_folded() {
     assert_eq!(report.lines.len(), 3);
     assert_eq!(
         line(&report, "express").place,
-        Place { function: String::new(), file: String::new(), line: 0, column: 0, owner: "express".to_owned() }
+        CodeLocation { function: String::new(), file: String::new(), line: 0, column: 0, owner: "express".to_owned() }
     );
 
     let shown = Hotspots::of(&profile(&with_packages(), &samples), &Options { folds: false, ..options() });

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_dispatch::{Ahead, Event as Told};
+use sluice_dispatch::{Ahead, Event as ExchangeEvent};
 use sluice_scheduler::{Event, RequestId, WorkerId};
 use tokio::time::Instant;
 
@@ -60,7 +60,7 @@ impl Gate {
         for request in self.handed_to(worker) {
             if numbers.contains(&request.handed_as.get()) {
                 self.service.taken_back_total.set(self.service.taken_back_total.get() + 1);
-                request.tell(Told::Withdrawn);
+                request.tell(ExchangeEvent::Withdrawn);
             }
         }
     }

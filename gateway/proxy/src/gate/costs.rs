@@ -7,7 +7,7 @@ use sluice_scheduler::Event;
 
 use super::Gate;
 use sluice_classes::saved::{self, SavedError};
-use sluice_classes::{Change, Class, Listed, Traits};
+use sluice_classes::{Change, Class, ClassSummary, Traits};
 
 /// Number of requests of a light class of which one's CPU time is measured.
 pub(crate) const LIGHT_WEIGHT: u32 = 16;
@@ -122,7 +122,7 @@ impl Gate {
         ClassesSnapshot { cut_ms: cut_us.map(in_ms), classes }
     }
 
-    fn class_snapshot(&self, listed: &Listed, cpu_us_all: u64) -> ClassSnapshot {
+    fn class_snapshot(&self, listed: &ClassSummary, cpu_us_all: u64) -> ClassSnapshot {
         let scheduler = self.scheduler.borrow();
         let (costs, totals) = (scheduler.costs(), &listed.totals);
         let quantile_ms = |q| costs.quantile_us(listed.id, q).map(in_ms);

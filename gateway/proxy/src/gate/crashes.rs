@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sluice_dispatch::Cause;
 use sluice_scheduler::WorkerId;
-use sluice_supervisor::Held;
+use sluice_supervisor::InflightRequest;
 use tokio::time::Instant;
 
 use super::Gate;
@@ -16,12 +16,12 @@ use crate::upstream::WorkerRequest;
 
 impl Gate {
     /// Requests that the worker holds, oldest first, without the gateway's own and without their queries.
-    pub(super) fn held_by(&self, worker: WorkerId) -> Vec<Held> {
+    pub(super) fn held_by(&self, worker: WorkerId) -> Vec<InflightRequest> {
         let mut begun: Vec<_> = self.begun_by(worker).into_iter().filter(|exchange| !exchange.is_own).collect();
         begun.sort_by_key(|exchange| exchange.started.get());
         let told = begun.iter().map(|exchange| {
             let shown = exchange.describe();
-            Held {
+            InflightRequest {
                 request: exchange.request,
                 request_id: shown.id,
                 method: shown.method,

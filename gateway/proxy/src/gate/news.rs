@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use sluice_catalog::snapshot::CrashSnapshot;
-use sluice_observe::{Beat, Profiled, RequestName, RunTotals};
+use sluice_observe::{Beat, RequestName, RunTotals, TailReport};
 use sluice_scheduler::{Lane, RequestId, WorkerId};
 use sluice_supervisor::{Crash, RoutesGrown, RunsTold, Vitals};
 
@@ -48,7 +48,7 @@ impl Gate {
         }
     }
 
-    pub(super) fn note_profile(&self, worker: WorkerId, told: Profiled) {
+    pub(super) fn note_profile(&self, worker: WorkerId, told: TailReport) {
         let request = told.request;
         self.observer.tails.profiled(worker.0, told, || self.name_of_request(request));
     }

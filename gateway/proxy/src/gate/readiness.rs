@@ -9,7 +9,6 @@ use sluice_road::answers::edge::Readiness;
 
 /// Readiness by progress of work: a gateway whose workers are busy and finish requests is ready, however long a probe of
 /// the app itself would have to wait.
-#[must_use]
 pub fn readiness(gate: &Gate) -> Readiness {
     let (workers_ready, queue_length, has_free_slot) =
         gate.scheduler(|scheduler| (scheduler.ready_count(), scheduler.queue_length(), scheduler.has_free_slot()));

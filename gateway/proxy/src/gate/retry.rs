@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
-use sluice_dispatch::{Cause, Held, Judgement, Seen};
+use sluice_dispatch::{ByteEvidence, Cause, Judgement, QuarantineRule};
 use sluice_message::Method;
 use sluice_scheduler::{Event, RequestId, Time};
 use tokio::sync::Notify;
@@ -105,14 +105,14 @@ impl Gate {
     }
 
     /// Facts that the rules of I5 need about a request whose worker has exited.
-    pub(crate) async fn judge(&self, request: &WorkerRequest, seen: Seen, cause: Cause) -> Judgement {
+    pub(crate) async fn judge(&self, request: &WorkerRequest, seen: ByteEvidence, cause: Cause) -> Judgement {
         let orphan = self.orphan_of(request);
         let (held, deaths) = self.count_death(request, seen, cause, orphan).await;
         Judgement {
             is_safe: request.method.is_safe(),
             was_shared: orphan.shared,
             was_parked: orphan.is_parked,
-            held: held.map(|mode| if mode == Mode::Refused { Held::Refused } else { Held::Probed }),
+            held: held.map(|mode| if mode == Mode::Refused { QuarantineRule::Refused } else { QuarantineRule::Probed }),
             deaths,
         }
     }
@@ -148,7 +148,13 @@ impl Gate {
 
     /// Counts the death of a worker with this request. Returns the mode of the request if it is in quarantine now, and the number of
     /// workers that died with it.
-    async fn count_death(&self, job: &WorkerRequest, seen: Seen, cause: Cause, orphan: Orphan) -> (Option<Mode>, u32) {
+    async fn count_death(
+        &self,
+        job: &WorkerRequest,
+        seen: ByteEvidence,
+        cause: Cause,
+        orphan: Orphan,
+    ) -> (Option<Mode>, u32) {
         let target = job.target();
         let counts = seen.sent && !seen.unread && cause != Cause::Gateway;
         if !counts && !self.deaths.concerns(&job.method, target) {

@@ -16,7 +16,7 @@ use crate::upstream::Seat;
 use sluice_road::answers::Response;
 use sluice_road::answers::edge::Readiness;
 use sluice_road::request::passage::Request;
-use sluice_road::respond::Sent;
+use sluice_road::respond::SendOutcome;
 use sluice_road::sessions::Visit;
 use sluice_road::workers::{Answering, Workers};
 
@@ -55,7 +55,7 @@ impl Workers for Gate {
         super::readiness::readiness(self)
     }
 
-    fn record(&self, ended: Instant, request: Request, sent: &Sent) {
+    fn record(&self, ended: Instant, request: Request, sent: &SendOutcome) {
         Gate::record(self, ended, request, sent);
     }
 

@@ -20,7 +20,7 @@ use sluice_classes::{Class, Traits};
 use sluice_road::ActiveConfig;
 use sluice_road::request::passage::Request;
 use sluice_road::request::ticket::Ticket;
-use sluice_road::respond::Sent;
+use sluice_road::respond::SendOutcome;
 use sluice_wire::receive::body::Body;
 use sluice_wire::respond::answer::Answer;
 use tokio::time::Instant;
@@ -63,7 +63,7 @@ fn end(gate: &Rc<Gate>, request: RequestId, outcome: Outcome) {
     let answer = Rc::clone(&gate.requests.exchange(request).expect("a worker has it").answer);
     let mut passed = Request::new(std::net::Ipv4Addr::LOCALHOST.into());
     passed.ticket = Some(Ticket::new(Rc::clone(gate) as _, request, &answer));
-    gate.record(Instant::now(), passed, &Sent { outcome, status: 200, error: None, bytes_out: 0 });
+    gate.record(Instant::now(), passed, &SendOutcome { outcome, status: 200, error: None, bytes_out: 0 });
 }
 
 /// A request that the worker has, as the gate sees it: no task carries it out.
@@ -217,7 +217,7 @@ async fn i8_a_cost_that_no_request_can_have_counts_as_an_hour() {
                 gate.reported(
                     worker,
                     held(&gate, worker, class),
-                    &sluice_supervisor::Reported { cpu_us: Some(u64::MAX), ..Default::default() },
+                    &sluice_supervisor::CpuReport { cpu_us: Some(u64::MAX), ..Default::default() },
                 );
             }
             let took_us: Vec<_> = gate.classes.list().iter().map(|class| class.totals.cpu_us).collect();
@@ -239,7 +239,7 @@ async fn a_cost_that_is_not_the_requests_own_teaches_nothing_and_is_in_no_log_li
             let report = |cpu_us| {
                 let request = held(&gate, worker, gate.classify(&asked));
                 end(&gate, request, Outcome::Answered);
-                gate.reported(worker, request, &sluice_supervisor::Reported { cpu_us, ..Default::default() });
+                gate.reported(worker, request, &sluice_supervisor::CpuReport { cpu_us, ..Default::default() });
             };
             let mean_us = || gate.scheduler(|scheduler| scheduler.costs().class_mean_us(id));
             let took_us = || gate.classes.list()[0].totals.cpu_us;
@@ -270,13 +270,13 @@ async fn of_a_light_class_one_request_in_16_is_measured_until_one_outside_the_sa
         .run_until(async {
             let (gate, worker) = one_ready_worker_at("/nowhere.sock".into(), true);
             let asked = Traits { method: &Method::Get, host: "app", target: "/", body_bytes: 0 };
-            let report = |reported: sluice_supervisor::Reported<'_>| {
+            let report = |reported: sluice_supervisor::CpuReport<'_>| {
                 let request = held(&gate, worker, gate.classify(&asked));
                 end(&gate, request, Outcome::Answered);
                 gate.reported(worker, request, &reported);
             };
             let measured =
-                |cpu_us, weight| sluice_supervisor::Reported { cpu_us: Some(cpu_us), weight, ..Default::default() };
+                |cpu_us, weight| sluice_supervisor::CpuReport { cpu_us: Some(cpu_us), weight, ..Default::default() };
             let class = gate.classify(&asked);
             assert_eq!(gate.sample(&class), None, "nothing is known of it");
             (0..60).for_each(|_| report(measured(150, None)));
@@ -288,7 +288,7 @@ async fn of_a_light_class_one_request_in_16_is_measured_until_one_outside_the_sa
             let records = || gate.scheduler(|scheduler| scheduler.costs().records(class.id));
             let took_us = || gate.classes.list()[0].totals.cpu_us;
             let before = (records(), took_us());
-            report(sluice_supervisor::Reported::default());
+            report(sluice_supervisor::CpuReport::default());
             assert_eq!((records(), took_us()), (before.0, before.1 + 150), "counted with the class's mean");
             report(measured(80_000, Some(0)));
             assert_eq!((records(), took_us()), (before.0, before.1 + 300), "it teaches nothing");
@@ -331,7 +331,7 @@ async fn a_report_is_waited_for_until_its_worker_was_heard_without_it() {
             gate.reported(
                 worker,
                 request,
-                &sluice_supervisor::Reported { cpu_us: Some(1_300_000), ..Default::default() },
+                &sluice_supervisor::CpuReport { cpu_us: Some(1_300_000), ..Default::default() },
             );
             assert_eq!(emitted(&gate, 0), 1, "the report has come");
 
@@ -355,7 +355,7 @@ async fn a_report_waits_for_its_client_and_they_are_one_record() {
             let (gate, worker) = one_ready_worker_at("/nowhere.sock".into(), true);
             let request = held(&gate, worker, Class::default());
             let spent = || gate.observer.spending.report(None, None).after.map_or(0, |after| after.all.requests);
-            let report = sluice_supervisor::Reported { cpu_us: Some(3_000), ..Default::default() };
+            let report = sluice_supervisor::CpuReport { cpu_us: Some(3_000), ..Default::default() };
             gate.reported(worker, request, &report);
             gate.sweep(Instant::now() + Duration::from_secs(120));
             assert_eq!(spent(), 0, "its client still reads");

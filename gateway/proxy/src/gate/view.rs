@@ -8,7 +8,7 @@ use sluice_catalog::refusals::ProfileError;
 use sluice_catalog::snapshot::CurrentRequest;
 use sluice_compression::Counts;
 use sluice_journal::Event as Happening;
-use sluice_observe::Followed;
+use sluice_observe::RouteFollower;
 use sluice_scheduler::{Lane, Limits, Scheduler, Time, WorkerId, WorkerState, WorkerView};
 use tokio::time::Instant;
 
@@ -18,7 +18,6 @@ use sluice_road::ActiveConfig;
 
 impl Gate {
     /// Config in force. Two calls for one request may return different ones, as a reload can come in between.
-    #[must_use]
     pub fn config(&self) -> Rc<Config> {
         self.road.config()
     }
@@ -181,7 +180,7 @@ impl Gate {
     ///
     /// # Errors
     /// Where there is no such class.
-    pub fn follow_route(&self, route: &str) -> Result<Rc<Followed>, ProfileError> {
+    pub fn follow_route(&self, route: &str) -> Result<Rc<RouteFollower>, ProfileError> {
         let classes = self.classes.list();
         let held = self.requests.all_held();
         let held = held.iter().filter_map(|exchange| {

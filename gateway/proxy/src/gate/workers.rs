@@ -7,12 +7,12 @@ use std::time::Duration;
 use sluice_catalog::config::Config;
 use sluice_catalog::refusals::WarmUpError;
 use sluice_catalog::snapshot::Purge;
-use sluice_dispatch::{Cause, Event as Told, Phase};
+use sluice_dispatch::{Cause, Event as ExchangeEvent, Phase};
 use sluice_journal::{Event as Happening, Level};
-use sluice_observe::Profiled;
+use sluice_observe::TailReport;
 use sluice_scheduler::{Event, RequestId, Scheduler, WorkerId};
 use sluice_supervisor::{
-    Crash, DialInForce, Held, Host, PartsPurger, RenderedTold, Reported, RoutesGrown, RunsTold, Vitals,
+    CpuReport, Crash, DialInForce, Host, InflightRequest, PartsPurger, RenderedTold, RoutesGrown, RunsTold, Vitals,
 };
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
@@ -114,7 +114,7 @@ impl sluice_supervisor::Gate for Gate {
         self.note_crash(worker, crash);
     }
 
-    fn held(&self, worker: WorkerId) -> Vec<Held> {
+    fn held(&self, worker: WorkerId) -> Vec<InflightRequest> {
         self.held_by(worker)
     }
 
@@ -150,17 +150,17 @@ impl sluice_supervisor::Gate for Gate {
         self.take_routes(worker, told);
     }
 
-    fn reported(&self, worker: WorkerId, request: RequestId, reported: &Reported<'_>) {
+    fn reported(&self, worker: WorkerId, request: RequestId, reported: &CpuReport<'_>) {
         let exchange = self.requests.exchange(request);
         // A late word of the worker that died with it may come when another has it.
         let is_its = |exchange: &Rc<WorkerRequest>| exchange.answer.worker.get() == Some(worker);
         if let Some(exchange) = exchange.filter(is_its) {
-            exchange.tell(Told::Reported);
+            exchange.tell(ExchangeEvent::Reported);
             self.take_report(worker, &exchange, reported);
         }
     }
 
-    fn has_profiled(&self, worker: WorkerId, told: Profiled) {
+    fn has_profiled(&self, worker: WorkerId, told: TailReport) {
         self.note_profile(worker, told);
     }
 
@@ -173,20 +173,20 @@ impl sluice_supervisor::Gate for Gate {
 
     fn app_took(&self, worker: WorkerId, request: RequestId) {
         if let Some(request) = self.requests.held_by(worker, request) {
-            request.tell(Told::Taken);
+            request.tell(ExchangeEvent::Taken);
         }
     }
 
     fn waits_on(&self, worker: WorkerId, request: RequestId) {
         if let Some(request) = self.requests.held_by(worker, request) {
-            request.tell(Told::Waits);
+            request.tell(ExchangeEvent::Waits);
         }
     }
 
     fn busy(&self, worker: WorkerId, request: RequestId, by: RequestId) {
         let is_open = self.requests.unreported(worker, by).is_some();
         if let Some(request) = self.requests.held_by(worker, request) {
-            request.tell(Told::Busy { by, is_open });
+            request.tell(ExchangeEvent::Busy { by, is_open });
         }
     }
 
@@ -194,7 +194,7 @@ impl sluice_supervisor::Gate for Gate {
         for request in self.requests.of(worker) {
             let is_over = matches!(request.phase(), Phase::Settling(_)) || request.account.is_finished();
             if is_over && !request.is_reported() {
-                request.tell(Told::Reported);
+                request.tell(ExchangeEvent::Reported);
             }
         }
     }
@@ -241,7 +241,7 @@ impl Gate {
         let is_news = self.slots.borrow().get(&worker).is_some_and(|slots| slots.dies());
         if is_news {
             for request in self.requests.of(worker) {
-                request.tell(Told::Dying);
+                request.tell(ExchangeEvent::Dying);
             }
         }
         self.note_broken_warm_up(worker);

@@ -9,17 +9,17 @@ const PLACES: usize = 1024;
 const LATELY: Duration = Duration::from_secs(600);
 
 /// See the module's text.
-pub(crate) struct Answered {
+pub(crate) struct AnswerMarks {
     places: Box<[Option<(u64, Instant)>]>,
 }
 
-impl Default for Answered {
+impl Default for AnswerMarks {
     fn default() -> Self {
-        Answered { places: vec![None; PLACES].into() }
+        AnswerMarks { places: vec![None; PLACES].into() }
     }
 }
 
-impl Answered {
+impl AnswerMarks {
     pub(crate) fn note(&mut self, route: u64, now: Instant) {
         self.places[place(route)] = Some((route, now));
     }

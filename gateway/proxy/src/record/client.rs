@@ -2,18 +2,23 @@
 
 use sluice_catalog::errors::Code;
 use sluice_journal::{AccessRecord, Outcome};
-use sluice_observe::{Line, RequestRecord};
+use sluice_observe::{AccessLine, RequestRecord};
 use tokio::time::Instant;
 
 use crate::gate::Gate;
 use sluice_road::request::passage::Request;
 use sluice_road::request::ticket::Ticket;
-use sluice_road::respond::Sent;
+use sluice_road::respond::SendOutcome;
 use sluice_road::trace::Trace;
 use sluice_wire::respond::answer::Times;
 
 /// Record of a request that has ended for its client, and its ticket.
-pub(super) fn record_of(gate: &Gate, ended: Instant, request: Request, sent: &Sent) -> (Option<Ticket>, RequestRecord) {
+pub(super) fn record_of(
+    gate: &Gate,
+    ended: Instant,
+    request: Request,
+    sent: &SendOutcome,
+) -> (Option<Ticket>, RequestRecord) {
     let received = request.received.unwrap_or(ended);
     let Request { ticket, head, class, .. } = request;
     let answer = ticket.as_ref().map(|ticket| &*ticket.answer);
@@ -62,7 +67,7 @@ pub(super) fn record_of(gate: &Gate, ended: Instant, request: Request, sent: &Se
         outcome => (sent.error, outcome),
     };
     let rest = AccessRecord { error, outcome, ..rest };
-    let line = Line {
+    let line = AccessLine {
         headers: gate.observer.logged_headers(&head.fields),
         method: Some(head.method),
         target: head.path_and_query,

@@ -101,7 +101,7 @@ fn allocations_of(requests: u64, is_kept: bool) -> u64 {
                 reporting.reported(
                     worker,
                     RequestId(request),
-                    &sluice_supervisor::Reported { cpu_us: Some(50), ..Default::default() },
+                    &sluice_supervisor::CpuReport { cpu_us: Some(50), ..Default::default() },
                 );
             }
         });

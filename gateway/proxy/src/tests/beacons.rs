@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sluice_catalog::snapshot::{EffectsSnapshot, VitalsSnapshot};
 use sluice_supervisor::{Gate as _, RenderedTold};
-use sluice_vitals::{Rendered, Spent};
+use sluice_vitals::{ComponentReport, SettingReport};
 
 use super::client::Client;
 use super::world::{World, play};
@@ -18,8 +18,8 @@ fn beacon(setting: &str, page: &str, lcp_ms: &str) -> String {
 /// A worker has made a page with this setting.
 fn makes_page(world: &World, setting: &str) {
     world.gate.rendered(&RenderedTold {
-        components: vec![Rendered { component: "Price", outcome: "rendered", count: 1, cpu_us: 700 }],
-        settings: vec![Spent { setting, pages: 1, cpu_us: 700 }],
+        components: vec![ComponentReport { component: "Price", outcome: "rendered", count: 1, cpu_us: 700 }],
+        settings: vec![SettingReport { setting, pages: 1, cpu_us: 700 }],
         variants: vec!["hero:a"],
     });
 }

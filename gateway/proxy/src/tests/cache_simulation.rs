@@ -59,7 +59,7 @@ const LANGS: [&str; 3] = ["de", "en", ""];
 const VISITORS: [&str; 4] = ["new", "known", "elsewhere", "lost"];
 
 /// What the model has kept.
-struct Kept {
+struct ModelPage {
     page: usize,
     lang: &'static str,
     body: String,
@@ -69,7 +69,7 @@ struct Kept {
 
 #[derive(Default)]
 struct Model {
-    kept: Vec<Kept>,
+    kept: Vec<ModelPage>,
     renders: u64,
 }
 
@@ -81,7 +81,7 @@ impl Model {
         if PAGES[page].is_kept {
             self.kept.retain(|kept| !(kept.page == page && (kept.lang == lang || !PAGES[page].varies)));
             let lifetime_s = PAGES[page].lifetime_s;
-            self.kept.push(Kept { page, lang, body: body.clone(), came_ms: now_ms, lifetime_s });
+            self.kept.push(ModelPage { page, lang, body: body.clone(), came_ms: now_ms, lifetime_s });
         }
         body
     }

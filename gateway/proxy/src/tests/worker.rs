@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use nix::sys::stat::Mode;
 use sluice_scheduler::{RequestId, WorkerId};
-use sluice_supervisor::{Gate as _, Reported};
+use sluice_supervisor::{CpuReport, Gate as _};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::gate::Gate;
@@ -16,8 +16,8 @@ use sluice_wire::socket::memory::{End, Listener, MEMORY};
 pub(super) const MARK: &str = "{mark}";
 
 /// What a preload says of a light request.
-const REPORTED: Reported<'static> =
-    Reported { cpu_us: Some(1000), weight: None, route: None, runs: &[], longest: None, handler_us: None };
+const REPORTED: CpuReport<'static> =
+    CpuReport { cpu_us: Some(1000), weight: None, route: None, runs: &[], longest: None, handler_us: None };
 
 pub(super) struct Worker {
     gate: Rc<Gate>,

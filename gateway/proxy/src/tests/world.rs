@@ -38,7 +38,7 @@ const CLIENT_BYTES: usize = 64 * 1024;
 
 /// What the gate has asked the supervisor for.
 #[derive(Default)]
-struct Asked {
+struct SupervisorCalls {
     starts: RefCell<VecDeque<WorkerId>>,
     started: Notify,
     killed: RefCell<Vec<WorkerId>>,
@@ -47,7 +47,7 @@ struct Asked {
 pub(super) struct World {
     pub(super) gate: Rc<Gate>,
     began: Instant,
-    asked: Rc<Asked>,
+    asked: Rc<SupervisorCalls>,
     log: RefCell<Subscription>,
     /// Lines of requests that were read of the log and not asked for yet, and notes.
     lines: RefCell<VecDeque<String>>,
@@ -83,7 +83,7 @@ impl World {
         let config = Rc::new(config);
         let observer = Observer::new(&config, journal);
         let gate = crate::gate(ActiveConfig::read(config).unwrap(), observer).unwrap();
-        let asked = Rc::<Asked>::default();
+        let asked = Rc::<SupervisorCalls>::default();
         let (told, ticking) = (Rc::clone(&asked), Rc::clone(&gate));
         gate.set_host(Rc::new(move |action| match action {
             Action::Start { worker, .. } => {

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use sluice_dispatch::{Action, Cause, Event, Judgement, Note, Phase, Seen};
+use sluice_dispatch::{Action, ByteEvidence, Cause, Event, Judgement, Note, Phase};
 use sluice_http1::{HeadLimits, ReceivedResponse};
 use sluice_journal::{Event as Happening, Level};
 use tokio::time::{Instant, Sleep};
@@ -390,7 +390,7 @@ impl Driver {
         }
     }
 
-    fn judge(&mut self, gate: &Rc<Gate>, seen: Seen, cause: Cause) {
+    fn judge(&mut self, gate: &Rc<Gate>, seen: ByteEvidence, cause: Cause) {
         let (gate, request) = (Rc::clone(gate), Rc::clone(&self.request));
         self.judging = Some(Box::pin(async move { gate.judge(&request, seen, cause).await }));
     }

@@ -109,12 +109,12 @@ async fn misbehave(gate: Rc<Gate>, worker: WorkerId, mut stream: UnixStream, mut
         }
         let request = RequestId(id.parse().unwrap());
         if rng.bool() && late.is_none() {
-            gate.reported(worker, request, &sluice_supervisor::Reported { cpu_us: Some(1), ..Default::default() });
+            gate.reported(worker, request, &sluice_supervisor::CpuReport { cpu_us: Some(1), ..Default::default() });
         } else {
             let gate = Rc::clone(&gate);
             tokio::task::spawn_local(async move {
                 tokio::time::sleep(Duration::from_millis(1)).await;
-                gate.reported(worker, request, &sluice_supervisor::Reported { cpu_us: Some(1), ..Default::default() });
+                gate.reported(worker, request, &sluice_supervisor::CpuReport { cpu_us: Some(1), ..Default::default() });
             });
         }
     }
@@ -226,7 +226,7 @@ async fn answer_in_two_parts(is_read: bool) {
         tokio::task::yield_now().await;
     }
     gate.waits_on(worker, request);
-    gate.reported(worker, request, &sluice_supervisor::Reported { cpu_us: Some(1), ..Default::default() });
+    gate.reported(worker, request, &sluice_supervisor::CpuReport { cpu_us: Some(1), ..Default::default() });
     // Longer than the last bytes of an answer may take that was reported to have ended.
     tokio::time::sleep(Duration::from_millis(50)).await;
     stream.write_all(b"two ").await.unwrap();

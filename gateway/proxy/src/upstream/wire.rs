@@ -13,7 +13,7 @@ use tokio::net::UnixStream;
 use tokio::time::Instant;
 
 use super::StreamLease;
-use sluice_wire::respond::answer::Upgraded;
+use sluice_wire::respond::answer::UpgradedConnection;
 use sluice_wire::socket::Socket;
 
 /// Bytes that one read from a worker takes at most.
@@ -77,7 +77,7 @@ impl Wire {
         let _ = Pin::new(&mut self.stream).poll_shutdown(&mut cx);
     }
 
-    pub(super) fn into_upgraded(self, counted: StreamLease) -> Upgraded {
-        Upgraded { stream: self.stream, first: self.unread.freeze(), counted: Box::new(counted) }
+    pub(super) fn into_upgraded(self, counted: StreamLease) -> UpgradedConnection {
+        UpgradedConnection { stream: self.stream, first: self.unread.freeze(), counted: Box::new(counted) }
     }
 }

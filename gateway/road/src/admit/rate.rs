@@ -101,7 +101,6 @@ impl Rates {
 
 impl Pace {
     /// Converts a rate. The interval is rounded up, so that the rate is never exceeded.
-    #[must_use]
     pub(crate) fn of(rate: Rate) -> Self {
         let interval_ns = (rate.period_s * NS_PER_S).div_ceil(rate.count);
         Pace { interval_ns, tolerance_ns: interval_ns.saturating_mul(rate.burst - 1) }
@@ -153,12 +152,10 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    #[must_use]
     pub(crate) fn new(entries_max: usize) -> Self {
         Table { entries: Vec::new(), places: HashMap::new(), entries_max: entries_max.max(1), cursor: 0 }
     }
 
-    #[must_use]
     pub(crate) fn whole_at_ns(&self, key: Key) -> Option<u64> {
         self.places.get(&key).map(|place| self.entries[*place].whole_at_ns)
     }

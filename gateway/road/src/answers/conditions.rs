@@ -18,7 +18,6 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
-    #[must_use]
     pub(crate) fn status(self) -> u16 {
         match self {
             Self::Whole => 200,
@@ -30,7 +29,6 @@ impl Verdict {
     }
 
     /// Range of bytes that the answer carries, of a file of `len` bytes.
-    #[must_use]
     pub(crate) fn bytes(self, len: u64) -> Option<(u64, u64)> {
         match self {
             Self::Whole => Some((0, len)),

@@ -26,7 +26,6 @@ const STYLE: &str = ":root{color-scheme:light dark;font:16px/1.5 system-ui,sans-
                      h1{font-size:1.4rem}pre{overflow:auto;padding:1rem;border:1px solid;border-radius:4px;font-size:.875rem}";
 
 /// Answer for a refusal because the app has ended. Only apps in development have last words.
-#[must_use]
 pub(crate) fn answer(
     last_words: Option<&LastWords>,
     head: &RequestHead,

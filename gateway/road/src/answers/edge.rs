@@ -18,13 +18,11 @@ pub struct Readiness {
 }
 
 /// The answer to the ping path: the gateway's process is alive.
-#[must_use]
 pub(crate) fn ping() -> Response {
     Response::short(200, "text/plain; charset=utf-8", "pong\n".to_owned())
 }
 
 /// The answer to the readiness path.
-#[must_use]
 pub(crate) fn ready(readiness: &Readiness) -> Response {
     let body = format!(
         "{{\"ready\":{},\"reason\":\"{}\",\"workers_ready\":{},\"queue_length\":{},\"last_progress_ms\":{}}}\n",

@@ -16,12 +16,12 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::config;
-use sluice_message::{Accepted, Coding, Fields, Method, RequestHead, ResponseHead};
+use sluice_message::{Coding, CodingChoice, Fields, Method, RequestHead, ResponseHead};
 
 use super::conditions::{Conditions, Verdict};
 use super::{Response, ResponseBody};
 use crate::unusable::Unusable;
-use open::Opened;
+use open::OpenFile;
 use sluice_wire::ids::to_usize;
 use sluice_wire::receive::spool::blocking;
 
@@ -58,7 +58,6 @@ impl Files {
     }
 
     /// Location of the file for this URL path, if it may be sent. It does not check that the file exists.
-    #[must_use]
     pub(crate) fn find(&self, path: &str) -> Option<FilePath> {
         let (prefix, dir) = self.dirs.iter().find(|(prefix, _)| path.starts_with(prefix))?;
         let relative = path::relative(&path[prefix.len()..])?;
@@ -107,7 +106,6 @@ pub struct FilePart {
 
 impl FilePart {
     /// Bytes that are not taken yet.
-    #[must_use]
     pub(crate) fn len(&self) -> u64 {
         self.end - self.next
     }
@@ -133,7 +131,7 @@ impl FilePart {
 pub(crate) async fn find(path: FilePath, head: &RequestHead) -> Option<Response> {
     let is_head = head.method == Method::Head;
     let conditions = Conditions::of(&head.fields, is_head);
-    let accepted = Accepted::of(head.fields.get_all("accept-encoding"), &SIBLINGS);
+    let accepted = CodingChoice::of(head.fields.get_all("accept-encoding"), &SIBLINGS);
     let FilePath { dir, relative, cache_control } = path;
     let content_type = content_type(&relative);
     let found = blocking(move || {
@@ -145,7 +143,7 @@ pub(crate) async fn find(path: FilePath, head: &RequestHead) -> Option<Response>
         if !is_head && let Some((from, to)) = verdict.bytes(opened.len) {
             first = read_piece(&opened.file, from, to, first)?;
         }
-        Ok((Opened { modified, ..opened }, verdict, first))
+        Ok((OpenFile { modified, ..opened }, verdict, first))
     });
     let (opened, verdict, first) = found.await.ok()?;
     let fields = fields(&opened, verdict, &content_type, cache_control.as_str());
@@ -164,7 +162,7 @@ fn read_piece(file: &File, from: u64, end: u64, mut piece: Vec<u8>) -> io::Resul
     if read == 0 && from < end { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(piece) }
 }
 
-fn fields(opened: &Opened, verdict: Verdict, content_type: &str, cache_control: &str) -> Fields {
+fn fields(opened: &OpenFile, verdict: Verdict, content_type: &str, cache_control: &str) -> Fields {
     let mut fields = Fields::default();
     match verdict {
         Verdict::Whole | Verdict::Part(..) => {

@@ -14,7 +14,6 @@ pub(crate) use pages::Pages;
 use sluice_wire::receive::failure::Refusal;
 
 /// Error answer, in the form that the request asks for. Caches must not store it; `Vary` is for those that do.
-#[must_use]
 pub(crate) fn answer(refusal: &Refusal, request_id: &str, head: &RequestHead, pages: &Pages) -> Response {
     let Refusal { code, retry_after_s, challenge, .. } = refusal;
     let entry = code.entry();
@@ -32,13 +31,11 @@ pub(crate) fn answer(refusal: &Refusal, request_id: &str, head: &RequestHead, pa
 }
 
 /// The problem (RFC 9457) of this error, with a detail of its own.
-#[must_use]
 pub(crate) fn problem(refusal: &Refusal, request_id: &str, detail: &str) -> Option<String> {
     body::problem(&Words::of(refusal, request_id), detail.into())
 }
 
 /// Outcome of a request that ended with this error.
-#[must_use]
 pub(crate) fn outcome(code: Code) -> Outcome {
     match code {
         Code::QueueFull

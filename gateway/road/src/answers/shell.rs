@@ -50,10 +50,10 @@ fn read(file: &str) -> io::Result<Bytes> {
 
 /// Shells that the app has given, and the version that gave them.
 #[derive(Default)]
-pub(crate) struct Shells(RefCell<Given>);
+pub(crate) struct Shells(RefCell<ShellState>);
 
 #[derive(Default)]
-struct Given {
+struct ShellState {
     /// Shells by the beginning of the path.
     shells: BTreeMap<String, Shell>,
     /// The version of the app, and the paths that it was asked for.

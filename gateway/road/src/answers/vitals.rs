@@ -33,7 +33,6 @@ pub(crate) async fn take(exchange: &mut Exchange<'_>, road: &Road, request: &mut
 }
 
 /// Path of the page that a beacon is about: the path in the beacon if there is one, else the referrer's.
-#[must_use]
 pub(crate) fn page_path<'a>(beacon: &'a Beacon, head: &'a RequestHead) -> Option<&'a str> {
     let said = beacon.page.as_deref().filter(|page| page.starts_with('/'));
     said.or_else(|| {

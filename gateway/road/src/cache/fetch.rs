@@ -6,12 +6,12 @@ mod lone;
 
 use std::rc::Rc;
 
-use sluice_cache::{Answered, Moment, Refused, Reuse, freshened, is_of_request, joined, renewed};
+use sluice_cache::{Moment, Reuse, StorageCandidate, StorageRefusal, freshened, is_of_request, joined, renewed};
 use sluice_catalog::errors::Code;
 use sluice_message::{RequestHead, ResponseHead};
 use sluice_tier::Position;
 
-use super::flight::{Flight, READ_BYTES, Shared, State};
+use super::flight::{Flight, READ_BYTES, SharedAnswer, State};
 use super::log::Tags;
 use super::reply;
 use super::store::Object;
@@ -21,7 +21,7 @@ use crate::own::Own;
 use crate::request::passage::Request;
 use crate::respond::compress::KeptBody;
 use crate::road::Road;
-use judge::{Told, asked_for_all, judge};
+use judge::{PageMetadata, asked_for_all, judge};
 pub(crate) use judge::{is_for_all, note_lone};
 use sluice_wire::front::exchange::Exchange;
 use sluice_wire::front::origin::Origin;
@@ -29,7 +29,7 @@ use sluice_wire::ids::to_usize;
 use sluice_wire::receive::body::Body;
 use sluice_wire::receive::failure::Failure;
 use sluice_wire::receive::failure::Refusal;
-use sluice_wire::receive::memory::Held;
+use sluice_wire::receive::memory::MemoryHold;
 use sluice_wire::respond::answer::{Answer, End, Next};
 use sluice_wire::respond::encode::Size;
 use sluice_wire::respond::fill::Fill;
@@ -169,7 +169,7 @@ impl Fetch {
         let head = freshened(&known.head, not_modified, came);
         let rule = road.cache.rule(self.head.path());
         let chosen = &road.cache.vary_by;
-        let answered = Answered { request: &self.head, response: &head, chosen, rule, asked: began, came };
+        let answered = StorageCandidate { request: &self.head, response: &head, chosen, rule, asked: began, came };
         let policy = match renewed(answered) {
             Ok(policy) => policy,
             Err(refused) => {
@@ -177,7 +177,10 @@ impl Fetch {
                 // One that waits asks for the page itself.
                 self.mark(self.private_time());
                 // What the app says of this client alone says nothing of the page.
-                if !matches!(refused, Refused::SetCookie | Refused::Cookie | Refused::Authorization) {
+                if !matches!(
+                    refused,
+                    StorageRefusal::SetCookie | StorageRefusal::Cookie | StorageRefusal::Authorization
+                ) {
                     self.drop_known();
                 }
                 self.leave(request);
@@ -200,7 +203,7 @@ impl Fetch {
     /// Writes the answer for all, and caches it when it is complete.
     async fn share(
         &self,
-        (policy, tags): Told,
+        (policy, tags): PageMetadata,
         head: ResponseHead,
         (answer, size): (Rc<Answer>, Size),
         request: Request,
@@ -212,7 +215,7 @@ impl Fetch {
         let body = Fill::new(&road.store, memory_bytes_max, limits.response_file_bytes_max());
         let may_get_tags = answer.parts().may_grow;
         let head = reply::cleaned(head, road.moment());
-        let shared = Shared::new(head, size, policy, (tags, may_get_tags), body);
+        let shared = SharedAnswer::new(head, size, policy, (tags, may_get_tags), body);
         self.flight.set(State::Shared(Rc::clone(&shared)));
         road.cache.marks.end(&self.flight_key);
         if self.flight.is_lone {
@@ -232,7 +235,7 @@ impl Fetch {
                 let tags = joined(shared.tags.clone(), &answer.parts());
                 match (shared.complete(trailers), tags) {
                     (true, Some(tags)) => self.keep_whole(&shared, tags).await,
-                    (true, None) => self.unkept(shared.head.status, Why::Refused(Refused::Tags)),
+                    (true, None) => self.unkept(shared.head.status, Why::Refused(StorageRefusal::Tags)),
                     (false, _) => self.unkept(shared.head.status, why),
                 }
             }
@@ -246,10 +249,10 @@ impl Fetch {
 
     /// Caches an answer that was written for all. One page at a time is gathered, so that this takes the memory of one, however many end at
     /// once.
-    async fn keep_whole(&self, shared: &Shared, tags: Vec<Box<str>>) {
+    async fn keep_whole(&self, shared: &SharedAnswer, tags: Vec<Box<str>>) {
         let road = &self.road;
         let Ok(_turn) = road.cache.gathers.acquire().await else { return };
-        let mut held = Held::of(&road.store.memory);
+        let mut held = MemoryHold::of(&road.store.memory);
         held.set(to_usize(shared.len()));
         match shared.gather().await {
             Ok(body) => {
@@ -299,7 +302,7 @@ impl Fetch {
 ///
 /// # Errors
 /// Reason why the body is incomplete.
-async fn copy(answer: &Answer, shared: &Shared, bytes_max: u64) -> Result<Vec<(String, Vec<u8>)>, Code> {
+async fn copy(answer: &Answer, shared: &SharedAnswer, bytes_max: u64) -> Result<Vec<(String, Vec<u8>)>, Code> {
     loop {
         if !shared.is_wanted() {
             answer.abandon();

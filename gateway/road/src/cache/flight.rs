@@ -30,7 +30,6 @@ pub(crate) const READ_BYTES: usize = 64 * 1024;
 
 /// Key of a flight. Requests with one key may wait together. They ask for the same page, have cookies, or credentials, or neither, and
 /// agree in all fields on which the page is known to depend.
-#[must_use]
 pub(crate) fn key_of(key: &str, request: &Fields, known: Option<&Dimensions>) -> String {
     let has = |name| if request.contains(name) { '1' } else { '0' };
     let mut hasher = DefaultHasher::new();
@@ -49,7 +48,7 @@ pub(crate) enum State {
     /// No head has arrived yet.
     Asked,
     /// The page is for all who match, and is being written or is complete.
-    Shared(Rc<Shared>),
+    Shared(Rc<SharedAnswer>),
     /// The cached page has not changed.
     Kept(Rc<Object>),
     /// The page is on disk, or another gateway has stored it and this one has found it.
@@ -90,7 +89,6 @@ pub(crate) struct Flight {
 }
 
 impl Flight {
-    #[must_use]
     pub(crate) fn new(key: &str, since: Since, is_background: bool, is_lone: bool) -> Rc<Self> {
         Rc::new(Flight {
             state: RefCell::new(State::Asked),
@@ -172,19 +170,16 @@ impl Waiting {
     }
 
     /// Whether the page, if it has these tags, was rendered after all purges of which this client could know.
-    #[must_use]
     pub(crate) fn may_have(&self, tags: Tags<'_>) -> bool {
         self.is_leader || !self.flight.since.is_purged_until(self.since.number, &self.flight.key, tags)
     }
 
     /// The answer that is for the first client alone, if this is it.
-    #[must_use]
     pub(crate) fn take_private(&self) -> Option<Response> {
         if self.is_leader { self.flight.private.borrow_mut().take() } else { None }
     }
 
     /// The request that was at the worker, if this is the first client and that has ended.
-    #[must_use]
     pub(crate) fn take_fetched(&self) -> Option<Box<dyn Any>> {
         if self.is_leader { self.flight.fetched.borrow_mut().take() } else { None }
     }
@@ -257,7 +252,7 @@ impl Flights {
 }
 
 /// An answer that many read while it is written.
-pub(crate) struct Shared {
+pub(crate) struct SharedAnswer {
     pub(crate) head: ResponseHead,
     pub(crate) size: Size,
     pub(crate) policy: Policy,
@@ -277,7 +272,7 @@ enum End {
     Broken(Code),
 }
 
-impl Shared {
+impl SharedAnswer {
     pub(crate) fn new(
         head: ResponseHead,
         size: Size,
@@ -286,7 +281,7 @@ impl Shared {
         body: Fill,
     ) -> Rc<Self> {
         let body = Rc::new(body);
-        Rc::new(Shared {
+        Rc::new(SharedAnswer {
             head,
             size,
             policy,

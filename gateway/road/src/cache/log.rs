@@ -16,7 +16,7 @@ const PURGES_MAX: usize = 10_000;
 
 /// One purge.
 #[derive(Debug)]
-pub(crate) struct Purged {
+pub(crate) struct PurgeEntry {
     pub(crate) number: u64,
     pub(crate) purge: Purge,
     pub(crate) is_soft: bool,
@@ -32,7 +32,7 @@ pub(crate) enum Tags<'t> {
     Unknown,
 }
 
-impl Purged {
+impl PurgeEntry {
     pub(crate) fn means(&self, key: &str, tags: Tags<'_>) -> bool {
         match &self.purge {
             Purge::All => true,
@@ -48,13 +48,13 @@ impl Purged {
 
 /// Short form of a purge: it affects the pages that the purge affects, and seldom more. Names are stored as their hashes.
 #[derive(Debug)]
-struct Remembered {
+struct PurgeDigest {
     number: u64,
-    meant: Meant,
+    meant: PurgeScope,
 }
 
 #[derive(Debug)]
-enum Meant {
+enum PurgeScope {
     All,
     Url(u64),
     Tag(u64),
@@ -62,20 +62,20 @@ enum Meant {
 }
 
 /// Key, names and tags of a page, as purges compare them.
-struct Seen<'p> {
+struct PageMarks<'p> {
     key: &'p str,
     names: [u64; 4],
     /// `None` if not all are known.
     tags: Option<Vec<u64>>,
 }
 
-impl Remembered {
-    fn means(&self, page: &Seen<'_>) -> bool {
+impl PurgeDigest {
+    fn means(&self, page: &PageMarks<'_>) -> bool {
         match &self.meant {
-            Meant::All => true,
-            Meant::Url(url) => page.names.contains(url),
-            Meant::Tag(tag) => page.tags.as_ref().is_none_or(|tags| tags.contains(tag)),
-            Meant::Prefix(prefix) => begins(page.key, prefix),
+            PurgeScope::All => true,
+            PurgeScope::Url(url) => page.names.contains(url),
+            PurgeScope::Tag(tag) => page.tags.as_ref().is_none_or(|tags| tags.contains(tag)),
+            PurgeScope::Prefix(prefix) => begins(page.key, prefix),
         }
     }
 }
@@ -85,7 +85,7 @@ impl Remembered {
 pub(crate) struct Log {
     /// Number of the latest purge.
     number: Cell<u64>,
-    purges: RefCell<VecDeque<Remembered>>,
+    purges: RefCell<VecDeque<PurgeDigest>>,
     hashes: RandomState,
     /// Latest purge that was forgotten although a render or walk may ask for it.
     forgotten: Cell<u64>,
@@ -94,36 +94,36 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub(crate) fn add(&self, purge: Purge, is_soft: bool, at: Moment) -> Rc<Purged> {
+    pub(crate) fn add(&self, purge: Purge, is_soft: bool, at: Moment) -> Rc<PurgeEntry> {
         let number = self.number.get() + 1;
         self.number.set(number);
         if !self.asked.borrow().is_empty() {
             let mut purges = self.purges.borrow_mut();
-            purges.push_back(Remembered { number, meant: self.meant(&purge) });
+            purges.push_back(PurgeDigest { number, meant: self.meant(&purge) });
             if purges.len() > PURGES_MAX
                 && let Some(oldest) = purges.pop_front()
             {
                 self.forgotten.set(oldest.number);
             }
         }
-        Rc::new(Purged { number, purge, is_soft, at })
+        Rc::new(PurgeEntry { number, purge, is_soft, at })
     }
 
-    fn meant(&self, purge: &Purge) -> Meant {
+    fn meant(&self, purge: &Purge) -> PurgeScope {
         match purge {
-            Purge::All => Meant::All,
-            Purge::Url(url) => Meant::Url(self.hashes.hash_one(url.as_str())),
-            Purge::Tag(tag) => Meant::Tag(self.hashes.hash_one(tag.as_str())),
-            Purge::Prefix(prefix) => Meant::Prefix(coarse(prefix).into()),
+            Purge::All => PurgeScope::All,
+            Purge::Url(url) => PurgeScope::Url(self.hashes.hash_one(url.as_str())),
+            Purge::Tag(tag) => PurgeScope::Tag(self.hashes.hash_one(tag.as_str())),
+            Purge::Prefix(prefix) => PurgeScope::Prefix(coarse(prefix).into()),
         }
     }
 
-    fn seen<'p>(&self, key: &'p str, tags: Tags<'_>) -> Seen<'p> {
+    fn seen<'p>(&self, key: &'p str, tags: Tags<'_>) -> PageMarks<'p> {
         let tags = match tags {
             Tags::All(tags) => Some(tags.iter().map(|tag| self.hashes.hash_one(&**tag)).collect()),
             Tags::Unknown => None,
         };
-        Seen { key, names: names_of(key).map(|name| self.hashes.hash_one(name)), tags }
+        PageMarks { key, names: names_of(key).map(|name| self.hashes.hash_one(name)), tags }
     }
 
     /// Begins to remember purges, for as long as the value lives.
@@ -221,8 +221,8 @@ mod tests {
             let long = format!("https://a.test/{at}/{}", "x".repeat(4000));
             log.add(if at % 2 == 0 { Purge::Url(long) } else { Purge::Prefix(long) }, false, Moment::default());
         }
-        let bytes = |one: &Remembered| {
-            size_of::<Remembered>() + if let Meant::Prefix(prefix) = &one.meant { prefix.len() } else { 0 }
+        let bytes = |one: &PurgeDigest| {
+            size_of::<PurgeDigest>() + if let PurgeScope::Prefix(prefix) = &one.meant { prefix.len() } else { 0 }
         };
         let bytes: usize = log.purges.borrow().iter().map(bytes).sum();
         assert!(bytes < 2 << 20, "{bytes}");

@@ -21,21 +21,21 @@ use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::failure::Failure;
 
 /// Answer of the cache for a client.
-pub(crate) struct Found {
+pub(crate) struct CacheLookup {
     pub(crate) response: Response,
     /// Wait for the render that was begun for this client. When the render has ended, it has the worker's part of the client's log line.
     pub(crate) waiting: Option<Waiting>,
 }
 
-impl From<Response> for Found {
+impl From<Response> for CacheLookup {
     fn from(response: Response) -> Self {
-        Found { response, waiting: None }
+        CacheLookup { response, waiting: None }
     }
 }
 
 /// Result of a render for one of the clients that waited for it.
-enum Given {
-    Answer(Found),
+enum RenderOutcome {
+    Answer(CacheLookup),
     /// The render failed for another client: this client has a worker asked for itself.
     Nothing,
     /// The answer is for another client alone: this client waits for no other render.
@@ -67,7 +67,7 @@ pub(crate) async fn answer(
     origin: &Origin,
     road: &Rc<Road>,
     request: &mut Request,
-) -> Result<Option<Found>, Failure> {
+) -> Result<Option<CacheLookup>, Failure> {
     let found = look_up(exchange, origin, road, request).await;
     if let Some(how) = request.cached {
         road.cache.counts.count(how);
@@ -80,7 +80,7 @@ async fn look_up(
     origin: &Origin,
     road: &Rc<Road>,
     request: &mut Request,
-) -> Result<Option<Found>, Failure> {
+) -> Result<Option<CacheLookup>, Failure> {
     let cache = &road.cache;
     if !cache.is_on
         || cache.successor.is_there()
@@ -139,10 +139,10 @@ async fn look_up(
         let waiting = Waiting::new(road.new_answer(), &flight, is_leader, cache.log.since_now());
         wait(exchange, &waiting).await?;
         match given(road, request, waiting, stale.as_deref())? {
-            Given::Answer(found) => return Ok(Some(found)),
-            Given::Nothing => return Ok(None),
-            Given::Alone => is_alone = true,
-            Given::Again(other) => depends_on = other,
+            RenderOutcome::Answer(found) => return Ok(Some(found)),
+            RenderOutcome::Nothing => return Ok(None),
+            RenderOutcome::Alone => is_alone = true,
+            RenderOutcome::Again(other) => depends_on = other,
         }
     }
     Ok(None)
@@ -168,7 +168,12 @@ async fn wait(exchange: &mut Exchange<'_>, waiting: &Waiting) -> Result<(), Fail
     }
 }
 
-fn given(road: &Road, request: &mut Request, waiting: Waiting, stale: Option<&Object>) -> Result<Given, Failure> {
+fn given(
+    road: &Road,
+    request: &mut Request,
+    waiting: Waiting,
+    stale: Option<&Object>,
+) -> Result<RenderOutcome, Failure> {
     let fallback = waiting.flight.fallback.borrow().clone();
     let fallback = fallback.filter(|object| object.policy.borrow().is_for(&request.head.fields));
     let stale = stale.or(fallback.as_deref());
@@ -196,17 +201,17 @@ fn given(road: &Road, request: &mut Request, waiting: Waiting, stale: Option<&Ob
         {
             let is_fresh = matches!(object.policy.borrow().reuse(road.moment(), road.stale_limits()), Reuse::Fresh(_));
             // It goes on without this client where it is stale.
-            return Ok(Given::Answer(
+            return Ok(RenderOutcome::Answer(
                 served(road, request, &object, if is_fresh { source } else { Source::Stale }).into(),
             ));
         }
-        State::Shared(shared) => return Ok(Given::Again(Some(shared.policy.dimensions.clone()))),
+        State::Shared(shared) => return Ok(RenderOutcome::Again(Some(shared.policy.dimensions.clone()))),
         State::Kept(object) | State::Found(object, _) => {
-            return Ok(Given::Again(Some(object.policy.borrow().dimensions.clone())));
+            return Ok(RenderOutcome::Again(Some(object.policy.borrow().dimensions.clone())));
         }
-        State::Asked | State::Over => return Ok(Given::Again(None)),
+        State::Asked | State::Over => return Ok(RenderOutcome::Again(None)),
         State::Failed(_) | State::AppError if stale.is_some() => {
-            let Some(object) = stale else { return Ok(Given::Again(None)) };
+            let Some(object) = stale else { return Ok(RenderOutcome::Again(None)) };
             request.step = Some(Step::Stale);
             served(road, request, object, Source::StaleIfError)
         }
@@ -217,14 +222,14 @@ fn given(road: &Road, request: &mut Request, waiting: Waiting, stale: Option<&Ob
         }
         state @ (State::Private | State::AppError) => {
             let Some(response) = waiting.take_private() else {
-                return Ok(if matches!(state, State::Private) { Given::Alone } else { Given::Nothing });
+                return Ok(if matches!(state, State::Private) { RenderOutcome::Alone } else { RenderOutcome::Nothing });
             };
             request.cached = Some(missed);
             request.settle(&waiting);
-            return Ok(Given::Answer(reply::private(road, request, missed, response).into()));
+            return Ok(RenderOutcome::Answer(reply::private(road, request, missed, response).into()));
         }
     };
-    Ok(Given::Answer(Found { response, waiting: is_leader.then_some(waiting) }))
+    Ok(RenderOutcome::Answer(CacheLookup { response, waiting: is_leader.then_some(waiting) }))
 }
 
 fn served(road: &Road, request: &mut Request, object: &Object, source: Source) -> Response {

@@ -7,7 +7,7 @@ use sluice_catalog::config::OnReload;
 use sluice_catalog::snapshot::DiskCacheSnapshot;
 use sluice_journal::{Event as Happening, Level};
 use sluice_pages::Clock;
-use sluice_pages::disk::{Disk, Found, Heard, Settings};
+use sluice_pages::disk::{Disk, DiskEvent, Settings, StartupPages};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
@@ -24,9 +24,9 @@ impl Road {
         let config = self.config();
         let Some(dir) = config.cache.disk_dir.as_ref().filter(|_| config.cache.enabled) else { return };
         let found = match config.cache.on_reload {
-            OnReload::Keep => Found::Kept,
-            OnReload::Stale => Found::Stale,
-            OnReload::Drop => Found::Dropped,
+            OnReload::Keep => StartupPages::Kept,
+            OnReload::Stale => StartupPages::Stale,
+            OnReload::Drop => StartupPages::Dropped,
         };
         let settings = Settings {
             dir: dir.into(),
@@ -52,23 +52,25 @@ impl Road {
         }
     }
 
-    async fn hear_disk(&self, mut heard: UnboundedReceiver<Heard>, is_successor: bool) {
+    async fn hear_disk(&self, mut heard: UnboundedReceiver<DiskEvent>, is_successor: bool) {
         while let Some(heard) = heard.recv().await {
             match heard {
-                Heard::Ready(pages) => {
+                DiskEvent::Ready(pages) => {
                     self.note_disk(Level::Info, &format!("it is in use, with {pages} pages of before"));
                 }
-                Heard::Busy if is_successor => {}
-                Heard::Busy => {
+                DiskEvent::Busy if is_successor => {}
+                DiskEvent::Busy => {
                     let text = "another gateway uses it; pages are kept in memory alone until that one has gone";
                     self.note_disk(Level::Warn, text);
                 }
-                Heard::Unusable(why) => self.note_disk(Level::Error, &format!("pages are kept in memory alone: {why}")),
-                Heard::Fails(why) => {
+                DiskEvent::Unusable(why) => {
+                    self.note_disk(Level::Error, &format!("pages are kept in memory alone: {why}"));
+                }
+                DiskEvent::Fails(why) => {
                     let text = format!("it cannot be written, and pages are kept in memory alone meanwhile: {why}");
                     self.note_disk(Level::Warn, &text);
                 }
-                Heard::Works => self.note_disk(Level::Info, "it can be written again"),
+                DiskEvent::Works => self.note_disk(Level::Info, "it can be written again"),
             }
         }
     }

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::Cache;
-use super::log::Purged;
+use super::log::PurgeEntry;
 use crate::road::Road;
 
 /// Most variants of one page, on all hosts, that are shown.
@@ -29,7 +29,7 @@ pub(crate) type Others = Vec<oneshot::Receiver<()>>;
 
 /// A purge on its way through the pages.
 struct Sweep {
-    purged: Rc<Purged>,
+    purged: Rc<PurgeEntry>,
     walk: Walk,
     /// Variants that it has dropped, or made stale.
     count: u64,

@@ -7,7 +7,7 @@ use sluice_cache::{Moment, Policy};
 use sluice_journal::CacheUse;
 use sluice_message::{Fields, Method, RequestHead, ResponseHead};
 
-use super::flight::Shared;
+use super::flight::SharedAnswer;
 use super::purge;
 use super::source::Source;
 use super::store::Object;
@@ -44,7 +44,7 @@ fn with_age(road: &Road, head: &ResponseHead, policy: &Policy, source: Source) -
 }
 
 /// Answer that is still being written for many.
-pub(crate) fn shared(road: &Road, request: &RequestHead, shared: &Shared, source: Source) -> Response {
+pub(crate) fn shared(road: &Road, request: &RequestHead, shared: &SharedAnswer, source: Source) -> Response {
     let head = with_age(road, &shared.head, &shared.policy, source);
     if verdict(road, request, &head, 0) == Verdict::NotModified {
         return not_modified(head);

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use sluice_catalog::snapshot::Purge;
 use sluice_journal::{Event as Happening, Level};
-use sluice_tier::Heard;
+use sluice_tier::TierEvent;
 
 use super::tier::SecondTier;
 use crate::road::Road;
@@ -25,26 +25,26 @@ pub async fn hear_other_gateways(road: Rc<Road>) {
     );
 }
 
-fn take(road: &Road, second: &SecondTier, heard: Heard) {
+fn take(road: &Road, second: &SecondTier, heard: TierEvent) {
     match heard {
-        Heard::Up => {
+        TierEvent::Up => {
             second.tier.came_up();
             if second.told_up.replace(Some(true)) != Some(true) {
                 note(road, Level::Info, "it is in use");
             }
         }
-        Heard::Down(why) => {
+        TierEvent::Down(why) => {
             second.tier.went_down();
             if second.told_up.replace(Some(false)) != Some(false) {
                 let text = format!("{why}; pages are kept in this gateway's memory alone until it answers in time");
                 note(road, Level::Warn, &text);
             }
         }
-        Heard::Refuses(Some(why)) => note(road, Level::Warn, &format!("it refuses pages: {why}")),
-        Heard::Refuses(None) => note(road, Level::Info, "it takes pages again"),
+        TierEvent::Refuses(Some(why)) => note(road, Level::Warn, &format!("it refuses pages: {why}")),
+        TierEvent::Refuses(None) => note(road, Level::Info, "it takes pages again"),
         // Workers purge what they keep themselves whatever comes of it.
-        Heard::Purge(purge, is_soft) => drop(road.purge_here(purge, is_soft, Vec::new())),
-        Heard::Lost => {
+        TierEvent::Purge(purge, is_soft) => drop(road.purge_here(purge, is_soft, Vec::new())),
+        TierEvent::Lost => {
             drop(road.purge_pages(&Purge::Prefix(String::new()), true, Vec::new()));
             note(
                 road,

@@ -9,7 +9,7 @@ use sluice_cache::{Dimensions, Index, Policy, Walk};
 use sluice_catalog::snapshot::Purge;
 use sluice_message::{Fields, ResponseHead};
 
-use super::log::{Purged, Tags};
+use super::log::{PurgeEntry, Tags};
 use crate::respond::compress::KeptBody;
 
 /// Most variants of one page; further ones replace the oldest.
@@ -41,7 +41,7 @@ impl Object {
         self.body.bytes() + fields + tags + self.policy.borrow().dimensions.bytes() + OVERHEAD_BYTES
     }
 
-    fn is_meant_by(&self, purged: &Purged, key: &str) -> bool {
+    fn is_meant_by(&self, purged: &PurgeEntry, key: &str) -> bool {
         self.born < purged.number && purged.means(key, Tags::All(&self.tags))
     }
 }
@@ -87,7 +87,7 @@ pub(crate) struct Store {
     pages: Cache<Rc<str>, Page, ByBytes, DefaultHashBuilder, Evictions>,
     index: Index,
     /// Purges that have not reached all pages yet.
-    sweeping: Vec<Rc<Purged>>,
+    sweeping: Vec<Rc<PurgeEntry>>,
 }
 
 impl Store {
@@ -173,18 +173,18 @@ impl Store {
     // Walks through many pages, in slices.
 
     /// Begins to carry the purge out. Until [`Store::swept`] is called, affected pages that it has not reached yet are not found either.
-    pub(crate) fn begin_sweep(&mut self, purged: &Rc<Purged>) -> Walk {
+    pub(crate) fn begin_sweep(&mut self, purged: &Rc<PurgeEntry>) -> Walk {
         self.sweeping.push(Rc::clone(purged));
         self.index.walk(&purged.purge)
     }
 
     /// Ends a purge that has reached all pages.
-    pub(crate) fn swept(&mut self, purged: &Rc<Purged>) {
+    pub(crate) fn swept(&mut self, purged: &Rc<PurgeEntry>) {
         self.sweeping.retain(|other| !Rc::ptr_eq(other, purged));
     }
 
     /// Carries the purge out on the next pages. Returns the number of affected variants, and whether these were the last pages.
-    pub(crate) fn sweep(&mut self, walk: &mut Walk, purged: &Purged) -> (u64, bool) {
+    pub(crate) fn sweep(&mut self, walk: &mut Walk, purged: &PurgeEntry) -> (u64, bool) {
         let keys = self.index.next(walk, SLICE);
         let is_over = keys.len() < SLICE;
         let mut count = 0;

@@ -8,25 +8,25 @@ use std::time::Duration;
 use sluice_cache::{Moment, Page, StaleLimits};
 use sluice_catalog::snapshot::{Purge, SharedCacheSnapshot};
 use sluice_message::Fields;
-use sluice_tier::{Answer, Heard, Position, Tier, ToStore};
+use sluice_tier::{Answer, Position, Tier, TierEvent, ToStore};
 use tokio::sync::mpsc::Receiver;
 
 use super::Cache;
 use super::store::Object;
 
 /// The tier and its messages, as [`Tier::start`] returns them.
-pub(crate) type Started = (Tier, Receiver<Heard>);
+pub(crate) type TierStart = (Tier, Receiver<TierEvent>);
 
 /// The second tier of the page cache; the first one is in memory.
 pub(crate) struct SecondTier {
     pub(super) tier: Tier,
-    pub(super) heard: RefCell<Option<Receiver<Heard>>>,
+    pub(super) heard: RefCell<Option<Receiver<TierEvent>>>,
     /// Whether the operator was last told that it is in use; `None` before anything was told.
     pub(super) told_up: Cell<Option<bool>>,
 }
 
 impl SecondTier {
-    pub(crate) fn new((tier, heard): Started) -> Self {
+    pub(crate) fn new((tier, heard): TierStart) -> Self {
         SecondTier { tier, heard: RefCell::new(Some(heard)), told_up: Cell::default() }
     }
 

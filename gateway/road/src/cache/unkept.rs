@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::hash::{BuildHasher as _, RandomState};
 
-use sluice_cache::Refused;
+use sluice_cache::StorageRefusal;
 use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::UnkeptSnapshot;
 use tokio::time::Instant;
@@ -15,7 +15,7 @@ const UNKEPT_MAX: usize = 20_000;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Why {
     /// The rules of HTTP forbid it.
-    Refused(Refused),
+    Refused(StorageRefusal),
     TooLarge,
     /// Memory and temporary files had no room for the page while it was written.
     NoRoom,
@@ -52,15 +52,18 @@ struct Reason {
     at: Instant,
 }
 
-pub(crate) struct Unkept {
+pub(crate) struct StorageReasons {
     /// Reasons by the hashes of keys: whole keys could take hundreds of megabytes.
     reasons: RefCell<quick_cache::unsync::Cache<u64, Reason>>,
     hashes: RandomState,
 }
 
-impl Unkept {
+impl StorageReasons {
     pub(crate) fn new() -> Self {
-        Unkept { reasons: RefCell::new(quick_cache::unsync::Cache::new(UNKEPT_MAX)), hashes: RandomState::new() }
+        StorageReasons {
+            reasons: RefCell::new(quick_cache::unsync::Cache::new(UNKEPT_MAX)),
+            hashes: RandomState::new(),
+        }
     }
 
     pub(crate) fn note(&self, key: &str, status: u16, why: Why) {

@@ -2,7 +2,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_cache::{Answered, Policy, Rule, storable};
+use sluice_cache::{Policy, Rule, StorageCandidate, storable};
 use sluice_catalog::config::Config;
 use sluice_journal::{Journal, Options};
 use sluice_message::{Fields, Method, RequestHead, ResponseHead, Scheme};
@@ -44,8 +44,14 @@ fn policy(road: &Road) -> Policy {
     let mut fields = Fields::default();
     fields.push("Cache-Control", "public, max-age=600");
     let (response, now) = (ResponseHead::new(200, fields), road.moment());
-    let answered =
-        Answered { request: &request, response: &response, chosen: &[], rule: Rule::default(), asked: now, came: now };
+    let answered = StorageCandidate {
+        request: &request,
+        response: &response,
+        chosen: &[],
+        rule: Rule::default(),
+        asked: now,
+        came: now,
+    };
     storable(answered).unwrap()
 }
 
@@ -62,10 +68,10 @@ fn keep(road: &Road) {
 }
 
 /// Purges that a successor was asked for, with those who wait for them.
-type Asked = Rc<RefCell<Vec<(Purge, bool, oneshot::Sender<()>)>>>;
+type PurgeCalls = Rc<RefCell<Vec<(Purge, bool, oneshot::Sender<()>)>>>;
 
-fn overtaken(road: &Road) -> Asked {
-    let asked = Asked::default();
+fn overtaken(road: &Road) -> PurgeCalls {
+    let asked = PurgeCalls::default();
     let purges = Rc::clone(&asked);
     road.leave_cache_to(Rc::new(move |purge, is_soft| {
         let (done, when_done) = oneshot::channel();

@@ -7,12 +7,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::config::Config;
 use sluice_catalog::snapshot::CertificateSnapshot;
-use sluice_certificates::acme::{Asker, NameState, Settings, Told};
+use sluice_certificates::acme::{AcmeNotice, Asker, NameState, Settings};
 use sluice_journal::{Event, Level};
 use tokio::sync::mpsc;
 
 use crate::road::Road;
-use sluice_wire::front::tls::Known;
+use sluice_wire::front::tls::CertificateValidity;
 
 /// Pause between two checks whether another config is in force.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -58,7 +58,7 @@ pub async fn run(road: Rc<Road>) {
     }
 }
 
-fn start(road: &Road) -> Option<mpsc::Receiver<Told>> {
+fn start(road: &Road) -> Option<mpsc::Receiver<AcmeNotice>> {
     match Asker::start() {
         Ok((asker, told)) => {
             road.renewals.0.replace(Some(asker));
@@ -75,7 +75,7 @@ fn start(road: &Road) -> Option<mpsc::Receiver<Told>> {
     }
 }
 
-async fn hear(told: &mut Option<mpsc::Receiver<Told>>) -> Told {
+async fn hear(told: &mut Option<mpsc::Receiver<AcmeNotice>>) -> AcmeNotice {
     if let Some(listener) = told
         && let Some(heard) = listener.recv().await
     {
@@ -85,12 +85,12 @@ async fn hear(told: &mut Option<mpsc::Receiver<Told>>) -> Told {
     std::future::pending().await
 }
 
-fn tell(road: &Road, told: &Told) {
+fn tell(road: &Road, told: &AcmeNotice) {
     let (level, text) = match told {
-        Told::Obtained { name, days } => {
+        AcmeNotice::Obtained { name, days } => {
             (Level::Info, format!("the CA has given a certificate for {name}, valid for {days} days"))
         }
-        Told::Failed { name, text, again_s } => {
+        AcmeNotice::Failed { name, text, again_s } => {
             let has_one = road.renewals.states().iter().any(|state| state.name == *name && state.validity.is_some());
             let kept = if has_one { "the present one stays in force. " } else { "" };
             let text =
@@ -170,7 +170,7 @@ impl Road {
 /// Config key that names the certificates to get from a CA.
 const ASKED: &str = "acme.names";
 
-fn snapshot(known: &Known, states: &[NameState], now: i64) -> CertificateSnapshot {
+fn snapshot(known: &CertificateValidity, states: &[NameState], now: i64) -> CertificateSnapshot {
     let state = states.iter().find(|state| known.key == ASKED && state.name == known.name);
     CertificateSnapshot {
         name: known.name.clone(),

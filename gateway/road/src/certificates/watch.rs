@@ -14,7 +14,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Watches the files for ever. Files that cannot be used leave the certificates as they are, and are reported once.
 pub async fn run(road: Rc<Road>) {
-    let mut broken = Broken::default();
+    let mut broken = FileFault::default();
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
         let config = road.config();
@@ -26,7 +26,7 @@ pub async fn run(road: Rc<Road>) {
             (seen != known.stamps()).then(|| (seen, Certificates::read(&config)))
         };
         let Ok(Some((seen, read))) = tokio::task::spawn_blocking(read).await else {
-            broken = Broken::default();
+            broken = FileFault::default();
             continue;
         };
         // A reload may have come in between, and has read the files itself.
@@ -35,7 +35,7 @@ pub async fn run(road: Rc<Road>) {
         }
         match read {
             Ok(Some(certificates)) => {
-                broken = Broken::default();
+                broken = FileFault::default();
                 road.serve_certificates(Arc::new(certificates));
                 let text = "the files of certificates have changed: new connections get what they hold now";
                 road.observer.emit(Event::Note { level: Level::Info, text });
@@ -51,17 +51,17 @@ pub async fn run(road: Rc<Road>) {
 
 /// State of files that could not be used.
 #[derive(Default)]
-struct Broken {
+struct FileFault {
     seen: Option<Vec<Option<Stamp>>>,
     is_told: bool,
 }
 
-impl Broken {
+impl FileFault {
     /// Whether to report the files, which is at the second failure with the same state: a certificate and its key are
     /// not written in one moment.
     fn is_to_be_told(&mut self, seen: Vec<Option<Stamp>>) -> bool {
         if self.seen.as_ref() != Some(&seen) {
-            *self = Broken { seen: Some(seen), is_told: false };
+            *self = FileFault { seen: Some(seen), is_told: false };
             return false;
         }
         !std::mem::replace(&mut self.is_told, true)
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn broken_files_are_told_of_once_and_not_while_they_are_written() {
-        let mut broken = Broken::default();
+        let mut broken = FileFault::default();
         assert!(!broken.is_to_be_told(vec![None, None]));
         assert!(!broken.is_to_be_told(vec![None]));
         assert!(broken.is_to_be_told(vec![None]));

@@ -6,7 +6,6 @@ use sluice_message::RequestHead;
 use sluice_wire::front::origin::Origin;
 
 /// Makes a new id for a request.
-#[must_use]
 pub(crate) fn new_request_id() -> Rc<str> {
     let mut id = [0; 32];
     for (digits, byte) in id.chunks_exact_mut(2).zip(fastrand::u128(..).to_be_bytes()) {
@@ -16,7 +15,6 @@ pub(crate) fn new_request_id() -> Rc<str> {
 }
 
 /// Request id from a trusted peer, if it is well formed.
-#[must_use]
 pub(crate) fn trusted_request_id(head: &RequestHead, origin: &Origin) -> Option<Rc<str>> {
     let id = head.fields.get("x-request-id").filter(|_| origin.is_trusted)?;
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:=+/@".contains(byte);

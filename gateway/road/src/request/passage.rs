@@ -12,13 +12,13 @@ use tokio::time::Instant;
 use super::id;
 use super::ticket::Ticket;
 use crate::cache::flight::Waiting;
-use crate::respond::compose::part::{Tally, Wanted};
+use crate::respond::compose::part::{IncludeRequest, Tally};
 use crate::road::Road;
 use crate::road::workers::Workers;
 use crate::sessions::Visit;
 use crate::trace::{self, Trace};
 use sluice_wire::front::origin::Origin;
-use sluice_wire::receive::failure::Asked;
+use sluice_wire::receive::failure::UpgradeOffer;
 
 /// Request with the facts that were gathered on its way.
 pub struct Request {
@@ -60,7 +60,6 @@ pub struct Request {
 
 impl Request {
     /// Request of this client, of which nothing else is known.
-    #[must_use]
     pub fn new(peer: IpAddr) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Request {
@@ -85,12 +84,11 @@ impl Request {
     }
 
     /// Request for an include: its page's client is known.
-    pub(crate) fn of_include(peer: IpAddr, wanted: &Wanted) -> Self {
+    pub(crate) fn of_include(peer: IpAddr, wanted: &IncludeRequest) -> Self {
         Request { id: Rc::clone(&wanted.id), is_logged_in: wanted.is_logged_in, ..Request::new(peer) }
     }
 
     /// Copy of the request for all that want the page: with this head, and without a ticket.
-    #[must_use]
     pub(crate) fn for_many(&self, head: RequestHead) -> Self {
         Request {
             started: self.started,
@@ -115,7 +113,7 @@ impl Request {
 
     /// Takes the head, and sets request id, client address and trace from it. What an untrusted peer says of these is
     /// ignored.
-    pub(crate) fn take_head(&mut self, asked: Asked, origin: &Origin, road: &Road) {
+    pub(crate) fn take_head(&mut self, asked: UpgradeOffer, origin: &Origin, road: &Road) {
         (self.head, self.upgrade) = asked;
         if let Some(id) = id::trusted_request_id(&self.head, origin) {
             self.id = id;

@@ -26,7 +26,6 @@ impl Ticket {
     }
 
     /// Gives the place up to the code that writes the record.
-    #[must_use]
     pub fn end(mut self) -> RequestId {
         self.is_recorded = true;
         self.number

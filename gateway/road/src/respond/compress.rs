@@ -13,7 +13,7 @@ use sluice_compression::{Counts, Effort, Limits, Pool};
 use sluice_message::{Method, RequestHead};
 
 use crate::answers::{Response, ResponseBody};
-pub(crate) use body::Compressed;
+pub(crate) use body::CompressedBody;
 pub(crate) use kept::KeptBody;
 use policy::{Policy, Verdict};
 use sluice_wire::ids::to_usize;
@@ -29,7 +29,6 @@ pub struct Compression {
 }
 
 impl Compression {
-    #[must_use]
     pub(crate) fn new(config: &Config) -> Self {
         let limits = Limits {
             threads: threads(),
@@ -56,7 +55,7 @@ impl Compression {
 
     /// Compresses the answer if that is worth it and the client accepts it, and says so in its head. A cached answer is sent in a form that
     /// is cached with it. For another the compressor is returned, and the answer's size is no longer known.
-    pub(crate) async fn apply(&self, request: &RequestHead, response: &mut Response) -> (Size, Option<Compressed>) {
+    pub(crate) async fn apply(&self, request: &RequestHead, response: &mut Response) -> (Size, Option<CompressedBody>) {
         let size = response.size();
         let policy = Rc::clone(&self.in_force.borrow());
         let coding = match policy.verdict(request, &response.head, size) {
@@ -90,7 +89,7 @@ impl Compression {
             ResponseBody::File(_) | ResponseBody::Fill(..) => {
                 let Some(stream) = self.pool.begin(coding, Effort::Once) else { return (size, None) };
                 policy::announce(&mut response.head, coding);
-                (Size::Unknown, Some(Compressed::new(stream, size)))
+                (Size::Unknown, Some(CompressedBody::new(stream, size)))
             }
         }
     }

@@ -14,7 +14,6 @@ use crate::answers::shell::ShellFiles;
 
 impl Road {
     /// Config in force. Two calls for one request may return different ones, as a reload can come in between.
-    #[must_use]
     pub fn config(&self) -> Rc<Config> {
         Rc::clone(&self.active.borrow().config)
     }

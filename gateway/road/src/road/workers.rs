@@ -16,7 +16,7 @@ use super::Road;
 use crate::answers::Response;
 use crate::answers::edge::Readiness;
 use crate::request::passage::Request;
-use crate::respond::Sent;
+use crate::respond::SendOutcome;
 use crate::sessions::Visit;
 
 /// An answer on its way. It is a box, so that the road needs no type of the workers' side.
@@ -45,7 +45,7 @@ pub trait Workers {
     /// Whether the service makes progress.
     fn readiness(&self) -> Readiness;
     /// Ends a client's request: its record is complete when its worker has reported it.
-    fn record(&self, ended: Instant, request: Request, sent: &Sent);
+    fn record(&self, ended: Instant, request: Request, sent: &SendOutcome);
     /// Gives the place of a request up, whose client is gone. No client's record follows unless `is_recorded`.
     fn give_up(&self, request: RequestId, is_recorded: bool);
     /// Tells the operator that the task of a connection has panicked.

@@ -64,13 +64,13 @@ pub(crate) fn sid_in(answer: &[u8]) -> Option<&str> {
 
 /// Sessions that workers have given out, each with its path.
 #[derive(Default)]
-pub(crate) struct Issued {
+pub(crate) struct SessionTable {
     sids: Table<Box<str>, Rc<str>>,
     /// Paths, the one that was used last at the end.
     paths: Vec<Rc<str>>,
 }
 
-impl Issued {
+impl SessionTable {
     /// Whether a session was ever given out at this path.
     pub(crate) fn is_known(&self, path: &str) -> bool {
         self.paths.iter().any(|known| **known == *path)
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_session_counts_at_its_path_and_ends_with_its_worker() {
-        let mut issued = Issued::default();
+        let mut issued = SessionTable::default();
         let path: Rc<str> = "/socket.io/".into();
         issued.learn("aaaaaaaa", &path, WorkerId(1));
         issued.learn("bbbbbbbb", &path, WorkerId(2));
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn i6_paths_are_bounded() {
-        let mut issued = Issued::default();
+        let mut issued = SessionTable::default();
         for at in 0..100 {
             issued.learn(&format!("path-{at:04}"), &format!("/{at}").into(), WorkerId(1));
         }
@@ -189,8 +189,8 @@ mod tests {
 
     #[test]
     fn paths_at_which_anything_looks_like_a_session_displace_none_that_is_used() {
-        let mut issued = Issued::default();
-        let echo = |issued: &mut Issued, at: usize| {
+        let mut issued = SessionTable::default();
+        let echo = |issued: &mut SessionTable, at: usize| {
             issued.learn(&format!("echo-{at:04}"), &format!("/echo/{at}").into(), WorkerId(1));
         };
         (0..PATHS_MAX).for_each(|at| echo(&mut issued, at));

@@ -26,7 +26,7 @@ fn sessions(by: Sticky) -> Sessions {
 }
 
 fn visit(sessions: &Sessions, head: &RequestHead) -> Visit {
-    let asked = Asked { head, client: "192.0.2.1".parse().unwrap(), is_secure: false, is_upgrade: false };
+    let asked = SessionQuery { head, client: "192.0.2.1".parse().unwrap(), is_secure: false, is_upgrade: false };
     sessions.visit(&asked, || vec![(0, WorkerId(1)), (1, WorkerId(2))])
 }
 

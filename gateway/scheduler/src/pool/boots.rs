@@ -8,7 +8,7 @@
 //! A worker that is added while requests come boots aside: at a lower priority, for a while. Successors have limits of
 //! their own: see `replace` and `overdue`.
 
-use super::{Demand, Place, Pool, WorkerState};
+use super::{Demand, Pool, WorkerSlot, WorkerState};
 use crate::{Limits, Time, WorkerId};
 
 /// Duration after which a normal boot no longer delays others, as a multiple of the longest boot so far.
@@ -61,7 +61,7 @@ impl Pool {
     }
 
     /// Time until which the place's worker may delay other boots; `None` if it does not boot.
-    fn boot_ends(&self, place: &Place) -> Option<Time> {
+    fn boot_ends(&self, place: &WorkerSlot) -> Option<Time> {
         let w = place.worker.and_then(|id| self.workers.get(&id)).filter(|w| w.listened.is_none())?;
         // What a killed one has locked, it gives back when it is gone.
         if !matches!(w.state, WorkerState::Starting | WorkerState::Killed) {
@@ -90,7 +90,7 @@ impl Pool {
         }
         let wanted = self.wanted_places().count();
         let failed = self.wanted_places().filter(|(_, place)| place.failures > 0).count();
-        let is_first_try = |place: &Place| place.failures == 0 && place.worker.is_some();
+        let is_first_try = |place: &WorkerSlot| place.failures == 0 && place.worker.is_some();
         (was_timeout || failed >= wanted.min(2)) && !self.wanted_places().any(|(_, place)| is_first_try(place))
     }
 

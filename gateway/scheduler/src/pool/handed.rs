@@ -1,7 +1,7 @@
 //! Requests handed ahead: the choice of worker, their begin, and their return.
 
 use super::Pool;
-use super::worker::{Held, Worker};
+use super::worker::{SlotEntry, Worker};
 use crate::ahead::LATE_US;
 use crate::{Action, Lane, Limits, RequestId, Time, WorkerId};
 
@@ -12,12 +12,12 @@ impl Worker {
     }
 
     /// Requests that it has or was handed, without parked ones.
-    fn unparked(&self) -> impl Iterator<Item = &Held> {
+    fn unparked(&self) -> impl Iterator<Item = &SlotEntry> {
         self.held.iter().filter(|held| !held.is_parked)
     }
 
     /// Handed requests that have not begun.
-    pub fn handed(&self) -> impl Iterator<Item = &Held> {
+    pub fn handed(&self) -> impl Iterator<Item = &SlotEntry> {
         self.held.iter().filter(|held| held.handed.is_some())
     }
 
@@ -29,8 +29,8 @@ impl Worker {
 
     /// Whether it takes a request ahead now: all that it has is cheap together, and nothing has taken longer than expected.
     fn takes_ahead_now(&self, now: Time, limits: &Limits) -> bool {
-        let is_prompt = |held: &Held| !held.need.is_alone() && now.since_us(held.dispatched) <= limits.cheap_us;
-        let expected_us = |held: &Held| held.cheap_us.filter(|_| is_prompt(held));
+        let is_prompt = |held: &SlotEntry| !held.need.is_alone() && now.since_us(held.dispatched) <= limits.cheap_us;
+        let expected_us = |held: &SlotEntry| held.cheap_us.filter(|_| is_prompt(held));
         self.takes_ahead
             && self.takes_short_requests()
             && !self.is_reserved

@@ -1,7 +1,7 @@
 //! Events in the life of one worker: it listens, gets warm, closes, faults, gets stuck, exits.
 
 use super::worker::{Warmth, Worker, backoff_ms};
-use super::{Place, Pool, WorkerState};
+use super::{Pool, WorkerSlot, WorkerState};
 use crate::{AbandonReason, Action, KillReason, Limits, Time, WorkerId};
 
 /// Start time of a place that waits for a change of the app's files: time alone never starts its worker.
@@ -280,7 +280,7 @@ impl Pool {
 
     /// Whether there is no worker, and none will start before the app's files change.
     pub(crate) fn is_held(&self) -> bool {
-        let is_held = |place: &Place| place.worker.is_none() && place.not_before == HELD;
+        let is_held = |place: &WorkerSlot| place.worker.is_none() && place.not_before == HELD;
         !self.stopping && self.workers.is_empty() && self.wanted_places().all(|(_, place)| is_held(place))
     }
 

@@ -10,7 +10,7 @@
 //! lowest priority anyway and is meant for long renders: it gets no stand-in.
 
 use super::needless::Needless;
-use super::{Place, Pool, WorkerState};
+use super::{Pool, WorkerSlot, WorkerState};
 use crate::{Action, Lane, Limits, RecycleReason, Time, WorkerId};
 
 impl Pool {
@@ -105,7 +105,7 @@ impl Pool {
     }
 
     /// Time from which the place may get a stand-in; `None` if it should not have one.
-    fn stand_in_time(&self, place: &Place) -> Option<Time> {
+    fn stand_in_time(&self, place: &WorkerSlot) -> Option<Time> {
         let worker = place.worker.filter(|_| place.successor.is_none())?;
         let w = self.workers.get(&worker).filter(|w| w.state == WorkerState::Ready && w.lane == Lane::Short)?;
         let is_one_too_many = self.workers.iter().any(|(id, other)| other.has_stand_in && *id != worker);

@@ -6,7 +6,7 @@
 
 use std::collections::btree_map::Entry;
 
-use super::worker::{Held, Worker};
+use super::worker::{SlotEntry, Worker};
 use super::{Pool, WHOLE};
 use crate::{Alone, ClassId, Limits, Memory, Need, Time, WorkerId};
 
@@ -119,7 +119,7 @@ impl Footprint {
 
 impl Worker {
     /// Requests that the app has, according to reports, and that are not parked.
-    pub fn running(&self) -> impl Iterator<Item = &Held> {
+    pub fn running(&self) -> impl Iterator<Item = &SlotEntry> {
         self.held.iter().filter(|held| held.handed.is_none() && !held.is_parked)
     }
 
@@ -222,7 +222,7 @@ impl Pool {
     }
 
     /// Uncounts a late request that has left its worker.
-    pub(super) fn forget_late(&mut self, held: &Held) {
+    pub(super) fn forget_late(&mut self, held: &SlotEntry) {
         if held.is_late
             && let Entry::Occupied(mut late) = self.late.entry(held.need.class)
         {
@@ -266,7 +266,7 @@ impl Pool {
     pub(crate) fn wants_looks(&self, now: Time, after_us: u64, limits: &Limits) -> bool {
         limits.concurrency_max > limits.concurrency
             && self.workers.values().filter(|w| w.takes_requests() && !w.holds_one).any(|w| {
-                let is_due = |held: &Held| held.is_parked || now.since_us(held.dispatched) >= after_us;
+                let is_due = |held: &SlotEntry| held.is_parked || now.since_us(held.dispatched) >= after_us;
                 w.held.iter().any(is_due)
             })
     }

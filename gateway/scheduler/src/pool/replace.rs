@@ -6,7 +6,7 @@
 //! worker at a time, the next when the one before has exited, and none during a reload.
 
 use super::worker::{Worker, backoff_ms};
-use super::{Demand, Place, Pool, Warmth, WorkerState};
+use super::{Demand, Pool, Warmth, WorkerSlot, WorkerState};
 use crate::{AbandonReason, Action, KillReason, Limits, Time, WorkerId};
 
 /// Workers of a generation in force that may fail to start before its reload is abandoned.
@@ -111,8 +111,8 @@ impl Pool {
         };
         let place = &mut self.places[instance as usize];
         let before = place.worker.replace(worker);
-        let Place { lane, rank, bloated, .. } = *place;
-        *place = Place { worker: place.worker, lane, rank, bloated, is_old: true, ..Place::default() };
+        let WorkerSlot { lane, rank, bloated, .. } = *place;
+        *place = WorkerSlot { worker: place.worker, lane, rank, bloated, is_old: true, ..WorkerSlot::default() };
         if let Some(w) = before.and_then(|before| self.workers.get_mut(&before)) {
             w.dismiss(now);
         }
@@ -156,7 +156,7 @@ impl Pool {
         }
     }
 
-    fn is_taken(&self, place: &Place, generation: u64) -> bool {
+    fn is_taken(&self, place: &WorkerSlot, generation: u64) -> bool {
         let worker = place.worker.and_then(|id| self.workers.get(&id));
         worker.is_some_and(|w| w.generation == generation && w.state == WorkerState::Ready)
     }
@@ -277,7 +277,7 @@ impl Pool {
     /// Whether the place should get a successor. During the trial an empty place should too, because the new generation
     /// may fix what its back-off waits for. Later it starts the new generation by itself. A stuck worker uses CPU until
     /// it has exited, so nothing is started beside it.
-    fn wants_successor(&self, place: &Place, generation: u64) -> bool {
+    fn wants_successor(&self, place: &WorkerSlot, generation: u64) -> bool {
         let worker = place.worker.and_then(|id| self.workers.get(&id));
         place.successor.is_none()
             && worker.map_or(self.is_on_trial(), |w| {

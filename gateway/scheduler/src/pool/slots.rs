@@ -1,13 +1,13 @@
 //! Slots: the requests that each worker holds, the choice of its next one, and the end of each.
 
 use super::seats::WHOLE;
-use super::worker::{Held, Warmth};
+use super::worker::{SlotEntry, Warmth};
 use super::{Ask, Pool, WorkerState};
 use crate::{Action, ClassId, Lane, Limits, Need, RequestId, Time, WorkerId};
 
 /// A request that goes to a worker.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Given {
+pub(crate) struct Assignment {
     pub request: RequestId,
     pub arrived: Time,
     pub need: Need,
@@ -25,7 +25,7 @@ pub(crate) struct Given {
 
 /// A request that a worker has finished.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Served {
+pub(crate) struct Completion {
     pub side: Lane,
     /// Lane of the worker.
     pub lane: Lane,
@@ -79,13 +79,13 @@ impl Pool {
         self.short_taking == 0 && self.workers.iter().any(|(id, w)| self.may_rush(*id, w, concurrency))
     }
 
-    pub(crate) fn assign(&mut self, now: Time, worker: WorkerId, given: Given, held_max: u32) {
+    pub(crate) fn assign(&mut self, now: Time, worker: WorkerId, given: Assignment, held_max: u32) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
         self.given = Some(now);
         w.is_reserved = false;
-        let Given { request, arrived, need, side, ask, stay_us, cheap_us, handed } = given;
+        let Assignment { request, arrived, need, side, ask, stay_us, cheap_us, handed } = given;
         let is_undisturbed = handed.is_none();
-        let held = Held {
+        let held = SlotEntry {
             request,
             arrived,
             dispatched: now,
@@ -157,7 +157,7 @@ impl Pool {
             && let Some(w) = self.workers.get_mut(&worker)
         {
             let (need, side, part, cost_us) = (Need::default(), Lane::Short, WHOLE, u64::MAX);
-            w.join(Held {
+            w.join(SlotEntry {
                 request,
                 arrived: now,
                 dispatched: now,
@@ -187,7 +187,7 @@ impl Pool {
         worker: WorkerId,
         request: RequestId,
         limits: &Limits,
-    ) -> Option<Served> {
+    ) -> Option<Completion> {
         let held = self.free_slot(now, worker, request)?;
         let w = self.workers.get_mut(&worker)?;
         if held.is_own {
@@ -202,16 +202,16 @@ impl Pool {
         if w.recycle_due(worker, limits).is_some_and(|(at, _)| at <= now) {
             self.unsettle();
         }
-        let Held { side, dispatched, need: Need { class, .. }, .. } = held;
+        let SlotEntry { side, dispatched, need: Need { class, .. }, .. } = held;
         let service_us = now.since_us(dispatched);
         // A worker that was too busy to be seen asleep tells little of how long its requests waited.
         let waited_us = (held.is_parked && held.waited_us >= service_us / 2).then_some(held.waited_us);
         let is_undisturbed = is_undisturbed && !held.is_parked;
-        let served = Served { side, lane, class, service_us, is_undisturbed, waited_us };
+        let served = Completion { side, lane, class, service_us, is_undisturbed, waited_us };
         (!is_no_measure).then_some(served)
     }
 
-    fn free_slot(&mut self, now: Time, worker: WorkerId, request: RequestId) -> Option<Held> {
+    fn free_slot(&mut self, now: Time, worker: WorkerId, request: RequestId) -> Option<SlotEntry> {
         let w = self.workers.get_mut(&worker)?;
         let at = w.held.iter().position(|held| held.request == request)?;
         w.idle_since = now;

@@ -72,7 +72,7 @@ pub(super) enum Warmth {
 
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools)] // Each is a fact by itself.
-pub(super) struct Held {
+pub(super) struct SlotEntry {
     pub request: RequestId,
     pub arrived: Time,
     /// Start of its service time.
@@ -118,7 +118,7 @@ pub(super) struct Worker {
     /// Whether it has ever been able to take requests.
     pub was_ready: bool,
     pub idle_since: Time,
-    pub held: Vec<Held>,
+    pub held: Vec<SlotEntry>,
     pub streams: u32,
     /// Requests that it has finished, without warm-up.
     pub finished: u64,
@@ -245,7 +245,7 @@ impl Worker {
     }
 
     /// Adds a request to those that the worker holds.
-    pub fn join(&mut self, mut held: Held) {
+    pub fn join(&mut self, mut held: SlotEntry) {
         if !self.held.is_empty() {
             held.is_undisturbed = false;
             self.held.iter_mut().for_each(|other| other.is_undisturbed = false);

@@ -8,11 +8,11 @@ mod order;
 
 use std::collections::BTreeMap;
 
-use order::Queued;
+use order::WaitingRequest;
 use sluice_scheduler::{Action, Event, Home, Lane, Limits, Need, Order, Refusal, RequestId, Scheduler, Time, WorkerId};
 
 use crate::places::Due;
-use crate::workers::{Held, Worker, Workers};
+use crate::workers::{SlotRequest, Worker, Workers};
 
 /// How a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,7 +61,7 @@ pub struct Model {
     tick_us: u64,
     now: Time,
     requests: BTreeMap<RequestId, Request>,
-    queue: BTreeMap<RequestId, Queued>,
+    queue: BTreeMap<RequestId, WaitingRequest>,
     pub workers: Workers,
     admission: Option<Admission>,
     /// Requests of clients that workers have finished, those that were detached not counted.
@@ -108,7 +108,7 @@ impl Model {
 
     pub fn set_limits(&mut self, limits: &Limits) {
         if self.limits.order == Order::Fifo && limits.order == Order::Shortest && limits.ageing > 0 {
-            self.queue.values_mut().for_each(Queued::grow_old);
+            self.queue.values_mut().for_each(WaitingRequest::grow_old);
         }
         self.workers.set_limits(limits);
         self.limits = limits.clone();
@@ -175,19 +175,19 @@ impl Model {
                     request,
                     Request { arrived: self.now, need, fate, given: 0, retried: false, unseen: false },
                 );
-                self.join(request, Queued::new(self.now, need, false, scheduler));
+                self.join(request, WaitingRequest::new(self.now, need, false, scheduler));
             }
             Event::Left { request } if self.queue.remove(&request).is_some() => self.end(request, End::Left),
             Event::Finished { worker, request } => {
                 self.workers.turn_again(self.now, worker);
-                if let Some(Held { is_own, .. }) = self.workers.release(worker, request) {
+                if let Some(SlotRequest { is_own, .. }) = self.workers.release(worker, request) {
                     self.finished += u64::from(!is_own);
                     self.count_finished(worker, is_own);
                     self.end(request, End::Finished);
                 }
             }
             Event::Detached { worker, request } => {
-                if let Some(Held { is_own, .. }) = self.workers.release(worker, request) {
+                if let Some(SlotRequest { is_own, .. }) = self.workers.release(worker, request) {
                     self.count_finished(worker, is_own);
                     self.workers.open_stream(worker);
                     self.surplus_stream = self.workers.has_too_many_streams(worker).then_some(request);
@@ -195,13 +195,13 @@ impl Model {
                 }
             }
             Event::Undelivered { worker, request } => {
-                if let Some(Held { is_own, .. }) = self.workers.release(worker, request) {
+                if let Some(SlotRequest { is_own, .. }) = self.workers.release(worker, request) {
                     self.put_back(request, is_own, scheduler);
                 }
             }
             Event::Occupied { worker, request, by } => {
                 if let Some(held) = self.workers.release(worker, request) {
-                    self.workers.hold_on(worker, Held { request: by, ..held });
+                    self.workers.hold_on(worker, SlotRequest { request: by, ..held });
                     self.note("Occupied");
                     self.put_back(request, held.is_own, scheduler);
                 }
@@ -215,7 +215,7 @@ impl Model {
                 promise!(may_be, "I5: {request:?} is tried twice, or as another");
                 old.retried |= !was_unseen;
                 old.fate = Fate::Queued { returned: true };
-                self.join(request, Queued::new(arrived, need, true, scheduler));
+                self.join(request, WaitingRequest::new(arrived, need, true, scheduler));
             }
             Event::WarmingWith { request, worker } => {
                 self.note("WarmingWith");
@@ -229,7 +229,7 @@ impl Model {
             }
             Event::Exited { worker } => {
                 let dead = self.workers.live.get(&worker);
-                for (Held { request, .. }, _) in dead.map(|w| w.handed.clone()).unwrap_or_default() {
+                for (SlotRequest { request, .. }, _) in dead.map(|w| w.handed.clone()).unwrap_or_default() {
                     self.note("died with what it was handed");
                     if let Some(old) = self.requests.get_mut(&request) {
                         (old.unseen, old.given) = (true, old.given - 1);
@@ -250,7 +250,7 @@ impl Model {
         if let Some(old) = self.requests.get_mut(&request) {
             old.fate = Fate::Queued { returned: true };
             old.given -= 1;
-            let queued = Queued::new(old.arrived, old.need, true, scheduler);
+            let queued = WaitingRequest::new(old.arrived, old.need, true, scheduler);
             self.join(request, queued);
         }
     }
@@ -300,7 +300,7 @@ impl Model {
                     Lane::Short
                 };
                 let part = scheduler.part_of(need.class);
-                let held = Held { request, is_own: false, side, part };
+                let held = SlotRequest { request, is_own: false, side, part };
                 if matches!(action, Action::Hand { .. }) {
                     let is_cheap = scheduler.costs().high_us(need.class).is_some_and(|us| us <= 2_000);
                     promise!(need.ahead && is_cheap, "{request:?} was handed and is not cheap: {need:?}");

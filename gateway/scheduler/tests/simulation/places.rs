@@ -31,7 +31,7 @@ pub enum Due {
 }
 
 #[derive(Debug, Default)]
-pub struct Place {
+pub struct PoolSlot {
     lane: Lane,
     /// Its place among those of its lane.
     rank: u32,
@@ -67,7 +67,7 @@ pub struct Places {
     needless: stand_in::Needless,
     /// Lowered in this step.
     pub lowered: Vec<WorkerId>,
-    places: Vec<Place>,
+    places: Vec<PoolSlot>,
     pub due: Vec<Due>,
     /// What this step came to that no action names, to see that the days reach it.
     pub reached: Vec<&'static str>,
@@ -82,7 +82,7 @@ impl Places {
     fn add(&mut self, lane: Lane, wanted: u32) {
         let has = u32::try_from(self.places.iter().filter(|place| place.lane == lane).count()).expect("few");
         for rank in has..wanted {
-            self.places.push(Place { lane, rank, ..Place::default() });
+            self.places.push(PoolSlot { lane, rank, ..PoolSlot::default() });
         }
     }
 
@@ -290,8 +290,8 @@ impl Workers {
             w.dismiss();
         }
         self.live.get_mut(&worker).expect("was just found").post = Post::Holder;
-        let Place { lane, rank, bloated, .. } = self.places.places[instance as usize];
-        self.places.places[instance as usize] = Place { lane, rank, bloated, ..Place::default() };
+        let PoolSlot { lane, rank, bloated, .. } = self.places.places[instance as usize];
+        self.places.places[instance as usize] = PoolSlot { lane, rank, bloated, ..PoolSlot::default() };
         self.places.generations = generation - 1;
         match &mut self.places.reload {
             Some(reload) => {

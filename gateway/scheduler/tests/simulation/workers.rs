@@ -10,7 +10,7 @@ use sluice_scheduler::{
 
 use crate::model::promise;
 use crate::places::{Due, Places};
-pub use worker::{Held, Post, Worker};
+pub use worker::{Post, SlotRequest, Worker};
 
 pub struct Workers {
     pub limits: Limits,
@@ -121,7 +121,7 @@ impl Workers {
             }
             Event::WarmingWith { worker, request } => {
                 if let Some(w) = self.live.get_mut(&worker) {
-                    w.held.push(Held { request, is_own: true, side: Lane::Short, part: 1_000 });
+                    w.held.push(SlotRequest { request, is_own: true, side: Lane::Short, part: 1_000 });
                 }
             }
             Event::ReloadAsked { generation } => self.ask_reload(now, generation),
@@ -136,7 +136,7 @@ impl Workers {
     }
 
     /// The worker's slot is free again; tells what was in it, if the request was held.
-    pub fn release(&mut self, worker: WorkerId, request: RequestId) -> Option<Held> {
+    pub fn release(&mut self, worker: WorkerId, request: RequestId) -> Option<SlotRequest> {
         let w = self.live.get_mut(&worker)?;
         if let Some(at) = w.handed.iter().position(|(handed, _)| handed.request == request) {
             let (held, _) = w.handed.remove(at);
@@ -155,7 +155,7 @@ impl Workers {
     }
 
     /// A request that seemed finished is not.
-    pub fn hold_on(&mut self, worker: WorkerId, held: Held) {
+    pub fn hold_on(&mut self, worker: WorkerId, held: SlotRequest) {
         if let Some(w) = self.live.get_mut(&worker) {
             w.held.push(held);
         }
@@ -177,7 +177,7 @@ impl Workers {
         self.live.get(&worker).is_some_and(|w| w.streams > self.limits.streams_per_worker_max)
     }
 
-    pub fn hold(&mut self, worker: WorkerId, held: Held) -> Result<(), String> {
+    pub fn hold(&mut self, worker: WorkerId, held: SlotRequest) -> Result<(), String> {
         let request = held.request;
         let Some(w) = self.live.get_mut(&worker) else { return Err(format!("I4: {request:?} given to a dead worker")) };
         promise!(
@@ -204,7 +204,7 @@ impl Workers {
     }
 
     /// It gets a request ahead of time.
-    pub fn hand(&mut self, now: Time, worker: WorkerId, held: Held) -> Result<(), String> {
+    pub fn hand(&mut self, now: Time, worker: WorkerId, held: SlotRequest) -> Result<(), String> {
         let (free, request) = (self.free_workers_in(Lane::Short), held.request);
         let Some(w) = self.live.get_mut(&worker) else {
             return Err(format!("I4: {request:?} handed to a dead worker"));

@@ -71,7 +71,7 @@ enum Defect {
 }
 
 /// One line of what happened.
-pub struct Line {
+pub struct EventLine {
     pub now: Time,
     pub event: Event,
     pub actions: Vec<Action>,
@@ -104,7 +104,7 @@ pub struct World {
     begun_early: BTreeSet<(WorkerId, RequestId)>,
     /// What the gateway has taken back and the scheduler does not know of.
     taken: BTreeSet<(WorkerId, RequestId)>,
-    pub history: Vec<Line>,
+    pub history: Vec<EventLine>,
 }
 
 impl World {
@@ -239,7 +239,7 @@ impl World {
         let mut actions = Vec::new();
         self.model.before(&self.scheduler, event);
         self.scheduler.step(self.now, event, &mut actions);
-        self.history.push(Line { now: self.now, event, actions: actions.clone() });
+        self.history.push(EventLine { now: self.now, event, actions: actions.clone() });
         self.model.follow(self.now, event, &actions, &self.scheduler)?;
         for action in actions {
             self.carry_out(action);

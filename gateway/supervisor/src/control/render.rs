@@ -2,10 +2,10 @@
 
 use serde_json::json;
 use sluice_catalog::config::VITALS_PATH;
-use sluice_vitals::{Rendered, Spent};
+use sluice_vitals::{ComponentReport, SettingReport};
 use tokio::time::Instant;
 
-use super::line::Line;
+use super::record::ControlRecord;
 use crate::Supervisor;
 use crate::gate::{DialInForce, RenderedTold};
 use crate::process::Process;
@@ -39,21 +39,21 @@ pub(super) fn tell_overruns(supervisor: &Supervisor, process: &Process) {
 }
 
 /// Records that a component of the worker has exceeded its budget, or no longer does.
-pub(super) fn hear_overrun(supervisor: &Supervisor, process: &Process, said: &Line) {
+pub(super) fn hear_overrun(supervisor: &Supervisor, process: &Process, said: &ControlRecord) {
     process.overruns_heard.set(process.overruns_heard.get().saturating_add(1));
     supervisor.overruns.borrow_mut().note(&said.component, said.over, Instant::now());
 }
 
 /// Reports rendered components and pages of the worker.
-pub(super) fn hear(supervisor: &Supervisor, said: &Line) {
-    let components = said.components.iter().take(RENDERED_MAX).map(|one| Rendered {
+pub(super) fn hear(supervisor: &Supervisor, said: &ControlRecord) {
+    let components = said.components.iter().take(RENDERED_MAX).map(|one| ComponentReport {
         component: &one.component,
         outcome: &one.outcome,
         count: one.count,
         cpu_us: one.cpu_us,
     });
     let settings = said.settings.iter().take(RENDERED_MAX);
-    let settings = settings.map(|one| Spent { setting: &one.setting, pages: one.pages, cpu_us: one.cpu_us });
+    let settings = settings.map(|one| SettingReport { setting: &one.setting, pages: one.pages, cpu_us: one.cpu_us });
     let variants = said.variants.iter().take(RENDERED_MAX).map(String::as_str);
     supervisor.gate.rendered(&RenderedTold {
         components: components.collect(),

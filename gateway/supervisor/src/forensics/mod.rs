@@ -201,7 +201,7 @@ impl Look {
 /// Results until now; they survive a step that does not return.
 struct Finds {
     stack: Option<Vec<RawFrame>>,
-    profile: Option<profile::Taken>,
+    profile: Option<profile::RawProfile>,
     /// Scripts by id: at first those of the stack's frames, then all.
     scripts: HashMap<String, Script>,
     /// Reader of source maps, started as soon as there is a map: it boots while the profile is taken.

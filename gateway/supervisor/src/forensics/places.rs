@@ -44,7 +44,7 @@ pub(super) struct Script {
 pub(super) struct Reader(Child);
 
 #[derive(Serialize)]
-struct Asked<'s> {
+struct MappingRequest<'s> {
     scripts: Vec<&'s Script>,
     /// Index of the script, line and column.
     places: Vec<(usize, u32, u32)>,
@@ -67,7 +67,7 @@ impl Reader {
         command.kill_on_drop(true).spawn().ok().map(Self)
     }
 
-    async fn ask(mut self, asked: &Asked<'_>) -> Option<Originals> {
+    async fn ask(mut self, asked: &MappingRequest<'_>) -> Option<Originals> {
         let (mut stdin, stdout) = (self.0.stdin.take()?, self.0.stdout.take()?);
         stdin.write_all(&serde_json::to_vec(asked).ok()?).await.ok()?;
         drop(stdin);
@@ -85,7 +85,7 @@ pub(super) async fn map(
     subject: &Subject,
     reader: Option<Reader>,
 ) {
-    let mut asked = Asked { scripts: Vec::new(), places: Vec::new() };
+    let mut asked = MappingRequest { scripts: Vec::new(), places: Vec::new() };
     let mut known: HashMap<&str, usize> = HashMap::new();
     let mut indexes = Vec::new();
     for (index, frame) in frames.iter().enumerate() {

@@ -25,13 +25,13 @@ pub(crate) struct Profile {
 }
 
 /// A CPU profile before its places are mapped.
-pub(super) struct Taken {
+pub(super) struct RawProfile {
     pub(super) json: Vec<u8>,
     profile: sluice_profiles::Profile,
 }
 
 /// Parses the answer to `Profiler.stop`.
-pub(super) fn read(answer: &str) -> Result<Taken, Why> {
+pub(super) fn read(answer: &str) -> Result<RawProfile, Why> {
     let unreadable = |error: &dyn fmt::Display| Why::BadAnswer("Profiler.stop", error.to_string());
     let mut message: Value = serde_json::from_str(answer).map_err(|error| unreadable(&error))?;
     let json = message.pointer_mut("/result/profile").map(Value::take).unwrap_or_default().to_string().into_bytes();
@@ -40,10 +40,10 @@ pub(super) fn read(answer: &str) -> Result<Taken, Why> {
     }
     let mut profile = sluice_profiles::Profile::default();
     profile.read("", &*json).map_err(|error| unreadable(&error))?;
-    Ok(Taken { json, profile })
+    Ok(RawProfile { json, profile })
 }
 
-impl Taken {
+impl RawProfile {
     /// Functions as in [`Profile::hottest`], unmapped. A script is found by its URL, the only part of it that the
     /// reader keeps.
     pub(super) fn hottest(&self, scripts: &HashMap<String, Script>) -> Vec<(RawFrame, u32)> {

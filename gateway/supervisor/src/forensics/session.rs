@@ -147,7 +147,7 @@ impl Session {
 }
 
 fn frames(text: &str) -> Vec<RawFrame> {
-    let frames = params::<Paused>(text).map(|paused| paused.call_frames).unwrap_or_default();
+    let frames = params::<PauseEvent>(text).map(|paused| paused.call_frames).unwrap_or_default();
     frames
         .into_iter()
         .take(FRAMES_MAX)
@@ -194,7 +194,7 @@ struct ScriptParsed {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Paused {
+struct PauseEvent {
     call_frames: Vec<CallFrame>,
 }
 

@@ -7,7 +7,7 @@ use sluice_catalog::refusals::ProfileError;
 use sluice_scheduler::RequestId;
 use tokio::time::Instant;
 
-use crate::control::Taken;
+use crate::control::ProfileRecord;
 use crate::sample::Sample;
 
 /// A sample of the main thread of a late worker.
@@ -94,13 +94,13 @@ pub(crate) struct Threw {
 /// CPU time of a process that no report has attributed to a request, microseconds: its use since its last beat, less
 /// that of ended requests.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Unreported {
+pub(crate) struct UnreportedCpu {
     beat_us: u64,
     used_us: u64,
     told_us: u64,
 }
 
-impl Unreported {
+impl UnreportedCpu {
     /// Records a beat, with the CPU time since the start.
     pub(crate) fn beat(&mut self, total_us: u64) {
         *self = Self { beat_us: total_us, used_us: total_us, told_us: 0 };
@@ -128,7 +128,7 @@ impl Unreported {
 
 /// A question to a preload, and its answer.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct ProfileQuestion {
     /// Time of the question, if it is unanswered.
     pub(crate) at: Option<Instant>,
     /// Latest answer, until it is used.
@@ -145,7 +145,7 @@ pub struct Renders {
 }
 
 /// A worker's answer to a request for a profile.
-pub(crate) type Answer = Result<Taken, ProfileError>;
+pub(crate) type Answer = Result<ProfileRecord, ProfileError>;
 
 #[cfg(test)]
 mod tests {
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn cpu_time_since_the_last_beat_is_told_of_no_request_but_those_that_have_ended() {
-        let mut unreported = Unreported::default();
+        let mut unreported = UnreportedCpu::default();
         unreported.told(900);
         unreported.beat(5_000);
         assert_eq!(unreported.left(), Duration::ZERO);

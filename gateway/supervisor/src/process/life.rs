@@ -19,7 +19,7 @@ use crate::output::read_records;
 use crate::priority::Priority;
 use crate::process::Process;
 use crate::process::known::{THREW_TIMEOUT, Threw, TroubleKind};
-use crate::{App, Crash, Held, Start, Supervisor, pipe, priority, probe};
+use crate::{App, Crash, InflightRequest, Start, Supervisor, pipe, priority, probe};
 
 /// Longest wait for the last lines of a dead process; a grandchild may keep the pipe open forever.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -202,7 +202,11 @@ fn leave_untold(supervisor: &Supervisor, process: &Process) {
 
 /// Request that ended the process: the one that its preload names, the only one that it held, or the one in which it
 /// got stuck.
-fn ended_with<'h>(held: &'h [Held], threw: Option<&Threw>, reason: ExitReason) -> Option<&'h Held> {
+fn ended_with<'h>(
+    held: &'h [InflightRequest],
+    threw: Option<&Threw>,
+    reason: ExitReason,
+) -> Option<&'h InflightRequest> {
     match (threw.and_then(|threw| threw.request), held) {
         (Some(named), _) => held.iter().find(|held| held.request == named),
         (None, [only]) => Some(only),
@@ -211,10 +215,10 @@ fn ended_with<'h>(held: &'h [Held], threw: Option<&Threw>, reason: ExitReason) -
     }
 }
 
-fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<ExitStatus>, held: &[Held]) {
+fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<ExitStatus>, held: &[InflightRequest]) {
     let is_given_up = process.was_killed.get() == Some(KillReason::Abandoned);
     let tail = process.tail.borrow().text();
-    let known = exit::Known {
+    let known = exit::ProcessFacts {
         killed: process.was_killed.get(),
         rest_was_killed: process.rest_was_killed.get(),
         was_blocked: process.trouble.get().is_some_and(|trouble| trouble.kind == TroubleKind::Blocked),
@@ -281,8 +285,8 @@ mod tests {
 
     #[test]
     fn worker_that_held_several_requests_blames_none_that_nobody_names() {
-        let held: Vec<Held> = [1, 2, 3]
-            .map(|number| Held {
+        let held: Vec<InflightRequest> = [1, 2, 3]
+            .map(|number| InflightRequest {
                 request: RequestId(number),
                 request_id: format!("r{number}"),
                 method: "GET".to_owned(),
@@ -291,8 +295,9 @@ mod tests {
             })
             .into();
         let threw = |request| Threw { at: Instant::now(), text: "Error: no".to_owned(), request };
-        let named =
-            |held: &[Held], threw: Option<&Threw>, reason| ended_with(held, threw, reason).map(|held| held.request.0);
+        let named = |held: &[InflightRequest], threw: Option<&Threw>, reason| {
+            ended_with(held, threw, reason).map(|held| held.request.0)
+        };
         assert_eq!(named(&held, Some(&threw(None)), ExitReason::Exited), None);
         assert_eq!(named(&held, Some(&threw(Some(RequestId(2)))), ExitReason::Exited), Some(2));
         assert_eq!(named(&held, Some(&threw(Some(RequestId(9)))), ExitReason::Exited), None, "it had its answer");

@@ -11,7 +11,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::{Commands, Fault, Link};
-use crate::address::{Address, Place};
+use crate::address::{Address, StoreAddress};
 use crate::resp::Reply;
 
 /// Longest time until a connection can be used.
@@ -27,8 +27,8 @@ pub(crate) async fn open(address: &Address, reply_bytes_max: usize) -> Result<Li
 
 async fn connect(address: &Address, reply_bytes_max: usize) -> Result<Link, Fault> {
     let link = match &address.place {
-        Place::Socket(path) => Link::over(UnixStream::connect(path).await?, reply_bytes_max),
-        Place::Host { name, port, is_tls } => {
+        StoreAddress::Socket(path) => Link::over(UnixStream::connect(path).await?, reply_bytes_max),
+        StoreAddress::Host { name, port, is_tls } => {
             let stream = TcpStream::connect((name.as_str(), *port)).await?;
             stream.set_nodelay(true)?;
             if *is_tls {

@@ -3,7 +3,7 @@
 use tokio::sync::mpsc;
 
 use super::{ANSWER_TIMEOUT, Session};
-use crate::client::Heard;
+use crate::client::TierEvent;
 use crate::counts::Counts;
 use crate::link::{Commands, Fault};
 use crate::log::{News, entries};
@@ -13,7 +13,7 @@ use crate::resp::{Garbage, Reply};
 const WAIT_MS: u64 = 1_000;
 
 /// Listens until the log is lost.
-pub(super) async fn serve(session: &Session, heard: &mpsc::Sender<Heard>) -> Result<(), Fault> {
+pub(super) async fn serve(session: &Session, heard: &mpsc::Sender<TierEvent>) -> Result<(), Fault> {
     let time_max = ANSWER_TIMEOUT + std::time::Duration::from_millis(WAIT_MS);
     loop {
         let from = session.log.borrow().known().ok_or(Fault::LogLost)?.id;
@@ -35,12 +35,12 @@ pub(super) async fn serve(session: &Session, heard: &mpsc::Sender<Heard>) -> Res
 }
 
 /// Tells the thread that serves.
-pub(super) async fn tell(counts: &Counts, news: News, heard: &mpsc::Sender<Heard>) {
+pub(super) async fn tell(counts: &Counts, news: News, heard: &mpsc::Sender<TierEvent>) {
     if news.is_lost {
-        let _ = heard.send(Heard::Lost).await;
+        let _ = heard.send(TierEvent::Lost).await;
     }
     for (purge, is_soft) in news.purges {
         counts.purges_heard.add(1);
-        let _ = heard.send(Heard::Purge(purge, is_soft)).await;
+        let _ = heard.send(TierEvent::Purge(purge, is_soft)).await;
     }
 }

@@ -7,7 +7,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, sleep};
 
 use super::{ANSWER_TIMEOUT, Session, first, time};
-use crate::client::Heard;
+use crate::client::TierEvent;
 use crate::link::{Commands, Fault};
 
 const PERIOD: Duration = Duration::from_secs(1);
@@ -16,7 +16,7 @@ const PATIENCE_MAX: Duration = Duration::from_secs(32);
 /// Time of quick answers after which it counts as well.
 const WELL_AFTER: Duration = Duration::from_secs(60);
 
-pub(super) async fn serve(session: &Session, probe: &Notify, heard: &mpsc::Sender<Heard>) -> Result<(), Fault> {
+pub(super) async fn serve(session: &Session, probe: &Notify, heard: &mpsc::Sender<TierEvent>) -> Result<(), Fault> {
     let mut is_up = false;
     let mut up_since = Instant::now();
     let (mut patience, mut probed_at) = (PERIOD / 2, Instant::now());
@@ -28,7 +28,7 @@ pub(super) async fn serve(session: &Session, probe: &Notify, heard: &mpsc::Sende
         if !is_up && is_quick && Instant::now() >= probed_at {
             is_up = true;
             up_since = Instant::now();
-            let _ = heard.send(Heard::Up).await;
+            let _ = heard.send(TierEvent::Up).await;
         }
         tokio::select! {
             () = sleep(PERIOD) => {}

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use sluice_cache::Written;
+use sluice_cache::PageRecord;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use super::{ANSWER_TIMEOUT, Session};
-use crate::client::{Heard, ToStore, Write};
+use crate::client::{TierEvent, ToStore, Write};
 use crate::link::{Commands, Fault};
 use crate::resp::Reply;
 use crate::stored;
@@ -21,7 +21,7 @@ const STAY_S_MAX: u64 = 30 * 24 * 3600;
 pub(super) async fn serve(
     session: &Session,
     writes: &mut mpsc::Receiver<Write>,
-    heard: &mpsc::Sender<Heard>,
+    heard: &mpsc::Sender<TierEvent>,
 ) -> Result<(), Fault> {
     let mut is_refusing = false;
     while let Some(write) = writes.recv().await {
@@ -42,7 +42,7 @@ pub(super) async fn serve(
         let has_refused = refusal.is_some();
         if has_refused != is_refusing {
             is_refusing = has_refused;
-            let _ = heard.send(Heard::Refuses(refusal)).await;
+            let _ = heard.send(TierEvent::Refuses(refusal)).await;
         }
         if has_refused {
             sleep(REFUSED_PAUSE).await;
@@ -56,7 +56,7 @@ impl Session {
     fn set(&self, write: &Write) -> Option<Commands> {
         let ToStore { url, head, policy, tags, body, useful_s, position, now } = &*write.page;
         let clock_ms = self.clock.borrow().at(write.at)?;
-        let written = Written { key: url, head, policy, tags, body };
+        let written = PageRecord { key: url, head, policy, tags, body };
         let value = stored::page(*position, &written, *now, clock_ms);
         let stay_s = (*useful_s).min(STAY_S_MAX).to_string();
         let set = |commands: Commands, name: String, value: &[u8]| {

@@ -22,7 +22,7 @@ const DRAIN_GRACE_MS: u64 = 1000;
 /// Serves one connection until it ends. Its handle counts it from before the TLS handshake until after the last byte.
 pub async fn serve<S: Service>(stream: ClientStream, mut origin: Origin, service: Rc<S>, handle: Handle) {
     let lobby = service.lobby();
-    let _counted = Counted::new(lobby, &handle);
+    let _counted = ConnectionCount::new(lobby, &handle);
     let mut client = Client::new(stream, Rc::clone(&handle.draining), lobby.store.memory.unsent_bytes_max());
     let seat = service.seat();
     client.seat = Some(Rc::clone(&seat));
@@ -99,18 +99,18 @@ pub(crate) fn send_timeout(lobby: &Lobby) -> Duration {
 }
 
 /// A connection's place in the count.
-pub(crate) struct Counted<'c> {
+pub(crate) struct ConnectionCount<'c> {
     lobby: &'c Lobby,
     key: usize,
 }
 
-impl<'c> Counted<'c> {
+impl<'c> ConnectionCount<'c> {
     pub(crate) fn new(lobby: &'c Lobby, handle: &Handle) -> Self {
-        Counted { lobby, key: handle.key }
+        ConnectionCount { lobby, key: handle.key }
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for ConnectionCount<'_> {
     fn drop(&mut self) {
         self.lobby.connections.remove(self.key);
     }

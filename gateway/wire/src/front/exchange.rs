@@ -12,8 +12,8 @@ use super::seat::Seat;
 use super::tunnel;
 use crate::front::own::Own;
 use crate::receive::body::Body;
-use crate::receive::failure::{Asked, Failure};
-use crate::respond::answer::{Answer, Upgraded};
+use crate::receive::failure::{Failure, UpgradeOffer};
+use crate::respond::answer::{Answer, UpgradedConnection};
 use crate::respond::encode::Size;
 
 /// One request and its answer.
@@ -42,7 +42,7 @@ impl Exchange<'_> {
     ///
     /// # Errors
     /// Where the head is malformed, too large or too late, or the client has gone.
-    pub async fn head(&mut self) -> Result<Asked, Failure> {
+    pub async fn head(&mut self) -> Result<UpgradeOffer, Failure> {
         match self {
             Exchange::H1(h1) => h1.head().await,
             Exchange::H2(h2) => h2.head(),
@@ -166,7 +166,7 @@ impl Exchange<'_> {
     }
 
     /// Carries another protocol over the connection, until either side ends it.
-    pub async fn switch(&mut self, upgraded: Upgraded, answer: &Answer) {
+    pub async fn switch(&mut self, upgraded: UpgradedConnection, answer: &Answer) {
         match self {
             Exchange::H1(h1) => tunnel::run_alone(h1.client, upgraded, answer).await,
             Exchange::H2(h2) => h2.switch(upgraded, answer).await,
@@ -176,25 +176,21 @@ impl Exchange<'_> {
 
     /// Whether this is a request of the gateway's own. Such a request is in no log, and skips the steps for clients. An include is asked
     /// for by the client of its page.
-    #[must_use]
     pub fn is_own(&self) -> bool {
         self.own().is_some_and(|own| !own.is_part())
     }
 
     /// The request, if it is the gateway's own.
-    #[must_use]
     pub fn own(&self) -> Option<&dyn Own> {
         if let Exchange::Own(own) = self { Some(&**own) } else { None }
     }
 
     /// Whether a client reads the answer as it is sent.
-    #[must_use]
     pub fn is_client(&self) -> bool {
         !matches!(self, Exchange::Own(_))
     }
 
     /// Whether the client has closed its sending side.
-    #[must_use]
     pub fn is_half_closed(&self) -> bool {
         match self {
             Exchange::H1(h1) => h1.client.eof,
@@ -203,7 +199,6 @@ impl Exchange<'_> {
     }
 
     /// Place for a request that the client's task carries out itself.
-    #[must_use]
     pub fn seat(&self) -> Option<Rc<dyn Seat>> {
         match self {
             Exchange::H1(h1) => h1.client.seat.clone(),

@@ -13,7 +13,7 @@ use crate::front::lobby::Lobby;
 use crate::respond::answer::Answer;
 use crate::respond::encode::Size;
 use crate::respond::encode::{Carriage, write_head, write_interim};
-use crate::respond::outgoing::{Framed, Outgoing};
+use crate::respond::outgoing::{BodyFraming, Outgoing};
 
 /// Bytes that a client may send ahead while its answer is on the way.
 const PIPELINE_BYTES_MAX: usize = 16 * 1024;
@@ -50,7 +50,6 @@ impl<'c> H1<'c> {
     }
 
     /// Whether the request has a body, which may still be unread.
-    #[must_use]
     pub(crate) fn has_body(&self) -> bool {
         !matches!(self.framing, Framing::None | Framing::Length(0))
     }
@@ -64,11 +63,11 @@ impl<'c> H1<'c> {
 
     pub(crate) fn begin(&mut self, head: &ResponseHead, size: Size, request_id: &str) {
         self.out.framed = match (size, self.version) {
-            (Size::Unknown, Version::Http11) => Framed::Chunked,
-            (Size::Unknown, Version::Http10) => Framed::UntilClose,
-            _ => Framed::Plain,
+            (Size::Unknown, Version::Http11) => BodyFraming::Chunked,
+            (Size::Unknown, Version::Http10) => BodyFraming::UntilClose,
+            _ => BodyFraming::Plain,
         };
-        let goes_on = self.out.framed != Framed::UntilClose && head.status != 101;
+        let goes_on = self.out.framed != BodyFraming::UntilClose && head.status != 101;
         self.persists &= goes_on && !self.lobby.is_draining() && !self.client.is_spent();
         let carriage = Carriage { version: self.version, framed: self.out.framed, persists: self.persists };
         write_head(&mut self.out.bytes, head, size, carriage, request_id);

@@ -25,10 +25,10 @@ use tokio::time::{Instant, timeout_at};
 use self::tunnel::StreamSource;
 use super::exchange::Woke;
 use crate::front::h2::sending::{Room, Sending};
-use crate::front::h2::shared::{Piece, Shared};
+use crate::front::h2::shared::{ConnectionState, Piece};
 use crate::front::lobby::Lobby;
 use crate::receive::failure::{Failure, GONE};
-use crate::respond::answer::{Answer, Upgraded};
+use crate::respond::answer::{Answer, UpgradedConnection};
 use crate::respond::encode::Size;
 use crate::respond::outgoing::Outgoing;
 
@@ -76,7 +76,7 @@ impl<'c> H2<'c> {
         request: Request<RecvStream>,
         respond: SendResponse<Piece>,
         lobby: &'c Lobby,
-        shared: &Rc<Shared>,
+        shared: &Rc<ConnectionState>,
     ) -> Self {
         let (parts, receive) = request.into_parts();
         H2 {
@@ -257,7 +257,7 @@ impl<'c> H2<'c> {
     }
 
     /// Carries a WebSocket over the stream until either side ends it.
-    pub(crate) async fn switch(&mut self, upgraded: Upgraded, answer: &Answer) {
+    pub(crate) async fn switch(&mut self, upgraded: UpgradedConnection, answer: &Answer) {
         let source = StreamSource::new(&mut self.receive);
         if !super::tunnel::run(source, &mut self.sending, upgraded, answer).await {
             self.sending.reset(Reason::CANCEL);

@@ -25,7 +25,7 @@ const REFUSALS_AT_ONCE_MAX: u64 = 100;
 
 /// Fate of the socket when accepting stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum SocketFate {
     /// The socket is closed after its pending connections were accepted.
     Close,
     /// Another process continues to accept from it.
@@ -33,7 +33,7 @@ pub enum Then {
 }
 
 /// Accepts until `stop` is ready.
-pub async fn accept<S: Service>(listener: TcpListener, service: Rc<S>, stop: impl Future<Output = Then>) {
+pub async fn accept<S: Service>(listener: TcpListener, service: Rc<S>, stop: impl Future<Output = SocketFate>) {
     let mut stop = std::pin::pin!(stop);
     let mut noted = None;
     let then = loop {
@@ -55,7 +55,7 @@ pub async fn accept<S: Service>(listener: TcpListener, service: Rc<S>, stop: imp
             }
         }
     };
-    if then == Then::HandOver {
+    if then == SocketFate::HandOver {
         return;
     }
     // The kernel has completed the handshakes of those that still wait; closing the socket now would reset them.

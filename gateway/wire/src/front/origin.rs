@@ -29,7 +29,6 @@ pub struct Origin {
 
 impl Origin {
     /// Origin of the requests of a client at `peer`, which has connected to `local`.
-    #[must_use]
     pub(crate) fn new(trust: &Trust, peer: SocketAddr, local: SocketAddr, scheme: Scheme) -> Self {
         let proto = scheme.as_str();
         Origin {
@@ -50,14 +49,12 @@ impl Origin {
     }
 
     /// Origin of the gateway's own requests; `port` is its own.
-    #[must_use]
     pub fn own(trust: &Trust, port: u16, scheme: Scheme) -> Self {
         let here = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Origin { is_trusted: true, is_own: true, ..Origin::new(trust, here, here, scheme) }
     }
 
     /// Whether the gateway makes the requests itself.
-    #[must_use]
     pub fn is_own(&self) -> bool {
         self.is_own
     }
@@ -73,7 +70,6 @@ impl Origin {
     }
 
     /// Whether the client speaks HTTPS, to the gateway or, as a trusted peer reports, to that peer.
-    #[must_use]
     pub fn is_https(&self, head: &RequestHead) -> bool {
         let told = head.fields.get("x-forwarded-proto").filter(|_| self.is_trusted);
         told.map_or(head.scheme == Scheme::Https, |proto| proto.eq_ignore_ascii_case(b"https"))
@@ -81,7 +77,6 @@ impl Origin {
 }
 
 /// Whether the field is about the origin of a request.
-#[must_use]
 pub fn is_about_origin(name: &str) -> bool {
     starts_with(name, "x-forwarded-") || ["forwarded", "x-real-ip"].iter().any(|known| name.eq_ignore_ascii_case(known))
 }

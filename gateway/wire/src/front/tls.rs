@@ -13,8 +13,8 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::server::TlsStream;
 
-use certificates::Served;
-pub use certificates::{Certificates, Known, Stamp, stamps};
+use certificates::CertificateStore;
+pub use certificates::{CertificateValidity, Certificates, Stamp, stamps};
 use handshakes::Handshakes;
 pub use tickets::TicketKeys;
 use tickets::Tickets;
@@ -31,7 +31,7 @@ const UNSENT_BYTES_MAX: usize = 16 * 1024;
 /// TLS state for all connections: certificates, session tickets and handshakes.
 pub struct Tls {
     acceptor: TlsAcceptor,
-    served: Arc<Served>,
+    served: Arc<CertificateStore>,
     tickets: Arc<Tickets>,
     handshakes: Handshakes,
 }
@@ -40,7 +40,7 @@ impl Tls {
     /// # Errors
     /// Fails if the operating system gives no thread for handshakes.
     pub fn start(config: &Config, certificates: Arc<Certificates>) -> io::Result<Self> {
-        let (served, tickets) = (Arc::new(Served::new(certificates)), Arc::new(Tickets::new()?));
+        let (served, tickets) = (Arc::new(CertificateStore::new(certificates)), Arc::new(Tickets::new()?));
         let mut tls = ServerConfig::builder().with_no_client_auth().with_cert_resolver(Arc::clone(&served) as _);
         let protocols = if config.server.http2 { &[HTTP2, HTTP1, ACME][..] } else { &[HTTP1, ACME] };
         tls.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
@@ -62,7 +62,6 @@ impl Tls {
     }
 
     /// Ticket keys for the gateway that takes over.
-    #[must_use]
     pub fn ticket_keys(&self) -> TicketKeys {
         self.tickets.keys()
     }

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, Wr
 use tokio::time::Instant;
 
 use super::client::Client;
-use crate::respond::answer::{Answer, Upgraded};
+use crate::respond::answer::{Answer, UpgradedConnection};
 
 /// Bytes that are copied at once.
 const COPY_BYTES: usize = 16 * 1024;
@@ -31,8 +31,13 @@ pub(crate) trait Sink {
 
 /// Copies bytes between a client and a worker, which has sent the first of them already. Returns whether the client has all of the worker's
 /// bytes, and knows their end.
-pub(crate) async fn run(mut source: impl Source, mut sink: impl Sink, upgraded: Upgraded, answer: &Answer) -> bool {
-    let Upgraded { stream: mut worker, first, counted: _counted } = upgraded;
+pub(crate) async fn run(
+    mut source: impl Source,
+    mut sink: impl Sink,
+    upgraded: UpgradedConnection,
+    answer: &Answer,
+) -> bool {
+    let UpgradedConnection { stream: mut worker, first, counted: _counted } = upgraded;
     let note_moved = || answer.last_moved.set(Instant::now());
     note_moved();
     let (mut worker_read, mut worker_write) = worker.split();
@@ -74,7 +79,7 @@ pub(crate) async fn run(mut source: impl Source, mut sink: impl Sink, upgraded: 
 }
 
 /// Copies bytes for a client that has its connection to itself, as [`run`] does.
-pub(crate) async fn run_alone(client: &mut Client, upgraded: Upgraded, answer: &Answer) {
+pub(crate) async fn run_alone(client: &mut Client, upgraded: UpgradedConnection, answer: &Answer) {
     let unread = client.unread.split();
     let (reading, writing) = tokio::io::split(&mut client.stream);
     let source = ConnectionSource { reading, is_unread: !unread.is_empty(), buffer: unread };

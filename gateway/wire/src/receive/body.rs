@@ -25,7 +25,6 @@ pub struct Body {
 
 impl Body {
     /// Body of a request that announces none, or one of no bytes.
-    #[must_use]
     pub(crate) fn empty(is_announced: bool) -> Self {
         Body { is_announced, ..Body::default() }
     }
@@ -37,7 +36,6 @@ impl Body {
     }
 
     /// Bytes of the body.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.start.as_ref().map_or(0, |start| start.fill.bytes())
     }
@@ -48,13 +46,11 @@ impl Body {
     }
 
     /// Trailers of the body.
-    #[must_use]
     pub fn trailers(&self) -> &[(String, Vec<u8>)] {
         &self.trailers
     }
 
     /// Framing for the worker. Only chunks can be followed by trailers.
-    #[must_use]
     pub fn framing(&self) -> Framing {
         match self.bytes() {
             _ if !self.trailers.is_empty() => Framing::Chunked,
@@ -84,19 +80,16 @@ impl Body {
     }
 
     /// Bytes of the body that are in memory.
-    #[must_use]
     pub(crate) fn memory_bytes(&self) -> usize {
         self.start.as_ref().map_or(0, |start| start.fill.memory_bytes())
     }
 
     /// Reader from the body's start, if it has any bytes.
-    #[must_use]
     pub fn reader(&self) -> Option<FillReader> {
         self.start.as_ref().filter(|start| start.fill.bytes() > 0).map(|start| FillReader::new(&start.fill))
     }
 
     /// First `bytes_max` bytes, to be read when nothing is borrowed any more.
-    #[must_use]
     pub fn beginning(&self, bytes_max: usize) -> Beginning {
         Beginning { reader: self.reader(), bytes_max }
     }

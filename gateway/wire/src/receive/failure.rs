@@ -21,14 +21,13 @@ pub struct Refusal {
 
 impl Refusal {
     /// The error without details.
-    #[must_use]
     pub fn of(code: Code) -> Self {
         Refusal { code, detail: "", retry_after_s: None, challenge: None }
     }
 }
 
 /// A request's head, and the protocols that it offers to switch to.
-pub type Asked = (RequestHead, Option<String>);
+pub type UpgradeOffer = (RequestHead, Option<String>);
 
 /// Reason why a request gets an error, or no answer at all.
 #[derive(Debug)]
@@ -46,7 +45,6 @@ impl From<Code> for Failure {
 }
 
 /// Failure with this error and this detail.
-#[must_use]
 pub fn refused(code: Code, detail: &'static str) -> Failure {
     Failure::Refused(Refusal { detail, ..Refusal::of(code) })
 }

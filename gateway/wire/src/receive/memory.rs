@@ -37,7 +37,6 @@ pub struct Memory {
 
 impl Memory {
     /// Memory of `bytes_max` bytes.
-    #[must_use]
     pub(crate) fn new(bytes_max: usize) -> Rc<Self> {
         Rc::new(Memory { bytes_max, used_bytes: Cell::new(0), spare: RefCell::default() })
     }
@@ -79,19 +78,18 @@ impl Memory {
 
 /// Bytes that one holder has taken; they are returned when it is dropped.
 #[derive(Default)]
-pub struct Held {
+pub struct MemoryHold {
     memory: Option<Rc<Memory>>,
     bytes: usize,
 }
 
-impl Held {
+impl MemoryHold {
     /// Holds nothing yet.
     pub fn of(memory: &Rc<Memory>) -> Self {
-        Held { memory: Some(Rc::clone(memory)), bytes: 0 }
+        MemoryHold { memory: Some(Rc::clone(memory)), bytes: 0 }
     }
 
     /// Bytes that it holds.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -124,7 +122,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for MemoryHold {
     fn drop(&mut self) {
         self.set(0);
     }
@@ -137,7 +135,7 @@ mod tests {
     #[test]
     fn i6_holders_together_stay_within_the_bound_and_give_everything_back() {
         let memory = Memory::new(1_000_000);
-        let mut holders: Vec<Held> = (0..5000).map(|_| Held::of(&memory)).collect();
+        let mut holders: Vec<MemoryHold> = (0..5000).map(|_| MemoryHold::of(&memory)).collect();
         for _ in 0..100 {
             for held in &mut holders {
                 held.try_grow(1000, 100_000);
@@ -152,19 +150,19 @@ mod tests {
     #[test]
     fn greedy_holders_leave_room_for_a_small_one() {
         let memory = Memory::new(32 << 20);
-        let mut greedy: Vec<Held> = (0..1000).map(|_| Held::of(&memory)).collect();
+        let mut greedy: Vec<MemoryHold> = (0..1000).map(|_| MemoryHold::of(&memory)).collect();
         for _ in 0..64 {
             for held in &mut greedy {
                 held.try_grow(16 << 10, 1 << 20);
             }
         }
-        assert!(Held::of(&memory).try_grow(16 << 10, 1 << 20), "{} bytes are taken", memory.used_bytes());
+        assert!(MemoryHold::of(&memory).try_grow(16 << 10, 1 << 20), "{} bytes are taken", memory.used_bytes());
     }
 
     #[test]
     fn own_bound_of_a_holder_stays_in_force() {
         let memory = Memory::new(1 << 30);
-        let mut held = Held::of(&memory);
+        let mut held = MemoryHold::of(&memory);
         assert!(held.try_grow(4096, 4096));
         assert!(!held.try_grow(1, 4096));
         held.shrink(96);
@@ -184,7 +182,7 @@ mod tests {
     fn patience_ends_sooner_where_memory_is_scarce() {
         let memory = Memory::new(1000);
         let calm = memory.patience();
-        let mut held = Held::of(&memory);
+        let mut held = MemoryHold::of(&memory);
         held.set(600);
         assert!(memory.patience() < calm);
     }

@@ -44,7 +44,6 @@ impl Pace {
     }
 
     /// Time by which more has to come.
-    #[must_use]
     pub(crate) fn deadline(&self) -> Instant {
         let on_average = Duration::from_millis(self.received_bytes.saturating_mul(1000) / self.rate_bytes_per_s);
         // A fast start buys no right to stop: a pause may last no longer than the grace time.

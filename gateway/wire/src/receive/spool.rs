@@ -15,10 +15,9 @@ use bytes::Bytes;
 use sluice_catalog::config::Config;
 
 use crate::receive::memory::Memory;
-use closer::{Closer, Counted, Opened};
+use closer::{Closer, DescriptorCount, SpoolFile};
 
 /// Directory of temporary files.
-#[must_use]
 pub fn temp_dir(config: &Config) -> PathBuf {
     config.temp.dir.as_ref().map_or_else(std::env::temp_dir, PathBuf::from)
 }
@@ -46,7 +45,6 @@ pub struct TempStore {
 
 impl TempStore {
     /// Store of at most `bytes_max` bytes in files of `dir`, and `memory_bytes_max` bytes in memory.
-    #[must_use]
     pub fn new(dir: PathBuf, bytes_max: u64, memory_bytes_max: usize) -> Rc<Self> {
         Rc::new(TempStore {
             memory: Memory::new(memory_bytes_max),
@@ -96,7 +94,7 @@ impl TempStore {
 
 /// A file without a name: it is deleted with its last handle, even when the gateway is killed.
 pub(crate) struct TempFile {
-    opened: Arc<Opened>,
+    opened: Arc<SpoolFile>,
     len: u64,
     store: Rc<TempStore>,
 }
@@ -110,14 +108,13 @@ impl TempFile {
                 .told(Err(io::Error::new(io::ErrorKind::StorageFull, "no more files may be open (ulimit -n)")));
         }
         let dir = store.dir.clone();
-        let (counted, closer) = (Counted::of(&store.files), Arc::clone(&store.closer));
-        let opened = blocking(move || Ok(Opened::new(tempfile::tempfile_in(dir)?, counted, closer))).await;
+        let (counted, closer) = (DescriptorCount::of(&store.files), Arc::clone(&store.closer));
+        let opened = blocking(move || Ok(SpoolFile::new(tempfile::tempfile_in(dir)?, counted, closer))).await;
         let opened = store.told(opened)?;
         Ok(TempFile { opened: Arc::new(opened), len: 0, store: Rc::clone(store) })
     }
 
     /// Bytes in the file.
-    #[must_use]
     pub(crate) fn bytes(&self) -> u64 {
         self.len
     }
@@ -152,7 +149,6 @@ impl TempFile {
     }
 
     /// Handle for reading while another task appends.
-    #[must_use]
     pub(crate) fn reader(&self) -> TempReader {
         TempReader { opened: Arc::clone(&self.opened) }
     }
@@ -167,7 +163,7 @@ impl Drop for TempFile {
 /// Reads a [`TempFile`].
 #[derive(Clone)]
 pub(crate) struct TempReader {
-    opened: Arc<Opened>,
+    opened: Arc<SpoolFile>,
 }
 
 impl TempReader {

@@ -26,13 +26,11 @@ impl Networks {
     }
 
     /// Whether the list is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether a network of the list has this address.
-    #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         self.0.iter().any(|net| net.contains(&address))
     }
@@ -51,14 +49,12 @@ impl Trust {
     }
 
     /// Whether this peer is trusted.
-    #[must_use]
     pub(crate) fn allows(&self, peer: IpAddr) -> bool {
         self.peers.contains(peer)
     }
 
     /// Address of the client, as trusted peers report it in lines of `X-Forwarded-For`, or if there is none, of `Forwarded`. It is the
     /// first from the right that is not itself trusted.
-    #[must_use]
     pub fn client(&self, peer: IpAddr, fields: &Fields) -> IpAddr {
         if !self.allows(peer) {
             return peer;

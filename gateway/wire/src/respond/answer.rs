@@ -70,7 +70,7 @@ pub enum Next {
 }
 
 /// An upgraded connection, with the bytes that the worker sent after its head.
-pub struct Upgraded {
+pub struct UpgradedConnection {
     /// The worker's connection.
     pub stream: Socket<UnixStream>,
     /// Bytes that the worker sent after its head.
@@ -88,7 +88,7 @@ struct Inner {
     /// Tags of the parts that the page was made of. They are between the worker and the gateway.
     parts: Parts,
     end: Option<End>,
-    upgraded: Option<Upgraded>,
+    upgraded: Option<UpgradedConnection>,
 }
 
 /// Times of a response's events, from which queue wait and service time are computed.
@@ -303,7 +303,7 @@ impl Answer {
     }
 
     /// Takes the upgraded connection from the worker.
-    pub fn upgrade(&self, upgraded: Upgraded) {
+    pub fn upgrade(&self, upgraded: UpgradedConnection) {
         if !self.is_wanted() {
             return;
         }
@@ -432,7 +432,7 @@ impl Answer {
     }
 
     /// Takes the upgraded connection.
-    pub fn take_upgraded(&self) -> Option<Upgraded> {
+    pub fn take_upgraded(&self) -> Option<UpgradedConnection> {
         self.inner.borrow_mut().upgraded.take()
     }
 

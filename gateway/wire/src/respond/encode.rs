@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use sluice_http1::{Version, write_decimal, write_field, write_response_start};
 use sluice_message::ResponseHead;
 
-use crate::respond::outgoing::Framed;
+use crate::respond::outgoing::BodyFraming;
 
 /// Length of a body as its head tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) struct Carriage {
     /// Version of the client's request.
     pub(crate) version: Version,
     /// Framing of the body.
-    pub(crate) framed: Framed,
+    pub(crate) framed: BodyFraming,
     /// The connection can carry another request after this one.
     pub(crate) persists: bool,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Carriage {
 /// Appends the head, with its empty line.
 pub(crate) fn write_head(out: &mut Vec<u8>, head: &ResponseHead, size: Size, carriage: Carriage, request_id: &str) {
     let Carriage { version, framed, persists } = carriage;
-    write_response_start(out, head, |name| framed == Framed::Chunked || !is_of_chunks(name));
+    write_response_start(out, head, |name| framed == BodyFraming::Chunked || !is_of_chunks(name));
     if !head.fields.contains("x-request-id") {
         write_field(out, "X-Request-Id", request_id.as_bytes());
     }
@@ -42,7 +42,7 @@ pub(crate) fn write_head(out: &mut Vec<u8>, head: &ResponseHead, size: Size, car
         // Writing to a `Vec` cannot fail.
         let _ = write!(out, "Date: {}\r\n", httpdate::HttpDate::from(SystemTime::now()));
     }
-    if framed == Framed::Chunked {
+    if framed == BodyFraming::Chunked {
         out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
     }
     // RFC 9110 §8.6: a 204 has no length; the answer to HEAD, or a 304, has that of what it stands for.
@@ -88,7 +88,7 @@ mod tests {
         format!("{start}{end}")
     }
 
-    const PLAIN: Carriage = Carriage { version: Version::Http11, framed: Framed::Plain, persists: true };
+    const PLAIN: Carriage = Carriage { version: Version::Http11, framed: BodyFraming::Plain, persists: true };
 
     #[test]
     fn every_head_has_a_date_and_the_id_of_its_request_unless_it_brings_them() {
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn trailers_are_announced_only_where_chunks_can_carry_them() {
         let trailer: &[(&str, &[u8])] = &[("Trailer", b"X-T")];
-        let chunked = Carriage { framed: Framed::Chunked, ..PLAIN };
+        let chunked = Carriage { framed: BodyFraming::Chunked, ..PLAIN };
         assert!(written(200, trailer, Size::Unknown, chunked).contains("Trailer: X-T\r\n"));
         assert!(!written(200, trailer, Size::Known(1), PLAIN).contains("Trailer"));
     }

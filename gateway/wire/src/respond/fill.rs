@@ -15,7 +15,7 @@ use bytes::Bytes;
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::ids::to_usize;
-use crate::receive::memory::Held;
+use crate::receive::memory::MemoryHold;
 use crate::receive::spool::{TempFile, TempStore};
 pub use pieces::{Key, Part};
 use pieces::{Pieces, Stretch};
@@ -37,7 +37,7 @@ pub struct Fill {
 impl Fill {
     /// Body that may take these many bytes in memory, and in a file.
     pub fn new(store: &Rc<TempStore>, memory_bytes_max: usize, file_bytes_max: u64) -> Self {
-        let held = Held::of(&store.memory);
+        let held = MemoryHold::of(&store.memory);
         Fill {
             store: Rc::clone(store),
             memory_bytes_max,
@@ -214,7 +214,6 @@ impl FillReader {
     }
 
     /// Next piece, if it is in memory.
-    #[must_use]
     pub fn in_memory(&self) -> Option<Bytes> {
         match self.fill.next(self.key) {
             Some(Part::Data(data)) => Some(data),

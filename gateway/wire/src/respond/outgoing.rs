@@ -6,7 +6,7 @@ use std::time::Duration;
 use sluice_http1::{CHUNK_END, write_chunk_header, write_last_chunk};
 use tokio::time::Instant;
 
-use crate::receive::memory::{Held, Memory};
+use crate::receive::memory::{Memory, MemoryHold};
 use crate::respond::answer::Answer;
 
 /// Bytes that are gathered before a write, if several pieces are ready at once.
@@ -29,7 +29,7 @@ const KEPT_BYTES: usize = 16 * 1024;
 
 /// Framing of a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Framed {
+pub(crate) enum BodyFraming {
     /// Number of bytes that was announced, or none.
     Plain,
     /// Chunked coding (RFC 9112 §7.1).
@@ -43,10 +43,10 @@ pub(crate) struct Outgoing {
     /// The bytes.
     pub(crate) bytes: Vec<u8>,
     /// Framing of the body.
-    pub(crate) framed: Framed,
+    pub(crate) framed: BodyFraming,
     /// Small pieces that go into one chunk.
     small: Vec<u8>,
-    held: Held,
+    held: MemoryHold,
     gather_bytes: usize,
     is_prepared: bool,
     /// The client has left memory to others before.
@@ -66,9 +66,9 @@ impl Outgoing {
     pub(crate) fn new(memory: &Rc<Memory>) -> Self {
         Outgoing {
             bytes: memory.take_buffer(),
-            framed: Framed::Plain,
+            framed: BodyFraming::Plain,
             small: Vec::new(),
-            held: Held::of(memory),
+            held: MemoryHold::of(memory),
             gather_bytes: GATHER_BYTES_SCARCE,
             is_prepared: false,
             is_slow: false,
@@ -95,7 +95,7 @@ impl Outgoing {
 
     /// Adds bytes of the body.
     pub(crate) fn push(&mut self, data: &[u8]) {
-        if self.framed != Framed::Chunked {
+        if self.framed != BodyFraming::Chunked {
             self.bytes.extend_from_slice(data);
         } else if data.len() <= SMALL_BYTES_MAX {
             self.small.extend_from_slice(data);
@@ -124,7 +124,7 @@ impl Outgoing {
     /// Ends the body.
     pub(crate) fn end(&mut self, trailers: &[(String, Vec<u8>)]) {
         self.seal();
-        if self.framed == Framed::Chunked {
+        if self.framed == BodyFraming::Chunked {
             write_last_chunk(&mut self.bytes, trailers);
         }
     }
@@ -136,7 +136,6 @@ impl Outgoing {
     }
 
     /// Time until which few bytes may wait for more, if they may.
-    #[must_use]
     pub(crate) fn waits_until(&self) -> Option<Instant> {
         let until = self.written? + CRUMB_WAIT;
         (self.bytes.len() + self.small.len() < CRUMB_BYTES && Instant::now() < until).then_some(until)
@@ -187,7 +186,7 @@ mod tests {
     #[test]
     fn small_pieces_go_into_one_chunk_and_keep_their_order() {
         let mut out = Outgoing::new(&Memory::new(1 << 20));
-        out.framed = Framed::Chunked;
+        out.framed = BodyFraming::Chunked;
         let large = vec![b'x'; SMALL_BYTES_MAX + 1];
         for piece in [&b"a"[..], b"b", b"c", &large, b"d"] {
             out.push(piece);

@@ -56,7 +56,6 @@ struct Ways {
 }
 
 /// Makes the two ends of a pipe that holds this number of bytes each way.
-#[must_use]
 pub fn pipe(bytes_max: usize) -> (End, End) {
     let (there, back) = (Way::new(bytes_max), Way::new(bytes_max));
     let end =
@@ -169,7 +168,6 @@ pub struct Listener {
 
 impl Listener {
     /// Listener at this path.
-    #[must_use]
     pub fn bind(path: PathBuf) -> Self {
         let backlog = Rc::<Backlog>::default();
         LISTENING.with_borrow_mut(|all| all.insert(path.clone(), Rc::clone(&backlog)));
@@ -200,7 +198,6 @@ impl Drop for Listener {
 }
 
 /// Connects to the listener at a path in memory; `None` for a path that is not in memory.
-#[must_use]
 pub(crate) fn dial(path: &Path) -> Option<io::Result<End>> {
     if !path.starts_with(MEMORY) {
         return None;

@@ -4,7 +4,7 @@
  */
 import type { Pages } from '../api.js';
 import type { Control } from '../control/control.js';
-import type { Wanted } from '../control/messages.js';
+import type { PurgeTarget } from '../control/messages.js';
 import { purgeParts } from '../host/component-cache.js';
 import { later, nextTurn } from '../timers.js';
 
@@ -16,7 +16,7 @@ const WAITING_MAX = 10_000;
 const PAUSE_MS = 10;
 
 interface Waiting {
-  readonly wanted: Wanted;
+  readonly wanted: PurgeTarget;
   readonly done: ((count: number) => void)[];
 }
 
@@ -49,7 +49,7 @@ export class Purges {
     const { url, prefix, tag, all, soft } = pages;
     // What this process would put into the next page at once.
     if (tag !== undefined || all === true) purgeParts(tag);
-    const wanted: Wanted = {
+    const wanted: PurgeTarget = {
       ...(url !== undefined && { url }),
       ...(prefix !== undefined && { prefix }),
       ...(tag !== undefined && { tag }),

@@ -8,14 +8,14 @@ export type Leaving = 'end' | 'stream' | 'upgrade' | 'wait' | 'abandoned';
 export type HeapKind = 'snapshot' | 'sampling' | 'allocations';
 
 /** An address that the app asked for. */
-export interface Requested {
+export interface ListenAddress {
   readonly port: number | null;
   readonly host: string | null;
   readonly path: string | null;
 }
 
 /** A request that the app has let go. */
-export interface Done {
+export interface RequestEnd {
   readonly id: number;
   readonly cpu_us: number;
   /** CPU time of others is in it: what the request used itself is not known. */
@@ -62,7 +62,7 @@ export interface Adder {
 }
 
 /** A profile that a worker has written. */
-export interface Taken {
+export interface ProfileRecord {
   /** From its start to its end. */
   readonly duration_ms: number;
   /** CPU time of the process meanwhile, its helper threads included. */
@@ -74,7 +74,7 @@ export interface Taken {
 }
 
 /** Renders of one component that ended alike. */
-export interface Rendered {
+export interface ComponentReport {
   readonly component: string;
   /** `rendered`, `cached`, `error` and the like. */
   readonly outcome: string;
@@ -83,7 +83,7 @@ export interface Rendered {
 }
 
 /** Pages with one setting of the dial. */
-export interface Spent {
+export interface SettingReport {
   /** The label that the pages carry. */
   readonly setting: string;
   readonly pages: number;
@@ -92,7 +92,7 @@ export interface Spent {
 }
 
 /** Pages that the app wants purged: one of the first four. */
-export interface Wanted {
+export interface PurgeTarget {
   /** A URL, or a path on all hosts. */
   readonly url?: string;
   /** The beginning of URLs, or of paths on all hosts. */
@@ -116,13 +116,13 @@ export type ToGateway =
   /** The main server listens: the worker takes requests. Once more: another server of the app has taken the role, and connections to the old one are given up. */
   | {
       readonly type: 'listening';
-      readonly requested: Requested;
+      readonly requested: ListenAddress;
       /** It is an HTTPS server, to which the gateway talks in clear. */
       readonly tls: boolean;
       /** How long it was waited for a server on another port, in vain; null where this one was meant. */
       readonly waited_ms: number | null;
       /** Servers of the app that might have been meant as well. */
-      readonly others: readonly Requested[];
+      readonly others: readonly ListenAddress[];
     }
   /** The main server was closed: the worker gets nothing more. It is stopped when it holds nothing, and is replaced at once if it holds something, even if a server listens again. */
   | {
@@ -148,7 +148,7 @@ export type ToGateway =
   /** Requests that the app has let go, with their CPU time. Frees a slot whose response broke; of a stream, an upgrade or a long poll, the slot. */
   | {
       readonly type: 'done';
-      readonly requests: readonly Done[];
+      readonly requests: readonly RequestEnd[];
       /** Requests whose responses have ended and of which nothing else is told: their CPU time was not to be measured. */
       readonly ended?: readonly number[];
     }
@@ -298,7 +298,7 @@ export type ToGateway =
       readonly type: 'profiled';
       /** Counts what the gateway asks of this worker in the way of profiles. */
       readonly number: number;
-      readonly taken?: Taken;
+      readonly taken?: ProfileRecord;
       readonly error?: string;
     }
   /** The request that was to be profiled is over, with what it took; `file` is empty where it took less than was said. */
@@ -318,8 +318,8 @@ export type ToGateway =
   /** Components and pages that were rendered since the line before, for `sluice status`, metrics and the dashboard. A second after the first of them. */
   | {
       readonly type: 'rendered';
-      readonly components: readonly Rendered[];
-      readonly settings: readonly Spent[];
+      readonly components: readonly ComponentReport[];
+      readonly settings: readonly SettingReport[];
       /** Labels of variants that pages carried. */
       readonly variants: readonly string[];
     }
@@ -345,7 +345,7 @@ export type ToGateway =
       readonly type: 'purge';
       /** Counts such lines, so that the answer names its own. */
       readonly serial: number;
-      readonly purges: readonly Wanted[];
+      readonly purges: readonly PurgeTarget[];
     }
   /** The answer to `purge-parts`. */
   | {

@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import { ComponentCache } from '../host/component-cache.js';
 import type { Control } from './control.js';
-import type { Done, Leaving } from './messages.js';
+import type { RequestEnd, Leaving } from './messages.js';
 import { idOf } from '../requests/peer.js';
 import { type Cost, cpuUs, OwnCpu, UNMEASURED } from '../cpu/own-cpu.js';
 import { ReactRenders } from '../host/react-renders.js';
@@ -34,14 +34,14 @@ export interface Told {
   readonly owner: RunOwner;
 }
 
-type Draft = { -readonly [Name in keyof Done]: Done[Name] };
+type Draft = { -readonly [Name in keyof RequestEnd]: RequestEnd[Name] };
 
 export class Report {
   readonly #control: Control;
   readonly #cpu: OwnCpu;
   readonly #routes = new Routes();
   readonly #tables: RouteTables;
-  #batch: Done[] = [];
+  #batch: RequestEnd[] = [];
   /** Ended requests of light classes of which nothing else is told. */
   #ended: number[] = [];
   #batchTimer: NodeJS.Timeout | undefined;
@@ -96,7 +96,7 @@ export class Report {
     else this.#batchTimer ??= setTimeout(() => this.flush(), BATCH_MS).unref();
   }
 
-  #draft(id: number, { cpu_us, isShared, weight }: Cost, left: Leaving, stay: Told | undefined): Done {
+  #draft(id: number, { cpu_us, isShared, weight }: Cost, left: Leaving, stay: Told | undefined): RequestEnd {
     const done: Draft = { id, cpu_us, left };
     if (left !== 'end' && left !== 'abandoned') this.#streamed += 1;
     if (isShared) done.shared = true;

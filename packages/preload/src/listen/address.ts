@@ -3,10 +3,10 @@
  * it does not understand go to Node, which throws the right error.
  */
 import { type AddressInfo, isIP } from 'node:net';
-import type { Requested } from '../control/messages.js';
+import type { ListenAddress } from '../control/messages.js';
 
 export interface ListenCall {
-  readonly requested: Requested;
+  readonly requested: ListenAddress;
   /** Options that have to be passed on to Node with another address: backlog, signal. */
   readonly options: { readonly backlog?: number; readonly signal?: AbortSignal };
   readonly callback: (() => void) | undefined;
@@ -71,7 +71,7 @@ function readPort(value: unknown): number | undefined {
 }
 
 /** Returns what `server.address()` says; port 0 means that the app left the choice to the system. */
-export function answerAddress(requested: Requested, portFor0: number): AddressInfo | string {
+export function answerAddress(requested: ListenAddress, portFor0: number): AddressInfo | string {
   if (requested.path !== null) return requested.path;
   const port = requested.port === null || requested.port === 0 ? portFor0 : requested.port;
   const address = numericHost(requested.host);

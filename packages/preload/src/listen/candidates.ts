@@ -5,12 +5,12 @@
  */
 import type { Server as HttpServer } from 'node:http';
 import { Idle } from './idle.js';
-import type { Requested } from '../control/messages.js';
+import type { ListenAddress } from '../control/messages.js';
 import { later } from '../timers.js';
 
 export interface Candidate {
   readonly server: HttpServer;
-  readonly requested: Requested;
+  readonly requested: ListenAddress;
   /** Path on which it listens meanwhile; undefined for port 0, which has its address on loopback already. */
   readonly socketPath: string | undefined;
 }

@@ -34,7 +34,7 @@ import type { Hooks } from '../requests/hooks.js';
 import { watchEventStreams } from '../requests/leaving.js';
 import { offerLooks } from '../requests/looks.js';
 import { prepareMainServer } from './main-server.js';
-import type { Requested, ToGateway } from '../control/messages.js';
+import type { ListenAddress, ToGateway } from '../control/messages.js';
 import { isSecureHttp2, Misfits } from './misfits.js';
 import { OwnCpu } from '../cpu/own-cpu.js';
 import type { PageTags } from '../answers/page-tags.js';
@@ -78,7 +78,7 @@ export function catchListen(
 
 interface Main {
   readonly server: HttpServer;
-  readonly requested: Requested;
+  readonly requested: ListenAddress;
   /** Passes the gateway's connections on to a server that has an address of its own. */
   readonly door: Server | undefined;
 }
@@ -190,7 +190,7 @@ class Roles {
   }
 
   /** Returns how surely a server is meant to be the main one, by the port that it asks for; 0 for not at all. */
-  #rank({ port }: Requested): number {
+  #rank({ port }: ListenAddress): number {
     if (port === null || port === 0) return 0;
     const { mainPort, mainWait_ms, portPublic } = this.#settings;
     if (mainWait_ms === Infinity) return port === mainPort ? 3 : 0;
@@ -198,7 +198,7 @@ class Roles {
     return port === mainPort || port === this.#main?.requested.port ? 1 : 0;
   }
 
-  #isMainPort(requested: Requested, main: Main | undefined): boolean {
+  #isMainPort(requested: ListenAddress, main: Main | undefined): boolean {
     if (requested.port === null || requested.port === 0) return false;
     return requested.port === this.#settings.portPublic || requested.port === main?.requested.port;
   }
@@ -234,7 +234,7 @@ class Roles {
   }
 
   /** The start may fail for it, so the reason is written down before. */
-  #remind(requested: Requested): void {
+  #remind(requested: ListenAddress): void {
     if (this.#isReminded || this.#main !== undefined) return;
     this.#isReminded = true;
     const where = requested.path ?? `port ${requested.port}`;
@@ -334,7 +334,7 @@ class Roles {
     return true;
   }
 
-  #announceAux(server: Server, requested: Requested, socket: string): void {
+  #announceAux(server: Server, requested: ListenAddress, socket: string): void {
     this.#prefaces.expect(server);
     this.#control.send({ type: 'aux', ...requested, socket, preface: true });
     onClosing(server, () => {

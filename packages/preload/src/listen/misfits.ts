@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 import type { Server } from 'node:net';
-import type { Requested } from '../control/messages.js';
+import type { ListenAddress } from '../control/messages.js';
 import { later } from '../timers.js';
 
 /** Probes for a free port are closed by then. */
@@ -23,7 +23,7 @@ export class Misfits {
   }
 
   /** `isMeant`: it has the port on which the gateway expects the app. */
-  note(server: Server, requested: Requested, isMeant: boolean): void {
+  note(server: Server, requested: ListenAddress, isMeant: boolean): void {
     if (isMeant && isHttp2(server)) return this.#tell(server, requested, isMeant);
     later(() => {
       // Without a listener for connections it is not there to be talked to, and a tool's own (tsx) does not keep the process.
@@ -32,7 +32,7 @@ export class Misfits {
     }, LOOK_AFTER_MS).unref();
   }
 
-  #tell(server: Server, requested: Requested, isMeant: boolean): void {
+  #tell(server: Server, requested: ListenAddress, isMeant: boolean): void {
     if (this.#isTold || this.#isServed()) return;
     this.#isTold = true;
     const where = requested.path ?? `port ${requested.port}`;

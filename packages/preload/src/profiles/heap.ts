@@ -4,7 +4,7 @@ import { chmodSync, closeSync, fstatSync, openSync, readSync, rmSync, truncateSy
 import { setTimeout as pause } from 'node:timers/promises';
 import { writeHeapSnapshot } from 'node:v8';
 import { ask, openSession, writeWhole } from './inspector-session.js';
-import type { HeapKind, Taken } from '../control/messages.js';
+import type { HeapKind, ProfileRecord } from '../control/messages.js';
 import { cpuUs } from '../cpu/own-cpu.js';
 import { now_ms } from '../timers.js';
 
@@ -18,7 +18,7 @@ export async function takeHeapProfile(
   file: string,
   standsStill: () => void,
   signal: AbortSignal,
-): Promise<Taken> {
+): Promise<ProfileRecord> {
   const [began_ms, usedBefore_us] = [now_ms(), cpuUs()];
   if (kind === 'snapshot') {
     standsStill();

@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Script } from 'node:vm';
 import { writeWhole } from './inspector-session.js';
-import type { Taken } from '../control/messages.js';
+import type { ProfileRecord } from '../control/messages.js';
 import { RequestLog } from './profile-requests.js';
 import { Recording } from './recording.js';
 import { type Frame, reactCopies } from '../host/react-renders.js';
@@ -30,7 +30,7 @@ export async function takeProfile(
   requests: Requests | undefined,
   standsStill: () => void,
   signal: AbortSignal,
-): Promise<Taken> {
+): Promise<ProfileRecord> {
   const rendersBefore = renders();
   nameFrames(frames());
   const log = requests === undefined ? undefined : new RequestLog(requests);

@@ -1,6 +1,6 @@
 /** Answers the gateway's wish for a profile, or for the routes. What does it is loaded at the first, as most workers never do. */
 import type { Control } from '../control/control.js';
-import type { FromGateway, Taken } from '../control/messages.js';
+import type { FromGateway, ProfileRecord } from '../control/messages.js';
 import type { Requests } from '../requests/requests.js';
 import type { RouteTables } from '../routes/route-tables.js';
 
@@ -49,7 +49,7 @@ async function take(
   tables: RouteTables,
   standsStill: () => void,
   signal: AbortSignal,
-): Promise<Taken> {
+): Promise<ProfileRecord> {
   if (wish.type === 'routes') {
     const { reportRoutes } = await import('../routes/route-report.js');
     return reportRoutes(tables, wish.file, signal);

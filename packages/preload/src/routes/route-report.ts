@@ -5,7 +5,7 @@
 import { performance } from 'node:perf_hooks';
 import { type CallSite, written } from './call-site.js';
 import { writeWhole } from '../profiles/inspector-session.js';
-import type { Taken } from '../control/messages.js';
+import type { ProfileRecord } from '../control/messages.js';
 import { cpuUs } from '../cpu/own-cpu.js';
 import { type Pause, pauses } from '../profiles/pauses.js';
 import { type Entry, type Listed, listTables } from './route-list.js';
@@ -82,7 +82,11 @@ export interface RoutesReport {
 }
 
 /** Rejects when `signal` says so, and where the file cannot be written. */
-export async function reportRoutes(tables: RouteTables, file: string, signal: AbortSignal): Promise<Taken> {
+export async function reportRoutes(
+  tables: RouteTables,
+  file: string,
+  signal: AbortSignal,
+): Promise<ProfileRecord> {
   const [began_ms, usedBefore_us] = [now_ms(), cpuUs()];
   writeWhole(file, JSON.stringify(await report(tables, signal)));
   return {

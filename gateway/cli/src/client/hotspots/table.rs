@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use sluice_profiles::hotspots::{Change, Figures, Hotspots, Line, Place};
+use sluice_profiles::hotspots::{Change, CodeLocation, Figures, HotLine, Hotspots};
 
 use crate::client::status::{aligned, duration, harmless, milliseconds};
 
@@ -59,7 +59,7 @@ fn head(report: &Hotspots) -> String {
     out
 }
 
-fn row(line: &Line) -> [String; 8] {
+fn row(line: &HotLine) -> [String; 8] {
     let ms = |value_ms: f64| milliseconds(Some(value_ms));
     [
         ms(line.worst_ms),
@@ -74,7 +74,7 @@ fn row(line: &Line) -> [String; 8] {
 }
 
 /// The lines of a function on which its own time went, where there are others than its first.
-fn hits(line: &Line) -> String {
+fn hits(line: &HotLine) -> String {
     let all_ms: f64 = line.hit.iter().map(|hit| hit.self_ms).sum();
     if all_ms <= 0.0 || line.hit.iter().all(|hit| hit.line == line.place.line) {
         return String::new();
@@ -85,7 +85,7 @@ fn hits(line: &Line) -> String {
 }
 
 /// `src/search.ts:14 match`, or what has no place.
-pub fn name(place: &Place) -> String {
+pub fn name(place: &CodeLocation) -> String {
     let text = match (place.file.is_empty(), place.owner.as_str()) {
         (true, "app") => format!("(evaluated code) {}", place.function),
         (true, "native") if !place.function.is_empty() => format!("{} (native)", place.function),
@@ -147,20 +147,20 @@ fn tell_rest(out: &mut String, rows: usize, rows_max: usize) {
 
 #[cfg(test)]
 mod tests {
-    use sluice_profiles::hotspots::{Hit, Watched, compare};
+    use sluice_profiles::hotspots::{Hit, ThreadWatch, compare};
 
     use super::*;
 
-    fn line(function: &str, file: &str, line: u32, worst_ms: f64) -> Line {
+    fn line(function: &str, file: &str, line: u32, worst_ms: f64) -> HotLine {
         let owner = if file.is_empty() { function } else { "app" };
-        let place = Place {
+        let place = CodeLocation {
             function: if file.is_empty() { String::new() } else { function.to_owned() },
             file: file.to_owned(),
             line,
             column: 3,
             owner: owner.to_owned(),
         };
-        Line {
+        HotLine {
             place,
             worst_ms,
             worst_at_ms: 0.0,
@@ -175,8 +175,8 @@ mod tests {
         }
     }
 
-    fn report(lines: Vec<Line>) -> Hotspots {
-        let watched = Watched { name: "a".to_owned(), duration_ms: 5000.0, samples: 9000, interval_ms: 0.5 };
+    fn report(lines: Vec<HotLine>) -> Hotspots {
+        let watched = ThreadWatch { name: "a".to_owned(), duration_ms: 5000.0, samples: 9000, interval_ms: 0.5 };
         let (profiles, threshold_ms) = (vec![watched], 10.0);
         Hotspots {
             profiles,

@@ -38,7 +38,7 @@ const INTERRUPTED: i32 = 130;
 /// Files that are removed if the command is broken off.
 static UNFINISHED: LazyLock<Mutex<Vec<PathBuf>>> = LazyLock::new(Mutex::default);
 
-/// Removes at Ctrl-C and SIGTERM, from now on, all that [`Unfinished`] names.
+/// Removes at Ctrl-C and SIGTERM, from now on, all that [`TemporaryPath`] names.
 pub fn clean_up_at_signals() {
     thread::spawn(|| {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
@@ -60,9 +60,9 @@ pub fn clean_up_at_signals() {
 }
 
 /// A file or directory that is taken away at the end, however that comes.
-pub struct Unfinished(PathBuf);
+pub struct TemporaryPath(PathBuf);
 
-impl Unfinished {
+impl TemporaryPath {
     pub fn new(path: &Path) -> Self {
         UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
         Self(path.to_owned())
@@ -73,7 +73,7 @@ impl Unfinished {
     }
 }
 
-impl Drop for Unfinished {
+impl Drop for TemporaryPath {
     fn drop(&mut self) {
         remove(&self.0);
         UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.0);
@@ -126,7 +126,7 @@ impl Names {
     /// Writes a file that nobody else can read. Returns its name.
     pub fn write(&self, extension: &str, bytes: &[u8]) -> Result<PathBuf, FileError> {
         let file = self.with(extension);
-        let part = Unfinished::new(&file.with_extension(format!("{}.part", process::id())));
+        let part = TemporaryPath::new(&file.with_extension(format!("{}.part", process::id())));
         let written = self.make_room(&file).and_then(|()| write_whole(&file, bytes));
         drop(part);
         match written {
@@ -140,7 +140,7 @@ impl Names {
         let file = self.with(extension);
         let moved = self.make_room(&file).and_then(|()| match std::fs::rename(from, &file) {
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                let part = Unfinished::new(&file.with_extension(format!("{}.part", process::id())));
+                let part = TemporaryPath::new(&file.with_extension(format!("{}.part", process::id())));
                 std::fs::copy(from, part.path()).and_then(|_| std::fs::rename(part.path(), &file))
             }
             moved => moved,
@@ -199,7 +199,7 @@ mod tests {
         let inner = dir.path().join("taken");
         std::fs::create_dir(&inner).unwrap();
         std::fs::write(inner.join("a"), "a").unwrap();
-        drop(Unfinished::new(&inner));
+        drop(TemporaryPath::new(&inner));
         assert!(!inner.exists());
     }
 }

@@ -8,7 +8,7 @@ use sluice_profiles::{Owner, Profile, ROOT};
 
 use super::components::ComponentCpu;
 use super::files::FileError;
-use super::hot::Place;
+use super::hot::FunctionCost;
 use crate::start::app::find_preload;
 
 /// Call stacks that a page holds; of more, those that took least are drawn as part of their callers.
@@ -50,7 +50,7 @@ pub struct Flame {
     /// Time by React component.
     pub components: Vec<ComponentCpu>,
     /// Time by function.
-    pub places: Vec<Place>,
+    pub places: Vec<FunctionCost>,
 }
 
 /// Idle time is in no box.

@@ -8,7 +8,7 @@ use sluice_profiles::{Owner, Profile};
 
 /// A function, and what it took.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct FunctionCost {
     /// Name in V8.
     pub function: String,
     /// File in which it was written; the whole path.
@@ -31,7 +31,7 @@ struct Sums {
 }
 
 /// Functions, those that took most time first.
-pub fn places(profile: &Profile) -> Vec<Place> {
+pub fn places(profile: &Profile) -> Vec<FunctionCost> {
     let nodes = profile.nodes();
     // The innermost frame on each stack that somebody can mend. Callers come before those whom they call.
     let mut own_frame: Vec<Option<u32>> = Vec::with_capacity(nodes.len());
@@ -67,18 +67,18 @@ pub fn places(profile: &Profile) -> Vec<Place> {
             *sum.lines.entry(ticks.line).or_default() += ticks.count;
         }
     }
-    let mut places: Vec<Place> = sums.into_iter().map(|(frame, sums)| place(profile, frame, &sums)).collect();
+    let mut places: Vec<FunctionCost> = sums.into_iter().map(|(frame, sums)| place(profile, frame, &sums)).collect();
     places.sort_by(|a, b| {
-        let taken = |place: &Place| place.own + place.collected;
+        let taken = |place: &FunctionCost| place.own + place.collected;
         taken(b).cmp(&taken(a)).then_with(|| (&a.file, a.line, &a.function).cmp(&(&b.file, b.line, &b.function)))
     });
     places
 }
 
-fn place(profile: &Profile, frame: u32, sums: &Sums) -> Place {
+fn place(profile: &Profile, frame: u32, sums: &Sums) -> FunctionCost {
     let frame = &profile.frames()[frame as usize];
     let hottest = sums.lines.iter().max_by_key(|(line, count)| (**count, std::cmp::Reverse(**line)));
-    Place {
+    FunctionCost {
         function: if frame.function.is_empty() { "(anonymous)".to_owned() } else { frame.function.clone() },
         file: sluice_profiles::path_of(&frame.url),
         line: hottest.map_or(frame.line, |(line, _)| *line),

@@ -22,7 +22,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{getpgrp, getpid};
 use serde::Serialize;
 use sluice_admin::protocol::Request;
-use sluice_catalog::profiles::{Kind, Taken, Wish};
+use sluice_catalog::profiles::{Kind, ProfileFile, Wish};
 use sluice_profiles::{Owner, Profile};
 
 use super::connect::{ClientError, Gateway};
@@ -32,9 +32,9 @@ use crate::output;
 use crate::stderr;
 use components::ComponentCpu;
 pub(super) use files::clean_up_at_signals;
-use files::{FileError, Names, Unfinished};
+use files::{FileError, Names, TemporaryPath};
 use flame::{Flame, Unit};
-use hot::Place;
+use hot::FunctionCost;
 
 /// Time that the gateway and the workers need beyond the profile's own.
 pub(super) const LAST_STEPS_TIMEOUT: Duration = Duration::from_secs(45);
@@ -62,7 +62,7 @@ pub struct Report {
     /// Components, those with most time in themselves first. Names in parentheses are no components.
     components: Vec<ComponentCpu>,
     /// Functions of the app and its packages with most time in themselves first, microseconds.
-    places: Vec<Place>,
+    places: Vec<FunctionCost>,
     /// The profile, which developer tools open.
     file: String,
     /// The flame graph.
@@ -100,13 +100,14 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, ClientError> {
     Ok(output::print(&out))
 }
 
-/// Draws the profiles that stdin names, a list of [`Taken`], as JSON on stdout. The files stay.
+/// Draws the profiles that stdin names, a list of [`ProfileFile`], as JSON on stdout. The files stay.
 pub fn draw(longest: Duration) -> ExitCode {
     end_after(longest);
-    let drawn = serde_json::from_reader(io::stdin().lock()).map_err(FileError::Stdin).and_then(|taken: Vec<Taken>| {
-        let Drawn { flame, .. } = read(&taken, None)?.drawn();
-        Ok(flame::json(flame))
-    });
+    let drawn =
+        serde_json::from_reader(io::stdin().lock()).map_err(FileError::Stdin).and_then(|taken: Vec<ProfileFile>| {
+            let ProfileTotals { flame, .. } = read(&taken, None)?.drawn();
+            Ok(flame::json(flame))
+        });
     match drawn {
         Ok(json) => output::print(&json),
         Err(error) => {
@@ -129,9 +130,9 @@ fn end_after(longest: Duration) {
 }
 
 /// The directory that the workers have written into; it goes at the end.
-pub(super) fn raw_dir(taken: &[Taken]) -> Option<Unfinished> {
+pub(super) fn raw_dir(taken: &[ProfileFile]) -> Option<TemporaryPath> {
     let file = taken.iter().find(|taken| taken.error.is_none())?;
-    Path::new(&file.file).parent().map(Unfinished::new)
+    Path::new(&file.file).parent().map(TemporaryPath::new)
 }
 
 /// Profiles of workers over one tree, with places where they were written.
@@ -141,7 +142,7 @@ struct Read {
     used_ms: f64,
 }
 
-fn read(taken: &[Taken], route: Option<&str>) -> Result<Read, FileError> {
+fn read(taken: &[ProfileFile], route: Option<&str>) -> Result<Read, FileError> {
     let mut profile = Profile::default();
     let mut report = Report { route: route.map(str::to_owned), ..Report::default() };
     let (mut used_ms, mut node) = (0.0, "node");
@@ -187,7 +188,7 @@ fn times_of(file: &str) -> Result<requests::RequestTimes, FileError> {
 }
 
 /// Sum of what was read.
-struct Drawn {
+struct ProfileTotals {
     profile: Profile,
     report: Report,
     flame: Flame,
@@ -196,7 +197,7 @@ struct Drawn {
 impl Read {
     /// Writes both files. Returns what is told, and the page.
     fn report(self, names: &Names) -> Result<(Report, PathBuf), FileError> {
-        let Drawn { profile, mut report, flame } = self.drawn();
+        let ProfileTotals { profile, mut report, flame } = self.drawn();
         let file = names.write("cpuprofile", &write::cpuprofile(&profile, report.route.is_none()))?;
         let page = flame::page(flame)?;
         let html = names.write("html", page.as_bytes()).inspect_err(|_| drop(std::fs::remove_file(&file)))?;
@@ -205,7 +206,7 @@ impl Read {
         Ok((report, html))
     }
 
-    fn drawn(self) -> Drawn {
+    fn drawn(self) -> ProfileTotals {
         let Read { profile, mut report, used_ms } = self;
         let self_us = profile.self_us();
         let of = |is_meant: &dyn Fn(&Owner) -> bool| -> f64 {
@@ -230,7 +231,7 @@ impl Read {
         flame.facts = text::facts(&report);
         flame.components.clone_from(&report.components);
         flame.places.clone_from(&report.places);
-        Drawn { profile, report, flame }
+        ProfileTotals { profile, report, flame }
     }
 }
 

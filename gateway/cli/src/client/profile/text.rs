@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::components::{ComponentCpu, OUTSIDE};
-use super::hot::Place;
+use super::hot::FunctionCost;
 use super::{Report, milliseconds as in_ms};
 use crate::client::status::{aligned, duration, harmless, milliseconds};
 
@@ -99,7 +99,7 @@ fn elsewhere(report: &Report) -> String {
     if rows.len() > 1 { aligned(&rows) } else { String::new() }
 }
 
-fn places(places: &[Place], cpu_ms: f64) -> String {
+fn places(places: &[FunctionCost], cpu_ms: f64) -> String {
     let share = |us: u64| if cpu_ms > 0.0 { in_ms(us) / cpu_ms * 100.0 } else { 0.0 };
     let mut rows = vec![["FUNCTION", "SELF", "SELF", "GC AFTER", "PACKAGE", "PLACE"].map(str::to_owned)];
     rows.extend(places.iter().take(PLACES_MAX).map(|place| {
@@ -155,7 +155,7 @@ mod tests {
             samples: 9000,
             cpu_ms: 4000.0,
             components: vec![cpu("Card\u{1b}", 1000.0, 1500.0), cpu("(garbage collector)", 200.0, 200.0)],
-            places: vec![Place {
+            places: vec![FunctionCost {
                 function: "check".to_owned(),
                 file: "/srv/app.js".to_owned(),
                 line: 7,

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 use sluice_admin::protocol::Request;
-use sluice_catalog::profiles::{Kind, Taken, Wish};
+use sluice_catalog::profiles::{Kind, ProfileFile, Wish};
 use sluice_profiles::{Places, path_of};
 
 use super::connect::{ClientError, Gateway};
@@ -31,12 +31,12 @@ struct Report {
 struct WorkerReport {
     worker: u64,
     #[serde(flatten)]
-    found: Found,
+    found: RouterTables,
 }
 
 /// Table that a worker has written.
 #[derive(Debug, Default, Deserialize, Serialize)]
-struct Found {
+struct RouterTables {
     tables: Vec<Table>,
     /// Entries, routers and tables for which there was no room.
     left_off: u64,
@@ -118,7 +118,7 @@ pub fn run(args: &RoutesArgs) -> Result<ExitCode, ClientError> {
     Ok(Exit::Ok.into())
 }
 
-fn read(taken: &[Taken]) -> Result<Report, FileError> {
+fn read(taken: &[ProfileFile]) -> Result<Report, FileError> {
     let mut report = Report::default();
     for taken in taken {
         if let Some(error) = &taken.error {
@@ -134,7 +134,7 @@ fn read(taken: &[Taken]) -> Result<Report, FileError> {
 }
 
 /// Puts the entries where their code was written.
-fn at_source(mut found: Found, node: &str) -> Found {
+fn at_source(mut found: RouterTables, node: &str) -> RouterTables {
     let routes = || found.tables.iter().flat_map(|table| &table.routes);
     let asked = routes().filter_map(|route| {
         let column = route.column.unwrap_or(1).saturating_sub(1);

@@ -202,7 +202,7 @@ mod tests {
     }
 
     fn told(table: Table) -> String {
-        let found = super::super::Found { tables: vec![table], left_off: 0 };
+        let found = super::super::RouterTables { tables: vec![table], left_off: 0 };
         of(
             &Report {
                 workers: vec![super::super::WorkerReport { worker: 7, found }],
@@ -238,7 +238,7 @@ mod tests {
         let report = Report {
             workers: vec![super::super::WorkerReport {
                 worker: 1,
-                found: super::super::Found {
+                found: super::super::RouterTables {
                     tables: vec![table((1..=9).map(|at| route(at, "/a", 1)).collect())],
                     left_off: 2,
                 },

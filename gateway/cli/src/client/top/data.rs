@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use sluice_admin::protocol::{Seen, Watched};
+use sluice_admin::protocol::{HistoryCursor, WatchReply};
 use sluice_catalog::dashboard::{Mark, MarkKind, MarkLevel, Point};
 use sluice_catalog::snapshot::{ClassesSnapshot, QuarantinedRequest, Snapshot};
 
@@ -18,7 +18,7 @@ const CLASS_RATE_S: u64 = 10;
 /// All that is drawn.
 #[derive(Clone, Debug)]
 pub(super) struct Data {
-    pub(super) seen: Seen,
+    pub(super) seen: HistoryCursor,
     pub(super) now_ms: u64,
     pub(super) status: Snapshot,
     pub(super) points: VecDeque<Point>,
@@ -31,9 +31,9 @@ pub(super) struct Data {
 }
 
 impl Data {
-    pub(super) fn new(watched: Watched) -> Self {
+    pub(super) fn new(watched: WatchReply) -> Self {
         let mut data = Self {
-            seen: Seen::default(),
+            seen: HistoryCursor::default(),
             now_ms: watched.now_ms,
             status: watched.status.clone(),
             points: VecDeque::new(),
@@ -48,12 +48,12 @@ impl Data {
     }
 
     /// Takes in one more answer, perhaps of another gateway.
-    pub(super) fn add(&mut self, watched: Watched) {
-        let Watched { epoch, now_ms, status, points, marks, costs } = watched;
+    pub(super) fn add(&mut self, watched: WatchReply) {
+        let WatchReply { epoch, now_ms, status, points, marks, costs } = watched;
         if epoch != self.seen.epoch {
             self.points.clear();
             self.counts.clear();
-            self.seen = Seen { epoch, ..Seen::default() };
+            self.seen = HistoryCursor { epoch, ..HistoryCursor::default() };
             let text = format!("another gateway answers: process {} after {}", status.pid, self.status.pid);
             self.push_mark(Mark {
                 id: 0,

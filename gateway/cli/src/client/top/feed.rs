@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use sluice_admin::protocol::{Request, Seen, Watched};
+use sluice_admin::protocol::{HistoryCursor, Request, WatchReply};
 use sluice_catalog::snapshot::GatewayState;
 
 use crate::args::RunDirArg;
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Result of a question.
 #[derive(Debug)]
 pub(super) enum News {
-    Answer(Box<Watched>),
+    Answer(Box<WatchReply>),
     /// Reason for the lack of an answer.
     Lost(ClientError),
 }
@@ -33,7 +33,7 @@ pub(super) struct Feed {
 }
 
 /// One answer, with all that the gateway remembers.
-pub(super) fn ask(gateway: &mut Gateway, seen: Seen) -> Result<Watched, ClientError> {
+pub(super) fn ask(gateway: &mut Gateway, seen: HistoryCursor) -> Result<WatchReply, ClientError> {
     let reply = gateway.ask(&Request::Watch(seen))?;
     reply.watched.map(|watched| *watched).ok_or_else(|| ClientError::Refused {
         run_dir: gateway.run_dir().to_owned(),
@@ -43,7 +43,12 @@ pub(super) fn ask(gateway: &mut Gateway, seen: Seen) -> Result<Watched, ClientEr
 
 impl Feed {
     /// `seen` is what the first answer had.
-    pub(super) fn start(run_dir: RunDirArg, gateway: Gateway, seen: Seen, interval: Duration) -> std::io::Result<Self> {
+    pub(super) fn start(
+        run_dir: RunDirArg,
+        gateway: Gateway,
+        seen: HistoryCursor,
+        interval: Duration,
+    ) -> std::io::Result<Self> {
         let (sender, news) = channel();
         let (ends, ended) = channel();
         let asker = Asker { run_dir, gateway: Some(gateway), seen };
@@ -55,7 +60,7 @@ impl Feed {
 struct Asker {
     run_dir: RunDirArg,
     gateway: Option<Gateway>,
-    seen: Seen,
+    seen: HistoryCursor,
 }
 
 impl Asker {
@@ -83,7 +88,7 @@ impl Asker {
         }
     }
 
-    fn ask(&mut self) -> Result<Watched, ClientError> {
+    fn ask(&mut self) -> Result<WatchReply, ClientError> {
         let gateway = match &mut self.gateway {
             Some(gateway) => gateway,
             none => none.insert(Gateway::connect(&self.run_dir)?),
@@ -94,7 +99,7 @@ impl Asker {
         if watched.status.state == GatewayState::Draining {
             self.gateway = None;
         }
-        self.seen = Seen {
+        self.seen = HistoryCursor {
             epoch: watched.epoch,
             at_ms: watched
                 .points

@@ -29,7 +29,7 @@ use tokio::time::Instant;
 
 use ratatui::crossterm::event::{self, Event};
 use ratatui::crossterm::terminal::size;
-use sluice_admin::protocol::Seen;
+use sluice_admin::protocol::HistoryCursor;
 
 use super::connect::{ClientError, Gateway};
 use super::reader;
@@ -56,7 +56,7 @@ const COLUMNS_MIN: u16 = 60;
 
 pub fn run(args: &TopArgs) -> Result<ExitCode, ClientError> {
     let mut gateway = Gateway::connect(&args.run_dir)?;
-    let first = feed::ask(&mut gateway, Seen::default())?;
+    let first = feed::ask(&mut gateway, HistoryCursor::default())?;
     let has_colour = !args.no_color && is_unset("NO_COLOR");
     let mut state = State::new(Data::new(first), args.view, Theme::new(has_colour));
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");

@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 
-use sluice_admin::protocol::Watched;
+use sluice_admin::protocol::WatchReply;
 
 use super::data::Data;
 use super::input::Action;
@@ -69,7 +69,7 @@ impl State {
     }
 
     /// The gateway has answered.
-    pub(super) fn update(&mut self, watched: Watched) {
+    pub(super) fn update(&mut self, watched: WatchReply) {
         self.lost = None;
         self.data.add(watched);
     }

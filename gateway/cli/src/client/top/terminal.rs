@@ -32,19 +32,19 @@ const SUSPENDS: Signal = Signal::SIGTSTP;
 /// The terminal, drawn on by one thread and given back by any.
 pub(super) struct Screen {
     pub(super) terminal: Terminal<CrosstermBackend<Stdout>>,
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<TerminalState>>,
 }
 
 /// Locked while a frame is drawn and while the command is suspended.
 #[derive(Default)]
-struct Shared {
+struct TerminalState {
     /// True after a suspension, when the screen is not ours.
     is_stale: bool,
 }
 
 impl Screen {
     pub(super) fn enter() -> io::Result<Self> {
-        let shared = Arc::new(Mutex::new(Shared::default()));
+        let shared = Arc::new(Mutex::new(TerminalState::default()));
         // Before the screen changes, so that no signal finds it changed and nobody to give it back.
         watch_signals(Arc::clone(&shared))?;
         watch_terminal(Arc::clone(&shared))?;
@@ -102,7 +102,7 @@ fn leave() {
 }
 
 /// A thread that waits for signals, which all others block.
-fn watch_signals(shared: Arc<Mutex<Shared>>) -> io::Result<()> {
+fn watch_signals(shared: Arc<Mutex<TerminalState>>) -> io::Result<()> {
     let mut signals = SigSet::empty();
     ENDS.into_iter().chain([SUSPENDS]).for_each(|signal| signals.add(signal));
     signals.thread_block()?;
@@ -120,7 +120,7 @@ fn watch_signals(shared: Arc<Mutex<Shared>>) -> io::Result<()> {
 
 /// A thread that ends the command with its terminal. A signal tells of that only those whom the terminal controls, and the library that
 /// reads keys never returns from a terminal that is gone.
-fn watch_terminal(shared: Arc<Mutex<Shared>>) -> io::Result<()> {
+fn watch_terminal(shared: Arc<Mutex<TerminalState>>) -> io::Result<()> {
     thread::Builder::new().name("terminal".to_owned()).spawn(move || {
         let mut was_taken = false;
         loop {
@@ -143,7 +143,7 @@ fn is_taken() -> bool {
 }
 
 /// Gives the terminal back, and ends. A terminal that takes nothing must not keep the command.
-fn end(shared: &Arc<Mutex<Shared>>, code: i32) -> ! {
+fn end(shared: &Arc<Mutex<TerminalState>>, code: i32) -> ! {
     let shared = Arc::clone(shared);
     let (done, is_done) = channel();
     thread::spawn(move || {
@@ -159,7 +159,7 @@ fn end(shared: &Arc<Mutex<Shared>>, code: i32) -> ! {
 }
 
 /// Gives the terminal back, stops, and takes it again when the command is resumed.
-fn suspended(shared: &mut Shared) {
+fn suspended(shared: &mut TerminalState) {
     leave();
     let mut only = SigSet::empty();
     only.add(SUSPENDS);

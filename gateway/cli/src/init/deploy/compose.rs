@@ -18,27 +18,11 @@ pub fn compose(plan: &Plan) -> String {
         )
     };
     format!(
-        "# Written by `sluice init --compose`.
-services:
-  {name}:
-    build: .
-    image: {name}
-    ports: [\"{port}:{port}\"]
-    # Collects orphans of the app, and passes signals on.
-    init: true
-    # drain.delay_ms + drain.timeout_ms + workers.stop_timeout_ms + a little
-    stop_grace_period: {stop_s}s
-    restart: on-failure
-    read_only: true
-    cap_drop: [ALL]
-{capabilities}    security_opt: [\"no-new-privileges:true\"]
-    # Sockets, and bodies that wait for slow clients.
-    tmpfs: [/tmp]
-    # One worker runs for each CPU.
-    deploy:
-      resources:
-        limits: {{ cpus: \"2\", memory: 2G }}
-{health}",
+        include_str!("texts/compose.txt"),
+        name = name,
+        port = port,
+        stop_s = stop_s,
+        health = health,
         capabilities = if plan.needs_low_port { "    cap_add: [NET_BIND_SERVICE]\n" } else { "" }
     )
 }

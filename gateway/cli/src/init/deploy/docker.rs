@@ -48,25 +48,5 @@ fn tail(plan: &Plan) -> String {
 
 /// Files that no image needs, and that must not be in one.
 pub fn ignored() -> String {
-    "\
-# Installed and built in the image
-node_modules
-.next
-.nuxt
-.output
-.svelte-kit
-# Not for an image
-.git
-.env
-.env.*
-*.pem
-*.key
-*.log
-Dockerfile
-.dockerignore
-compose.yaml
-kubernetes.yaml
-*.service
-"
-    .to_owned()
+    include_str!("texts/dockerignore.txt").to_owned()
 }

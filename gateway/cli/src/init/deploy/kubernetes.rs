@@ -25,73 +25,12 @@ pub fn manifests(plan: &Plan) -> String {
     };
     let capabilities = if plan.needs_low_port { "{ drop: [ALL], add: [NET_BIND_SERVICE] }" } else { "{ drop: [ALL] }" };
     format!(
-        "# Written by `sluice init --kubernetes`.
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: {name}
-  labels: {{ app.kubernetes.io/name: {name} }}
-spec:
-  replicas: 2
-  selector:
-    matchLabels: {{ app.kubernetes.io/name: {name} }}
-  strategy:
-    rollingUpdate: {{ maxUnavailable: 0, maxSurge: 1 }}
-  template:
-    metadata:
-      labels: {{ app.kubernetes.io/name: {name} }}
-    spec:
-      # preStop or drain.delay_ms, drain.timeout_ms, workers.stop_timeout_ms and a little
-      terminationGracePeriodSeconds: {grace_s}
-      automountServiceAccountToken: false
-      securityContext:
-        runAsNonRoot: true
-        runAsUser: 1000
-        runAsGroup: 1000
-        fsGroup: 1000
-        seccompProfile: {{ type: RuntimeDefault }}
-      containers:
-        - name: {name}
-          image: {name}:latest # name the image that was pushed
-          env:
-            # Learned costs and profiles outlive a restart of the container.
-            - {{ name: SLUICE_SERVER_STATE_DIR, value: /state/sluice }}
-          ports:
-            - {{ name: web, containerPort: {port} }}
-{probes}{pre_stop}          resources:
-            # One worker runs for each CPU of the limit.
-            requests: {{ cpu: \"2\", memory: 1Gi }}
-            limits: {{ cpu: \"2\", memory: 2Gi }}
-          securityContext:
-            allowPrivilegeEscalation: false
-            readOnlyRootFilesystem: true
-            capabilities: {capabilities}
-          volumeMounts:
-            - {{ name: tmp, mountPath: /tmp }}
-            - {{ name: state, mountPath: /state }}
-      volumes:
-        - {{ name: tmp, emptyDir: {{}} }}
-        - {{ name: state, emptyDir: {{}} }}
----
-apiVersion: v1
-kind: Service
-metadata:
-  name: {name}
-  labels: {{ app.kubernetes.io/name: {name} }}
-spec:
-  selector: {{ app.kubernetes.io/name: {name} }}
-  ports:
-    - {{ name: web, port: {service_port}, targetPort: web }}
----
-apiVersion: policy/v1
-kind: PodDisruptionBudget
-metadata:
-  name: {name}
-spec:
-  minAvailable: 1
-  selector:
-    matchLabels: {{ app.kubernetes.io/name: {name} }}
-",
+        include_str!("texts/kubernetes.txt"),
+        name = name,
+        port = port,
+        grace_s = grace_s,
+        capabilities = capabilities,
+        pre_stop = pre_stop,
         probes = probes(plan),
         service_port = if plan.is_tls { 443 } else { 80 }
     )

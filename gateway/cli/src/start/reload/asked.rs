@@ -65,15 +65,15 @@ impl Reloads {
 }
 
 /// Requests that have been asked for and not been looked at.
-pub struct Asked(mpsc::Receiver<Request>);
+pub struct ReloadQueue(mpsc::Receiver<Request>);
 
-impl Asked {
+impl ReloadQueue {
     pub(super) async fn next(&mut self) -> Option<Request> {
         self.0.recv().await
     }
 }
 
-pub fn channel() -> (Reloads, Asked) {
+pub fn channel() -> (Reloads, ReloadQueue) {
     let (requests, receiver) = mpsc::channel(REQUESTS_MAX);
-    (Reloads { requests, view: RefCell::default() }, Asked(receiver))
+    (Reloads { requests, view: RefCell::default() }, ReloadQueue(receiver))
 }

@@ -44,17 +44,17 @@ impl Credentials {
 pub(crate) struct Tag([u8; 32]);
 
 /// Pairs of name and password that were right lately, by their tags.
-pub(crate) struct Verified {
+pub(crate) struct CredentialCache {
     /// Key of the hash; it lives as long as the process.
     key: hmac::Key,
     until: HashMap<Tag, Instant>,
 }
 
-impl Verified {
+impl CredentialCache {
     pub(crate) fn new() -> Self {
         let mut key = [0; 32];
         SystemRandom::new().fill(&mut key).expect("the system gives random bytes, as it did for TLS");
-        Verified { key: hmac::Key::new(hmac::HMAC_SHA256, &key), until: HashMap::new() }
+        CredentialCache { key: hmac::Key::new(hmac::HMAC_SHA256, &key), until: HashMap::new() }
     }
 
     pub(crate) fn tag(&self, credentials: &Credentials) -> Tag {
@@ -116,8 +116,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_was_right_is_known_for_a_while_and_only_so_much_of_it() {
-        let mut verified = Verified::new();
-        let tag = |verified: &Verified, name: &str, password: &str| {
+        let mut verified = CredentialCache::new();
+        let tag = |verified: &CredentialCache, name: &str, password: &str| {
             verified.tag(&Credentials { name: name.to_owned(), password: password.into() })
         };
         let anna = tag(&verified, "anna", "secret");

@@ -13,7 +13,7 @@ use sluice_message::RequestHead;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::credentials::{Credentials, Verified};
+use super::credentials::{CredentialCache, Credentials};
 use crate::admit::rate::{Key, NS_PER_S, Pace, Table};
 use sluice_wire::receive::failure::Refusal;
 use sluice_wire::receive::spool::blocking;
@@ -37,7 +37,7 @@ pub(crate) struct Login {
     users: Users,
     exempt: Vec<String>,
     challenge: Rc<str>,
-    verified: RefCell<Verified>,
+    verified: RefCell<CredentialCache>,
     wrong: RefCell<Table>,
     pace: Pace,
     epoch: Instant,
@@ -46,13 +46,12 @@ pub(crate) struct Login {
 }
 
 impl Login {
-    #[must_use]
     pub(crate) fn new(settings: &config::Access, users: Users) -> Self {
         Login {
             users,
             exempt: settings.basic_auth_exempt.clone(),
             challenge: CHALLENGE.into(),
-            verified: RefCell::new(Verified::new()),
+            verified: RefCell::new(CredentialCache::new()),
             wrong: RefCell::new(Table::new(ADDRESSES_MAX)),
             pace: Pace::of(WRONG),
             epoch: Instant::now(),
@@ -80,7 +79,7 @@ impl Login {
             return Ok(());
         }
         self.look_for_patience(client)?;
-        let _place = Place::take(&self.waiting).ok_or_else(|| limited(1))?;
+        let _place = LoginTicket::take(&self.waiting).ok_or_else(|| limited(1))?;
         let _turn = self.turn.acquire().await.map_err(|_| limited(1))?;
         // Another request of the same user, or of the same address, may have been before this one.
         if is_known() {
@@ -138,19 +137,19 @@ fn is_plainly_below(path: &str, exempt: &str) -> bool {
 }
 
 /// Place among the waiting logins.
-struct Place<'l>(&'l Cell<usize>);
+struct LoginTicket<'l>(&'l Cell<usize>);
 
-impl<'l> Place<'l> {
+impl<'l> LoginTicket<'l> {
     fn take(waiting: &'l Cell<usize>) -> Option<Self> {
         let count = waiting.get();
         (count < WAITING_MAX).then(|| {
             waiting.set(count + 1);
-            Place(waiting)
+            LoginTicket(waiting)
         })
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for LoginTicket<'_> {
     fn drop(&mut self) {
         self.0.set(self.0.get() - 1);
     }

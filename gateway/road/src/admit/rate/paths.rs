@@ -9,7 +9,6 @@ use percent_encoding::{percent_decode, percent_encode_byte};
 /// Forms that apps and their routers make of a path. Escapes are decoded and slashes collapsed. Dot segments are kept, or removed before
 /// the slashes are collapsed (as in a URL parser) or after (as in file servers). If the path begins with two slashes, a URL parser also
 /// takes its first name for a host. Most paths have one form only. Case stays, and so do the escapes of `/`, `\` and `%`.
-#[must_use]
 pub(crate) fn readings(path: &str) -> Vec<Cow<'_, [u8]>> {
     if is_plain(path.as_bytes()) {
         return vec![Cow::Borrowed(path.as_bytes())];
@@ -56,7 +55,6 @@ fn is_plain(path: &[u8]) -> bool {
 
 /// Decodes `%61` to `a`, also beyond ASCII, where a limit is written in letters as well. A backslash is a slash to every
 /// URL parser that follows the WHATWG.
-#[must_use]
 pub(crate) fn decoded(path: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(path.len());
     let mut rest = path;

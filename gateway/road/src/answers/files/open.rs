@@ -16,12 +16,12 @@ use std::time::SystemTime;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
-use sluice_message::{Accepted, Coding};
+use sluice_message::{Coding, CodingChoice};
 
 use super::path::is_servable;
 
 /// A regular file.
-pub(crate) struct Opened {
+pub(crate) struct OpenFile {
     pub(crate) file: File,
     pub(crate) encoding: Option<Coding>,
     /// Strong entity tag: it differs with length, time and encoding.
@@ -34,7 +34,7 @@ pub(crate) struct Opened {
 ///
 /// # Errors
 /// Where there is no regular file that may be sent, for whatever reason.
-pub(crate) fn open(dir: &Path, relative: &Path, accepted: Accepted) -> io::Result<Opened> {
+pub(crate) fn open(dir: &Path, relative: &Path, accepted: CodingChoice) -> io::Result<OpenFile> {
     let end = match walk(dir, relative) {
         // A link on the way gives ENOTDIR, one at the end ELOOP (EMLINK on some systems).
         Err(Errno::ELOOP | Errno::ENOTDIR | Errno::EMLINK) => walk_to_where_links_lead(dir, relative)?,
@@ -107,7 +107,7 @@ fn open_file(parent: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     openat(parent, name, flags, Mode::empty())
 }
 
-fn describe(file: OwnedFd, encoding: Option<Coding>) -> io::Result<Opened> {
+fn describe(file: OwnedFd, encoding: Option<Coding>) -> io::Result<OpenFile> {
     let file = File::from(file);
     let found = file.metadata()?;
     if !found.is_file() {
@@ -115,7 +115,7 @@ fn describe(file: OwnedFd, encoding: Option<Coding>) -> io::Result<Opened> {
     }
     let suffix = encoding.map_or("", extension);
     let etag = format!("\"{:x}-{:x}.{:x}{suffix}\"", found.len(), found.mtime(), found.mtime_nsec());
-    Ok(Opened { file, encoding, etag, modified: found.modified().ok(), len: found.len() })
+    Ok(OpenFile { file, encoding, etag, modified: found.modified().ok(), len: found.len() })
 }
 
 #[cfg(test)]
@@ -157,7 +157,7 @@ mod tests {
         /// Content that is sent for this path.
         fn read(&self, relative: &str) -> Option<String> {
             let mut text = String::new();
-            let opened = open(&self.path("site"), Path::new(relative), Accepted::default()).ok()?;
+            let opened = open(&self.path("site"), Path::new(relative), CodingChoice::default()).ok()?;
             (&opened.file).read_to_string(&mut text).unwrap();
             Some(text)
         }
@@ -216,7 +216,7 @@ mod tests {
         tree.link("site", "current");
         let read = || {
             let mut text = String::new();
-            let opened = open(&tree.path("current"), Path::new("a.js"), Accepted::default()).unwrap();
+            let opened = open(&tree.path("current"), Path::new("a.js"), CodingChoice::default()).unwrap();
             (&opened.file).read_to_string(&mut text).unwrap();
             text
         };
@@ -256,7 +256,7 @@ mod tests {
         let site = tree.path("site");
         let ask = |name: &str, accept: &str| {
             let opened =
-                open(&site, Path::new(name), Accepted::of(std::iter::once(accept.as_bytes()), &SIBLINGS)).unwrap();
+                open(&site, Path::new(name), CodingChoice::of(std::iter::once(accept.as_bytes()), &SIBLINGS)).unwrap();
             (opened.encoding, opened.etag)
         };
         assert_eq!(ask("a.js", "br, gzip").0, None);
@@ -268,7 +268,7 @@ mod tests {
         // A sibling alone is no file, one that leads out or is no regular file is none either.
         tree.write("site/alone.js.br", "b");
         assert!(
-            open(&site, Path::new("alone.js"), Accepted::of(std::iter::once(b"br".as_slice()), &SIBLINGS)).is_err()
+            open(&site, Path::new("alone.js"), CodingChoice::of(std::iter::once(b"br".as_slice()), &SIBLINGS)).is_err()
         );
         std::fs::create_dir(tree.path("site/deep/er/b.js.gz")).unwrap();
         tree.link("../../../secret", "site/deep/er/b.js.br");

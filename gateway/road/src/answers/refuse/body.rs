@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use sluice_message::{Liked, RequestHead, liked, reason_of};
+use sluice_message::{MediaPreference, RequestHead, liked, reason_of};
 
 use super::Refusal;
 use super::pages::Pages;
@@ -24,7 +24,7 @@ impl Form {
     /// accept any type.
     fn of(head: &RequestHead) -> Self {
         let [html, json, problem, plain] = liked(head.fields.get_all("accept"), TYPES);
-        let named = |liked: Liked| if liked.is_named { liked.weight } else { 0 };
+        let named = |liked: MediaPreference| if liked.is_named { liked.weight } else { 0 };
         let (html, json) = (named(html), named(json).max(named(problem)));
         match (html.max(json), plain.weight) {
             (best, plain) if best == 0 || best < plain => Self::Plain,
@@ -121,7 +121,6 @@ h1 b{display:block;font-size:3rem;font-weight:700}footer{margin-top:2rem;color:v
 code{font-family:ui-monospace,monospace;overflow-wrap:anywhere}";
 
 /// Text escaped for HTML, attributes included.
-#[must_use]
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '<', '>', '"', '\'']) {
         return text.into();

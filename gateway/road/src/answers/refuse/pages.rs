@@ -56,7 +56,6 @@ impl Pages {
     }
 
     /// The page for this error, if there is one.
-    #[must_use]
     pub(crate) fn page(&self, words: &Words) -> Option<String> {
         if self.0.is_empty() {
             return None;

@@ -1,6 +1,8 @@
 //! Decisions by the head of a worker's answer: whether it may be cached, and if not, which clients may get it.
 
-use sluice_cache::{Answered, KeyRules, Moment, Policy, Refused, is_reflected, storable, tags, target_for_all};
+use sluice_cache::{
+    KeyRules, Moment, Policy, StorageCandidate, StorageRefusal, is_reflected, storable, tags, target_for_all,
+};
 use sluice_message::{Method, RequestHead, starts_with};
 
 use crate::answers::{Response, ResponseBody};
@@ -11,7 +13,7 @@ use sluice_wire::respond::answer::Answer;
 use sluice_wire::respond::encode::Size;
 
 /// Data that is cached with a page: its policy and its tags.
-pub(crate) type Told = (Policy, Vec<Box<str>>);
+pub(crate) type PageMetadata = (Policy, Vec<Box<str>>);
 
 /// Whether a field is the client's alone: conditions, range, instructions to caches, and fields that do not distinguish pages.
 fn is_of_client(name: &str) -> bool {
@@ -43,13 +45,14 @@ pub(crate) fn judge(
     head: &RequestHead,
     response: &Response,
     (asked, came): (Moment, Moment),
-) -> Result<Told, Why> {
+) -> Result<PageMetadata, Why> {
     let cache = &road.cache;
     let rule = cache.rule(head.path());
-    let answered = Answered { request: head, response: &response.head, chosen: &cache.vary_by, rule, asked, came };
+    let answered =
+        StorageCandidate { request: head, response: &response.head, chosen: &cache.vary_by, rule, asked, came };
     let policy = storable(answered).map_err(Why::Refused)?;
     let ResponseBody::Fill(answer, size) = &response.body else { return Err(Why::Endless) };
-    let tags = tags(&response.head.fields, &answer.parts()).ok_or(Why::Refused(Refused::Tags))?;
+    let tags = tags(&response.head.fields, &answer.parts()).ok_or(Why::Refused(StorageRefusal::Tags))?;
     if matches!(size, Size::Known(bytes) if *bytes > road.config().bounds.page_bytes_max) {
         return Err(Why::TooLarge);
     }

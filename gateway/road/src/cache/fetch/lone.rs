@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sluice_cache::{Refused, Reuse};
+use sluice_cache::{Reuse, StorageRefusal};
 use sluice_catalog::snapshot::Purge;
 use tokio::time::Instant;
 
@@ -27,7 +27,7 @@ impl Fetch {
             let time = self.private_time();
             self.mark(if is_blamed { time.min(BLAMED_MAX) } else { time });
             // What was kept was for all, and the page no longer is.
-            if !is_blamed && matches!(why, Why::Refused(Refused::NoStore | Refused::Private)) {
+            if !is_blamed && matches!(why, Why::Refused(StorageRefusal::NoStore | StorageRefusal::Private)) {
                 self.drop_known();
             }
         }

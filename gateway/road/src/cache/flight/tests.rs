@@ -1,6 +1,6 @@
 //! Readers of one answer who take their time with it.
 
-use sluice_cache::{Answered, Rule, storable};
+use sluice_cache::{Rule, StorageCandidate, storable};
 use sluice_message::{Method, RequestHead};
 
 use super::*;
@@ -13,10 +13,10 @@ fn read(reader: &Answer) -> usize {
         .sum()
 }
 
-fn flight(store: &Rc<TempStore>, memory_bytes_max: usize, file_bytes_max: u64) -> Rc<Shared> {
+fn flight(store: &Rc<TempStore>, memory_bytes_max: usize, file_bytes_max: u64) -> Rc<SharedAnswer> {
     let head = ResponseHead::new(200, [("Cache-Control", &b"s-maxage=9"[..])].into_iter().collect());
     let (request, now) = (RequestHead { method: Method::Get, ..RequestHead::default() }, Moment::default());
-    let policy = storable(Answered {
+    let policy = storable(StorageCandidate {
         request: &request,
         response: &head,
         chosen: &[],
@@ -26,7 +26,7 @@ fn flight(store: &Rc<TempStore>, memory_bytes_max: usize, file_bytes_max: u64) -
     })
     .unwrap();
     let body = Fill::new(store, memory_bytes_max, file_bytes_max);
-    Shared::new(head, Size::Unknown, policy, (Vec::new(), false), body)
+    SharedAnswer::new(head, Size::Unknown, policy, (Vec::new(), false), body)
 }
 
 #[tokio::test(flavor = "current_thread")]

@@ -11,17 +11,17 @@ use sluice_journal::{IncludeEnd, Outcome};
 use sluice_message::RequestHead;
 use tokio::time::Instant;
 
-use super::part::{Body, Bounds, Page, Tally, Wanted};
+use super::part::{Body, Bounds, IncludeRequest, Page, Tally};
 use super::target;
 use crate::own::Own;
-use crate::respond::Sent;
+use crate::respond::SendOutcome;
 use crate::road::Road;
 use sluice_wire::front::origin::Origin;
 use sluice_wire::ids::to_usize;
 use sluice_wire::signal::Signal;
 
 /// Function that serves a request of the gateway's own.
-pub(crate) type Ask = fn(Own, Origin, Rc<Road>) -> Pin<Box<dyn Future<Output = Sent>>>;
+pub(crate) type Ask = fn(Own, Origin, Rc<Road>) -> Pin<Box<dyn Future<Output = SendOutcome>>>;
 
 /// Answer that has includes.
 pub(crate) struct Parent {
@@ -41,17 +41,17 @@ pub(crate) struct Parent {
 }
 
 /// Place of an include in a page.
-pub(crate) struct Place {
+pub(crate) struct IncludePosition {
     /// The body is known, which may be none.
     is_settled: Cell<bool>,
     body: RefCell<Option<Body>>,
-    wanted: RefCell<Option<Rc<Wanted>>>,
+    wanted: RefCell<Option<Rc<IncludeRequest>>>,
     /// No client reads the page any more.
     is_left: Cell<bool>,
     changed: Rc<Signal>,
 }
 
-impl Place {
+impl IncludePosition {
     pub(crate) fn is_settled(&self) -> bool {
         self.is_settled.get()
     }
@@ -76,7 +76,7 @@ impl Place {
 }
 
 /// Guard that settles the place even if the task panics.
-struct Settles(Rc<Place>);
+struct Settles(Rc<IncludePosition>);
 
 impl Drop for Settles {
     fn drop(&mut self) {
@@ -88,8 +88,8 @@ impl Drop for Settles {
 
 impl Parent {
     /// Begins to ask for the include; `changed` is set when its result is known.
-    pub(crate) fn start(self: &Rc<Self>, include: Include, changed: &Rc<Signal>) -> Rc<Place> {
-        let place = Rc::new(Place {
+    pub(crate) fn start(self: &Rc<Self>, include: Include, changed: &Rc<Signal>) -> Rc<IncludePosition> {
+        let place = Rc::new(IncludePosition {
             is_settled: Cell::new(false),
             body: RefCell::default(),
             wanted: RefCell::default(),
@@ -128,7 +128,7 @@ impl Parent {
         }
     }
 
-    async fn fetch(&self, place: &Place, include: &Include) -> (IncludeEnd, Option<Body>) {
+    async fn fetch(&self, place: &IncludePosition, include: &Include) -> (IncludeEnd, Option<Body>) {
         let why = match self.bring(place, &include.src).await {
             Ok(body) => return (IncludeEnd::Sent, Some(body)),
             Err(why) => why,
@@ -143,11 +143,11 @@ impl Parent {
 
     /// # Errors
     /// Reason why there is no answer that could be put into the page.
-    async fn bring(&self, place: &Place, reference: &str) -> Result<Body, IncludeEnd> {
+    async fn bring(&self, place: &IncludePosition, reference: &str) -> Result<Body, IncludeEnd> {
         let target = target::of_reference(reference, &self.head).ok_or(IncludeEnd::Refused)?;
         self.asked.update(|asked| asked + 1);
         let config = self.road.config();
-        let wanted = Wanted::new(
+        let wanted = IncludeRequest::new(
             format!("{}-{}", self.id, self.asked.get()).into(),
             (&self.page, self.depth + 1),
             self.is_logged_in,

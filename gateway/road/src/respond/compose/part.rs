@@ -9,7 +9,7 @@ use sluice_message::ResponseHead;
 use tokio::time::Instant;
 
 use super::rules;
-use sluice_wire::receive::memory::{Held, Memory};
+use sluice_wire::receive::memory::{Memory, MemoryHold};
 use sluice_wire::signal::Signal;
 
 /// State that all includes of a page share, nested ones too.
@@ -40,11 +40,11 @@ impl Tally {
 /// Body of an include, counted as memory until it stands in the page.
 pub(crate) struct Body {
     pub(crate) data: Bytes,
-    _held: Held,
+    _held: MemoryHold,
 }
 
 /// An include that is being requested.
-pub(crate) struct Wanted {
+pub(crate) struct IncludeRequest {
     /// Request id of the include in logs.
     pub(crate) id: Rc<str>,
     pub(crate) page: Rc<Page>,
@@ -64,7 +64,7 @@ pub(crate) struct Wanted {
 #[derive(Default)]
 struct Got {
     data: Vec<u8>,
-    held: Held,
+    held: MemoryHold,
 }
 
 /// Limits of an include.
@@ -74,7 +74,7 @@ pub(crate) struct Bounds {
     pub(crate) bytes_max: usize,
 }
 
-impl Wanted {
+impl IncludeRequest {
     pub(crate) fn new(
         id: Rc<str>,
         (page, depth): (&Rc<Page>, u32),
@@ -82,14 +82,14 @@ impl Wanted {
         Bounds { until, bytes_max }: Bounds,
         memory: &Rc<Memory>,
     ) -> Rc<Self> {
-        Rc::new(Wanted {
+        Rc::new(IncludeRequest {
             id,
             page: Rc::clone(page),
             depth,
             is_logged_in,
             until,
             bytes_max,
-            got: RefCell::new(Got { data: Vec::new(), held: Held::of(memory) }),
+            got: RefCell::new(Got { data: Vec::new(), held: MemoryHold::of(memory) }),
             is_broken: Cell::new(false),
             is_given_up: Cell::new(false),
             given_up: Signal::default(),

@@ -24,7 +24,6 @@ pub struct Composer {
 }
 
 impl Composer {
-    #[must_use]
     pub(crate) fn new(settings: &config::Compose) -> Self {
         Composer {
             is_on: settings.enabled,

@@ -9,10 +9,10 @@ use sluice_catalog::errors::Code;
 use sluice_esi::{Parser, Part};
 use sluice_journal::IncludeEnd;
 
-use super::include::{Parent, Place};
+use super::include::{IncludePosition, Parent};
 use crate::answers::ResponseBody;
 use crate::respond::compress::KeptBody;
-use sluice_wire::receive::memory::Held;
+use sluice_wire::receive::memory::MemoryHold;
 use sluice_wire::respond::answer::{Answer, Departure, End, Next};
 use sluice_wire::signal::Signal;
 
@@ -62,7 +62,7 @@ impl Source {
 /// Part of the page to be written, in order.
 enum Segment {
     Text(Bytes),
-    Include(Rc<Place>),
+    Include(Rc<IncludePosition>),
 }
 
 pub(crate) struct Weaving {
@@ -71,7 +71,7 @@ pub(crate) struct Weaving {
     parser: Parser,
     segments: VecDeque<Segment>,
     /// Memory of the text among the segments.
-    held: Held,
+    held: MemoryHold,
     /// Set when the body of a place is known.
     settled: Rc<Signal>,
     /// Composed answer, which the client reads.
@@ -96,7 +96,7 @@ impl Drop for Weaving {
 impl Weaving {
     pub(crate) fn new(parent: Parent, source: Source, output: &Rc<Answer>) -> Self {
         Weaving {
-            held: Held::of(&parent.road.store.memory),
+            held: MemoryHold::of(&parent.road.store.memory),
             parent: Rc::new(parent),
             source,
             parser: Parser::new(),

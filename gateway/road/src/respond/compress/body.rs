@@ -1,14 +1,14 @@
 //! The body of one answer on its way through the compressor. It must not know which client gets the answer.
 
 use bytes::Bytes;
-use sluice_compression::{Failed, Step, Stream};
+use sluice_compression::{CompressionFailure, Step, Stream};
 
 use sluice_wire::respond::encode::Size;
 
 /// Bytes below which a write waits shortly for more, as for uncompressed answers.
 const CRUMB_BYTES: usize = 1400;
 
-pub(crate) struct Compressed {
+pub(crate) struct CompressedBody {
     stream: Stream,
     /// Pieces that were not given to the compressor yet, and their bytes.
     pieces: Vec<Bytes>,
@@ -19,21 +19,18 @@ pub(crate) struct Compressed {
     left: Option<u64>,
 }
 
-impl Compressed {
-    #[must_use]
+impl CompressedBody {
     pub(crate) fn new(stream: Stream, size: Size) -> Self {
         let left = if let Size::Known(bytes) = size { Some(bytes) } else { None };
-        Compressed { stream, pieces: Vec::new(), bytes: 0, is_behind: false, left }
+        CompressedBody { stream, pieces: Vec::new(), bytes: 0, is_behind: false, left }
     }
 
-    /// Bytes that wait for [`Compressed::encode`].
-    #[must_use]
+    /// Bytes that wait for [`CompressedBody::encode`].
     pub(crate) fn waiting(&self) -> usize {
         self.bytes
     }
 
     /// Whether so few bytes wait that they may wait for more.
-    #[must_use]
     pub(crate) fn is_crumb(&self) -> bool {
         self.bytes < CRUMB_BYTES
     }
@@ -46,7 +43,7 @@ impl Compressed {
 
     /// Gives the waiting bytes to the compressor. With [`Step::Flush`] the client gets all of them, unless the end is about to come and
     /// brings them.
-    pub(crate) async fn encode(&mut self, step: Step) -> Result<Vec<u8>, Failed> {
+    pub(crate) async fn encode(&mut self, step: Step) -> Result<Vec<u8>, CompressionFailure> {
         let is_idle = match step {
             Step::Finish => false,
             Step::Flush => self.left == Some(0) || (self.bytes == 0 && !self.is_behind),

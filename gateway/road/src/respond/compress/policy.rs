@@ -2,7 +2,7 @@
 
 use sluice_catalog::config::{Config, Route, Segment, site};
 use sluice_classes::Rules;
-use sluice_message::{Accepted, Coding, RequestHead, ResponseHead, elements};
+use sluice_message::{Coding, CodingChoice, RequestHead, ResponseHead, elements};
 
 use crate::admit::rate::paths::{decoded, lower, readings};
 use sluice_wire::respond::encode::Size;
@@ -65,7 +65,7 @@ impl Policy {
         if !self.may_compress(head, size) || self.excludes(request) {
             return Verdict::Never;
         }
-        let accepted = Accepted::of(request.fields.get_all("accept-encoding"), &CODINGS);
+        let accepted = CodingChoice::of(request.fields.get_all("accept-encoding"), &CODINGS);
         accepted.best().map_or(Verdict::Varies, Verdict::Compress)
     }
 

@@ -16,7 +16,7 @@ pub struct Gateway {
     workers: u32,
     looks: bool,
     next_look_ms: f64,
-    seen: BTreeMap<WorkerId, Seen>,
+    seen: BTreeMap<WorkerId, LaneSample>,
     given_ms: BTreeMap<WorkerId, f64>,
     pub lanes_of: BTreeMap<u64, Lane>,
     /// Most requests that a worker held.
@@ -26,7 +26,7 @@ pub struct Gateway {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct LaneSample {
     asleep_at_ms: Option<f64>,
     held: usize,
     granted: Option<f64>,

@@ -201,14 +201,14 @@ pub trait Front {
 }
 
 /// What came of a day.
-pub struct Lived {
+pub struct DayResult {
     pub outcomes: Vec<Outcome>,
     /// Part of the CPU time that was used.
     pub used: f64,
     pub per_second: f64,
 }
 
-impl Lived {
+impl DayResult {
     pub fn latency_ms(&self, kind: usize, q: f64) -> f64 {
         Outcome::quantile(&self.outcomes[kind].latencies_ms, q)
     }
@@ -220,17 +220,17 @@ impl Lived {
 }
 
 /// Lives the day. The first tenth is not counted, in which costs are learnt.
-pub fn live(day: &Day, front: &mut impl Front) -> Lived {
+pub fn live(day: &Day, front: &mut impl Front) -> DayResult {
     live_from(day.requests / 10, day, front)
 }
 
 /// Lives the day, of which everything counts.
 #[allow(dead_code)] // The tests'.
-pub fn live_all(day: &Day, front: &mut impl Front) -> Lived {
+pub fn live_all(day: &Day, front: &mut impl Front) -> DayResult {
     live_from(0, day, front)
 }
 
-fn live_from(first: u64, day: &Day, front: &mut impl Front) -> Lived {
+fn live_from(first: u64, day: &Day, front: &mut impl Front) -> DayResult {
     let mut rng = Rng::new(day.seed);
     let mean_ms: f64 = day.kinds.iter().map(|kind| kind.share * kind.cost_ms()).sum();
     let gap_ms = |rng: &mut Rng| match day.clients {
@@ -278,7 +278,7 @@ fn live_from(first: u64, day: &Day, front: &mut impl Front) -> Lived {
     }
     let elapsed_ms = machine.now_ms - began_ms;
     let finished: usize = machine.outcomes.iter().map(|outcome| outcome.latencies_ms.len()).sum();
-    Lived {
+    DayResult {
         used: worked_ms / elapsed_ms / day.cores as f64,
         per_second: finished as f64 * 1000.0 / elapsed_ms,
         outcomes: machine.outcomes,

@@ -5,7 +5,7 @@
 use sluice_scheduler::Limits;
 
 use super::gateway::Gateway;
-use super::loops::{Clients, Day, Kind, Lived, Rule, Unlimited, live, live_all};
+use super::loops::{Clients, Day, DayResult, Kind, Rule, Unlimited, live, live_all};
 use super::toy::Outcome;
 use crate::limits::LIMITS;
 
@@ -23,11 +23,11 @@ fn day(kinds: &[Kind], cores: usize, clients: Clients) -> Day {
     Day { cores, workers: cores, kinds: kinds.to_vec(), clients, requests: 20_000, seed: 3 }
 }
 
-fn unlimited(day: &Day, rule: Rule) -> Lived {
+fn unlimited(day: &Day, rule: Rule) -> DayResult {
     live(day, &mut Unlimited::new(rule, day.workers))
 }
 
-fn gateway(day: &Day, limits: &Limits) -> (Lived, Gateway) {
+fn gateway(day: &Day, limits: &Limits) -> (DayResult, Gateway) {
     let costs_ms = day.kinds.iter().map(Kind::cost_ms).collect();
     let mut gateway = Gateway::new(limits.clone(), costs_ms, day.workers, true);
     (live(day, &mut gateway), gateway)
@@ -39,7 +39,7 @@ fn light_requests_of_an_app_that_waits_are_not_behind_heavy_ones() {
         for load in [0.26, 0.52, 0.72] {
             let day = day(&[LIGHT, heavy], 2, Clients::Open(load));
             let peers = [Rule::InTurn, Rule::LeastHeld].map(|rule| unlimited(&day, rule));
-            let best = |of: fn(&Lived) -> f64| peers.iter().map(of).fold(f64::INFINITY, f64::min);
+            let best = |of: fn(&DayResult) -> f64| peers.iter().map(of).fold(f64::INFINITY, f64::min);
             let (ours, _) = gateway(&day, &WHILE_WAITING);
             let [p99, p95] = [ours.latency_ms(0, 0.99), ours.latency_ms(1, 0.95)];
             println!("at {load}: light p99 {p99:.0} ms, heavy p95 {p95:.0} ms, mean {:.0} ms", ours.mean_ms());
@@ -48,7 +48,7 @@ fn light_requests_of_an_app_that_waits_are_not_behind_heavy_ones() {
             assert!(p99 <= most, "light p99 at {load}: {p99:.0} ms of {most:.0}");
             let most = best(|lived| lived.latency_ms(1, 0.95)) * 1.4;
             assert!(p95 <= most, "heavy p95 at {load}: {p95:.0} ms of {most:.0}");
-            assert!(ours.mean_ms() < best(Lived::mean_ms), "mean at {load}");
+            assert!(ours.mean_ms() < best(DayResult::mean_ms), "mean at {load}");
             assert_eq!(ours.outcomes.iter().map(|outcome| outcome.shed).sum::<usize>(), 0);
         }
     }

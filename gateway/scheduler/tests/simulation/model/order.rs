@@ -8,7 +8,7 @@ use super::{Model, promise};
 
 /// A request that waits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Queued {
+pub(super) struct WaitingRequest {
     pub arrived: Time,
     pub need: Need,
     /// From when on its deadline cannot be met.
@@ -21,8 +21,8 @@ pub(super) struct Queued {
     is_new: bool,
 }
 
-impl Queued {
-    pub fn new(arrived: Time, need: Need, returned: bool, scheduler: &Scheduler) -> Queued {
+impl WaitingRequest {
+    pub fn new(arrived: Time, need: Need, returned: bool, scheduler: &Scheduler) -> WaitingRequest {
         let cost_us = scheduler.costs().expected_us(need.class);
         let latest = need.deadline_ms.map(|ms| {
             let deadline = arrived.plus_ms(u64::from(ms));
@@ -31,7 +31,7 @@ impl Queued {
         let is_new = !scheduler.costs().is_known(need.class);
         // One that comes back has had its turn once.
         let overdue_min = if returned || is_new { arrived } else { Time(arrived.0 + cost_us * 4) };
-        Queued { arrived, need, latest, overdue_min, is_back: returned, is_new }
+        WaitingRequest { arrived, need, latest, overdue_min, is_back: returned, is_new }
     }
 
     /// What waited in the order of arrival goes before what comes later.
@@ -41,10 +41,10 @@ impl Queued {
 }
 
 impl Model {
-    pub(super) fn join(&mut self, request: RequestId, queued: Queued) {
+    pub(super) fn join(&mut self, request: RequestId, queued: WaitingRequest) {
         // Nobody comes to a worker that does not serve yet; once it serves no more, it never will again.
         let need = self.settled(queued.need);
-        self.queue.insert(request, Queued { need, ..queued });
+        self.queue.insert(request, WaitingRequest { need, ..queued });
     }
 
     /// The worker that a request must have, as long as it serves, even if it stands still.
@@ -63,12 +63,12 @@ impl Model {
     }
 
     /// Requests that may have any worker.
-    fn shared(&self) -> impl Iterator<Item = (&RequestId, &Queued)> {
+    fn shared(&self) -> impl Iterator<Item = (&RequestId, &WaitingRequest)> {
         self.queue.iter().filter(|(_, queued)| self.home_of(queued.need).is_none())
     }
 
     /// When it must be refused, if it still waits.
-    pub(super) fn due(&self, queued: &Queued) -> Time {
+    pub(super) fn due(&self, queued: &WaitingRequest) -> Time {
         let longest = queued.arrived.plus_ms(self.limits.queue_wait_ms_max);
         queued.latest.map_or(longest, |latest| latest.min(longest))
     }
@@ -140,11 +140,11 @@ impl Model {
         let mut line = self.queue.iter().filter(|(_, other)| self.settled(other.need) == need);
         let first = line.clone().next().map(|(first, _)| *first);
         promise!(first == Some(request), "order: {request:?} of {need:?} passed {first:?}");
-        let may_age = |other: &super::Queued| other.overdue_min <= self.now;
+        let may_age = |other: &super::WaitingRequest| other.overdue_min <= self.now;
         let is_old = line.any(|(_, other)| may_age(other) && (self.limits.ageing > 0 || other.is_back || other.is_new));
         let (has_lanes, side) = (self.has_lanes(scheduler), self.side(need, scheduler));
         if self.limits.order == Order::Fifo {
-            let is_rival = |other: &super::Queued| self.home_of(other.need) == home;
+            let is_rival = |other: &super::WaitingRequest| self.home_of(other.need) == home;
             let next = self.queue.iter().find(|(_, other)| is_rival(other)).map(|(next, _)| *next);
             promise!(next == Some(request), "order: {request:?} came before {next:?}");
             self.check_rivals(request, worker, home, scheduler)?;

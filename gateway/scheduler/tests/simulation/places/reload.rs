@@ -2,7 +2,7 @@
 
 use sluice_scheduler::{AbandonReason, Time, WorkerId, WorkerState};
 
-use super::{Due, Place};
+use super::{Due, PoolSlot};
 use crate::workers::{Post, Worker, Workers};
 
 #[derive(Debug)]
@@ -117,8 +117,8 @@ impl Workers {
     pub(super) fn retry_empty_places(&mut self, now: Time) {
         for instance in 0..self.places.places.len() {
             if self.find(u32::try_from(instance).expect("few"), Post::Holder).is_none() {
-                let Place { lane, rank, bloated, .. } = self.places.places[instance];
-                self.places.places[instance] = Place { lane, rank, bloated, not_before: now, ..Place::default() };
+                let PoolSlot { lane, rank, bloated, .. } = self.places.places[instance];
+                self.places.places[instance] = PoolSlot { lane, rank, bloated, not_before: now, ..PoolSlot::default() };
             }
         }
     }

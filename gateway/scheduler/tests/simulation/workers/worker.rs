@@ -16,7 +16,7 @@ pub enum Post {
 
 /// A request in a worker's slot.
 #[derive(Clone, Copy, Debug)]
-pub struct Held {
+pub struct SlotRequest {
     pub request: RequestId,
     /// It is the gateway's.
     pub is_own: bool,
@@ -55,9 +55,9 @@ pub struct Worker {
     /// Its generation was given up: it has to be killed in this step.
     pub condemned: bool,
     pub killed: bool,
-    pub held: Vec<Held>,
+    pub held: Vec<SlotRequest>,
     /// What it was handed and has not begun, and when.
-    pub handed: Vec<(Held, Time)>,
+    pub handed: Vec<(SlotRequest, Time)>,
     pub takes_ahead: bool,
     /// It was asked for all of that.
     pub asked_back: bool,

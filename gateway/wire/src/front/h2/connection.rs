@@ -11,11 +11,11 @@ use http::Request;
 use tokio::time::{Instant, Sleep};
 
 use super::H2;
-use super::metered::{Meter, Metered};
+use super::metered::{Meter, MeteredStream};
 use crate::front::client::{self, Client, ClientStream, For};
-use crate::front::connection::{Counted, send_timeout};
+use crate::front::connection::{ConnectionCount, send_timeout};
 use crate::front::exchange::Exchange;
-use crate::front::h2::shared::{Piece, Running, Shared};
+use crate::front::h2::shared::{ConnectionState, Piece, Running};
 use crate::front::handles::Handle;
 use crate::front::lobby::Lobby;
 use crate::front::origin::Origin;
@@ -37,10 +37,10 @@ const FIELD_BYTES: u64 = 32;
 /// Time that a client without requests has to close its connection, after it was told to open no further ones.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-type Accepted = (Request<RecvStream>, SendResponse<Piece>);
+type AcceptedStream = (Request<RecvStream>, SendResponse<Piece>);
 
 enum Woke {
-    Request(Box<Accepted>),
+    Request(Box<AcceptedStream>),
     Closed,
     /// The gateway drains, the connection is to make room, or a request has ended.
     Told,
@@ -50,12 +50,12 @@ enum Woke {
 /// Serves one connection until it ends. Its handle counts it from before the TLS handshake until after the last byte.
 pub async fn serve<S: Service>(stream: ClientStream, origin: Origin, service: Rc<S>, handle: Handle) {
     let lobby = service.lobby();
-    let _counted = Counted::new(lobby, &handle);
+    let _counted = ConnectionCount::new(lobby, &handle);
     lobby.connections.rests(handle.key);
     let meter = Meter::new(stream, lobby.store.memory.unsent_bytes_max());
-    let shared = Shared::new(lobby);
+    let shared = ConnectionState::new(lobby);
     let patience = Duration::from_millis(lobby.config().bounds.headers_timeout_ms);
-    let handshake = builder(lobby, &shared).handshake(Metered(Rc::clone(&meter)));
+    let handshake = builder(lobby, &shared).handshake(MeteredStream(Rc::clone(&meter)));
     if let Ok(Ok(connection)) = tokio::time::timeout(patience, handshake).await {
         let driver = Driver {
             connection,
@@ -88,7 +88,7 @@ pub async fn serve<S: Service>(stream: ClientStream, origin: Origin, service: Rc
     client.close(!is_stalled, send_timeout(lobby)).await;
 }
 
-fn builder(lobby: &Lobby, shared: &Shared) -> h2::server::Builder {
+fn builder(lobby: &Lobby, shared: &ConnectionState) -> h2::server::Builder {
     let config = lobby.config();
     let streams_max = config.bounds.http2_streams_max;
     // The gateway judges the fields by itself, and says what is wrong; this is for what is out of all proportion.
@@ -112,9 +112,9 @@ fn builder(lobby: &Lobby, shared: &Shared) -> h2::server::Builder {
 }
 
 struct Driver<'c, S> {
-    connection: Connection<Metered, Piece>,
+    connection: Connection<MeteredStream, Piece>,
     meter: Rc<Meter>,
-    shared: Rc<Shared>,
+    shared: Rc<ConnectionState>,
     /// Time since which no request is under way.
     idle_since: Instant,
     is_used: bool,
@@ -159,7 +159,7 @@ impl<S: Service> Driver<'_, S> {
         }
     }
 
-    fn start(&mut self, (request, respond): Accepted) {
+    fn start(&mut self, (request, respond): AcceptedStream) {
         let trust = self.lobby.trust();
         if self.origin.is_trusted != trust.allows(self.origin.peer) {
             Rc::make_mut(&mut self.origin).judge(&trust);

@@ -18,7 +18,7 @@ const GATHER_BYTES: usize = 32 * 1024;
 
 pub(crate) struct Meter {
     pub(crate) stream: RefCell<ClientStream>,
-    gathered: RefCell<Gathered>,
+    gathered: RefCell<FrameBatch>,
     /// Time since which a write waits for the client.
     pub(crate) stalled_since: Cell<Option<Instant>>,
     frames: RefCell<QuietFrames>,
@@ -29,13 +29,13 @@ pub(crate) struct Meter {
 /// Frames of several answers that leave together, so that each costs no record and no write of its own. An idle connection has no
 /// buffer for them.
 #[derive(Default)]
-struct Gathered {
+struct FrameBatch {
     bytes: Vec<u8>,
     /// Number of bytes that are written.
     at: usize,
 }
 
-pub(crate) struct Metered(pub(crate) Rc<Meter>);
+pub(crate) struct MeteredStream(pub(crate) Rc<Meter>);
 
 impl Meter {
     pub(crate) fn new(stream: ClientStream, write_bytes_max: usize) -> Rc<Self> {
@@ -60,7 +60,7 @@ impl Meter {
                 len => gathered.at += len,
             }
         }
-        *gathered = Gathered::default();
+        *gathered = FrameBatch::default();
         let flushed = Pin::new(&mut *stream).poll_flush(cx);
         self.note(&flushed);
         flushed
@@ -73,7 +73,7 @@ impl Meter {
 
     /// The stream, and the gathered bytes that were not sent.
     pub(crate) fn into_parts(self) -> (ClientStream, Vec<u8>) {
-        let Gathered { mut bytes, at } = self.gathered.into_inner();
+        let FrameBatch { mut bytes, at } = self.gathered.into_inner();
         (self.stream.into_inner(), bytes.split_off(at))
     }
 
@@ -83,7 +83,7 @@ impl Meter {
     }
 }
 
-impl AsyncRead for Metered {
+impl AsyncRead for MeteredStream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if self.0.is_flooded() {
             // Whoever drives the connection looks when nothing else is left to do.
@@ -102,7 +102,7 @@ impl AsyncRead for Metered {
     }
 }
 
-impl AsyncWrite for Metered {
+impl AsyncWrite for MeteredStream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
         let meter = &self.0;
         let gathered_bytes = meter.gathered.borrow().bytes.len();

@@ -24,7 +24,7 @@ use crate::front::h2::shared::BLOCK_BYTES;
 use crate::front::lobby::Lobby;
 use crate::ids::to_usize;
 use crate::receive::body::Body;
-use crate::receive::failure::{Asked, Failure, GONE, refused};
+use crate::receive::failure::{Failure, GONE, UpgradeOffer, refused};
 use crate::receive::pace::Pace;
 use crate::receive::{KEPT_BYTES_MAX, head_limits, is_known, store, underscores};
 
@@ -33,7 +33,7 @@ const WEBSOCKET: &str = "websocket";
 
 impl H2<'_> {
     /// Request head, which was received completely.
-    pub(crate) fn head(&mut self) -> Result<Asked, Failure> {
+    pub(crate) fn head(&mut self) -> Result<UpgradeOffer, Failure> {
         let Some(parts) = self.parts.take() else { return Err(GONE) };
         let mut head = head(&parts, self.lobby)?;
         if let Some(protocol) = parts.extensions.get::<Protocol>() {

@@ -9,13 +9,13 @@ use h2::server::SendResponse;
 use h2::{Reason, SendStream};
 use http::{HeaderMap, Response};
 
-use super::shared::{Piece, Shared};
+use super::shared::{ConnectionState, Piece};
 
 pub(crate) struct Sending {
     respond: SendResponse<Piece>,
     /// Stream of the answer, after its head was sent.
     stream: Option<SendStream<Piece>>,
-    pub(crate) shared: Rc<Shared>,
+    pub(crate) shared: Rc<ConnectionState>,
 }
 
 /// Result of a wait for room.
@@ -28,7 +28,7 @@ pub(crate) enum Room {
 const GONE: io::ErrorKind = io::ErrorKind::BrokenPipe;
 
 impl Sending {
-    pub(crate) fn new(respond: SendResponse<Piece>, shared: &Rc<Shared>) -> Self {
+    pub(crate) fn new(respond: SendResponse<Piece>, shared: &Rc<ConnectionState>) -> Self {
         Sending { respond, stream: None, shared: Rc::clone(shared) }
     }
 

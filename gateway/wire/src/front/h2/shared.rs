@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::front::lobby::Lobby;
 use crate::ids::to_usize;
-use crate::receive::memory::{Held, Memory};
+use crate::receive::memory::{Memory, MemoryHold};
 use crate::signal::Signal;
 
 /// Most requests that a client may cancel at once, and the time for which one of them counts. A browser that leaves a page cancels all its
@@ -24,7 +24,7 @@ const RESET_FORGOTTEN: Duration = Duration::from_millis(50);
 /// Bytes of a block; the room for request bodies is counted in blocks.
 pub(crate) const BLOCK_BYTES: u64 = 64 * 1024;
 
-pub(crate) struct Shared {
+pub(crate) struct ConnectionState {
     /// Number of requests under way.
     running: Cell<usize>,
     /// Set when a request has ended, or when the client is to be disconnected.
@@ -47,13 +47,13 @@ struct Resets {
     since: Instant,
 }
 
-impl Shared {
+impl ConnectionState {
     pub(crate) fn new(lobby: &Lobby) -> Rc<Self> {
         let config = lobby.config();
         let bodies_bytes_max = config.bounds.http2_bodies_bytes_max.max(config.server.body_bytes_max);
         let blocks_max = u32::try_from(bodies_bytes_max.div_ceil(BLOCK_BYTES)).unwrap_or(u32::MAX).max(1);
         let memory = Rc::clone(&lobby.store.memory);
-        Rc::new(Shared {
+        Rc::new(ConnectionState {
             running: Cell::new(0),
             changed: Signal::default(),
             resets: Cell::new(Resets { count: 0, since: Instant::now() }),
@@ -107,10 +107,10 @@ impl Shared {
 }
 
 /// A request that is under way on the connection.
-pub(crate) struct Running(pub(crate) Rc<Shared>);
+pub(crate) struct Running(pub(crate) Rc<ConnectionState>);
 
 impl Running {
-    pub(crate) fn new(shared: &Rc<Shared>) -> Self {
+    pub(crate) fn new(shared: &Rc<ConnectionState>) -> Self {
         shared.running.set(shared.running.get() + 1);
         Running(Rc::clone(shared))
     }
@@ -127,14 +127,14 @@ impl Drop for Running {
 pub(crate) struct Piece {
     data: Bytes,
     bytes: usize,
-    shared: Rc<Shared>,
-    _held: Held,
+    shared: Rc<ConnectionState>,
+    _held: MemoryHold,
 }
 
 impl Piece {
-    pub(crate) fn new(data: &[u8], shared: &Rc<Shared>) -> Self {
+    pub(crate) fn new(data: &[u8], shared: &Rc<ConnectionState>) -> Self {
         let bytes = data.len();
-        let mut held = Held::of(&shared.memory);
+        let mut held = MemoryHold::of(&shared.memory);
         held.set(bytes);
         shared.unsent_bytes.set(shared.unsent_bytes.get() + bytes);
         Piece { data: Bytes::copy_from_slice(data), bytes, shared: Rc::clone(shared), _held: held }

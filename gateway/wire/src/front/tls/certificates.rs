@@ -24,13 +24,13 @@ pub struct Certificates {
     by_host: HashMap<String, Arc<CertifiedKey>>,
     /// Certificate for clients that ask for no name or another one.
     fallback: Option<Arc<CertifiedKey>>,
-    asked: Option<Asked>,
-    known: Vec<Known>,
+    asked: Option<AcmeNames>,
+    known: Vec<CertificateValidity>,
     stamps: Vec<Option<Stamp>>,
 }
 
 /// Names for which a CA is asked for certificates (`acme.names`).
-struct Asked {
+struct AcmeNames {
     store: Store,
     /// Names in lower case.
     names: HashSet<String>,
@@ -40,7 +40,7 @@ struct Asked {
 
 /// A certificate that is served, with its validity for reports.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct CertificateValidity {
     /// First name in the certificate, else its file.
     pub name: String,
     /// Path of its file.
@@ -78,13 +78,13 @@ impl Certificates {
                 return Err(Unusable::NoHost { files: Box::new(files) });
             }
             let key = if files.is_default { "server.tls_cert" } else { "server.certificates" };
-            known.push(Known::of(&certificate, named.first(), &files.cert, key));
+            known.push(CertificateValidity::of(&certificate, named.first(), &files.cert, key));
             for host in named {
                 by_host.entry(host.to_ascii_lowercase()).or_insert_with(|| Arc::clone(&certificate));
             }
             fallback.get_or_insert(certificate);
         }
-        let asked = folder(config)?.map(|folder| Asked {
+        let asked = folder(config)?.map(|folder| AcmeNames {
             store: Store::new(folder),
             names: config.acme.names.iter().map(|name| name.to_ascii_lowercase()).collect(),
             stand_in: fallback.clone(),
@@ -92,7 +92,7 @@ impl Certificates {
         for (name, files) in asked_pairs(config) {
             // There is none yet, or one that cannot be used, for which the CA is asked again.
             let Ok(certificate) = read_pair(&files).map(Arc::new) else { continue };
-            known.push(Known::of(&certificate, Some(&name), &files.cert, "acme.names"));
+            known.push(CertificateValidity::of(&certificate, Some(&name), &files.cert, "acme.names"));
             by_host.entry(name).or_insert_with(|| Arc::clone(&certificate));
             fallback.get_or_insert(certificate);
         }
@@ -100,19 +100,16 @@ impl Certificates {
     }
 
     /// State of each file when it was read.
-    #[must_use]
     pub fn stamps(&self) -> &[Option<Stamp>] {
         &self.stamps
     }
 
     /// All certificates that were read.
-    #[must_use]
-    pub fn known(&self) -> &[Known] {
+    pub fn known(&self) -> &[CertificateValidity] {
         &self.known
     }
 
     /// Store from which the CA's challenges are answered.
-    #[must_use]
     pub fn store(&self) -> Option<&Store> {
         self.asked.as_ref().map(|asked| &asked.store)
     }
@@ -143,10 +140,10 @@ impl Certificates {
     }
 }
 
-impl Known {
+impl CertificateValidity {
     fn of(certificate: &CertifiedKey, name: Option<&String>, file: &str, key: &'static str) -> Self {
         let validity = certificate.cert.first().and_then(|der| Validity::of(der));
-        Known { name: name.map_or(file, String::as_str).to_owned(), file: file.to_owned(), key, validity }
+        CertificateValidity { name: name.map_or(file, String::as_str).to_owned(), file: file.to_owned(), key, validity }
     }
 }
 
@@ -185,7 +182,6 @@ fn pairs(config: &Config) -> impl Iterator<Item = PairOfFiles> {
 }
 
 /// State of each file that the config names; `None` for one that cannot be read.
-#[must_use]
 pub fn stamps(config: &Config) -> Vec<Option<Stamp>> {
     let stamp = |file: &String| {
         let found = std::fs::metadata(file).ok()?;
@@ -230,11 +226,11 @@ impl fmt::Debug for Certificates {
 
 /// The certificates in force.
 #[derive(Debug)]
-pub(crate) struct Served(RwLock<Arc<Certificates>>);
+pub(crate) struct CertificateStore(RwLock<Arc<Certificates>>);
 
-impl Served {
+impl CertificateStore {
     pub(crate) fn new(certificates: Arc<Certificates>) -> Self {
-        Served(RwLock::new(certificates))
+        CertificateStore(RwLock::new(certificates))
     }
 
     pub(crate) fn replace(&self, certificates: Arc<Certificates>) {
@@ -242,7 +238,7 @@ impl Served {
     }
 }
 
-impl ResolvesServerCert for Served {
+impl ResolvesServerCert for CertificateStore {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let certificates = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
         if is_challenge(&hello) {

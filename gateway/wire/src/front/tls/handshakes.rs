@@ -64,14 +64,14 @@ impl Handshakes {
 }
 
 /// A handshake on the other thread, cancelled when dropped.
-struct Handshake(JoinHandle<Made>);
+struct Handshake(JoinHandle<HandshakeResult>);
 
 /// Result of a handshake; the socket is returned if it failed.
-type Made = Result<TlsStream<TcpStream>, (io::Error, TcpStream)>;
+type HandshakeResult = Result<TlsStream<TcpStream>, (io::Error, TcpStream)>;
 
 impl Future for Handshake {
     /// `None` if the handshake has panicked.
-    type Output = Option<Made>;
+    type Output = Option<HandshakeResult>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.0).poll(cx).map(Result::ok)

@@ -32,30 +32,30 @@ fn start() -> Option<Sender<Closing>> {
 }
 
 /// Counts an open descriptor until it is dropped.
-pub(crate) struct Counted(Arc<AtomicUsize>);
+pub(crate) struct DescriptorCount(Arc<AtomicUsize>);
 
-impl Counted {
+impl DescriptorCount {
     pub(crate) fn of(count: &Arc<AtomicUsize>) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
-        Counted(Arc::clone(count))
+        DescriptorCount(Arc::clone(count))
     }
 }
 
-impl Drop for Counted {
+impl Drop for DescriptorCount {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// An open file that goes to the closer with its last handle.
-pub(crate) struct Opened {
-    file: Option<(File, Counted)>,
+pub(crate) struct SpoolFile {
+    file: Option<(File, DescriptorCount)>,
     closer: Arc<Closer>,
 }
 
-impl Opened {
-    pub(crate) fn new(file: File, counted: Counted, closer: Arc<Closer>) -> Self {
-        Opened { file: Some((file, counted)), closer }
+impl SpoolFile {
+    pub(crate) fn new(file: File, counted: DescriptorCount, closer: Arc<Closer>) -> Self {
+        SpoolFile { file: Some((file, counted)), closer }
     }
 
     pub(crate) fn file(&self) -> io::Result<&File> {
@@ -63,7 +63,7 @@ impl Opened {
     }
 }
 
-impl Drop for Opened {
+impl Drop for SpoolFile {
     fn drop(&mut self) {
         if let Some(file) = self.file.take() {
             self.closer.close(Box::new(file));

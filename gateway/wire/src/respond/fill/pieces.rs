@@ -7,7 +7,7 @@ use bytes::{Buf as _, Bytes};
 use smallvec::SmallVec;
 
 use crate::ids::to_usize;
-use crate::receive::memory::Held;
+use crate::receive::memory::MemoryHold;
 
 /// Cost in bytes of a piece besides its data: its own allocation and its place in the list.
 const PIECE_BYTES: usize = 128;
@@ -36,9 +36,9 @@ pub(crate) struct Pieces {
     pieces: VecDeque<Piece>,
     /// Bytes written in all.
     len: u64,
-    held: Held,
+    held: MemoryHold,
     /// Nearly always one.
-    readers: SmallVec<[Option<Place>; 1]>,
+    readers: SmallVec<[Option<ReadPosition>; 1]>,
 }
 
 /// Bytes from `at` on, counted from the first that was written.
@@ -61,7 +61,7 @@ pub(crate) struct Stretch {
 
 /// Position of a reader.
 #[derive(Default)]
-struct Place {
+struct ReadPosition {
     at: u64,
     /// Stretches of the file that this reader had framed and could not send. They are read before all else.
     framed: VecDeque<Stretch>,
@@ -82,7 +82,7 @@ fn cost(data: &Bytes) -> usize {
 }
 
 impl Pieces {
-    pub(crate) fn new(held: Held) -> Self {
+    pub(crate) fn new(held: MemoryHold) -> Self {
         Pieces { pieces: VecDeque::new(), len: 0, held, readers: SmallVec::new() }
     }
 
@@ -102,7 +102,7 @@ impl Pieces {
         if free == self.readers.len() {
             self.readers.push(None);
         }
-        self.readers[free] = Some(Place { at, ..Place::default() });
+        self.readers[free] = Some(ReadPosition { at, ..ReadPosition::default() });
         Key(free)
     }
 
@@ -195,7 +195,7 @@ impl Pieces {
         let piece = self.pieces.get(index)?;
         let Data::Memory(data) = &piece.data else { return Some(Part::Spilled { is_framed: false }) };
         let (begin, end) = (to_usize(at - piece.at), piece.end());
-        let is_others = |(key, place): (usize, &Option<Place>)| {
+        let is_others = |(key, place): (usize, &Option<ReadPosition>)| {
             key != reader.0 && place.as_ref().is_some_and(|place| place.at < end)
         };
         let is_shared = index > 0 || self.readers.iter().enumerate().any(is_others);

@@ -1,6 +1,6 @@
 //! Gateways as they may be at 3 a.m.: idle, busy, large, with long and foreign names, and failing.
 
-use sluice_admin::protocol::Watched;
+use sluice_admin::protocol::WatchReply;
 use sluice_catalog::dashboard::{Costs, Mark, MarkKind, MarkLevel, Point};
 use sluice_catalog::snapshot::{
     AlarmSnapshot, ClassSnapshot, ClassesSnapshot, CurrentRequest, GatewayState, LatelySnapshot, MachineSnapshot,
@@ -66,7 +66,7 @@ pub(super) fn mark(id: u64, level: MarkLevel, worker: Option<u64>, text: &str) -
 }
 
 /// Nothing happens.
-pub(super) fn idle() -> Watched {
+pub(super) fn idle() -> WatchReply {
     let mut status = snapshot();
     status.workers = (1..=2).map(|id| worker(id, None)).collect();
     status.workers_wanted = Some(2);
@@ -82,11 +82,11 @@ pub(super) fn idle() -> Watched {
         is_cgroup: false,
     });
     let costs = Costs { classes: ClassesSnapshot::default(), quarantined: Vec::new() };
-    Watched { epoch: 1, now_ms: NOW_MS, status, points: Vec::new(), marks: Vec::new(), costs }
+    WatchReply { epoch: 1, now_ms: NOW_MS, status, points: Vec::new(), marks: Vec::new(), costs }
 }
 
 /// Everything is in use and nothing is wrong.
-pub(super) fn busy() -> Watched {
+pub(super) fn busy() -> WatchReply {
     let mut watched = idle();
     let status = &mut watched.status;
     status.workers = (1..=4).map(|id| worker(id, Some(("GET /product/:id", "/product/8831", id * 40)))).collect();
@@ -109,7 +109,7 @@ pub(super) fn busy() -> Watched {
     watched
 }
 
-pub(super) fn large() -> Watched {
+pub(super) fn large() -> WatchReply {
     let mut watched = busy();
     watched.status.workers = (1..=64).map(|id| worker(id, Some(("GET /", "/", 3)))).collect();
     watched.status.workers_wanted = Some(64);
@@ -117,7 +117,7 @@ pub(super) fn large() -> Watched {
 }
 
 /// Names that are far too long.
-pub(super) fn long_names() -> Watched {
+pub(super) fn long_names() -> WatchReply {
     let mut watched = busy();
     let path = format!("/shop/{}/the-end-of-the-path", "category/".repeat(20));
     watched.status.workers = vec![worker(1, Some((&format!("GET {path}"), &path, 2500)))];
@@ -128,7 +128,7 @@ pub(super) fn long_names() -> Watched {
 }
 
 /// Wide letters, and what clients send to break a terminal.
-pub(super) fn unicode() -> Watched {
+pub(super) fn unicode() -> WatchReply {
     let mut watched = busy();
     let path = "/商品/カテゴリー/とても長い名前のページ/終わり";
     watched.status.workers =
@@ -140,7 +140,7 @@ pub(super) fn unicode() -> Watched {
 }
 
 /// Everything is wrong at once.
-pub(super) fn failing() -> Watched {
+pub(super) fn failing() -> WatchReply {
     let mut watched = busy();
     let status = &mut watched.status;
     status.state = GatewayState::Serving;

@@ -10,7 +10,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::style::Color;
-use sluice_admin::protocol::{Seen, Watched};
+use sluice_admin::protocol::{HistoryCursor, WatchReply};
 use sluice_catalog::dashboard::MarkLevel;
 
 use super::data::Data;
@@ -22,7 +22,7 @@ use super::theme::Theme;
 use super::views::View;
 use fixtures::{NOW_MS, busy, failing, idle, large, long_names, mark, unicode, worker};
 
-type Fixture = fn() -> Watched;
+type Fixture = fn() -> WatchReply;
 
 const FIXTURES: [(&str, Fixture); 6] = [
     ("idle", idle),
@@ -34,7 +34,7 @@ const FIXTURES: [(&str, Fixture); 6] = [
 ];
 const SIZES: [(u16, u16); 4] = [(80, 24), (200, 50), (60, 15), (50, 12)];
 
-fn state(watched: Watched, view: View) -> State {
+fn state(watched: WatchReply, view: View) -> State {
     State::new(Data::new(watched), view, Theme::new(true))
 }
 
@@ -258,7 +258,7 @@ fn gateway_that_does_not_answer_is_told_with_the_old_figures_until_it_does() {
 #[test]
 fn what_was_seen_is_not_taken_in_twice() {
     let mut data = Data::new(busy());
-    assert_eq!(data.seen, Seen { epoch: 1, at_ms: NOW_MS - 1000, mark: 40 });
+    assert_eq!(data.seen, HistoryCursor { epoch: 1, at_ms: NOW_MS - 1000, mark: 40 });
     let mut again = busy();
     again.marks.push(mark(41, MarkLevel::Warn, None, "new"));
     data.add(again);

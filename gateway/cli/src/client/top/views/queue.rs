@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ratatui::text::{Line, Span};
-use sluice_catalog::logfields::OUTCOMES;
+use sluice_catalog::logfields::LOG;
 use sluice_catalog::snapshot::{LatelySnapshot, Percentiles, Snapshot};
 
 use super::Body;
@@ -17,8 +17,8 @@ const NAME: usize = 32;
 
 /// An outcome's name on one line with others, and whether it is a failure. `None` for those that are as they should be.
 pub(in crate::client::top) fn kind(outcome: &str) -> Option<(&'static str, bool)> {
-    let word = OUTCOMES.iter().find(|word| word.name == outcome)?;
-    let name = match word.name {
+    let word = LOG.outcomes.iter().find(|word| word.name == outcome)?;
+    let name = match word.name.as_str() {
         "app_error" => "5xx of the app",
         "worker_died" => "worker died",
         "worker_fault" => "cut by worker",
