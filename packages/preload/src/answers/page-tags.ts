@@ -8,10 +8,9 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
+import { type Gatherer, offerTagStorage, within } from '#host/tags.js';
 import type { Pages } from '../api.js';
 
-/** Symbol at which `@sluice/react` looks for the gatherer of tags. The number changes with the shape. */
-const tagsKey = Symbol.for('sluice.react.tags.1');
 /** Name of the field and the trailer. The gateway removes it. */
 const FIELD = 'x-sluice-tags';
 /** Tags that are named of one page: the gateway does not keep one with more. */
@@ -28,11 +27,6 @@ interface Response extends ServerResponse {
   [pageKey]?: Page;
   /** Private to Node: the lines of the trailers. */
   _trailer?: unknown;
-}
-
-/** Gatherer of tags. */
-interface Gatherer {
-  add(tag: string): void;
 }
 
 /** Owner of the gatherers of pages. */
@@ -69,11 +63,10 @@ export class PageTags implements Owner {
 
   constructor(purge: (pages: Pages) => Promise<number>) {
     this.#purge = purge;
-    const holder = globalThis as { [tagsKey]?: unknown };
-    holder[tagsKey] ??= {
-      run: <Result>(tags: Gatherer, run: () => Result): Result => this.#gather(tags, run),
-      getStore: (): Gatherer | undefined => this.#current(),
-    };
+    offerTagStorage({
+      run: (tags, run) => this.#context.run(within(tags, this.#current()), run),
+      getStore: () => this.#current(),
+    });
   }
 
   /** Watches responses; called once, in the process that serves. */
@@ -99,18 +92,6 @@ export class PageTags implements Owner {
     });
     if (this.isUsed) this.#context.run(page, make);
     else make();
-  }
-
-  /** Gathers tags. Those that the app collects itself are tags of the page as well. */
-  #gather<Result>(tags: Gatherer, run: () => Result): Result {
-    const page = this.#current();
-    const both: Gatherer = {
-      add(tag) {
-        tags.add(tag);
-        page?.add(tag);
-      },
-    };
-    return this.#context.run(both, run);
   }
 
   #current(): Gatherer | undefined {
