@@ -8,6 +8,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
+import { pathOf } from '#host/page-purges.js';
 import { type Gatherer, offerTagStorage, within } from '#host/tags.js';
 import type { Pages } from '../api.js';
 
@@ -41,15 +42,22 @@ class Page implements Gatherer {
   readonly tags = new Set<string>();
   /** Number of them that its head has named. */
   named: number | undefined;
+  readonly url: string;
   isEnding = false;
   hasLeft = false;
 
-  constructor(owner: Owner) {
+  constructor(owner: Owner, url: string) {
     this.owner = owner;
+    this.url = url;
   }
 
   add(tag: string): void {
     this.tags.add(tag);
+  }
+
+  paths(): readonly string[] | undefined {
+    const path = pathOf(this.url);
+    return path === undefined ? undefined : [path];
   }
 }
 
@@ -81,9 +89,9 @@ export class PageTags implements Owner {
     Object.assign(prototype, { end: ending });
   }
 
-  /** The app makes this response from here on. */
-  enter(response: ServerResponse, make: () => void): void {
-    const page = new Page(this);
+  /** The app makes this response from here on; `url` is what the gateway asked for. */
+  enter(response: ServerResponse, url: string, make: () => void): void {
+    const page = new Page(this, url);
     (response as Response)[pageKey] = page;
     this.#inside.add(page);
     response.once('close', () => {
@@ -100,7 +108,10 @@ export class PageTags implements Owner {
     if (own !== undefined && !(own instanceof Page && own.hasLeft)) return own;
     if (this.#inside.size === 0) return undefined;
     const pages = [...this.#inside];
-    return { add: (tag) => pages.forEach((page) => page.add(tag)) };
+    return {
+      add: (tag) => pages.forEach((page) => page.add(tag)),
+      paths: () => pathsOf(pages),
+    };
   }
 
   #end(response: Response, page: Page): void {
@@ -111,8 +122,14 @@ export class PageTags implements Owner {
     if (response.chunkedEncoding && typeof response._trailer === 'string')
       response._trailer += `${FIELD}: ${late}\r\n`;
     // Such a response has no place for them, so it must not be kept.
-    else void this.#purge({ url: response.req.url ?? '/' }).catch(() => {});
+    else void this.#purge({ url: page.url }).catch(() => {});
   }
+}
+
+/** Undefined where one of them is not known. */
+function pathsOf(pages: readonly Page[]): readonly string[] | undefined {
+  const paths = pages.map((page) => page.paths());
+  return paths.includes(undefined) ? undefined : paths.flatMap((path) => path ?? []);
 }
 
 /** A line for the head of a response: the tags that are known by now. */

@@ -1,7 +1,10 @@
 /**
  * HTML of components by the keys that their settings make of props. One cache for a process, bounded in bytes; the least
- * recently used goes first. It must not know components: keys and times are its callers'.
+ * recently used goes first. A purge by tag drops entries, one by URL or prefix outdates them for the pages that it means. It must not
+ * know components: keys and times are its callers'.
  */
+import { PagePurges } from '#host/page-purges.js';
+import { currentPaths } from '#host/tags.js';
 
 /** Memory of one entry beside its texts, in bytes: a rough upper bound. */
 const ENTRY_BYTES = 256;
@@ -16,6 +19,8 @@ export interface Entry {
   /** Tags by which a purge drops it. */
   readonly tags: readonly string[];
   readonly until_ms: number;
+  /** Purges of the cache when it was made. */
+  readonly purges: number;
   readonly bytes: number;
 }
 
@@ -23,6 +28,7 @@ export class HtmlCache {
   readonly #bytesMax: number;
   /** Entries in the order of use, the latest last. */
   readonly #entries = new Map<string, Entry>();
+  readonly #pagePurges = new PagePurges();
   #bytes = 0;
   /** Number of purges so far. HTML that was begun before the latest may be of what was purged. */
   purges = 0;
@@ -44,7 +50,7 @@ export class HtmlCache {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     this.#entries.delete(key);
-    if (entry.until_ms <= now_ms) {
+    if (entry.until_ms <= now_ms || this.#isOutdated(entry)) {
       this.#bytes -= entry.bytes;
       return undefined;
     }
@@ -57,7 +63,7 @@ export class HtmlCache {
     const characters = tags.reduce((sum, tag) => sum + tag.length, key.length + html.length);
     const bytes = 2 * characters + ENTRY_BYTES;
     if (bytes > this.#bytesMax * ENTRY_SHARE_MAX) return;
-    this.#entries.set(key, { html, tags, until_ms, bytes });
+    this.#entries.set(key, { html, tags, until_ms, purges: this.purges, bytes });
     this.#bytes += bytes;
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#bytesMax) return;
@@ -65,9 +71,17 @@ export class HtmlCache {
     }
   }
 
-  /** Drops the HTML with the tag, or all of it. Returns the number of dropped entries. */
+  /**
+   * Drops the HTML with the tag, or all of it. Returns the number of dropped entries. The tag of a purge of pages drops none at once:
+   * it outdates all entries for those pages.
+   */
   purge(tag?: string): number {
     this.purges += 1;
+    if (tag !== undefined && this.#pagePurges.means(tag)) {
+      if (this.#pagePurges.add(tag, this.purges)) return 0;
+      return this.purge();
+    }
+    if (tag === undefined) this.#pagePurges.clear();
     let dropped = 0;
     for (const [key, { tags }] of this.#entries) {
       if (tag !== undefined && !tags.includes(tag)) continue;
@@ -75,6 +89,11 @@ export class HtmlCache {
       dropped += 1;
     }
     return dropped;
+  }
+
+  /** The page that is being made was purged since. */
+  #isOutdated({ purges }: Entry): boolean {
+    return purges < this.#pagePurges.latest && purges < this.#pagePurges.latestOf(currentPaths());
   }
 
   #remove(key: string): void {
