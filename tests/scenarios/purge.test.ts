@@ -87,6 +87,31 @@ void test('a purge by tag reaches pages of boxes, and the HTML that their compon
     assert.match((await get(shop_, `/boxes?tag=b1&at=${at}`)).body, /b1=new/);
 });
 
+void test('a purge by URL or prefix from the app reaches the HTML of components in all workers, with the page cache or without', async (t) => {
+  const withCache = await shop(t, { workers: 2 });
+  const without = await shop(t, { workers: 2, cache: false });
+  for (const shop_ of [withCache, without]) {
+    for (const [pages, tag] of [
+      [{ url: '/boxes/1?tag=b1' }, 'b1'],
+      [{ prefix: '/boxes/' }, 'b2'],
+    ] as const) {
+      shop_.set('old');
+      // Each worker has the HTML, from pages at other paths.
+      for (let at = 0; at < 8; at += 1)
+        assert.match((await get(shop_, `/boxes/list?tag=${tag}&at=${at}`)).body, new RegExp(`${tag}=old`));
+      if (shop_ === withCache) {
+        await get(shop_, `/boxes/1?tag=${tag}`);
+        assert.match((await get(shop_, `/boxes/1?tag=${tag}`)).how, /hit/);
+      }
+      shop_.set('new');
+      await purge(shop_, pages);
+      assert.match((await get(shop_, `/boxes/1?tag=${tag}`)).body, new RegExp(`${tag}=new`));
+      for (let at = 0; at < 12; at += 1)
+        assert.match((await get(shop_, `/boxes/1?tag=${tag}&at=${at}`)).body, new RegExp(`${tag}=new`));
+    }
+  }
+});
+
 void test('parts that are rendered after the head give the page their tags as well', async (t) => {
   const shop_ = await shop(t, { env: { LAZY: '1' }, config: 'react = "fast"\n' });
   for (const target of ['/streamed?tag=late%20one&ms=100', '/collected?tag=c1', '/part?tag=a,b*%C3%A4']) {

@@ -75,7 +75,8 @@ export function onReset(hook: Hook): Unsubscribe {
 }
 
 /**
- * Purges pages of the gateway, and in all workers the parts of pages with that tag (`<Cached>`, `cacheTags` of `@sluice/render`). Resolves with the number of pages when
+ * Purges pages of the gateway, and in all workers the parts of pages with that tag (`<Cached>`, `cacheTags` of `@sluice/render`). By URL or
+ * prefix, pages there use no older HTML of components with a `cacheKey`. Resolves with the number of pages when
  * that is done: nobody who asks from then on gets an old one. Resolves with 0 without Sluice, before this process listens, and in a process
  * or thread that does not serve.
  *

@@ -31,11 +31,11 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   const control = new Control(settings);
   const hooks = new Hooks(() => control.send({ type: 'resets' }));
   Object.defineProperty(globalThis, registryKey, { value: hooks });
-  const { purge } = new Purges(control);
+  const { purge, purgePages } = new Purges(control);
   Object.defineProperty(globalThis, purgeKey, { value: purge });
   offerRenderHost(control);
   tellOwnCalls(control, settings.portPublic);
-  const pageTags = settings.keepsPages ? new PageTags(purge) : undefined;
+  const pageTags = settings.keepsPages ? new PageTags(purgePages) : undefined;
   const listenToEarly = takeEarlyCalls();
   const tables = new RouteTables();
   const catcher = catchRouters(tables);

@@ -86,3 +86,47 @@ test('no more wait than can be borne, and a gateway that takes nothing is asked 
   }
   assert.equal((await Promise.all(all)).length, 10_000);
 });
+
+test('a purge by URL or prefix is one by a tag for what workers keep, and the pages go before it and after it', async () => {
+  const { control, purge } = opened();
+  for (const [pages, tag, count] of [
+    [{ url: 'https://shop.example/a?b=1' }, 'sluice:url:/a', 3],
+    [{ prefix: '/blog/', soft: true }, 'sluice:prefix:/blog/', 2],
+  ] as const) {
+    const before = control.sent.length;
+    const purged = purge(pages);
+    await batches(control, before + 1);
+    assert.deepEqual(control.sent.at(-1)?.purges, [pages, { tag }]);
+    control.answer(2);
+    await batches(control, before + 2);
+    assert.deepEqual(control.sent.at(-1)?.purges, [pages]);
+    control.answer(1);
+    assert.equal(await purged, count);
+  }
+});
+
+test('I6: the same purge by URL is kept once by a process that never serves, and done in order by one that does', async () => {
+  const control = new FakeControl();
+  const { purge } = new Purges(control as unknown as Control);
+  for (let at = 0; at < 100; at += 1) assert.equal(await purge({ url: '/a' }), 0);
+  control.open();
+  await batches(control, 1);
+  assert.deepEqual(control.sent[0]?.purges, [{ url: '/a' }, { tag: 'sluice:url:/a' }]);
+  control.answer(0);
+  await batches(control, 2);
+  assert.deepEqual(control.sent[1]?.purges, [{ url: '/a' }]);
+  control.answer(0);
+  await new Promise((done) => setTimeout(done, 50));
+  assert.equal(control.sent.length, 2);
+});
+
+test('pages alone are purged where only they are meant', async () => {
+  const control = new FakeControl();
+  const { purgePages } = new Purges(control as unknown as Control);
+  control.open();
+  const purged = purgePages({ url: '/a' });
+  await batches(control, 1);
+  assert.deepEqual(control.sent[0]?.purges, [{ url: '/a' }]);
+  control.answer(1);
+  assert.equal(await purged, 1);
+});

@@ -71,7 +71,7 @@ createServer(async (request, response) => {
   const ms = Number(searchParams.get('ms') ?? 0);
   if (pathname === '/streamed') return streamed(loaded, tag, response, ms);
   await wait(ms);
-  if (pathname === '/boxes') {
+  if (pathname.startsWith('/boxes')) {
     await respond(pages, request, response, { boxes: [{ component: 'Box', props: { tag } }] });
     return;
   }

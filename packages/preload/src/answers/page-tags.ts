@@ -8,10 +8,10 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
+import { pathOf } from '#host/page-purges.js';
+import { type Gatherer, offerTagStorage, within } from '#host/tags.js';
 import type { Pages } from '../api.js';
 
-/** Symbol at which `@sluice/react` looks for the gatherer of tags. The number changes with the shape. */
-const tagsKey = Symbol.for('sluice.react.tags.1');
 /** Name of the field and the trailer. The gateway removes it. */
 const FIELD = 'x-sluice-tags';
 /** Tags that are named of one page: the gateway does not keep one with more. */
@@ -30,11 +30,6 @@ interface Response extends ServerResponse {
   _trailer?: unknown;
 }
 
-/** Gatherer of tags. */
-interface Gatherer {
-  add(tag: string): void;
-}
-
 /** Owner of the gatherers of pages. */
 interface Owner {
   /** Parts have been rendered in this process, so more of them may be. */
@@ -47,15 +42,22 @@ class Page implements Gatherer {
   readonly tags = new Set<string>();
   /** Number of them that its head has named. */
   named: number | undefined;
+  readonly url: string;
   isEnding = false;
   hasLeft = false;
 
-  constructor(owner: Owner) {
+  constructor(owner: Owner, url: string) {
     this.owner = owner;
+    this.url = url;
   }
 
   add(tag: string): void {
     this.tags.add(tag);
+  }
+
+  paths(): readonly string[] | undefined {
+    const path = pathOf(this.url);
+    return path === undefined ? undefined : [path];
   }
 }
 
@@ -69,11 +71,10 @@ export class PageTags implements Owner {
 
   constructor(purge: (pages: Pages) => Promise<number>) {
     this.#purge = purge;
-    const holder = globalThis as { [tagsKey]?: unknown };
-    holder[tagsKey] ??= {
-      run: <Result>(tags: Gatherer, run: () => Result): Result => this.#gather(tags, run),
-      getStore: (): Gatherer | undefined => this.#current(),
-    };
+    offerTagStorage({
+      run: (tags, run) => this.#context.run(within(tags, this.#current()), run),
+      getStore: () => this.#current(),
+    });
   }
 
   /** Watches responses; called once, in the process that serves. */
@@ -88,9 +89,9 @@ export class PageTags implements Owner {
     Object.assign(prototype, { end: ending });
   }
 
-  /** The app makes this response from here on. */
-  enter(response: ServerResponse, make: () => void): void {
-    const page = new Page(this);
+  /** The app makes this response from here on; `url` is what the gateway asked for. */
+  enter(response: ServerResponse, url: string, make: () => void): void {
+    const page = new Page(this, url);
     (response as Response)[pageKey] = page;
     this.#inside.add(page);
     response.once('close', () => {
@@ -101,25 +102,16 @@ export class PageTags implements Owner {
     else make();
   }
 
-  /** Gathers tags. Those that the app collects itself are tags of the page as well. */
-  #gather<Result>(tags: Gatherer, run: () => Result): Result {
-    const page = this.#current();
-    const both: Gatherer = {
-      add(tag) {
-        tags.add(tag);
-        page?.add(tag);
-      },
-    };
-    return this.#context.run(both, run);
-  }
-
   #current(): Gatherer | undefined {
     this.isUsed = true;
     const own = this.#context.getStore();
     if (own !== undefined && !(own instanceof Page && own.hasLeft)) return own;
     if (this.#inside.size === 0) return undefined;
     const pages = [...this.#inside];
-    return { add: (tag) => pages.forEach((page) => page.add(tag)) };
+    return {
+      add: (tag) => pages.forEach((page) => page.add(tag)),
+      paths: () => pathsOf(pages),
+    };
   }
 
   #end(response: Response, page: Page): void {
@@ -130,8 +122,14 @@ export class PageTags implements Owner {
     if (response.chunkedEncoding && typeof response._trailer === 'string')
       response._trailer += `${FIELD}: ${late}\r\n`;
     // Such a response has no place for them, so it must not be kept.
-    else void this.#purge({ url: response.req.url ?? '/' }).catch(() => {});
+    else void this.#purge({ url: page.url }).catch(() => {});
   }
+}
+
+/** Undefined where one of them is not known. */
+function pathsOf(pages: readonly Page[]): readonly string[] | undefined {
+  const paths = pages.map((page) => page.paths());
+  return paths.includes(undefined) ? undefined : paths.flatMap((path) => path ?? []);
 }
 
 /** A line for the head of a response: the tags that are known by now. */

@@ -1,7 +1,11 @@
 /**
  * Purges that the app asks for: `purge` of `@sluice/preload`, and of `@sluice/react`. They go to the gateway in batches, the next one when the one
  * before is done, so that an app that purges without end costs the gateway little. It must not know what a page is.
+ *
+ * A purge by URL or prefix is one by a tag, too, for the HTML that workers keep. The pages go at once, and once more when no worker uses old
+ * HTML for them any more.
  */
+import { pageTag } from '#host/page-purges.js';
 import type { Pages } from '../api.js';
 import type { Control } from '../control/control.js';
 import type { PurgeTarget } from '../control/messages.js';
@@ -46,34 +50,40 @@ export class Purges {
    * with 0 at once, so that an app may wait for it before it listens. The purge is done when the process serves.
    */
   readonly purge = (pages: Pages): Promise<number> => {
-    const { url, prefix, tag, all, soft } = pages;
+    const tag = pages.tag ?? pageTag(pages);
     // What this process would put into the next page at once.
-    if (tag !== undefined || all === true) purgeParts(tag);
-    const wanted: PurgeTarget = {
-      ...(url !== undefined && { url }),
-      ...(prefix !== undefined && { prefix }),
-      ...(tag !== undefined && { tag }),
-      ...(all === true && { all }),
-      ...(soft === true && { soft }),
-    };
+    if (tag !== undefined || pages.all === true) purgeParts(tag);
+    if (this.#isOpen) return this.#purge(pages);
+    if (this.#waiting.has(JSON.stringify(wantedOf(pages)))) return Promise.resolve(0);
+    if (this.#waiting.size >= WAITING_MAX) return Promise.reject(tooMany());
+    this.#purge(pages).catch(() => {});
+    return Promise.resolve(0);
+  };
+
+  /** Purges the pages and not the HTML that workers keep. Resolves with their number when the gateway has done so. */
+  readonly purgePages = (pages: Pages): Promise<number> => {
+    const wanted = wantedOf(pages);
     const key = JSON.stringify(wanted);
     let waiting = this.#waiting.get(key);
     if (waiting === undefined) {
-      if (this.#waiting.size >= WAITING_MAX)
-        return Promise.reject(
-          new RangeError(
-            `${WAITING_MAX} purges wait for the gateway: purge by a tag that pages share, by prefix, or { all: true }`,
-          ),
-        );
+      if (this.#waiting.size >= WAITING_MAX) return Promise.reject(tooMany());
       waiting = { wanted, done: [] };
       this.#waiting.set(key, waiting);
     }
-    if (!this.#isOpen) return Promise.resolve(0);
     const { done } = waiting;
     const purged = new Promise<number>((resolve) => done.push(resolve));
-    this.#soon(() => nextTurn(() => this.#send()));
+    if (this.#isOpen) this.#soon(() => nextTurn(() => this.#send()));
     return purged;
   };
+
+  async #purge(pages: Pages): Promise<number> {
+    const tag = pageTag(pages);
+    if (tag === undefined) return this.purgePages(pages);
+    const [first] = await Promise.all([this.purgePages(pages), this.purgePages({ tag })]);
+    // A page that was rendered meanwhile may be of old HTML.
+    const again = await this.purgePages(pages);
+    return pages.soft === true ? Math.max(first, again) : first + again;
+  }
 
   /** The gateway hears this process from now on. */
   #open(): void {
@@ -110,4 +120,20 @@ export class Purges {
     this.#isDue = true;
     later(() => this.#send(), PAUSE_MS);
   }
+}
+
+function wantedOf({ url, prefix, tag, all, soft }: Pages): PurgeTarget {
+  return {
+    ...(url !== undefined && { url }),
+    ...(prefix !== undefined && { prefix }),
+    ...(tag !== undefined && { tag }),
+    ...(all === true && { all }),
+    ...(soft === true && { soft }),
+  };
+}
+
+function tooMany(): RangeError {
+  return new RangeError(
+    `${WAITING_MAX} purges wait for the gateway: purge by a tag that pages share, by prefix, or { all: true }`,
+  );
 }

@@ -8,7 +8,7 @@
  * the one whose answer it writes, or whose promise it resolves. The rest is shared out evenly among those inside.
  */
 import { AsyncLocalStorage, AsyncResource, createHook, executionAsyncResource } from 'node:async_hooks';
-import { CpuClock } from './cpu-clock.js';
+import { CpuClock } from '#host/cpu-clock.js';
 import { Collections } from './own-cpu-collections.js';
 
 /** CPU time of a request so far, in microseconds. */

@@ -4,7 +4,7 @@
  * of the others it is not known. Nor is it of most requests of light classes: the gateway knows enough of them, and asking the
  * kernel takes a noticeable part of what they take. It must not know what becomes of a figure.
  */
-import { CpuClock } from './cpu-clock.js';
+import { CpuClock } from '#host/cpu-clock.js';
 import { type Account, Runs, type Shares, type TellRun } from './own-cpu-runs.js';
 import { type Phase, Windows } from './own-cpu-windows.js';
 import { type RunOwner, RunWatch } from './run-watch.js';

@@ -2,37 +2,28 @@
  * Counts of `@sluice/react`'s component cache in this process, told with a beat if it has changed, and purges of it and of the caches of
  * `@sluice/render`. All copies of a package share them; this package must not know them otherwise.
  */
+import { type Purgeable, purgeCaches } from '#host/caches.js';
 import type { ToGateway } from '../control/messages.js';
 
 /** Symbol of the cache. The number changes with the shape. */
 const cacheKey = Symbol.for('sluice.react.caches.3');
 
 interface Shared {
-  readonly cache: {
-    purge(tag?: string): number;
+  readonly cache: Purgeable & {
     readonly statistics: Readonly<
       Record<'hits' | 'misses' | 'evictions' | 'entries' | 'bytes' | 'bytes_max', number>
     >;
   };
 }
 
-/** Symbol of the caches of `@sluice/render`: HTML of components by their `cacheKey`, and of remote ones. */
-const renderedKey = Symbol.for('sluice.render.caches.1');
-
-interface Purgeable {
-  purge(tag?: string): number;
-}
-
 interface Holder {
   readonly [cacheKey]?: Shared;
-  readonly [renderedKey]?: Iterable<WeakRef<Purgeable>>;
 }
 
 /** Drops the HTML of components that was made with the tag, or all of it. */
 export function purgeParts(tag: string | undefined): void {
-  const { [cacheKey]: shared, [renderedKey]: rendered = [] } = globalThis as Holder;
-  shared?.cache.purge(tag);
-  for (const each of rendered) each.deref()?.purge(tag);
+  (globalThis as Holder)[cacheKey]?.cache.purge(tag);
+  purgeCaches(tag);
 }
 
 export class ComponentCache {

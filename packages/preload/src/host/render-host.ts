@@ -1,57 +1,20 @@
 /**
  * Host that `@sluice/render` finds in a worker: for whom the server is to render, and a receiver of its reports. Reports are summed
- * up and told once a second. It must not know what a component is, nor how a share of visitors is drawn; `@sluice/render` has the
- * same types in its own words.
+ * up and told once a second. It must not know what a component is, nor how a share of visitors is drawn.
  */
+import {
+  type ComponentReport,
+  offerHost,
+  type OverrunCount,
+  type PageReport,
+  type RenderHost,
+} from '#host/render-host.js';
 import type { Control } from '../control/control.js';
 import { later } from '../timers.js';
 
-/** Symbol of the host. The number changes with its shape. */
-export const renderKey = Symbol.for('sluice.render.1');
-
-/** One component of one page. */
-export interface ComponentReport {
-  readonly component: string;
-  /**
-   * End of the render: `rendered`, `cached`, `error`, `late`, `client` and the like; lower-case letters and `-`, 24 at
-   * most.
-   */
+/** Report of any version of `@sluice/render`, whose outcomes this one may not know. */
+interface Told extends Omit<ComponentReport, 'outcome'> {
   readonly outcome: string;
-  /** CPU time, microseconds. */
-  readonly cpu_us: number;
-  /** Label of the setting that the page got, as the page's beacon will carry it. */
-  readonly setting: string;
-}
-
-/** One page. */
-export interface PageReport {
-  /** Setting: letters, digits and `._:%-`, 64 at most. */
-  readonly setting: string;
-  /** Label of the variant that the visitor is in, written likewise; null for none. */
-  readonly variant: string | null;
-}
-
-/** Renders of a component that went over its CPU budget one after the other, in all workers. */
-export interface OverrunCount {
-  readonly count: number;
-  /** Time of the latest, by `performance.now()`. */
-  readonly at_ms: number;
-}
-
-export interface RenderHost {
-  /**
-   * Shares of visitors for whom the server renders, 0 to 1, by `*`, `Name`, `Name@device` and `*@device`. There is always one for
-   * `*`. The same object until the dial is turned.
-   */
-  readonly server: () => Readonly<Record<string, number>>;
-  /** Path that takes browsers' beacons; empty where none does. */
-  readonly vitalsPath: () => string;
-  readonly rendered: (report: ComponentReport) => void;
-  readonly page: (report: PageReport) => void;
-  /** Counts by component, with its version if it has one. The same object until it changes. */
-  readonly overruns: () => Readonly<Record<string, OverrunCount>>;
-  /** A render went over its budget, or the first one after such renders did not. */
-  readonly overran: (component: string, isOver: boolean) => void;
 }
 
 interface Count {
@@ -75,7 +38,7 @@ const OTHER = 'other';
 
 /** Puts the host where the app's copies of `@sluice/render` look for it. */
 export function offerRenderHost(control: Control): void {
-  Object.defineProperty(globalThis, renderKey, { value: new Rendering(control).host });
+  offerHost(new Rendering(control).host);
 }
 
 export class Rendering {
@@ -112,10 +75,10 @@ export class Rendering {
   }
 
   /** Host for the app's code; a report that is none is ignored, as a render must not fail because of it. */
-  readonly host: RenderHost = Object.freeze({
+  readonly host = Object.freeze({
     server: () => this.#server,
     vitalsPath: () => this.#vitalsPath,
-    rendered: ({ component, outcome, cpu_us, setting }: ComponentReport) => {
+    rendered: ({ component, outcome, cpu_us, setting }: Told) => {
       const cost_us = Number.isFinite(cpu_us) && cpu_us > 0 ? Math.round(cpu_us) : 0;
       const outcomes = within(this.#components, component, COMPONENTS_MAX, () => new Map<string, Count>());
       const ended = within(outcomes, outcome, OUTCOMES_MAX, noCount);
@@ -134,7 +97,7 @@ export class Rendering {
       if (typeof component !== 'string') return;
       if (this.#control.send({ type: 'overrun', component, over: isOver })) this.#overransTold += 1;
     },
-  });
+  } satisfies Required<RenderHost>);
 
   #tellSoon(): void {
     if (this.#isDue) return;

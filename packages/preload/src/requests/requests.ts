@@ -287,7 +287,9 @@ export class Requests {
   #hand(ticket: Ticket, handOver: HandOver): void {
     const { response } = ticket;
     const tags = response === undefined ? undefined : this.#pageTags;
-    const make = tags === undefined ? handOver : () => tags.enter(response as ServerResponse, handOver);
+    // Hooks may change it.
+    const url = response?.req.url ?? '/';
+    const make = tags === undefined ? handOver : () => tags.enter(response as ServerResponse, url, handOver);
     const hand = this.#hooks.hasBefore ? () => this.#prepare(ticket, make) : make;
     this.#cpu.run(ticket.cpu, hand);
   }

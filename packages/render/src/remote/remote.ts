@@ -11,11 +11,11 @@ import {
   isBrokenCircuitError,
   retry,
 } from 'cockatiel';
+import { reachedByPurges } from '#host/caches.js';
 import { OWN_ADAPTER } from '../adapters/adapter.js';
 import type { Props } from '../component.js';
 import { withDeadline } from '../tasks/deadline.js';
 import { HtmlCache } from '../tasks/html-cache.js';
-import { reachedByPurges } from '../tasks/purges.js';
 import { toError } from '../thrown.js';
 import { remoteAdapter } from './adapter.js';
 import { RemoteError } from './errors.js';

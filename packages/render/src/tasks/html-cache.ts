@@ -1,7 +1,10 @@
 /**
  * HTML of components by the keys that their settings make of props. One cache for a process, bounded in bytes; what has not been
- * used since it was last looked at goes first. It must not know components: keys and times are its callers'.
+ * used since it was last looked at goes first. A purge by tag drops entries, one by URL or prefix outdates them for the pages that it
+ * means. It must not know components: keys and times are its callers'.
  */
+import { PagePurges } from '#host/page-purges.js';
+import { currentPaths } from '#host/tags.js';
 
 /** Memory of one entry beside its texts, in bytes: a rough upper bound. */
 const ENTRY_BYTES = 256;
@@ -16,6 +19,8 @@ export interface Entry {
   /** Tags by which a purge drops it. */
   readonly tags: readonly string[];
   readonly until_ms: number;
+  /** Purges of the cache when it was made. */
+  readonly purges: number;
   readonly bytes: number;
   /** Whether it was found since room was last made. */
   isUsed: boolean;
@@ -25,6 +30,7 @@ export class HtmlCache {
   readonly #bytesMax: number;
   /** Entries in the order in which room is made, the next to go first. */
   readonly #entries = new Map<string, Entry>();
+  readonly #pagePurges = new PagePurges();
   #bytes = 0;
   /** Number of purges so far. HTML that was begun before the latest may be of what was purged. */
   purges = 0;
@@ -45,7 +51,7 @@ export class HtmlCache {
   find(key: string, now_ms: number): Entry | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    if (entry.until_ms <= now_ms) {
+    if (entry.until_ms <= now_ms || this.#isOutdated(entry)) {
       this.#remove(key);
       return undefined;
     }
@@ -59,14 +65,22 @@ export class HtmlCache {
     const characters = tags.reduce((sum, tag) => sum + tag.length, key.length + html.length);
     const bytes = 2 * characters + ENTRY_BYTES;
     if (bytes > this.#bytesMax * ENTRY_SHARE_MAX) return;
-    this.#entries.set(key, { html, tags, until_ms, bytes, isUsed: false });
+    this.#entries.set(key, { html, tags, until_ms, purges: this.purges, bytes, isUsed: false });
     this.#bytes += bytes;
     this.#makeRoom();
   }
 
-  /** Drops the HTML with the tag, or all of it. Returns the number of dropped entries. */
+  /**
+   * Drops the HTML with the tag, or all of it. Returns the number of dropped entries. The tag of a purge of pages drops none at once:
+   * it outdates all entries for those pages.
+   */
   purge(tag?: string): number {
     this.purges += 1;
+    if (tag !== undefined && this.#pagePurges.means(tag)) {
+      if (this.#pagePurges.add(tag, this.purges)) return 0;
+      return this.purge();
+    }
+    if (tag === undefined) this.#pagePurges.clear();
     let dropped = 0;
     for (const [key, { tags }] of this.#entries) {
       if (tag !== undefined && !tags.includes(tag)) continue;
@@ -88,6 +102,11 @@ export class HtmlCache {
         this.#remove(key);
       }
     }
+  }
+
+  /** The page that is being made was purged since. */
+  #isOutdated({ purges }: Entry): boolean {
+    return purges < this.#pagePurges.latest && purges < this.#pagePurges.latestOf(currentPaths());
   }
 
   #remove(key: string): void {

@@ -4,11 +4,12 @@
  * component begins. It must not know registries or what a page looks like.
  */
 import { AsyncResource } from 'node:async_hooks';
+import { reachedByPurges } from '#host/caches.js';
+import { CpuClock } from '#host/cpu-clock.js';
+import { now_us } from '#host/time.js';
 import type { Abortable } from '../abort.js';
-import { CpuClock, now_us } from './cpu-clock.js';
 import { soonestDue_us } from './deadline.js';
 import { HtmlCache } from './html-cache.js';
-import { reachedByPurges } from './purges.js';
 import type { Job, TaskResult } from './result.js';
 import { Line, Rounds } from './rounds.js';
 import { Runs } from './runs.js';
@@ -20,6 +21,9 @@ const HTML_BYTES_MAX = 2 * 1024 * 1024;
 const CACHE_BYTES_MAX = 32 * 1024 * 1024;
 /** No component begins later than this after the first of its macrotask. A turn of the event loop costs what a small component does. */
 const SLICE_US = 1_000;
+
+/** The kernel is asked for the CPU time at most once in so long, because its answer takes 4 µs and small components take 20. */
+const ASK_EVERY_US = 250;
 
 export interface QueueOptions {
   /** CPU milliseconds of a component that names no budget; default 50. */
@@ -83,7 +87,7 @@ class Queue implements TaskQueue {
     this.#budgetMs = options.budgetMs ?? BUDGET_MS;
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     this.#workshop = {
-      runs: new Runs(new CpuClock()),
+      runs: new Runs(new CpuClock(true, ASK_EVERY_US)),
       cache: reachedByPurges(new HtmlCache(options.cacheBytesMax ?? CACHE_BYTES_MAX)),
       htmlBytesMax: options.htmlBytesMax ?? HTML_BYTES_MAX,
       synchronous: new WeakSet(),

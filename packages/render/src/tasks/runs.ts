@@ -4,7 +4,7 @@
  * promise of the process down, so they are on only while somebody follows. It must not know components or pages.
  */
 import { createHook, executionAsyncResource } from 'node:async_hooks';
-import type { CpuClock } from './cpu-clock.js';
+import type { CpuClock } from '#host/cpu-clock.js';
 
 /** Takes the CPU time of one component. */
 export interface Account {
@@ -79,7 +79,8 @@ export class Runs {
   #switch(to: Account | undefined): void {
     const from = this.#current;
     if (from === to) return;
-    const at_us = this.#clock.read_us();
+    this.#clock.read();
+    const at_us = this.#clock.main_us;
     const ran_us = at_us - this.#since_us;
     this.#current = to;
     this.#since_us = at_us;

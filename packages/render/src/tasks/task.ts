@@ -3,10 +3,10 @@
  * know when its turn comes.
  */
 import { AsyncResource } from 'node:async_hooks';
+import { now_us } from '#host/time.js';
 import type { RenderContext } from '../adapters/adapter.js';
 import type { Component } from '../component.js';
 import { Abort } from '../abort.js';
-import { now_us } from './cpu-clock.js';
 import { startDeadline, type Deadline } from './deadline.js';
 import { toError } from '../thrown.js';
 import { AbandonedError, InvalidPropsError, LateError } from './errors.js';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
-import { CpuClock } from '../../src/tasks/cpu-clock.js';
+import { CpuClock } from '#host/cpu-clock.js';
 import { createTaskQueue, type PageTasks, type TaskQueue } from '../../src/tasks/queue.js';
 import { burn, roundsOfMs } from '../support/burn.js';
 import { rendered, viewJob } from '../support/components.js';
@@ -39,17 +39,21 @@ function assertRatio(value: number, to: number, within: number): void {
 
 void test('times of the components of a page add up to its CPU time within 5 %', async () => {
   const queue = createTaskQueue();
-  const clock = new CpuClock();
+  const clock = new CpuClock(true);
+  const read_us = (): number => {
+    clock.read();
+    return clock.main_us;
+  };
   const ratios: number[] = [];
   for (let trial = 0; trial < 4; trial += 1) {
     const page = queue.page();
-    const before_us = clock.read_us();
+    const before_us = read_us();
     const parts = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         index % 4 === 0 ? asyncCpu_us(page, 20) : syncCpu_us(page, 6 + (index % 3) * 4),
       ),
     );
-    const page_us = clock.read_us() - before_us;
+    const page_us = read_us() - before_us;
     const sum_us = parts.reduce((sum, part) => sum + part, 0);
     assertRatio(sum_us, page.cpu_us, 0.001);
     ratios.push(sum_us / page_us);

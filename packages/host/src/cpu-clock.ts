@@ -1,11 +1,11 @@
 /**
- * The CPU time used so far. The kernel is asked at most once in 100 µs, because in a process with threads its answer takes
+ * The CPU time used so far. The kernel is asked at most once in some 100 µs, because in a process with threads its answer takes
  * 4 µs, and requests begin and end together. In between, the main thread is taken to run for as long as its event loop was not
- * idle. The next answer puts right what was wrong in that. It must not know of requests.
+ * idle. The next answer puts right what was wrong in that. It must not know of requests or components.
  */
 import { readFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
-import { active_us, now_ms } from '../timers.js';
+import { active_us, now_ms } from './time.js';
 
 const ASK_EVERY_US = 100;
 /** Interval with `hasMain`, in active time of the event loop, because the clock is then read with each callback. */
@@ -18,6 +18,7 @@ const { threadCpuUsage: readThread } = process as { readonly threadCpuUsage?: ()
 /** Microseconds, which never go back. */
 export class CpuClock {
   readonly #hasMain: boolean;
+  readonly #askEvery_us: number;
   /** The kernel's latest answer, and for how long the event loop had been active by then. */
   #askedAt_us = Number.NEGATIVE_INFINITY;
   #askedActive_us = 0;
@@ -30,9 +31,13 @@ export class CpuClock {
   process_us = 0;
   main_us = 0;
 
-  /** Creates the clock; without `hasMain`, `main_us` stays 0. */
-  constructor(hasMain = false) {
+  /**
+   * Creates the clock; without `hasMain`, `main_us` stays 0. `askEvery_us`: microseconds of active time of the event loop with
+   * `hasMain`, otherwise of the wall clock.
+   */
+  constructor(hasMain = false, askEvery_us = hasMain ? ASK_EVERY_ACTIVE_US : ASK_EVERY_US) {
     this.#hasMain = hasMain;
+    this.#askEvery_us = askEvery_us;
   }
 
   /** Other threads work for the app. */
@@ -57,8 +62,8 @@ export class CpuClock {
   #ranSince(at_ms: number): number {
     const ran_us = active_us(at_ms) - this.#askedActive_us;
     const isFresh = this.#hasMain
-      ? ran_us < ASK_EVERY_ACTIVE_US && this.#askedAt_us > 0
-      : at_ms * 1000 - this.#askedAt_us < ASK_EVERY_US;
+      ? ran_us < this.#askEvery_us && this.#askedAt_us > 0
+      : at_ms * 1000 - this.#askedAt_us < this.#askEvery_us;
     if (isFresh) return Math.max(ran_us, 0);
     this.#ask(at_ms * 1000);
     return 0;

@@ -11,7 +11,7 @@ process.cpuUsage = (): NodeJS.CpuUsage => {
   asked += 1;
   return isFrozen ?? ask();
 };
-const { CpuClock } = await import('../src/cpu/cpu-clock.js');
+const { CpuClock } = await import('../src/cpu-clock.js');
 
 function burn(ms: number): void {
   const end = performance.now() + ms;

@@ -1,6 +1,6 @@
 /**
- * Caches of HTML that a purge reaches. `purge` of `@sluice/preload`, and the gateway's purges, find them under a symbol: the packages must not
- * know each other otherwise. It must not know what is cached.
+ * Caches of HTML that a purge reaches. The preload, which hears of purges, and the copies of `@sluice/render` in the app meet at a
+ * symbol. It must not know what is cached.
  */
 
 /** Cache that drops what was made with a tag, or all of it. */
@@ -20,4 +20,9 @@ export function reachedByPurges<Cache extends Purgeable>(cache: Cache): Cache {
   for (const each of caches) if (each.deref() === undefined) caches.delete(each);
   caches.add(new WeakRef(cache));
   return cache;
+}
+
+/** Drops from all of them what was made with the tag, or all of it. */
+export function purgeCaches(tag: string | undefined): void {
+  for (const each of (globalThis as Holder)[CACHES] ?? []) each.deref()?.purge(tag);
 }
