@@ -8,7 +8,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Component, createElement, type ComponentType, type ReactElement, type ReactNode } from 'react';
 import type { Props } from '../component.js';
-import { logText, messageOf, tamed } from '../thrown.js';
+import { callApp, logText, messageOf, tamed } from '../thrown.js';
 import type { Adapter, RenderContext } from './adapter.js';
 import { SLOT_TAG } from './slot.js';
 
@@ -73,11 +73,10 @@ export function react({ server = installedServer(), wrap, onError = tell }: Reac
 
 /** React calls this where nobody catches what an `onError` throws. */
 function tellOf(error: unknown, onError: (error: unknown) => void): void {
-  try {
-    onError(tamed(error));
-  } catch (thrown) {
-    console.error(`onError of react() threw: ${logText(thrown)}`);
-  }
+  callApp(
+    () => onError(tamed(error)),
+    (thrown) => console.error(`onError of react() threw: ${logText(thrown)}`),
+  );
 }
 
 function tell(error: unknown): void {

@@ -22,8 +22,14 @@ export interface BodyOptions {
  * the body and kept nothing of it.
  */
 export async function readJson(request: IncomingMessage, options: BodyOptions): Promise<unknown> {
-  const left = request.readableDidRead ? leftBody(request) : undefined;
-  if (left !== undefined && typeof left !== 'string' && !(left instanceof Uint8Array)) return left;
+  const left = request.readableDidRead ? leftBody(request) : request.readableEnded ? '' : undefined;
+  if (left !== undefined && typeof left !== 'string' && !(left instanceof Uint8Array)) {
+    if (options.verify !== undefined)
+      throw new Error(
+        'The app has parsed the body, so `verify` cannot get its bytes: let the handler read it',
+      );
+    return left;
+  }
   refuseCharset(request);
   const bytes = left === undefined ? await readBytes(request, options) : Buffer.from(left);
   if (options.verify !== undefined) {

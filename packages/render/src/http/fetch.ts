@@ -5,6 +5,7 @@ import { IncomingMessage, type IncomingHttpHeaders } from 'node:http';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { Abort } from '../abort.js';
+import { toError } from '../thrown.js';
 import { errorAnswer, notFound, type Answer, type Answering } from './answer.js';
 import { tellError, type ErrorOptions } from './told.js';
 
@@ -145,7 +146,7 @@ class Fetched extends IncomingMessage {
       this.complete = true;
       this.push(null);
     } catch (error) {
-      this.destroy(error as Error);
+      this.destroy(toError(error));
     }
   }
 

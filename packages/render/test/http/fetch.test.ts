@@ -250,6 +250,33 @@ void test('a client who breaks off a body gets an error, and one that is refused
   }
 });
 
+void test('a body that breaks off without a reason is unreadable', async () => {
+  for (const reason of [undefined, null, 'text']) {
+    const body = new ReadableStream({
+      start: (controller) => controller.error(reason),
+    });
+    const init = { method: 'POST', headers: json, body, duplex: 'half' } as RequestInit;
+    const response = await toFetch(handlers)(new Request('http://shop.test/page', init));
+    assert.equal(response.status, 400);
+    assert.match(await response.text(), /SLU-RENDER-BODY-UNREADABLE/);
+  }
+});
+
+void test('an HttpError that cannot be sent is told, and answered with 500', async () => {
+  const told: string[] = [];
+  const answering: Answering = () =>
+    Promise.reject(new HttpError(400, 'x', { headers: { 'x-name': 'two\nlines' } }));
+  const options = { onError: (error: unknown) => told.push(String(error)) };
+  const response = await toFetch(served(answering), options)(new Request('http://shop.test/'));
+  assert.equal(response.status, 500);
+  assert.match(await response.text(), /SLU-RENDER-INTERNAL/);
+  assert.match(told.join(), /cannot be sent/);
+  const app = new Hono();
+  app.use(honoMiddleware(served(answering)));
+  app.onError((error, context) => context.text(`told: ${error.message}`, 500));
+  assert.match(await (await app.request('/')).text(), /^told: An HttpError cannot be sent/);
+});
+
 void test('a body that a route has read already is told to the app, not blamed on the client', async () => {
   const request = new Request('http://shop.test/page', { method: 'POST', headers: json, body: tree });
   await request.text();
