@@ -106,11 +106,12 @@ function renderAtOnce(
 ): string | undefined {
   const options = { identifierPrefix: context.id };
   try {
-    const html =
-      context.isStatic === true
-        ? server.renderToStaticMarkup(element, options)
-        : server.renderToString(element, options);
-    return isLeftToBrowser(html) ? undefined : html;
+    const html = server.renderToString(element, options);
+    if (isLeftToBrowser(html)) return undefined;
+    // Static markup does not say whether a boundary waits, so it is made only where it is known that none does, and of what has marks.
+    return context.isStatic === true && html.includes('<!--')
+      ? server.renderToStaticMarkup(element, options)
+      : html;
   } catch (error) {
     if (isSuspension(error)) return undefined;
     throw error;
