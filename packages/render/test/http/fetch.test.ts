@@ -1,6 +1,7 @@
 // Handlers over Fetch: the same answers as over `node:http`, in Hono and Fastify from npm, with bodies that stream and clients that leave.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -11,7 +12,7 @@ import type { PlainView } from '../../src/adapters/plain.js';
 import { createFragments } from '../../src/fragments/fragments.js';
 import type { Answering } from '../../src/http/answer.js';
 import { CATALOGUE, HttpError, type ErrorCode } from '../../src/http/errors.js';
-import { toFetch } from '../../src/http/fetch.js';
+import { responseOf, toFetch } from '../../src/http/fetch.js';
 import { createServer, fastifyHook, honoMiddleware, served } from '../../src/http/handler.js';
 import {
   boxResponse,
@@ -206,6 +207,40 @@ void test('a request that is aborted aborts its page', async () => {
   control.abort();
   await response?.text().catch(() => undefined);
   await eventually(() => reports.length === 1);
+});
+
+void test('a stream that is cancelled before and in the middle ends its page, and nothing else', async () => {
+  const slow = {
+    boxes: [
+      { component: 'Text', props: { title: 'own' } },
+      { component: 'Slow', props: { ms: 50 } },
+    ],
+  };
+  for (const reads of [false, true]) {
+    const response = await pageResponse(pages, new Request('http://shop.test/'), slow);
+    // Those who hand a response on have waited for it in a microtask.
+    await Promise.resolve();
+    const reader = response.body?.getReader();
+    if (reads) assert.match(String(Buffer.from((await reader?.read())?.value ?? [])), /own/);
+    await reader?.cancel('enough');
+    await setTimeout(20);
+  }
+});
+
+void test('a body that was destroyed before it was read, or fails then, is not taken for a whole one', async () => {
+  for (const error of [undefined, new Error('broken')]) {
+    const answered = async (body: Readable): Promise<Response> =>
+      responseOf('GET', { status: 200, headers: {}, body });
+    const before = new Readable({ read: () => undefined });
+    before.on('error', () => undefined);
+    before.destroy(error);
+    await assert.rejects((await answered(before)).text());
+    const after = new Readable({ read: () => undefined });
+    const response = await answered(after);
+    after.destroy(error);
+    await setTimeout(5);
+    await assert.rejects(response.text());
+  }
 });
 
 void test('Hono has handlers as middleware, and its routes beside them', async () => {
