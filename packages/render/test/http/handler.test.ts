@@ -188,6 +188,20 @@ void test("an empty body that the app's parser has read is a batch of no jobs", 
   assert.deepEqual(JSON.parse(text), { success: true, error: null, results: {} });
 });
 
+void test('a `verify` that rejects refuses the body', async (t) => {
+  const jobs = { a: { name: 'Text', data: { text: 'hello' } } };
+  const verify = async (bytes: Buffer): Promise<void> => {
+    await Promise.resolve();
+    if (bytes.includes('hello')) throw new Error('wrong signature');
+  };
+  const url = await serve(t, createFragments({ registry, verify }).handle);
+  assert.equal((await post(`${url}/batch`, {})).status, 200);
+  const headers = { 'content-type': 'application/json' };
+  const { status, text } = await send(`${url}/batch`, 'POST', headers, JSON.stringify(jobs));
+  assert.equal(status, 403);
+  assert.match(text, /wrong signature/);
+});
+
 void test('a body that the app has parsed goes past no `verify`', async (t) => {
   const jobs = { a: { name: 'Text', data: { text: 'hello' } } };
   let checked = 0;
