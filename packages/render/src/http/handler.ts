@@ -8,6 +8,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { AbandonedError } from '../abort.js';
 import { errorAnswer, notFound, type Answering } from './answer.js';
 import { HttpError, readError } from './errors.js';
 import { fetchHandler, firstFetch, responseOf, type FetchOptions, type WithFetch } from './fetch.js';
@@ -47,7 +48,7 @@ export function middleware(
     // Connect goes on where it is given nothing, and anything may be thrown.
     const failed = (thrown: unknown): void => {
       const error = readError(thrown);
-      if (response.writableEnded) tellError(error, request, options);
+      if (response.writableEnded || error instanceof AbandonedError) tellError(error, request, options);
       else if (!(error instanceof HttpError) || response.headersSent) next(error);
       else {
         tellError(error, request, options);
@@ -102,7 +103,7 @@ export function honoMiddleware(
       if (response !== undefined) return response;
     } catch (thrown) {
       const error = readError(thrown);
-      if (!(error instanceof HttpError)) throw error;
+      if (!(error instanceof HttpError || error instanceof AbandonedError)) throw error;
       tellError(error, request, options);
       return responseOf(request.method, errorAnswer(error));
     }

@@ -1,4 +1,5 @@
 /** Errors of handlers that clients do not see: the app is told, or the log. */
+import { AbandonedError } from '../abort.js';
 import { callApp, logText } from '../thrown.js';
 import { HttpError, readError } from './errors.js';
 
@@ -13,7 +14,7 @@ export interface ErrorOptions<Request extends Named> {
   readonly onError?: (error: unknown, request: Request) => void;
 }
 
-/** Tells errors that are the server's. An `onError` that throws or rejects ends neither the answer nor the process. */
+/** Tells errors that are the server's: a client who leaves is none. An `onError` that throws or rejects ends neither the answer nor the process. */
 export function tellError<Request extends Named>(
   thrown: unknown,
   request: Request,
@@ -22,6 +23,7 @@ export function tellError<Request extends Named>(
   // Anything may be thrown, a proxy that throws when it is looked at as well.
   const error = readError(thrown);
   if (error instanceof HttpError && error.statusCode < 500) return;
+  if (error instanceof AbandonedError) return;
   callApp(
     () => onError(error, request),
     (failure) => logError(failure, request),
