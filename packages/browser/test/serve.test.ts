@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import net, { type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { type TestContext, after, test } from 'node:test';
 import { eventually } from '../../../tests/support/eventually.ts';
@@ -107,10 +108,13 @@ void test(
   },
 );
 
+/** Files of the folder `public`. Some of their names look as if they were made of contents. */
+const OWN_FILES = ['hero-portrait.svg', 'IMG_0042.svg', 'photo-20260115.svg', 'logo-Dark_404.svg'];
+
 void test('the build is served with its files, and is hydrated', { skip: noBrowser }, async (t) => {
   const root = project();
   fs.mkdirSync(path.join(root, 'public/assets'), { recursive: true });
-  fs.writeFileSync(path.join(root, 'public/assets/hero-portrait.svg'), '<svg/>');
+  for (const name of OWN_FILES) fs.writeFileSync(path.join(root, 'public/assets', name), '<svg/>');
   styled(root);
   execFileSync(
     process.execPath,
@@ -139,9 +143,11 @@ void test('the build is served with its files, and is hydrated', { skip: noBrows
   assert.equal(kept.get('cache-control'), 'public, max-age=31536000, immutable');
   assert.match(String(kept.get('content-type')), /javascript/);
   // Of the folder `public`, whose files change under their names.
-  const own = await fetch(`${url}/assets/hero-portrait.svg`);
-  assert.equal(own.status, 200);
-  assert.doesNotMatch(String(own.headers.get('cache-control')), /immutable/);
+  for (const name of OWN_FILES) {
+    const own = await fetch(`${url}/assets/${name}`);
+    assert.equal(own.status, 200);
+    assert.doesNotMatch(String(own.headers.get('cache-control')), /immutable/, name);
+  }
   for (const [target, status] of [
     ['/none', 404],
     ['/assets/none.js', 404],
@@ -150,6 +156,12 @@ void test('the build is served with its files, and is hydrated', { skip: noBrows
     ['/%', 404],
   ] as const)
     assert.equal((await fetch(url + target)).status, status, target);
+  // `fetch` would make another address of these, and so would `new URL` in the app: of the host `none`.
+  for (const target of ['//none/', '/\\none/', '/\\/none/', '\\none/']) {
+    const socket = net.connect(Number(new URL(url).port), 'localhost');
+    socket.end(`GET ${target} HTTP/1.1\r\nhost: shop.test\r\nconnection: close\r\n\r\n`);
+    assert.match(await text(socket), /^HTTP\/1\.1 400 /, target);
+  }
   assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
   assert.equal(printed(), '');
 });

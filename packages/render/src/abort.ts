@@ -13,6 +13,11 @@ export interface Abortable {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
+/** Error of work whose result nobody waits for any more. */
+export class AbandonedError extends Error {
+  override readonly name = 'AbortError';
+}
+
 export class Abort implements Abortable {
   #isAborted = false;
   #reason: unknown;

@@ -40,6 +40,15 @@ export function tamed(thrown: unknown): unknown {
   return isObject || isLong ? toError(thrown) : thrown;
 }
 
+/** Calls a callback of the app's. `fail` gets what it throws, and what its promise rejects with: neither may end the process. */
+export function callApp(callback: () => unknown, fail: (thrown: unknown) => void): void {
+  try {
+    Promise.resolve(callback()).catch(fail);
+  } catch (thrown) {
+    fail(thrown);
+  }
+}
+
 export function messageOf(thrown: unknown): string {
   return toError(thrown).message;
 }

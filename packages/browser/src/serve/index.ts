@@ -3,7 +3,7 @@
  * components and their changes; otherwise what `vite build` has written. It must not know components.
  */
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -24,6 +24,7 @@ import {
 } from '@sluice/render';
 import sirv from 'sirv';
 import type { InlineConfig } from 'vite';
+import type { Assets } from '../vite/assets.js';
 import { closed } from './close.js';
 import { pagesOf, type Components } from './pages.js';
 
@@ -65,8 +66,8 @@ export interface ServedApp {
   close(): Promise<void>;
 }
 
-/** Files of the build whose names are made of their contents, as Vite names them: `Card-B3xY_9aQ.js`. Those of the folder `public` keep their names. */
-const HASHED = /\/assets\/(?:.*[-.])?(?=[\w-]*[\dA-Z_])[\w-]{8}\.\w+$/;
+/** Names that are made of contents, as Vite makes them: `Card-B3xY_9aQ.js`. Others may look so, as `photo-20260115.jpg` does. */
+const HASHED = /[-.](?=[\w-]*[\dA-Z_])[\w-]{8}\.\w+$/;
 
 /** Serves the app until it is closed. Rejects where the build is missing, or the port is taken. */
 export async function serve(app: App, options: ServeOptions = {}): Promise<ServedApp> {
@@ -136,10 +137,11 @@ async function serveBuild(app: App, options: ServeOptions): Promise<ServedApp> {
     { ...options.pages, assets: file(manifest) },
     options.register,
   );
+  const hashed = hashedIn(file(manifest));
   const files = sirv(file(client), {
     etag: true,
     setHeaders(response, pathname) {
-      if (HASHED.test(pathname)) response.setHeader('cache-control', 'public, max-age=31536000, immutable');
+      if (hashed.has(pathname)) response.setHeader('cache-control', 'public, max-age=31536000, immutable');
     },
   });
   const fromFiles: Handler = (request, response) => {
@@ -161,6 +163,12 @@ async function serveBuild(app: App, options: ServeOptions): Promise<ServedApp> {
     url: `http://${host ?? 'localhost'}:${(http.address() as AddressInfo).port}`,
     close: () => closed(http),
   };
+}
+
+/** Paths of files whose contents never change under their names. Files of the folder `public` keep their names, and are none. */
+function hashedIn(manifest: string): ReadonlySet<string> {
+  const { files = [] } = JSON.parse(readFileSync(manifest, 'utf8')) as Partial<Assets>;
+  return new Set(files.filter((name) => HASHED.test(name)).map((name) => `/${name}`));
 }
 
 async function answer(
@@ -191,6 +199,7 @@ function refuse(response: ServerResponse, status: number, text: string): void {
 /** Undefined for an address that is none, as clients send them. */
 function urlOf({ url = '/', headers }: IncomingMessage): URL | undefined {
   const base = `http://${headers.host ?? 'localhost'}`;
-  const isPath = url.startsWith('/') && !url.startsWith('//');
+  // A URL has a host after two slashes, of either kind.
+  const isPath = /^\/(?![/\\])/.test(url);
   return isPath && URL.canParse(url, base) ? new URL(url, base) : undefined;
 }

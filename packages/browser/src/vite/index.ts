@@ -201,6 +201,7 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
           [...adapters].map(([name, file]) => [name, { js: addresses(bundle, fileOf(file)) }]),
         ),
         early: await buildEarlyScript(runtime),
+        files: Object.keys(bundle),
       };
       await mkdir(path.dirname(target), { recursive: true });
       await writeFile(target, `${JSON.stringify(written, null, 2)}\n`);

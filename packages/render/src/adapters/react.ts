@@ -8,7 +8,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Component, createElement, type ComponentType, type ReactElement, type ReactNode } from 'react';
 import type { Props } from '../component.js';
-import { logText, messageOf, tamed } from '../thrown.js';
+import { callApp, logText, messageOf, tamed } from '../thrown.js';
 import type { Adapter, RenderContext } from './adapter.js';
 import { SLOT_TAG } from './slot.js';
 
@@ -73,11 +73,10 @@ export function react({ server = installedServer(), wrap, onError = tell }: Reac
 
 /** React calls this where nobody catches what an `onError` throws. */
 function tellOf(error: unknown, onError: (error: unknown) => void): void {
-  try {
-    onError(tamed(error));
-  } catch (thrown) {
-    console.error(`onError of react() threw: ${logText(thrown)}`);
-  }
+  callApp(
+    () => onError(tamed(error)),
+    (thrown) => console.error(`onError of react() threw: ${logText(thrown)}`),
+  );
 }
 
 function tell(error: unknown): void {
@@ -107,11 +106,12 @@ function renderAtOnce(
 ): string | undefined {
   const options = { identifierPrefix: context.id };
   try {
-    const html =
-      context.isStatic === true
-        ? server.renderToStaticMarkup(element, options)
-        : server.renderToString(element, options);
-    return isLeftToBrowser(html) ? undefined : html;
+    const html = server.renderToString(element, options);
+    if (isLeftToBrowser(html)) return undefined;
+    // Static markup does not say whether a boundary waits, so it is made only where it is known that none does, and of what has marks.
+    return context.isStatic === true && html.includes('<!--')
+      ? server.renderToStaticMarkup(element, options)
+      : html;
   } catch (error) {
     if (isSuspension(error)) return undefined;
     throw error;

@@ -4,8 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Abort } from '../abort.js';
-import { toError } from '../thrown.js';
-import { HttpError, type ErrorCode } from './errors.js';
+import { HttpError, readError, type ErrorCode } from './errors.js';
 
 /** Stream that may turn out to be there as a whole before any of it has to go. */
 export interface Streamed extends Readable {
@@ -55,7 +54,7 @@ const NOT_KEPT = { 'cache-control': 'no-store' };
 
 /** The client gets the message of an `HttpError`, and of no other. */
 export function errorAnswer(thrown: unknown): Answer {
-  const error = toError(thrown);
+  const error = readError(thrown);
   if (!(error instanceof HttpError)) {
     const code: ErrorCode = 'SLU-RENDER-INTERNAL';
     return jsonAnswer(500, { error: 'Internal error', code }, NOT_KEPT);

@@ -12,8 +12,9 @@ export interface BodyOptions {
   readonly bytesMax: number;
   /** Takes bodies with `content-encoding` gzip, deflate or br; default true. */
   readonly inflates?: boolean | undefined;
-  /** Called with the bytes before they are parsed; a body that it throws for is refused with 403. */
-  readonly verify?: ((bytes: Buffer, request: IncomingMessage, encoding: string) => void) | undefined;
+  /** Called with the bytes before they are parsed. A body for which it throws, or its promise rejects, is refused with 403. */
+  readonly verify?:
+    ((bytes: Buffer, request: IncomingMessage, encoding: string) => void | Promise<void>) | undefined;
   readonly reviver?: ((key: string, value: unknown) => unknown) | undefined;
 }
 
@@ -22,13 +23,19 @@ export interface BodyOptions {
  * the body and kept nothing of it.
  */
 export async function readJson(request: IncomingMessage, options: BodyOptions): Promise<unknown> {
-  const left = request.readableDidRead ? leftBody(request) : undefined;
-  if (left !== undefined && typeof left !== 'string' && !(left instanceof Uint8Array)) return left;
+  const left = request.readableDidRead ? leftBody(request) : request.readableEnded ? '' : undefined;
+  if (left !== undefined && typeof left !== 'string' && !(left instanceof Uint8Array)) {
+    if (options.verify !== undefined)
+      throw new Error(
+        'The app has parsed the body, so `verify` cannot get its bytes: let the handler read it',
+      );
+    return left;
+  }
   refuseCharset(request);
   const bytes = left === undefined ? await readBytes(request, options) : Buffer.from(left);
   if (options.verify !== undefined) {
     try {
-      options.verify(bytes, request, 'utf-8');
+      await options.verify(bytes, request, 'utf-8');
     } catch (error) {
       throw httpError('SLU-RENDER-BODY-REFUSED', `The body was refused: ${messageOf(error)}`, {
         cause: error,

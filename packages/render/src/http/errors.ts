@@ -1,4 +1,6 @@
 /** Requests that are answered with an error, because of what the client sent or a source did. */
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { messageOf, toError } from '../thrown.js';
 
 /**
  * Errors of this package's handlers, by code: the status, and what the caller does about it. A code is never used for something else. The
@@ -67,6 +69,31 @@ export class HttpError extends Error {
     this.statusCode = statusCode;
     this.code = code;
     this.headers = headers;
+  }
+}
+
+/**
+ * Returns any thrown value as an error, as `toError` does. An `HttpError` whose status or headers cannot be sent is the server's mistake: another
+ * error says so. Never throws.
+ */
+export function readError(thrown: unknown): Error {
+  const error = toError(thrown);
+  if (!(error instanceof HttpError)) return error;
+  try {
+    checkSendable(error);
+    return error;
+  } catch (cause) {
+    return new Error(`An HttpError cannot be sent: ${messageOf(cause)}`, { cause: error });
+  }
+}
+
+function checkSendable({ statusCode, headers }: HttpError): void {
+  if (!Number.isInteger(statusCode) || statusCode < 200 || statusCode > 599)
+    throw new RangeError('its status is no number from 200 to 599');
+  for (const [name, value] of Object.entries(headers)) {
+    validateHeaderName(name);
+    if (typeof value !== 'string') throw new TypeError(`its header ${name} is no text`);
+    validateHeaderValue(name, value);
   }
 }
 

@@ -5,6 +5,7 @@ import { IncomingMessage, type IncomingHttpHeaders } from 'node:http';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { Abort } from '../abort.js';
+import { toError } from '../thrown.js';
 import { errorAnswer, notFound, type Answer, type Answering } from './answer.js';
 import { tellError, type ErrorOptions } from './told.js';
 
@@ -145,7 +146,7 @@ class Fetched extends IncomingMessage {
       this.complete = true;
       this.push(null);
     } catch (error) {
-      this.destroy(error as Error);
+      this.destroy(toError(error));
     }
   }
 
@@ -173,6 +174,33 @@ export async function responseOf(
   const whole = body instanceof Readable ? await body.whole?.() : body;
   if (whole !== undefined && !headers.has('content-length'))
     headers.set('content-length', String(Buffer.byteLength(whole)));
-  const sent = whole ?? (Readable.toWeb(body as Readable) as ReadableStream<Uint8Array>);
+  const sent = whole ?? webStreamOf(body as Readable);
   return new Response(sent as BodyInit, { status, headers });
+}
+
+/**
+ * Makes a stream of Fetch that reads a chunk when somebody wants it. The stream of `Readable.toWeb` ends the process where it is cancelled in the
+ * turn in which it is read (Node 20). It looks whole where the body was destroyed before.
+ */
+function webStreamOf(body: Readable): ReadableStream<Uint8Array> {
+  // Who reads is told; an error before that must not end the process.
+  body.on('error', () => undefined);
+  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await chunks.next();
+          if (done === true) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          controller.error(error);
+        }
+      },
+      cancel() {
+        body.destroy();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }

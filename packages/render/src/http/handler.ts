@@ -8,9 +8,9 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { toError } from '../thrown.js';
+import { AbandonedError } from '../abort.js';
 import { errorAnswer, notFound, type Answering } from './answer.js';
-import { HttpError } from './errors.js';
+import { HttpError, readError } from './errors.js';
 import { fetchHandler, firstFetch, responseOf, type FetchOptions, type WithFetch } from './fetch.js';
 import { nodeHandler, write, type Handler } from './node.js';
 import { tellError, type ErrorOptions } from './told.js';
@@ -28,7 +28,10 @@ export function served(answering: Answering): Served {
 export function createServer(handlers: Handler | readonly Handler[], options: HandlerOptions = {}): Server {
   const all = [handlers].flat();
   return createHttpServer((request, response) => {
-    void answerWith(all, request, response, options);
+    answerWith(all, request, response, options).catch((error: unknown) => {
+      tellError(error, request, options);
+      response.destroy();
+    });
   });
 }
 
@@ -44,8 +47,9 @@ export function middleware(
   return (request, response, next) => {
     // Connect goes on where it is given nothing, and anything may be thrown.
     const failed = (thrown: unknown): void => {
-      const error = toError(thrown);
-      if (!(error instanceof HttpError) || response.headersSent) next(error);
+      const error = readError(thrown);
+      if (response.writableEnded || error instanceof AbandonedError) tellError(error, request, options);
+      else if (!(error instanceof HttpError) || response.headersSent) next(error);
       else {
         tellError(error, request, options);
         write(request, response, errorAnswer(error)).catch(next);
@@ -98,8 +102,8 @@ export function honoMiddleware(
       const response = await first(request);
       if (response !== undefined) return response;
     } catch (thrown) {
-      const error = toError(thrown);
-      if (!(error instanceof HttpError)) throw error;
+      const error = readError(thrown);
+      if (!(error instanceof HttpError || error instanceof AbandonedError)) throw error;
       tellError(error, request, options);
       return responseOf(request.method, errorAnswer(error));
     }
@@ -127,10 +131,11 @@ async function tried(
   try {
     return await firstOf(handlers, request, response);
   } catch (thrown) {
-    const error = toError(thrown);
+    const error = readError(thrown);
     tellError(error, request, options);
-    if (response.headersSent) response.destroy();
-    else await write(request, response, errorAnswer(error));
+    if (!response.headersSent) await write(request, response, errorAnswer(error));
+    // An answer that has ended is whole: what failed came after it.
+    else if (!response.writableEnded) response.destroy();
     return true;
   }
 }

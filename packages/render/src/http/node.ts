@@ -21,9 +21,12 @@ export function nodeHandler(answering: Answering): Handler {
 /** Aborted when the client leaves before its answer was sent. */
 export function leaving(response: ServerResponse): Abort {
   const abort = new Abort();
-  response.once('close', () => {
+  const leave = (): void => {
     if (!response.writableFinished) abort.abort(new Error('The client has left'));
-  });
+  };
+  // It may have left while the app waited for something else.
+  if (response.destroyed) leave();
+  else response.once('close', leave);
   return abort;
 }
 

@@ -1,6 +1,7 @@
 /** Errors of handlers that clients do not see: the app is told, or the log. */
-import { logText, toError } from '../thrown.js';
-import { HttpError } from './errors.js';
+import { AbandonedError } from '../abort.js';
+import { callApp, logText } from '../thrown.js';
+import { HttpError, readError } from './errors.js';
 
 /** Request as the log names it. */
 interface Named {
@@ -13,20 +14,20 @@ export interface ErrorOptions<Request extends Named> {
   readonly onError?: (error: unknown, request: Request) => void;
 }
 
-/** Tells errors that are the server's. An `onError` that throws ends neither the answer nor the process. */
+/** Tells errors that are the server's: a client who leaves is none. An `onError` that throws or rejects ends neither the answer nor the process. */
 export function tellError<Request extends Named>(
   thrown: unknown,
   request: Request,
   { onError = logError }: ErrorOptions<Request>,
 ): void {
   // Anything may be thrown, a proxy that throws when it is looked at as well.
-  const error = toError(thrown);
+  const error = readError(thrown);
   if (error instanceof HttpError && error.statusCode < 500) return;
-  try {
-    onError(error, request);
-  } catch (failure) {
-    logError(failure, request);
-  }
+  if (error instanceof AbandonedError) return;
+  callApp(
+    () => onError(error, request),
+    (failure) => logError(failure, request),
+  );
 }
 
 /** The request itself stays out of logs: its headers have cookies and credentials, and its query may have them. */

@@ -1,6 +1,7 @@
 /** A component's form for clients that are not browsers, made as a task like its HTML. It must not know pages. */
 import type { Adapter } from '../adapters/adapter.js';
 import type { Component, Settings } from '../component.js';
+import { isPromise } from '../tasks/promise.js';
 
 /** JSON form; without it, the form is the props, as the schema gives them. */
 type Form = NonNullable<Settings['json']>;
@@ -8,9 +9,16 @@ type Form = NonNullable<Settings['json']>;
 const adapter: Adapter = {
   name: 'json',
   recognises: () => false,
-  // `undefined` has no JSON.
-  render: (form, props) => JSON.stringify((form as Form)(props)) ?? 'null',
+  render(form, props) {
+    const given = (form as Form)(props);
+    return isPromise(given) ? Promise.resolve(given).then(textOf) : textOf(given);
+  },
 };
+
+/** `undefined` has no JSON. */
+function textOf(value: unknown): string {
+  return JSON.stringify(value) ?? 'null';
+}
 
 const itself: Form = (props) => props;
 

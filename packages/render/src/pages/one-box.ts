@@ -12,7 +12,7 @@ import { Lookup } from './lookup.js';
 import { neededSources } from './needs.js';
 import { tellError, type BoxAnswer, type PageInput, type Shared, type VisitedOptions } from './options.js';
 import { valueAt, type Scope } from './path.js';
-import { browserComponent, contextOf, endOf, scopeOf, within } from './prepare.js';
+import { browserComponent, contextOf, endOf, left, scopeOf, within } from './prepare.js';
 import { isObject } from './shapes.js';
 import { PageSignals } from './signals.js';
 import type { PageTree } from './tree.js';
@@ -57,7 +57,8 @@ export async function boxAnswer(
     return await within(end_ms, work());
   } catch (thrown) {
     const error = toError(thrown);
-    if (!signals.leaving.aborted) tellError(shared, error, last.node.component, id);
+    if (signals.leaving.aborted) throw left(error);
+    tellError(shared, error, last.node.component, id);
     throw error;
   } finally {
     // What is late goes on otherwise.

@@ -8,7 +8,7 @@ import type { Visitor, VisitorOptions } from '../dial/visitor.js';
 import { renderHost, type RenderHost } from '../host.js';
 import type { Registry } from '../registry/registry.js';
 import type { TaskQueue } from '../tasks/queue.js';
-import { logText } from '../thrown.js';
+import { callApp, logText } from '../thrown.js';
 import type { Allocation, Experiment, Experiments } from '../variants/experiments.js';
 import type { Assets } from '../boxes/assets.js';
 import type { DocumentOptions } from './document.js';
@@ -126,18 +126,17 @@ export interface VisitedOptions extends Omit<RenderOptions, 'visitor'> {
   readonly setCookie: string | undefined;
 }
 
-/** A callback of the app's that throws must not end the page, nor the process. */
+/** A callback of the app's that throws or rejects must not end the page, nor the process. */
 export function tellError(
   { onError }: Pick<Shared, 'onError'>,
   error: Error,
   component: string,
   box: string,
 ): void {
-  try {
-    onError(error, component, box);
-  } catch (thrown) {
-    console.error(`onError of createPages threw: ${logText(thrown)}`);
-  }
+  callApp(
+    () => onError(error, component, box),
+    (thrown) => console.error(`onError of createPages threw: ${logText(thrown)}`),
+  );
 }
 
 /** The host of this process, looked up for each page: the preload may be there later than the app's modules. */

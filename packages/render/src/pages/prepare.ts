@@ -7,7 +7,7 @@ import type { Component } from '../component.js';
 import { Dial } from '../dial/dial.js';
 import { RemoteView } from '../remote/remote.js';
 import { startDeadline, withDeadline, type Deadline } from '../tasks/deadline.js';
-import { LateError } from '../tasks/errors.js';
+import { AbandonedError, LateError } from '../tasks/errors.js';
 import { toError } from '../thrown.js';
 import type { Variants } from '../variants/experiments.js';
 import { Boxes } from './boxes.js';
@@ -113,10 +113,16 @@ export async function prepare(
       deadline,
     };
   } catch (error) {
+    const hasLeft = signal.aborted;
     signals.leave();
     signals.release();
-    throw error;
+    throw hasLeft ? left(error) : error;
   }
+}
+
+/** Error of a page whose client has left before its data was there: what failed then has failed because of that, and is nobody's fault. */
+export function left(cause: unknown): AbandonedError {
+  return new AbandonedError('Nobody waits for this page any more', { cause });
 }
 
 /** Context of the app's function for the page's data. */

@@ -8,7 +8,13 @@ import { RemoteError } from './errors.js';
 
 export interface RemoteJob {
   readonly name: string;
-  readonly props: unknown;
+  /** The job in the body of the request. */
+  readonly json: string;
+}
+
+/** Throws for props that are no JSON, such as a BigInt: the request may have jobs of other pages. */
+export function jobOf(name: string, props: unknown): RemoteJob {
+  return { name, json: JSON.stringify({ name, data: props }) };
 }
 
 export type JobResult = { readonly html: string } | { readonly error: RemoteError };
@@ -34,9 +40,7 @@ export async function askBatch(
   bytes_max: number,
   signal: AbortSignal,
 ): Promise<readonly JobResult[]> {
-  const body = JSON.stringify(
-    Object.fromEntries(jobs.map(({ name, props }, index) => [`j${index}`, { name, data: props }])),
-  );
+  const body = `{${jobs.map(({ json }, index) => `"j${index}":${json}`).join(',')}}`;
   const response = await send(url, body, headers, signal);
   if (response.status !== 200) {
     await response.body?.cancel();

@@ -19,7 +19,7 @@ import { HtmlCache } from '../tasks/html-cache.js';
 import { toError } from '../thrown.js';
 import { remoteAdapter } from './adapter.js';
 import { RemoteError } from './errors.js';
-import { askBatch, ServiceError, type JobResult, type RemoteJob } from './protocol.js';
+import { askBatch, jobOf, ServiceError, type JobResult, type RemoteJob } from './protocol.js';
 
 export interface RemoteOptions {
   /** Address of the service: `http://recommendations.internal/batch`. */
@@ -131,8 +131,9 @@ export class Remote {
     const cached = key === undefined ? undefined : this.#cache.get(key, performance.now());
     if (cached !== undefined) return { html: cached, isCached: true };
     const { purges } = this.#cache;
+    const job = jobOf(name, props);
     const result = await new Promise<JobResult>((settle) => {
-      group.waiting.push({ job: { name, props }, signal, settle });
+      group.waiting.push({ job, signal, settle });
     });
     if ('error' in result) throw result.error;
     if (key !== undefined && this.#cache.purges === purges)

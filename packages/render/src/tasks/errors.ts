@@ -1,4 +1,5 @@
 /** Errors that components do not throw themselves. */
+export { AbandonedError } from '../abort.js';
 
 /** Time ran out: of the component, or of the page before it began. */
 export class LateError extends Error {
@@ -8,9 +9,4 @@ export class LateError extends Error {
 /** The props are none that the component takes. */
 export class InvalidPropsError extends TypeError {
   override readonly name = 'InvalidPropsError';
-}
-
-/** Error of a render whose HTML nobody waits for any more. */
-export class AbandonedError extends Error {
-  override readonly name = 'AbortError';
 }

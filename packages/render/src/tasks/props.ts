@@ -1,6 +1,7 @@
 /** Whether props are what a component takes: by limits that hold for all, and by the component's own schema. */
 import type { Component, Props, SchemaResult } from '../component.js';
 import { InvalidPropsError } from './errors.js';
+import { isPromise } from './promise.js';
 
 export interface PropsLimits {
   /** Objects and arrays within each other; default 64. */
@@ -41,8 +42,8 @@ export function checkProps(component: Component, props: Props): Props | Promise<
   const schema = component.settings.props?.['~standard'];
   if (schema === undefined) return props;
   const result = schema.validate(props);
-  return result instanceof Promise
-    ? result.then((value) => accepted(component, value))
+  return isPromise(result)
+    ? Promise.resolve(result).then((value) => accepted(component, value))
     : accepted(component, result);
 }
 

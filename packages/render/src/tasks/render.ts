@@ -7,11 +7,18 @@ import type { RenderContext } from '../adapters/adapter.js';
 import type { Component, Props } from '../component.js';
 import type { HtmlCache } from './html-cache.js';
 import { madeProps, OwnProps } from './own-props.js';
+import { isPromise } from './promise.js';
 import { gatherTags, tellTags } from './tags.js';
 
 export interface Html {
   readonly html: string;
   readonly isCached: boolean;
+}
+
+/** Context of a task's render. */
+export interface TaskContext extends RenderContext {
+  /** The component's code has the signal, and it is aborted: HTML that comes now may lack what the abort has stopped. */
+  readonly isCut: boolean;
 }
 
 const CACHE_S = 60;
@@ -25,7 +32,7 @@ const ANY_ID = `s${randomBytes(12).toString('hex')}`;
 export function renderComponent(
   component: Component,
   props: Props | OwnProps,
-  context: RenderContext,
+  context: TaskContext,
   cache: HtmlCache,
   htmlBytesMax: number,
 ): Html | Promise<Html> {
@@ -40,7 +47,7 @@ function renderChecked(
   component: Component,
   props: Props | OwnProps,
   checked: Props,
-  context: RenderContext,
+  context: TaskContext,
   cache: HtmlCache,
   htmlBytesMax: number,
 ): Html | Promise<Html> {
@@ -59,7 +66,7 @@ function renderChecked(
     gatherTags(tags, () => htmlOf(component, props, checked, new ContextOfAnyPlace(context), htmlBytesMax)),
     (html) => {
       const until_ms = Date.now() + (component.settings.cacheS ?? CACHE_S) * 1000;
-      if (cache.purges === purges) cache.set(key, html, until_ms, [...tags]);
+      if (cache.purges === purges && !context.isCut) cache.set(key, html, until_ms, [...tags]);
       return { html: html.replaceAll(ANY_ID, context.id), isCached: false };
     },
   );
@@ -114,8 +121,11 @@ class ContextOfAnyPlace implements RenderContext {
 
 /** Undefined: this component is not cached, or not with these props. */
 function cacheKey(component: Component, props: Props, context: RenderContext): string | undefined {
-  const key = component.settings.cacheKey?.(props);
-  if (key === undefined) return undefined;
+  const key: unknown = component.settings.cacheKey?.(props);
+  if (key === undefined || key === null) return undefined;
+  // The text of promises and Maps is the same for all: the HTML of one visitor would be another's.
+  if (typeof key !== 'string' && typeof key !== 'number')
+    throw new TypeError(`cacheKey of component "${component.name}" gave ${typeof key} in place of a string`);
   const prefix = prefixOf(component, context.slots.names);
   return (context.isStatic === true ? prefix.static : prefix.hydrated) + String(key);
 }
@@ -159,8 +169,4 @@ function accepted(component: Component, html: unknown, bytesMax: number): string
 /** Continues with a value, at once if it is there. Promises of libraries and of other realms are promises, too. */
 function after<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
   return isPromise(value) ? Promise.resolve(value).then(next) : next(value);
-}
-
-function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

@@ -4,14 +4,13 @@
  */
 import { AsyncResource } from 'node:async_hooks';
 import { now_us } from '#host/time.js';
-import type { RenderContext } from '../adapters/adapter.js';
 import type { Component } from '../component.js';
 import { Abort } from '../abort.js';
 import { startDeadline, type Deadline } from './deadline.js';
 import { toError } from '../thrown.js';
 import { AbandonedError, InvalidPropsError, LateError } from './errors.js';
 import type { HtmlCache } from './html-cache.js';
-import { renderComponent, type Html } from './render.js';
+import { renderComponent, type Html, type TaskContext } from './render.js';
 import type { Failure, Job, TaskResult } from './result.js';
 import type { Account, Runs } from './runs.js';
 
@@ -181,12 +180,13 @@ export class Task implements Account {
 const rendered = (task: Task): Html | Promise<Html> => task.render();
 
 /** The job's context, with a signal for a component that asks for it. */
-class ContextWithSignal implements RenderContext {
+class ContextWithSignal implements TaskContext {
   readonly id: string;
-  readonly slots: RenderContext['slots'];
+  readonly slots: TaskContext['slots'];
   readonly isStatic: boolean;
   /** Undefined until somebody asks for the signal, or the task has failed. */
   #abort: Abort | undefined;
+  #isAsked = false;
 
   constructor({ id, slots, isStatic = false }: Job['context']) {
     this.id = id;
@@ -195,7 +195,12 @@ class ContextWithSignal implements RenderContext {
   }
 
   get signal(): AbortSignal {
+    this.#isAsked = true;
     return (this.#abort ??= new Abort()).signal;
+  }
+
+  get isCut(): boolean {
+    return this.#isAsked && this.#abort?.aborted === true;
   }
 
   abort(reason: Error): void {

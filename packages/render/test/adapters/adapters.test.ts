@@ -184,6 +184,19 @@ void test('static React has no marks for hydration', async () => {
   assert.equal(html, '<p>ab</p>');
 });
 
+void test('static React waits for data within a boundary, as no browser brings it', async () => {
+  const statically = contextOf('b1', context.signal, true);
+  for (const server of [undefined, reactDom]) {
+    const adapter = react(server === undefined ? {} : { server });
+    const Late = async () => React.createElement('b', null, await wait());
+    const Page = () => React.createElement(React.Suspense, { fallback: 'waits' }, React.createElement(Late));
+    for (let time = 0; time < 2; time += 1)
+      assert.match(await adapter.render(Page, {}, statically), /<b>data<\/b>/);
+    const Whole = () => React.createElement(React.Suspense, { fallback: 'waits' }, 'a', 'b');
+    assert.equal(await adapter.render(Whole, {}, statically), 'ab');
+  }
+});
+
 void test('data within a boundary of React is waited for, however much HTML it gives', async () => {
   const Late = async () => React.createElement('b', null, `${await wait()} `.repeat(20_000));
   const Page = () => React.createElement(React.Suspense, { fallback: 'waits' }, React.createElement(Late));

@@ -1,6 +1,7 @@
 // Handlers over Fetch: the same answers as over `node:http`, in Hono and Fastify from npm, with bodies that stream and clients that leave.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -11,7 +12,7 @@ import type { PlainView } from '../../src/adapters/plain.js';
 import { createFragments } from '../../src/fragments/fragments.js';
 import type { Answering } from '../../src/http/answer.js';
 import { CATALOGUE, HttpError, type ErrorCode } from '../../src/http/errors.js';
-import { toFetch } from '../../src/http/fetch.js';
+import { responseOf, toFetch } from '../../src/http/fetch.js';
 import { createServer, fastifyHook, honoMiddleware, served } from '../../src/http/handler.js';
 import {
   boxResponse,
@@ -208,6 +209,40 @@ void test('a request that is aborted aborts its page', async () => {
   await eventually(() => reports.length === 1);
 });
 
+void test('a stream that is cancelled before and in the middle ends its page, and nothing else', async () => {
+  const slow = {
+    boxes: [
+      { component: 'Text', props: { title: 'own' } },
+      { component: 'Slow', props: { ms: 50 } },
+    ],
+  };
+  for (const reads of [false, true]) {
+    const response = await pageResponse(pages, new Request('http://shop.test/'), slow);
+    // Those who hand a response on have waited for it in a microtask.
+    await Promise.resolve();
+    const reader = response.body?.getReader();
+    if (reads) assert.match(String(Buffer.from((await reader?.read())?.value ?? [])), /own/);
+    await reader?.cancel('enough');
+    await setTimeout(20);
+  }
+});
+
+void test('a body that was destroyed before it was read, or fails then, is not taken for a whole one', async () => {
+  for (const error of [undefined, new Error('broken')]) {
+    const answered = async (body: Readable): Promise<Response> =>
+      responseOf('GET', { status: 200, headers: {}, body });
+    const before = new Readable({ read: () => undefined });
+    before.on('error', () => undefined);
+    before.destroy(error);
+    await assert.rejects((await answered(before)).text());
+    const after = new Readable({ read: () => undefined });
+    const response = await answered(after);
+    after.destroy(error);
+    await setTimeout(5);
+    await assert.rejects(response.text());
+  }
+});
+
 void test('Hono has handlers as middleware, and its routes beside them', async () => {
   const app = new Hono();
   app.use(honoMiddleware(handlers));
@@ -248,6 +283,33 @@ void test('a client who breaks off a body gets an error, and one that is refused
     assert.equal(response.status, first.length > 10_000 ? 413 : 400);
     await setTimeout(50);
   }
+});
+
+void test('a body that breaks off without a reason is unreadable', async () => {
+  for (const reason of [undefined, null, 'text']) {
+    const body = new ReadableStream({
+      start: (controller) => controller.error(reason),
+    });
+    const init = { method: 'POST', headers: json, body, duplex: 'half' } as RequestInit;
+    const response = await toFetch(handlers)(new Request('http://shop.test/page', init));
+    assert.equal(response.status, 400);
+    assert.match(await response.text(), /SLU-RENDER-BODY-UNREADABLE/);
+  }
+});
+
+void test('an HttpError that cannot be sent is told, and answered with 500', async () => {
+  const told: string[] = [];
+  const answering: Answering = () =>
+    Promise.reject(new HttpError(400, 'x', { headers: { 'x-name': 'two\nlines' } }));
+  const options = { onError: (error: unknown) => told.push(String(error)) };
+  const response = await toFetch(served(answering), options)(new Request('http://shop.test/'));
+  assert.equal(response.status, 500);
+  assert.match(await response.text(), /SLU-RENDER-INTERNAL/);
+  assert.match(told.join(), /cannot be sent/);
+  const app = new Hono();
+  app.use(honoMiddleware(served(answering)));
+  app.onError((error, context) => context.text(`told: ${error.message}`, 500));
+  assert.match(await (await app.request('/')).text(), /^told: An HttpError cannot be sent/);
 });
 
 void test('a body that a route has read already is told to the app, not blamed on the client', async () => {

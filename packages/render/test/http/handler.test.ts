@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import express from 'express';
 import { test } from 'node:test';
+import { eventually } from '../../../../tests/support/eventually.js';
 import { createFragments } from '../../src/fragments/fragments.js';
-import { createServer, middleware } from '../../src/http/handler.js';
+import { createServer, middleware, served } from '../../src/http/handler.js';
 import type { Handler } from '../../src/http/node.js';
 import { HttpError } from '../../src/http/errors.js';
 import { createRegistry } from '../../src/registry/registry.js';
@@ -44,6 +45,67 @@ void test('what a handler throws is told to the app, and not to the client', asy
   });
   assert.deepEqual(await send(url, 'GET', {}), { status: 418, text: '{"error":"short and stout"}' });
   assert.deepEqual(told, ['a secret']);
+});
+
+void test('an HttpError that cannot be sent is answered with 500 and told, and the server goes on', async (t) => {
+  const errors = [
+    new HttpError(400, 'x', { headers: { 'x-name': 'two\nlines' } }),
+    new HttpError(400, 'x', { headers: { 'x name': 'y' } }),
+    new HttpError(429, 'x', { headers: { 'retry-after': 5 as never } }),
+    new HttpError(0, 'x'),
+    new HttpError(999, 'x'),
+    new HttpError('none' as never, 'x'),
+  ];
+  const told: string[] = [];
+  const onError = (error: unknown): unknown => told.push(String(error));
+  const failing: Handler = () => Promise.reject(errors.at(told.length) ?? assert.fail());
+  const url = await listen(t, createServer(failing, { onError }));
+  for (const _ of errors) {
+    assert.deepEqual(await send(url, 'GET', {}), {
+      status: 500,
+      text: '{"error":"Internal error","code":"SLU-RENDER-INTERNAL"}',
+    });
+  }
+  assert.equal(told.length, errors.length);
+  for (const line of told) assert.match(line, /^Error: An HttpError cannot be sent: /);
+  told.length = 0;
+  const app = express();
+  app.use(middleware(failing));
+  app.use(((error: Error, _request, response, _next) => {
+    onError(error);
+    response.status(503).send('told');
+  }) satisfies express.ErrorRequestHandler);
+  const own = await listen(t, http.createServer(app));
+  for (const _ of errors) assert.deepEqual(await send(own, 'GET', {}), { status: 503, text: 'told' });
+});
+
+void test('an onError that rejects ends nothing, and is logged', async (t) => {
+  const log = t.mock.method(console, 'error', () => undefined);
+  const onError = (): never => Promise.reject(new Error('no log')) as never;
+  const url = await listen(
+    t,
+    createServer(() => Promise.reject(new Error('broken')), { onError }),
+  );
+  assert.equal((await send(url, 'GET', {})).status, 500);
+  await eventually(() => log.mock.calls.length === 1);
+  assert.match(String(log.mock.calls[0]?.arguments[0]), /no log/);
+});
+
+void test('an error after the end of an answer is told, and the answer arrives whole', async (t) => {
+  const body = 'x'.repeat(20_000_000);
+  const late = served(() =>
+    Promise.resolve({ status: 200, headers: {}, body, sent: () => Promise.reject(new Error('report')) }),
+  );
+  const told: string[] = [];
+  const options = { onError: (error: unknown) => told.push(String(error)) };
+  const app = express();
+  app.use(middleware(late, options));
+  for (const server of [createServer(late, options), http.createServer(app)]) {
+    const { status, text } = await send(await listen(t, server), 'GET', {});
+    assert.equal(status, 200);
+    assert.equal(text.length, body.length);
+    assert.deepEqual(told.splice(0), ['Error: report']);
+  }
 });
 
 void test('an answer that breaks off ends its connection', async (t) => {
@@ -115,6 +177,54 @@ void test("bytes and text that the app's parsers leave are parsed, and bytes tha
   });
   assert.equal(response.status, 400);
   assert.match(await response.text(), /The body is no JSON/);
+});
+
+void test("an empty body that the app's parser has read is a batch of no jobs", async (t) => {
+  const app = express();
+  app.use(express.json(), middleware(createFragments({ registry }).handle));
+  const url = await listen(t, http.createServer(app));
+  const { status, text } = await send(`${url}/batch`, 'POST', { 'content-type': 'application/json' }, '');
+  assert.equal(status, 200, text);
+  assert.deepEqual(JSON.parse(text), { success: true, error: null, results: {} });
+});
+
+void test('a `verify` that rejects refuses the body', async (t) => {
+  const jobs = { a: { name: 'Text', data: { text: 'hello' } } };
+  const verify = async (bytes: Buffer): Promise<void> => {
+    await Promise.resolve();
+    if (bytes.includes('hello')) throw new Error('wrong signature');
+  };
+  const url = await serve(t, createFragments({ registry, verify }).handle);
+  assert.equal((await post(`${url}/batch`, {})).status, 200);
+  const headers = { 'content-type': 'application/json' };
+  const { status, text } = await send(`${url}/batch`, 'POST', headers, JSON.stringify(jobs));
+  assert.equal(status, 403);
+  assert.match(text, /wrong signature/);
+});
+
+void test('a body that the app has parsed goes past no `verify`', async (t) => {
+  const jobs = { a: { name: 'Text', data: { text: 'hello' } } };
+  let checked = 0;
+  const verify = (): void => {
+    checked += 1;
+  };
+  for (const [parser, wanted] of [
+    [express.json(), 500],
+    [express.raw({ type: '*/*' }), 200],
+  ] as const) {
+    const app = express();
+    const told: string[] = [];
+    app.use(parser, middleware(createFragments({ registry, verify }).handle));
+    app.use(((error: Error, _request, response, _next) => {
+      told.push(error.message);
+      response.status(500).send('told');
+    }) satisfies express.ErrorRequestHandler);
+    const url = await listen(t, http.createServer(app));
+    const headers = { 'content-type': 'application/json' };
+    assert.equal((await send(`${url}/batch`, 'POST', headers, JSON.stringify(jobs))).status, wanted);
+    assert.equal(checked, wanted === 200 ? 1 : 0);
+    assert.match(told.join(), wanted === 200 ? /^$/ : /has parsed the body/);
+  }
 });
 
 void test('a connection goes on after a body that was refused', async (t) => {

@@ -1,10 +1,12 @@
 // Pages over HTTP: posted trees, pages of an app's own, and what callers are told of their mistakes.
 import assert from 'node:assert/strict';
-import { request as httpRequest } from 'node:http';
+import { once } from 'node:events';
+import { createServer as createHttpServer, request as httpRequest } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import express from 'express';
 import { eventually } from '../../../../tests/support/eventually.js';
 import { createServer, middleware } from '../../src/http/handler.js';
+import type { Handler } from '../../src/http/node.js';
 import { pageHandler, respond, respondBox, styleHandler } from '../../src/pages/http.js';
 import { createPages } from '../../src/pages/pages.js';
 import type { PageReport } from '../../src/pages/report.js';
@@ -160,6 +162,75 @@ void test('an app of Express answers with pages of its own, and with the data of
   const head = await fetch(`${origin}/p/shoe`, { method: 'HEAD' });
   assert.equal(head.status, 200);
   assert.equal(await head.text(), '');
+});
+
+void test('a client who leaves before the data is there is no error, in a server and in Express', async (t) => {
+  const asked: AbortSignal[] = [];
+  const never = (_args: unknown, { signal }: { signal: AbortSignal }): Promise<unknown> => {
+    asked.push(signal);
+    return new Promise(() => undefined);
+  };
+  const pages = createPages({ registry: registryForTests(), sources: { functions: { never } } });
+  const tree = { data: { x: { source: 'never', timeoutMs: 60_000 } }, boxes: [] };
+  const errors: unknown[] = [];
+  const onError = (error: unknown): unknown => errors.push(error);
+  const rejected: unknown[] = [];
+  const own: Handler = async (request, response) => {
+    try {
+      await respond(pages, request, response, tree);
+      return true;
+    } catch (error) {
+      rejected.push(error);
+      throw error;
+    }
+  };
+  const app = express();
+  app.use(middleware([pageHandler(pages), own], { onError }));
+  app.use((error: unknown, _request: unknown, _response: unknown, _next: unknown) => void onError(error));
+  for (const server of [createServer([pageHandler(pages), own], { onError }), createHttpServer(app)]) {
+    const origin = await listen(t, server);
+    for (const [path, body] of [
+      ['/page', JSON.stringify({ tree })],
+      ['/own', ''],
+    ] as const) {
+      const count = asked.length;
+      const request = httpRequest(origin + path, { method: 'POST', headers: json });
+      request.on('error', () => undefined);
+      request.end(body);
+      await eventually(() => asked.length === count + 1);
+      request.destroy();
+      await eventually(() => asked.at(-1)?.aborted === true);
+    }
+  }
+  await eventually(() => rejected.length === 2);
+  assert.ok(rejected.every((error) => (error as Error).name === 'AbortError'));
+  assert.deepEqual(errors, []);
+});
+
+void test('nothing is asked for a client who has left while the app did something else', async (t) => {
+  let isAsked = false;
+  const pages = createPages({
+    registry: registryForTests(),
+    sources: { functions: { data: () => (isAsked = true) } },
+  });
+  const tree = { data: { x: { source: 'data' } }, boxes: [] };
+  let isBegun = false;
+  let end: unknown;
+  const late: Handler = async (request, response) => {
+    isBegun = true;
+    await once(response, 'close');
+    await respond(pages, request, response, tree).catch((error: unknown) => (end = error));
+    return true;
+  };
+  const origin = await listen(t, createServer(late));
+  const request = httpRequest(origin);
+  request.on('error', () => undefined);
+  request.end();
+  await eventually(() => isBegun);
+  request.destroy();
+  await eventually(() => end !== undefined);
+  assert.equal((end as Error).name, 'AbortError');
+  assert.equal(isAsked, false);
 });
 
 void test('a client who leaves in the middle of a page is no error, and its boxes are not rendered', async (t) => {

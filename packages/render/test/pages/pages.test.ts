@@ -292,6 +292,23 @@ void test('a box of JSON has its form, by its own function or its props', async 
   });
 });
 
+void test('a form that is a promise is waited for, and one that rejects is none', async () => {
+  const registry = registryForTests();
+  registry.register('Later', () => '', { json: async () => Promise.resolve({ kind: 'later' }) });
+  registry.register('Rejects', () => '', { json: async () => Promise.reject(new Error('no form')) });
+  const pages = createPages({ registry, onError: () => undefined });
+  const boxes = [{ component: 'Later' }, { component: 'Rejects' }];
+  const { boxes: forms } = JSON.parse(
+    await textOf(await pages.render({ boxes }, {}, { format: 'json' })),
+  ) as {
+    boxes: unknown;
+  };
+  assert.deepEqual(forms, [
+    { id: 'b0', component: 'Later', outcome: 'rendered', data: { kind: 'later' } },
+    { id: 'b1', component: 'Rejects', outcome: 'error' },
+  ]);
+});
+
 void test('an older engine gets the fallback that it knows, and is told of what it does not', async () => {
   const registry = registryForTests();
   registry.register('New', () => '', { engine: { version: 5, fallback: 'Middle' } });

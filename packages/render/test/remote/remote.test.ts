@@ -123,6 +123,19 @@ void test('a remote box whose component throws leaves a hole alone, and empty HT
   assert.deepEqual(outcomes, { rendered: 3, 'remote-error': 2 });
 });
 
+void test('a box whose props are no JSON leaves a hole alone, in its page and in others', async (t) => {
+  const { url, batches } = await service(t, all);
+  const pages = pagesWith(createRemote({ url }));
+  const bad = { boxes: [{ component: 'Recs', props: { n: 1n } }, { component: 'Ads' }] };
+  const [first, second] = await Promise.all(
+    [bad, tree].map(async (boxes) => pages.render(boxes, {}, { delivery: 'whole' })),
+  );
+  assert.ok(first && second);
+  assert.deepEqual((await first.report).outcomes, { 'remote-error': 1, rendered: 1 });
+  assert.deepEqual((await second.report).outcomes, { rendered: 5 });
+  assert.equal(batches.length, 1);
+});
+
 void test('a service that answers late or nonsense, or is not there, costs its own boxes alone', async (t) => {
   const cases: [Answer, string][] = [
     [() => undefined, 'remote-late'],

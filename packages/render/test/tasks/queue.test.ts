@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
-import { createElement, use } from 'react';
+import { createElement, Suspense, use } from 'react';
 import * as server from 'react-dom/server';
 import type { RenderContext } from '../../src/adapters/adapter.js';
 import { react } from '../../src/adapters/react.js';
@@ -389,6 +389,98 @@ void test('HTML under a key is that of one component, of its slots, and of a for
       }
     }
   }
+});
+
+void test('HTML that an abort has cut short is not cached, and late HTML is', async () => {
+  const queue = createTaskQueue({ timeoutMs: 5 });
+  let renders = 0;
+  const settings = { cacheKey: () => 'one' };
+  const ended = new Set<string>();
+  const cut = component(
+    'Cut',
+    async (_props: object, { signal }: { signal: AbortSignal }) => {
+      renders += 1;
+      if (renders > 1) return 'data';
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      ended.add('cut');
+      return 'no data';
+    },
+    settings,
+  );
+  let go: (() => void) | undefined;
+  const late = component(
+    'Late',
+    async () => {
+      await new Promise<void>((resolve) => {
+        go = resolve;
+      });
+      ended.add('late');
+      return 'late data';
+    },
+    settings,
+  );
+  const leaves = new AbortController();
+  const left = queue.page({ signal: leaves.signal }).run(job(cut, {}));
+  while (renders === 0) await turn();
+  leaves.abort();
+  assert.equal(failed(await left).reason, 'aborted');
+  assert.equal(failed(await queue.run(job(late, {}))).reason, 'late');
+  go?.();
+  while (ended.size < 2) await turn();
+  await turn();
+  const again = rendered(await queue.run(job(cut, {})));
+  assert.deepEqual([again.html, again.isCached], ['data', false]);
+  const lateAgain = rendered(await queue.run(job(late, {})));
+  assert.deepEqual([lateAgain.html, lateAgain.isCached], ['late data', true]);
+});
+
+void test('a boundary of React that an abort has ended is not cached', async () => {
+  for (const rendersBy of [{}, { server }]) {
+    const queue = createTaskQueue({ timeoutMs: 5 });
+    let data: Promise<string> = new Promise(() => {});
+    const Inner = () => createElement('b', null, use(data));
+    const Outer = () => createElement(Suspense, { fallback: 'waits' }, createElement(Inner));
+    const adapter = react({ ...rendersBy, onError: () => undefined });
+    const outer = component('Outer', Outer, { cacheKey: () => 'one' }, adapter);
+    assert.equal(failed(await queue.run(job(outer, {}))).reason, 'late');
+    data = Promise.resolve('data');
+    for (let turns = 0; turns < 10; turns += 1) await turn();
+    const { html, isCached } = rendered(await queue.run(job(outer, {})));
+    assert.match(html, /<b>data<\/b>/);
+    assert.equal(isCached, false);
+  }
+});
+
+void test('a cache key that is no text fails the render, and null is none', async () => {
+  const queue = createTaskQueue();
+  const run = async (cacheKey: () => unknown, id: number) =>
+    queue.run(
+      job(
+        component('Keyed', (props: { id: number }) => `${props.id}`, { cacheKey: cacheKey as () => string }),
+        { id },
+      ),
+    );
+  for (const key of [Promise.resolve('x'), new Map([[1, 2]]), {}, Symbol('x')]) {
+    assert.match(failed(await run(() => key, 1)).error.message, /^cacheKey of component "Keyed" gave /);
+  }
+  const cacheKey = (): unknown => null;
+  const same = component('Same', (props: { id: number }) => `${props.id}`, {
+    cacheKey: cacheKey as () => string,
+  });
+  for (const id of [1, 2]) assert.equal(rendered(await queue.run(job(same, { id }))).html, `${id}`);
+});
+
+void test('a schema whose promise is no instance of Promise refuses props', async () => {
+  const validate = (value: unknown): unknown => ({
+    // oxlint-disable-next-line unicorn/no-thenable -- as libraries make promises
+    then: (settle: (result: unknown) => void) =>
+      settle((value as { ok: boolean }).ok ? { value } : { issues: [{ message: 'no' }] }),
+  });
+  const schema = { '~standard': { version: 1, vendor: 'test', validate } } as never;
+  const checked = component('Checked', (props: object) => JSON.stringify(props), { props: schema });
+  const queue = createTaskQueue();
+  assert.equal(rendered(await queue.run(job(checked, { ok: true }))).html, '{"ok":true}');
+  assert.equal(failed(await queue.run(job(checked, { ok: false }))).reason, 'invalid');
 });
 
 void test('no listener stays on a signal that outlives its pages', async () => {
