@@ -10,6 +10,11 @@ export interface Bounds {
   readonly to: number;
 }
 
+/** Whether a key set is a list of keys and ranges. */
+export function isList(keySet: KeySet): keySet is readonly (Key | Range)[] {
+  return Array.isArray(keySet);
+}
+
 /** Whether one part of a key set is a range. */
 export function isRange(part: unknown): part is Range {
   return typeof part === 'object' && part !== null && !Array.isArray(part);
@@ -37,18 +42,18 @@ export function normalKey(key: Key): string | number | null {
 /** Number of keys in a key set; a key that stands in it twice counts twice. */
 export function countKeys(keySet: KeySet): number {
   if (typeof keySet !== 'object' || keySet === null) return 1;
-  if (!Array.isArray(keySet)) {
+  if (!isList(keySet)) {
     const { from, to } = boundsOf(keySet);
     return Math.max(0, to - from + 1);
   }
   let count = 0;
-  for (const part of keySet as readonly (Key | Range)[]) count += isRange(part) ? countKeys(part) : 1;
+  for (const part of keySet) count += isRange(part) ? countKeys(part) : 1;
   return count;
 }
 
 /** Keys of a key set in their order. A key that stands in it twice comes twice. */
 export function* keysOf(keySet: KeySet): Generator<Key> {
-  const parts = Array.isArray(keySet) ? (keySet as readonly (Key | Range)[]) : [keySet];
+  const parts = isList(keySet) ? keySet : [keySet];
   for (const part of parts)
     if (isRange(part)) {
       const { from, to } = boundsOf(part);
