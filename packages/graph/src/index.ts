@@ -9,3 +9,15 @@ export {
   PathLimitError,
   subtractPaths,
 } from './paths/index.js';
+export { type PathErrorValue, ReadErrors, ReferenceLoopError, UnansweredError } from './model/errors.js';
+export type { Json } from './model/json.js';
+export {
+  type CallOptions,
+  type JsonEnvelope,
+  Model,
+  type ModelOptions,
+  type SetInput,
+  type SetOptions,
+  type Snapshot,
+} from './model/model.js';
+export { atom, error, ref } from './values.js';
