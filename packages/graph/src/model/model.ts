@@ -141,10 +141,11 @@ export class Model {
   /**
    * View whose requests are collected for a time and sent as one.
    *
-   * @param delay_ms - Milliseconds from the first; 0 for the next turn of the event loop.
+   * @param pace - Milliseconds from the first, 0 for the next turn of the event loop; or a function that is called with the first, and calls
+   *   what it is given when the request is to be sent.
    */
-  batch(delay_ms = 0): Model {
-    return this.#with({ pace: delay_ms });
+  batch(pace: number | ((send: () => void) => void) = 0): Model {
+    return this.#with({ pace });
   }
 
   /** View whose requests are sent at once. */
@@ -189,6 +190,25 @@ export class Model {
     cache.invalidate([[]]);
     this.#root.requests?.outdate();
     cache.merge({ jsonGraph }, { id: 0, sentAt: Infinity, isOnce: false, fresh: [] });
+    this.#root.settle();
+  }
+
+  /**
+   * Takes values that came another way than by the data source: with a page, or pushed by a server. They replace older ones.
+   *
+   * @throws PathLimitError for a graph of more than 256 levels; PathError for a reference whose value is no path.
+   */
+  merge(envelope: Envelope): void {
+    const { cache } = this.#root;
+    const writer = {
+      id: this.#root.nextAnswerId(),
+      sentAt: cache.version,
+      isOnce: false,
+      fresh: [] as Node[],
+    };
+    if ((envelope.invalidated?.length ?? 0) > 0) this.#root.requests?.outdate();
+    cache.merge(envelope, writer);
+    cache.drop(writer);
     this.#root.settle();
   }
 

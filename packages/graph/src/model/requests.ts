@@ -12,8 +12,8 @@ export interface Reader {
   fail(error: unknown): void;
 }
 
-/** When a batch is sent: milliseconds to collect for, 'tick' for the end of the running task's microtask, or 'now'. */
-export type Pace = number | 'tick' | 'now';
+/** When a batch is sent: milliseconds to collect for, 'tick' for the end of the running task's microtask, 'now', or when a function says. */
+export type Pace = number | 'tick' | 'now' | ((send: () => void) => void);
 
 /** Request to the data source. */
 export class Request implements Writer {
@@ -78,7 +78,8 @@ export class Requests {
     this.#batches.set(pace, batch);
     const opened = batch;
     const send = (): void => this.#send(opened, pace);
-    if (pace === 'tick') queueMicrotask(send);
+    if (typeof pace === 'function') pace(send);
+    else if (pace === 'tick') queueMicrotask(send);
     else if (pace !== 'now') setTimeout(send, pace);
     return batch;
   }

@@ -1,0 +1,3 @@
+/** The graph in React 18.3 and 19, on the server and in the browser. */
+export { GraphProvider, type GraphProviderProps, useModel } from './context.js';
+export { useGraph, useRetry } from './use-graph.js';
