@@ -29,7 +29,7 @@ export function setCurrentPage(page: () => GraphPage | undefined): void {
   (globalThis as Holder)[CURRENT] = page;
 }
 
-/** Has components wait for the state of a model, rather than ask for it. */
+/** Makes components wait for the state of a model instead of asking for it. */
 export function awaitState(model: Model, state: Promise<void>): void {
   states.set(model, state);
   void state.then(() => states.delete(model));

@@ -8,7 +8,7 @@ import type { PathInput } from '../types.js';
 /** Reads without a component that shows them, up to which none is dropped. */
 const IDLE_MAX = 1_000;
 
-/** What a component does with a read: it shows values, waits, or fails. */
+/** State of a read: a component shows values, waits, or fails. */
 export type State =
   | { readonly is: 'there'; readonly json: Json | undefined }
   | { readonly is: 'waiting'; readonly until: Promise<unknown> }

@@ -12,6 +12,7 @@ import { readingsOf } from './reading.js';
  *
  * @throws ReadErrors if some values are errors; else what the data source has failed with, until `useRetry` or `invalidate`.
  */
+// oxlint-disable-next-line no-unnecessary-type-parameters -- The caller says what the paths give.
 export function useGraph<T = Json>(...paths: PathInput[]): T | undefined {
   const model = useModel();
   const reading = readingsOf(model).of(paths);
@@ -24,7 +25,7 @@ export function useGraph<T = Json>(...paths: PathInput[]): T | undefined {
   return state.json as T | undefined;
 }
 
-/** Function that has what failed asked for again, requests as well as errors of the graph: for the button of an error boundary. */
+/** Returns a function that asks again for all that failed, requests as well as errors of the graph: for the button of an error boundary. */
 export function useRetry(): () => void {
   const readings = readingsOf(useModel());
   return () => readings.retry();

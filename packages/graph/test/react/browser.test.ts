@@ -28,7 +28,7 @@ const graph: JsonGraph = {
   ) as JsonGraph,
   titles: Object.fromEntries(
     Array.from({ length: 10 }, (_, at) => [at + 10, { name: `Title ${at}`, price: at * 10 }]),
-  ) as JsonGraph,
+  ),
   me: { votes: 3 },
 };
 
@@ -76,7 +76,7 @@ async function shop(t: TestContext, late_ms = 0): Promise<Shop> {
     path: '/model.json',
     onError: () => undefined,
   });
-  const server = http.createServer(async (request, response) => {
+  const serve = async (request: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
     if (request.url === '/client.js') {
       response.setHeader('content-type', 'text/javascript').end(script);
       return;
@@ -99,7 +99,8 @@ async function shop(t: TestContext, late_ms = 0): Promise<Shop> {
     );
     if (late_ms > 0) await new Promise((resolve) => setTimeout(resolve, late_ms));
     response.end(`${pageGraph.script()}</body></html>`);
-  });
+  };
+  const server = http.createServer((request, response) => void serve(request, response));
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   t.after(() => {
