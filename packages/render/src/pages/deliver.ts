@@ -63,6 +63,16 @@ export async function deliverJson(prepared: Prepared): Promise<Page> {
   return { status, headers, body, report: Promise.resolve(report) };
 }
 
+/** HTML of the app's function. One that throws costs the page its end, and no box. */
+function madeEnd(shared: Prepared['shared'], bodyEnd: () => string): string {
+  try {
+    return bodyEnd();
+  } catch (thrown) {
+    tellError(shared, toError(thrown), 'bodyEnd', 'document');
+    return '';
+  }
+}
+
 async function wholeHtml(prepared: Prepared, start: string, status: number, headers: Headers): Promise<Page> {
   const out = new TextOut();
   await writeHtml(prepared, out, start);
@@ -83,8 +93,9 @@ async function writeHtml(prepared: Prepared, out: Out, start: string): Promise<v
   const document = documentOptions(prepared);
   out.write(start);
   await writer.write(items);
-  out.write(document.bodyEnd ?? '');
+  if (typeof document.bodyEnd === 'string') out.write(document.bodyEnd);
   await writer.fill();
+  if (typeof document.bodyEnd === 'function') out.write(madeEnd(prepared.shared, document.bodyEnd));
   out.write(documentEnd());
   await out.drained();
 }

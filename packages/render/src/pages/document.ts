@@ -23,8 +23,8 @@ export interface DocumentOptions {
   readonly bodyAttributes?: string;
   /** HTML before the boxes, such as a skip link or `<main>`. */
   readonly bodyStart?: string;
-  /** HTML after the boxes. */
-  readonly bodyEnd?: string;
+  /** HTML after the boxes; or a function that makes it once they are all there, also those whose places are filled later. */
+  readonly bodyEnd?: string | (() => string);
 }
 
 export interface DocumentParts {

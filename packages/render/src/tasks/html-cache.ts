@@ -1,6 +1,6 @@
 /**
- * HTML of components by the keys that their settings make of props. One cache for a process, bounded in bytes; the least
- * recently used goes first. It must not know components: keys and times are its callers'.
+ * HTML of components by the keys that their settings make of props. One cache for a process, bounded in bytes; what has not been
+ * used since it was last looked at goes first. It must not know components: keys and times are its callers'.
  */
 
 /** Memory of one entry beside its texts, in bytes: a rough upper bound. */
@@ -17,11 +17,13 @@ export interface Entry {
   readonly tags: readonly string[];
   readonly until_ms: number;
   readonly bytes: number;
+  /** Whether it was found since room was last made. */
+  isUsed: boolean;
 }
 
 export class HtmlCache {
   readonly #bytesMax: number;
-  /** Entries in the order of use, the latest last. */
+  /** Entries in the order in which room is made, the next to go first. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
   /** Number of purges so far. HTML that was begun before the latest may be of what was purged. */
@@ -43,12 +45,12 @@ export class HtmlCache {
   find(key: string, now_ms: number): Entry | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    this.#entries.delete(key);
     if (entry.until_ms <= now_ms) {
-      this.#bytes -= entry.bytes;
+      this.#remove(key);
       return undefined;
     }
-    this.#entries.set(key, entry);
+    // Nothing is moved: keys are as long as props, and each look at the map compares one whole.
+    entry.isUsed = true;
     return entry;
   }
 
@@ -57,12 +59,9 @@ export class HtmlCache {
     const characters = tags.reduce((sum, tag) => sum + tag.length, key.length + html.length);
     const bytes = 2 * characters + ENTRY_BYTES;
     if (bytes > this.#bytesMax * ENTRY_SHARE_MAX) return;
-    this.#entries.set(key, { html, tags, until_ms, bytes });
+    this.#entries.set(key, { html, tags, until_ms, bytes, isUsed: false });
     this.#bytes += bytes;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= this.#bytesMax) return;
-      this.#remove(oldest);
-    }
+    this.#makeRoom();
   }
 
   /** Drops the HTML with the tag, or all of it. Returns the number of dropped entries. */
@@ -75,6 +74,20 @@ export class HtmlCache {
       dropped += 1;
     }
     return dropped;
+  }
+
+  /** Drops entries until the bytes are within the limit. One that was used goes behind all others once. */
+  #makeRoom(): void {
+    for (const [key, entry] of this.#entries) {
+      if (this.#bytes <= this.#bytesMax) return;
+      if (entry.isUsed) {
+        entry.isUsed = false;
+        this.#entries.delete(key);
+        this.#entries.set(key, entry);
+      } else {
+        this.#remove(key);
+      }
+    }
   }
 
   #remove(key: string): void {

@@ -82,6 +82,15 @@ function htmlOf(
     : accepted(component, html, bytesMax);
 }
 
+/** First part of a component's keys. */
+interface Prefix {
+  readonly slots: readonly string[];
+  readonly hydrated: string;
+  readonly static: string;
+}
+
+/** Prefixes by component, those of the slots that it was used with last. */
+const prefixes = new WeakMap<Component, Prefix>();
 /** Numbers by component. */
 const numbers = new WeakMap<Component, number>();
 let count = 0;
@@ -107,7 +116,20 @@ class ContextOfAnyPlace implements RenderContext {
 function cacheKey(component: Component, props: Props, context: RenderContext): string | undefined {
   const key = component.settings.cacheKey?.(props);
   if (key === undefined) return undefined;
-  return JSON.stringify([numberOf(component), context.isStatic ?? false, context.slots.names, key]);
+  const prefix = prefixOf(component, context.slots.names);
+  return (context.isStatic === true ? prefix.static : prefix.hydrated) + String(key);
+}
+
+/** A number, a letter and JSON, at whose end the component's own key begins: no two prefixes begin alike. */
+function prefixOf(component: Component, slots: readonly string[]): Prefix {
+  let prefix = prefixes.get(component);
+  if (prefix?.slots !== slots) {
+    const number = numberOf(component);
+    const names = JSON.stringify(slots);
+    prefix = { slots, hydrated: `${number}h${names}`, static: `${number}s${names}` };
+    prefixes.set(component, prefix);
+  }
+  return prefix;
 }
 
 /** Components of two registries, or of two builds in development, may share a queue and a name, but not their HTML. */

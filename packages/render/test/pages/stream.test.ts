@@ -66,6 +66,39 @@ void test('head and early boxes are sent while a later box waits', async () => {
   assert.ok(!read.so.includes('Slow comes'));
 });
 
+void test('a function makes the end of the body when all boxes are there, and one that throws costs no box', async () => {
+  for (const fill of ['in-order', 'as-ready'] as const) {
+    const registry = registryForTests();
+    const gate = gates(registry);
+    gate.add('Slow');
+    const told: string[] = [];
+    const pages = createPages({
+      registry,
+      assets: { runtime: '/runtime.js', components: {} },
+      onError: (error) => told.push(error.message),
+    });
+    const tree = { boxes: [{ component: 'Text', props: { title: 'early' } }, { component: 'Slow' }] };
+    let isSlowThere = false;
+    const bodyEnd = (): string => `<footer>${isSlowThere}</footer>`;
+    const body = streamOf(await pages.render(tree, {}, { fill, document: { bodyEnd } }));
+    const read = { so: '' };
+    await readUntil(body, '<p>early</p>', read);
+    isSlowThere = true;
+    gate.open('Slow');
+    await readUntil(body, '</html>', read);
+    assert.match(read.so, /Slow is here[^]*<footer>true<\/footer><\/body>/, fill);
+    const alone = { boxes: [{ component: 'Text', props: { title: 'alone' } }] };
+    const fail = (): string => {
+      throw new Error('no end');
+    };
+    const broken = streamOf(await pages.render(alone, {}, { fill, document: { bodyEnd: fail } }));
+    const rest = { so: '' };
+    await readUntil(broken, '</html>', rest);
+    assert.match(rest.so, /<p>alone<\/p>[^]*<\/body>/, fill);
+    assert.deepEqual(told, ['no end']);
+  }
+});
+
 void test('boxes that wait leave places that are filled in the order in which they are ready', async () => {
   const registry = registryForTests();
   const gate = gates(registry);

@@ -8,6 +8,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
 import { createElement, use } from 'react';
 import * as server from 'react-dom/server';
+import type { RenderContext } from '../../src/adapters/adapter.js';
 import { react } from '../../src/adapters/react.js';
 import { createTaskQueue } from '../../src/tasks/queue.js';
 import { component, failed, job, rendered, viewJob } from '../support/components.js';
@@ -362,6 +363,32 @@ void test('a component with a cache key renders once for each key, with the id o
   assert.deepEqual(await html('none', 'b4'), ['<i id="b4-x">none</i>', false]);
   assert.deepEqual(await html('none', 'b5'), ['<i id="b5-x">none</i>', false]);
   assert.equal(renders, 4);
+});
+
+void test('HTML under a key is that of one component, of its slots, and of a form', async () => {
+  const queue = createTaskQueue();
+  const named = (name: string) =>
+    component(
+      name,
+      (_: { key: string }, { isStatic, slots }: RenderContext) =>
+        `${name} ${String(isStatic)} ${slots.names.join()}`,
+      { cacheKey: ({ key }) => String(key) },
+    );
+  const views = [named('One'), named('Two')];
+  for (const pass of ['made', 'cached']) {
+    // Some look like the first part of another key.
+    for (const key of ['', 'k', '["a"]', '1h[]']) {
+      for (const view of views) {
+        for (const names of [[], ['a'], ['a', 'b'], ['b']]) {
+          for (const isStatic of [true, false]) {
+            const context = { id: 'b', isStatic, slots: { names, html: () => '' } };
+            const { html } = rendered(await queue.run(job(view, { key }, { context })));
+            assert.equal(html, `${view.name} ${String(isStatic)} ${names.join()}`, `${pass} ${key}`);
+          }
+        }
+      }
+    }
+  }
 });
 
 void test('no listener stays on a signal that outlives its pages', async () => {
