@@ -73,6 +73,7 @@ class Batch<Data> {
 }
 
 export class Run<Data> implements Visitor, Broken {
+  readonly asksBranches = false;
   readonly graph: Branch = newBranch();
   readonly #core: Core<Data>;
   readonly #context: RequestContext<Data>;
@@ -574,6 +575,8 @@ interface Broken {
 
 /** Search for paths without a value, through references that are known. */
 class Search implements Visitor {
+  // A path that is asked as a value may have become a branch on behalf of others.
+  readonly asksBranches = true;
   readonly #referencesMax: number;
   readonly #given: Given | undefined;
   readonly #broken: Broken;
@@ -626,6 +629,7 @@ class Search implements Visitor {
 
 /** Writes a value wherever paths have none. */
 class Filling implements Visitor {
+  readonly asksBranches = false;
   readonly #leaf: Leaf;
 
   constructor(leaf: Leaf) {
