@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { seed } from '../../../../tests/support/chance.js';
 import { Router, type RouteDefinition, type RouteParts } from '../../src/router/index.js';
 import type { PathSet } from '../../src/types.js';
@@ -98,7 +98,7 @@ function routesOf(
     const definition: RouteDefinition = {
       route: text,
       get: (match) => {
-        const paths = singles([match as unknown as PathSet]);
+        const paths = singles([match]);
         for (const one of paths) {
           // A reference that was given is known; a handler is asked again for paths below a branch.
           if (isRef(firstOn(graph, one)?.value)) asked.push(`${text} ${one.join('/')}`);
@@ -122,7 +122,7 @@ function answerTo(graph: Tree, paths: readonly Path[], form: string): RouteParts
     const found = firstOn(graph, one);
     if (found === undefined) return undefined;
     return isValue(found.value) ? found : { jsonGraph: graph };
-  }) as RouteParts;
+  });
 }
 
 function late(answer: RouteParts, turns: number): RouteParts | Promise<RouteParts> {
@@ -177,7 +177,7 @@ for (const everything of ['a route for all keys', 'a data source for unhandled p
           onError: () => undefined,
           ...(isRoute ? {} : { unhandled: sourceOf(graph) }),
         });
-        check(graph, sent(await router.get(paths as PathSet[])), paths as PathSet[]);
+        check(graph, sent(await router.get(paths)), paths);
         assert.deepEqual(
           asked.filter((one, index) => asked.indexOf(one) !== index),
           [],
@@ -195,7 +195,7 @@ void test('the parts of a stream have each value once, and together the values o
       const router = new Router(routesOf(graph, [...all, '[{keys}]'], how, []), { onError: () => undefined });
       const whole = empty();
       const seen = new Set<string>();
-      for await (const part of router.stream(paths as PathSet[])) {
+      for await (const part of router.stream(paths)) {
         const graphOfPart = sent(part);
         for (const one of singles(part.paths ?? [])) {
           const name = one.join('/');
@@ -207,7 +207,7 @@ void test('the parts of a stream have each value once, and together the values o
         }
         merge(whole, graphOfPart);
       }
-      check(graph, whole, paths as PathSet[]);
+      check(graph, whole, paths);
     }),
     runs,
   );
