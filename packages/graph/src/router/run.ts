@@ -24,6 +24,7 @@ import { Outputs, singles, writeAt, type Refusing } from './outputs.js';
 import type { Authorization, Route, RouteOutput, RouteParts } from './route.js';
 import { joined, overlaps, pathSetOf, split, type Keys, type PlainKey, type Sets } from './sets.js';
 import type { RouteEvent } from './stats.js';
+import type { OnPart } from './parts.js';
 import { matchedPath } from './syntax.js';
 import type { Method, Piece, Trie } from './trie.js';
 
@@ -49,9 +50,6 @@ export interface Core<Data> {
   readonly onError: (error: unknown, place: { readonly route: string; readonly method: Method }) => void;
   readonly onRoute: ((event: RouteEvent) => void) | undefined;
 }
-
-/** Called with paths whose values have come. */
-export type OnPart = (part: Envelope) => void;
 
 /** Paths of one route that are asked for together. */
 class Batch<Data> {
