@@ -98,7 +98,7 @@ export class Requests {
     this.#batches.delete(pace);
     if (request.readers.size === 0) return;
     for (const paths of request.readers.values()) request.asked.addAll(paths);
-    request.sentAt = this.#root.cache.version;
+    request.sentAt = this.#root.cache.moment;
     this.#inFlight.add(request);
     void this.#take(request);
   }
