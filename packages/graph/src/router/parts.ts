@@ -44,7 +44,7 @@ export class Parts implements AsyncIterableIterator<Envelope, undefined> {
     }
     const failure = this.#failure;
     this.#failure = undefined;
-    return failure === undefined ? Promise.resolve(DONE) : Promise.reject(failure.error as Error);
+    return failure === undefined ? Promise.resolve(DONE) : Promise.reject(failure.error);
   }
 
   return(): Promise<Result> {

@@ -177,7 +177,7 @@ export function joined(list: Sets[]): Sets[] {
     // Single paths were compared by uniting them.
     if (united.length === 1 || united.every(isSingle)) for (const sets of united) all.push(sets);
     else if (united.length <= PAIRS_MAX) all.push(...apart(united));
-    else for (const sets of collapsePaths(united as PathSet[])) all.push(sets.map(plainKeys));
+    else for (const sets of collapsePaths(united)) all.push(sets.map(plainKeys));
   }
   return all;
 }

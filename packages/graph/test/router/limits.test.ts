@@ -44,15 +44,8 @@ for (const [name, paths] of Object.entries(tooMany)) {
       code: 'SLU-GRAPH-PATHS',
     });
     await assert.rejects(router.call(['a', 'b'], [], [], paths as PathSet[]), { code: 'SLU-GRAPH-PATHS' });
-    await assert.rejects(
-      router
-        .stream(paths as PathSet[])
-        [Symbol.asyncIterator]()
-        .next(),
-      {
-        code: 'SLU-GRAPH-PATHS',
-      },
-    );
+    const parts = router.stream(paths as PathSet[])[Symbol.asyncIterator]();
+    await assert.rejects(parts.next(), { code: 'SLU-GRAPH-PATHS' });
     assert.equal(counts.calls, 0);
   });
 }
@@ -65,7 +58,7 @@ const malformed: Record<string, unknown> = {
   'a range without an end': [['a', { from: 0 }]],
   'a range of text': [['a', { from: '0', to: '9' }]],
   'a range of fractions': [['a', { from: 0.5, to: 2 }]],
-  'a range to infinity': [['a', { from: 0, to: 1e400 }]],
+  'a range to infinity': [['a', { from: 0, to: Infinity }]],
   'nothing as a key': [['a', undefined]],
   'a function as a key': [['a', () => 'b']],
   'the key that marks values': [['a', '$type']],
@@ -98,7 +91,7 @@ void test('empty key sets stand for no path, however many keys are beside them',
 
 void test('a key that stands in a request ten thousand times is asked for once', async () => {
   const { router, counts } = counted();
-  await router.get(Array.from({ length: 9_000 }, () => ['a', ['b', 'b']]).slice(0, 5_000) as PathSet[]);
+  await router.get(Array.from({ length: 9_000 }, () => ['a', ['b', 'b']]).slice(0, 5_000));
   assert.deepEqual(counts, { calls: 1, keys: 1 });
 });
 
