@@ -11,7 +11,7 @@ const HOPS = 64;
 
 /** Request whose answer is merged. */
 export interface Writer {
-  /** Positive for local writes, negative for reads and calls. */
+  /** Positive for local writes, negative for reads and calls, 0 for graphs that nobody waits for. */
   readonly id: number;
   /** Moment of the cache when the request was sent. */
   readonly sentAt: number;
@@ -321,7 +321,7 @@ export class Cache {
       node.setAt = this.nextMoment();
       node.setBy = writer.id;
     }
-    if (!writer.isOnce && !this.isExpired(node)) return;
+    if (writer.id === 0 || (!writer.isOnce && !this.isExpired(node))) return;
     node.setBy = writer.id;
     this.fresh.add(node);
     writer.fresh.push(node);

@@ -120,7 +120,10 @@ export class Session {
     for (const request of reader.pending) {
       request.readers.delete(reader);
       const at = this.inFlight.indexOf(request);
-      if (request.readers.size === 0 && at >= 0) this.inFlight.splice(at, 1);
+      if (request.readers.size > 0 || at < 0) continue;
+      this.inFlight.splice(at, 1);
+      this.cache.drop(request);
+      this.cache.collect();
     }
     reader.pending.clear();
   }
@@ -139,6 +142,12 @@ export class Session {
   part(request: Request, envelope: Envelope): void {
     this.cache.merge(envelope, request);
     this.#advance(request, [...request.readers.keys()], false);
+  }
+
+  /** Takes an answer that comes at once. */
+  whole(request: Request, envelope: Envelope): void {
+    this.cache.merge(envelope, request);
+    this.end(request);
   }
 
   end(request: Request): void {
