@@ -88,6 +88,8 @@ export class Cache {
       parent.count -= 1;
       this.changed(parent, name);
     }
+    // Its values are not written yet, but who watches one of them is not registered at this branch.
+    if (parent.watchers !== null) this.watching.tell(parent, name);
     return this.#add(parent, name, BRANCH);
   }
 

@@ -364,7 +364,8 @@ export class Model {
   }
 
   /**
-   * Calls a listener after each change of values at path sets, or of the references that lead to them.
+   * Calls a listener after each change of values at path sets, or of the references that lead to them. Where a branch on the way appears,
+   * the listener may be called without such a change.
    *
    * @returns Function that ends this.
    */
@@ -528,7 +529,7 @@ function signalOptions(signal: AbortSignal | undefined): { readonly signal?: Abo
 
 function splitOptions(input: readonly (PathInput | CallOptions)[]): [PathInput[], CallOptions] {
   const last = input.at(-1);
-  const hasOptions = typeof last === 'object' && !Array.isArray(last);
+  const hasOptions = typeof last === 'object' && last !== null && !Array.isArray(last);
   return [(hasOptions ? input.slice(0, -1) : input) as PathInput[], hasOptions ? (last as CallOptions) : {}];
 }
 

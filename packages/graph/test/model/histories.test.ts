@@ -13,7 +13,7 @@ import type { Envelope, JsonGraph, Key, KeySet, Path, PathSet } from '../../src/
 import { check } from '../reference/property.js';
 import { pathText } from '../reference/reference.js';
 import { Server } from '../reference/server.js';
-import { type Call, type Outcome, outcomeOf, Session, type View } from '../reference/session.js';
+import { byName, type Call, type Outcome, outcomeOf, Session, type View } from '../reference/session.js';
 
 const HISTORIES = Number(process.env['SLUICE_GRAPH_HISTORIES'] ?? 10_000);
 const SEED = Number(process.env['SLUICE_GRAPH_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
@@ -161,7 +161,7 @@ const historyOf = (graphs: typeof wild, maxSize: fc.Arbitrary<number>): fc.Arbit
   });
 const history = fc.oneof(
   historyOf(wild, fc.constant(Infinity)),
-  historyOf(tame as typeof wild, fc.constantFrom(600, 1100, 2000)),
+  historyOf(tame, fc.constantFrom(600, 1100, 2000)),
 );
 
 interface Sent {
@@ -173,14 +173,14 @@ interface Sent {
 type Part = Envelope | 'end' | 'fail';
 
 /** What the data source rejects with. */
-class Failure {}
+const FAILURE = Symbol('failure');
 
 /** Answer of a data source that the history gives part by part. */
 async function* answering(sent: Sent): AsyncGenerator<Envelope> {
   for (;;) {
     const part = sent.parts.shift();
     if (part === 'end') return;
-    if (part === 'fail') throw new Failure();
+    if (part === 'fail') throw FAILURE;
     if (part !== undefined) yield part;
     else await new Promise<void>((resolve) => (sent.wake.call = resolve));
   }
@@ -228,7 +228,7 @@ class Run {
         set: (envelope) =>
           new Promise((resolve, reject) => {
             const end = (answer: Envelope | undefined): void =>
-              answer === undefined ? reject(new Failure()) : resolve(answer);
+              answer === undefined ? reject(FAILURE) : resolve(answer);
             this.#sets.push({ envelope, end });
           }),
         call: () => Promise.resolve(this.#answerToCall),
@@ -421,14 +421,14 @@ const textsOf = (sets: readonly PathSet[]): string[] =>
 
 function errorsOf(errors: readonly { readonly path: Path; readonly value: unknown }[]): Outcome {
   const byPath = new Map(errors.map(({ path: at, value }) => [pathText(at), value]));
-  return { is: 'errors', errors: [...byPath].sort() };
+  return { is: 'errors', errors: [...byPath].sort(byName) };
 }
 
 function rejection(error: unknown, abort?: AbortController): Outcome {
   if (error instanceof ReadErrors) return errorsOf(error.errors);
   if (error instanceof ReferenceLoopError) return { is: 'loop' };
   if (error instanceof UnansweredError) return { is: 'unanswered' };
-  if (error instanceof Failure) return { is: 'source' };
+  if (error === FAILURE) return { is: 'source' };
   if (abort?.signal.aborted === true) return { is: 'aborted' };
   throw error;
 }

@@ -424,7 +424,7 @@ export class ReferenceWrite {
   }
 
   rollBack(): void {
-    for (const { entry, value } of this.#own().reverse()) {
+    for (const { entry, value } of this.#own().toReversed()) {
       if (this.#cache.values.get(text(entry.pos)) !== value) continue;
       const { before, over } = entry;
       if (before.is === 'value') {

@@ -52,9 +52,13 @@ interface PendingSet extends Call {
   readonly envelope: Envelope;
 }
 
+/** Order of entries by their names. */
+export const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
+  one < other ? -1 : 1;
+
 export const outcomeOf = (found: Found): Outcome =>
   found.errors.size > 0
-    ? { is: 'errors', errors: [...found.errors].sort() }
+    ? { is: 'errors', errors: [...found.errors].sort(byName) }
     : { is: 'json', json: found.hasValue ? found.json : undefined };
 
 export class Session {
