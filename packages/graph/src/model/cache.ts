@@ -4,15 +4,16 @@ import type { Envelope, JsonGraph, Key, Path, PathSet, Primitive, Range, Sentine
 import { ReferenceLoopError } from './errors.js';
 import { isEqual, isOlder, isWire, readLeaf, timestampOf, wireOf } from './leaf.js';
 import { BRANCH, type Kind, NEVER, Node, pathOf, REF } from './node.js';
+import { Uses } from './uses.js';
 import { Watching } from './watch.js';
 
 const HOPS = 64;
 
 /** Request whose answer is merged. */
 export interface Writer {
-  /** Positive for local writes, negative for reads and calls. */
+  /** Positive for local writes, negative for reads and calls, 0 for graphs that nobody waits for. */
   readonly id: number;
-  /** Version of the cache when the request was sent. */
+  /** Moment of the cache when the request was sent. */
   readonly sentAt: number;
   /** Whether values are for those who wait, and are dropped when these have read them. */
   readonly isOnce: boolean;
@@ -44,12 +45,12 @@ export class Cache {
   readonly #options: CacheOptions;
   /** Grows with each change. */
   version = 0;
+  /** Number of local writes: what was asked for before a write has a smaller one. */
+  moment = 0;
   /** Bytes of all leaves. */
   bytes = 0;
-  /** Most recently and least recently used leaf. */
-  head: Node | null = null;
-  tail: Node | null = null;
-  /** Values with `$expires: 0` whose readers have not seen them yet. */
+  readonly #uses: Uses;
+  /** Values that had expired when they arrived, or are not to be kept, until their readers have read them. */
   readonly fresh = new Set<Node>();
   /** Where the last `follow` that returned nothing has ended. */
   readonly lost: Lost = { node: this.root, rest: [] };
@@ -57,43 +58,24 @@ export class Cache {
 
   constructor(options: CacheOptions) {
     this.#options = options;
+    this.#uses = new Uses(options.maxSize < Infinity);
+  }
+
+  nextMoment(): number {
+    this.moment += 1;
+    return this.moment;
+  }
+
+  /** Makes a leaf the most recently used. */
+  touch(node: Node): void {
+    this.#uses.touch(node);
   }
 
   /** Whether a leaf counts as absent. */
   isExpired(node: Node): boolean {
     const { expires } = node;
     if (expires === NEVER) return false;
-    return expires === 0 ? !this.fresh.has(node) : expires <= this.#options.now();
-  }
-
-  /** Makes a leaf the most recently used. */
-  promote(node: Node): void {
-    const { prev, next } = node;
-    if (prev === null) return;
-    prev.next = next;
-    if (next === null) this.tail = prev;
-    else next.prev = prev;
-    node.prev = null;
-    node.next = this.head;
-    (this.head as Node).prev = node;
-    this.head = node;
-  }
-
-  #link(node: Node): void {
-    node.next = this.head;
-    if (this.head === null) this.tail = node;
-    else this.head.prev = node;
-    this.head = node;
-  }
-
-  #unlink(node: Node): void {
-    const { prev, next } = node;
-    if (prev === null) this.head = next;
-    else prev.next = next;
-    if (next === null) this.tail = prev;
-    else next.prev = prev;
-    node.prev = null;
-    node.next = null;
+    return (expires === 0 || expires <= this.#options.now()) && !this.fresh.has(node);
   }
 
   /** Child for a write: a branch, in place of a leaf if there was one. */
@@ -106,6 +88,8 @@ export class Cache {
       parent.count -= 1;
       this.changed(parent, name);
     }
+    // Its values are not written yet, but who watches one of them is not registered at this branch.
+    if (parent.watchers !== null) this.watching.tell(parent, name);
     return this.#add(parent, name, BRANCH);
   }
 
@@ -139,8 +123,8 @@ export class Cache {
     const isNew = node === undefined;
     node ??= this.#add(parent, name, leaf.kind);
     const isSame = !isNew && node.kind === leaf.kind && isEqual(leaf.kind, node.value, leaf.value);
-    if (isNew) this.#link(node);
-    else this.promote(node);
+    if (isNew) this.#uses.leaves += 1;
+    this.#uses.touch(node);
     const size = leaf.size + name.length;
     this.bytes += size - node.size;
     node.size = size;
@@ -151,6 +135,7 @@ export class Cache {
     node.timestamp = leaf.timestamp;
     node.setAt = 0;
     node.setBy = 0;
+    if (this.fresh.size > 0) this.fresh.delete(node);
     if (!isSame) {
       node.target = null;
       this.changed(parent, name);
@@ -184,7 +169,7 @@ export class Cache {
       node.clear();
       return;
     }
-    this.#unlink(node);
+    this.#uses.leaves -= 1;
     this.bytes -= node.size;
     node.value = undefined;
     node.box = undefined;
@@ -196,7 +181,11 @@ export class Cache {
     const { maxSize, collectRatio } = this.#options;
     if (this.bytes <= maxSize) return;
     const goal = maxSize * collectRatio;
-    while (this.bytes > goal && this.tail !== null) this.remove(this.tail, true);
+    while (this.bytes > goal) {
+      const node = this.#uses.oldest();
+      if (node === undefined) return;
+      this.remove(node, true);
+    }
   }
 
   /**
@@ -221,7 +210,7 @@ export class Cache {
         this.lost.rest = [node.key];
         return undefined;
       }
-      this.promote(node);
+      this.#uses.touch(node);
       if (node.kind !== REF) return node;
       at = node;
     }
@@ -246,7 +235,7 @@ export class Cache {
         this.lost.rest = path.slice(depth);
         return undefined;
       }
-      this.promote(kid);
+      this.#uses.touch(kid);
       if (kid.kind !== REF) break;
       isDirect = false;
       const target = this.#follow(kid);
@@ -331,11 +320,10 @@ export class Cache {
     }
     const node = this.write(parent, key, wire);
     if (writer.id > 0) {
-      this.version += 1;
-      node.setAt = this.version;
+      node.setAt = this.nextMoment();
       node.setBy = writer.id;
     }
-    if (node.expires !== 0 && !writer.isOnce) return;
+    if (writer.id === 0 || (!writer.isOnce && !this.isExpired(node))) return;
     node.setBy = writer.id;
     this.fresh.add(node);
     writer.fresh.push(node);
@@ -360,8 +348,9 @@ export class Cache {
   }
 }
 
-/** Whether a local write made the node after the request was sent. */
+/** Whether a local write made the node, or one below it, after the request was sent. */
 function isNewer(node: Node, writer: Writer): boolean {
+  if (node.kind === BRANCH) return kidsOf(node).some((kid) => isNewer(kid, writer));
   return node.setAt > writer.sentAt && node.setBy !== writer.id;
 }
 

@@ -40,7 +40,7 @@ export function nodeOf(json: unknown): Node | undefined {
 }
 
 /** Sets a property, also one that plain assignment would take for the prototype. */
-export function put(json: Json, key: string | number, value: unknown): void {
+export function put(json: Json, key: string, value: unknown): void {
   if (key === '__proto__')
     Object.defineProperty(json, key, { value, configurable: true, enumerable: true, writable: true });
   else json[key] = value;

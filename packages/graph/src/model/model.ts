@@ -12,6 +12,7 @@ import type {
   PathSet,
   PathValue,
 } from '../types.js';
+import type { Writer } from './cache.js';
 import { type Json, nodeOf } from './json.js';
 import { isWire } from './leaf.js';
 import { BRANCH, type Node, pathOf } from './node.js';
@@ -329,7 +330,7 @@ export class Model {
     const base = this.getPath();
     const writer = {
       id: this.#root.nextAnswerId(),
-      sentAt: cache.version,
+      sentAt: cache.moment,
       isOnce: false,
       fresh: [] as Node[],
     };
@@ -342,6 +343,7 @@ export class Model {
     );
     const paths: PathSet[] = [];
     await this.#take(answer, signal, (envelope) => {
+      // An answer that drops values makes those in flight old.
       if ((envelope.invalidated?.length ?? 0) > 0) this.#root.requests?.outdate();
       cache.merge(envelope, writer);
       for (const pathSet of envelope.paths ?? [])
@@ -349,10 +351,17 @@ export class Model {
       this.#root.tell();
     });
     limitPaths(paths, this.#root.maxPaths);
-    const read = this.#readNow(paths);
-    cache.drop(writer);
-    this.#root.settle();
-    return this.#envelope(read);
+    return this.#envelope(this.#finish(paths, writer));
+  }
+
+  /** Reads what an answer has brought, and drops what was to be read once. */
+  #finish(pathSets: readonly PathSet[], writer: Writer): Read {
+    try {
+      return this.#readNow(pathSets);
+    } finally {
+      this.#root.cache.drop(writer);
+      this.#root.settle();
+    }
   }
 
   /** Drops what the cache holds at path sets, and below them. Answers on their way are given to their readers, and not cached. */
@@ -375,7 +384,8 @@ export class Model {
   }
 
   /**
-   * Calls a listener after each change of values at path sets, or of the references that lead to them.
+   * Calls a listener after each change of values at path sets, or of the references that lead to them. Where a branch on the way appears,
+   * the listener may be called without such a change.
    *
    * @returns Function that ends this.
    */
@@ -449,11 +459,14 @@ export class Model {
     try {
       for (const [at, { value }] of values.entries())
         write.set(this.#startOfWrite(), pathSets[at] as PathSet, value);
-    } finally {
-      if (!isSent) this.#root.settle();
+    } catch (error) {
+      write.rollBack();
+      this.#root.settle();
+      throw error;
     }
     const envelope = isSent ? write.envelope() : undefined;
-    if (isSent) this.#root.settle();
+    if (envelope === undefined) this.#root.tell();
+    else this.#root.settle();
     if (envelope !== undefined && source?.set !== undefined) {
       try {
         const answer = source.set(envelope, signalOptions(signal));
@@ -469,10 +482,7 @@ export class Model {
       }
       write.confirm();
     }
-    const read = this.#readNow(pathSets);
-    cache.drop(write);
-    this.#root.settle();
-    return read;
+    return this.#finish(pathSets, write);
   }
 
   #startOfWrite(): Node {
@@ -503,6 +513,7 @@ export class Model {
       }
     } catch (error) {
       void envelopes.return(undefined).catch(() => undefined);
+      this.#root.settle();
       throw error;
     } finally {
       aborted?.end();
@@ -538,7 +549,7 @@ function signalOptions(signal: AbortSignal | undefined): { readonly signal?: Abo
 
 function splitOptions(input: readonly (PathInput | CallOptions)[]): [PathInput[], CallOptions] {
   const last = input.at(-1);
-  const hasOptions = typeof last === 'object' && !Array.isArray(last);
+  const hasOptions = typeof last === 'object' && last !== null && !Array.isArray(last);
   return [(hasOptions ? input.slice(0, -1) : input) as PathInput[], hasOptions ? (last as CallOptions) : {}];
 }
 

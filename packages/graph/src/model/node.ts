@@ -38,13 +38,12 @@ export class Node {
   timestamp = 0;
   /** Bytes of a leaf. */
   size = 0;
-  /** Version of the last local write here or, for a branch, below it. Infinity while the write waits for the data source. */
+  /** Moment of the last local write of a leaf. Infinity while the write waits for the data source. */
   setAt = 0;
   /** Id of the last local write here. */
   setBy = 0;
-  /** Neighbours in the order of use: `prev` was used later. */
-  prev: Node | null = null;
-  next: Node | null = null;
+  /** Time of the last use of a leaf, by the count of uses. */
+  used = 0;
   /** Where a reference leads, as last found. Only to be used while that is live. */
   target: Node | null = null;
   /** Subscriptions to children, by key. */

@@ -1,11 +1,11 @@
 /** Walk of path sets over the cache: builds JSON, and notes what is missing. */
-import { boundsOf } from '../paths/index.js';
+import { countKeys } from '../paths/index.js';
 import type { Key, KeySet, PathSet, Range } from '../types.js';
 import type { Cache } from './cache.js';
 import type { PathErrorValue } from './errors.js';
 import { type Json, jsonOf, nodeOf, put } from './json.js';
 import { boxOf } from './leaf.js';
-import { BRANCH, ERROR, NEVER, type Node, pathOf, REF } from './node.js';
+import { ATOM, BRANCH, ERROR, NEVER, type Node, pathOf, REF } from './node.js';
 
 /** One read of path sets. */
 export class Read {
@@ -34,87 +34,121 @@ export class Read {
    */
   run(pathSets: readonly PathSet[], start: Node): this {
     this.json = jsonOf(start);
-    for (const pathSet of pathSets) if (pathSet.length > 0) this.#walk(start, pathSet, 0, this.json);
+    for (const pathSet of pathSets) if (pathSet.length > 0) this.#walk(start, pathSet, 0, this.json, false);
     if (this.#expired !== undefined)
       for (const node of this.#expired) if (node.isLive) this.#cache.remove(node, true);
     return this;
   }
 
-  #walk(node: Node, path: PathSet, depth: number, json: Json): void {
+  #walk(node: Node, path: PathSet, depth: number, json: Json, isNew: boolean): void {
     const keySet = path[depth] as KeySet;
-    if (typeof keySet !== 'object' || keySet === null) {
-      this.#step(node, path, depth, keySet as string, json);
-    } else if (Array.isArray(keySet)) {
+    if (typeof keySet !== 'object' || keySet === null)
+      this.#step(node, path, depth, keySet as string, json, isNew);
+    else if (!Array.isArray(keySet)) this.#range(node, path, depth, keySet, json, isNew);
+    else {
+      // A key may stand twice in a list.
       const parts = keySet as readonly (Key | Range)[];
+      const isOnly = isNew && parts.length === 1;
       for (let at = 0; at < parts.length; at += 1) {
         const part = parts[at] as Key | Range;
-        if (typeof part === 'object' && part !== null) this.#range(node, path, depth, part, json);
-        else this.#step(node, path, depth, part as string, json);
+        if (typeof part === 'object' && part !== null) this.#range(node, path, depth, part, json, isOnly);
+        else this.#step(node, path, depth, part as string, json, isOnly);
       }
-    } else this.#range(node, path, depth, keySet, json);
+    }
   }
 
-  #range(node: Node, path: PathSet, depth: number, range: Range, json: Json): void {
-    const { from, to } = boundsOf(range);
-    for (let key = from; key <= to; key += 1) this.#step(node, path, depth, key, json);
+  #range(node: Node, path: PathSet, depth: number, range: Range, json: Json, isNew: boolean): void {
+    const { from = 0, to = from + (range.length as number) - 1 } = range;
+    const { kids } = node;
+    for (let key = from; key <= to; key += 1) {
+      const kid = kids[key];
+      if (kid === undefined) {
+        this.#miss(node, [key], path, depth);
+        continue;
+      }
+      const value = this.#take(kid, path, depth, key, json, isNew);
+      // Stored here and not in put(), as the store of an element is fast where it sees nothing else.
+      if (value !== undefined) json[key] = value;
+    }
   }
 
-  #step(node: Node, path: PathSet, depth: number, key: string | number, json: Json): void {
-    let kid = node.kids[key];
+  #step(node: Node, path: PathSet, depth: number, key: string, json: Json, isNew: boolean): void {
+    const kid = node.kids[key];
     if (kid === undefined) {
       this.#miss(node, [key], path, depth);
       return;
+    }
+    const value = this.#take(kid, path, depth, key, json, isNew);
+    if (value !== undefined) put(json, key, value);
+  }
+
+  /** What JSON holds for a child, undefined for nothing. `isNew`: whether nothing can be there for its key. */
+  #take(
+    child: Node,
+    path: PathSet,
+    depth: number,
+    key: string | number,
+    json: Json,
+    isNew: boolean,
+  ): unknown {
+    let kid = child;
+    if (kid.kind === ATOM && kid.expires === NEVER && !this.#isBoxed) {
+      this.#cache.touch(kid);
+      if (kid.value !== undefined) this.hasValue = true;
+      return kid.value;
     }
     this.#keys[depth] = key;
     const isLast = depth === path.length - 1;
     if (kid.kind !== BRANCH) {
       if (kid.expires !== NEVER && this.#cache.isExpired(kid)) {
         (this.#expired ??= []).push(kid);
-        this.#miss(node, [key], path, depth);
-        return;
+        this.#miss(kid.parent as Node, [key], path, depth);
+        return undefined;
       }
-      this.#cache.promote(kid);
+      this.#cache.touch(kid);
       if (kid.kind === REF && !isLast) {
-        kid = this.#cache.follow(kid);
-        if (kid === undefined) {
+        const target = this.#cache.follow(kid);
+        if (target === undefined) {
           const { node: deepest, rest } = this.#cache.lost;
           this.#miss(deepest, rest, path, depth);
-          return;
+          return undefined;
         }
+        kid = target;
       }
-      if (kid.kind !== BRANCH) {
-        this.#emit(kid, depth, key, json);
-        return;
-      }
+      if (kid.kind !== BRANCH) return this.#valueOf(kid, depth, key, json);
     }
-    if (isLast) return;
-    if (path[depth + 1] === null && depth + 2 === path.length) return;
-    let inner = json[key] as Json | undefined;
-    if (inner === undefined || nodeOf(inner) === undefined) put(json, key, (inner = jsonOf(kid)));
-    this.#walk(kid, path, depth + 1, inner);
+    if (isLast || (path[depth + 1] === null && depth + 2 === path.length)) return undefined;
+    const old = isNew ? undefined : (json[key] as Json | undefined);
+    const isOld = old !== undefined && nodeOf(old) !== undefined;
+    const inner = isOld ? old : jsonOf(kid);
+    this.#walk(kid, path, depth + 1, inner, !isOld);
+    return inner;
   }
 
-  #emit(node: Node, depth: number, key: string | number, json: Json): void {
+  #valueOf(node: Node, depth: number, key: string | number, json: Json): unknown {
+    const { kind } = node;
+    if (kind === ERROR && !this.#takesErrors) {
+      this.errors.push({
+        path: this.#keys.slice(0, depth + 1),
+        value: this.#isBoxed ? boxOf(node) : node.value,
+      });
+      return undefined;
+    }
     if (this.#isBoxed) {
-      if (node.kind === ERROR && !this.#takesErrors) this.#fail(depth, boxOf(node));
-      else if (node.kind !== REF || nodeOf(json[key]) === undefined) this.#put(json, key, boxOf(node));
-      return;
+      // A reference that another path set went through.
+      if (kind === REF && nodeOf(json[key]) !== undefined) return undefined;
+      this.hasValue = true;
+      return boxOf(node);
     }
-    if (node.kind === REF) return;
-    if (node.kind === ERROR && !this.#takesErrors) this.#fail(depth, node.value);
-    else if (node.value !== undefined) this.#put(json, key, node.value);
-  }
-
-  #put(json: Json, key: string | number, value: unknown): void {
-    put(json, key, value);
+    if (kind === REF || node.value === undefined) return undefined;
     this.hasValue = true;
-  }
-
-  #fail(depth: number, value: unknown): void {
-    this.errors.push({ path: this.#keys.slice(0, depth + 1), value });
+    return node.value;
   }
 
   #miss(deepest: Node, keys: readonly Key[], path: PathSet, depth: number): void {
-    this.missing.push([...pathOf(deepest), ...keys, ...path.slice(depth + 1)]);
+    const rest = path.slice(depth + 1);
+    // A key set without keys asks for nothing.
+    if (rest.every((keySet) => countKeys(keySet) > 0))
+      this.missing.push([...pathOf(deepest), ...keys, ...rest]);
   }
 }

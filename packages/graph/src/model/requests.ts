@@ -86,8 +86,11 @@ export class Requests {
 
   /** Takes a reader from a request, which is aborted if it was the last. */
   leave(request: Request, reader: Reader): void {
-    if (!request.readers.delete(reader) || request.readers.size > 0) return;
-    if (this.#inFlight.delete(request)) request.abort.abort();
+    if (!request.readers.delete(reader) || request.readers.size > 0 || !this.#inFlight.delete(request))
+      return;
+    request.abort.abort();
+    this.#root.cache.drop(request);
+    this.#root.settle();
   }
 
   /** Values of requests in flight are read once and not kept, and no reader joins these any more. */
@@ -99,7 +102,7 @@ export class Requests {
     this.#batches.delete(pace);
     if (request.readers.size === 0) return;
     for (const paths of request.readers.values()) request.asked.addAll(paths);
-    request.sentAt = this.#root.cache.version;
+    request.sentAt = this.#root.cache.moment;
     this.#inFlight.add(request);
     void this.#take(request);
   }
@@ -108,11 +111,16 @@ export class Requests {
     const { signal } = request.abort;
     try {
       const answer = this.#source.get(request.asked.pathSets(), { signal });
-      for await (const envelope of envelopesOf(answer)) {
-        if (signal.aborted) return;
-        this.#root.cache.merge(envelope, request);
-        for (const reader of Array.from(request.readers.keys())) reader.advance(request, false);
-        this.#root.tell();
+      if (Symbol.asyncIterator in answer) {
+        for await (const envelope of answer) {
+          if (signal.aborted) return;
+          this.#root.cache.merge(envelope, request);
+          for (const reader of Array.from(request.readers.keys())) reader.advance(request, false);
+          this.#root.tell();
+        }
+      } else {
+        const envelope = await answer;
+        if (!signal.aborted) this.#root.cache.merge(envelope, request);
       }
       if (!signal.aborted) this.#end(request, (reader) => reader.advance(request, true));
     } catch (error) {

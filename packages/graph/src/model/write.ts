@@ -1,5 +1,5 @@
 /** Local writes: through references, and back if the data source refuses them. */
-import { collapsePaths, keysOf } from '../paths/index.js';
+import { collapsePaths, countKeys, keysOf } from '../paths/index.js';
 import type { Envelope, GraphValue, JsonGraph, Key, Path, PathSet, Primitive, Sentinel } from '../types.js';
 import type { Cache, Writer } from './cache.js';
 import { isOlder, timestampOf, wireOf } from './leaf.js';
@@ -25,8 +25,7 @@ export class Write implements Writer {
   readonly id: number;
   readonly isOnce = false;
   readonly fresh: Node[] = [];
-  /** Version of the cache after the write. */
-  sentAt = 0;
+  readonly sentAt: number;
   readonly #cache: Cache;
   /** Whether the data source has yet to answer. */
   readonly #waits: boolean;
@@ -37,6 +36,7 @@ export class Write implements Writer {
     this.#cache = cache;
     this.id = id;
     this.#waits = waits;
+    this.sentAt = cache.nextMoment();
   }
 
   /**
@@ -45,16 +45,15 @@ export class Write implements Writer {
    * @throws ReferenceLoopError where references lead to each other.
    */
   set(start: Node, pathSet: PathSet, value: GraphValue | object): void {
-    if (pathSet.length === 0) return;
+    // A set without paths must leave no branches behind.
+    if (pathSet.length === 0 || !pathSet.every((keySet) => countKeys(keySet) > 0)) return;
     this.#walk(start, pathSet, 0, value as Sentinel | Primitive | undefined);
-    this.sentAt = this.#cache.version;
   }
 
   #walk(node: Node, pathSet: PathSet, depth: number, wire: Sentinel | Primitive | undefined): void {
     const isLast = depth === pathSet.length - 1;
     const followsLast = depth === pathSet.length - 2 && pathSet[depth + 1] === null;
     for (const key of keysOf(pathSet[depth] as Key)) {
-      this.#over = undefined;
       if (isLast) this.#write(node, key, wire);
       else if (followsLast) {
         const [parent, name] = this.#placeOf(node, key);
@@ -86,7 +85,7 @@ export class Write implements Writer {
   #enter(parent: Node, key: Key): Node {
     const old = parent.kids[String(key)];
     if (old !== undefined && old.kind !== BRANCH) {
-      const isKept = this.#waits && !this.#cache.isExpired(old) && old.setAt !== Infinity;
+      const isKept = !this.#cache.isExpired(old) && old.setAt !== Infinity;
       if (isKept) this.#over = { path: pathOf(old), wire: wireOf(old) };
     }
     return this.#cache.enter(parent, key);
@@ -96,16 +95,16 @@ export class Write implements Writer {
     const old = parent.kids[String(key)];
     const isThere = old !== undefined && (old.kind === BRANCH || !this.#cache.isExpired(old));
     if (isThere && isOlder(timestampOf(wire), old.timestamp)) {
-      this.#cache.promote(old);
+      this.#cache.touch(old);
       return;
     }
     const mine = old === undefined ? undefined : this.#entries.get(old);
-    const before = mine?.before ?? (isThere && this.#waits ? this.#beforeOf(old) : NOTHING);
+    const before = mine?.before ?? (isThere ? this.#beforeOf(old) : NOTHING);
     const leaf = this.#cache.write(parent, key, wire);
-    this.#entries.set(leaf, { leaf, before, over: mine === undefined ? this.#over : mine.over });
-    leaf.setAt = this.#waits ? Infinity : this.#cache.version;
+    const over = this.#over !== undefined && isBelow(leaf, this.#over.path) ? this.#over : undefined;
+    this.#entries.set(leaf, { leaf, before, over: mine === undefined ? over : mine.over });
+    leaf.setAt = this.#waits ? Infinity : this.sentAt;
     leaf.setBy = this.id;
-    for (let at = leaf.parent; at !== null; at = at.parent) at.setAt = this.#cache.version;
   }
 
   /** State to return to. A value whose own write is not answered yet is none. */
@@ -120,7 +119,7 @@ export class Write implements Writer {
     if (leaves.length === 0) return undefined;
     const jsonGraph: JsonGraph = Object.create(null) as JsonGraph;
     const paths = leaves.map(({ leaf }) => pathOf(leaf));
-    for (const { leaf } of leaves) nest(jsonGraph, pathOf(leaf), wireOf(leaf) ?? { $type: 'atom' });
+    for (const { leaf } of leaves) nest(jsonGraph, pathOf(leaf), wireOf(leaf));
     return { jsonGraph, paths: collapsePaths(paths, Infinity) };
   }
 
@@ -130,9 +129,8 @@ export class Write implements Writer {
 
   /** Ends the wait for the data source: the values are as it has answered. */
   confirm(): void {
-    const { version } = this.#cache;
-    for (const { leaf } of this.#own()) leaf.setAt = version + 1;
-    this.#cache.version += 1;
+    const moment = this.#cache.nextMoment();
+    for (const { leaf } of this.#own()) leaf.setAt = moment;
   }
 
   /** Restores what was there before, but for what was written again since. */
@@ -151,13 +149,23 @@ export class Write implements Writer {
   }
 
   #restore(path: Path, value: JsonGraph | GraphValue): void {
-    const found: Node[] = [];
-    this.#cache.find(path, found);
-    if (found.length > 0) return;
+    let node = this.#cache.root;
+    for (const key of path) {
+      const kid = node.kids[String(key)];
+      if (kid === undefined) break;
+      if (kid.kind !== BRANCH) return;
+      node = kid;
+    }
+    if (pathOf(node).length === path.length) return;
     const jsonGraph: JsonGraph = Object.create(null) as JsonGraph;
-    nest(jsonGraph, path, value ?? { $type: 'atom' });
+    nest(jsonGraph, path, value);
     this.#cache.merge({ jsonGraph }, { id: 0, sentAt: Infinity, isOnce: false, fresh: [] });
   }
+}
+
+function isBelow(leaf: Node, path: Path): boolean {
+  const own = pathOf(leaf);
+  return own.length > path.length && path.every((key, at) => own[at] === key);
 }
 
 /** Puts a value into a graph whose branches have no prototype. */
@@ -165,5 +173,6 @@ function nest(graph: JsonGraph, path: Path, value: JsonGraph | GraphValue): void
   let branch = graph as Record<string, JsonGraph | GraphValue>;
   for (const key of path.slice(0, -1))
     branch = (branch[String(key)] ??= Object.create(null) as JsonGraph) as typeof branch;
-  branch[String(path.at(-1))] = value;
+  // Undefined is not written in JSON.
+  branch[String(path.at(-1))] = value === undefined ? { $type: 'atom' } : value;
 }

@@ -68,16 +68,15 @@ function countOf(pathSet: PathSet): number {
 
 /** Steps that a walk of a path set takes at most at one depth: an empty key set at the end does not make the walk short. */
 function widthOf(pathSet: PathSet): number {
-  let [width, widest] = [1, 1];
-  for (const keySet of pathSet) {
-    width *= isSingle(keySet) ? 1 : countKeys(keySet);
-    widest = Math.max(widest, width);
+  let width = 1;
+  let widest = 1;
+  for (let at = 0; at < pathSet.length; at += 1) {
+    const keySet = pathSet[at] as KeySet;
+    if (typeof keySet !== 'object' || keySet === null) continue;
+    width *= countKeys(keySet);
+    if (width > widest) widest = width;
   }
   return widest;
-}
-
-function isSingle(keySet: KeySet): boolean {
-  return typeof keySet !== 'object' || keySet === null;
 }
 
 /**

@@ -26,8 +26,8 @@ export function isRange(part: unknown): part is Range {
  * @throws PathError if the range has neither `to` nor `length`, or a bound that is no safe integer of at least 0.
  */
 export function boundsOf(range: Range): Bounds {
-  const { from = 0, to = range.length === undefined ? undefined : from + range.length - 1 } = range;
-  if (to === undefined || !Number.isSafeInteger(to) || to < -1 || !Number.isSafeInteger(from) || from < 0)
+  const { from = 0, to = from + (range.length ?? Number.NaN) - 1 } = range;
+  if (!Number.isSafeInteger(to) || to < -1 || !Number.isSafeInteger(from) || from < 0)
     throw new PathError(`Range ${JSON.stringify(range)} needs integers of at least 0, and "to" or "length"`);
   return { from, to };
 }

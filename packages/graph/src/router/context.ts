@@ -1,12 +1,15 @@
 /** Context that the handlers of one request share: the app's data, a signal, and loaders. It must not know routes. */
-import { createLoader, type BatchFunction, type Loader } from './loader.js';
+import { createLoader, type Loader } from './loader.js';
+
+/** Values in the order of the keys, or by key. */
+export type LoadedValues = readonly unknown[] | { get(key: never): unknown };
 
 /** Functions that load values by key, by name. Each gets a list of keys and the request's context. */
 export interface LoaderFunctions<Data> {
   readonly [name: string]: (
     keys: readonly never[],
     context: RouteContext<Data>,
-  ) => ReturnType<BatchFunction<never, unknown>>;
+  ) => LoadedValues | Promise<LoadedValues>;
 }
 
 /** Circumstances of one request. */

@@ -2,6 +2,7 @@
 import type { Envelope, JsonGraph } from '../types.js';
 import {
   asJsonGraph,
+  branchAt,
   isLeaf,
   isRef,
   Merge,
@@ -28,6 +29,7 @@ export class Given {
       for (const sets of list) {
         this.#merge.graph(this.#values, message, sets);
         walk(this.#values, sets, {
+          asksBranches: false,
           missing: () => undefined,
           through: (ref, _branch, _key, whole, step) => {
             if (ref.value.length + whole.length - step - 1 <= depthMax) next.push(targetOf(ref, whole, step));
@@ -60,9 +62,8 @@ export class Given {
     const { length } = target;
     let to = this.#values;
     for (const step of target.slice(0, length - suffixLength) as PlainKey[]) {
-      let next = to[step];
-      if (next === undefined) next = to[step] = newBranch();
-      else if (isLeaf(next)) return;
+      const next = branchAt(to, step);
+      if (next === undefined) return;
       to = next;
     }
     if (to !== from) copy(from, to, target.slice(length - suffixLength), 0);

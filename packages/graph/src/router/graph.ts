@@ -44,6 +44,8 @@ export function targetOf(ref: Ref, sets: Sets, step: number): Sets {
 
 /** Places that a walk comes to. */
 export interface Visitor {
+  /** Whether a path that ends at a branch counts as one without a value. */
+  readonly asksBranches: boolean;
   /** Called with keys that have no value; `sets` are the paths, and their steps before `step` are in `path`. */
   missing(branch: Branch, keys: Keys, sets: Sets, step: number, path: readonly PlainKey[]): void;
   /** Called for a reference that paths go through. */
@@ -80,7 +82,9 @@ function walkKey(
 ): boolean {
   const value = branch[key];
   if (value === undefined) return true;
-  if (step === sets.length - 1) return false;
+  if (step === sets.length - 1) return visitor.asksBranches && !isLeaf(value);
+  // The client asked for this place as a value as well, and there is none.
+  if (value === ABSENT) return true;
   if (isLeaf(value)) {
     if (isRef(value)) visitor.through(value, branch, key, sets, step, path);
     return false;
@@ -92,22 +96,29 @@ function walkKey(
 }
 
 /** Writes a value for every path that has none; values of a part of a path stay. */
-export function fill(branch: Branch, sets: Sets, step: number, value: Leaf): void {
-  fillKeys(branch, sets[step] as Keys, sets, step, value);
+export function fill(branch: Branch, sets: Sets, step: number, value: Leaf, replaces = false): void {
+  fillKeys(branch, sets[step] as Keys, sets, step, value, replaces);
 }
 
-/** The same for some keys of the step. */
-export function fillKeys(branch: Branch, keys: Keys, sets: Sets, step: number, value: Leaf): void {
+/** The same for some keys of the step. A value that holds for paths below as well replaces their branch. */
+export function fillKeys(
+  branch: Branch,
+  keys: Keys,
+  sets: Sets,
+  step: number,
+  value: Leaf,
+  replaces = false,
+): void {
   const isLast = step === sets.length - 1;
   for (const key of listOf(keys)) {
     const before = branch[key];
     if (isLast) {
-      if (before === undefined) branch[key] = value;
-    } else if (before === undefined) {
+      if (before === undefined || (replaces && !isLeaf(before))) branch[key] = value;
+    } else if (before === undefined || before === ABSENT) {
       const next = newBranch();
       branch[key] = next;
-      fill(next, sets, step + 1, value);
-    } else if (!isLeaf(before)) fill(before, sets, step + 1, value);
+      fill(next, sets, step + 1, value, replaces);
+    } else if (!isLeaf(before)) fill(before, sets, step + 1, value, replaces);
   }
 }
 
@@ -182,27 +193,30 @@ export class Merge {
     const value = ownValue(message, key);
     if (value === undefined) return;
     const isLast = step === sets.length - 1;
-    if (isLast || typeof value !== 'object' || value === null || '$type' in value) {
+    const isBranch = typeof value === 'object' && value !== null && !('$type' in value);
+    // A branch is no value. A list is one where a value was asked for.
+    if (isLast && isBranch && !Array.isArray(value)) return;
+    if (isLast || !isBranch) {
       const leaf = leafOf(value, this.#depthMax);
       if (leaf === undefined) this.#refused('The value is not JSON Graph', [...this.#path, key]);
-      else if (isLast) put(branch, key, leaf);
+      // The same value holds for paths below, which may have been asked for as well.
+      else if (isLast) branch[key] = leaf;
       else putShort(branch, key, leaf, sets, step);
       return;
     }
-    let next = branch[key];
-    if (next === undefined) next = branch[key] = newBranch();
-    else if (isLeaf(next)) return;
+    const next = branchAt(branch, key);
+    if (next === undefined) return;
     this.#path.push(key);
     this.graph(next, value, sets, step + 1);
     this.#path.pop();
   }
 }
 
-/** Writes the value of a whole path. */
-export function put(branch: Branch, key: PlainKey, leaf: Leaf): void {
+/** Branch at a key, which is made where nothing is; undefined where a value is. */
+export function branchAt(branch: Branch, key: PlainKey): Branch | undefined {
   const before = branch[key];
-  if (before === undefined || isLeaf(before)) branch[key] = leaf;
-  // A branch has values of other paths; nobody can ask for a branch as a value.
+  if (before === undefined || before === ABSENT) return (branch[key] = newBranch());
+  return isLeaf(before) ? undefined : before;
 }
 
 /**
@@ -215,8 +229,8 @@ export function putShort(branch: Branch, key: PlainKey, leaf: Leaf, sets: Sets, 
     if (before === undefined || isLeaf(before)) branch[key] = leaf;
     return;
   }
-  if (before !== undefined && isLeaf(before)) return;
-  fillKeys(branch, key, sets, step, leaf);
+  if (before !== undefined && before !== ABSENT && isLeaf(before)) return;
+  fillKeys(branch, key, sets, step, leaf, true);
 }
 
 /** Copies what a graph has and `sent` has not, for requested paths, into a new graph. */
@@ -236,20 +250,20 @@ export class Fresh {
       const value = from[key];
       if (value === undefined) continue;
       if (isLeaf(value)) {
-        if (sent[key] !== undefined) continue;
+        if (sent[key] === true) continue;
         sent[key] = true;
         to[key] = value;
         (found ??= []).push(key);
       } else if (!isLast) {
-        const next = (sent[key] ??= newBranch());
+        let next = sent[key];
+        if (next === undefined || isLeaf(next)) next = sent[key] = newBranch();
         const there = to[key];
-        const into = there ?? newBranch();
-        if (isLeaf(next) || isLeaf(into)) continue;
+        const into = there === undefined || isLeaf(there) ? newBranch() : there;
         const before = this.sets.length;
         this.#path.push(key);
         this.#step(value, next, into, sets, step + 1);
         this.#path.pop();
-        if (there === undefined && this.sets.length > before) to[key] = into;
+        if (this.sets.length > before) to[key] = into;
       }
     }
     if (found !== undefined) this.sets.push([...this.#path, keysOf(found)]);

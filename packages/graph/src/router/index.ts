@@ -1,4 +1,4 @@
-export type { RouteContext, LoaderFunctions } from './context.js';
+export type { LoadedValues, LoaderFunctions, RouteContext } from './context.js';
 export { CATALOGUE, RouteError, type ErrorCode, type ErrorValue, type RouteErrorOptions } from './errors.js';
 export {
   createLoader,

@@ -2,7 +2,7 @@
 import { countPaths, toPathSet } from '../paths/index.js';
 import type { PathInput } from '../types.js';
 import { routeError, type RouteError } from './errors.js';
-import { isLeaf, leafOf, Merge, newBranch, put, putShort, type Branch } from './graph.js';
+import { branchAt, leafOf, Merge, putShort, type Branch } from './graph.js';
 import type { RoutePart, RouteParts } from './route.js';
 import { listOf, plainKey, plainKeys, type Keys, type PlainKey, type Sets } from './sets.js';
 
@@ -132,14 +132,12 @@ export function writeAt(
   const last = path.length - 1;
   let branch = graph;
   for (let step = 0; step < last; step++) {
-    const key = path[step] as PlainKey;
-    let next = branch[key];
-    if (next === undefined) next = branch[key] = newBranch();
-    else if (isLeaf(next)) return;
+    const next = branchAt(branch, path[step] as PlainKey);
+    if (next === undefined) return;
     branch = next;
   }
   const key = path[last] as PlainKey;
-  if (path.length === sets.length) put(branch, key, leaf);
+  if (path.length === sets.length) branch[key] = leaf;
   else putShort(branch, key, leaf, sets, last);
 }
 

@@ -6,7 +6,8 @@ import { RequestContext, type LoaderFunctions } from './context.js';
 import { routeError } from './errors.js';
 import { Given } from './given.js';
 import { Route, type RouteDefinition } from './route.js';
-import { Run, type Core, type Limits, type OnPart } from './run.js';
+import { Parts } from './parts.js';
+import { Run, type Core, type Limits } from './run.js';
 import { plainSets } from './sets.js';
 import type { RouteEvent, RouteFigures } from './stats.js';
 import { Trie, type Method } from './trie.js';
@@ -92,7 +93,7 @@ export class Router<Data = unknown> {
 
   /** Gets the values of paths in parts, as they come. A part has the paths that its values are for; each value comes once. */
   stream(paths: readonly PathSet[], options: RequestOptions<Data> = {}): AsyncIterable<Envelope> {
-    return streamed(async (onPart, signal) => {
+    return new Parts(async (onPart, signal) => {
       const sets = plainSets(paths, this.#limits);
       const run = new Run(this.#core, this.#context(options), 'get', { onPart });
       await this.#within(run, { signal }, () => run.resolve(sets));
@@ -215,42 +216,4 @@ function logError(
   { route, method }: { readonly route: string; readonly method: Method },
 ): void {
   console.error(`${method} ${route}:`, error);
-}
-
-/** Makes an iterable of parts that are given to a function. The work starts with the first read; a reader that stops ends it. */
-async function* streamed(
-  work: (onPart: OnPart, signal: AbortSignal) => Promise<void>,
-  outer: AbortSignal | undefined,
-): AsyncGenerator<Envelope> {
-  const parts: Envelope[] = [];
-  const state: { wake?: () => void; isDone: boolean } = { isDone: false };
-  const controller = new AbortController();
-  const leave = (): void => controller.abort(outer?.reason);
-  if (outer?.aborted === true) leave();
-  outer?.addEventListener('abort', leave, { once: true });
-  const onPart: OnPart = (part) => {
-    parts.push(part);
-    state.wake?.();
-  };
-  const done = work(onPart, controller.signal).finally(() => {
-    state.isDone = true;
-    state.wake?.();
-  });
-  // The error is thrown below; a reader that has gone does not take it.
-  done.catch(() => undefined);
-  try {
-    while (parts.length > 0 || !state.isDone) {
-      const part = parts.shift();
-      if (part !== undefined) yield part;
-      else {
-        await new Promise<void>((resolve) => {
-          state.wake = resolve;
-        });
-      }
-    }
-    await done;
-  } finally {
-    outer?.removeEventListener('abort', leave);
-    controller.abort(new Error('The reader of the stream has left'));
-  }
 }

@@ -24,6 +24,7 @@ import { Outputs, singles, writeAt, type Refusing } from './outputs.js';
 import type { Authorization, Route, RouteOutput, RouteParts } from './route.js';
 import { joined, overlaps, pathSetOf, split, type Keys, type PlainKey, type Sets } from './sets.js';
 import type { RouteEvent } from './stats.js';
+import type { OnPart } from './parts.js';
 import { matchedPath } from './syntax.js';
 import type { Method, Piece, Trie } from './trie.js';
 
@@ -50,9 +51,6 @@ export interface Core<Data> {
   readonly onRoute: ((event: RouteEvent) => void) | undefined;
 }
 
-/** Called with paths whose values have come. */
-export type OnPart = (part: Envelope) => void;
-
 /** Paths of one route that are asked for together. */
 class Batch<Data> {
   /** Undefined for paths that no route matches. */
@@ -73,6 +71,7 @@ class Batch<Data> {
 }
 
 export class Run<Data> implements Visitor, Broken {
+  readonly asksBranches = false;
   readonly graph: Branch = newBranch();
   readonly #core: Core<Data>;
   readonly #context: RequestContext<Data>;
@@ -574,6 +573,8 @@ interface Broken {
 
 /** Search for paths without a value, through references that are known. */
 class Search implements Visitor {
+  // A path that is asked as a value may have become a branch on behalf of others.
+  readonly asksBranches = true;
   readonly #referencesMax: number;
   readonly #given: Given | undefined;
   readonly #broken: Broken;
@@ -626,6 +627,7 @@ class Search implements Visitor {
 
 /** Writes a value wherever paths have none. */
 class Filling implements Visitor {
+  readonly asksBranches = false;
   readonly #leaf: Leaf;
 
   constructor(leaf: Leaf) {

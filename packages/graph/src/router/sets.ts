@@ -19,6 +19,8 @@ export interface SetLimits {
   readonly pathsMax: number;
   /** Bounds the steps of a path. */
   readonly depthMax: number;
+  /** Bounds the path sets that are left when equal ones are united. */
+  readonly callsMax: number;
 }
 
 /** Bounds the steps whose keys `joined` tries to unite: more than that only hostile requests have. */
@@ -54,7 +56,7 @@ function integerOf(text: string): number | undefined {
  */
 export function plainSets(paths: unknown, limits: SetLimits): Sets[] {
   if (!Array.isArray(paths)) throw routeError('SLU-GRAPH-INVALID', 'Paths are a list of path sets');
-  const { pathsMax } = limits;
+  const { pathsMax, callsMax: setsMax } = limits;
   const wanted: PathSet[] = [];
   let total = 0;
   for (const path of paths as unknown[]) {
@@ -66,7 +68,9 @@ export function plainSets(paths: unknown, limits: SetLimits): Sets[] {
     }
     wanted.push(path as PathSet);
   }
-  return joined(wanted.map((path) => path.map(plainKeys)));
+  const sets = joined(wanted.map((path) => path.map(plainKeys)));
+  if (sets.length > setsMax) throw routeError('SLU-GRAPH-CALLS', `The paths make more than ${setsMax} sets`);
+  return sets;
 }
 
 /** Number of paths in a path set. May be more than an integer can hold exactly, or infinite. */
@@ -170,15 +174,16 @@ export function joined(list: Sets[]): Sets[] {
   const all: Sets[] = [];
   for (const [length, same] of byLength) {
     const united = unite(same, length);
-    if (united.length === 1) all.push(united[0] as Sets);
-    else
-      all.push(
-        ...(united.length <= PAIRS_MAX
-          ? apart(united)
-          : collapsePaths(united as PathSet[]).map((path) => path.map(plainKeys))),
-      );
+    // Single paths were compared by uniting them.
+    if (united.length === 1 || united.every(isSingle)) for (const sets of united) all.push(sets);
+    else if (united.length <= PAIRS_MAX) all.push(...apart(united));
+    else for (const sets of collapsePaths(united)) all.push(sets.map(plainKeys));
   }
   return all;
+}
+
+function isSingle(sets: Sets): boolean {
+  return sets.every((keys) => typeof keys !== 'object');
 }
 
 /** Unites sets that differ in one step only. */
@@ -258,6 +263,11 @@ function apart(list: Sets[]): Sets[] {
  * path in common.
  */
 export function split(sets: Sets, region: Sets): [inside: Sets, outside: Sets[]] | undefined {
+  for (let step = 0; step < region.length; step++) {
+    const own = sets[step] as Keys;
+    const others = region[step] as Keys;
+    if (own !== others && typeof own !== 'object' && typeof others !== 'object') return undefined;
+  }
   const inside = [...sets];
   const outside: Sets[] = [];
   for (let step = 0; step < region.length; step++) {

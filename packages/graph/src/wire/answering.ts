@@ -57,7 +57,7 @@ class Wire<Data> {
 
   async #answer(request: Incoming): Promise<Answer> {
     const { bytesMax = BYTES_MAX, isCrossSite = false, data } = this.#options;
-    if (request.method === 'POST' && !isCrossSite && request.header('sec-fetch-site') === 'cross-site')
+    if (request.method === 'POST' && !isCrossSite && request.headers['sec-fetch-site'] === 'cross-site')
       throw routeError('SLU-GRAPH-ORIGIN', 'Pages of other sites may not change data');
     const asked = await readRequest(request, bytesMax);
     const own = data === undefined ? {} : { data: await data(request) };
@@ -86,7 +86,7 @@ class Wire<Data> {
     const headers = this.#cacheHeaders(paths, jsonGraph, request);
     const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
     const kept = { ...headers, etag, vary: 'Accept' };
-    if (isSame(request.header('if-none-match'), etag)) return { status: 304, headers: kept, body: '' };
+    if (isSame(request.headers['if-none-match'], etag)) return { status: 304, headers: kept, body: '' };
     return answerOf(200, text, kept);
   }
 
@@ -143,7 +143,9 @@ class Wire<Data> {
   /** Clients get the message of a `RouteError`, and of no other. */
   #errorAnswer(thrown: unknown, request: Incoming): Answer {
     const isTold = thrown instanceof RouteError;
-    if ((!isTold || thrown.statusCode >= 500) && !request.signal.aborted) this.#report(thrown, request);
+    // The router has reported what its handlers threw.
+    const isNew = !isTold || (thrown.statusCode >= 500 && thrown.code !== 'SLU-GRAPH-HANDLER');
+    if (isNew && !request.signal.aborted) this.#report(thrown, request);
     const error = isTold ? thrown : routeError('SLU-GRAPH-INTERNAL', 'Internal error');
     const { statusCode, message, code } = error;
     const allow = code === 'SLU-GRAPH-METHOD' ? { allow: 'GET, HEAD, POST' } : {};
@@ -176,7 +178,7 @@ function answerOf(status: number, body: string, headers: Readonly<Record<string,
 }
 
 function isStream(request: WireRequest): boolean {
-  return (request.header('accept') ?? '').toLowerCase().includes(NDJSON);
+  return (request.headers['accept'] ?? '').toLowerCase().includes(NDJSON);
 }
 
 /** Whether a list of validators has this one. */

@@ -7,8 +7,8 @@ export interface WireRequest {
   readonly method: string;
   /** Path and query. */
   readonly url: string;
-  /** Value of a header by its name in lower case. */
-  header(name: string): string | undefined;
+  /** Headers by their names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
   /** The server's own request. */
   readonly raw: Request | IncomingMessage;
 }

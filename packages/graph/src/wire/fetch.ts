@@ -19,6 +19,7 @@ class FetchIncoming implements Incoming {
   readonly raw: Request;
   readonly method: string;
   readonly url: string;
+  #headers: Incoming['headers'] | undefined;
 
   constructor(request: Request) {
     this.raw = request;
@@ -31,15 +32,15 @@ class FetchIncoming implements Incoming {
     return this.raw.signal;
   }
 
-  header(name: string): string | undefined {
-    return this.raw.headers.get(name) ?? undefined;
+  get headers(): Incoming['headers'] {
+    return (this.#headers ??= Object.fromEntries(this.raw.headers));
   }
 
   async body(bytesMax: number): Promise<Uint8Array> {
     const { body, bodyUsed } = this.raw;
     if (bodyUsed || body?.locked === true)
       throw new Error('The app has read the body before the graph handler');
-    const length = this.header('content-length');
+    const length = this.headers['content-length'];
     if (body === null) {
       if (length !== undefined && length !== '0') throw routeError('SLU-GRAPH-BODY', 'The body is missing');
       return new Uint8Array();

@@ -27,7 +27,7 @@ export interface GraphHandler {
  * Serves a router over Falcor's HTTP protocol.
  *
  * ```ts
- * const graph = graphHandler(router, { data: (request) => ({ user: userOf(request.header('cookie')) }) });
+ * const graph = graphHandler(router, { data: (request) => ({ user: userOf(request.headers.cookie) }) });
  * app.use(graph.express);
  * ```
  */

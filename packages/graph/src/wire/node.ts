@@ -72,9 +72,9 @@ class NodeIncoming implements Incoming {
     return this.#signal;
   }
 
-  header(name: string): string | undefined {
-    const value = this.raw.headers[name];
-    return typeof value === 'object' ? value.join(', ') : value;
+  get headers(): Incoming['headers'] {
+    // Only `set-cookie` is a list, which requests have not.
+    return this.raw.headers as Incoming['headers'];
   }
 
   async body(bytesMax: number): Promise<Uint8Array | Requested> {
@@ -84,7 +84,7 @@ class NodeIncoming implements Incoming {
       if (typeof body === 'object' && body !== null) return body as Requested;
       throw new Error('The app has read the body before the graph handler, and has left none');
     }
-    return readBytes(this.raw, bytesMax, this.header('content-length'));
+    return readBytes(this.raw, bytesMax, this.headers['content-length']);
   }
 }
 

@@ -31,10 +31,10 @@ export async function readRequest(request: Incoming, bytesMax: number): Promise<
   }
   if (request.method !== 'POST')
     throw routeError('SLU-GRAPH-METHOD', `${request.method} is none of GET, HEAD and POST`);
-  const encoding = request.header('content-encoding') ?? 'identity';
+  const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity')
     throw routeError('SLU-GRAPH-BODY-TYPE', 'Bodies are sent without content-encoding');
-  const type = typeOf(request.header('content-type') ?? '');
+  const type = typeOf(request.headers['content-type'] ?? '');
   const body = await request.body(bytesMax);
   return graphRequest(body instanceof Uint8Array ? parsed(body, type) : body);
 }
