@@ -18,7 +18,7 @@ export function GraphProvider({ model, children }: GraphProviderProps): ReactEle
 }
 
 /**
- * Model of the nearest `GraphProvider`, else that of the page: on the server the one of `withGraph`, in the browser the one of `startGraph`.
+ * Model of the nearest `GraphProvider`, else that of the page: on the server the one of `createPageGraph`, in the browser the one of `startGraph`.
  *
  * @throws Error if there is none.
  */
@@ -26,7 +26,7 @@ export function useModel(): Model {
   const model = useContext(ModelContext) ?? currentPage()?.model;
   if (model === undefined)
     throw new Error(
-      'No model: put <GraphProvider model={…}> around the component, call withGraph() on the server and startGraph() in the browser',
+      'No model: put <GraphProvider model={…}> around the component; or render within run() of createPageGraph() on the server, and call startGraph() in a module that the component imports',
     );
   return model;
 }
