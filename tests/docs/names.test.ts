@@ -55,7 +55,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
 
 /** Every word of the declarations that packages publish, and of those of the platform and the frameworks. */
 function words(): Set<string> {
-  const own = ['breathe', 'browser', 'compiler', 'preload', 'react', 'render'].map(
+  const own = ['breathe', 'browser', 'compiler', 'graph', 'preload', 'react', 'render'].map(
     (name) => `packages/${name}/dist`,
   );
   const others = [

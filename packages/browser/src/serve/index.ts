@@ -185,10 +185,18 @@ async function answer(
     response,
     url,
     pages,
-    respond: (tree, data, options) => respond(pages, request, response, tree, data, { ...more, ...options }),
+    respond: (tree, data, options) =>
+      respond(pages, request, response, tree, data, options === undefined ? more : together(more, options)),
     respondBox: (tree, data, options) => respondBox(pages, request, response, tree, data, options),
   });
   if (!response.headersSent && !response.writableEnded) refuse(response, 404, 'Not found');
+}
+
+/** Options of a response beside those of the mode: neither takes the head of the other away. */
+function together(mode: ResponseOptions, own: ResponseOptions): ResponseOptions {
+  if (mode.document === undefined) return own;
+  const head = `${own.document?.head ?? ''}${mode.document.head ?? ''}`;
+  return { ...mode, ...own, document: { ...mode.document, ...own.document, head } };
 }
 
 function refuse(response: ServerResponse, status: number, text: string): void {

@@ -1,0 +1,385 @@
+/** Cache: a tree of values with a bound on its bytes, of which the least recently used leave first. */
+import { boundsOf, checkPathSet, isList, isRange, maxDepth, PathLimitError } from '../paths/index.js';
+import type { Envelope, JsonGraph, Key, Path, PathSet, Primitive, Range, Sentinel } from '../types.js';
+import { ReferenceLoopError } from './errors.js';
+import { isEqual, isOlder, isWire, readLeaf, timestampOf, wireOf } from './leaf.js';
+import { BRANCH, type Kind, NEVER, Node, pathOf, REF } from './node.js';
+import { Uses } from './uses.js';
+import { Watching } from './watch.js';
+
+const HOPS = 64;
+
+/** Request whose answer is merged. */
+export interface Writer {
+  /** Positive for local writes, negative for reads and calls, 0 for graphs that nobody waits for. */
+  readonly id: number;
+  /** Moment of the cache when the request was sent. */
+  readonly sentAt: number;
+  /** Whether values are for those who wait, and are dropped when these have read them. */
+  readonly isOnce: boolean;
+  /** Values to drop when the readers of the answer have read them. */
+  readonly fresh: Node[];
+}
+
+export interface CacheOptions {
+  /** Bytes that values may take before the least recently used are dropped. */
+  readonly maxSize: number;
+  /** Part of `maxSize` down to which values are dropped. */
+  readonly collectRatio: number;
+  /** Clock, milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Where a walk along a reference ended before its target. */
+export interface Lost {
+  /** Deepest branch that is there. */
+  node: Node;
+  /** Keys below it that are not. */
+  rest: readonly Key[];
+}
+
+/** Tree of values. */
+export class Cache {
+  readonly root = new Node(null, '', BRANCH);
+  readonly watching = new Watching(this);
+  readonly #options: CacheOptions;
+  /** Grows with each change. */
+  version = 0;
+  /** Number of local writes: what was asked for before a write has a smaller one. */
+  moment = 0;
+  /** Bytes of all leaves. */
+  bytes = 0;
+  readonly #uses: Uses;
+  /** Values that had expired when they arrived, or are not to be kept, until their readers have read them. */
+  readonly fresh = new Set<Node>();
+  /** Where the last `follow` that returned nothing has ended. */
+  readonly lost: Lost = { node: this.root, rest: [] };
+  #hops = 0;
+
+  constructor(options: CacheOptions) {
+    this.#options = options;
+    this.#uses = new Uses(options.maxSize < Infinity);
+  }
+
+  nextMoment(): number {
+    this.moment += 1;
+    return this.moment;
+  }
+
+  /** Makes a leaf the most recently used. */
+  touch(node: Node): void {
+    this.#uses.touch(node);
+  }
+
+  /** Whether a leaf counts as absent. */
+  isExpired(node: Node): boolean {
+    const { expires } = node;
+    if (expires === NEVER) return false;
+    return (expires === 0 || expires <= this.#options.now()) && !this.fresh.has(node);
+  }
+
+  /** Child for a write: a branch, in place of a leaf if there was one. */
+  enter(parent: Node, key: Key): Node {
+    const name = String(key);
+    const old = parent.kids[name];
+    if (old !== undefined) {
+      if (old.kind === BRANCH) return old;
+      this.#kill(old);
+      parent.count -= 1;
+      this.changed(parent, name);
+    }
+    // Its values are not written yet, but who watches one of them is not registered at this branch.
+    if (parent.watchers !== null) this.watching.tell(parent, name);
+    return this.#add(parent, name, BRANCH);
+  }
+
+  #add(parent: Node, key: string, kind: Kind): Node {
+    const node = new Node(parent, key, kind);
+    parent.kids[key] = node;
+    parent.count += 1;
+    return node;
+  }
+
+  /** Notes a change of a child. */
+  changed(parent: Node, key: string): void {
+    this.version += 1;
+    if (parent.watchers !== null) this.watching.tell(parent, key);
+  }
+
+  /**
+   * Writes a value. A leaf keeps its node, whatever it was.
+   *
+   * @throws PathError for a reference whose value is no path.
+   */
+  write(parent: Node, key: Key, wire: Sentinel | Primitive | undefined): Node {
+    const name = String(key);
+    const leaf = readLeaf(wire, this.#options.now);
+    let node = parent.kids[name];
+    if (node !== undefined && node.kind === BRANCH) {
+      this.#kill(node);
+      parent.count -= 1;
+      node = undefined;
+    }
+    const isNew = node === undefined;
+    node ??= this.#add(parent, name, leaf.kind);
+    const isSame = !isNew && node.kind === leaf.kind && isEqual(leaf.kind, node.value, leaf.value);
+    if (isNew) this.#uses.leaves += 1;
+    this.#uses.touch(node);
+    const size = leaf.size + name.length;
+    this.bytes += size - node.size;
+    node.size = size;
+    node.kind = leaf.kind;
+    node.value = leaf.value;
+    node.box = leaf.box;
+    node.expires = leaf.expires;
+    node.timestamp = leaf.timestamp;
+    node.setAt = 0;
+    node.setBy = 0;
+    if (this.fresh.size > 0) this.fresh.delete(node);
+    if (!isSame) {
+      node.target = null;
+      this.changed(parent, name);
+    }
+    return node;
+  }
+
+  /** Takes a node and all below it out of the tree, and its parents where they are empty then. */
+  remove(node: Node, isQuiet = false): void {
+    let at = node;
+    this.#kill(at);
+    for (let parent = at.parent; parent !== null; parent = at.parent) {
+      delete parent.kids[at.key];
+      parent.count -= 1;
+      if (isQuiet) {
+        if (parent.watchers !== null) this.watching.moved(parent, at.key);
+      } else this.changed(parent, at.key);
+      if (parent.count > 0 || parent.parent === null) return;
+      this.#kill(parent);
+      at = parent;
+    }
+  }
+
+  #kill(node: Node): void {
+    node.isLive = false;
+    if (node.kind === BRANCH) {
+      const { kids } = node;
+      // eslint-disable-next-line guard-for-in -- The object has no prototype.
+      for (const key in kids) this.#kill(kids[key] as Node);
+      if (node.watchers !== null) this.watching.gone(node);
+      node.clear();
+      return;
+    }
+    this.#uses.leaves -= 1;
+    this.bytes -= node.size;
+    node.value = undefined;
+    node.box = undefined;
+    node.target = null;
+  }
+
+  /** Drops the least recently used leaves if they take more than the bound. */
+  collect(): void {
+    const { maxSize, collectRatio } = this.#options;
+    if (this.bytes <= maxSize) return;
+    const goal = maxSize * collectRatio;
+    while (this.bytes > goal) {
+      const node = this.#uses.oldest();
+      if (node === undefined) return;
+      this.remove(node, true);
+    }
+  }
+
+  /**
+   * Node that a reference leads to at its end, through further references. Undefined if it is not in the cache: `lost` says from where.
+   *
+   * @throws ReferenceLoopError after 64 references.
+   */
+  follow(ref: Node): Node | undefined {
+    this.#hops = 0;
+    return this.#follow(ref);
+  }
+
+  #follow(ref: Node): Node | undefined {
+    for (let at = ref; ;) {
+      this.#hops += 1;
+      if (this.#hops > HOPS) throw new ReferenceLoopError(pathOf(ref));
+      const cached = at.target;
+      const node = cached !== null && cached.isLive ? cached : this.#resolve(at);
+      if (node === undefined || node.kind === BRANCH) return node;
+      if (node.expires !== NEVER && this.isExpired(node)) {
+        this.lost.node = node.parent as Node;
+        this.lost.rest = [node.key];
+        return undefined;
+      }
+      this.#uses.touch(node);
+      if (node.kind !== REF) return node;
+      at = node;
+    }
+  }
+
+  /** Node at the path of a reference, which may be a reference. */
+  #resolve(ref: Node): Node | undefined {
+    const path = ref.value as Path;
+    let node = this.root;
+    let isDirect = true;
+    for (let depth = 0; depth < path.length; depth += 1) {
+      const kid = node.kids[String(path[depth])];
+      if (kid === undefined) {
+        this.lost.node = node;
+        this.lost.rest = path.slice(depth);
+        return undefined;
+      }
+      node = kid;
+      if (kid.kind === BRANCH || depth === path.length - 1) continue;
+      if (kid.expires !== NEVER && this.isExpired(kid)) {
+        this.lost.node = kid.parent as Node;
+        this.lost.rest = path.slice(depth);
+        return undefined;
+      }
+      this.#uses.touch(kid);
+      if (kid.kind !== REF) break;
+      isDirect = false;
+      const target = this.#follow(kid);
+      if (target === undefined) {
+        this.lost.rest = [...this.lost.rest, ...path.slice(depth + 1)];
+        return undefined;
+      }
+      if (target.kind !== BRANCH) return target;
+      node = target;
+    }
+    if (isDirect) ref.target = node;
+    return node;
+  }
+
+  /** Collects the nodes at a path set, through references but for one at the end. Takes time by what is there, however wide a range is. */
+  find(pathSet: PathSet, found: Node[], start = this.root, depth = 0): void {
+    if (depth === pathSet.length) {
+      found.push(start);
+      return;
+    }
+    for (const kid of kidsAt(start, pathSet[depth] as PathSet[number])) {
+      const isLast = depth === pathSet.length - 1;
+      const node = kid.kind === REF && !isLast ? this.follow(kid) : kid;
+      if (node === undefined) continue;
+      if (isLast || pathSet[depth + 1] === null) found.push(node);
+      else if (node.kind === BRANCH) this.find(pathSet, found, node, depth + 1);
+    }
+  }
+
+  /** Removes what is at the path sets. */
+  invalidate(pathSets: readonly PathSet[]): void {
+    const found: Node[] = [];
+    for (const pathSet of pathSets) this.find(pathSet, found);
+    for (const node of found)
+      if (node.parent === null) for (const kid of kidsOf(node)) this.remove(kid);
+      else if (node.isLive) this.remove(node);
+  }
+
+  /**
+   * Takes an envelope from a data source.
+   *
+   * @throws PathLimitError for a graph of more than 256 levels; PathError for a reference whose value is no path.
+   */
+  merge(envelope: Envelope, writer: Writer): void {
+    if (envelope.invalidated !== undefined) this.invalidate(envelope.invalidated.map(checkPathSet));
+    this.#mergeInto(this.root, envelope.jsonGraph, writer, 0);
+  }
+
+  #mergeInto(parent: Node, graph: JsonGraph, writer: Writer, depth: number): void {
+    if (depth === maxDepth) throw new PathLimitError(`A graph is over the limit of ${maxDepth} levels`);
+    for (const key of Object.keys(graph)) {
+      const value = graph[key];
+      if (value === undefined) continue;
+      const old = parent.kids[key];
+      if (isWire(value)) this.#mergeLeaf(parent, key, old, value, writer);
+      else if (Object.keys(value).length > 0) {
+        if (old !== undefined && old.kind !== BRANCH && isNewer(old, writer)) continue;
+        const branch = this.enter(parent, key);
+        this.#mergeInto(branch, value, writer, depth + 1);
+        if (branch.count > 0) continue;
+        // Not by remove(), which would take empty parents out that are being filled.
+        delete parent.kids[key];
+        parent.count -= 1;
+        branch.isLive = false;
+      }
+    }
+  }
+
+  #mergeLeaf(
+    parent: Node,
+    key: string,
+    old: Node | undefined,
+    wire: Sentinel | Primitive,
+    writer: Writer,
+  ): void {
+    if (old !== undefined) {
+      if (old.kind === BRANCH || !this.isExpired(old)) {
+        const time = timestampOf(wire);
+        if (isOlder(time, old.timestamp)) return;
+        if (isNewer(old, writer) && !isOlder(old.timestamp, time)) return;
+      }
+    }
+    const node = this.write(parent, key, wire);
+    if (writer.id > 0) {
+      node.setAt = this.nextMoment();
+      node.setBy = writer.id;
+    }
+    if (writer.id === 0 || (!writer.isOnce && !this.isExpired(node))) return;
+    node.setBy = writer.id;
+    this.fresh.add(node);
+    writer.fresh.push(node);
+  }
+
+  /** Drops values of an answer that were to be read once, but for those that were written again since. */
+  drop(writer: Writer): void {
+    for (const node of writer.fresh.splice(0)) {
+      this.fresh.delete(node);
+      if (node.isLive && node.setBy === writer.id) this.remove(node, true);
+    }
+  }
+
+  /** The branch, or the whole cache, as JSON Graph without what has expired. */
+  export(node = this.root): JsonGraph {
+    const graph: Record<string, JsonGraph | Sentinel | Primitive | undefined> = Object.create(null) as never;
+    for (const [key, kid] of Object.entries(node.kids)) {
+      if (kid === undefined || (kid.kind !== BRANCH && this.isExpired(kid))) continue;
+      graph[key] = kid.kind === BRANCH ? this.export(kid) : wireOf(kid);
+    }
+    return graph;
+  }
+}
+
+/** Whether a local write made the node, or one below it, after the request was sent. */
+function isNewer(node: Node, writer: Writer): boolean {
+  if (node.kind === BRANCH) return kidsOf(node).some((kid) => isNewer(kid, writer));
+  return node.setAt > writer.sentAt && node.setBy !== writer.id;
+}
+
+function kidsOf(node: Node): Node[] {
+  return Object.values(node.kids) as Node[];
+}
+
+/** Children of a node that a key set names. */
+function* kidsAt(node: Node, keySet: PathSet[number]): Generator<Node> {
+  for (const part of isList(keySet) ? keySet : [keySet]) {
+    if (isRange(part)) yield* kidsIn(node, part);
+    else {
+      const kid = node.kids[String(part)];
+      if (kid !== undefined) yield kid;
+    }
+  }
+}
+
+function* kidsIn(node: Node, range: Range): Generator<Node> {
+  const { from, to } = boundsOf(range);
+  if (to - from < node.count) {
+    for (let key = from; key <= to; key += 1) {
+      const kid = node.kids[key];
+      if (kid !== undefined) yield kid;
+    }
+    return;
+  }
+  for (const kid of kidsOf(node)) {
+    const key = Number(kid.key);
+    if (String(key) === kid.key && key >= from && key <= to && Number.isInteger(key)) yield kid;
+  }
+}

@@ -1,0 +1,139 @@
+/** Requests for missing values: those of one tick go together, and what is in flight is not asked for again. */
+import { PathTrie } from '../paths/index.js';
+import type { Answer, DataSource, Envelope, PathSet } from '../types.js';
+import type { Writer } from './cache.js';
+import type { Node } from './node.js';
+import type { Root } from './root.js';
+
+/** Waits for values of requests. */
+export interface Reader {
+  /** Takes note that a part of the answer is in the cache, and whether it was the last. */
+  advance(request: Request, isDone: boolean): void;
+  fail(error: unknown): void;
+}
+
+/** When a batch is sent: milliseconds to collect for, 'tick' for the end of the running task's microtask, 'now', or when a function says. */
+export type Pace = number | 'tick' | 'now' | ((send: () => void) => void);
+
+/** Request to the data source. */
+export class Request implements Writer {
+  readonly id: number;
+  sentAt = 0;
+  isOnce = false;
+  readonly fresh: Node[] = [];
+  /** Readers, and the paths that each has added. */
+  readonly readers = new Map<Reader, PathTrie>();
+  readonly abort = new AbortController();
+  /** Paths that are asked for, once it is sent. */
+  asked = new PathTrie();
+
+  constructor(id: number) {
+    this.id = id;
+  }
+}
+
+const JOINED = new PathTrie();
+
+/** Envelopes of an answer, one after the other. */
+export async function* envelopesOf(answer: Answer): AsyncGenerator<Envelope> {
+  if (Symbol.asyncIterator in answer) yield* answer;
+  else yield await answer;
+}
+
+/** Requests of a cache to its data source. */
+export class Requests {
+  readonly #root: Root;
+  readonly #source: DataSource;
+  readonly #batches = new Map<Pace, Request>();
+  readonly #inFlight = new Set<Request>();
+
+  constructor(root: Root, source: DataSource) {
+    this.#root = root;
+    this.#source = source;
+  }
+
+  /** Asks for path sets, and returns the requests that will bring them. */
+  ask(reader: Reader, pathSets: readonly PathSet[], pace: Pace): Set<Request> {
+    const rest = PathTrie.of(pathSets);
+    const requests = new Set<Request>();
+    for (const request of this.#inFlight) {
+      if (request.isOnce || !request.asked.meets(rest)) continue;
+      rest.removeAll(request.asked);
+      request.readers.set(reader, JOINED);
+      requests.add(request);
+    }
+    if (!rest.isEmpty) {
+      const batch = this.#batchFor(pace);
+      batch.readers.set(reader, rest);
+      requests.add(batch);
+      if (pace === 'now') this.#send(batch, pace);
+    }
+    return requests;
+  }
+
+  #batchFor(pace: Pace): Request {
+    let batch = this.#batches.get(pace);
+    if (batch !== undefined) return batch;
+    batch = new Request(this.#root.nextAnswerId());
+    this.#batches.set(pace, batch);
+    const opened = batch;
+    const send = (): void => this.#send(opened, pace);
+    if (typeof pace === 'function') pace(send);
+    else if (pace === 'tick') queueMicrotask(send);
+    else if (pace !== 'now') setTimeout(send, pace);
+    return batch;
+  }
+
+  /** Takes a reader from a request, which is aborted if it was the last. */
+  leave(request: Request, reader: Reader): void {
+    if (!request.readers.delete(reader) || request.readers.size > 0 || !this.#inFlight.delete(request))
+      return;
+    request.abort.abort();
+    this.#root.cache.drop(request);
+    this.#root.settle();
+  }
+
+  /** Values of requests in flight are read once and not kept, and no reader joins these any more. */
+  outdate(): void {
+    for (const request of this.#inFlight) request.isOnce = true;
+  }
+
+  #send(request: Request, pace: Pace): void {
+    this.#batches.delete(pace);
+    if (request.readers.size === 0) return;
+    for (const paths of request.readers.values()) request.asked.addAll(paths);
+    request.sentAt = this.#root.cache.moment;
+    this.#inFlight.add(request);
+    void this.#take(request);
+  }
+
+  async #take(request: Request): Promise<void> {
+    const { signal } = request.abort;
+    try {
+      const answer = this.#source.get(request.asked.pathSets(), { signal });
+      if (Symbol.asyncIterator in answer) {
+        for await (const envelope of answer) {
+          if (signal.aborted) return;
+          this.#root.cache.merge(envelope, request);
+          for (const reader of Array.from(request.readers.keys())) reader.advance(request, false);
+          this.#root.tell();
+        }
+      } else {
+        const envelope = await answer;
+        if (!signal.aborted) this.#root.cache.merge(envelope, request);
+      }
+      if (!signal.aborted) this.#end(request, (reader) => reader.advance(request, true));
+    } catch (error) {
+      if (!signal.aborted) this.#end(request, (reader) => reader.fail(error));
+    }
+  }
+
+  #end(request: Request, tell: (reader: Reader) => void): void {
+    this.#inFlight.delete(request);
+    const readers = [...request.readers.keys()];
+    request.readers.clear();
+    for (const reader of readers) tell(reader);
+    this.#root.cache.drop(request);
+    this.#root.settle();
+  }
+}

@@ -1,0 +1,26 @@
+/** Bytes that values take. */
+
+/** Bytes of a leaf without its value: the node, its place among its siblings, and its share of their parent. */
+const LEAF_BYTES = 250;
+/** Values of an object that are looked at; the rest counts like the mean of these. */
+const LOOKED_AT = 1000;
+
+/** Estimate of the bytes that a leaf with the value takes. */
+export function bytesOf(value: unknown): number {
+  return LEAF_BYTES + bytesIn(value, { left: LOOKED_AT });
+}
+
+function bytesIn(value: unknown, budget: { left: number }): number {
+  if (typeof value === 'string') return 16 + value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  const values: unknown[] = Array.isArray(value) ? value : Object.values(value);
+  let bytes = 32;
+  let seen = 0;
+  for (; seen < values.length && budget.left > 0; seen += 1) {
+    budget.left -= 1;
+    bytes += 8 + bytesIn(values[seen], budget);
+  }
+  return seen === 0 || seen === values.length
+    ? bytes + 8 * (values.length - seen)
+    : (bytes * values.length) / seen;
+}

@@ -1,0 +1,41 @@
+/// <reference lib="dom" />
+/** `@sluice/graph/browser`: the graph of a page in the browser. */
+import { Model, type ModelOptions } from '../model/model.js';
+import type { JsonGraph } from '../types.js';
+import { awaitState, setCurrentPage } from './current.js';
+import { Quiet } from './quiet.js';
+import { STATE_ATTRIBUTE } from './state.js';
+
+export { httpSource, type HttpSourceOptions } from '../wire/source.js';
+
+/**
+ * Makes the model of the page's components, which starts with what the server has read for them. Components ask for what is missing only.
+ * While the document is still on its way they wait for the state at its end.
+ */
+export function startGraph(options: Omit<ModelOptions, 'cache'>): Model {
+  const quiet = new Quiet((look) => setTimeout(look));
+  const model = new Model(options).batch((send) => quiet.await(send));
+  const take = (): boolean => {
+    const scripts = document.querySelectorAll(`script[${STATE_ATTRIBUTE}]`);
+    for (const script of scripts) {
+      model.merge({ jsonGraph: JSON.parse(script.textContent) as JsonGraph });
+      script.removeAttribute(STATE_ATTRIBUTE);
+    }
+    return scripts.length > 0;
+  };
+  if (!take() && document.readyState === 'loading') {
+    awaitState(
+      model,
+      new Promise((resolve) => {
+        const loaded = (): void => {
+          take();
+          resolve();
+        };
+        document.addEventListener('DOMContentLoaded', loaded, { once: true });
+      }),
+    );
+  }
+  const page = { model, noteRead: () => quiet.note() };
+  setCurrentPage(() => page);
+  return model;
+}

@@ -1,0 +1,24 @@
+/** State of a page's graph as a script of the document. It must not know models. */
+import type { JsonGraph } from '../types.js';
+
+/** Attribute by which the browser finds the script. */
+export const STATE_ATTRIBUTE = 'data-sluice-graph';
+
+const BREAKING = /[<\u2028\u2029]/gu;
+
+/**
+ * Script with a graph for the browser. The text has no `<`, so that neither a comment nor an end tag can begin in it.
+ *
+ * @param nonce - Nonce of a content security policy, base64.
+ * @throws TypeError for a nonce that is none, or a value that JSON does not know.
+ */
+export function stateScript(graph: JsonGraph, nonce?: string): string {
+  if (nonce !== undefined && !/^[\w+/=-]{8,}$/u.test(nonce))
+    throw new TypeError('a nonce is base64 of at least 8 characters');
+  const attributes = `type="application/json" ${STATE_ATTRIBUTE}${nonce === undefined ? '' : ` nonce="${nonce}"`}`;
+  return `<script ${attributes}>${JSON.stringify(graph).replace(BREAKING, escaped)}</script>`;
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

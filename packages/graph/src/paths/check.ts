@@ -1,0 +1,91 @@
+/** Checks of path sets: their form, and the work that they ask for. */
+import type { Key, KeySet, Path, PathInput, PathSet } from '../types.js';
+import { boundsOf, countKeys, isRange } from './keys.js';
+import { maxDepth, PathError, PathLimitError } from './limits.js';
+import { parsePath } from './syntax.js';
+
+/** Whether a value is a key. */
+export function isKey(value: unknown): value is Key {
+  return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+}
+
+function checkPart(part: unknown): void {
+  if (isRange(part)) boundsOf(part);
+  else if (!isKey(part))
+    throw new PathError(`A key is a string, a number, a boolean or null, not ${shown(part)}`);
+}
+
+function shown(value: unknown): string {
+  return Array.isArray(value) ? 'a list' : typeof value === 'number' ? String(value) : typeof value;
+}
+
+/**
+ * The value as a path set.
+ *
+ * @throws PathError if it is none; PathLimitError if it has more than 256 steps.
+ */
+export function checkPathSet(value: unknown): PathSet {
+  if (!Array.isArray(value)) throw new PathError(`A path is a list of keys, not ${shown(value)}`);
+  const keySets: readonly unknown[] = value;
+  if (keySets.length > maxDepth)
+    throw new PathLimitError(`A path of ${keySets.length} keys is over the limit of ${maxDepth}`);
+  for (let at = 0; at < keySets.length; at += 1) {
+    const keySet = keySets[at];
+    if (Array.isArray(keySet)) for (const part of keySet as unknown[]) checkPart(part);
+    else checkPart(keySet);
+  }
+  return value as PathSet;
+}
+
+/**
+ * Path set of the text or the list.
+ *
+ * @throws PathError if it is none; PathLimitError if it has more than 256 steps.
+ */
+export function toPathSet(input: PathInput): PathSet {
+  return checkPathSet(typeof input === 'string' ? parsePath(input) : input);
+}
+
+/**
+ * Path of the text or the list.
+ *
+ * @throws PathError if it is none, or has more than one key at a step.
+ */
+export function toPath(input: PathInput): Path {
+  const pathSet = toPathSet(input);
+  if (!pathSet.every(isKey)) throw new PathError('A path has one key at each step, and no ranges');
+  return pathSet;
+}
+
+/** Number of single paths in the path sets. A path that stands in them twice counts twice. */
+export function countPaths(pathSets: readonly PathSet[]): number {
+  return pathSets.reduce((sum, pathSet) => sum + countOf(pathSet), 0);
+}
+
+function countOf(pathSet: PathSet): number {
+  return pathSet.reduce<number>((count, keySet) => count * countKeys(keySet), 1);
+}
+
+/** Steps that a walk of a path set takes at most at one depth: an empty key set at the end does not make the walk short. */
+function widthOf(pathSet: PathSet): number {
+  let width = 1;
+  let widest = 1;
+  for (let at = 0; at < pathSet.length; at += 1) {
+    const keySet = pathSet[at] as KeySet;
+    if (typeof keySet !== 'object' || keySet === null) continue;
+    width *= countKeys(keySet);
+    if (width > widest) widest = width;
+  }
+  return widest;
+}
+
+/**
+ * Refuses path sets whose walk would take too many steps. Takes time by the length of the path sets, however many paths they stand for.
+ *
+ * @throws PathLimitError if the path sets stand for more than `limit` paths.
+ */
+export function limitPaths(pathSets: readonly PathSet[], limit: number): void {
+  let width = 0;
+  for (const pathSet of pathSets) width += widthOf(pathSet);
+  if (width > limit) throw new PathLimitError(`${width} paths are over the limit of ${limit}`);
+}

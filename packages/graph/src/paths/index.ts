@@ -1,0 +1,7 @@
+/** Paths, path sets and their text. */
+export { checkPathSet, countPaths, isKey, limitPaths, toPath, toPathSet } from './check.js';
+export { boundsOf, countKeys, isList, isRange, keySetOf, keysOf, listKeys, normalKey } from './keys.js';
+export { maxDepth, maxPaths, PathError, PathLimitError } from './limits.js';
+export { collapsePaths, expandPaths, subtractPaths } from './sets.js';
+export { parsePath, parseRoute, type Pattern, type RoutePath } from './syntax.js';
+export { PathTrie } from './trie.js';

@@ -1,0 +1,149 @@
+/** Reads of components: what each shows, waits for or has failed with, by model and paths. It must not know React. */
+import type { Json } from '../model/json.js';
+import { ReadErrors } from '../model/errors.js';
+import type { JsonEnvelope, Model } from '../model/model.js';
+import { currentPage } from '../page/current.js';
+import type { PathInput } from '../types.js';
+
+/** Reads without a component that shows them, up to which none is dropped. */
+const IDLE_MAX = 1_000;
+
+/** State of a read: a component shows values, waits, or fails. */
+export type State =
+  | { readonly is: 'there'; readonly json: Json | undefined }
+  | { readonly is: 'waiting'; readonly until: Promise<unknown> }
+  | { readonly is: 'failed'; readonly error: unknown };
+
+/** Read of one set of paths, for all components that ask for it. */
+export class Reading {
+  readonly paths: readonly PathInput[];
+  readonly #model: Model;
+  readonly #listeners = new Set<() => void>();
+  #unsubscribe: (() => void) | undefined;
+  /** Number of changes that the model has told of, and of ends of requests. */
+  #changes = 0;
+  /** Values of the latest whole read, and the change that it was made after. */
+  #shown: { readonly json: Json | undefined; readonly change: number } | undefined;
+  #request: Promise<void> | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  /** Values that came and expired at once: they are shown until something changes. */
+  #passing: JsonEnvelope | undefined;
+
+  constructor(model: Model, paths: readonly PathInput[]) {
+    this.#model = model;
+    this.paths = paths;
+  }
+
+  get isIdle(): boolean {
+    return this.#listeners.size === 0 && this.#request === undefined;
+  }
+
+  /** Number that grows when a component has to look again. */
+  readonly version = (): number => this.#changes;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    this.#unsubscribe ??= this.#model.subscribe(this.paths, () => this.#change());
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#unsubscribe?.();
+      this.#unsubscribe = undefined;
+    };
+  };
+
+  /** State now. What is missing is asked for, once; while `coming` is there it is waited for instead. */
+  state(coming?: Promise<unknown>): State {
+    if (this.#failure !== undefined) return { is: 'failed', error: this.#failure.error };
+    const { json, missing, errors } = this.#model.read(...this.paths);
+    if (missing.length > 0) {
+      if (this.#request === undefined && this.#passing !== undefined)
+        return { is: 'there', json: this.#passing.json };
+      return { is: 'waiting', until: coming ?? this.#ask() };
+    }
+    if (errors.length > 0) return { is: 'failed', error: new ReadErrors(errors, json) };
+    // The same object while nothing has changed: components compare what they get.
+    if (this.#shown?.change !== this.#changes) this.#shown = { json, change: this.#changes };
+    return { is: 'there', json: this.#shown.json };
+  }
+
+  /** Forgets a failed request and errors of the graph, so that the next look asks again. */
+  retry(): void {
+    if (this.#failure !== undefined) {
+      this.#failure = undefined;
+      this.#change();
+    }
+    const { errors } = this.#model.read(...this.paths);
+    if (errors.length > 0) this.#model.invalidate(...errors.map(({ path }) => path));
+  }
+
+  #ask(): Promise<void> {
+    if (this.#request !== undefined) return this.#request;
+    this.#request = this.#model.get(...this.paths).then(
+      (envelope) =>
+        this.#end(() => {
+          this.#passing = this.#model.read(...this.paths).missing.length > 0 ? envelope : undefined;
+        }),
+      (error: unknown) =>
+        this.#end(() => {
+          // Errors of the graph are in the cache, where the next look finds them, unless they expired at once.
+          const isKept = error instanceof ReadErrors && this.#model.read(...this.paths).missing.length === 0;
+          if (!isKept) this.#failure = { error };
+        }),
+    );
+    return this.#request;
+  }
+
+  #end(note: () => void): void {
+    this.#request = undefined;
+    note();
+    this.#changes += 1;
+  }
+
+  #change(): void {
+    this.#changes += 1;
+    this.#passing = undefined;
+    for (const listener of Array.from(this.#listeners)) listener();
+  }
+}
+
+/** Readings of one model. */
+export class Readings {
+  readonly #model: Model;
+  readonly #byText = new Map<string, Reading>();
+  constructor(model: Model) {
+    this.#model = model;
+  }
+
+  of(paths: readonly PathInput[]): Reading {
+    const text = JSON.stringify(paths);
+    let reading = this.#byText.get(text);
+    if (reading === undefined) {
+      if (this.#byText.size >= IDLE_MAX) this.#dropIdle();
+      reading = new Reading(this.#model, paths);
+      this.#byText.set(text, reading);
+      currentPage()?.noteRead?.(this.#model, paths);
+    }
+    return reading;
+  }
+
+  retry(): void {
+    for (const reading of Array.from(this.#byText.values())) reading.retry();
+  }
+
+  #dropIdle(): void {
+    for (const [text, reading] of Array.from(this.#byText)) if (reading.isIdle) this.#byText.delete(text);
+  }
+}
+
+const all = new WeakMap<Model, Readings>();
+
+/** Readings of a model: the same each time. */
+export function readingsOf(model: Model): Readings {
+  let readings = all.get(model);
+  if (readings === undefined) {
+    readings = new Readings(model);
+    all.set(model, readings);
+  }
+  return readings;
+}

@@ -1,0 +1,162 @@
+/** Results of handlers, read and written into the graph of a request. Values of paths that nobody asked for are refused. */
+import { countPaths, toPathSet } from '../paths/index.js';
+import type { PathInput } from '../types.js';
+import { routeError, type RouteError } from './errors.js';
+import { branchAt, leafOf, Merge, putShort, type Branch } from './graph.js';
+import type { RoutePart, RouteParts } from './route.js';
+import { listOf, plainKey, plainKeys, type Keys, type PlainKey, type Sets } from './sets.js';
+
+/** Bounds the keys of a step that are searched one by one. */
+const SEARCHED_MAX = 16;
+
+/** Receiver of the reasons why parts of a result were not taken. */
+export interface Refusing {
+  refuse(error: RouteError): void;
+}
+
+export interface OutputLimits {
+  readonly pathsMax: number;
+  readonly depthMax: number;
+}
+
+/** Writes the results of handlers within the paths that they were called for. */
+export class Outputs {
+  readonly #graph: Branch;
+  readonly #limits: OutputLimits;
+  /** Sets of the long key lists of this request. */
+  readonly #members = new Map<readonly PlainKey[], ReadonlySet<PlainKey>>();
+
+  constructor(graph: Branch, limits: OutputLimits) {
+    this.#graph = graph;
+    this.#limits = limits;
+  }
+
+  /** Takes one result, which may throw where its properties do. */
+  take(output: RouteParts, pieces: readonly Sets[], refusing: Refusing): void {
+    if (Array.isArray(output)) {
+      for (const part of output as readonly RoutePart[]) this.#part(part, pieces, refusing);
+    } else this.#part(output as RoutePart, pieces, refusing);
+  }
+
+  #part(part: RoutePart, pieces: readonly Sets[], refusing: Refusing): void {
+    if (part === undefined || part === null) return;
+    if (typeof part !== 'object')
+      refusing.refuse(routeError('SLU-GRAPH-VALUE', `A handler gave a ${typeof part}`));
+    else if ('jsonGraph' in part) this.graph(part.jsonGraph, pieces, refusing);
+    else if ('path' in part && 'value' in part) this.#value(part.path, part.value, pieces, refusing);
+    else
+      refusing.refuse(
+        routeError('SLU-GRAPH-VALUE', 'A handler gave neither { path, value } nor { jsonGraph }'),
+      );
+  }
+
+  /** Copies values of a message along the paths. */
+  graph(message: unknown, pieces: readonly Sets[], refusing: Refusing): void {
+    if (typeof message !== 'object' || message === null) {
+      refusing.refuse(routeError('SLU-GRAPH-VALUE', 'A `jsonGraph` is an object'));
+      return;
+    }
+    const merge = new Merge(this.#limits.depthMax, (reason, path) => refusing.refuse(refusal(reason, path)));
+    for (const piece of pieces) merge.graph(this.#graph, message, piece);
+  }
+
+  #value(input: PathInput, value: unknown, pieces: readonly Sets[], refusing: Refusing): void {
+    const path = typeof input === 'string' ? toPathSet(input) : input;
+    if (!Array.isArray(path) || path.length === 0 || path.length > this.#limits.depthMax) {
+      refusing.refuse(routeError('SLU-GRAPH-VALUE', 'A handler gave a value without a path'));
+      return;
+    }
+    const leaf = leafOf(value, this.#limits.depthMax);
+    const keys: PlainKey[] = [];
+    let isSingle = true;
+    for (const key of path) {
+      if (typeof key === 'object' && key !== null) {
+        isSingle = false;
+        break;
+      }
+      keys.push(plainKey(key));
+    }
+    if (leaf === undefined) refusing.refuse(refusal('The value is not JSON Graph', keys));
+    else if (isSingle) {
+      if (!this.#write(keys, leaf, pieces)) refusing.refuse(astray(keys));
+    } else if (countPaths([path]) > this.#limits.pathsMax)
+      refusing.refuse(routeError('SLU-GRAPH-VALUE', 'A handler gave a value for too many paths'));
+    else {
+      for (const single of singles(path.map(plainKeys))) {
+        if (!this.#write(single, leaf, pieces)) refusing.refuse(astray(single));
+      }
+    }
+  }
+
+  /** Whether the path, or paths below it, were asked for. */
+  #write(path: readonly PlainKey[], leaf: ReturnType<typeof leafOf>, pieces: readonly Sets[]): boolean {
+    let isAsked = false;
+    for (const piece of pieces) {
+      if (path.length > piece.length || !this.#isWithin(path, piece)) continue;
+      isAsked = true;
+      if (leaf !== undefined) writeAt(this.#graph, path, leaf, piece);
+      if (path.length === piece.length) break;
+    }
+    return isAsked;
+  }
+
+  #isWithin(path: readonly PlainKey[], sets: Sets): boolean {
+    for (let step = 0; step < path.length; step++) {
+      const key = path[step] as PlainKey;
+      const keys = sets[step] as Keys;
+      if (typeof keys !== 'object') {
+        if (keys !== key) return false;
+      } else if (keys.length <= SEARCHED_MAX ? !keys.includes(key) : !this.#membersOf(keys).has(key))
+        return false;
+    }
+    return true;
+  }
+
+  #membersOf(keys: readonly PlainKey[]): ReadonlySet<PlainKey> {
+    let members = this.#members.get(keys);
+    if (members === undefined) {
+      members = new Set(keys);
+      this.#members.set(keys, members);
+    }
+    return members;
+  }
+}
+
+/** Writes a value at a path, or for the paths of the sets below it. */
+export function writeAt(
+  graph: Branch,
+  path: readonly PlainKey[],
+  leaf: Exclude<ReturnType<typeof leafOf>, undefined>,
+  sets: Sets,
+): void {
+  const last = path.length - 1;
+  let branch = graph;
+  for (let step = 0; step < last; step++) {
+    const next = branchAt(branch, path[step] as PlainKey);
+    if (next === undefined) return;
+    branch = next;
+  }
+  const key = path[last] as PlainKey;
+  if (path.length === sets.length) branch[key] = leaf;
+  else putShort(branch, key, leaf, sets, last);
+}
+
+/** Single paths of sets, whose number is bounded. */
+export function singles(sets: Sets): PlainKey[][] {
+  let paths: PlainKey[][] = [[]];
+  for (const keys of sets) {
+    paths =
+      typeof keys === 'object'
+        ? paths.flatMap((path) => listOf(keys).map((key) => [...path, key]))
+        : paths.map((path) => [...path, keys]);
+  }
+  return paths;
+}
+
+function refusal(reason: string, path: readonly PlainKey[]): RouteError {
+  return routeError('SLU-GRAPH-VALUE', `${reason}: ${JSON.stringify(path)}`);
+}
+
+function astray(path: readonly PlainKey[]): RouteError {
+  return routeError('SLU-GRAPH-ASTRAY', `The path was not requested: ${JSON.stringify(path)}`);
+}

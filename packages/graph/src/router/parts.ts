@@ -1,0 +1,91 @@
+/** Parts of an answer as an iterable. A generator would wait for its next part before it sees that its reader has left. */
+import type { Envelope } from '../types.js';
+
+export type OnPart = (part: Envelope) => void;
+/** Work that gives parts, and ends early when the signal aborts. */
+export type PartWork = (onPart: OnPart, signal: AbortSignal) => Promise<void>;
+
+type Result = IteratorResult<Envelope, undefined>;
+
+interface Reader {
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const DONE: Result = { done: true, value: undefined };
+
+/** Runs work at the first read. A reader that stops aborts it, and so does the signal. */
+export class Parts implements AsyncIterableIterator<Envelope, undefined> {
+  readonly #work: PartWork;
+  readonly #outer: AbortSignal | undefined;
+  readonly #controller = new AbortController();
+  readonly #parts: Envelope[] = [];
+  readonly #readers: Reader[] = [];
+  #state: 'new' | 'open' | 'ended' = 'new';
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(work: PartWork, signal: AbortSignal | undefined) {
+    this.#work = work;
+    this.#outer = signal;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Result> {
+    if (this.#state === 'new') void this.#run();
+    const part = this.#parts.shift();
+    if (part !== undefined) return Promise.resolve({ done: false, value: part });
+    if (this.#state !== 'ended') {
+      return new Promise((resolve, reject) => {
+        this.#readers.push({ resolve, reject });
+      });
+    }
+    const failure = this.#failure;
+    this.#failure = undefined;
+    return failure === undefined ? Promise.resolve(DONE) : Promise.reject(failure.error);
+  }
+
+  return(): Promise<Result> {
+    this.#state = 'ended';
+    this.#parts.length = 0;
+    this.#failure = undefined;
+    this.#controller.abort(new Error('The reader of the stream has left'));
+    for (const reader of this.#readers.splice(0)) reader.resolve(DONE);
+    return Promise.resolve(DONE);
+  }
+
+  async #run(): Promise<void> {
+    this.#state = 'open';
+    const outer = this.#outer;
+    const leave = (): void => this.#controller.abort(outer?.reason);
+    if (outer?.aborted === true) leave();
+    else outer?.addEventListener('abort', leave, { once: true });
+    try {
+      await this.#work((part) => this.#give(part), this.#controller.signal);
+      this.#end(undefined);
+    } catch (error) {
+      this.#end({ error });
+    } finally {
+      outer?.removeEventListener('abort', leave);
+    }
+  }
+
+  #give(part: Envelope): void {
+    if (this.#state === 'ended') return;
+    const reader = this.#readers.shift();
+    if (reader === undefined) this.#parts.push(part);
+    else reader.resolve({ done: false, value: part });
+  }
+
+  #end(failure: { readonly error: unknown } | undefined): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    const [first, ...others] = this.#readers.splice(0);
+    if (first === undefined) this.#failure = failure;
+    else if (failure === undefined) first.resolve(DONE);
+    else first.reject(failure.error);
+    for (const reader of others) reader.resolve(DONE);
+  }
+}

@@ -1,0 +1,219 @@
+/** Router: a graph that is made of routes, and a data source for models, wires and other routers. */
+import { toPath } from '../paths/index.js';
+import type { DataSource, Envelope, Path, PathInput, PathSet, SourceOptions } from '../types.js';
+import { callRoute } from './call.js';
+import { RequestContext, type LoaderFunctions } from './context.js';
+import { routeError } from './errors.js';
+import { Given } from './given.js';
+import { Route, type RouteDefinition } from './route.js';
+import { Parts } from './parts.js';
+import { Run, type Core, type Limits } from './run.js';
+import { plainSets } from './sets.js';
+import type { RouteEvent, RouteFigures } from './stats.js';
+import { Trie, type Method } from './trie.js';
+
+export interface RouterOptions<Data> extends Partial<Limits> {
+  /** Functions that load values by key for `context.load(name, key)`, in batches, each key once a request. */
+  readonly loaders?: LoaderFunctions<Data>;
+  /** Answers the paths that no route matches; without it they have no value. */
+  readonly unhandled?: DataSource;
+  /** Called with errors of handlers, which clients do not see. Default: `console.error`. */
+  readonly onError?: (error: unknown, place: { readonly route: string; readonly method: Method }) => void;
+  /** Called after each call of a handler. */
+  readonly onRoute?: (event: RouteEvent) => void;
+}
+
+/** Options of one request. */
+export interface RequestOptions<Data> extends SourceOptions {
+  /** Data of the request for handlers: `context.data`. */
+  readonly data?: Data;
+}
+
+const LIMITS: Limits = {
+  pathsMax: 10_000,
+  depthMax: 64,
+  referencesMax: 50,
+  callsMax: 1_000,
+  timeoutMs: 30_000,
+};
+
+/**
+ * Router of JSON Graph requests. One serves all users: what a request has of its own is in its context.
+ *
+ * ```ts
+ * const router = new Router<{ user: string }>([
+ *   route('lists[{keys:names}][{integers:places}]', { get: … }),
+ *   route('titlesById[{integers:ids}]["name", "year"]', { get: … }),
+ * ]);
+ * await router.get([['lists', 'mine', { to: 9 }, 'name']], { data: { user: 'ann' } });
+ * ```
+ */
+export class Router<Data = unknown> {
+  readonly #routes: readonly Route<Data>[];
+  readonly #limits: Limits;
+  readonly #trie: Trie<Route<Data>>;
+  readonly #options: RouterOptions<Data>;
+  #core: Core<Data>;
+
+  /** Throws where a route is malformed, or two routes have the same paths. */
+  constructor(routes: readonly RouteDefinition<Data>[], options: RouterOptions<Data> = {}) {
+    this.#routes = routes.map((definition) => new Route(definition));
+    this.#trie = new Trie(this.#routes);
+    this.#options = options;
+    this.#limits = limitsOf(options);
+    this.#core = this.#coreWith(options.unhandled);
+  }
+
+  get limits(): Limits {
+    return this.#limits;
+  }
+
+  #coreWith(unhandled: DataSource | undefined): Core<Data> {
+    const { onError = logError, onRoute } = this.#options;
+    return { trie: this.#trie, limits: this.#limits, unhandled, onError, onRoute };
+  }
+
+  /** Sets the data source of paths that no route matches. Requests that are under way keep theirs. */
+  routeUnhandledPathsTo(source: DataSource): void {
+    this.#core = this.#coreWith(source);
+  }
+
+  /**
+   * Gets the values of paths. Paths without a value get an atom without one, paths that failed an `$error`.
+   *
+   * Rejects with a `RouteError` where a limit is passed or a path is malformed, and with the reason of `signal`.
+   */
+  async get(paths: readonly PathSet[], options: RequestOptions<Data> = {}): Promise<Envelope> {
+    const sets = plainSets(paths, this.#limits);
+    return this.#within(new Run(this.#core, this.#context(options), 'get'), options, async (run) => {
+      await run.resolve(sets);
+      return run.answer();
+    });
+  }
+
+  /** Gets the values of paths in parts, as they come. A part has the paths that its values are for; each value comes once. */
+  stream(paths: readonly PathSet[], options: RequestOptions<Data> = {}): AsyncIterable<Envelope> {
+    return new Parts(async (onPart, signal) => {
+      const sets = plainSets(paths, this.#limits);
+      const run = new Run(this.#core, this.#context(options), 'get', { onPart });
+      await this.#within(run, { signal }, () => run.resolve(sets));
+    }, options.signal);
+  }
+
+  /** Sets values, and answers them as they are then. */
+  async set(envelope: Envelope, options: RequestOptions<Data> = {}): Promise<Envelope> {
+    const { jsonGraph, paths } = isObject(envelope) ? envelope : ({} as Partial<Envelope>);
+    if (!isObject(jsonGraph))
+      throw routeError('SLU-GRAPH-INVALID', 'To set values takes a `jsonGraph` with `paths`');
+    const sets = plainSets(paths, this.#limits);
+    const { referencesMax, depthMax } = this.#limits;
+    const given = new Given(jsonGraph, sets, referencesMax, depthMax);
+    const run = new Run(this.#core, this.#context(options), 'set', { given });
+    return this.#within(run, options, async () => {
+      await run.resolve(sets);
+      return run.answer();
+    });
+  }
+
+  /**
+   * Calls a function of the graph. `refSuffixes` are paths to get below each reference that the function gives, `thisPaths` those to get from the
+   * object that has the function.
+   */
+  async call(
+    path: PathInput,
+    args: readonly unknown[] = [],
+    refSuffixes: readonly PathSet[] = [],
+    thisPaths: readonly PathSet[] = [],
+    options: RequestOptions<Data> = {},
+  ): Promise<Envelope> {
+    const request = {
+      path: callPathOf(path, this.#limits),
+      args,
+      refSuffixes: plainSets(refSuffixes, this.#limits),
+      thisPaths: plainSets(thisPaths, this.#limits),
+    };
+    const context = this.#context(options);
+    const run = new Run(this.#core, context, 'call');
+    return this.#within(run, options, () => callRoute(run, this.#core, context, request));
+  }
+
+  /** Data source of one request, such as a model on the server reads from. */
+  asDataSource(data?: Data): Required<DataSource> {
+    const own = data === undefined ? {} : { data };
+    return {
+      get: (paths, options) => this.get(paths, { ...options, ...own }),
+      set: (envelope, options) => this.set(envelope, { ...options, ...own }),
+      call: (path, args, refSuffixes, thisPaths, options) =>
+        this.call(path, args, refSuffixes, thisPaths, { ...options, ...own }),
+    };
+  }
+
+  /** Figures of each route and method that was called, since the router was made. */
+  stats(): RouteFigures[] {
+    const methods: readonly Method[] = ['get', 'set', 'call'];
+    return this.#routes.flatMap(({ text, methods: own, stats }) =>
+      methods.filter((one) => own.has(one)).map((method) => ({ route: text, method, ...stats[method] })),
+    );
+  }
+
+  #context({ data }: RequestOptions<Data>): RequestContext<Data> {
+    return new RequestContext(data as Data, this.#options.loaders ?? {});
+  }
+
+  async #within<T>(
+    run: Run<Data>,
+    { signal }: SourceOptions,
+    work: (run: Run<Data>) => Promise<T>,
+  ): Promise<T> {
+    if (signal === undefined) {
+      try {
+        return await work(run);
+      } finally {
+        run.dispose();
+      }
+    }
+    signal.throwIfAborted();
+    const leave = (): void => run.fail(signal.reason);
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      return await work(run);
+    } finally {
+      signal.removeEventListener('abort', leave);
+      run.dispose();
+    }
+  }
+}
+
+function limitsOf(options: Partial<Limits>): Limits {
+  const limits: Record<string, number> = { ...LIMITS };
+  for (const name of Object.keys(LIMITS) as (keyof Limits)[]) {
+    const value = options[name] ?? LIMITS[name];
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new RangeError(`${name} is a whole number of 1 or more`);
+    limits[name] = value;
+  }
+  return limits as unknown as Limits;
+}
+
+function callPathOf(input: PathInput, limits: Limits): Path {
+  try {
+    const path = toPath(input);
+    plainSets([path], limits);
+    return path;
+  } catch (error) {
+    throw error instanceof Error && 'code' in error
+      ? error
+      : routeError('SLU-GRAPH-INVALID', 'The path of a function has one key at each step', { cause: error });
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function logError(
+  error: unknown,
+  { route, method }: { readonly route: string; readonly method: Method },
+): void {
+  console.error(`${method} ${route}:`, error);
+}

@@ -1,0 +1,19 @@
+/** Properties whose failure says what it takes to replay it. */
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+
+/** Checks a property `runs` times. */
+export async function check<T>(
+  property: fc.IAsyncProperty<T> | fc.IProperty<T>,
+  runs: number,
+  seed?: number,
+): Promise<void> {
+  const details = await fc.check(property as fc.IAsyncProperty<T>, {
+    numRuns: runs,
+    ...(seed === undefined ? {} : { seed }),
+  });
+  const { failed, counterexample, errorInstance, counterexamplePath } = details;
+  const cause = errorInstance instanceof Error ? errorInstance.stack : String(errorInstance);
+  const replay = `seed ${details.seed}, path ${counterexamplePath}`;
+  assert.ok(!failed, `${JSON.stringify(counterexample)}\n${replay}\n${cause}`);
+}
