@@ -57,7 +57,7 @@ export class Pages {
 
   /**
    * Resolves when status and headers are decided: required boxes and the page's own data are there. Rejects with
-   * `InvalidTree`, `SourceError` where the page's data did not come, or what `data` threw.
+   * `InvalidTree`, `SourceError` where the page's data did not come, or what `data` threw. Rejects with an `AbortError` where the client left first.
    */
   async render(tree: PageTree, data: PageInput = {}, options: RenderOptions = {}): Promise<Page> {
     checkTree(tree);
