@@ -236,7 +236,8 @@ export class Cache {
         return undefined;
       }
       this.#uses.touch(kid);
-      if (kid.kind !== REF) break;
+      // A value before the end is what there is now, not where the path leads.
+      if (kid.kind !== REF) return kid;
       isDirect = false;
       const target = this.#follow(kid);
       if (target === undefined) {

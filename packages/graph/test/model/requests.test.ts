@@ -292,6 +292,18 @@ void test('a failed write returns to what was there, unless that is turned off o
   assert.deepEqual(plain(model.getCache()), { a: { x: 'before', y: 1, z: 'again' }, b: 'leaf' });
 });
 
+void test('writes of one value that wait for each other end with what the data source has', async () => {
+  const { source, model } = setup();
+  await model.withoutDataSource().set({ path: 'a', value: 'before' });
+  const [first, second] = [model.set({ path: 'a', value: 1 }), model.set({ path: 'a', value: 2 })];
+  source.sets[1]?.fail(new Error('refused'));
+  await assert.rejects(second, /refused/u);
+  // The first write is not answered: what the data source has is not known.
+  assert.deepEqual(model.read('a').missing, [['a']]);
+  source.sets[0]?.answer({ a: 'first' });
+  assert.deepEqual(await first, { json: { a: 'first' } });
+});
+
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 void test('an invalidation while a read is in flight lets it end, but does not cache its answer', async () => {
