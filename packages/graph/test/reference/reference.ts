@@ -224,7 +224,7 @@ export class Reference {
   }
 
   isNewer(value: Value, writer: Writer): boolean {
-    return value.setAt > writer.sentAt && value.setBy !== writer.id;
+    return (writer.isOnce || value.setAt > writer.sentAt) && value.setBy !== writer.id;
   }
 
   merge({ jsonGraph, invalidated = [] }: Envelope, writer: Writer): void {
@@ -235,7 +235,7 @@ export class Reference {
         const old = this.values.get(text(next));
         if (wire === undefined) continue;
         if (!isWire(wire)) {
-          if (old !== undefined && this.isNewer(old, writer)) continue;
+          if (old !== undefined && !this.isExpired(old) && this.isNewer(old, writer)) continue;
           if (old !== undefined && Object.keys(wire as object).length > 0) this.values.delete(text(next));
           walk(next, wire as JsonGraph);
           continue;
@@ -246,7 +246,8 @@ export class Reference {
         } else if (!this.isExpired(old)) {
           const isBoth = timestamp !== 0 && old.timestamp !== 0;
           if (isBoth && timestamp < old.timestamp) continue;
-          if (this.isNewer(old, writer) && !(isBoth && timestamp > old.timestamp)) continue;
+          if (this.isNewer(old, writer) && (writer.isOnce || !(isBoth && timestamp > old.timestamp)))
+            continue;
         }
         const value = this.put(next, wire);
         if (writer.id > 0) {
