@@ -314,12 +314,24 @@ void test('an invalidation while a read is in flight lets it end, but does not c
   const fresh = model.getValue('a.x');
   await settled();
   assert.equal(source.gets.length, 2);
-  source.gets[1]?.answer({ a: { x: 'new' } });
-  assert.equal(await fresh, 'new');
   source.gets[0]?.answer({ a: { x: 'old' } });
   assert.equal(await old, 'old');
+  assert.equal(model.read('a.x').json, undefined);
+  source.gets[1]?.answer({ a: { x: 'new' } });
+  assert.equal(await fresh, 'new');
+});
+
+void test('an answer from before an invalidation does not replace one from after it', async () => {
+  const { source, model } = setup();
+  const old = model.getValue('a.x');
   await settled();
-  assert.deepEqual(model.read('a.x').json, undefined);
+  model.invalidate('a');
+  const fresh = model.getValue('a.x');
+  await settled();
+  source.gets[1]?.answer({ a: { x: 'new' } });
+  source.gets[0]?.answer({ a: { x: 'old' } });
+  assert.deepEqual([await old, await fresh], ['new', 'new']);
+  assert.equal(await model.getValue('a.x'), 'new');
 });
 
 void test('a call sends its arguments, drops what it invalidates and gives what it answers', async () => {
