@@ -23,7 +23,7 @@ for (const [name, made] of Object.entries(sources)) {
     const shop = new Shop();
     const model = new Model({ source: await made(t, shop) });
     const got = await model.get('lists.mine[0..3]["name","tags"]', 'lists.mine.length');
-    const mine = (got?.json as { lists: { mine: Record<string, unknown> } }).lists.mine;
+    const mine = (got as { json: { lists: { mine: Record<string, unknown> } } }).json.lists.mine;
     assert.deepEqual(JSON.parse(JSON.stringify([mine['0'], mine['length']])), [
       { name: 'Title 3 ü', tags: ['a', 3] },
       3,
