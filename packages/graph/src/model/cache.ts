@@ -30,7 +30,7 @@ export interface CacheOptions {
   readonly now: () => number;
 }
 
-/** Where a walk along a reference ended before its target. */
+/** End of a walk along a reference whose target is not there. */
 export interface Lost {
   /** Deepest branch that is there. */
   node: Node;
@@ -52,7 +52,7 @@ export class Cache {
   readonly #uses: Uses;
   /** Values that had expired when they arrived, or are not to be kept, until their readers have read them. */
   readonly fresh = new Set<Node>();
-  /** Where the last `follow` that returned nothing has ended. */
+  /** End of the last `follow` that returned nothing. */
   readonly lost: Lost = { node: this.root, rest: [] };
   #hops = 0;
 

@@ -51,7 +51,7 @@ export interface JsonEnvelope<T = Json> {
 export interface Snapshot<T = Json> {
   /** Values that are there; undefined if there are none. */
   readonly json: T | undefined;
-  /** Path sets to ask the data source for; references are resolved as far as the cache holds them. */
+  /** Path sets to ask the data source for, behind the references that the cache holds. */
   readonly missing: readonly PathSet[];
   readonly errors: readonly PathErrorValue[];
 }
@@ -76,7 +76,7 @@ interface View {
   readonly takesErrors: boolean;
   readonly hasSource: boolean;
   readonly pace: Pace;
-  /** Where paths start. */
+  /** Branch at which paths start. */
   readonly base: Node;
 }
 

@@ -35,7 +35,7 @@ export class Reading implements Reader {
     this.#onPart = onPart;
   }
 
-  /** Goes on from a first read that has missed something, until everything is there. */
+  /** Asks for what a first read has missed, until everything is there. */
   start(first: Read): Promise<Read> {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;

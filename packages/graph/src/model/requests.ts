@@ -12,7 +12,7 @@ export interface Reader {
   fail(error: unknown): void;
 }
 
-/** When a batch is sent: milliseconds to collect for, 'tick' for the end of the running task's microtask, or 'now'. */
+/** Time at which a batch is sent: after so many milliseconds, in the next microtask ('tick'), or 'now'. */
 export type Pace = number | 'tick' | 'now';
 
 /** Request to the data source. */

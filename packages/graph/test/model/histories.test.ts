@@ -173,7 +173,7 @@ const historyOf = (graphs: typeof wild, maxSize: fc.Arbitrary<number>): fc.Arbit
   });
 const history = fc.oneof(
   historyOf(wild, fc.constant(Infinity)),
-  historyOf(tame, fc.constantFrom(600, 1100, 2000)),
+  historyOf(tame, fc.constantFrom(800, 1500, 2700)),
 );
 
 interface Sent {
