@@ -144,11 +144,15 @@ export class Router<Data = unknown> {
     return this.#within(run, options, () => callRoute(run, this.#core, context, request));
   }
 
-  /** Data source of one request, such as a model on the server reads from. */
-  asDataSource(data?: Data): Required<DataSource> {
+  /** Data source for a model on the server, whose requests all have the same data. Values come in parts with `isStream`. */
+  asDataSource(
+    data?: Data,
+    { isStream = false }: { readonly isStream?: boolean } = {},
+  ): Required<DataSource> {
     const own = data === undefined ? {} : { data };
     return {
-      get: (paths, options) => this.get(paths, { ...options, ...own }),
+      get: (paths, options) =>
+        isStream ? this.stream(paths, { ...options, ...own }) : this.get(paths, { ...options, ...own }),
       set: (envelope, options) => this.set(envelope, { ...options, ...own }),
       call: (path, args, refSuffixes, thisPaths, options) =>
         this.call(path, args, refSuffixes, thisPaths, { ...options, ...own }),

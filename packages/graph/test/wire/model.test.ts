@@ -12,8 +12,14 @@ type Made = (t: Parameters<typeof serve>[0], shop: Shop) => Promise<DataSource>;
 const routerOf = (shop: Shop): Router => new Router(shop.routes(), { onError: () => undefined });
 const sources: Record<string, Made> = {
   'a router': async (_t, shop) => Promise.resolve(routerOf(shop).asDataSource()),
+  'a router, in parts': async (_t, shop) =>
+    Promise.resolve(routerOf(shop).asDataSource(undefined, { isStream: true })),
   'a router behind another': async (_t, shop) =>
-    Promise.resolve(new Router([], { unhandled: routerOf(shop).asDataSource() }).asDataSource()),
+    Promise.resolve(
+      new Router([], {
+        unhandled: routerOf(shop).asDataSource(undefined, { isStream: true }),
+      }).asDataSource(),
+    ),
   'a router over HTTP': async (t, shop) => httpSource(await serveGraph(t, routerOf(shop))),
   'a router over HTTP, in parts': async (t, shop) =>
     httpSource(await serveGraph(t, routerOf(shop)), { isStream: true }),
