@@ -292,6 +292,17 @@ void test('a failed write returns to what was there, unless that is turned off o
   assert.deepEqual(plain(model.getCache()), { a: { x: 'before', y: 1, z: 'again' }, b: 'leaf' });
 });
 
+void test('a failed write brings back only what it replaced itself', async () => {
+  const { source, model } = setup();
+  const local = model.withoutDataSource();
+  await local.set({ path: 'b', value: 'leaf' }, { path: 'whole.x', value: 1 }, { path: 'whole.y', value: 2 });
+  const write = model.set({ path: '["b","c"].x', value: 1 }, { path: 'whole', value: 'one' });
+  model.invalidate('b');
+  source.sets[0]?.fail(new Error('refused'));
+  await assert.rejects(write, /refused/u);
+  assert.deepEqual(plain(model.getCache()), { whole: { x: 1, y: 2 } });
+});
+
 void test('writes of one value that wait for each other end with what the data source has', async () => {
   const { source, model } = setup();
   await model.withoutDataSource().set({ path: 'a', value: 'before' });
