@@ -30,7 +30,7 @@ export interface CacheOptions {
   readonly now: () => number;
 }
 
-/** Where a walk along a reference ended before its target. */
+/** End of a walk along a reference whose target is not there. */
 export interface Lost {
   /** Deepest branch that is there. */
   node: Node;
@@ -52,7 +52,7 @@ export class Cache {
   readonly #uses: Uses;
   /** Values that had expired when they arrived, or are not to be kept, until their readers have read them. */
   readonly fresh = new Set<Node>();
-  /** Where the last `follow` that returned nothing has ended. */
+  /** End of the last `follow` that returned nothing. */
   readonly lost: Lost = { node: this.root, rest: [] };
   #hops = 0;
 
@@ -236,7 +236,8 @@ export class Cache {
         return undefined;
       }
       this.#uses.touch(kid);
-      if (kid.kind !== REF) break;
+      // A value before the end is what there is now, not where the path leads.
+      if (kid.kind !== REF) return kid;
       isDirect = false;
       const target = this.#follow(kid);
       if (target === undefined) {
@@ -292,7 +293,8 @@ export class Cache {
       const old = parent.kids[key];
       if (isWire(value)) this.#mergeLeaf(parent, key, old, value, writer);
       else if (Object.keys(value).length > 0) {
-        if (old !== undefined && old.kind !== BRANCH && isNewer(old, writer)) continue;
+        if (old !== undefined && old.kind !== BRANCH && !this.isExpired(old) && isNewer(old, writer))
+          continue;
         const branch = this.enter(parent, key);
         this.#mergeInto(branch, value, writer, depth + 1);
         if (branch.count > 0) continue;
@@ -315,7 +317,7 @@ export class Cache {
       if (old.kind === BRANCH || !this.isExpired(old)) {
         const time = timestampOf(wire);
         if (isOlder(time, old.timestamp)) return;
-        if (isNewer(old, writer) && !isOlder(old.timestamp, time)) return;
+        if (isNewer(old, writer) && (writer.isOnce || !isOlder(old.timestamp, time))) return;
       }
     }
     const node = this.write(parent, key, wire);
@@ -348,10 +350,13 @@ export class Cache {
   }
 }
 
-/** Whether a local write made the node, or one below it, after the request was sent. */
+/**
+ * Whether a local write made the node, or one below it, after the request was sent. For an answer that is read once, all that is there
+ * counts as newer.
+ */
 function isNewer(node: Node, writer: Writer): boolean {
   if (node.kind === BRANCH) return kidsOf(node).some((kid) => isNewer(kid, writer));
-  return node.setAt > writer.sentAt && node.setBy !== writer.id;
+  return (writer.isOnce || node.setAt > writer.sentAt) && node.setBy !== writer.id;
 }
 
 function kidsOf(node: Node): Node[] {

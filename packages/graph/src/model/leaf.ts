@@ -60,7 +60,7 @@ export function isOlder(time: number, than: number): boolean {
   return time !== 0 && than !== 0 && time < than;
 }
 
-/** Whether two values of a kind are the same. */
+/** Whether two values of the same kind are equal. */
 export function isEqual(kind: Kind, one: unknown, other: unknown): boolean {
   if (kind !== REF) return Object.is(one, other);
   const [first, second] = [one as Path, other as Path];

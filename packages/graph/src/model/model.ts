@@ -51,7 +51,7 @@ export interface JsonEnvelope<T = Json> {
 export interface Snapshot<T = Json> {
   /** Values that are there; undefined if there are none. */
   readonly json: T | undefined;
-  /** Path sets to ask the data source for; references are resolved as far as the cache holds them. */
+  /** Path sets to ask the data source for, behind the references that the cache holds. */
   readonly missing: readonly PathSet[];
   readonly errors: readonly PathErrorValue[];
 }
@@ -76,7 +76,7 @@ interface View {
   readonly takesErrors: boolean;
   readonly hasSource: boolean;
   readonly pace: Pace;
-  /** Where paths start. */
+  /** Branch at which paths start. */
   readonly base: Node;
 }
 
@@ -245,37 +245,30 @@ export class Model {
     ...input: [...PathInput[], CallOptions] | PathInput[]
   ): AsyncGenerator<JsonEnvelope<T>, void, undefined> {
     const [paths, { signal }] = splitOptions(input);
-    const pathSets = this.#pathSets(paths);
-    const left = new AbortController();
-    const signals = signal === undefined ? left.signal : anyOf(signal, left);
-    const parts: Read[] = [];
-    let wake: () => void = () => undefined;
-    const onPart = (read: Read): void => {
-      parts.push(read);
-      wake();
-    };
+    let part: Read | undefined;
     let isDone = false;
-    const whole = this.#complete(pathSets, signals, onPart).finally(() => {
-      isDone = true;
+    let wake: () => void = () => undefined;
+    const reading = this.#start(this.#pathSets(paths), signal, (read) => {
+      part = read;
       wake();
     });
-    whole.catch(() => undefined);
+    const end = (): void => {
+      isDone = true;
+      wake();
+    };
+    reading.whole.then(end, end);
     try {
-      for (;;) {
-        const part = parts.pop();
-        parts.length = 0;
-        if (part !== undefined && !isDone) {
-          const envelope = this.#envelope<T>(part, false);
-          if (envelope !== undefined) yield envelope;
-        }
-        if (isDone) break;
-        // eslint-disable-next-line no-loop-func -- Each wait has its own function, and one is waited for at a time.
-        if (parts.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      while (!isDone) {
+        const envelope = part === undefined ? undefined : this.#envelope<T>(part, false);
+        part = undefined;
+        if (envelope !== undefined) yield envelope;
+        // oxlint-disable-next-line no-unmodified-loop-condition -- A part may have come while the last was read.
+        if (part === undefined && !isDone) await new Promise<void>((resolve) => (wake = resolve));
       }
-      const envelope = this.#envelope<T>(await whole);
+      const envelope = this.#envelope<T>(await reading.whole);
       if (envelope !== undefined) yield envelope;
     } finally {
-      left.abort();
+      reading.leave();
     }
   }
 
@@ -422,27 +415,25 @@ export class Model {
     return found[0]?.kind === BRANCH ? found[0] : undefined;
   }
 
-  #complete(
+  #complete(pathSets: readonly PathSet[], signal: AbortSignal | undefined): Promise<Read> {
+    return this.#start(pathSets, signal).whole;
+  }
+
+  #start(
     pathSets: readonly PathSet[],
     signal: AbortSignal | undefined,
     onPart?: (read: Read) => void,
-  ): Promise<Read> {
+  ): { readonly whole: Promise<Read>; readonly leave: () => void } {
     const { requests } = this.#root;
     const first = this.#readNow(pathSets);
-    if (first.missing.length === 0 || requests === undefined || !this.#view.hasSource)
-      return signal?.aborted === true ? Promise.reject(signal.reason as Error) : Promise.resolve(first);
-    if (onPart !== undefined) onPart(first);
-    return new Promise((resolve, reject) => {
-      new Reading({
-        read: () => this.#readNow(pathSets),
-        requests,
-        pace: this.#view.pace,
-        signal,
-        resolve,
-        reject,
-        ...(onPart === undefined ? {} : { onPart }),
-      }).start(first);
-    });
+    if (first.missing.length === 0 || requests === undefined || !this.#view.hasSource) {
+      const whole =
+        signal?.aborted === true ? Promise.reject<Read>(signal.reason as Error) : Promise.resolve(first);
+      return { whole, leave: () => undefined };
+    }
+    onPart?.(first);
+    const reading = new Reading(() => this.#readNow(pathSets), requests, this.#view.pace, signal, onPart);
+    return { whole: reading.start(first), leave: () => reading.fail(undefined) };
   }
 
   #envelope<T>(read: Read, isWhole = true): JsonEnvelope<T> | undefined {
@@ -503,44 +494,29 @@ export class Model {
     take: (envelope: Envelope) => void,
   ): Promise<void> {
     const envelopes = envelopesOf(answer);
-    const aborted = signal === undefined ? undefined : abortOf(signal);
     try {
       for (;;) {
-        const next = envelopes.next();
-        const step = await (aborted === undefined ? next : Promise.race([next, aborted.promise]));
+        const step = await unlessAborted(envelopes.next(), signal);
         if (step.done === true) return;
         take(step.value);
       }
     } catch (error) {
-      void envelopes.return(undefined).catch(() => undefined);
+      envelopes.return(undefined).catch(() => undefined);
       this.#root.settle();
       throw error;
-    } finally {
-      aborted?.end();
     }
   }
 }
 
-function abortOf(signal: AbortSignal): { readonly promise: Promise<never>; readonly end: () => void } {
-  let abort: () => void = () => undefined;
-  const promise = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason as Error);
+/** The promise, or a rejection when the signal aborts before. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
-  promise.catch(() => undefined);
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort);
-  return { promise, end: () => signal.removeEventListener('abort', abort) };
-}
-
-/** Signal of the controller, which aborts with the other signal, too. */
-function anyOf(signal: AbortSignal, controller: AbortController): AbortSignal {
-  if (signal.aborted) controller.abort(signal.reason);
-  else
-    signal.addEventListener('abort', () => controller.abort(signal.reason), {
-      once: true,
-      signal: controller.signal,
-    });
-  return controller.signal;
 }
 
 function signalOptions(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {

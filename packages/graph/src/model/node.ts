@@ -44,7 +44,7 @@ export class Node {
   setBy = 0;
   /** Time of the last use of a leaf, by the count of uses. */
   used = 0;
-  /** Where a reference leads, as last found. Only to be used while that is live. */
+  /** Target of a reference, as last found. Only to be used while that is live. */
   target: Node | null = null;
   /** Subscriptions to children, by key. */
   watchers: Map<string, Set<Watcher>> | null = null;

@@ -17,7 +17,7 @@ export class Read {
   json: Json = {};
   /** Whether a value was found. */
   hasValue = false;
-  /** Path sets that are not in the cache; references are resolved as far as the cache holds them. */
+  /** Path sets that are not in the cache, behind the references that it holds. */
   readonly missing: PathSet[] = [];
   readonly errors: PathErrorValue[] = [];
 
@@ -82,7 +82,7 @@ export class Read {
     if (value !== undefined) put(json, key, value);
   }
 
-  /** What JSON holds for a child, undefined for nothing. `isNew`: whether nothing can be there for its key. */
+  /** Value or JSON of a child, undefined for nothing. `isNew`: whether nothing can be there for its key. */
   #take(
     child: Node,
     path: PathSet,
@@ -107,7 +107,9 @@ export class Read {
       }
       this.#cache.touch(kid);
       if (kid.kind === REF && !isLast) {
-        const target = this.#cache.follow(kid);
+        // The usual case is taken here, without a call.
+        const near = kid.target;
+        const target = near !== null && near.isLive && near.kind === BRANCH ? near : this.#cache.follow(kid);
         if (target === undefined) {
           const { node: deepest, rest } = this.#cache.lost;
           this.#miss(deepest, rest, path, depth);

@@ -7,58 +7,67 @@ import type { Read } from './read.js';
 
 const ROUNDS = 32;
 
-/** What a read is for. */
-export interface ReadingOptions {
-  /** Reads the cache. */
-  readonly read: () => Read;
-  readonly requests: Requests;
-  readonly pace: Pace;
-  readonly signal: AbortSignal | undefined;
-  readonly resolve: (read: Read) => void;
-  readonly reject: (error: unknown) => void;
-  /** Takes what is there while more is on its way. */
-  readonly onPart?: (read: Read) => void;
-}
-
 /** Read in progress. */
 export class Reading implements Reader {
-  readonly #options: ReadingOptions;
+  readonly #read: () => Read;
+  readonly #requests: Requests;
+  readonly #pace: Pace;
+  readonly #signal: AbortSignal | undefined;
+  /** Takes what is there while more is on its way. */
+  readonly #onPart: ((read: Read) => void) | undefined;
+  #resolve: (read: Read) => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
   #pending = new Set<Request>();
   #rounds = 0;
   #asked = '';
-  readonly #onAbort = (): void => this.fail(this.#options.signal?.reason);
 
-  constructor(options: ReadingOptions) {
-    this.#options = options;
+  constructor(
+    read: () => Read,
+    requests: Requests,
+    pace: Pace,
+    signal: AbortSignal | undefined,
+    onPart: ((read: Read) => void) | undefined,
+  ) {
+    this.#read = read;
+    this.#requests = requests;
+    this.#pace = pace;
+    this.#signal = signal;
+    this.#onPart = onPart;
   }
 
-  /** Goes on from a first read that has missed something. */
-  start(first: Read): void {
-    const { signal } = this.#options;
-    if (signal?.aborted === true) {
-      this.fail(signal.reason);
-      return;
-    }
-    signal?.addEventListener('abort', this.#onAbort);
-    this.#ask(first);
+  /** Asks for what a first read has missed, until everything is there. */
+  start(first: Read): Promise<Read> {
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      this.#signal?.addEventListener('abort', this);
+      if (this.#signal?.aborted === true) this.handleEvent();
+      else this.#ask(first);
+    });
+  }
+
+  /** Takes the abort of the signal. */
+  handleEvent(): void {
+    this.fail(this.#signal?.reason);
   }
 
   advance(request: Request, isDone: boolean): void {
     if (isDone) this.#pending.delete(request);
     let read;
     try {
-      read = this.#options.read();
+      read = this.#read();
     } catch (error) {
       this.fail(error);
       return;
     }
-    if (read.missing.length === 0) this.#end(() => this.#options.resolve(read));
-    else if (this.#pending.size === 0) this.#ask(read);
-    else this.#options.onPart?.(read);
+    if (read.missing.length === 0) {
+      this.#end();
+      this.#resolve(read);
+    } else if (this.#pending.size === 0) this.#ask(read);
+    else this.#onPart?.(read);
   }
 
   #ask(read: Read): void {
-    const { requests, pace } = this.#options;
     const paths = collapsePaths(read.missing, Infinity);
     const text = JSON.stringify(paths);
     if (text === this.#asked || this.#rounds === ROUNDS) {
@@ -67,18 +76,18 @@ export class Reading implements Reader {
     }
     this.#asked = text;
     this.#rounds += 1;
-    this.#pending = requests.ask(this, paths, pace);
+    this.#pending = this.#requests.ask(this, paths, this.#pace);
   }
 
   fail(error: unknown): void {
-    this.#end(() => this.#options.reject(error));
+    this.#end();
+    this.#reject(error);
   }
 
-  #end(settle: () => void): void {
-    this.#options.signal?.removeEventListener('abort', this.#onAbort);
-    for (const request of this.#pending) this.#options.requests.leave(request, this);
+  #end(): void {
+    this.#signal?.removeEventListener('abort', this);
+    for (const request of this.#pending) this.#requests.leave(request, this);
     this.#pending.clear();
-    settle();
   }
 }
 

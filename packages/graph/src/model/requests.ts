@@ -12,7 +12,7 @@ export interface Reader {
   fail(error: unknown): void;
 }
 
-/** When a batch is sent: milliseconds to collect for, 'tick' for the end of the running task's microtask, 'now', or when a function says. */
+/** Time at which a batch is sent: after so many milliseconds, in the next microtask ('tick'), 'now', or when a function says. */
 export type Pace = number | 'tick' | 'now' | ((send: () => void) => void);
 
 /** Request to the data source. */

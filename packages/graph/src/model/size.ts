@@ -1,8 +1,8 @@
 /** Bytes that values take. */
 
 /** Bytes of a leaf without its value: the node, its place among its siblings, and its share of their parent. */
-const LEAF_BYTES = 250;
-/** Values of an object that are looked at; the rest counts like the mean of these. */
+const LEAF_BYTES = 380;
+/** Largest number of values of an object that the estimate visits. The rest counts like the mean of these. */
 const LOOKED_AT = 1000;
 
 /** Estimate of the bytes that a leaf with the value takes. */

@@ -5,20 +5,8 @@ import type { Cache, Writer } from './cache.js';
 import { isOlder, timestampOf, wireOf } from './leaf.js';
 import { BRANCH, type Node, pathOf, REF } from './node.js';
 
-/** Value that was written, and what was there before. */
-interface Entry {
-  readonly leaf: Node;
-  readonly before: Before;
-  /** Value in place of which a branch was made for the leaf, if there was one. */
-  readonly over: { readonly path: Path; readonly wire: Sentinel | Primitive | undefined } | undefined;
-}
-
-type Before =
-  | { readonly is: 'nothing' }
-  | { readonly is: 'value'; readonly wire: Sentinel | Primitive | undefined }
-  | { readonly is: 'branch'; readonly graph: JsonGraph };
-
-const NOTHING: Before = { is: 'nothing' };
+/** Value at a place. */
+type Placed = readonly [path: Path, wire: Sentinel | Primitive | undefined];
 
 /** Values that one call of `set` writes. */
 export class Write implements Writer {
@@ -29,8 +17,10 @@ export class Write implements Writer {
   readonly #cache: Cache;
   /** Whether the data source has yet to answer. */
   readonly #waits: boolean;
-  readonly #entries = new Map<Node, Entry>();
-  #over: Entry['over'];
+  /** Leaves that were written, each with the values in place of which it is. */
+  readonly #entries = new Map<Node, readonly Placed[]>();
+  /** Value in place of which a branch of the path was made. */
+  #over: readonly Placed[] = [];
 
   constructor(cache: Cache, id: number, waits: boolean) {
     this.#cache = cache;
@@ -47,13 +37,16 @@ export class Write implements Writer {
   set(start: Node, pathSet: PathSet, value: GraphValue | object): void {
     // A set without paths must leave no branches behind.
     if (pathSet.length === 0 || !pathSet.every((keySet) => countKeys(keySet) > 0)) return;
+    this.#over = [];
     this.#walk(start, pathSet, 0, value as Sentinel | Primitive | undefined);
   }
 
   #walk(node: Node, pathSet: PathSet, depth: number, wire: Sentinel | Primitive | undefined): void {
     const isLast = depth === pathSet.length - 1;
     const followsLast = depth === pathSet.length - 2 && pathSet[depth + 1] === null;
+    const over = this.#over;
     for (const key of keysOf(pathSet[depth] as Key)) {
+      this.#over = over;
       if (isLast) this.#write(node, key, wire);
       else if (followsLast) {
         const [parent, name] = this.#placeOf(node, key);
@@ -84,10 +77,7 @@ export class Write implements Writer {
 
   #enter(parent: Node, key: Key): Node {
     const old = parent.kids[String(key)];
-    if (old !== undefined && old.kind !== BRANCH) {
-      const isKept = !this.#cache.isExpired(old) && old.setAt !== Infinity;
-      if (isKept) this.#over = { path: pathOf(old), wire: wireOf(old) };
-    }
+    if (old !== undefined && old.kind !== BRANCH) this.#over = this.#placed(old);
     return this.#cache.enter(parent, key);
   }
 
@@ -98,19 +88,18 @@ export class Write implements Writer {
       this.#cache.touch(old);
       return;
     }
-    const mine = old === undefined ? undefined : this.#entries.get(old);
-    const before = mine?.before ?? (isThere ? this.#beforeOf(old) : NOTHING);
+    const over = old === undefined ? this.#over : this.#placed(old);
+    const before = (old === undefined ? undefined : this.#entries.get(old)) ?? over;
     const leaf = this.#cache.write(parent, key, wire);
-    const over = this.#over !== undefined && isBelow(leaf, this.#over.path) ? this.#over : undefined;
-    this.#entries.set(leaf, { leaf, before, over: mine === undefined ? over : mine.over });
+    this.#entries.set(leaf, before);
     leaf.setAt = this.#waits ? Infinity : this.sentAt;
     leaf.setBy = this.id;
   }
 
-  /** State to return to. A value whose own write is not answered yet is none. */
-  #beforeOf(old: Node): Before {
-    if (old.kind === BRANCH) return { is: 'branch', graph: this.#cache.export(old) };
-    return old.setAt === Infinity ? NOTHING : { is: 'value', wire: wireOf(old) };
+  /** Values at and below a node. Those whose own write is not answered yet are none to return to. */
+  #placed(node: Node): readonly Placed[] {
+    if (node.kind === BRANCH) return Object.values(node.kids).flatMap((kid) => this.#placed(kid as Node));
+    return this.#cache.isExpired(node) || node.setAt === Infinity ? [] : [[pathOf(node), wireOf(node)]];
   }
 
   /** Values that were written and are still there, as the data source takes them; undefined if there are none. */
@@ -118,58 +107,43 @@ export class Write implements Writer {
     const leaves = this.#own();
     if (leaves.length === 0) return undefined;
     const jsonGraph: JsonGraph = Object.create(null) as JsonGraph;
-    const paths = leaves.map(({ leaf }) => pathOf(leaf));
-    for (const { leaf } of leaves) nest(jsonGraph, pathOf(leaf), wireOf(leaf));
+    const paths = leaves.map(pathOf);
+    for (const leaf of leaves) nest(jsonGraph, pathOf(leaf), wireOf(leaf));
     return { jsonGraph, paths: collapsePaths(paths, Infinity) };
   }
 
-  #own(): Entry[] {
-    return [...this.#entries.values()].filter(({ leaf }) => leaf.isLive && leaf.setBy === this.id);
+  #own(): Node[] {
+    return [...this.#entries.keys()].filter((leaf) => leaf.isLive && leaf.setBy === this.id);
   }
 
   /** Ends the wait for the data source: the values are as it has answered. */
   confirm(): void {
     const moment = this.#cache.nextMoment();
-    for (const { leaf } of this.#own()) leaf.setAt = moment;
+    for (const leaf of this.#own()) leaf.setAt = moment;
   }
 
   /** Restores what was there before, but for what was written again since. */
   rollBack(): void {
-    for (const { leaf, before, over } of this.#own().toReversed()) {
-      if (!leaf.isLive) continue;
-      const path = pathOf(leaf);
-      if (before.is === 'value') {
-        this.#cache.write(leaf.parent as Node, leaf.key, before.wire);
-        continue;
-      }
+    for (const leaf of this.#own().toReversed()) {
       this.#cache.remove(leaf);
-      if (before.is === 'branch') this.#restore(path, before.graph);
-      if (over !== undefined) this.#restore(over.path, over.wire);
+      for (const [path, wire] of this.#entries.get(leaf) ?? []) this.#restore(path, wire);
     }
   }
 
-  #restore(path: Path, value: JsonGraph | GraphValue): void {
+  /** Writes a value if nothing has taken its place. */
+  #restore(path: Path, wire: Sentinel | Primitive | undefined): void {
     let node = this.#cache.root;
-    for (const key of path) {
-      const kid = node.kids[String(key)];
-      if (kid === undefined) break;
-      if (kid.kind !== BRANCH) return;
-      node = kid;
+    for (const key of path.slice(0, -1)) {
+      if ((node.kids[String(key)]?.kind ?? BRANCH) !== BRANCH) return;
+      node = this.#cache.enter(node, key);
     }
-    if (pathOf(node).length === path.length) return;
-    const jsonGraph: JsonGraph = Object.create(null) as JsonGraph;
-    nest(jsonGraph, path, value);
-    this.#cache.merge({ jsonGraph }, { id: 0, sentAt: Infinity, isOnce: false, fresh: [] });
+    const last = path.at(-1) as Key;
+    if (node.kids[String(last)] === undefined) this.#cache.write(node, last, wire);
   }
-}
-
-function isBelow(leaf: Node, path: Path): boolean {
-  const own = pathOf(leaf);
-  return own.length > path.length && path.every((key, at) => own[at] === key);
 }
 
 /** Puts a value into a graph whose branches have no prototype. */
-function nest(graph: JsonGraph, path: Path, value: JsonGraph | GraphValue): void {
+function nest(graph: JsonGraph, path: Path, value: GraphValue): void {
   let branch = graph as Record<string, JsonGraph | GraphValue>;
   for (const key of path.slice(0, -1))
     branch = (branch[String(key)] ??= Object.create(null) as JsonGraph) as typeof branch;

@@ -3,5 +3,6 @@ export { checkPathSet, countPaths, isKey, limitPaths, toPath, toPathSet } from '
 export { boundsOf, countKeys, isList, isRange, keySetOf, keysOf, listKeys, normalKey } from './keys.js';
 export { maxDepth, maxPaths, PathError, PathLimitError } from './limits.js';
 export { collapsePaths, expandPaths, subtractPaths } from './sets.js';
-export { parsePath, parseRoute, type Pattern, type RoutePath } from './syntax.js';
+export { parseRoute, type Pattern, type RoutePath } from './routes.js';
+export { parsePath } from './syntax.js';
 export { PathTrie } from './trie.js';

@@ -1,29 +1,14 @@
-/** Text of paths: `lists[0..9].title`, `users['a','b'][0...3]`, and of routes: `titles[{integers:ids}].name`. */
+/** Text of paths: `lists[0..9].title`, `users['a','b'][0...3]`. */
 import type { Key, KeySet, PathSet, Range } from '../types.js';
 import { maxDepth, PathError } from './limits.js';
 
-/** Step of a route that takes any key, integers, or integers as ranges. */
-export interface Pattern {
-  readonly type: 'keys' | 'integers' | 'ranges';
-  /** Name under which the handler finds the keys. */
-  readonly name?: string;
-}
-
-/** Path whose steps may be patterns. */
-export type RoutePath = readonly (KeySet | Pattern)[];
-
 const NAME = /[^.[\]{}"'\s,:]+/uy;
-const BLANK = /\s*/uy;
-const NUMBER = /(?:\d+)(?![^\s.,\]])/uy;
-const RANGE = /\s*(\.\.\.?)\s*/uy;
-const PATTERN = /\{\s*(keys|integers|ranges)\s*(?::\s*([\w$]+)\s*)?\}/uy;
-const WORDS: ReadonlyMap<string, Key> = new Map<string, Key>([
-  ['true', true],
-  ['false', false],
-  ['null', null],
-]);
+/** One part between brackets, with the comma or the bracket behind it. */
+const PART =
+  /\s*(?:(\d+)(?:\s*(\.{2,3})\s*(\d+))?|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|(true|false|null))\s*([,\]])/suy;
 
-class Reader {
+/** Text that is read from its start to its end. */
+export class PathReader {
   readonly text: string;
   at = 0;
 
@@ -46,8 +31,11 @@ class Reader {
     return true;
   }
 
-  fail(what: string): never {
-    throw new PathError(`${what} at ${this.at} in the path ${JSON.stringify(this.text.slice(0, 200))}`);
+  fail(): never {
+    const text = JSON.stringify(this.text.slice(0, 200));
+    throw new PathError(
+      `Unexpected ${JSON.stringify(this.text[this.at] ?? 'end')} at ${this.at} in the path ${text}`,
+    );
   }
 }
 
@@ -58,85 +46,46 @@ class Reader {
  * @throws PathError with the position at which the text does not parse.
  */
 export function parsePath(text: string): PathSet {
-  return parse(text, false) as PathSet;
+  return parseSteps(text, readKeySet);
 }
 
-/**
- * Route of a text: a path whose brackets may hold `{keys}`, `{integers}` or `{ranges}`, with a name as in `{integers:ids}`.
- *
- * @throws PathError with the position at which the text does not parse.
- */
-export function parseRoute(text: string): RoutePath {
-  return parse(text, true);
-}
-
-function parse(text: string, hasPatterns: boolean): RoutePath {
-  const reader = new Reader(text);
-  const steps: (KeySet | Pattern)[] = [];
+/** Steps of a text, those in brackets as a function reads them from behind the bracket. */
+export function parseSteps<T>(text: string, read: (reader: PathReader) => T): (T | string)[] {
+  const reader = new PathReader(text);
+  const steps: (T | string)[] = [];
   while (reader.at < text.length) {
-    if (steps.length === maxDepth) reader.fail(`More than ${maxDepth} keys`);
+    if (steps.length === maxDepth) reader.fail();
     if (reader.takes('[')) {
-      steps.push((hasPatterns ? readPattern(reader) : undefined) ?? readKeySet(reader));
+      steps.push(read(reader));
       continue;
     }
-    if (steps.length > 0 && !reader.takes('.')) reader.fail('No "." or "["');
-    const [name] = reader.take(NAME) ?? reader.fail('No name');
-    steps.push(name);
+    if (steps.length > 0 && !reader.takes('.')) reader.fail();
+    steps.push((reader.take(NAME) ?? reader.fail())[0]);
   }
   return steps;
 }
 
-function readPattern(reader: Reader): Pattern | undefined {
-  reader.take(BLANK);
-  const match = reader.take(PATTERN);
-  if (match === undefined) return undefined;
-  reader.take(BLANK);
-  if (!reader.takes(']')) reader.fail('No "]"');
-  const type = match[1] as Pattern['type'];
-  return match[2] === undefined ? { type } : { type, name: match[2] };
-}
-
-function readKeySet(reader: Reader): KeySet {
+/** Key set in brackets, from behind the first. */
+export function readKeySet(reader: PathReader): KeySet {
   const parts: (Key | Range)[] = [];
-  do {
-    reader.take(BLANK);
-    parts.push(readPart(reader));
-    reader.take(BLANK);
-  } while (reader.takes(','));
-  if (!reader.takes(']')) reader.fail('No "," or "]"');
-  const [only] = parts;
-  return parts.length === 1 && only !== undefined ? only : parts;
-}
-
-function readPart(reader: Reader): Key | Range {
-  for (const quote of ['"', "'"]) if (reader.takes(quote)) return readQuoted(reader, quote);
-  const number = reader.take(NUMBER);
-  if (number === undefined) {
-    const word = WORDS.get(reader.take(NAME)?.[0] ?? '');
-    return word === undefined ? reader.fail('No integer, range or quoted string') : word;
+  for (;;) {
+    const match = reader.take(PART) ?? reader.fail();
+    parts.push(partOf(reader, match));
+    if (match[7] !== ']') continue;
+    const [only] = parts;
+    return parts.length === 1 && only !== undefined ? only : parts;
   }
-  const from = safe(reader, number[0]);
-  const dots = reader.take(RANGE);
-  if (dots === undefined) return from;
-  const end = safe(reader, (reader.take(NUMBER) ?? reader.fail('No end of a range'))[0]);
-  return { from, to: dots[1] === '...' ? end - 1 : end };
 }
 
-function safe(reader: Reader, digits: string): number {
-  const number = Number(digits);
-  return Number.isSafeInteger(number) ? number : reader.fail('Too large an integer');
-}
-
-function readQuoted(reader: Reader, quote: string): string {
-  let key = '';
-  for (; reader.at < reader.text.length; reader.at += 1) {
-    const character = reader.text[reader.at];
-    if (character === quote) {
-      reader.at += 1;
-      return key;
-    }
-    if (character === '\\') reader.at += 1;
-    key += reader.text[reader.at] ?? '';
-  }
-  return reader.fail('No end of a quoted string');
+function partOf(
+  reader: PathReader,
+  [, digits, dots, end, double, single, word]: RegExpExecArray,
+): Key | Range {
+  const quoted = double ?? single;
+  if (quoted !== undefined) return quoted.replaceAll(/\\(.)/gsu, '$1');
+  if (digits === undefined) return JSON.parse(word as string) as Key;
+  const from = Number(digits);
+  const to = end === undefined ? from : Number(end);
+  if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to)) reader.fail();
+  return dots === undefined ? from : { from, to: dots === '..' ? to : to - 1 };
 }

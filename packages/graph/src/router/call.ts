@@ -48,7 +48,10 @@ export async function callRoute<Data>(
   let failure: unknown;
   try {
     await run.during(authorized(route, context, matched, sets));
-    const output = route.handlers.call?.(matched, request.args, context, wishes);
+    const { checks } = core;
+    const own = sets as readonly PlainKey[];
+    const args = checks === undefined ? request.args : await run.during(checks.args(own, request.args));
+    const output = route.handlers.call?.(matched, args, context, wishes);
     await run.during(result.take(output));
   } catch (error) {
     failure = error;

@@ -15,6 +15,7 @@ export const CATALOGUE = {
   'SLU-GRAPH-REFERENCES': [508, 'References lead to references without end, or further than the limit.'],
   'SLU-GRAPH-TIME': [504, 'The routes took longer than the time limit of the request.'],
   'SLU-GRAPH-DENIED': [403, 'The `authorize` function of the route denied the path.'],
+  'SLU-GRAPH-REFUSED': [400, 'The schema of the graph refused a value or the arguments: see the message.'],
   'SLU-GRAPH-HANDLER': [500, 'The handler of the route threw: `onError` got the error.'],
   'SLU-GRAPH-VALUE': [500, 'The handler gave a value that is not JSON Graph: `onError` got the reason.'],
   'SLU-GRAPH-ASTRAY': [500, 'The handler gave a path that was not requested: `onError` got the path.'],

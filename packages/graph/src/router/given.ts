@@ -55,9 +55,22 @@ export class Given {
     return asJsonGraph(values);
   }
 
+  /** Value of a single path. */
+  leafAt(path: readonly PlainKey[]): Leaf | undefined {
+    const value = this.#at(path, false);
+    return value !== undefined && isLeaf(value) ? value : undefined;
+  }
+
+  /** Writes the value of a single path that has one. */
+  replace(path: readonly PlainKey[], leaf: Leaf): void {
+    const key = path.at(-1);
+    const branch = this.#at(path.slice(0, -1), true);
+    if (key !== undefined && branch !== undefined && !isLeaf(branch)) branch[key] = leaf;
+  }
+
   /** Moves values below a place to the target of the reference that the router has there. */
   graft(path: readonly PlainKey[], key: PlainKey, target: Sets, suffixLength: number): void {
-    const from = this.#at([...path, key]);
+    const from = this.#at([...path, key], true);
     if (from === undefined || isLeaf(from)) return;
     const { length } = target;
     let to = this.#values;
@@ -69,14 +82,15 @@ export class Given {
     if (to !== from) copy(from, to, target.slice(length - suffixLength), 0);
   }
 
-  #at(path: readonly PlainKey[]): Leaf | Branch | undefined {
+  /** Value or branch at a path, through references; `isThrough` says whether through one at its end as well. */
+  #at(path: readonly PlainKey[], isThrough: boolean): Leaf | Branch | undefined {
     let rest = [...path];
     let value: Leaf | Branch | undefined = this.#values;
     let followed = 0;
     while (rest.length > 0) {
       if (value === undefined || isLeaf(value)) return undefined;
       value = value[rest.shift() as PlainKey];
-      if (value !== undefined && isRef(value)) {
+      if (value !== undefined && isRef(value) && (isThrough || rest.length > 0)) {
         if (++followed > this.#referencesMax) return undefined;
         rest = [...value.value.map(plainKey), ...rest];
         value = this.#values;

@@ -23,6 +23,23 @@ export {
 } from './route.js';
 export { Router, type RequestOptions, type RouterOptions } from './router.js';
 export type { Limits } from './run.js';
+export {
+  callable,
+  refTo,
+  typedGraph,
+  type ArgsAt,
+  type Callable,
+  type GraphSchema,
+  type JsonAt,
+  type PathIn,
+  type RefTo,
+  type SchemaNode,
+  type StandardSchema,
+  type TypedGraph,
+  type TypedHandlers,
+  type TypedModel,
+  type ValueAt,
+} from './schema.js';
 export type { RouteEvent, RouteFigures, RouteStats } from './stats.js';
 export type { MatchedPath } from './syntax.js';
 export type { Method } from './trie.js';

@@ -29,7 +29,7 @@ type Names<Text extends string> = Text extends `${string}{${infer Token}}${infer
   : unknown;
 
 /** Steps in their order. Texts with quoted brackets or dots get a list of unknown steps. */
-type Steps<Text extends string, Done extends readonly unknown[] = readonly []> = Text extends ''
+export type Steps<Text extends string, Done extends readonly unknown[] = readonly []> = Text extends ''
   ? Done
   : Text extends `[${infer Inner}]${infer Rest}`
     ? Steps<Rest, readonly [...Done, Bracket<Trim<Inner>>]>

@@ -2,12 +2,14 @@
 import { toPath } from '../paths/index.js';
 import type { DataSource, Envelope, Path, PathInput, PathSet, SourceOptions } from '../types.js';
 import { callRoute } from './call.js';
+import { SchemaChecks } from './checks.js';
 import { RequestContext, type LoaderFunctions } from './context.js';
 import { routeError } from './errors.js';
 import { Given } from './given.js';
 import { Route, type RouteDefinition } from './route.js';
 import { Parts } from './parts.js';
 import { Run, type Core, type Limits } from './run.js';
+import type { GraphSchema } from './schema.js';
 import { plainSets } from './sets.js';
 import type { RouteEvent, RouteFigures } from './stats.js';
 import { Trie, type Method } from './trie.js';
@@ -15,6 +17,8 @@ import { Trie, type Method } from './trie.js';
 export interface RouterOptions<Data> extends Partial<Limits> {
   /** Functions that load values by key for `context.load(name, key)`, in batches, each key once a request. */
   readonly loaders?: LoaderFunctions<Data>;
+  /** Schema of the graph: routes have to be in it, and what clients set and call is checked by it. See `typedGraph`. */
+  readonly schema?: GraphSchema;
   /** Answers the paths that no route matches; without it they have no value. */
   readonly unhandled?: DataSource;
   /** Called with errors of handlers, which clients do not see. Default: `console.error`. */
@@ -53,6 +57,7 @@ export class Router<Data = unknown> {
   readonly #limits: Limits;
   readonly #trie: Trie<Route<Data>>;
   readonly #options: RouterOptions<Data>;
+  readonly #checks: SchemaChecks | undefined;
   #core: Core<Data>;
 
   /** Throws where a route is malformed, or two routes have the same paths. */
@@ -60,6 +65,8 @@ export class Router<Data = unknown> {
     this.#routes = routes.map((definition) => new Route(definition));
     this.#trie = new Trie(this.#routes);
     this.#options = options;
+    this.#checks = options.schema === undefined ? undefined : new SchemaChecks(options.schema);
+    for (const { text } of this.#routes) this.#checks?.route(text);
     this.#limits = limitsOf(options);
     this.#core = this.#coreWith(options.unhandled);
   }
@@ -70,7 +77,7 @@ export class Router<Data = unknown> {
 
   #coreWith(unhandled: DataSource | undefined): Core<Data> {
     const { onError = logError, onRoute } = this.#options;
-    return { trie: this.#trie, limits: this.#limits, unhandled, onError, onRoute };
+    return { trie: this.#trie, checks: this.#checks, limits: this.#limits, unhandled, onError, onRoute };
   }
 
   /** Sets the data source of paths that no route matches. Requests that are under way keep theirs. */
@@ -137,11 +144,15 @@ export class Router<Data = unknown> {
     return this.#within(run, options, () => callRoute(run, this.#core, context, request));
   }
 
-  /** Data source of one request, such as a model on the server reads from. */
-  asDataSource(data?: Data): Required<DataSource> {
+  /** Data source for a model on the server, whose requests all have the same data. Values come in parts with `isStream`. */
+  asDataSource(
+    data?: Data,
+    { isStream = false }: { readonly isStream?: boolean } = {},
+  ): Required<DataSource> {
     const own = data === undefined ? {} : { data };
     return {
-      get: (paths, options) => this.get(paths, { ...options, ...own }),
+      get: (paths, options) =>
+        isStream ? this.stream(paths, { ...options, ...own }) : this.get(paths, { ...options, ...own }),
       set: (envelope, options) => this.set(envelope, { ...options, ...own }),
       call: (path, args, refSuffixes, thisPaths, options) =>
         this.call(path, args, refSuffixes, thisPaths, { ...options, ...own }),

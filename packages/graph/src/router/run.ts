@@ -3,6 +3,7 @@
  * the paths of the next level. A level waits only for handlers whose results may have references in the middle of a path. It must not know HTTP.
  */
 import type { DataSource, Envelope, PathSet, Ref } from '../types.js';
+import type { SchemaChecks } from './checks.js';
 import type { RequestContext } from './context.js';
 import { errorLeaf, routeError, thrownLeaf, type RouteError } from './errors.js';
 import {
@@ -45,6 +46,7 @@ export interface Limits {
 /** Parts of a router that its requests share. */
 export interface Core<Data> {
   readonly trie: Trie<Route<Data>>;
+  readonly checks: SchemaChecks | undefined;
   readonly limits: Limits;
   readonly unhandled: DataSource | undefined;
   readonly onError: (error: unknown, place: { readonly route: string; readonly method: Method }) => void;
@@ -287,7 +289,7 @@ export class Run<Data> implements Visitor, Broken {
     }
     batch.open = matches.length;
     for (const match of matches) {
-      if (route.handlers.authorize === undefined) this.#call(batch, route, match);
+      if (route.handlers.authorize === undefined) this.#admit(batch, route, match);
       else void this.#authorize(batch, route, match);
     }
   }
@@ -304,7 +306,7 @@ export class Run<Data> implements Visitor, Broken {
     }
     if (this.#isClosed) return;
     if (isTrue(allowed)) {
-      this.#call(batch, route, match);
+      this.#admit(batch, route, match);
       return;
     }
     route.stats[batch.method].denied++;
@@ -324,6 +326,36 @@ export class Run<Data> implements Visitor, Broken {
     for (const region of joined(denied)) this.#deny(batch, region, refusal);
     const calls = joined(granted);
     batch.open += calls.length;
+    for (const sets of calls) this.#admit(batch, route, sets);
+    this.#closed(batch);
+  }
+
+  /** Calls a handler, and checks values by the schema before they are set. */
+  #admit(batch: Batch<Data>, route: Route<Data>, match: Sets): void {
+    const { checks } = this.#core;
+    if (batch.method === 'set' && checks !== undefined) void this.#check(batch, route, match, checks);
+    else this.#call(batch, route, match);
+  }
+
+  async #check(batch: Batch<Data>, route: Route<Data>, match: Sets, checks: SchemaChecks): Promise<void> {
+    const admitted: Sets[] = [];
+    for (const path of singles(match)) {
+      const leaf = this.#given?.leafAt(path);
+      let refusal: Leaf | undefined;
+      try {
+        const checked = await checks.value(path, leaf ?? ABSENT);
+        if ('leaf' in checked) this.#given?.replace(path, checked.leaf);
+        else refusal = checked.refusal;
+      } catch (error) {
+        this.#report(error, route, batch.method);
+        refusal = thrownLeaf(error);
+      }
+      if (this.#isClosed) return;
+      if (refusal === undefined) admitted.push(path);
+      else this.#deny(batch, path, refusal);
+    }
+    const calls = joined(admitted);
+    batch.open += calls.length;
     for (const sets of calls) this.#call(batch, route, sets);
     this.#closed(batch);
   }
@@ -334,7 +366,8 @@ export class Run<Data> implements Visitor, Broken {
 
   #call(batch: Batch<Data>, route: Route<Data>, match: Sets): void {
     // A handler writes nothing that another call of the batch is for: that may still be denied.
-    const isWhole = batch.open === 1 && route.handlers.authorize === undefined;
+    const isGuarded = route.handlers.authorize !== undefined || this.#core.checks !== undefined;
+    const isWhole = batch.open === 1 && !isGuarded;
     const call = new Call(this, batch, route, isWhole ? batch.pieces : within(batch.pieces, match));
     let output: RouteOutput;
     try {

@@ -178,7 +178,8 @@ function answerOf(status: number, body: string, headers: Readonly<Record<string,
 }
 
 function isStream(request: WireRequest): boolean {
-  return (request.headers['accept'] ?? '').toLowerCase().includes(NDJSON);
+  // Nobody would read the lines of a HEAD.
+  return request.method !== 'HEAD' && (request.headers['accept'] ?? '').toLowerCase().includes(NDJSON);
 }
 
 /** Whether a list of validators has this one. */

@@ -40,10 +40,15 @@ interface History {
   /** Whether the data source answers in parts. */
   readonly isParted: boolean;
   readonly graph: [Path, unknown][];
+  readonly watched: PathSet[];
   readonly steps: Step[];
 }
 
-const plainKey = fc.constantFrom<Key>('a', 'b', 0, 1, '__proto__', 'constructor');
+/** Few keys, so that steps meet at the same places. */
+const plainKey = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom<Key>('a', 0) },
+  { weight: 1, arbitrary: fc.constantFrom<Key>('b', 1, '__proto__', 'constructor') },
+);
 const top = fc.constantFrom<Key>('a', 'b', 'r', '__proto__');
 const lastKey = fc.oneof({ weight: 8, arbitrary: plainKey }, { weight: 1, arbitrary: fc.constant(null) });
 const path: fc.Arbitrary<Path> = fc
@@ -98,9 +103,15 @@ const wild = {
     { weight: 3, arbitrary: plainValue },
     { weight: 1, arbitrary: refTo(path) },
   ) as fc.Arbitrary<unknown>,
-  placed: fc.tuple(path, fc.oneof(plainValue, refTo(fc.oneof(path, fc.tuple(top))))) as fc.Arbitrary<
-    [Path, unknown]
-  >,
+  placed: fc.tuple(
+    path,
+    fc.oneof(
+      plainValue,
+      refTo(fc.oneof(path, fc.tuple(top))),
+      // Through another reference, perhaps.
+      refTo(fc.tuple(fc.constant<Key>('r'), plainKey, plainKey)),
+    ),
+  ) as fc.Arbitrary<[Path, unknown]>,
 };
 
 const view: fc.Arbitrary<View> = fc.record({ isBoxed: fc.boolean(), takesErrors: fc.boolean() });
@@ -157,11 +168,12 @@ const historyOf = (graphs: typeof wild, maxSize: fc.Arbitrary<number>): fc.Arbit
     maxSize,
     isParted: fc.boolean(),
     graph: fc.array(graphs.placed, { maxLength: 8 }),
+    watched: pathSets,
     steps: fc.array(stepOf(graphs), { minLength: 1, maxLength: 12 }),
   });
 const history = fc.oneof(
   historyOf(wild, fc.constant(Infinity)),
-  historyOf(tame, fc.constantFrom(600, 1100, 2000)),
+  historyOf(tame, fc.constantFrom(800, 1500, 2700)),
 );
 
 interface Sent {
@@ -196,6 +208,10 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 class Run {
   now = 1000;
+  /** Whether values of the history expire. */
+  readonly #expires: boolean;
+  #heard = 0;
+  readonly #watched: PathSet[];
   readonly #isParted: boolean;
   readonly #server = new Server();
   readonly #sent: Sent[] = [];
@@ -211,8 +227,10 @@ class Run {
   readonly model: Model;
   readonly session: Session;
 
-  constructor({ maxSize, isParted, graph }: History) {
+  constructor({ maxSize, isParted, graph, watched, steps }: History) {
+    this.#expires = /"\$expires":(?!1\b)/u.test(JSON.stringify([graph, steps]));
     this.#isParted = isParted;
+    this.#watched = watched;
     const now = (): number => this.now;
     for (const [at, wire] of graph) this.#server.set(at, wire);
     this.session = new Session({ maxSize, collectRatio: 0.75, now });
@@ -234,6 +252,7 @@ class Run {
         call: () => Promise.resolve(this.#answerToCall),
       },
     });
+    this.model.subscribe(watched, () => (this.#heard += 1));
   }
 
   #view({ isBoxed = false, takesErrors = false }: View): Model {
@@ -257,10 +276,27 @@ class Run {
   }
 
   async step(step: Step): Promise<void> {
+    const [before, heard] = [this.#watchedNow(), this.#heard];
     this.#do(step);
     this.session.send();
     await settled();
     this.#compare();
+    // Nobody is told of values that expire or leave for the bound.
+    const isTold = this.#expires || this.session.cache.options.maxSize < Infinity || this.#heard > heard;
+    if (!isTold) assert.deepEqual(this.#watchedNow(), before, 'A subscription was not told of a change');
+  }
+
+  /** Values that the subscription is for. */
+  #watchedNow(): unknown {
+    try {
+      const model = new Model({ cache: this.session.cache.export(), now: () => this.now });
+      return model
+        .boxValues()
+        .treatErrorsAsValues()
+        .read(...this.#watched).json;
+    } catch {
+      return 'loop';
+    }
   }
 
   #do(step: Step): void {

@@ -161,6 +161,26 @@ void test('a reference whose target left for the bound asks for it, and finds it
   assert.equal(await model.getValue('r.name'), 2);
 });
 
+void test('a reference through another one leads where that leads now', async () => {
+  const model = new Model({
+    cache: { via: ref('old'), old: { x: { y: 1 } }, new: { x: { y: 2 } }, r: ref('via.x') },
+  });
+  assert.equal(await model.getValue('r.y'), 1);
+  await model.set({ path: 'via', value: ref('new') });
+  assert.equal(await model.getValue('r.y'), 2);
+});
+
+void test('a reference into a value that expires asks for its whole path then', async () => {
+  let now = 1000;
+  const model = new Model({
+    cache: { r: ref('short.path'), short: atom(1, { $expires: 1010 }) },
+    now: () => now,
+  });
+  assert.equal(await model.getValue('r.x'), 1);
+  now = 1010;
+  assert.deepEqual(model.read('r.x').missing, [['short', 'path', 'x']]);
+});
+
 void test('listeners hear of changes once each call, and not of equal values', async () => {
   let changes = 0;
   const model = new Model({ onChange: () => (changes += 1) });

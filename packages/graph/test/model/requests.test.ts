@@ -292,6 +292,29 @@ void test('a failed write returns to what was there, unless that is turned off o
   assert.deepEqual(plain(model.getCache()), { a: { x: 'before', y: 1, z: 'again' }, b: 'leaf' });
 });
 
+void test('a failed write brings back only what it replaced itself', async () => {
+  const { source, model } = setup();
+  const local = model.withoutDataSource();
+  await local.set({ path: 'b', value: 'leaf' }, { path: 'whole.x', value: 1 }, { path: 'whole.y', value: 2 });
+  const write = model.set({ path: '["b","c"].x', value: 1 }, { path: 'whole', value: 'one' });
+  model.invalidate('b');
+  source.sets[0]?.fail(new Error('refused'));
+  await assert.rejects(write, /refused/u);
+  assert.deepEqual(plain(model.getCache()), { whole: { x: 1, y: 2 } });
+});
+
+void test('writes of one value that wait for each other end with what the data source has', async () => {
+  const { source, model } = setup();
+  await model.withoutDataSource().set({ path: 'a', value: 'before' });
+  const [first, second] = [model.set({ path: 'a', value: 1 }), model.set({ path: 'a', value: 2 })];
+  source.sets[1]?.fail(new Error('refused'));
+  await assert.rejects(second, /refused/u);
+  // The first write is not answered: what the data source has is not known.
+  assert.deepEqual(model.read('a').missing, [['a']]);
+  source.sets[0]?.answer({ a: 'first' });
+  assert.deepEqual(await first, { json: { a: 'first' } });
+});
+
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 void test('an invalidation while a read is in flight lets it end, but does not cache its answer', async () => {
@@ -302,12 +325,24 @@ void test('an invalidation while a read is in flight lets it end, but does not c
   const fresh = model.getValue('a.x');
   await settled();
   assert.equal(source.gets.length, 2);
-  source.gets[1]?.answer({ a: { x: 'new' } });
-  assert.equal(await fresh, 'new');
   source.gets[0]?.answer({ a: { x: 'old' } });
   assert.equal(await old, 'old');
+  assert.equal(model.read('a.x').json, undefined);
+  source.gets[1]?.answer({ a: { x: 'new' } });
+  assert.equal(await fresh, 'new');
+});
+
+void test('an answer from before an invalidation does not replace one from after it', async () => {
+  const { source, model } = setup();
+  const old = model.getValue('a.x');
   await settled();
-  assert.deepEqual(model.read('a.x').json, undefined);
+  model.invalidate('a');
+  const fresh = model.getValue('a.x');
+  await settled();
+  source.gets[1]?.answer({ a: { x: 'new' } });
+  source.gets[0]?.answer({ a: { x: 'old' } });
+  assert.deepEqual([await old, await fresh], ['new', 'new']);
+  assert.equal(await model.getValue('a.x'), 'new');
 });
 
 void test('a call sends its arguments, drops what it invalidates and gives what it answers', async () => {

@@ -45,10 +45,10 @@ export interface Found {
   errors: Map<string, unknown>;
 }
 
+/** Value that was written, and the values in place of which it is. */
 interface Entry {
   pos: Pos;
-  before: { is: 'nothing' } | { is: 'value'; wire: unknown } | { is: 'branch'; values: Value[] };
-  over: { pos: Pos; wire: unknown } | undefined;
+  before: { pos: Pos; wire: unknown }[];
 }
 
 type Place =
@@ -224,7 +224,7 @@ export class Reference {
   }
 
   isNewer(value: Value, writer: Writer): boolean {
-    return value.setAt > writer.sentAt && value.setBy !== writer.id;
+    return (writer.isOnce || value.setAt > writer.sentAt) && value.setBy !== writer.id;
   }
 
   merge({ jsonGraph, invalidated = [] }: Envelope, writer: Writer): void {
@@ -235,7 +235,7 @@ export class Reference {
         const old = this.values.get(text(next));
         if (wire === undefined) continue;
         if (!isWire(wire)) {
-          if (old !== undefined && this.isNewer(old, writer)) continue;
+          if (old !== undefined && !this.isExpired(old) && this.isNewer(old, writer)) continue;
           if (old !== undefined && Object.keys(wire as object).length > 0) this.values.delete(text(next));
           walk(next, wire as JsonGraph);
           continue;
@@ -246,7 +246,8 @@ export class Reference {
         } else if (!this.isExpired(old)) {
           const isBoth = timestamp !== 0 && old.timestamp !== 0;
           if (isBoth && timestamp < old.timestamp) continue;
-          if (this.isNewer(old, writer) && !(isBoth && timestamp > old.timestamp)) continue;
+          if (this.isNewer(old, writer) && (writer.isOnce || !(isBoth && timestamp > old.timestamp)))
+            continue;
         }
         const value = this.put(next, wire);
         if (writer.id > 0) {
@@ -327,7 +328,7 @@ export class ReferenceWrite {
   readonly #cache: Reference;
   readonly #waits: boolean;
   readonly #entries = new Map<string, Entry>();
-  #over: Entry['over'];
+  #over: Entry['before'] = [];
 
   constructor(cache: Reference, id: number, waits: boolean) {
     this.#cache = cache;
@@ -338,12 +339,15 @@ export class ReferenceWrite {
   }
 
   set(pathSet: PathSet, wire: unknown): void {
+    this.#over = [];
     if (pathSet.length > 0 && countPaths([pathSet]) > 0) this.#walk([], pathSet, 0, wire);
   }
 
   #walk(pos: Pos, pathSet: PathSet, depth: number, wire: unknown): void {
     const rest = pathSet.slice(depth + 1);
+    const over = this.#over;
     for (const key of keysOf(pathSet[depth] as KeySet)) {
+      this.#over = over;
       const next = [...pos, String(key)];
       if (rest.length === 0) this.#write(next, wire);
       else if (rest.length === 1 && rest[0] === null) {
@@ -372,7 +376,7 @@ export class ReferenceWrite {
   #pass(pos: Pos): void {
     const old = this.#cache.values.get(text(pos));
     if (old === undefined) return;
-    if (!this.#cache.isExpired(old) && old.setAt !== Infinity) this.#over = { pos, wire: old.wire };
+    this.#over = this.#kept([old]);
     this.#cache.values.delete(text(pos));
   }
 
@@ -386,20 +390,19 @@ export class ReferenceWrite {
     }
     const below = this.#cache.under(pos);
     const mine = old === undefined || old.setBy !== this.id ? undefined : this.#entries.get(text(pos));
-    let before: Entry['before'] = { is: 'nothing' };
-    if (isThere && old.setAt !== Infinity) before = { is: 'value', wire: old.wire };
-    if (below.length > 0)
-      before = {
-        is: 'branch',
-        values: below.filter((value) => !this.#cache.isExpired(value)).map((value) => ({ ...value })),
-      };
+    const there = inOrder([...(old === undefined ? [] : [old]), ...below]);
+    const before = mine?.before ?? (there.length === 0 ? this.#over : this.#kept(there));
     const value = this.#cache.put(pos, wire);
     value.setAt = this.#waits ? Infinity : this.sentAt;
     value.setBy = this.id;
-    const over = this.#over !== undefined && isUnder(pos, this.#over.pos) ? this.#over : undefined;
-    const entry = { pos, before: mine?.before ?? before, over: mine === undefined ? over : mine.over };
     if (mine === undefined) this.#entries.delete(text(pos));
-    this.#entries.set(text(pos), entry);
+    this.#entries.set(text(pos), { pos, before });
+  }
+
+  #kept(values: readonly Value[]): Entry['before'] {
+    return values
+      .filter((value) => !this.#cache.isExpired(value) && value.setAt !== Infinity)
+      .map(({ pos, wire }) => ({ pos, wire }));
   }
 
   #own(): { entry: Entry; value: Value }[] {
@@ -426,15 +429,8 @@ export class ReferenceWrite {
   rollBack(): void {
     for (const { entry, value } of this.#own().toReversed()) {
       if (this.#cache.values.get(text(entry.pos)) !== value) continue;
-      const { before, over } = entry;
-      if (before.is === 'value') {
-        this.#cache.put(entry.pos, before.wire);
-        continue;
-      }
       this.#cache.values.delete(text(entry.pos));
-      if (before.is === 'branch' && this.#isFree(entry.pos))
-        for (const { pos, wire } of inOrder(before.values)) this.#cache.put(pos, wire);
-      if (over !== undefined && this.#isFree(over.pos)) this.#cache.put(over.pos, over.wire);
+      for (const { pos, wire } of entry.before) if (this.#isFree(pos)) this.#cache.put(pos, wire);
     }
   }
 
@@ -445,16 +441,17 @@ export class ReferenceWrite {
 }
 
 /** Values in the order in which objects list their keys. */
-function inOrder(values: readonly Value[]): { pos: Pos; wire: unknown }[] {
+function inOrder(values: readonly Value[]): Value[] {
+  if (values.length < 2) return [...values];
   const graph = {};
-  for (const { pos, wire } of values) nest(graph, pos, { $type: 'box', wire });
-  const ordered: { pos: Pos; wire: unknown }[] = [];
-  const walk = (pos: Pos, branch: Record<string, unknown>): void => {
-    for (const [key, value] of Object.entries(branch))
-      if (isWire(value)) ordered.push({ pos: [...pos, key], wire: (value as { wire: unknown }).wire });
-      else walk([...pos, key], value as Record<string, unknown>);
+  for (const value of values) nest(graph, value.pos, { $type: 'box', value });
+  const ordered: Value[] = [];
+  const walk = (branch: Record<string, unknown>): void => {
+    for (const inner of Object.values(branch))
+      if (isWire(inner)) ordered.push((inner as { value: Value }).value);
+      else walk(inner as Record<string, unknown>);
   };
-  walk([], graph);
+  walk(graph);
   return ordered;
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { seed } from '../../../../tests/support/chance.js';
+import { long, seed } from '../../../../tests/support/chance.js';
 import { Router, type RouteDefinition, type RouteParts } from '../../src/router/index.js';
 import type { PathSet } from '../../src/types.js';
 import {
@@ -22,7 +22,7 @@ import {
 } from './support.js';
 
 const KEYS = ['a', 'b', 'constructor', '__proto__', 'length', 0, 1, 2, 10];
-const runs = { numRuns: Number(process.env['SLUICE_GRAPH_RUNS'] ?? 1_000), seed };
+const runs = { numRuns: Number(process.env['SLUICE_GRAPH_RUNS'] ?? (long ? 5_000 : 400)), seed };
 
 const key = fc.constantFrom(...KEYS);
 const path = fc.array(key, { minLength: 1, maxLength: 4 });
@@ -208,6 +208,128 @@ void test('the parts of a stream have each value once, and together the values o
         merge(whole, graphOfPart);
       }
       check(graph, whole, paths);
+    }),
+    runs,
+  );
+});
+
+/** Paths of two keys, by which all routes of the tests below decide. */
+const pairs = fc.uniqueArray(fc.tuple(key, key), { maxLength: 30, selector: (pair) => pair.join('/') });
+const pairTexts = fc.uniqueArray(
+  fc.tuple(step, step).map((steps) => steps.join('')),
+  { maxLength: 6 },
+);
+
+/** Graph whose values are the places that they are at, three keys deep. */
+function labelled(references: readonly (readonly [Path, Path])[]): Tree {
+  const graph = empty();
+  for (const one of KEYS)
+    for (const two of KEYS)
+      for (const three of ['a', 0]) {
+        const first = (graph[String(one)] ??= empty()) as Tree;
+        const second = (first[String(two)] ??= empty()) as Tree;
+        second[String(three)] = `<${one}/${two}>`;
+      }
+  for (const [[one = 'a', two = 'a'], target] of references)
+    ((graph[String(one)] as Tree)[String(two)] as Tree)['ref'] = { $type: 'ref', value: target };
+  return graph;
+}
+
+void test('no value of a denied path is in an answer, whatever handlers give', async () => {
+  const asks = fc.array(fc.tuple(keySet, keySet, fc.constantFrom('a', 0, 'ref'), fc.constantFrom('a', 0)), {
+    minLength: 1,
+    maxLength: 4,
+  });
+  const links = fc.array(fc.tuple(fc.tuple(key, key), fc.tuple(key, key)), { maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(links, pairTexts, manners, pairs, asks, async (references, all, how, list, sets) => {
+      const graph = labelled(references);
+      const denied = new Set(list.map((pair) => pair.join('/')));
+      const routes = routesOf(graph, [...all, '[{keys}][{keys}]'], how, []).map(
+        (one, index): RouteDefinition => ({
+          ...one,
+          // Everything, whatever was asked for.
+          get: (match, context) => (index % 2 === 0 ? { jsonGraph: graph } : one.get?.(match, context)),
+          authorize: async ({ length }) => {
+            if (index % 3 === 0) await turn();
+            return ([first, second]) => length === 2 && !denied.has(`${first}/${second}`);
+          },
+        }),
+      );
+      const router = new Router(routes, { onError: () => undefined });
+      // The last key is for paths that go through a reference.
+      const paths = sets.map(([one, two, three, four]) =>
+        three === 'ref' ? [one, two, three, four] : [one, two, three],
+      );
+      const parts: unknown[] = [await router.get(paths)];
+      for await (const part of router.stream(paths)) parts.push(part);
+      for (const [, place = ''] of JSON.stringify(parts).matchAll(/<([^>]*)>/g))
+        assert.ok(!denied.has(place), `${place} is denied`);
+      const got = sent(await router.get(paths));
+      for (const one of singles(paths)) {
+        const isDenied = denied.has(one.slice(0, 2).join('/'));
+        const value = read(got, one);
+        if (isDenied) assert.match(JSON.stringify(value), /SLU-GRAPH-DENIED/, one.join('/'));
+        else if (one.length === 3) assert.deepEqual(value, read(graph, one), one.join('/'));
+      }
+    }),
+    runs,
+  );
+});
+
+void test('values that are set arrive where the references of the router lead, and nowhere else', async () => {
+  const links = fc.uniqueArray(fc.tuple(key, fc.tuple(key, key)), {
+    maxLength: 6,
+    selector: ([from]) => String(from),
+  });
+  const writes = fc.uniqueArray(fc.tuple(key, fc.constantFrom('x', 'y', 3), fc.integer()), {
+    minLength: 1,
+    maxLength: 8,
+    selector: ([from, field]) => `${from}/${field}`,
+  });
+  await fc.assert(
+    fc.asyncProperty(links, writes, fc.boolean(), async (references, values, isLate) => {
+      const targets = new Map(references.map(([from, target]) => [String(from), target]));
+      const written: [string, unknown][] = [];
+      const router = new Router([
+        {
+          route: 'my[{keys:names}]',
+          get: async (match) => {
+            if (isLate) await turn();
+            return (match['names'] as (string | number)[]).map((name) => {
+              const target = targets.get(String(name));
+              return target === undefined
+                ? undefined
+                : { path: ['my', name], value: { $type: 'ref', value: ['at', ...target] } };
+            });
+          },
+        },
+        {
+          route: 'at[{keys}][{keys}][{keys}]',
+          set: (given, _context, match) => {
+            for (const one of singles([match])) {
+              const value = read(given, one);
+              written.push([one.join('/'), value]);
+            }
+          },
+        },
+      ]);
+      const graph = { my: empty() };
+      for (const [from, field, value] of values)
+        ((graph.my[String(from)] ??= empty()) as Tree)[String(field)] = value;
+      const paths = values.map(([from, field]) => ['my', from, field]);
+      await router.set({ jsonGraph: graph as never, paths });
+      // Of two values for one place, any may win.
+      const expected = new Map<string, unknown[]>();
+      for (const [from, field, value] of values) {
+        const target = targets.get(String(from));
+        if (target === undefined) continue;
+        const place = ['at', ...target, field].join('/');
+        expected.set(place, [...(expected.get(place) ?? []), value]);
+      }
+      assert.deepEqual(written.map(([place]) => place).sort(), [...expected.keys()].sort());
+      for (const [place, value] of written)
+        assert.ok(expected.get(place)?.includes(value), `${place}: ${String(value)}`);
     }),
     runs,
   );

@@ -59,8 +59,11 @@ async function checkServer(origin: string): Promise<void> {
     lines.map((line) => Object.keys(JSON.parse(line) as object)),
     [['jsonGraph', 'paths'], ['end']],
   );
-  const head = await fetch(`${origin}/model.json?${NAME}`, { method: 'HEAD' });
-  assert.deepEqual([head.status, await head.text()], [200, '']);
+  for (const accept of ['application/json', 'application/x-ndjson']) {
+    const head = await fetch(`${origin}/model.json?${NAME}`, { method: 'HEAD', headers: { accept } });
+    assert.deepEqual([head.status, await head.text()], [200, '']);
+    assert.equal(head.headers.get('content-type'), 'application/json; charset=utf-8');
+  }
   const other = await fetch(`${origin}/other`);
   assert.deepEqual([other.status, await other.text()], [404, 'the app']);
 }
