@@ -20,12 +20,4 @@ export {
   type SetOptions,
   type Snapshot,
 } from './model/model.js';
-export {
-  type RefTo,
-  type SchemaWithTypes,
-  type ShapeOf,
-  typed,
-  type TypedModel,
-  untyped,
-} from './typed/index.js';
 export { atom, error, ref } from './values.js';

@@ -1,39 +1,47 @@
-/** Hooks whose paths and values have the types of a shape. */
-import type { CheckedOne, CheckedPaths, JsonOf, ValueAt } from '../typed/shape.js';
-import type { TypedModel } from '../typed/index.js';
+/** Hooks whose paths and values have the types of a schema, and the value of one path. */
 import type { Json } from '../model/json.js';
-import type { Key, PathSet } from '../types.js';
+import { toPath } from '../paths/index.js';
+import type { JsonOfAll, PathIn, TypedModel, ValueAt } from '../router/schema.js';
+import type { PathInput } from '../types.js';
 import { useModel } from './context.js';
 import { useGraph } from './use-graph.js';
 
-/** Hooks that know a shape. A path that the shape does not have is a type error. */
-export interface GraphHooks<Shape> {
+/** Hooks that know a schema. A path that it does not have is a type error. */
+export interface GraphHooks<Schema> {
   /** JSON of the values at path sets; see `useGraph`. */
-  useGraph<const Paths extends readonly PathSet[]>(
+  useGraph<const Texts extends readonly string[]>(
     this: void,
-    ...paths: Paths & CheckedPaths<Shape, Paths>
-  ): JsonOf<Shape, Paths> | undefined;
-  /** Value at one path, undefined if nothing is there. Suspends and throws as `useGraph` does. */
-  useValue<const Path extends PathSet>(
+    ...paths: { readonly [Place in keyof Texts]: PathIn<Schema, Texts[Place]> & Texts[Place] }
+  ): JsonOfAll<Schema, Texts> | undefined;
+  /** Value at one path; see `useValue`. */
+  useValue<const Text extends string>(
     this: void,
-    path: Path & CheckedOne<Shape, Path>,
-  ): ValueAt<Shape, Path> | undefined;
+    path: PathIn<Schema, Text> & Text,
+  ): ValueAt<Schema, Text> | undefined;
   /** Model of the component; see `useModel`. */
-  useModel(this: void): TypedModel<Shape>;
+  useModel(this: void): TypedModel<Schema>;
 }
 
 const HOOKS = { useGraph, useValue, useModel };
 
-/** Hooks for a shape: `const { useGraph, useValue } = graphHooks<Shop>();`. They are the same functions for all shapes. */
-export function graphHooks<Shape>(): GraphHooks<Shape> {
-  return HOOKS as unknown as GraphHooks<Shape>;
+/**
+ * Hooks for a schema, of which the type alone is needed: `const { useGraph, useValue } = graphHooks<typeof graph.schema>();`. They are the same
+ * functions for all schemas.
+ */
+export function graphHooks<Schema>(): GraphHooks<Schema> {
+  return HOOKS as unknown as GraphHooks<Schema>;
 }
 
-/** Value at one path, undefined if nothing is there. Suspends and throws as `useGraph` does. */
+/**
+ * Value at one path, undefined if nothing is there. Suspends and throws as `useGraph` does.
+ *
+ * @throws PathError for a path that stands for several.
+ */
 // oxlint-disable-next-line no-unnecessary-type-parameters -- The caller says what the path gives.
-export function useValue<T = unknown>(path: readonly Key[]): T | undefined {
-  let value: unknown = useGraph(path);
-  for (const key of path) {
+export function useValue<T = unknown>(path: PathInput): T | undefined {
+  const keys = toPath(path);
+  let value: unknown = useGraph(keys);
+  for (const key of keys) {
     if (key === null || typeof value !== 'object' || value === null) break;
     value = Object.hasOwn(value, String(key)) ? (value as Json)[String(key)] : undefined;
   }

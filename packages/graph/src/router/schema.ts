@@ -136,7 +136,7 @@ export type ArgsAt<Schema, Text extends string> =
   At<Schema, Schema, Steps<Text>> extends Callable<infer Args> ? Args : never;
 
 /** JSON that several paths give together. */
-type JsonOfAll<Schema, Texts extends readonly string[]> = Texts extends readonly [
+export type JsonOfAll<Schema, Texts extends readonly string[]> = Texts extends readonly [
   infer First extends string,
   ...infer Rest extends readonly string[],
 ]
