@@ -41,7 +41,7 @@ export interface Lost {
 /** Tree of values. */
 export class Cache {
   readonly root = new Node(null, '', BRANCH);
-  readonly watching = new Watching(this);
+  readonly watching = new Watching(this.root);
   readonly #options: CacheOptions;
   /** Grows with each change. */
   version = 0;

@@ -111,16 +111,13 @@ export class Requests {
     const { signal } = request.abort;
     try {
       const answer = this.#source.get(request.asked.pathSets(), { signal });
-      if (Symbol.asyncIterator in answer) {
-        for await (const envelope of answer) {
-          if (signal.aborted) return;
-          this.#root.cache.merge(envelope, request);
-          for (const reader of Array.from(request.readers.keys())) reader.advance(request, false);
-          this.#root.tell();
-        }
-      } else {
-        const envelope = await answer;
-        if (!signal.aborted) this.#root.cache.merge(envelope, request);
+      const isParted = Symbol.asyncIterator in answer;
+      for await (const envelope of envelopesOf(answer)) {
+        if (signal.aborted) return;
+        this.#root.cache.merge(envelope, request);
+        if (!isParted) continue;
+        for (const reader of Array.from(request.readers.keys())) reader.advance(request, false);
+        this.#root.tell();
       }
       if (!signal.aborted) this.#end(request, (reader) => reader.advance(request, true));
     } catch (error) {

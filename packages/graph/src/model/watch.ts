@@ -1,7 +1,6 @@
 /** Subscriptions to paths: each is registered at the places that its values and the references to them have in the tree. */
 import { keysOf } from '../paths/index.js';
 import type { Key, Path, PathSet } from '../types.js';
-import type { Cache } from './cache.js';
 import { BRANCH, type Node, REF } from './node.js';
 
 const HOPS = 64;
@@ -22,14 +21,14 @@ export class Watcher {
 
 /** Subscriptions of a cache. */
 export class Watching {
-  readonly #cache: Cache;
+  readonly #root: Node;
   /** Subscriptions whose values changed since the last `flush`. */
   readonly #told = new Set<Watcher>();
   /** Subscriptions whose places changed. */
   readonly #moved = new Set<Watcher>();
 
-  constructor(cache: Cache) {
-    this.#cache = cache;
+  constructor(root: Node) {
+    this.#root = root;
   }
 
   add(watcher: Watcher): void {
@@ -82,7 +81,7 @@ export class Watching {
   }
 
   #place(watcher: Watcher): void {
-    for (const pathSet of watcher.pathSets) this.#walk(watcher, this.#cache.root, pathSet, 0);
+    for (const pathSet of watcher.pathSets) this.#walk(watcher, this.#root, pathSet, 0);
   }
 
   #walk(watcher: Watcher, node: Node, pathSet: PathSet, depth: number): void {
@@ -113,7 +112,7 @@ export class Watching {
       hops.left -= 1;
       if (hops.left < 0) return undefined;
       const path = node.value as Path;
-      node = this.#cache.root;
+      node = this.#root;
       for (let depth = 0; depth < path.length && node?.kind === BRANCH; depth += 1) {
         node = this.#step(watcher, node, path[depth] as Key);
         if (depth < path.length - 1) node = this.#follow(watcher, node, hops);

@@ -1,5 +1,5 @@
 /** Sets of single paths, as tries: joined, subtracted, and read back as the fewest path sets. */
-import type { Key, KeySet, Path, PathSet } from '../types.js';
+import type { KeySet, PathSet } from '../types.js';
 import { keySetOf, keysOf, normalKey } from './keys.js';
 
 type TrieKey = string | number | null;
@@ -21,11 +21,6 @@ export class PathTrie {
     return !this.isEnd && (this.#kids === undefined || this.#kids.size === 0);
   }
 
-  /** Node for the paths after this key, if there are any. */
-  kid(key: Key): PathTrie | undefined {
-    return this.#kids?.get(normalKey(key));
-  }
-
   /** Keys and the paths after each, in the order of their arrival. */
   entries(): Iterable<[TrieKey, PathTrie]> {
     return this.#kids ?? [];
@@ -45,10 +40,6 @@ export class PathTrie {
     let kid = this.#kids.get(key);
     if (kid === undefined) this.#kids.set(key, (kid = new PathTrie()));
     return kid;
-  }
-
-  has(path: Path, depth = 0): boolean {
-    return depth === path.length ? this.isEnd : (this.kid(path[depth] as Key)?.has(path, depth + 1) ?? false);
   }
 
   /** Adds the paths of another set. */

@@ -6,7 +6,8 @@ import { routeError, RouteError } from './errors.js';
 import { isRef, leafOf } from './graph.js';
 import { singles, writeAt } from './outputs.js';
 import type { Route, RouteOutput, RoutePart } from './route.js';
-import { isTrue, partsOf, type Core, type Run } from './run.js';
+import { isTrue } from './guard.js';
+import { partsOf, type Core, type Run } from './run.js';
 import { joined, pathSetOf, plainKey, plainKeys, plainSets, type PlainKey, type Sets } from './sets.js';
 import { matchedPath } from './syntax.js';
 

@@ -22,7 +22,7 @@ export {
   type RouteValue,
 } from './route.js';
 export { Router, type RequestOptions, type RouterOptions } from './router.js';
-export type { Limits } from './run.js';
+export type { Limits } from './limits.js';
 export {
   callable,
   refTo,

@@ -8,7 +8,8 @@ import { routeError } from './errors.js';
 import { Given } from './given.js';
 import { Route, type RouteDefinition } from './route.js';
 import { Parts } from './parts.js';
-import { Run, type Core, type Limits } from './run.js';
+import { limitsOf, type Limits } from './limits.js';
+import { Run, type Core } from './run.js';
 import type { GraphSchema } from './schema.js';
 import { plainSets } from './sets.js';
 import type { RouteEvent, RouteFigures } from './stats.js';
@@ -32,14 +33,6 @@ export interface RequestOptions<Data> extends SourceOptions {
   /** Data of the request for handlers: `context.data`. */
   readonly data?: Data;
 }
-
-const LIMITS: Limits = {
-  pathsMax: 10_000,
-  depthMax: 64,
-  referencesMax: 50,
-  callsMax: 1_000,
-  timeoutMs: 30_000,
-};
 
 /**
  * Router of JSON Graph requests. One serves all users: what a request has of its own is in its context.
@@ -193,17 +186,6 @@ export class Router<Data = unknown> {
       run.dispose();
     }
   }
-}
-
-function limitsOf(options: Partial<Limits>): Limits {
-  const limits: Record<string, number> = { ...LIMITS };
-  for (const name of Object.keys(LIMITS) as (keyof Limits)[]) {
-    const value = options[name] ?? LIMITS[name];
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new RangeError(`${name} is a whole number of 1 or more`);
-    limits[name] = value;
-  }
-  return limits as unknown as Limits;
 }
 
 function callPathOf(input: PathInput, limits: Limits): Path {

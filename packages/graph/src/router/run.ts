@@ -3,9 +3,10 @@
  * the paths of the next level. A level waits only for handlers whose results may have references in the middle of a path. It must not know HTTP.
  */
 import type { DataSource, Envelope, PathSet, Ref } from '../types.js';
+import { Batch, Call, within, type Reporter } from './batch.js';
 import type { SchemaChecks } from './checks.js';
 import type { RequestContext } from './context.js';
-import { errorLeaf, routeError, thrownLeaf, type RouteError } from './errors.js';
+import { errorLeaf, routeError, thrownLeaf } from './errors.js';
 import {
   ABSENT,
   asJsonGraph,
@@ -21,27 +22,16 @@ import {
   type Visitor,
 } from './graph.js';
 import type { Given } from './given.js';
-import { Outputs, singles, writeAt, type Refusing } from './outputs.js';
-import type { Authorization, Route, RouteOutput, RouteParts } from './route.js';
-import { joined, overlaps, pathSetOf, split, type Keys, type PlainKey, type Sets } from './sets.js';
-import type { RouteEvent } from './stats.js';
+import { authorize, check, type Verdict } from './guard.js';
+import type { Limits } from './limits.js';
+import { Outputs, writeAt, type Refusing } from './outputs.js';
 import type { OnPart } from './parts.js';
+import type { Route, RouteOutput, RouteParts } from './route.js';
+import { Filling, Search, type Broken } from './search.js';
+import { joined, overlaps, pathSetOf, type Keys, type PlainKey, type Sets } from './sets.js';
+import type { RouteEvent } from './stats.js';
 import { matchedPath } from './syntax.js';
 import type { Method, Piece, Trie } from './trie.js';
-
-/** Bounds of one request. */
-export interface Limits {
-  /** Bounds the paths of a request after expansion. Default: 10,000. */
-  readonly pathsMax: number;
-  /** Bounds the steps of a path. Default: 64. */
-  readonly depthMax: number;
-  /** Bounds the references that a path goes through. Default: 50. */
-  readonly referencesMax: number;
-  /** Bounds the calls of handlers. Default: 1,000. */
-  readonly callsMax: number;
-  /** Bounds the time of a request, ms. Default: 30,000. */
-  readonly timeoutMs: number;
-}
 
 /** Parts of a router that its requests share. */
 export interface Core<Data> {
@@ -53,26 +43,8 @@ export interface Core<Data> {
   readonly onRoute: ((event: RouteEvent) => void) | undefined;
 }
 
-/** Paths of one route that are asked for together. */
-class Batch<Data> {
-  /** Undefined for paths that no route matches. */
-  readonly route: Route<Data> | undefined;
-  readonly method: Method;
-  /** Whole paths, of which the route matches the first steps. */
-  readonly pieces: Sets[];
-  /** Paths that wait because their first steps are being fetched. */
-  readonly waiting: Sets[] = [];
-  open = 0;
-  isBlocking = false;
-
-  constructor(route: Route<Data> | undefined, method: Method, pieces: Sets[]) {
-    this.route = route;
-    this.method = method;
-    this.pieces = pieces;
-  }
-}
-
-export class Run<Data> implements Visitor, Broken {
+/** Request that is under way. */
+export class Run<Data> implements Visitor, Broken, Reporter<Data> {
   readonly asksBranches = false;
   readonly graph: Branch = newBranch();
   readonly #core: Core<Data>;
@@ -91,6 +63,7 @@ export class Run<Data> implements Visitor, Broken {
   #calls = 0;
   #isFlushing = false;
   #isClosed = false;
+  #failure: { readonly error: unknown } | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #end: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined;
   /** Function that a call has come to. */
@@ -123,6 +96,7 @@ export class Run<Data> implements Visitor, Broken {
   async resolve(paths: Sets[], method: Method = this.#method): Promise<void> {
     this.#method = method;
     for (const sets of paths) this.#ready.push(sets);
+    this.#throwIfFailed();
     await new Promise<void>((resolve, reject) => {
       this.#end = { resolve, reject };
       this.#flush();
@@ -132,6 +106,9 @@ export class Run<Data> implements Visitor, Broken {
 
   /** Waits for a result within the time of the request. */
   async during<T>(result: Promise<T>): Promise<T> {
+    // Nobody waits for it where the request has failed.
+    result.catch(() => undefined);
+    this.#throwIfFailed();
     return new Promise<T>((resolve, reject) => {
       this.#end = { resolve: () => undefined, reject };
       this.#startTimer();
@@ -142,10 +119,15 @@ export class Run<Data> implements Visitor, Broken {
   /** Ends the request with an error. Results that come later are dropped. */
   fail(error: unknown): void {
     if (this.#isClosed) return;
+    this.#failure = { error };
     const end = this.#end;
     this.#end = undefined;
     this.#close(error);
     end?.reject(error);
+  }
+
+  #throwIfFailed(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
   }
 
   /** Frees what the request holds. To be called at its end. */
@@ -230,9 +212,6 @@ export class Run<Data> implements Visitor, Broken {
     }
     if (unhandled.length > 0) this.#launchUnhandled(unhandled, batches);
     for (const batch of batches) {
-      batch.isBlocking =
-        batch.route === undefined ||
-        batch.pieces.some((sets) => sets.length > (batch.route?.steps.length ?? 0));
       if (batch.isBlocking) this.#blocking++;
       this.#inflight.add(batch);
     }
@@ -275,7 +254,7 @@ export class Run<Data> implements Visitor, Broken {
     const { route } = batch;
     if (route === undefined) {
       batch.open = 1;
-      void this.#ask(batch);
+      this.#watch(this.#ask(batch));
       return;
     }
     const { length } = route.steps;
@@ -288,86 +267,55 @@ export class Run<Data> implements Visitor, Broken {
       throw routeError('SLU-GRAPH-CALLS', `The request needs more than ${callsMax} calls of routes`);
     }
     batch.open = matches.length;
+    const isGuarded = this.#isGuarded(batch, route);
     for (const match of matches) {
-      if (route.handlers.authorize === undefined) this.#admit(batch, route, match);
-      else void this.#authorize(batch, route, match);
+      if (isGuarded) this.#watch(this.#guard(batch, route, match));
+      else this.#call(batch, route, match);
     }
   }
 
-  async #authorize(batch: Batch<Data>, route: Route<Data>, match: Sets): Promise<void> {
-    let refusal: Leaf = DENIED;
-    let allowed: Authorization = false;
-    try {
-      const given = route.handlers.authorize?.(matchedPath(route.steps, match), this.#context, batch.method);
-      allowed = (await given) ?? false;
-    } catch (error) {
-      this.#report(error, route, batch.method);
-      refusal = thrownLeaf(error);
+  #isGuarded({ method }: Batch<Data>, { handlers }: Route<Data>): boolean {
+    return handlers.authorize !== undefined || (method === 'set' && this.#core.checks !== undefined);
+  }
+
+  /** Ends the request where work in the background fails, which only an error of this package makes it do. */
+  #watch(work: Promise<void>): void {
+    work.catch((error: unknown) => this.fail(error));
+  }
+
+  /** Calls the handler for the paths that the route authorizes and whose values the schema takes. */
+  async #guard(batch: Batch<Data>, route: Route<Data>, match: Sets): Promise<void> {
+    let granted = [match];
+    if (route.handlers.authorize !== undefined) {
+      const verdict = await authorize(route, match, this.#context, batch.method, this);
+      if (verdict.refused.length > 0) route.stats[batch.method].denied++;
+      granted = this.#judged(batch, [verdict]);
+    }
+    const { checks } = this.#core;
+    const given = this.#given;
+    if (batch.method === 'set' && checks !== undefined && given !== undefined) {
+      const verdicts = granted.map((sets) => check(checks, given, sets, route, this));
+      granted = this.#judged(batch, await Promise.all(verdicts));
     }
     if (this.#isClosed) return;
-    if (isTrue(allowed)) {
-      this.#admit(batch, route, match);
-      return;
-    }
-    route.stats[batch.method].denied++;
-    const granted: Sets[] = [];
-    let denied: Sets[] = [match];
-    if (typeof allowed === 'function') {
-      denied = [];
-      try {
-        for (const path of singles(match)) (isTrue(allowed(path)) ? granted : denied).push(path);
-      } catch (error) {
-        this.#report(error, route, batch.method);
-        refusal = thrownLeaf(error);
-        granted.length = 0;
-        denied = [match];
-      }
-    }
-    for (const region of joined(denied)) this.#deny(batch, region, refusal);
-    const calls = joined(granted);
-    batch.open += calls.length;
-    for (const sets of calls) this.#admit(batch, route, sets);
+    batch.open += granted.length;
+    for (const sets of granted) this.#call(batch, route, sets);
     this.#closed(batch);
   }
 
-  /** Calls a handler, and checks values by the schema before they are set. */
-  #admit(batch: Batch<Data>, route: Route<Data>, match: Sets): void {
-    const { checks } = this.#core;
-    if (batch.method === 'set' && checks !== undefined) void this.#check(batch, route, match, checks);
-    else this.#call(batch, route, match);
-  }
-
-  async #check(batch: Batch<Data>, route: Route<Data>, match: Sets, checks: SchemaChecks): Promise<void> {
-    const admitted: Sets[] = [];
-    for (const path of singles(match)) {
-      const leaf = this.#given?.leafAt(path);
-      let refusal: Leaf | undefined;
-      try {
-        const checked = await checks.value(path, leaf ?? ABSENT);
-        if ('leaf' in checked) this.#given?.replace(path, checked.leaf);
-        else refusal = checked.refusal;
-      } catch (error) {
-        this.#report(error, route, batch.method);
-        refusal = thrownLeaf(error);
-      }
-      if (this.#isClosed) return;
-      if (refusal === undefined) admitted.push(path);
-      else this.#deny(batch, path, refusal);
+  /** Gives refused paths their errors, and returns the others. */
+  #judged(batch: Batch<Data>, verdicts: readonly Verdict[]): Sets[] {
+    if (this.#isClosed) return [];
+    for (const { refused } of verdicts) {
+      for (const [region, leaf] of refused)
+        for (const piece of within(batch.pieces, region)) fill(this.graph, piece, 0, leaf);
     }
-    const calls = joined(admitted);
-    batch.open += calls.length;
-    for (const sets of calls) this.#call(batch, route, sets);
-    this.#closed(batch);
-  }
-
-  #deny(batch: Batch<Data>, region: Sets, refusal: Leaf): void {
-    for (const piece of within(batch.pieces, region)) fill(this.graph, piece, 0, refusal);
+    return verdicts.flatMap(({ granted }) => granted);
   }
 
   #call(batch: Batch<Data>, route: Route<Data>, match: Sets): void {
     // A handler writes nothing that another call of the batch is for: that may still be denied.
-    const isGuarded = route.handlers.authorize !== undefined || this.#core.checks !== undefined;
-    const isWhole = batch.open === 1 && !isGuarded;
+    const isWhole = batch.open === 1 && !this.#isGuarded(batch, route);
     const call = new Call(this, batch, route, isWhole ? batch.pieces : within(batch.pieces, match));
     let output: RouteOutput;
     try {
@@ -377,22 +325,24 @@ export class Run<Data> implements Visitor, Broken {
           ? route.handlers.set?.(this.#given?.valuesOf(match) ?? {}, this.#context, matched)
           : route.handlers.get?.(matched, this.#context);
     } catch (error) {
-      this.failed(call, error);
+      this.#failed(call, error);
       return;
     }
     if (isPromise(output)) {
-      output.then(
-        (parts) => this.take(call, parts),
-        (error: unknown) => this.failed(call, error),
+      this.#watch(
+        output.then(
+          (parts) => this.#take(call, parts),
+          (error: unknown) => this.#failed(call, error),
+        ),
       );
-    } else this.take(call, output);
+    } else this.#take(call, output);
   }
 
   /** Takes what a handler returned, or its promise gave. */
-  take(call: Call<Data>, output: RouteParts | AsyncIterable<RouteParts>): void {
+  #take(call: Call<Data>, output: RouteParts | AsyncIterable<RouteParts>): void {
     if (this.#isClosed) return;
     if (isAsyncIterable(output)) {
-      void this.#iterate(call, output);
+      this.#watch(this.#iterate(call, output));
       return;
     }
     const { batch } = call;
@@ -401,7 +351,7 @@ export class Run<Data> implements Visitor, Broken {
     try {
       this.#outputs.take(parts, call.pieces, call);
     } catch (error) {
-      this.failed(call, error);
+      this.#failed(call, error);
       return;
     }
     this.#done(call, call.refused);
@@ -415,17 +365,17 @@ export class Run<Data> implements Visitor, Broken {
         this.#emit(call.pieces);
       }
     } catch (error) {
-      this.failed(call, error);
+      this.#failed(call, error);
       return;
     }
     if (!this.#isClosed) this.#done(call, call.refused);
   }
 
   /** Gives an error to the paths of a call that have no value. */
-  failed(call: Call<Data>, error: unknown): void {
+  #failed(call: Call<Data>, error: unknown): void {
     if (this.#isClosed) return;
     const { batch, route, pieces } = call;
-    this.#report(error, route, batch.method);
+    this.report(error, route, batch.method);
     const leaf = thrownLeaf(error);
     for (const piece of pieces) this.#fillUnknown(piece, leaf);
     this.#done(call, error);
@@ -436,16 +386,12 @@ export class Run<Data> implements Visitor, Broken {
   }
 
   /** Reports an error that clients do not see. Never throws. */
-  #report(error: unknown, route: Route<Data> | undefined, method: Method): void {
+  report(error: unknown, route: Route<Data> | undefined, method: Method): void {
     try {
       this.#core.onError(error, { route: route?.text ?? '(unhandled)', method });
     } catch (failure) {
       console.error(failure);
     }
-  }
-
-  report(error: unknown, route: Route<Data>, method: Method): void {
-    this.#report(error, route, method);
   }
 
   #done(call: Call<Data>, error: unknown): void {
@@ -465,7 +411,7 @@ export class Run<Data> implements Visitor, Broken {
     try {
       onRoute({ route: route.text, method, ms, ...(error === undefined ? {} : { error }) });
     } catch (failure) {
-      this.#report(failure, route, method);
+      this.report(failure, route, method);
     }
   }
 
@@ -474,7 +420,7 @@ export class Run<Data> implements Visitor, Broken {
     const source = this.#core.unhandled as DataSource;
     const paths = batch.pieces.map(pathSetOf);
     const { signal } = this.#context;
-    const refusing: Refusing = { refuse: (error) => this.#report(error, undefined, batch.method) };
+    const refusing: Refusing = { refuse: (error) => this.report(error, undefined, batch.method) };
     try {
       const answer =
         batch.method === 'set' && source.set !== undefined
@@ -488,7 +434,7 @@ export class Run<Data> implements Visitor, Broken {
       }
     } catch (error) {
       if (this.#isClosed) return;
-      this.#report(error, undefined, batch.method);
+      this.report(error, undefined, batch.method);
       const leaf = thrownLeaf(error, 'SLU-GRAPH-SOURCE');
       for (const piece of batch.pieces) this.#fillUnknown(piece, leaf);
     }
@@ -553,128 +499,8 @@ export class Run<Data> implements Visitor, Broken {
   }
 }
 
-const DENIED = errorLeaf('SLU-GRAPH-DENIED', 'Not allowed');
-
 /** Receiver for messages that were checked when they came. */
 const IGNORING: Refusing = { refuse: () => undefined };
-
-/** Whether an app allowed something. A promise that a function returned by mistake is no permission. */
-export function isTrue(allowed: unknown): boolean {
-  return allowed === true;
-}
-
-/** Parts of the paths that a match is for. */
-function within(pieces: readonly Sets[], match: Sets): Sets[] {
-  const parts: Sets[] = [];
-  for (const piece of pieces) {
-    const found = split(piece, match);
-    if (found !== undefined) parts.push(found[0]);
-  }
-  return parts;
-}
-
-/** Call of a handler. */
-class Call<Data> implements Refusing {
-  readonly batch: Batch<Data>;
-  readonly route: Route<Data>;
-  /** Whole paths that the handler may give values for. */
-  readonly pieces: readonly Sets[];
-  /** Time of the call, ms of `performance.now()`. */
-  readonly started = performance.now();
-  readonly #run: Run<Data>;
-  refused: RouteError | undefined;
-
-  constructor(run: Run<Data>, batch: Batch<Data>, route: Route<Data>, pieces: readonly Sets[]) {
-    this.#run = run;
-    this.batch = batch;
-    this.route = route;
-    this.pieces = pieces;
-  }
-
-  /** Notes values that were not taken; one call reports one of them. */
-  refuse(error: RouteError): void {
-    if (this.refused !== undefined) return;
-    this.refused = error;
-    this.#run.report(error, this.route, this.batch.method);
-  }
-}
-
-/** Receiver of references that lead too far. */
-interface Broken {
-  broken(branch: Branch, key: PlainKey, path: readonly PlainKey[]): void;
-}
-
-/** Search for paths without a value, through references that are known. */
-class Search implements Visitor {
-  // A path that is asked as a value may have become a branch on behalf of others.
-  readonly asksBranches = true;
-  readonly #referencesMax: number;
-  readonly #given: Given | undefined;
-  readonly #broken: Broken;
-  readonly #targets: Sets[] | undefined;
-  readonly #missing: Sets[] = [];
-  #next: Sets[] = [];
-  #followed = 0;
-
-  /** Paths behind references are added to `targets` where it is given, and searched otherwise. */
-  constructor(referencesMax: number, given: Given | undefined, broken: Broken, targets?: Sets[]) {
-    this.#referencesMax = referencesMax;
-    this.#given = given;
-    this.#broken = broken;
-    this.#targets = targets;
-  }
-
-  missing(_branch: Branch, keys: Keys, sets: Sets, step: number, path: readonly PlainKey[]): void {
-    if (step === 0 && keys === sets[0]) this.#missing.push(sets);
-    else this.#missing.push([...path, keys, ...sets.slice(step + 1)]);
-  }
-
-  /** Paths without a value. */
-  of(graph: Branch, paths: Sets[]): Sets[] {
-    let list = joined(paths);
-    for (; list.length > 0; this.#followed++) {
-      this.#next = [];
-      for (const sets of list) walk(graph, sets, this);
-      list = joined(this.#next);
-    }
-    return joined(this.#missing);
-  }
-
-  through(
-    ref: Ref,
-    branch: Branch,
-    key: PlainKey,
-    sets: Sets,
-    step: number,
-    path: readonly PlainKey[],
-  ): void {
-    const target = targetOf(ref, sets, step);
-    if (this.#targets !== undefined) this.#targets.push(target);
-    else if (this.#followed >= this.#referencesMax) this.#broken.broken(branch, key, path);
-    else {
-      this.#given?.graft(path, key, target, sets.length - step - 1);
-      this.#next.push(target);
-    }
-  }
-}
-
-/** Writes a value wherever paths have none. */
-class Filling implements Visitor {
-  readonly asksBranches = false;
-  readonly #leaf: Leaf;
-
-  constructor(leaf: Leaf) {
-    this.#leaf = leaf;
-  }
-
-  missing(branch: Branch, keys: Keys, sets: Sets, step: number): void {
-    fillKeys(branch, keys, sets, step, this.#leaf);
-  }
-
-  through(): void {
-    // The paths go on at the reference.
-  }
-}
 
 function isPromise(value: unknown): value is Promise<RouteParts> {
   return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';

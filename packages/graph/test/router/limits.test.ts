@@ -279,6 +279,29 @@ void test('a client that leaves ends its request, and handlers are told', async 
   assert.equal(calls, 0);
 });
 
+void test('a client that leaves between the steps of a call ends it', async () => {
+  for (const step of ['authorize', 'call'] as const) {
+    const client = new AbortController();
+    let calls = 0;
+    const router = new Router([
+      {
+        route: 'push',
+        authorize: async () => {
+          if (step === 'authorize') client.abort(new Error('left'));
+          return Promise.resolve(true);
+        },
+        call: () => {
+          calls++;
+          client.abort(new Error('left'));
+          return Promise.reject(new Error('late'));
+        },
+      },
+    ]);
+    await assert.rejects(router.call(['push'], [], [], [], { signal: client.signal }), /left/);
+    assert.equal(calls, step === 'call' ? 1 : 0);
+  }
+});
+
 void test('bounds are whole numbers', () => {
   for (const value of [0, -1, 1.5, Number.NaN])
     assert.throws(() => new Router([], { pathsMax: value }), RangeError);
