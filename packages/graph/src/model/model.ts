@@ -20,7 +20,7 @@ import { Read } from './read.js';
 import { missedBy, Reading, withoutErrors } from './reading.js';
 import { envelopesOf, type Pace } from './requests.js';
 import { Root } from './root.js';
-import type { PathErrorValue } from './errors.js';
+import { type PathErrorValue, ReadErrors } from './errors.js';
 import { Watcher } from './watch.js';
 import { Write } from './write.js';
 
@@ -64,7 +64,7 @@ export interface CallOptions {
 
 /** Options of a write. */
 export interface SetOptions extends CallOptions {
-  /** Whether values return to what they were if the data source fails; true unless given. */
+  /** Whether values return to what they were if the data source fails, or answers errors in their place; true unless given. */
   readonly rollback?: boolean;
 }
 
@@ -471,7 +471,9 @@ export class Model {
         this.#root.settle();
         throw error;
       }
+      const refused = rollback ? write.takeBackRefused() : [];
       write.confirm();
+      if (refused.length > 0) throw new ReadErrors(refused, this.#finish(pathSets, write).json);
     }
     return this.#finish(pathSets, write);
   }

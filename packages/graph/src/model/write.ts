@@ -3,7 +3,8 @@ import { collapsePaths, countKeys, keysOf } from '../paths/index.js';
 import type { Envelope, GraphValue, JsonGraph, Key, Path, PathSet, Primitive, Sentinel } from '../types.js';
 import type { Cache, Writer } from './cache.js';
 import { isOlder, timestampOf, wireOf } from './leaf.js';
-import { BRANCH, type Node, pathOf, REF } from './node.js';
+import type { PathErrorValue } from './errors.js';
+import { BRANCH, ERROR, type Node, pathOf, REF } from './node.js';
 
 /** Value at a place. */
 type Placed = readonly [path: Path, wire: Sentinel | Primitive | undefined];
@@ -19,6 +20,8 @@ export class Write implements Writer {
   readonly #waits: boolean;
   /** Leaves that were written, each with the values in place of which it is. */
   readonly #entries = new Map<Node, readonly Placed[]>();
+  /** Those that are errors as the app has written them. */
+  readonly #ownErrors = new Set<Node>();
   /** Value in place of which a branch of the path was made. */
   #over: readonly Placed[] = [];
 
@@ -92,6 +95,7 @@ export class Write implements Writer {
     const before = (old === undefined ? undefined : this.#entries.get(old)) ?? over;
     const leaf = this.#cache.write(parent, key, wire);
     this.#entries.set(leaf, before);
+    if (leaf.kind === ERROR) this.#ownErrors.add(leaf);
     leaf.setAt = this.#waits ? Infinity : this.sentAt;
     leaf.setBy = this.id;
   }
@@ -120,6 +124,19 @@ export class Write implements Writer {
   confirm(): void {
     const moment = this.#cache.nextMoment();
     for (const leaf of this.#own()) leaf.setAt = moment;
+  }
+
+  /** Restores the values that the data source has answered with errors. Returns these. */
+  takeBackRefused(): readonly PathErrorValue[] {
+    const errors: PathErrorValue[] = [];
+    for (const leaf of this.#own()) {
+      if (leaf.kind !== ERROR || this.#ownErrors.has(leaf)) continue;
+      const path = pathOf(leaf);
+      errors.push({ path, value: leaf.value });
+      this.#cache.remove(leaf);
+      for (const [at, wire] of this.#entries.get(leaf) ?? []) this.#restore(at, wire);
+    }
+    return errors;
   }
 
   /** Restores what was there before, but for what was written again since. */

@@ -1,8 +1,8 @@
 /** Requests of a model: batches, joined requests, aborts, failures, parts, and races of writes with answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Model, PathLimitError, ref, UnansweredError } from '../../src/index.js';
-import type { Envelope } from '../../src/types.js';
+import { error, Model, PathLimitError, ReadErrors, ref, UnansweredError } from '../../src/index.js';
+import type { DataSource, Envelope, JsonGraph } from '../../src/types.js';
 import { ManualSource, settled } from '../reference/source.js';
 
 const setup = (): { source: ManualSource; model: Model } => {
@@ -290,6 +290,44 @@ void test('a failed write returns to what was there, unless that is turned off o
   for (const { fail } of source.sets) fail(new Error('refused'));
   for (const write of writes) await assert.rejects(write, /refused/u);
   assert.deepEqual(plain(model.getCache()), { a: { x: 'before', y: 1, z: 'again' }, b: 'leaf' });
+});
+
+void test('a value that the source answers with an error returns to what it was, and others of the write stay', async () => {
+  const answers: object[] = [];
+  const source: DataSource = {
+    get: () => Promise.reject(new Error('nothing is missing')),
+    set: () => Promise.resolve({ jsonGraph: answers.shift() as JsonGraph, paths: [] }),
+  };
+  const model = new Model({ source, cache: { a: { x: 'before', y: 'before' }, r: ref(['a']) } });
+  const refusal = { $type: 'error', value: 'too much' };
+  answers.push({ a: { x: refusal, y: 'after', new: refusal } });
+  await assert.rejects(
+    model.set({ path: 'r.x', value: 1 }, { path: 'a.y', value: 1 }, { path: 'a.new', value: 1 }),
+    (refused) => {
+      assert.ok(refused instanceof ReadErrors);
+      assert.deepEqual(refused.errors.map(({ path, value }) => `${path.join('.')} ${String(value)}`).sort(), [
+        'a.new too much',
+        'a.x too much',
+      ]);
+      return true;
+    },
+  );
+  const local = model.withoutDataSource();
+  assert.deepEqual(plain(local.getCache()), { a: { x: 'before', y: 'after' }, r: ref(['a']) });
+  // Without the way back the error is the value, as in Falcor.
+  answers.push({ a: { x: refusal } });
+  await assert.rejects(model.set({ path: 'a.x', value: 1 }, { rollback: false }), ReadErrors);
+  assert.deepEqual(
+    local.read('a.x').errors.map(({ value }) => value),
+    ['too much'],
+  );
+  // An error that the app sets is a value.
+  answers.push({ a: { y: refusal } });
+  await assert.rejects(model.set({ path: 'a.y', value: error('mine') }), ReadErrors);
+  assert.deepEqual(
+    local.read('a.y').errors.map(({ value }) => value),
+    ['too much'],
+  );
 });
 
 void test('a failed write brings back only what it replaced itself', async () => {
