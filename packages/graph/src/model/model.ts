@@ -459,10 +459,13 @@ export class Model {
     if (envelope === undefined) this.#root.tell();
     else this.#root.settle();
     if (envelope !== undefined && source?.set !== undefined) {
+      const refused: PathErrorValue[] = [];
       try {
         const answer = source.set(envelope, signalOptions(signal));
         await this.#take(answer, signal, (part) => {
           cache.merge(part, write);
+          // Before anybody is told: a component that reads an error shows it.
+          if (rollback) refused.push(...write.takeBackRefused());
           this.#root.tell();
         });
       } catch (error) {
@@ -471,7 +474,6 @@ export class Model {
         this.#root.settle();
         throw error;
       }
-      const refused = rollback ? write.takeBackRefused() : [];
       write.confirm();
       if (refused.length > 0) throw new ReadErrors(refused, this.#finish(pathSets, write).json);
     }

@@ -20,7 +20,7 @@ export class Write implements Writer {
   readonly #waits: boolean;
   /** Leaves that were written, each with the values in place of which it is. */
   readonly #entries = new Map<Node, readonly Placed[]>();
-  /** Those that are errors as the app has written them. */
+  /** Leaves that are errors as the app has written them. */
   readonly #ownErrors = new Set<Node>();
   /** Value in place of which a branch of the path was made. */
   #over: readonly Placed[] = [];
