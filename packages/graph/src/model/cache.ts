@@ -1,5 +1,13 @@
 /** Cache: a tree of values with a bound on its bytes, of which the least recently used leave first. */
-import { boundsOf, checkPathSet, isList, isRange, maxDepth, PathLimitError } from '../paths/index.js';
+import {
+  boundsOf,
+  checkPathSet,
+  isList,
+  isRange,
+  maxDepth,
+  normalKey,
+  PathLimitError,
+} from '../paths/index.js';
 import type { Envelope, JsonGraph, Key, Path, PathSet, Primitive, Range, Sentinel } from '../types.js';
 import { ReferenceLoopError } from './errors.js';
 import { isEqual, isOlder, isWire, readLeaf, timestampOf, wireOf } from './leaf.js';
@@ -296,12 +304,16 @@ export class Cache {
         if (old !== undefined && old.kind !== BRANCH && !this.isExpired(old) && isNewer(old, writer))
           continue;
         const branch = this.enter(parent, key);
-        this.#mergeInto(branch, value, writer, depth + 1);
-        if (branch.count > 0) continue;
-        // Not by remove(), which would take empty parents out that are being filled.
-        delete parent.kids[key];
-        parent.count -= 1;
-        branch.isLive = false;
+        try {
+          this.#mergeInto(branch, value, writer, depth + 1);
+        } finally {
+          if (branch.count === 0) {
+            // Not by remove(), which would take empty parents out that are being filled.
+            delete parent.kids[key];
+            parent.count -= 1;
+            branch.isLive = false;
+          }
+        }
       }
     }
   }
@@ -363,28 +375,29 @@ function kidsOf(node: Node): Node[] {
   return Object.values(node.kids) as Node[];
 }
 
-/** Children of a node that a key set names. */
-function* kidsAt(node: Node, keySet: PathSet[number]): Generator<Node> {
+/** Children of a node that a key set names, each once. */
+function kidsAt(node: Node, keySet: PathSet[number]): Set<Node> {
+  const found = new Set<Node>();
   for (const part of isList(keySet) ? keySet : [keySet]) {
-    if (isRange(part)) yield* kidsIn(node, part);
-    else {
-      const kid = node.kids[String(part)];
-      if (kid !== undefined) yield kid;
-    }
+    if (isRange(part)) addRange(node, part, found);
+    else addKid(node, String(part), found);
   }
+  return found;
 }
 
-function* kidsIn(node: Node, range: Range): Generator<Node> {
+function addKid(node: Node, key: string, found: Set<Node>): void {
+  const kid = node.kids[key];
+  if (kid !== undefined) found.add(kid);
+}
+
+function addRange(node: Node, range: Range, found: Set<Node>): void {
   const { from, to } = boundsOf(range);
   if (to - from < node.count) {
-    for (let key = from; key <= to; key += 1) {
-      const kid = node.kids[key];
-      if (kid !== undefined) yield kid;
-    }
+    for (let key = from; key <= to; key += 1) addKid(node, String(key), found);
     return;
   }
   for (const kid of kidsOf(node)) {
-    const key = Number(kid.key);
-    if (String(key) === kid.key && key >= from && key <= to && Number.isInteger(key)) yield kid;
+    const key = normalKey(kid.key);
+    if (typeof key === 'number' && key >= from && key <= to) found.add(kid);
   }
 }
