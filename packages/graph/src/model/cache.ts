@@ -168,20 +168,14 @@ export class Cache {
   }
 
   #kill(node: Node): void {
-    node.isLive = false;
     if (node.kind === BRANCH) {
-      const { kids } = node;
-      // eslint-disable-next-line guard-for-in -- The object has no prototype.
-      for (const key in kids) this.#kill(kids[key] as Node);
+      for (const kid of kidsOf(node)) this.#kill(kid);
       if (node.watchers !== null) this.watching.gone(node);
-      node.clear();
-      return;
+    } else {
+      this.#uses.leaves -= 1;
+      this.bytes -= node.size;
     }
-    this.#uses.leaves -= 1;
-    this.bytes -= node.size;
-    node.value = undefined;
-    node.box = undefined;
-    node.target = null;
+    node.clear();
   }
 
   /** Drops the least recently used leaves if they take more than the bound. */
@@ -211,7 +205,7 @@ export class Cache {
       this.#hops += 1;
       if (this.#hops > HOPS) throw new ReferenceLoopError(pathOf(ref));
       const cached = at.target;
-      const node = cached !== null && cached.isLive ? cached : this.#resolve(at);
+      const node = cached?.isLive === true ? cached : this.#resolve(at);
       if (node === undefined || node.kind === BRANCH) return node;
       if (node.expires !== NEVER && this.isExpired(node)) {
         this.lost.node = node.parent as Node;
@@ -311,7 +305,7 @@ export class Cache {
             // Not by remove(), which would take empty parents out that are being filled.
             delete parent.kids[key];
             parent.count -= 1;
-            branch.isLive = false;
+            branch.clear();
           }
         }
       }

@@ -3,7 +3,7 @@ import { collapsePaths, countKeys, keysOf } from '../paths/index.js';
 import type { Envelope, GraphValue, JsonGraph, Key, Path, PathSet, Primitive, Sentinel } from '../types.js';
 import type { Cache, Writer } from './cache.js';
 import { isOlder, timestampOf, wireOf } from './leaf.js';
-import { BRANCH, type Node, pathOf, REF } from './node.js';
+import { BRANCH, type Node, PENDING, pathOf, REF } from './node.js';
 
 /** Value at a place. */
 type Placed = readonly [path: Path, wire: Sentinel | Primitive | undefined];
@@ -92,14 +92,14 @@ export class Write implements Writer {
     const before = (old === undefined ? undefined : this.#entries.get(old)) ?? over;
     const leaf = this.#cache.write(parent, key, wire);
     this.#entries.set(leaf, before);
-    leaf.setAt = this.#waits ? Infinity : this.sentAt;
+    leaf.setAt = this.#waits ? PENDING : this.sentAt;
     leaf.setBy = this.id;
   }
 
   /** Values at and below a node. Those whose own write is not answered yet are none to return to. */
   #placed(node: Node): readonly Placed[] {
     if (node.kind === BRANCH) return Object.values(node.kids).flatMap((kid) => this.#placed(kid as Node));
-    return this.#cache.isExpired(node) || node.setAt === Infinity ? [] : [[pathOf(node), wireOf(node)]];
+    return this.#cache.isExpired(node) || node.setAt === PENDING ? [] : [[pathOf(node), wireOf(node)]];
   }
 
   /** Values that were written and are still there, as the data source takes them; undefined if there are none. */
