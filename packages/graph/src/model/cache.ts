@@ -1,5 +1,13 @@
 /** Cache: a tree of values with a bound on its bytes, of which the least recently used leave first. */
-import { boundsOf, checkPathSet, isList, isRange, maxDepth, PathLimitError } from '../paths/index.js';
+import {
+  boundsOf,
+  checkPathSet,
+  isList,
+  isRange,
+  maxDepth,
+  normalKey,
+  PathLimitError,
+} from '../paths/index.js';
 import type { Envelope, JsonGraph, Key, Path, PathSet, Primitive, Range, Sentinel } from '../types.js';
 import { ReferenceLoopError } from './errors.js';
 import { isEqual, isOlder, isWire, readLeaf, timestampOf, wireOf } from './leaf.js';
@@ -160,20 +168,14 @@ export class Cache {
   }
 
   #kill(node: Node): void {
-    node.isLive = false;
     if (node.kind === BRANCH) {
-      const { kids } = node;
-      // eslint-disable-next-line guard-for-in -- The object has no prototype.
-      for (const key in kids) this.#kill(kids[key] as Node);
+      for (const kid of kidsOf(node)) this.#kill(kid);
       if (node.watchers !== null) this.watching.gone(node);
-      node.clear();
-      return;
+    } else {
+      this.#uses.leaves -= 1;
+      this.bytes -= node.size;
     }
-    this.#uses.leaves -= 1;
-    this.bytes -= node.size;
-    node.value = undefined;
-    node.box = undefined;
-    node.target = null;
+    node.clear();
   }
 
   /** Drops the least recently used leaves if they take more than the bound. */
@@ -203,7 +205,7 @@ export class Cache {
       this.#hops += 1;
       if (this.#hops > HOPS) throw new ReferenceLoopError(pathOf(ref));
       const cached = at.target;
-      const node = cached !== null && cached.isLive ? cached : this.#resolve(at);
+      const node = cached?.isLive === true ? cached : this.#resolve(at);
       if (node === undefined || node.kind === BRANCH) return node;
       if (node.expires !== NEVER && this.isExpired(node)) {
         this.lost.node = node.parent as Node;
@@ -296,12 +298,16 @@ export class Cache {
         if (old !== undefined && old.kind !== BRANCH && !this.isExpired(old) && isNewer(old, writer))
           continue;
         const branch = this.enter(parent, key);
-        this.#mergeInto(branch, value, writer, depth + 1);
-        if (branch.count > 0) continue;
-        // Not by remove(), which would take empty parents out that are being filled.
-        delete parent.kids[key];
-        parent.count -= 1;
-        branch.isLive = false;
+        try {
+          this.#mergeInto(branch, value, writer, depth + 1);
+        } finally {
+          if (branch.count === 0) {
+            // Not by remove(), which would take empty parents out that are being filled.
+            delete parent.kids[key];
+            parent.count -= 1;
+            branch.clear();
+          }
+        }
       }
     }
   }
@@ -363,28 +369,29 @@ function kidsOf(node: Node): Node[] {
   return Object.values(node.kids) as Node[];
 }
 
-/** Children of a node that a key set names. */
-function* kidsAt(node: Node, keySet: PathSet[number]): Generator<Node> {
+/** Children of a node that a key set names, each once. */
+function kidsAt(node: Node, keySet: PathSet[number]): Set<Node> {
+  const found = new Set<Node>();
   for (const part of isList(keySet) ? keySet : [keySet]) {
-    if (isRange(part)) yield* kidsIn(node, part);
-    else {
-      const kid = node.kids[String(part)];
-      if (kid !== undefined) yield kid;
-    }
+    if (isRange(part)) addRange(node, part, found);
+    else addKid(node, String(part), found);
   }
+  return found;
 }
 
-function* kidsIn(node: Node, range: Range): Generator<Node> {
+function addKid(node: Node, key: string, found: Set<Node>): void {
+  const kid = node.kids[key];
+  if (kid !== undefined) found.add(kid);
+}
+
+function addRange(node: Node, range: Range, found: Set<Node>): void {
   const { from, to } = boundsOf(range);
   if (to - from < node.count) {
-    for (let key = from; key <= to; key += 1) {
-      const kid = node.kids[key];
-      if (kid !== undefined) yield kid;
-    }
+    for (let key = from; key <= to; key += 1) addKid(node, String(key), found);
     return;
   }
   for (const kid of kidsOf(node)) {
-    const key = Number(kid.key);
-    if (String(key) === kid.key && key >= from && key <= to && Number.isInteger(key)) yield kid;
+    const key = normalKey(kid.key);
+    if (typeof key === 'number' && key >= from && key <= to) found.add(kid);
   }
 }

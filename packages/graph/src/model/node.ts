@@ -6,10 +6,15 @@ export const BRANCH = 0;
 export const ATOM = 1;
 export const REF = 2;
 export const ERROR = 3;
-export type Kind = typeof BRANCH | typeof ATOM | typeof REF | typeof ERROR;
+/** Kind of a node that has left the tree. */
+export const GONE = 4;
+export type Kind = typeof BRANCH | typeof ATOM | typeof REF | typeof ERROR | typeof GONE;
 
 /** `$expires` of a value that never expires. */
 export const NEVER = 1;
+
+/** Moment of a write that the data source has not answered: later than all others, and a small integer as they are. */
+export const PENDING = 2 ** 30 - 1;
 
 /** Children by key, without a prototype: `__proto__` and `constructor` are keys as any other. */
 export type Kids = Record<string, Node | undefined>;
@@ -18,52 +23,60 @@ export type Kids = Record<string, Node | undefined>;
 const KidsOf = function () {} as unknown as new () => Kids;
 KidsOf.prototype = Object.create(null) as object;
 
-/** Place in the tree. */
+/** Children of leaves, and of nodes that have left the tree. */
+const noKids: Kids = Object.freeze(new KidsOf());
+
+/** Place in the tree. The first fields are those that reads use: they share a line of the processor's cache. */
 export class Node {
-  parent: Node | null;
-  readonly key: string;
-  kind: Kind;
-  /** Whether the node is part of the tree. */
-  isLive = true;
-  kids: Kids;
-  /** Number of children. */
-  count = 0;
-  /** Value of an atom or error, or the path of a reference. */
-  value: unknown = undefined;
-  /** The value as it was written, where that was no primitive. */
-  box: Sentinel | undefined = undefined;
+  kind: Kind = BRANCH;
   /** Milliseconds since 1970, 0 for at once, or NEVER. */
   expires = NEVER;
+  kids: Kids = noKids;
+  /** Value of an atom or error, or the path of a reference. */
+  value: unknown = undefined;
+  /** Target of a reference, as last found. Only to be used while that is live. */
+  target: Node | null = null;
+  /** Time of the last use of a leaf, by the count of uses. */
+  used = 0;
+  readonly parent: Node | null;
+  readonly key: string;
+  /** Number of children. */
+  count = 0;
+  /** The value as it was written, where that was no primitive. */
+  box: Sentinel | undefined = undefined;
   /** `$timestamp`, 0 for none. */
   timestamp = 0;
   /** Bytes of a leaf. */
   size = 0;
-  /** Moment of the last local write of a leaf. Infinity while the write waits for the data source. */
+  /** Moment of the last local write of a leaf, PENDING while the write waits for the data source. */
   setAt = 0;
   /** Id of the last local write here. */
   setBy = 0;
-  /** Time of the last use of a leaf, by the count of uses. */
-  used = 0;
-  /** Target of a reference, as last found. Only to be used while that is live. */
-  target: Node | null = null;
   /** Subscriptions to children, by key. */
   watchers: Map<string, Set<Watcher>> | null = null;
 
   constructor(parent: Node | null, key: string, kind: Kind) {
+    this.kind = kind;
+    if (kind === BRANCH) this.kids = new KidsOf();
     this.parent = parent;
     this.key = key;
-    this.kind = kind;
-    this.kids = kind === BRANCH ? new KidsOf() : noKids;
   }
 
-  /** Drops children, as the node leaves the tree or becomes a leaf. */
+  /** Whether the node is part of the tree. */
+  get isLive(): boolean {
+    return this.kind !== GONE;
+  }
+
+  /** Takes the node's content, as it leaves the tree. */
   clear(): void {
+    this.kind = GONE;
     this.kids = noKids;
     this.count = 0;
+    this.value = undefined;
+    this.box = undefined;
+    this.target = null;
   }
 }
-
-const noKids: Kids = Object.freeze(new KidsOf());
 
 /** Path of a node from the root; the keys are strings. Holds for nodes that have left the tree, too. */
 export function pathOf(node: Node): Key[] {

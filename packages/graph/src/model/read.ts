@@ -109,7 +109,7 @@ export class Read {
       if (kid.kind === REF && !isLast) {
         // The usual case is taken here, without a call.
         const near = kid.target;
-        const target = near !== null && near.isLive && near.kind === BRANCH ? near : this.#cache.follow(kid);
+        const target = near?.kind === BRANCH ? near : this.#cache.follow(kid);
         if (target === undefined) {
           const { node: deepest, rest } = this.#cache.lost;
           this.#miss(deepest, rest, path, depth);

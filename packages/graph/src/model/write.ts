@@ -4,7 +4,7 @@ import type { Envelope, GraphValue, JsonGraph, Key, Path, PathSet, Primitive, Se
 import type { Cache, Writer } from './cache.js';
 import { isOlder, timestampOf, wireOf } from './leaf.js';
 import type { PathErrorValue } from './errors.js';
-import { BRANCH, ERROR, type Node, pathOf, REF } from './node.js';
+import { BRANCH, ERROR, type Node, PENDING, pathOf, REF } from './node.js';
 
 /** Value at a place. */
 type Placed = readonly [path: Path, wire: Sentinel | Primitive | undefined];
@@ -96,14 +96,14 @@ export class Write implements Writer {
     const leaf = this.#cache.write(parent, key, wire);
     this.#entries.set(leaf, before);
     if (leaf.kind === ERROR) this.#ownErrors.add(leaf);
-    leaf.setAt = this.#waits ? Infinity : this.sentAt;
+    leaf.setAt = this.#waits ? PENDING : this.sentAt;
     leaf.setBy = this.id;
   }
 
   /** Values at and below a node. Those whose own write is not answered yet are none to return to. */
   #placed(node: Node): readonly Placed[] {
     if (node.kind === BRANCH) return Object.values(node.kids).flatMap((kid) => this.#placed(kid as Node));
-    return this.#cache.isExpired(node) || node.setAt === Infinity ? [] : [[pathOf(node), wireOf(node)]];
+    return this.#cache.isExpired(node) || node.setAt === PENDING ? [] : [[pathOf(node), wireOf(node)]];
   }
 
   /** Values that were written and are still there, as the data source takes them; undefined if there are none. */

@@ -56,9 +56,9 @@ export async function callRoute<Data>(
     await run.during(result.take(output));
   } catch (error) {
     failure = error;
-    throw told(error, run, route);
+    throw told(error, run, core, route);
   } finally {
-    run.measured(route, 'call', performance.now() - started, failure);
+    core.journal.measured(route, 'call', performance.now() - started, failure);
   }
   await run.resolve(result.pathsAfter(request), 'get');
   return result.envelope();
@@ -85,9 +85,9 @@ async function authorized<Data>(
 }
 
 /** The error that the client gets. */
-function told<Data>(error: unknown, run: Run<Data>, route: Route<Data>): unknown {
+function told<Data>(error: unknown, run: Run<Data>, core: Core<Data>, route: Route<Data>): unknown {
   if (error instanceof RouteError || run.isClosed) return error;
-  run.report(error, route, 'call');
+  core.journal.report(error, route, 'call');
   return routeError('SLU-GRAPH-HANDLER', 'Internal error', { cause: error });
 }
 

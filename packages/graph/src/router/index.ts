@@ -22,6 +22,7 @@ export {
   type RouteValue,
 } from './route.js';
 export { Router, type RequestOptions, type RouterOptions } from './router.js';
+export type { RoutePlace } from './journal.js';
 export type { Limits } from './limits.js';
 export {
   callable,

@@ -1,6 +1,6 @@
 /** Bounds of one request. */
 export interface Limits {
-  /** Bounds the paths of a request after expansion. Default: 10,000. */
+  /** Bounds the paths of a request after expansion; a path counts once for each 10 steps. Default: 10,000. */
   readonly pathsMax: number;
   /** Bounds the steps of a path. Default: 64. */
   readonly depthMax: number;

@@ -8,6 +8,7 @@ import { routeError } from './errors.js';
 import { Given } from './given.js';
 import { Route, type RouteDefinition } from './route.js';
 import { Parts } from './parts.js';
+import { Journal, type RoutePlace } from './journal.js';
 import { limitsOf, type Limits } from './limits.js';
 import { Run, type Core } from './run.js';
 import type { GraphSchema } from './schema.js';
@@ -23,7 +24,7 @@ export interface RouterOptions<Data> extends Partial<Limits> {
   /** Answers the paths that no route matches; without it they have no value. */
   readonly unhandled?: DataSource;
   /** Called with errors of handlers, which clients do not see. Default: `console.error`. */
-  readonly onError?: (error: unknown, place: { readonly route: string; readonly method: Method }) => void;
+  readonly onError?: (error: unknown, place: RoutePlace) => void;
   /** Called after each call of a handler. */
   readonly onRoute?: (event: RouteEvent) => void;
 }
@@ -69,8 +70,9 @@ export class Router<Data = unknown> {
   }
 
   #coreWith(unhandled: DataSource | undefined): Core<Data> {
-    const { onError = logError, onRoute } = this.#options;
-    return { trie: this.#trie, checks: this.#checks, limits: this.#limits, unhandled, onError, onRoute };
+    const { onError, onRoute } = this.#options;
+    const journal = new Journal<Data>({ onError, onRoute });
+    return { trie: this.#trie, checks: this.#checks, limits: this.#limits, unhandled, journal };
   }
 
   /** Sets the data source of paths that no route matches. Requests that are under way keep theirs. */
@@ -202,11 +204,4 @@ function callPathOf(input: PathInput, limits: Limits): Path {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
-}
-
-function logError(
-  error: unknown,
-  { route, method }: { readonly route: string; readonly method: Method },
-): void {
-  console.error(`${method} ${route}:`, error);
 }

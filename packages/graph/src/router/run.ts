@@ -2,10 +2,11 @@
  * One request: its paths are matched with routes, whose handlers are called once for all paths of a level; references in their results make
  * the paths of the next level. A level waits only for handlers whose results may have references in the middle of a path. It must not know HTTP.
  */
-import type { DataSource, Envelope, PathSet, Ref } from '../types.js';
-import { Batch, Call, within, type Reporter } from './batch.js';
+import type { DataSource, Envelope, Ref } from '../types.js';
+import { Batch, Call, within } from './batch.js';
 import type { SchemaChecks } from './checks.js';
 import type { RequestContext } from './context.js';
+import { Emitter } from './emitter.js';
 import { errorLeaf, routeError, thrownLeaf } from './errors.js';
 import {
   ABSENT,
@@ -13,7 +14,6 @@ import {
   breakLoop,
   fill,
   fillKeys,
-  Fresh,
   newBranch,
   targetOf,
   walk,
@@ -23,13 +23,13 @@ import {
 } from './graph.js';
 import type { Given } from './given.js';
 import { authorize, check, type Verdict } from './guard.js';
+import type { Journal } from './journal.js';
 import type { Limits } from './limits.js';
-import { Outputs, writeAt, type Refusing } from './outputs.js';
+import { Outputs, type Refusing } from './outputs.js';
 import type { OnPart } from './parts.js';
 import type { Route, RouteOutput, RouteParts } from './route.js';
 import { Filling, Search, type Broken } from './search.js';
 import { joined, overlaps, pathSetOf, type Keys, type PlainKey, type Sets } from './sets.js';
-import type { RouteEvent } from './stats.js';
 import { matchedPath } from './syntax.js';
 import type { Method, Piece, Trie } from './trie.js';
 
@@ -39,20 +39,18 @@ export interface Core<Data> {
   readonly checks: SchemaChecks | undefined;
   readonly limits: Limits;
   readonly unhandled: DataSource | undefined;
-  readonly onError: (error: unknown, place: { readonly route: string; readonly method: Method }) => void;
-  readonly onRoute: ((event: RouteEvent) => void) | undefined;
+  readonly journal: Journal<Data>;
 }
 
 /** Request that is under way. */
-export class Run<Data> implements Visitor, Broken, Reporter<Data> {
+export class Run<Data> implements Visitor, Broken {
   readonly asksBranches = false;
   readonly graph: Branch = newBranch();
   readonly #core: Core<Data>;
   readonly #context: RequestContext<Data>;
   readonly #outputs: Outputs;
   readonly #given: Given | undefined;
-  readonly #onPart: OnPart | undefined;
-  readonly #sent: Branch | undefined;
+  readonly #emitter: Emitter | undefined;
   readonly #inflight = new Set<Batch<Data>>();
   /** Messages of the data source for unhandled paths: a later path may find its value there. */
   readonly #spare: object[] = [];
@@ -80,8 +78,7 @@ export class Run<Data> implements Visitor, Broken, Reporter<Data> {
     this.#method = method;
     this.#outputs = new Outputs(this.graph, core.limits);
     this.#given = given;
-    this.#onPart = onPart;
-    this.#sent = onPart === undefined ? undefined : newBranch();
+    this.#emitter = onPart === undefined ? undefined : new Emitter(this.graph, onPart);
   }
 
   get isClosed(): boolean {
@@ -165,7 +162,7 @@ export class Run<Data> implements Visitor, Broken, Reporter<Data> {
     }
     const missing = this.#known(paths);
     for (const sets of missing) fill(this.graph, sets, 0, late);
-    this.#emit(missing);
+    this.#emitter?.emit(missing);
     this.#close(routeError('SLU-GRAPH-TIME', message));
     this.#finish();
   }
@@ -237,13 +234,13 @@ export class Run<Data> implements Visitor, Broken, Reporter<Data> {
     if (this.#method === 'call') return;
     if (source === undefined) {
       for (const sets of unhandled) fill(this.graph, sets, 0, ABSENT);
-      this.#emit(unhandled);
+      this.#emitter?.emit(unhandled);
       return;
     }
     let rest = unhandled;
     if (this.#spare.length > 0) {
       for (const message of this.#spare) this.#outputs.graph(message, unhandled, IGNORING);
-      this.#emit(unhandled);
+      this.#emitter?.emit(unhandled);
       const search = new Search(0, undefined, this, this.#ready);
       rest = search.of(this.graph, unhandled);
     }
@@ -287,14 +284,14 @@ export class Run<Data> implements Visitor, Broken, Reporter<Data> {
   async #guard(batch: Batch<Data>, route: Route<Data>, match: Sets): Promise<void> {
     let granted = [match];
     if (route.handlers.authorize !== undefined) {
-      const verdict = await authorize(route, match, this.#context, batch.method, this);
+      const verdict = await authorize(route, match, this.#context, batch.method, this.#core.journal);
       if (verdict.refused.length > 0) route.stats[batch.method].denied++;
       granted = this.#judged(batch, [verdict]);
     }
     const { checks } = this.#core;
     const given = this.#given;
     if (batch.method === 'set' && checks !== undefined && given !== undefined) {
-      const verdicts = granted.map((sets) => check(checks, given, sets, route, this));
+      const verdicts = granted.map((sets) => check(checks, given, sets, route, this.#core.journal));
       granted = this.#judged(batch, await Promise.all(verdicts));
     }
     if (this.#isClosed) return;
@@ -316,7 +313,12 @@ export class Run<Data> implements Visitor, Broken, Reporter<Data> {
   #call(batch: Batch<Data>, route: Route<Data>, match: Sets): void {
     // A handler writes nothing that another call of the batch is for: that may still be denied.
     const isWhole = batch.open === 1 && !this.#isGuarded(batch, route);
-    const call = new Call(this, batch, route, isWhole ? batch.pieces : within(batch.pieces, match));
+    const call = new Call(
+      this.#core.journal,
+      batch,
+      route,
+      isWhole ? batch.pieces : within(batch.pieces, match),
+    );
     let output: RouteOutput;
     try {
       const matched = matchedPath(route.steps, match);
@@ -362,7 +364,7 @@ export class Run<Data> implements Visitor, Broken, Reporter<Data> {
       for await (const parts of output) {
         if (this.#isClosed) return;
         this.#outputs.take(parts, call.pieces, call);
-        this.#emit(call.pieces);
+        this.#emitter?.emit(call.pieces);
       }
     } catch (error) {
       this.#failed(call, error);
@@ -375,7 +377,7 @@ export class Run<Data> implements Visitor, Broken, Reporter<Data> {
   #failed(call: Call<Data>, error: unknown): void {
     if (this.#isClosed) return;
     const { batch, route, pieces } = call;
-    this.report(error, route, batch.method);
+    this.#core.journal.report(error, route, batch.method);
     const leaf = thrownLeaf(error);
     for (const piece of pieces) this.#fillUnknown(piece, leaf);
     this.#done(call, error);
@@ -385,34 +387,9 @@ export class Run<Data> implements Visitor, Broken, Reporter<Data> {
     walk(this.graph, sets, new Filling(leaf));
   }
 
-  /** Reports an error that clients do not see. Never throws. */
-  report(error: unknown, route: Route<Data> | undefined, method: Method): void {
-    try {
-      this.#core.onError(error, { route: route?.text ?? '(unhandled)', method });
-    } catch (failure) {
-      console.error(failure);
-    }
-  }
-
   #done(call: Call<Data>, error: unknown): void {
-    this.measured(call.route, call.batch.method, performance.now() - call.started, error);
+    this.#core.journal.measured(call.route, call.batch.method, performance.now() - call.started, error);
     this.#closed(call.batch);
-  }
-
-  /** Counts a call of a handler. */
-  measured(route: Route<Data>, method: Method, ms: number, error: unknown): void {
-    const stats = route.stats[method];
-    stats.calls++;
-    stats.ms += ms;
-    if (ms > stats.msMax) stats.msMax = ms;
-    if (error !== undefined) stats.failures++;
-    const { onRoute } = this.#core;
-    if (onRoute === undefined) return;
-    try {
-      onRoute({ route: route.text, method, ms, ...(error === undefined ? {} : { error }) });
-    } catch (failure) {
-      this.report(failure, route, method);
-    }
   }
 
   /** Asks the data source for unhandled paths. */
@@ -420,7 +397,9 @@ export class Run<Data> implements Visitor, Broken, Reporter<Data> {
     const source = this.#core.unhandled as DataSource;
     const paths = batch.pieces.map(pathSetOf);
     const { signal } = this.#context;
-    const refusing: Refusing = { refuse: (error) => this.report(error, undefined, batch.method) };
+    const refusing: Refusing = {
+      refuse: (error) => this.#core.journal.report(error, undefined, batch.method),
+    };
     try {
       const answer =
         batch.method === 'set' && source.set !== undefined
@@ -430,11 +409,11 @@ export class Run<Data> implements Visitor, Broken, Reporter<Data> {
         if (this.#isClosed) return;
         this.#spare.push(jsonGraph);
         this.#outputs.graph(jsonGraph, batch.pieces, refusing);
-        this.#emit(batch.pieces);
+        this.#emitter?.emit(batch.pieces);
       }
     } catch (error) {
       if (this.#isClosed) return;
-      this.report(error, undefined, batch.method);
+      this.#core.journal.report(error, undefined, batch.method);
       const leaf = thrownLeaf(error, 'SLU-GRAPH-SOURCE');
       for (const piece of batch.pieces) this.#fillUnknown(piece, leaf);
     }
@@ -444,14 +423,14 @@ export class Run<Data> implements Visitor, Broken, Reporter<Data> {
   /** Ends one call of a batch. After the last one, its paths have values, or continue at references. */
   #closed(batch: Batch<Data>): void {
     if (--batch.open > 0) {
-      this.#emit(batch.pieces);
+      this.#emitter?.emit(batch.pieces);
       return;
     }
     this.#inflight.delete(batch);
     if (batch.isBlocking) this.#blocking--;
     for (const piece of batch.pieces) walk(this.graph, piece, this);
     for (const sets of batch.waiting) this.#ready.push(sets);
-    this.#emit(batch.pieces);
+    this.#emitter?.emit(batch.pieces);
     this.#flush();
   }
 
@@ -482,20 +461,7 @@ export class Run<Data> implements Visitor, Broken, Reporter<Data> {
   /** Replaces a reference by an error. */
   broken(branch: Branch, key: PlainKey, path: readonly PlainKey[]): void {
     breakLoop(branch, key);
-    if (this.#onPart === undefined) return;
-    const part = newBranch();
-    const whole = [...path, key];
-    writeAt(part, whole, branch[key] as Leaf, whole);
-    this.#onPart({ jsonGraph: asJsonGraph(part), paths: [whole] });
-  }
-
-  #emit(pieces: readonly Sets[]): void {
-    if (this.#onPart === undefined || this.#sent === undefined) return;
-    const fresh = new Fresh();
-    for (const sets of pieces) fresh.add(this.graph, this.#sent, sets);
-    if (fresh.sets.length === 0) return;
-    const paths: PathSet[] = joined(fresh.sets).map(pathSetOf);
-    this.#onPart({ jsonGraph: asJsonGraph(fresh.graph), paths });
+    this.#emitter?.replaced([...path, key], branch[key] as Leaf);
   }
 }
 

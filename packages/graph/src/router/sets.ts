@@ -15,7 +15,7 @@ export type Sets = readonly Keys[];
 
 /** Bounds of what one request may ask. */
 export interface SetLimits {
-  /** Bounds the paths of a request after expansion. */
+  /** Bounds the paths of a request after expansion. A path counts once for each 10 steps. */
   readonly pathsMax: number;
   /** Bounds the steps of a path. */
   readonly depthMax: number;
@@ -23,6 +23,8 @@ export interface SetLimits {
   readonly callsMax: number;
 }
 
+/** Steps of a path that count as one path: deep paths make larger answers. */
+const COUNTED_STEPS = 10;
 /** Bounds the steps whose keys `joined` tries to unite: more than that only hostile requests have. */
 const JOINED_STEPS_MAX = 8;
 /** Bounds the sets that are compared in pairs; more are merged as a tree. */
@@ -62,7 +64,7 @@ export function plainSets(paths: unknown, limits: SetLimits): Sets[] {
   for (const path of paths as unknown[]) {
     const count = pathCount(path, limits);
     if (count === 0) continue;
-    total += count;
+    total += count * Math.ceil((path as PathSet).length / COUNTED_STEPS);
     if (total > pathsMax) {
       throw routeError('SLU-GRAPH-PATHS', `The request has more than ${pathsMax} paths`);
     }

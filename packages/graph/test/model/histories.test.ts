@@ -18,10 +18,13 @@ import { byName, type Call, type Outcome, outcomeOf, Session, type View } from '
 
 const HISTORIES = Number(process.env['SLUICE_GRAPH_HISTORIES'] ?? 10_000);
 
+/** Answer in one part, in a part for each path set, one part with more to come, or an error. */
+type How = 'whole' | 'parts' | 'one' | 'fail';
+
 type Step =
   | { readonly do: 'get'; readonly gets: readonly { readonly paths: PathSet[]; readonly view: View }[] }
   | { readonly do: 'read'; readonly paths: PathSet[]; readonly view: View }
-  | { readonly do: 'answer'; readonly which: number; readonly how: 'whole' | 'parts' | 'fail' }
+  | { readonly do: 'answer'; readonly which: number; readonly how: How }
   | {
       readonly do: 'set';
       readonly values: { path: PathSet; value: unknown }[];
@@ -131,7 +134,7 @@ const stepOf = ({ value, placed }: typeof wild): fc.Arbitrary<Step> =>
       arbitrary: fc.record({
         do: fc.constant('answer' as const),
         which,
-        how: fc.constantFrom('whole' as const, 'whole' as const, 'parts' as const, 'fail' as const),
+        how: fc.constantFrom<How>('whole', 'whole', 'parts', 'one', 'fail'),
       }),
     },
     {
@@ -392,19 +395,17 @@ class Run {
     return this.#sent.filter(({ signal, parts }) => signal?.aborted !== true && !parts.includes('end'));
   }
 
-  #answer({
-    which: chosen,
-    how,
-  }: {
-    readonly which: number;
-    readonly how: 'whole' | 'parts' | 'fail';
-  }): void {
+  #answer({ which: chosen, how }: { readonly which: number; readonly how: How }): void {
     const waiting = this.#waiting();
     const at = chosen % Math.max(1, waiting.length);
     const ours = waiting[at];
     const theirs = this.session.inFlight[at];
     if (ours === undefined || theirs === undefined) return;
-    if (how === 'fail') {
+    if (how === 'one' && this.#isParted) {
+      const envelope = this.#server.answer(ours.paths.slice(0, 1));
+      ours.parts.push(envelope);
+      this.session.part(theirs, envelope);
+    } else if (how === 'fail') {
       ours.parts.push('fail');
       this.#sent.splice(this.#sent.indexOf(ours), 1);
       this.session.fail(theirs);

@@ -307,6 +307,8 @@ void test('an invalidation of a range takes time by what is there', () => {
   const model = new Model({ cache: { a: { 5: 1, 7: 2, x: 3 } } });
   model.invalidate(['a', { from: 6, to: 1e15 }]);
   assert.deepEqual(plain(model.getCache()), { a: { 5: 1, x: 3 } });
+  const twice = Array.from({ length: 2000 }, () => 'a');
+  model.invalidate([twice, twice, twice, twice]);
   model.invalidate([]);
   assert.deepEqual([plain(model.getCache()), model.getSize()], [{}, 0]);
 });

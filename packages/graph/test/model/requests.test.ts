@@ -1,7 +1,7 @@
 /** Requests of a model: batches, joined requests, aborts, failures, parts, and races of writes with answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { error, Model, PathLimitError, ReadErrors, ref, UnansweredError } from '../../src/index.js';
+import { atom, error, Model, PathLimitError, ReadErrors, ref, UnansweredError } from '../../src/index.js';
 import type { DataSource, Envelope, JsonGraph } from '../../src/types.js';
 import { ManualSource, settled } from '../reference/source.js';
 
@@ -170,6 +170,7 @@ void test('an answer that is not a graph of bounded depth rejects', async () => 
   await settled();
   source.gets[0]?.answer(graph as never);
   await assert.rejects(read, PathLimitError);
+  assert.deepEqual(plain(model.getCache()), {});
 });
 
 void test('answers in parts resolve a read as soon as its values are there', async () => {
@@ -203,6 +204,28 @@ void test('answers in parts resolve a read as soon as its values are there', asy
   assert.deepEqual(seen, [{ a: 1 }, { a: 1, b: 2 }]);
   // Nobody waits for further parts.
   assert.ok(aborted);
+});
+
+void test('a value to be read once that is written before its answer ends stays', async () => {
+  let give: (envelope: Envelope) => void = () => undefined;
+  const part = (): Promise<Envelope> => new Promise((resolve) => (give = resolve));
+  const model = new Model({
+    source: {
+      async *get() {
+        yield await part();
+        yield await part();
+      },
+    },
+  });
+  const read = model.get('["a","b","c"]');
+  await settled();
+  give({ jsonGraph: { a: atom(1, { $expires: 0 }), b: atom(1, { $expires: 0 }) } });
+  await settled();
+  await model.withoutDataSource().set({ path: 'a', value: 2 });
+  give({ jsonGraph: { c: 3 } });
+  assert.deepEqual(await read, { json: { a: 2, b: 1, c: 3 } });
+  await settled();
+  assert.deepEqual(plain(model.getCache()), { a: 2, c: 3 });
 });
 
 void test('a stream that is left, and one that fails, end their requests', async () => {

@@ -71,6 +71,17 @@ for (const [name, paths] of Object.entries(malformed)) {
   });
 }
 
+void test('deep paths count more than once, as their answers are larger', async () => {
+  const { router } = counted();
+  const deep = (steps: number, to: number): PathSet => [
+    { to },
+    ...Array.from({ length: steps - 1 }, () => 'a'),
+  ];
+  await assert.rejects(router.get([deep(21, 3_333)]), { code: 'SLU-GRAPH-PATHS' });
+  await router.get([deep(20, 4_999)]);
+  await router.get([deep(10, 9_999)]);
+});
+
 void test('paths that are too deep are refused', async () => {
   const { router } = counted();
   await assert.rejects(router.get([Array.from({ length: 65 }, () => 'a')]), { code: 'SLU-GRAPH-DEPTH' });
