@@ -34,7 +34,7 @@ function planOf(given: Readonly<Record<string, Given>>): GroupPlan {
 }
 
 const membersOf = ({ groups }: GroupPlan): readonly string[] => {
-  const lists = groups.map(({ members }) => {
+  const lists: string[] = groups.map(({ members }) => {
     const keys = members.map(({ key }) => key);
     return keys.toSorted().join(' ');
   });
