@@ -1,29 +1,16 @@
 // Files of several components: what pages of a build ask for, with the default groups and with a chunk for each component.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { type TestContext, after, before, test } from 'node:test';
-import { createBuilder } from 'vite';
-import {
-  type PageTree,
-  createPages,
-  createRegistry,
-  plain,
-  respond,
-  styleHandler,
-} from '../../render/src/index.ts';
-import { react } from '../../render/src/adapters/react.ts';
-import { vue } from '../../render/src/adapters/vue.ts';
-import sluice, { type SluiceOptions } from '../src/vite/index.ts';
+import { type TestContext, before, test } from 'node:test';
+import sluice from '../src/vite/index.ts';
+import { app, boxes, built, failures, fileOf, serve } from './support/app.ts';
 import { noBrowser, settled, view } from './support/browser.ts';
-import { type Built, build, config } from './support/build.ts';
+import type { Built } from './support/build.ts';
 import { KILOBYTE, gzipped, withImports } from './support/bytes.ts';
-import { PLAIN, REACT, VUE, appOf, shopFiles } from './support/shop.ts';
+import { PLAIN, REACT, VUE, shopFiles } from './support/shop.ts';
 
 const options = { skip: noBrowser };
-const roots: string[] = [];
 const root = app(shopFiles());
 let grouped: Built;
 let single: Built;
@@ -31,52 +18,6 @@ before(async () => {
   grouped = await built(root);
   single = await built(root, { groupKb: 0 });
 });
-after(() => {
-  for (const folder of roots) fs.rmSync(folder, { recursive: true });
-});
-
-function app(files: Readonly<Record<string, string>>): string {
-  const folder = appOf(files);
-  roots.push(folder);
-  return folder;
-}
-
-async function built(of: string, settings: SluiceOptions = {}): Promise<Built> {
-  const one = await build(settings, { root: of });
-  roots.push(one.folder);
-  return one;
-}
-
-type Boxes = PageTree['boxes'];
-
-const boxes = (names: readonly string[], hydration: 'load' | 'visible' | 'interaction' = 'load'): Boxes =>
-  names.map((component) => ({ component, props: { start: 1 }, hydration }));
-
-/** Serves a page of these boxes at `/`. */
-async function serve(t: TestContext, of: Built, tree: Boxes): Promise<string> {
-  const registry = createRegistry({ adapters: [react(), vue(), plain] });
-  of.register(registry);
-  const pages = createPages({ registry, assets: of.manifest, vitals: null });
-  const styles = styleHandler(pages);
-  const server = http.createServer((request, response) => {
-    void (async () => {
-      const { pathname } = new URL(request.url ?? '', 'http://site');
-      const file = path.join(of.folder, 'client', pathname);
-      if (await styles(request, response)) return;
-      if (pathname === '/') await respond(pages, request, response, { boxes: tree });
-      else if (fs.existsSync(file)) {
-        response.setHeader('content-type', pathname.endsWith('.css') ? 'text/css' : 'text/javascript');
-        fs.createReadStream(file).pipe(response);
-      } else response.writeHead(pathname === '/favicon.ico' ? 204 : 404).end();
-    })();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-}
 
 interface Seen {
   readonly said: readonly string[];
@@ -95,25 +36,25 @@ async function useAll(t: TestContext, of: Built, names: readonly string[]): Prom
   });
   await page.goto(url);
   await settled(page);
-  const buttons = await page.getByRole('button').all();
-  assert.equal(buttons.length, names.length);
-  for (const button of buttons) {
-    const text = (await button.textContent()) ?? '';
-    await button.click();
-    const now = text.replace('1', '2').trim();
-    await page.waitForFunction(([element, expected]) => element?.textContent?.trim() === expected, [
-      await button.elementHandle(),
-      text.replace(/1$/, '2').trim(),
-    ] as const);
-    assert.notEqual(now, text);
-  }
+  const labels = await page.evaluate(() => {
+    const buttons = [...document.querySelectorAll('button')];
+    const found = buttons.map(({ textContent }) => textContent.trim());
+    for (const button of buttons) button.click();
+    return found;
+  });
+  assert.equal(labels.length, names.length);
+  await page.waitForFunction(
+    (expected) =>
+      [...document.querySelectorAll('button')].every(
+        ({ textContent }, index) => textContent.trim() === expected[index],
+      ),
+    labels.map((label) => label.replace(/1$/, '2')),
+  );
   return { said, scripts };
 }
 
 const bytesOf = (of: Built, scripts: readonly string[]): number =>
   scripts.reduce((sum, script) => sum + gzipped(of, script), 0);
-/** Its component's own file. */
-const fileOf = (of: Built, name: string): string => of.assets.components[name]?.js[0] ?? '';
 
 void test('a page of 50 components asks for at most 10 scripts, each once', options, async (t) => {
   const before = await useAll(t, single, REACT);
@@ -233,24 +174,14 @@ void test('a file that is gone fails the boxes of its components, and no others'
   const url = await serve(t, grouped, boxes(names));
   const { page, said } = await view(t);
   const asked: string[] = [];
-  await page.addInitScript(() => {
-    Object.assign(globalThis, { failed: [] });
-    document.addEventListener(
-      'sluice:failed',
-      ({ detail }: CustomEventInit<{ component: string; reason: string }>) =>
-        (globalThis as unknown as { failed: string[] }).failed.push(
-          `${detail?.component}: ${detail?.reason}`,
-        ),
-    );
-  });
+  const failed = await failures(page);
   await page.route(`**${gone}*`, async (route) => {
     asked.push(new URL(route.request().url()).search);
     await route.fulfill({ status: 404 });
   });
   await page.goto(url);
   await settled(page);
-  const failed = await page.evaluate(() => (globalThis as unknown as { failed: string[] }).failed);
-  assert.deepEqual(failed.toSorted(), lost.map((name) => `${name}: code`).toSorted());
+  assert.deepEqual((await failed()).toSorted(), lost.map((name) => `${name}: code`).toSorted());
   assert.ok(said.some((text) => text.startsWith('[sluice] Part00: code')));
   // The preload, the import that fails with it, and one retry for all boxes.
   assert.equal(asked.filter((query) => query === '?retry').length, 1, asked.join());
@@ -273,116 +204,6 @@ void test('the code of a box for interaction comes with the first pointer', opti
   await page.getByText('Part07 2').waitFor();
   assert.ok(scripts.includes(fileOf(grouped, 'Part07')));
   assert.ok(!scripts.includes(fileOf(grouped, 'vue/Item0')));
-});
-
-void test('a changed component changes the file that it is in', async () => {
-  const files = (of: Built): readonly string[] => fs.readdirSync(path.join(of.folder, 'client/assets'));
-  assert.deepEqual(files(await built(root)), files(grouped));
-  const all = shopFiles();
-  const code = all['components/Part07.jsx'] ?? '';
-  const other = app({
-    ...all,
-    'components/Part07.jsx': code.replace('useState(start)', 'useState(start + 1)'),
-  });
-  const changed = files(await built(other)).filter((file) => !files(grouped).includes(file));
-  assert.deepEqual(
-    changed.map((file) => file.replace(/-[\w-]{8}\.js$/, '')),
-    ['components', 'registry', 'sluice'],
-  );
-});
-
-void test('what a component imports later comes with its styles', options, async (t) => {
-  const part = (name: string): string => `import { useState } from 'react';
-export default function ${name}() {
-  const [more, set] = useState('');
-  const open = () => import('./_More.js').then(({ text }) => set(text));
-  return <button type="button" onClick={open}>${name} {more}</button>;
-}
-`;
-  const own = await built(
-    app({
-      'components/First.jsx': part('First'),
-      'components/Second.jsx': part('Second'),
-      'components/_More.js': "import './_more.css';\nexport const text = 'is more';\n",
-      'components/_more.css': 'button { color: rgb(9, 9, 9); }\n',
-    }),
-  );
-  assert.equal(fileOf(own, 'First'), fileOf(own, 'Second'));
-  const { page, said } = await view(t);
-  await page.goto(await serve(t, own, boxes(['First', 'Second'])));
-  await settled(page);
-  for (const name of ['First', 'Second']) {
-    await page.getByText(name).click();
-    await page.getByText(`${name} is more`).waitFor();
-  }
-  const colour = await page.getByText('First').evaluate((element) => getComputedStyle(element).color);
-  assert.equal(colour, 'rgb(9, 9, 9)');
-  assert.deepEqual(said, []);
-});
-
-void test('a component that others import, also later, works in each place', options, async (t) => {
-  const own = await built(
-    app({
-      'components/Inner.jsx': `import { useState } from 'react';
-export const label = 'inner';
-export default function Inner({ start }) {
-  const [count, set] = useState(start);
-  return <button type="button" onClick={() => set(count + 1)}>inner {count}</button>;
-}
-`,
-      'components/Outer.jsx': `import Inner, { label } from './Inner.jsx';
-export default ({ start }) => <div title={label}><Inner start={start + 10} /></div>;
-`,
-      'components/Later.jsx': `import { useState } from 'react';
-export default function Later() {
-  const [label, set] = useState('later');
-  return <button type="button" onClick={() => import('./Outer.jsx').then((module) => set(typeof module.default))}>{label}</button>;
-}
-`,
-      'components/Alone.jsx': `export default () => <button type="button" onClick={(event) => (event.target.textContent = 'done')}>alone</button>;\n`,
-    }),
-  );
-  const { page, said } = await view(t);
-  await page.goto(await serve(t, own, boxes(['Inner', 'Outer', 'Later', 'Alone'])));
-  await settled(page);
-  for (const [text, then] of [
-    ['inner 1', 'inner 2'],
-    ['inner 11', 'inner 12'],
-    ['later', 'function'],
-    ['alone', 'done'],
-  ] as const) {
-    await page.getByText(text, { exact: true }).click();
-    await page.getByText(then, { exact: true }).waitFor();
-  }
-  assert.deepEqual(said, []);
-});
-
-void test('source maps of groups name the sources of components', async () => {
-  const folder = app({
-    'components/First.jsx': 'export default () => <b>first</b>;\n',
-    'components/Second.jsx': 'export default () => <b>second</b>;\n',
-  });
-  const builder = await createBuilder({
-    ...config({ manifest: 'assets.json' }),
-    root: folder,
-    environments: {
-      client: { build: { outDir: path.join(folder, 'client'), sourcemap: true } },
-      ssr: { build: { outDir: path.join(folder, 'server') } },
-    },
-  });
-  await builder.buildApp();
-  const assets = path.join(folder, 'client/assets');
-  const [file = ''] = fs.readdirSync(assets).filter((name) => /^components-.*\.js$/.test(name));
-  const code = fs.readFileSync(path.join(assets, file), 'utf8');
-  assert.deepEqual(code.match(/sourceMappingURL=.*/g), [`sourceMappingURL=${file}.map`]);
-  const map = JSON.parse(fs.readFileSync(path.join(assets, `${file}.map`), 'utf8')) as { sources: string[] };
-  const own = map.sources
-    .map((source) => path.resolve(assets, source))
-    .filter((source) => source.startsWith(folder));
-  assert.deepEqual(
-    own.toSorted(),
-    ['First', 'Second'].map((name) => path.join(folder, `components/${name}.jsx`)),
-  );
 });
 
 void test('a size of groups that is none is refused', () => {
