@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { holdUp, noBrowser, put, settled, view } from './support/browser.ts';
+import { build } from './support/build.ts';
 import { type Box, type Site, openSite } from './support/site.ts';
 
 const options = { skip: noBrowser };
 let site: Site;
 before(async () => {
-  site = await openSite();
+  // Addresses tell which component is meant.
+  site = await openSite(await build({ groupKb: 0 }));
 });
 after(() => site.close());
 

@@ -5,12 +5,14 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { serialize } from '../../render/src/state/serialize.ts';
 import { holdUp, nameOf, noBrowser, put, settled, view } from './support/browser.ts';
+import { build } from './support/build.ts';
 import { type Box, type Site, openSite } from './support/site.ts';
 
 const options = { skip: noBrowser };
 let site: Site;
 before(async () => {
-  site = await openSite();
+  // Addresses tell which component is meant.
+  site = await openSite(await build({ groupKb: 0 }));
 });
 after(() => site.close());
 

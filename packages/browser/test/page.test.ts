@@ -5,12 +5,14 @@ import { chromium } from 'playwright-core';
 import { chromiumPath } from '../../../tests/browser/chromium.ts';
 import { eventually } from '../../../tests/support/eventually.ts';
 import { noBrowser, put, settled, view } from './support/browser.ts';
+import { build } from './support/build.ts';
 import { type Box, type Site, openSite } from './support/site.ts';
 
 const options = { skip: noBrowser };
 let site: Site;
 before(async () => {
-  site = await openSite();
+  // Addresses tell which component is meant.
+  site = await openSite(await build({ groupKb: 0 }));
 });
 after(() => site.close());
 

@@ -8,6 +8,8 @@ import type * as Vite from 'vite';
 import { installIfStale } from '../../react/test/versions/install.ts';
 import type * as Own from '../src/vite/index.ts';
 import { FIXTURE, build, config } from './support/build.ts';
+import { noBrowser, put, settled, view } from './support/browser.ts';
+import { type Box, openSite } from './support/site.ts';
 import { KILOBYTE, gzipped, withImports } from './support/bytes.ts';
 
 const FOLDER = path.join(import.meta.dirname, 'vite7');
@@ -40,8 +42,9 @@ void test('Vite 7 builds the components, styles and runtime that Vite 8 does', a
   await builder.buildApp();
 
   const latest = await build();
-  t.after(() => fs.rmSync(latest.folder, { recursive: true }));
   const assets = JSON.parse(fs.readFileSync(manifest, 'utf8')) as Own.Assets;
+  const site = await openSite({ ...latest, assets });
+  t.after(() => site.close());
   assert.deepEqual(Object.keys(assets.components), Object.keys(latest.assets.components));
   assert.deepEqual(Object.keys(assets.adapters), Object.keys(latest.assets.adapters));
   const built = { ...latest, folder: within, assets };
@@ -62,4 +65,30 @@ void test('Vite 7 builds the components, styles and runtime that Vite 8 does', a
     names: readonly string[];
   };
   assert.ok(server.names.includes('Counter'), server.names.join());
+
+  const ownFiles = Object.values(assets.components).map(({ js: [own] }) => own);
+  assert.ok(new Set(ownFiles).size < ownFiles.length / 2, ownFiles.join());
+  if (noBrowser !== false) return;
+  fs.cpSync(path.join(within, 'client'), path.join(latest.folder, 'client'), { recursive: true });
+  const { page, said } = await view(t);
+  const boxes: Box[] = [
+    { n: 'Counter', on: 'load', props: { start: 1 } },
+    { n: 'Adder', v: '2.0.0', on: 'load', props: { start: 1 } },
+    { n: 'preact/Stepper', a: 'preact', on: 'load', props: { start: 1 } },
+    { n: 'vue/Tally', a: 'vue', on: 'load', props: { start: 1 } },
+    { n: 'plain/Note', a: 'plain', on: 'load', props: { text: 'note' } },
+  ];
+  await page.goto(put(site, { boxes }));
+  await settled(page);
+  for (const [text, then] of [
+    ['add: 1', 'add: 2'],
+    ['sum: 1', 'sum: 11'],
+    ['step 1', 'step 2'],
+    ['tally 1', 'tally 2'],
+    ['note', 'NOTE'],
+  ] as const) {
+    await page.getByText(text, { exact: true }).click();
+    await page.getByText(then, { exact: true }).waitFor();
+  }
+  assert.deepEqual(said, []);
 });

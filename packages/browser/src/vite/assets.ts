@@ -1,7 +1,7 @@
 /** `sluice-assets.json`: what the build has made, for the server that writes pages. */
 
 export interface ComponentAssets {
-  /** Addresses: the component's own code first, then all that it imports. */
+  /** Addresses: first the file that has the component's code, perhaps with other components, then all that it imports. */
   readonly js: readonly string[];
   /** Emitted files of styles, in the order of their imports: compiled, with final names of classes. Paths from the manifest's folder. */
   readonly css: readonly string[];

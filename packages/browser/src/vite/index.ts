@@ -1,15 +1,17 @@
 /**
- * The plugin for Vite 7 and 8. One build makes the code for browsers, a chunk for each component, and the code for the
+ * The plugin for Vite 7 and 8. One build makes the code for browsers, with small components together in files, and the code for the
  * server. It also writes `sluice-assets.json`, which says to the server where the browser's code and styles are. It must not
  * know how pages are written.
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Plugin, ResolvedConfig } from 'vite';
-import { installedAt } from './installed.js';
-import { type Assets, type Bundle, type ComponentAssets, codeFiles, styleFiles } from './assets.js';
+import { normalizePath, version as viteVersion, type Plugin, type ResolvedConfig } from 'vite';
+import { FRAMEWORKS, adaptersFor, forGroups, installedIn } from './adapters.js';
+import { type Assets, type Bundle, type ComponentAssets, codeFiles } from './assets.js';
 import { type ComponentFile, findComponents, isComponentFile } from './components.js';
 import { buildEarlyScript } from './early-script.js';
+import { loadBundler } from './merge.js';
+import { filesOf, groupFiles } from './output.js';
 import * as modules from './modules.js';
 
 export type { Assets, ComponentAssets, EarlyScript } from './assets.js';
@@ -32,16 +34,15 @@ export interface SluiceOptions {
    * alone; the server renders with React in any case. Default: `react`.
    */
   readonly reactRuntime?: 'react' | 'preact';
+  /**
+   * Upper bound of the components in one file, in KB of their minified code, 0 to 1024. A component larger than half of it has a file of its
+   * own, and with 0 each has. In builds alone. Default: 16.
+   */
+  readonly groupKb?: number;
   /** Path of the manifest, from Vite's root. Default: `dist/sluice-assets.json`. */
   readonly manifest?: string;
 }
 
-/** Frameworks with an adapter here, and what their adapters and components import of them: the first has to be installed. */
-const FRAMEWORKS = {
-  react: ['react-dom/client', 'react-dom', 'react', 'react/jsx-runtime', 'react/jsx-dev-runtime'],
-  preact: ['preact', 'preact/hooks', 'preact/jsx-runtime', 'preact/jsx-dev-runtime'],
-  vue: ['vue'],
-} as const;
 /** Replacements of React for components that run on Preact. */
 const COMPAT: ReadonlyMap<string, string> = new Map([
   ['react', 'preact/compat'],
@@ -70,6 +71,7 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
     manifest = 'dist/sluice-assets.json',
     vitals: vitalsShare = 1,
     reactRuntime = 'react',
+    groupKb = 16,
   } = options;
   if (!(vitalsShare >= 0 && vitalsShare <= 1))
     throw new RangeError(`vitals has to be from 0 to 1, not ${vitalsShare}`);
@@ -77,13 +79,20 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
     throw new RangeError(`reactRuntime has to be react or preact, not ${String(reactRuntime)}`);
   if (options.wrap !== undefined && reactRuntime === 'preact')
     throw new RangeError('wrap is for components that run on React: leave it out, or reactRuntime: "preact"');
+  if (!(groupKb >= 0 && groupKb <= 1024))
+    throw new RangeError(`groupKb has to be from 0 to 1024, not ${groupKb}`);
   let config: ResolvedConfig;
   let components: readonly ComponentFile[] = [];
+  /** Modules of adapters, by name. */
   let adapters: ReadonlyMap<string, string> = new Map();
+  /** Files of adapters by module, for those that files of several components need. */
+  let groupedAdapters: ReadonlyMap<string, string> = new Map();
   let compat: ReadonlyMap<string, string> = new Map();
   let wrap: string | undefined;
   /** Rollup's names of the chunks for browsers, by what they are made of. */
   const chunks = new Map<string, string>();
+  /** Files of each component, from the folder of the client's build. */
+  let built: ReadonlyMap<string, ComponentAssets> = new Map();
 
   const folderPath = (): string => path.posix.join(config.root, folder);
   const locateBuilt: modules.Locate = (file) => `import.meta.ROLLUP_FILE_URL_${chunks.get(file)}`;
@@ -126,6 +135,7 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
       compat = runsOnPreact ? COMPAT : new Map();
       wrap = options.wrap === undefined ? undefined : path.posix.join(resolved.root, options.wrap);
       adapters = adaptersFor(resolved.root, options.adapters, runsOnPreact, wrap !== undefined);
+      if (resolved.command === 'build' && groupKb > 0) ({ adapters, groupedAdapters } = forGroups(adapters));
     },
 
     async buildStart() {
@@ -146,7 +156,7 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
       // Before Vite finds React itself.
       order: 'pre',
       handler(id, importer) {
-        if (VIRTUAL.has(id)) return `\0${id}`;
+        if (VIRTUAL.has(id) || groupedAdapters.has(id)) return `\0${id}`;
         const standIn = this.environment.name === 'client' ? compat.get(id) : undefined;
         return standIn === undefined ? undefined : this.resolve(standIn, importer, { skipSelf: true });
       },
@@ -155,11 +165,15 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
     async load(id) {
       const isBuild = config.command === 'build';
       const locate = isBuild ? locateBuilt : modules.importing;
+      const adapter = groupedAdapters.get(id.slice(1));
+      if (adapter !== undefined) return modules.groupedAdapterModule(adapter);
       switch (id) {
         case `\0${modules.RUNTIME}`:
           return modules.runtimeModule({ adapters, vitalsShare, locate });
         case `\0${modules.REGISTRY}`:
-          return isBuild ? modules.registryModule(components, locate) : modules.devRegistryModule(components);
+          return isBuild
+            ? modules.registryModule(components, locate, groupKb > 0 ? groupingName(groupKb) : undefined)
+            : modules.devRegistryModule(components);
         case `\0${modules.SERVER}`:
           return modules.serverModule(components, wrap);
         case `\0${modules.WRAPPED_REACT}`:
@@ -175,6 +189,39 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
       }
     },
 
+    generateBundle: {
+      // Vite has put its last touches to chunks by then.
+      order: 'post',
+      async handler({ dir, format }, bundle) {
+        if (config.command !== 'build' || this.environment.name !== 'client') return;
+        const fileOf = (source: string): string => this.getFileName(chunks.get(source) ?? '');
+        const chunkOf = new Map(components.map(({ key, file }) => [key, fileOf(file)]));
+        const { minify, sourcemap, target } = this.environment.config.build;
+        built =
+          groupKb === 0 || format !== 'es'
+            ? filesOf(bundle, chunkOf)
+            : await groupFiles(
+                {
+                  bundle,
+                  components: chunkOf,
+                  registry: fileOf(modules.REGISTRY),
+                  emit: (fileName, source) => this.emitFile({ type: 'asset', fileName, source }),
+                },
+                {
+                  bytesMax: groupKb * 1024,
+                  bundler: await loadBundler('rolldownVersion' in this.meta ? 'rolldown' : 'rollup'),
+                  parse: (code) => this.parse(code),
+                  output: {
+                    sourcemap,
+                    target,
+                    isMinified: minify !== false,
+                    dir: normalizePath(path.resolve(config.root, dir ?? '')),
+                  },
+                },
+              );
+      },
+    },
+
     async writeBundle({ dir }, bundle) {
       if (config.command !== 'build' || this.environment.name !== 'client') return;
       const target = path.resolve(config.root, manifest);
@@ -187,13 +234,11 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
       const written: Assets = {
         runtime,
         components: Object.fromEntries(
-          components.map(({ key, file }): [string, ComponentAssets] => [
+          [...built].map(([key, { js, css }]): [string, ComponentAssets] => [
             key,
             {
-              js: addresses(bundle, fileOf(file)),
-              css: styleFiles(bundle as Bundle, fileOf(file)).map((style) =>
-                path.posix.join(fromManifest, style),
-              ),
+              js: js.map((file) => config.base + file),
+              css: css.map((style) => path.posix.join(fromManifest, style)),
             },
           ]),
         ),
@@ -230,6 +275,9 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
   }
 }
 
+/** Groups depend on these beside the code of components. */
+const groupingName = (groupKb: number): string => `1 ${groupKb} ${viteVersion}`;
+
 function runtimeFile(bundle: Readonly<Record<string, { type: string; fileName: string }>>): string {
   const runtime = Object.values(bundle).find(
     (file) =>
@@ -238,26 +286,6 @@ function runtimeFile(bundle: Readonly<Record<string, { type: string; fileName: s
   );
   if (!runtime) throw new Error('the build has no chunk for the runtime of @sluice/browser');
   return runtime.fileName;
-}
-
-function installedIn(root: string): readonly (keyof typeof FRAMEWORKS)[] {
-  const isInstalled = installedAt(root);
-  const names = Object.keys(FRAMEWORKS) as (keyof typeof FRAMEWORKS)[];
-  return names.filter((name) => isInstalled(FRAMEWORKS[name][0]));
-}
-
-function adaptersFor(
-  root: string,
-  own: Readonly<Record<string, string>> = {},
-  runsOnPreact: boolean,
-  isWrapped: boolean,
-): ReadonlyMap<string, string> {
-  const adapters = new Map<string, string>();
-  for (const name of ['plain', ...installedIn(root)]) adapters.set(name, modules.ownFile(`adapters/${name}`));
-  if (runsOnPreact) adapters.set('react', modules.ownFile('adapters/preact'));
-  if (isWrapped) adapters.set('react', modules.WRAPPED_REACT);
-  for (const [name, file] of Object.entries(own)) adapters.set(name, path.resolve(root, file));
-  return adapters;
 }
 
 async function stylesBelow(folder: string): Promise<readonly string[]> {

@@ -13,6 +13,11 @@ export const WRAPPED_REACT = 'virtual:sluice/wrapped-react';
 export const DEV = 'virtual:sluice/dev';
 export const DEV_STYLES = 'virtual:sluice/dev-styles';
 export const STYLE_FILES = 'virtual:sluice/style-files';
+/** Followed by the name of an adapter. */
+export const ADAPTER = 'virtual:sluice/adapter/';
+
+/** Export of files that hold several components: modules by the names of components. */
+export const GROUP = 'sluiceGroup';
 
 // Compiled or not, this file has the extension of its neighbours.
 const extension = path.extname(fileURLToPath(import.meta.url));
@@ -51,9 +56,15 @@ start({
 `;
 }
 
-export function registryModule(components: readonly ComponentFile[], locate: Locate): string {
+/** `grouping` names what groups of components depend on beside their code, so that the file has another name where that changes. */
+export function registryModule(
+  components: readonly ComponentFile[],
+  locate: Locate,
+  grouping?: string,
+): string {
   const entries = components.map(({ key, file }) => `  ${text(key)}: ${locate(file)},\n`);
-  return `export default {\n${entries.join('')}};\n`;
+  const named = grouping === undefined ? '' : `export const grouping = ${text(grouping)};\n`;
+  return `export default {\n${entries.join('')}};\n${named}`;
 }
 
 /**
@@ -76,6 +87,23 @@ export function wrappedReactModule(wrap: string): string {
   return `import { react } from ${text(ownFile('adapters/react'))};
 import wrap from ${text(wrap)};
 export default react({ wrap });
+`;
+}
+
+/**
+ * Adapter for files of several components. The runtime loads such a file as one module; this picks the module of the box's
+ * component. `codeOf` of the runtime has the same name for a box; to import it from there would be a chunk more.
+ */
+export function groupedAdapterModule(adapter: string): string {
+  return `import adapter from ${text(adapter)};
+const nameOf = (box) => box.getAttribute('n') + (box.getAttribute('v') ? '@' + box.getAttribute('v') : '');
+function ownOf(request) {
+  const group = request.module.${GROUP};
+  if (!group) return request;
+  const module = group[nameOf(request.box)];
+  return { ...request, module, view: module.default };
+}
+export default { mount: (request) => adapter.mount(ownOf(request)) };
 `;
 }
 

@@ -18,7 +18,7 @@ export function withImports({ folder }: Built, addresses: readonly string[]): re
     if (found.has(at)) continue;
     found.add(at);
     const code = fs.readFileSync(path.join(folder, 'client', at), 'utf8');
-    for (const [, file = ''] of code.matchAll(/(?:from|import)\s*"(\.\/[^"]+)"/g))
+    for (const [, file = ''] of code.matchAll(/(?:from|import)\s*["'](\.\/[^"']+)["']/g))
       next.push(path.posix.join(path.posix.dirname(at), file));
   }
   return [...found].toSorted();
