@@ -648,14 +648,19 @@ void test('the beacon of a page names the page that was loaded, once', options, 
     request.on('data', (bytes: Buffer) => beacons.push(bytes.toString()));
     request.on('end', () => response.writeHead(204).end());
   });
-  for (const of of ['a', 'b']) platform.routes.set(`/${of}`, { tree: everywhere({ id: `page-${of}` }, of) });
-  const { page, to } = await opened(t, platform);
-  await page.waitForLoadState('networkidle');
-  await to('/b');
-  await page.locator('h2', { hasText: 'b' }).waitFor();
-  await page.goto('about:blank');
-  await holds(() => assert.equal(beacons.length, 1));
-  assert.equal((JSON.parse(beacons[0] ?? '') as { page: string }).page, 'page-a');
+  for (const id of ['page-a', undefined]) {
+    const tree = everywhere(id === undefined ? {} : { id }, 'a');
+    platform.routes.set('/a', { tree });
+    platform.routes.set('/b', { tree: everywhere({ id: 'page-b' }, 'b') });
+    beacons.length = 0;
+    const { page, to } = await opened(t, platform);
+    await page.waitForLoadState('networkidle');
+    await to('/b');
+    await page.locator('h2', { hasText: 'b' }).waitFor();
+    await page.goto('about:blank');
+    await holds(() => assert.equal(beacons.length, 1));
+    assert.equal((JSON.parse(beacons[0] ?? '') as { page: string }).page, id ?? '/a');
+  }
 });
 
 void test('a page of 50 boxes is one request and nothing of the document around them', options, async (t) => {

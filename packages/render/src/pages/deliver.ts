@@ -3,6 +3,7 @@
  */
 import { PageBody } from './body.js';
 import type { Result } from './results.js';
+import { InvalidTree } from './check.js';
 import { preloadsOf } from '../boxes/head.js';
 import {
   BOXES_END,
@@ -73,12 +74,12 @@ export async function deliverJson(prepared: Prepared): Promise<Page> {
   return { status, headers, body, report: Promise.resolve(report) };
 }
 
-/** Throws a `TypeError` for pages without navigation. */
+/** Rejects with `InvalidTree` for pages without navigation. */
 export async function deliverBoxes(prepared: Prepared): Promise<Page> {
   const { boxes, items, tree, scope, shared, components, code, dial, variants } = prepared;
   const { assets, navigation, styles } = shared;
   if (assets === undefined || navigation === undefined)
-    throw new TypeError("format 'boxes' is for pages with `navigation` and `assets`");
+    throw new InvalidTree('format', 'boxes is for pages with `navigation` and `assets`');
   hostOf(shared.options)?.page({ setting: dial.setting, variant: variants.label });
   boxes.start(items);
   const status = await statusOf(prepared);

@@ -60,8 +60,7 @@ export class Pages {
 
   /**
    * Resolves when status and headers are decided: required boxes and the page's own data are there. Rejects with
-   * `InvalidTree`, `SourceError` where the page's data did not come, what `data` threw, or a `TypeError` for `format: 'boxes'` without
-   * `navigation`.
+   * `InvalidTree`, also for `format: 'boxes'` without `navigation`; `SourceError` where the page's data did not come; or what `data` threw.
    */
   async render(tree: PageTree, data: PageInput = {}, options: RenderOptions = {}): Promise<Page> {
     checkTree(tree);

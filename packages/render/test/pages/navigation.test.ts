@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createServer } from '../../src/http/handler.js';
-import { pageResponse, respond } from '../../src/pages/http.js';
+import { pageHandler, pageResponse, respond } from '../../src/pages/http.js';
 import type { PagesOptions, RenderOptions } from '../../src/pages/options.js';
 import { createPages, type Pages } from '../../src/pages/pages.js';
 import type { PageTree } from '../../src/pages/tree.js';
@@ -128,7 +128,7 @@ void test('a page without navigation has neither its marks nor another Vary, and
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
     assert.equal(response.headers.get('vary'), null);
     assert.doesNotMatch(await response.text(), /data-sluice-(?:boxes|head|styles)|"navigation"/);
-    await assert.rejects(pages.render(tree, {}, { format: 'boxes' }), /format 'boxes'.*navigation/);
+    await assert.rejects(pages.render(tree, {}, { format: 'boxes' }), /format: boxes.*navigation/);
   }
 });
 
@@ -276,6 +276,24 @@ void test('boxes that are filled later have their place, and JSON waits for them
   );
   const { boxes } = await boxesOf(pages, waiting, { fill: 'as-ready' });
   assert.match(boxes, /^<sluice-box n="Text"[^>]*><p>soon<\/p>/);
+});
+
+void test('a service that posts trees gets boxes by their format, and 400 without navigation', async (t) => {
+  const post = async (pages: Pages): Promise<Response> => {
+    const origin = await listen(t, createServer([pageHandler(pages)], { onError: () => undefined }));
+    return fetch(`${origin}/page`, {
+      method: 'POST',
+      // The service's own field says nothing about the browser.
+      headers: { 'content-type': 'application/json', ...asking },
+      body: JSON.stringify({ tree: { boxes: [{ component: 'Text' }] }, format: 'boxes' }),
+    });
+  };
+  const posted = await post(pagesOf());
+  assert.equal(posted.headers.get('content-type'), TYPE);
+  assert.match(((await posted.json()) as Boxes).boxes, /^<sluice-box n="Text"/);
+  const refused = await post(pagesOf({ navigation: false }));
+  assert.equal(refused.status, 400);
+  assert.match(await refused.text(), /format: boxes is for pages with `navigation`/);
 });
 
 void test('a request of Fetch is answered in the form that it asks for', async () => {
