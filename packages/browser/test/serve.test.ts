@@ -14,10 +14,16 @@ import { noBrowser, settled, view } from './support/browser.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
 const guide = fs.readFileSync(path.join(REPOSITORY, 'docs/guide/browser.md'), 'utf8');
-const section = /## One program\n([^]*?)\n## /.exec(guide)?.[1] ?? '';
-const files = [...section.matchAll(/```jsx?\n\/\/ (\S+)\n([^]*?)```/g)].map(
-  ([, name = '', text = '']) => [name, text] as const,
-);
+/** Files of a section of the guide. */
+function filesOf(title: string): readonly (readonly [name: string, text: string])[] {
+  const [, section = ''] = new RegExp(`## ${title}\\n([^]*?)\\n## `).exec(guide) ?? [];
+  return [...section.matchAll(/```jsx?\n\/\/ (\S+)\n([^]*?)```/g)].map(([, name = '', text = '']) => [
+    name,
+    text,
+  ]);
+}
+
+const files = filesOf('One program');
 
 const roots: string[] = [];
 after(() => {
@@ -40,6 +46,17 @@ function styled(root: string): void {
   const text = fs.readFileSync(file, 'utf8');
   fs.writeFileSync(path.join(root, 'components/Counter.css'), 'button { color: rgb(1, 2, 3); }');
   fs.writeFileSync(file, `import './Counter.css';\n${text.replace('<button ', '<button className="wide" ')}`);
+}
+
+function buildOf(root: string): void {
+  execFileSync(
+    process.execPath,
+    [path.join(REPOSITORY, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'error'],
+    {
+      cwd: root,
+      env: { ...process.env, NODE_ENV: 'production' },
+    },
+  );
 }
 
 /** Runs the project's program. */
@@ -116,14 +133,7 @@ void test('the build is served with its files, and is hydrated', { skip: noBrows
   fs.mkdirSync(path.join(root, 'public/assets'), { recursive: true });
   for (const name of OWN_FILES) fs.writeFileSync(path.join(root, 'public/assets', name), '<svg/>');
   styled(root);
-  execFileSync(
-    process.execPath,
-    [path.join(REPOSITORY, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'error'],
-    {
-      cwd: root,
-      env: { ...process.env, NODE_ENV: 'production' },
-    },
-  );
+  buildOf(root);
   const { url, said: printed } = await running(t, root, 'production');
   const { page, said } = await view(t);
   page.on('response', (response) => {
@@ -165,6 +175,38 @@ void test('the build is served with its files, and is hydrated', { skip: noBrows
   assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
   assert.equal(printed(), '');
 });
+
+for (const mode of ['production', 'development'])
+  void test(`the guide's menu stays from page to page, in ${mode}`, { skip: noBrowser }, async (t) => {
+    const root = project();
+    const own = filesOf('From page to page');
+    assert.deepEqual(
+      own.map(([name]) => name),
+      ['components/Menu.jsx', 'server.js'],
+    );
+    for (const [name, text] of own) fs.writeFileSync(path.join(root, name), text);
+    if (mode === 'production') buildOf(root);
+    const { url, said: printed } = await running(t, root, mode);
+    const { page, said } = await view(t);
+    await page.route('**/favicon.ico', (route) => route.fulfill({ status: 204 }));
+    await page.goto(url);
+    await settled(page);
+    await page.getByPlaceholder('Search').fill('typed');
+    await page.getByText('4 so far').click();
+    let documents = 0;
+    page.on('domcontentloaded', () => (documents += 1));
+    await page.getByText('Our shop').click();
+    await page.getByText('8 so far').click();
+    await page.getByText('9 so far').waitFor();
+    assert.deepEqual([await page.title(), page.url()], ['Our shop', `${url}/shop`]);
+    assert.equal(await page.getByPlaceholder('Search').inputValue(), 'typed');
+    await page.evaluate(() => history.back());
+    await page.getByText('4 so far').waitFor();
+    assert.equal(await page.getByPlaceholder('Search').inputValue(), 'typed');
+    assert.equal(documents, 0);
+    assert.deepEqual(said, []);
+    assert.equal(mode === 'production' ? printed() : '', '');
+  });
 
 void test('without a build, production says what to do', async () => {
   const root = project();

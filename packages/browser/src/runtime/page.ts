@@ -16,6 +16,10 @@ export interface PageData {
   readonly more?: string | null;
   /** Addresses of the code of this page's components, so that the browser needs no list of all. */
   readonly code?: Readonly<Record<string, string>>;
+  /** Id for navigation: equal for pages whose boxes fit into each other's documents. None without navigation. */
+  readonly navigation?: string;
+  /** The swap of two pages is a view transition. */
+  readonly transitions?: boolean;
 }
 
 /** Read when needed, because it may be the last of a document that still arrives. */

@@ -12,6 +12,12 @@ export interface KeptSlots extends SlotContents {
   restore(): void;
 }
 
+/** Box of a component that was mounted, as other scripts of the page may ask it. */
+export interface WithSlots {
+  /** Elements with the contents of its slots by name, which the component may hide. */
+  sluiceSlots?: ReadonlyMap<string, Element>;
+}
+
 /** Boxes by the elements of their slots, which hold contents also while the component does not show them. */
 const owners = new WeakMap<Element, Element>();
 
@@ -32,6 +38,7 @@ export function slotsOf(box: Element): KeptSlots {
     owners.set(slot, box);
   }
   const holders = new Map(first);
+  (box as WithSlots).sluiceSlots = holders;
   const move = (from: Element | undefined, to: Element): void => {
     if (from && from !== to) to.replaceChildren(...from.childNodes);
   };

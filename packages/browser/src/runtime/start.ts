@@ -32,9 +32,11 @@ export function start({ vitalsShare, vitals, early, ...code }: StartOptions): vo
   afterLoad(() => {
     look.now();
     isLoaded = true;
+    // Beacons are of the page that was loaded, whatever pages come in its place.
+    const page = pageData();
     // A page without its vitals is no worse for its user.
-    if (Math.random() < vitalsShare && pageData().vitals)
-      load(vitals).then(({ measure }) => measure({ counts, ready, pageData }), ignore);
+    if (Math.random() < vitalsShare && page.vitals)
+      load(vitals).then(({ measure }) => measure({ counts, ready, pageData: () => page }), ignore);
   });
   look.now();
   const replay = (held: EarlyEvents): void =>

@@ -55,8 +55,10 @@ function whenVisible(box: HTMLElement, run: Run): void {
     },
     { rootMargin: MARGIN },
   );
-  // The box has no layout of its own. Where it has no element either, what is around it stands for it.
-  const elements = box.childElementCount > 0 ? [...box.children] : [box.parentElement ?? box];
+  // Boxes and slots have no layout of their own. Where a box has no element either, what is around it stands for it.
+  const elements = box.firstElementChild
+    ? [...box.children]
+    : [box.closest(':not(sluice-box,sluice-slot)') ?? box];
   let isDone = false;
   for (const element of elements) {
     const others = runs.get(element);

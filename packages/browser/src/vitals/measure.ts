@@ -49,6 +49,8 @@ export interface Known {
 const WAITING = 'sluice-box[on=load]:not([ready],[hole=remote])';
 
 export function measure({ counts, ready, pageData }: Known): void {
+  // Another page may have come in its place by the time that the beacon is sent.
+  const path = location.pathname;
   let measures: Partial<Record<keyof Measures, number>> = {};
   let isSent = false;
   const take = ({ name, value }: Metric): void => {
@@ -77,7 +79,7 @@ export function measure({ counts, ready, pageData }: Known): void {
     isSent = true;
     navigator.sendBeacon(
       vitals,
-      JSON.stringify({ ...beacon(pageData(), measures), ...counts } satisfies Beacon),
+      JSON.stringify({ ...beacon({ page: path, ...pageData() }, measures), ...counts } satisfies Beacon),
     );
   };
   // A page that is left is hidden as well, after `pagehide`, and the last measures are made then.
@@ -121,7 +123,7 @@ function whenInteractive(then: () => void): void {
 const ENDS = ['sluice:ready', 'sluice:failed'] as const;
 
 function beacon(
-  { page = location.pathname, setting = '', variant = null }: PageData,
+  { page = '', setting = '', variant = null }: PageData,
   measures: Measures,
 ): Omit<Beacon, keyof Counts> {
   return {

@@ -40,6 +40,7 @@ export function config(options: SluiceOptions = {}): InlineConfig {
     plugins: [sluice(options)],
     resolve: {
       alias: {
+        '@sluice/browser/navigate': fileURLToPath(new URL('../../src/runtime/navigate.ts', import.meta.url)),
         '@sluice/render/state': fileURLToPath(
           new URL('../../../render/src/state/revive.ts', import.meta.url),
         ),

@@ -26,16 +26,22 @@ export function isNonce(text: string): boolean {
   return NONCE.test(text);
 }
 
-/** The runtime, and code that is needed at once. Nothing for a page that the browser has nothing to do for. */
-export function codeTags({ assets, code, isFilledLater }: CodeParts, nonceAttribute: string): string {
-  if (assets === undefined) return '';
-  if (code.length === 0 && !isFilledLater) return '';
+/** Addresses of the code that boxes need at once, each one time: the runtime first. */
+export function preloadsOf(assets: Assets, code: readonly BrowserCode[]): ReadonlySet<string> {
   const preloads = new Set<string>([assets.runtime]);
   for (const { component, isAtOnce } of code) {
     if (!isAtOnce) continue;
     for (const address of assetsOf(assets, referenceOf(component))?.js ?? []) preloads.add(address);
     for (const address of assets.adapters?.[component.adapter.name]?.js ?? []) preloads.add(address);
   }
+  return preloads;
+}
+
+/** The runtime, and code that is needed at once. Nothing for a page that the browser has nothing to do for. */
+export function codeTags({ assets, code, isFilledLater }: CodeParts, nonceAttribute: string): string {
+  if (assets === undefined) return '';
+  if (code.length === 0 && !isFilledLater) return '';
+  const preloads = preloadsOf(assets, code);
   const early = assets.early === undefined ? '' : `<script${nonceAttribute}>${assets.early.code}</script>`;
   const links = [...preloads].map(
     (address) => `<link rel="modulepreload" href="${escapeHtml(address)}"${nonceAttribute}>`,

@@ -3,10 +3,21 @@
  */
 import { PageBody } from './body.js';
 import type { Result } from './results.js';
-import { documentEnd, documentStart, documentTexts } from './document.js';
+import { InvalidTree } from './check.js';
+import { preloadsOf } from '../boxes/head.js';
+import {
+  BOXES_END,
+  documentEnd,
+  documentStart,
+  documentStrings,
+  documentTexts,
+  pageData,
+  type PageData,
+} from './document.js';
 import { addVary, makePrivate, makeTransient, type Headers } from './headers.js';
 import { placeholderOf } from './html.js';
 import { jsonPage } from './json.js';
+import { boxesJson, BOXES_TYPE, NAVIGATION_VARY } from './navigation.js';
 import { hostOf, tellError, type Page } from './options.js';
 import type { Item } from './plan.js';
 import type { Prepared } from './prepare.js';
@@ -73,6 +84,30 @@ function madeEnd(shared: Prepared['shared'], bodyEnd: () => string): string {
   }
 }
 
+/** Rejects with `InvalidTree` for pages without navigation. */
+export async function deliverBoxes(prepared: Prepared): Promise<Page> {
+  const { boxes, items, tree, scope, shared, components, code, dial, variants } = prepared;
+  const { assets, navigation, styles } = shared;
+  if (assets === undefined || navigation === undefined)
+    throw new InvalidTree('format', 'boxes is for pages with `navigation` and `assets`');
+  hostOf(shared.options)?.page({ setting: dial.setting, variant: variants.label });
+  boxes.start(items);
+  const status = await statusOf(prepared);
+  const out = new TextOut();
+  await writerOf(prepared, out).write(items);
+  const report = await reportOf(prepared, status);
+  const headers = headersOf(prepared, BOXES_TYPE);
+  const body = boxesJson({
+    ...documentStrings(tree.document, documentOptions(prepared).defaults, scope),
+    page: pageData({ page: dataOf(prepared), assets, code }),
+    styles: styles.of(components),
+    preloads: preloadsOf(assets, code),
+    boxes: out.text,
+  });
+  finishWhole(headers, body, report);
+  return { status, headers, body, report: Promise.resolve(report) };
+}
+
 async function wholeHtml(prepared: Prepared, start: string, status: number, headers: Headers): Promise<Page> {
   const out = new TextOut();
   await writeHtml(prepared, out, start);
@@ -82,17 +117,11 @@ async function wholeHtml(prepared: Prepared, start: string, status: number, head
 }
 
 async function writeHtml(prepared: Prepared, out: Out, start: string): Promise<void> {
-  const { boxes, items, options } = prepared;
-  const writer = new Writer({
-    boxes,
-    out,
-    fill: options.delivery === 'whole' ? 'in-order' : (options.fill ?? 'in-order'),
-    placeholder: (item) => placeholderBefore(item, boxes),
-    onError: (error, { box }) => tellError(prepared.shared, error, box.node.component, box.id),
-  });
+  const writer = writerOf(prepared, out);
   const document = documentOptions(prepared);
   out.write(start);
-  await writer.write(items);
+  await writer.write(prepared.items);
+  if (prepared.shared.navigation !== undefined) out.write(BOXES_END);
   if (typeof document.bodyEnd === 'string') out.write(document.bodyEnd);
   await writer.fill();
   if (typeof document.bodyEnd === 'function') out.write(madeEnd(prepared.shared, document.bodyEnd));
@@ -100,11 +129,20 @@ async function writeHtml(prepared: Prepared, out: Out, start: string): Promise<v
   await out.drained();
 }
 
+function writerOf({ boxes, options, shared }: Prepared, out: Out): Writer {
+  const isWhole = options.delivery === 'whole' || options.format === 'boxes';
+  return new Writer({
+    boxes,
+    out,
+    fill: isWhole ? 'in-order' : (options.fill ?? 'in-order'),
+    placeholder: (item) => placeholderBefore(item, boxes),
+    onError: (error, { box }) => tellError(shared, error, box.node.component, box.id),
+  });
+}
+
 /** Throws where the nonce is none, so that nothing has begun by then. */
 function startOf(prepared: Prepared): string {
-  const { shared, tree, scope, options, components, code, dial, variants } = prepared;
-  const host = hostOf(shared.options);
-  const { vitals = host?.vitalsPath() ?? '' } = shared.options;
+  const { shared, tree, scope, options, components, code } = prepared;
   return documentStart({
     tree: tree.document,
     scope,
@@ -114,14 +152,22 @@ function startOf(prepared: Prepared): string {
     code,
     isFilledLater: options.fill === 'as-ready' && options.delivery !== 'whole',
     nonce: options.nonce,
-    page: {
-      page: tree.id,
-      setting: dial.setting,
-      variant: variants.label,
-      vitals: vitals === '' ? null : vitals,
-      more: options.more ?? null,
-    },
+    page: dataOf(prepared),
   });
+}
+
+function dataOf(prepared: Prepared): PageData {
+  const { shared, tree, options, dial, variants } = prepared;
+  const { vitals = hostOf(shared.options)?.vitalsPath() ?? '' } = shared.options;
+  const data: PageData = {
+    page: tree.id,
+    setting: dial.setting,
+    variant: variants.label,
+    vitals: vitals === '' ? null : vitals,
+    more: options.more ?? null,
+  };
+  if (shared.navigation === undefined) return data;
+  return { ...data, ...shared.navigation.dataOf(documentOptions(prepared), options.nonce) };
 }
 
 /** Waits for boxes that the page cannot do without. */
@@ -161,6 +207,7 @@ function headersOf(prepared: Prepared, type: string): Headers {
   // What waits for data may ask for an arm when the headers have left.
   const mayAsk = !shared.experiments.isEmpty && hasDeferred(items);
   const isAllocated = variants.touched.length > 0 || mayAsk;
+  if (shared.navigation !== undefined) addVary(all, NAVIGATION_VARY);
   if (dial.dependsOnDevice) addVary(all, DEVICE_FIELDS);
   if (dial.dependsOnVisitor || isAllocated) {
     makePrivate(all);

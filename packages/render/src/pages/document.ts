@@ -6,6 +6,7 @@ import { assetsOf, type Assets } from '../boxes/assets.js';
 import { BOX_STYLE, codeTags, isNonce, type BrowserCode } from '../boxes/head.js';
 import { referenceOf } from '../css/order.js';
 import type { PageStyles } from '../css/styles.js';
+import { SLOT_TAG } from '../adapters/slot.js';
 import { escapeHtml } from '../state/escape.js';
 import { serialize } from '../state/serialize.js';
 import { resolve } from './bind.js';
@@ -49,36 +50,66 @@ export interface PageData {
   readonly variant: string | null;
   readonly vitals: string | null;
   readonly more: string | null;
+  /** Id for navigation: equal for pages whose boxes fit into each other's documents. None without navigation. */
+  readonly navigation?: string;
+  readonly transitions?: true;
+}
+
+/** Parts of a document that a page has by itself. */
+export interface DocumentStrings {
+  readonly lang: string;
+  readonly dir: string | undefined;
+  /** HTML of title, metas and links. */
+  readonly head: string;
 }
 
 /** Everything before the first box. Throws a `TypeError` for a nonce that is none. */
 export function documentStart(parts: DocumentParts): string {
-  const { tree = {}, scope, options, styles, nonce } = parts;
+  const { scope, options, styles, nonce, page } = parts;
   if (nonce !== undefined && !isNonce(nonce))
     throw new TypeError('a nonce is base64 of at least 8 characters');
   const nonceAttribute = nonce === undefined ? '' : ` nonce="${nonce}"`;
-  const { defaults = {} } = options;
-  const lang = textOf(tree.lang ?? defaults.lang, scope) ?? 'en';
-  const dir = tree.dir ?? defaults.dir;
-  const title = textOf(tree.title ?? defaults.title, scope);
+  const { lang, dir, head } = documentStrings(parts.tree, options.defaults, scope);
+  const navigates = page.navigation !== undefined;
   return [
     `<!DOCTYPE html><html lang="${escapeHtml(lang)}"${dir === undefined ? '' : ` dir="${escapeHtml(dir)}"`}>`,
     '<head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">',
-    title === undefined ? '' : `<title>${escapeHtml(title)}</title>`,
-    ...metas(tree, defaults, scope),
-    ...[...(tree.links ?? []), ...(defaults.links ?? [])].map((link) => linkTag(link, scope)),
-    `<style${nonceAttribute}>${BOX_STYLE}</style>`,
-    stylesTag(styles, nonceAttribute),
+    head,
+    // The runtime finds what is a page's own by these two: what stands before the one, and the other.
+    `<style${navigates ? ' data-sluice-head' : ''}${nonceAttribute}>${BOX_STYLE}</style>`,
+    stylesTag(styles, `${navigates ? ' data-sluice-styles' : ''}${nonceAttribute}`),
     codeTags(parts, nonceAttribute),
     options.head ?? '',
     `</head><body${options.bodyAttributes === undefined ? '' : ` ${options.bodyAttributes}`}>`,
     `<script type="application/json" data-sluice-page>${pageData(parts)}</script>`,
     options.bodyStart ?? '',
+    navigates ? BOXES_START : '',
   ].join('');
 }
 
+/** Place of the boxes in documents that the runtime navigates in. */
+const BOXES_START = `<${SLOT_TAG} data-sluice-boxes>`;
+export const BOXES_END = `</${SLOT_TAG}>`;
+
 export function documentEnd(): string {
   return '</body></html>';
+}
+
+export function documentStrings(
+  tree: DocumentTree = {},
+  defaults: DocumentTree = {},
+  scope: Scope,
+): DocumentStrings {
+  const title = textOf(tree.title ?? defaults.title, scope);
+  return {
+    lang: textOf(tree.lang ?? defaults.lang, scope) ?? 'en',
+    dir: tree.dir ?? defaults.dir,
+    head: [
+      title === undefined ? '' : `<title>${escapeHtml(title)}</title>`,
+      ...metas(tree, defaults, scope),
+      ...[...(tree.links ?? []), ...(defaults.links ?? [])].map((link) => linkTag(link, scope)),
+    ].join(''),
+  };
 }
 
 /** Texts for clients that have no documents. */
@@ -116,14 +147,18 @@ function linkTag({ rel, href: bound, ...others }: LinkTree, scope: Scope): strin
   return `${tag}>`;
 }
 
-function stylesTag(styles: PageStyles | undefined, nonceAttribute: string): string {
+function stylesTag(styles: PageStyles | undefined, attributes: string): string {
   if (styles === undefined) return '';
   const { href, inline } = styles;
-  if (inline === undefined) return `<link rel="stylesheet" href="${escapeHtml(href)}">`;
-  return inline === '' ? '' : `<style${nonceAttribute}>${inline}</style>`;
+  if (inline === undefined) return `<link rel="stylesheet" href="${escapeHtml(href)}"${attributes}>`;
+  return inline === '' ? '' : `<style${attributes}>${inline}</style>`;
 }
 
-function pageData({ page, assets, code: all }: DocumentParts): string {
+export function pageData({
+  page,
+  assets,
+  code: all,
+}: Pick<DocumentParts, 'page' | 'assets' | 'code'>): string {
   const code: Record<string, string> = {};
   for (const { component } of all) {
     const [own] = assetsOf(assets, referenceOf(component))?.js ?? [];

@@ -99,7 +99,7 @@ export function styleHandler(pages: Pages): Served {
 export type ResponseOptions = Omit<RenderOptions, 'request' | 'signal'>;
 
 /**
- * Answers a browser's request with a page of the app's own. Resolves with the report when all is sent or the client has left.
+ * Answers a browser's request with a page of the app's own, or with its boxes where the runtime navigates. Resolves with the report when all is sent or the client has left.
  * Rejects, with nothing sent, where the page's data did not come or the tree is none.
  */
 export async function respond(
@@ -110,7 +110,8 @@ export async function respond(
   data: PageInput = {},
   options: ResponseOptions = {},
 ): Promise<PageReport> {
-  const page = await pages.render(tree, data, { ...options, request, signal: leaving(response) });
+  const format = pages.formatOf(request);
+  const page = await pages.render(tree, data, { format, ...options, request, signal: leaving(response) });
   await write(request, response, answerOf(page));
   return page.report;
 }
@@ -126,9 +127,11 @@ export async function pageResponse(
   data: PageInput = {},
   { address, ...options }: ResponseOptions & Pick<FetchOptions, 'address'> = {},
 ): Promise<Response> {
+  const incoming = requestOf(request, address);
   const page = await pages.render(tree, data, {
+    format: pages.formatOf(incoming),
     ...options,
-    request: requestOf(request, address),
+    request: incoming,
     signal: leavingOfFetch(request),
   });
   return responseOf(request.method, answerOf(page));

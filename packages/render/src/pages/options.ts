@@ -13,6 +13,7 @@ import type { Allocation, Experiment, Experiments } from '../variants/experiment
 import type { Assets } from '../boxes/assets.js';
 import type { DocumentOptions } from './document.js';
 import type { HeaderOptions, Headers } from './headers.js';
+import type { Navigation, NavigationOptions } from './navigation.js';
 import type { Overruns, OverrunsOptions } from './overruns.js';
 import type { PageReport } from './report.js';
 import type { Sources, SourcesOptions } from './sources.js';
@@ -32,6 +33,11 @@ export interface PagesOptions {
   readonly server?: Shares;
   readonly visitor?: VisitorOptions;
   readonly document?: DocumentOptions;
+  /**
+   * Navigation between pages without a new document: `respond` and `pageResponse` answer the browser's runtime with the boxes of a page as
+   * JSON, and it swaps those that differ. Pages get `Vary: Sluice-Page`. Without `assets` there is no runtime, and no navigation. Default: off.
+   */
+  readonly navigation?: boolean | NavigationOptions;
   /**
    * Address to which browsers send their measurements; null for none. Default: as Sluice's config says, without Sluice
    * none.
@@ -53,8 +59,8 @@ export interface PagesOptions {
 }
 
 export interface RenderOptions {
-  /** Default `html`. */
-  readonly format?: 'html' | 'json';
+  /** `boxes`: what the runtime of `navigation` asks for, which `Pages.formatOf` tells. Default `html`. */
+  readonly format?: 'html' | 'json' | 'boxes';
   /** The browser's request: tells visitor and device. */
   readonly request?: IncomingMessage;
   /** Facts about the visitor that the request does not tell, or tells of somebody else. */
@@ -67,7 +73,7 @@ export interface RenderOptions {
   readonly headers?: HeaderOptions;
   /** Options in place of the shared ones, each. */
   readonly document?: DocumentOptions;
-  /** `whole`: with a `Content-Length`, and nothing is sent before all is there. JSON is always whole. Default: `stream`. */
+  /** `whole`: with a `Content-Length`, and nothing is sent before all is there. JSON and boxes are always whole. Default: `stream`. */
   readonly delivery?: 'stream' | 'whole';
   /** `as-ready`: boxes that wait leave a place that the browser's runtime fills. Default: `in-order`. */
   readonly fill?: Fill;
@@ -114,6 +120,7 @@ export interface Shared {
   readonly assets: Assets | undefined;
   readonly styles: Styles;
   readonly sources: Sources;
+  readonly navigation: Navigation | undefined;
   readonly experiments: Experiments;
   readonly overruns: Overruns | undefined;
   readonly isDevelopment: boolean;

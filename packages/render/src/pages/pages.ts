@@ -2,6 +2,7 @@
  * Pages from trees and data, for browsers and for other clients. `createPages` takes what all pages share. It must not know
  * HTTP servers: `http.ts` has the handlers.
  */
+import type { IncomingMessage } from 'node:http';
 import { referenceOf } from '../css/order.js';
 import { Styles } from '../css/styles.js';
 import { visitorOf } from '../dial/visitor.js';
@@ -9,8 +10,9 @@ import { createTaskQueue } from '../tasks/queue.js';
 import { Experiments, type ListedVariant } from '../variants/experiments.js';
 import { assetsOf, readAssets } from '../boxes/assets.js';
 import { checkTree } from './check.js';
-import { deliverHtml, deliverJson } from './deliver.js';
+import { deliverBoxes, deliverHtml, deliverJson } from './deliver.js';
 import { errorLog } from './error-log.js';
+import { asksForBoxes, navigationOf } from './navigation.js';
 import {
   hostOf,
   type BoxAnswer,
@@ -44,6 +46,7 @@ export class Pages {
         ...styles,
       }),
       sources: new Sources(sources),
+      navigation: navigationOf(options.navigation, assets),
       experiments: new Experiments(experiments),
       onError: options.onError ?? errorLog(),
       isDevelopment: process.env['NODE_ENV'] === 'development',
@@ -57,18 +60,25 @@ export class Pages {
 
   /**
    * Resolves when status and headers are decided: required boxes and the page's own data are there. Rejects with
-   * `InvalidTree`, `SourceError` where the page's data did not come, or what `data` threw. Rejects with an `AbortError` where the client left first.
+   * `InvalidTree`, also for `format: 'boxes'` without `navigation`; `SourceError` where the page's data did not come; what `data` threw; or an
+   * `AbortError` where the client left first.
    */
   async render(tree: PageTree, data: PageInput = {}, options: RenderOptions = {}): Promise<Page> {
     checkTree(tree);
     const prepared = await prepare(this.#shared, tree, data, this.#withVisitor(options));
     try {
-      return await (options.format === 'json' ? deliverJson(prepared) : deliverHtml(prepared));
+      if (options.format === 'json') return await deliverJson(prepared);
+      return await (options.format === 'boxes' ? deliverBoxes(prepared) : deliverHtml(prepared));
     } catch (error) {
       prepared.deadline.clear();
       prepared.leave();
       throw error;
     }
+  }
+
+  /** Form that a browser's request wants: the boxes alone, where its runtime navigates, else the document. */
+  formatOf(request: IncomingMessage): 'html' | 'boxes' {
+    return this.#shared.navigation !== undefined && asksForBoxes(request) ? 'boxes' : 'html';
   }
 
   /**

@@ -44,7 +44,7 @@ export function readPosted(body: unknown): Posted {
     data,
     ...defined('engine', engine),
     ...defined('deadlineMs', deadlineMs),
-    ...defined('format', oneOf(body, 'format', ['html', 'json'] as const)),
+    ...defined('format', oneOf(body, 'format', ['html', 'json', 'boxes'] as const)),
     ...defined('delivery', oneOf(body, 'delivery', ['stream', 'whole'] as const)),
     ...defined('fill', oneOf(body, 'fill', ['in-order', 'as-ready'] as const)),
     ...defined('more', text(body, 'more')),

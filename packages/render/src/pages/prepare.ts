@@ -214,7 +214,7 @@ function boxesOf(
   shared: Shared,
   lookup: Lookup,
   dial: Dial,
-  { cpuBudgetMs = shared.options.cpuBudgetMs, format = 'html' }: VisitedOptions,
+  { cpuBudgetMs = shared.options.cpuBudgetMs, format }: VisitedOptions,
   signal: Abort,
 ): Boxes {
   return new Boxes({
@@ -223,7 +223,7 @@ function boxesOf(
     dial,
     overruns: shared.overruns,
     host: hostOf(shared.options),
-    format,
+    format: format === 'json' ? 'json' : 'html',
     signal,
     isDevelopment: shared.isDevelopment,
     onError: (error, component, box) => tellError(shared, error, component, box),
