@@ -12,6 +12,8 @@ import type { Types } from './static-value.js';
 export interface BabelOptions {
   /** Path from which `react-dom` is looked up; by default the directory of the compiled file, then Babel's. */
   readonly reactFrom?: string;
+  /** Whether elements of components become holes of templates (true by default). False where a later step rewrites their JSX. */
+  readonly components?: boolean;
   /** Gets what the user should know, once each; by default it goes to standard error. */
   readonly warn?: (message: string) => void;
 }
@@ -31,7 +33,7 @@ export default function sluiceTemplates(
         const own = pass.filename ? [dirname(pass.filename), pass.cwd] : [pass.cwd];
         const places = options.reactFrom === undefined ? own : [resolve(pass.cwd, options.reactFrom)];
         const reactDom = knownReactDom(places, options.warn ?? console.warn);
-        if (reactDom !== undefined) compileProgram(types, program, reactDom);
+        if (reactDom !== undefined) compileProgram(types, program, reactDom, options.components !== false);
       },
     },
   };
@@ -74,14 +76,19 @@ function mayBeCompiled(program: NodePath<t.Program>, pass: PluginPass): boolean 
   return !hasScopedStyle;
 }
 
-function compileProgram(types: Types, program: NodePath<t.Program>, reactDom: ReactDom): void {
+function compileProgram(
+  types: Types,
+  program: NodePath<t.Program>,
+  reactDom: ReactDom,
+  components: boolean,
+): void {
   const template = program.scope.generateUidIdentifier('template');
   const declarations: t.Statement[] = [];
   program.traverse({
     JSXElement(path) {
       const isUndefined = (node: t.Node): boolean =>
         node.type === 'Identifier' && node.name === 'undefined' && !path.scope.hasBinding('undefined', true);
-      const lowered = lower(types, createReader(reactDom, isUndefined), path.node);
+      const lowered = lower(types, createReader(types, reactDom, isUndefined, components), path.node);
       if (lowered === undefined) return;
       const name = program.scope.generateUidIdentifier(rootTag(lowered));
       declarations.push(declaration(types, template, name, reactDom.version, lowered));
@@ -104,18 +111,23 @@ const rootTag = ({ ordinary }: Lowered): string => {
   return name.type === 'JSXIdentifier' ? name.name : 'element';
 };
 
-/** `const _div = _template(version, pieces, holes, (values, key) => <div …>…</div>);` */
+/**
+ * `const _div = _template(version, pieces, holes, (values, key) => <div …>…</div>);`, with `const Type1 = values[1];` in front of the JSX
+ * for each component in it.
+ */
 function declaration(
   types: Types,
   template: t.Identifier,
   name: t.Identifier,
   version: string,
-  { pieces, holes, ordinary, key }: Lowered,
+  { pieces, holes, ordinary, types: named, key }: Lowered,
 ): t.Statement {
   const parameters = key === undefined ? [VALUES] : [VALUES, KEY];
   const build = types.arrowFunctionExpression(
     parameters.map((parameter) => types.identifier(parameter)),
-    ordinary,
+    named.length === 0
+      ? ordinary
+      : types.blockStatement([namesOf(types, named), types.returnStatement(ordinary)]),
   );
   const made = types.callExpression(types.cloneNode(template), [
     types.stringLiteral(version),
@@ -124,6 +136,18 @@ function declaration(
     build,
   ]);
   return types.variableDeclaration('const', [types.variableDeclarator(types.cloneNode(name), made)]);
+}
+
+function namesOf(types: Types, named: Lowered['types']): t.Statement {
+  return types.variableDeclaration(
+    'const',
+    named.map(({ name, value }) =>
+      types.variableDeclarator(
+        types.identifier(name),
+        types.memberExpression(types.identifier(VALUES), types.numericLiteral(value), true),
+      ),
+    ),
+  );
 }
 
 function call(types: Types, name: t.Identifier, { values, key }: Lowered): t.CallExpression {

@@ -12,7 +12,9 @@ type PathStep = readonly [tag: string | null, key: string | null, length: number
 type Hole =
   | [kind: 0, before: 0 | 1 | 2, followed: 0 | 1, path: readonly PathStep[]]
   | [kind: 1, name: string, tag: string]
-  | [kind: 2];
+  | [kind: 2]
+  | [kind: 3, before: 0 | 1 | 2, followed: 0 | 1, path: readonly PathStep[]]
+  | [kind: 4];
 
 export interface Lowered {
   readonly pieces: readonly string[];
@@ -21,6 +23,8 @@ export interface Lowered {
   readonly values: readonly t.Expression[];
   /** The JSX with `values[i]` in the place of each hole. */
   readonly ordinary: t.JSXElement;
+  /** Names that `ordinary` has for values that are types, which JSX takes by name only. */
+  readonly types: readonly { readonly name: string; readonly value: number }[];
   /** Key of the root; undefined if it has none. */
   readonly key: t.Expression | undefined;
 }
@@ -37,12 +41,13 @@ export function lower(types: Types, reader: Reader, root: t.JSXElement): Lowered
   let piece = '';
   /** Kind of what was written last: 0 a tag, 1 text, 2 a child hole. The same numbers as in holes. */
   let last: 0 | 1 | 2 = 0;
+  const named: Lowered['types'][number][] = [];
 
   const rootHost = reader.host(root);
   if (rootHost === undefined) return undefined;
   const ordinary = host(root, [], true);
   pieces.push(piece);
-  return { pieces, holes, values, ordinary, key: rootHost.key };
+  return { pieces, holes, values, ordinary, types: named, key: rootHost.key };
 
   function host(element: t.JSXElement, path: readonly PathStep[], isRoot: boolean): t.JSXElement {
     const read = reader.host(element);
@@ -104,6 +109,11 @@ export function lower(types: Types, reader: Reader, root: t.JSXElement): Lowered
             types.jsxFragment(types.jsxOpeningFragment(), types.jsxClosingFragment(), content),
           );
         }
+        case 'component': {
+          const content = component(child, here);
+          last = 2;
+          return content;
+        }
         case 'dynamic': {
           const value = hole([0, last, 0, here], child.node);
           last = 2;
@@ -113,11 +123,35 @@ export function lower(types: Types, reader: Reader, root: t.JSXElement): Lowered
     });
   }
 
+  function component(child: Child & { kind: 'component' }, here: readonly PathStep[]): t.JSXElement {
+    const value = values.length;
+    const name = `Type${value}`;
+    named.push({ name, value });
+    hole([3, last, 0, here], child.type);
+    const given = hole([4], child.props);
+    // Children that are an array in the props were arguments: a development build looks for their keys otherwise.
+    const isArray = child.childCount > 1;
+    const children = Array.from({ length: isArray ? child.childCount : 0 }, (_, index) => {
+      const all = types.memberExpression(types.cloneNode(given), types.identifier('children'));
+      return types.jsxExpressionContainer(types.memberExpression(all, types.numericLiteral(index), true));
+    });
+    const identifier = () => types.jsxIdentifier(name);
+    const spread = [types.jsxSpreadAttribute(given)];
+    return at(
+      child.node,
+      types.jsxElement(
+        types.jsxOpeningElement(identifier(), spread, !isArray),
+        isArray ? types.jsxClosingElement(identifier()) : null,
+        children,
+      ),
+    );
+  }
+
   function writeText(text: string): void {
     if (text === '') return;
     if (last === 1) piece += '<!-- -->';
-    const before = holes.at(-1);
-    if (last === 2 && before?.[0] === 0) before[2] = 1;
+    const before = holes.findLast(([kind]) => kind !== 4);
+    if (last === 2 && (before?.[0] === 0 || before?.[0] === 3)) before[2] = 1;
     piece += escapeHtml(text);
     last = 1;
   }

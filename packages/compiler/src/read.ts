@@ -1,7 +1,15 @@
 /** Reads JSX: which elements can become parts of a template, and what their attributes and children are. */
 import type { types as t } from '@babel/core';
 import type { ReactDom } from './react-dom.js';
-import { type Literal, type StaticValue, literalOf, staticObjectOf } from './static-value.js';
+import { type Component, readComponent } from './components.js';
+import {
+  type Literal,
+  type StaticValue,
+  type Types,
+  expressionOf,
+  literalOf,
+  staticObjectOf,
+} from './static-value.js';
 import { isEventHandler, isGeneralAttribute, isGeneralTag, isPreformatted, isVoidTag } from './tags.js';
 import { jsxText } from './text.js';
 
@@ -21,6 +29,7 @@ export type Child =
   | { readonly kind: 'static'; readonly text: string; readonly node: t.Expression }
   | { readonly kind: 'host'; readonly node: t.JSXElement }
   | { readonly kind: 'fragment'; readonly node: t.JSXFragment; readonly children: readonly Child[] }
+  | ({ readonly kind: 'component'; readonly node: t.JSXElement } & Component)
   | { readonly kind: 'dynamic'; readonly node: t.Expression };
 
 export interface Host {
@@ -42,8 +51,13 @@ export function tagOf(element: t.JSXElement): string | undefined {
   return name.type === 'JSXIdentifier' ? name.name : undefined;
 }
 
-/** `isUndefined` tells the global `undefined` from a variable of that name. */
-export function createReader(reactDom: ReactDom, isUndefined: (node: t.Node) => boolean): Reader {
+/** `isUndefined` tells the global `undefined` from a variable of that name. `components`: whether elements of components are read. */
+export function createReader(
+  types: Types,
+  reactDom: ReactDom,
+  isUndefined: (node: t.Node) => boolean,
+  components: boolean,
+): Reader {
   const read = new Map<t.JSXElement, Host | undefined>();
   const literal = (node: t.Node): { readonly value: Literal } | undefined =>
     isUndefined(node) ? { value: undefined } : literalOf(node);
@@ -129,7 +143,7 @@ export function createReader(reactDom: ReactDom, isUndefined: (node: t.Node) => 
         if (text === undefined) return undefined;
         if (text !== '') children.push({ kind: 'text', text });
       } else if (node.type === 'JSXElement') {
-        children.push(isPart(node) ? { kind: 'host', node } : { kind: 'dynamic', node });
+        children.push(readElement(node));
       } else if (node.type === 'JSXFragment') {
         const inner = readChildren(node.children);
         if (inner === undefined) return undefined;
@@ -147,24 +161,21 @@ export function createReader(reactDom: ReactDom, isUndefined: (node: t.Node) => 
     return read !== undefined && (read.key === undefined || read.staticKey !== null);
   }
 
+  function readElement(node: t.JSXElement): Child {
+    if (isPart(node)) return { kind: 'host', node };
+    const component = components ? readComponent(types, node) : undefined;
+    return component === undefined ? { kind: 'dynamic', node } : { kind: 'component', node, ...component };
+  }
+
   function readExpression(node: t.Expression): Child {
     const known = literal(node);
-    if (known === undefined) {
-      if (node.type === 'JSXElement' && isPart(node)) return { kind: 'host', node };
-      return { kind: 'dynamic', node };
-    }
+    if (known === undefined)
+      return node.type === 'JSXElement' ? readElement(node) : { kind: 'dynamic', node };
     const isText = typeof known.value === 'string' || typeof known.value === 'number';
     return { kind: 'static', text: isText ? String(known.value) : '', node };
   }
 
   return { host };
-}
-
-function expressionOf(node: t.JSXAttribute['value']): t.Expression | undefined {
-  if (node?.type === 'StringLiteral') return node;
-  if (node?.type !== 'JSXExpressionContainer' || node.expression.type === 'JSXEmptyExpression')
-    return undefined;
-  return node.expression;
 }
 
 function mayStartWithLineFeed(child: Child | undefined): boolean {

@@ -49,3 +49,11 @@ function propertyName(key: t.Node): string | undefined {
   if (key.type === 'Identifier') return key.name;
   return key.type === 'StringLiteral' ? key.value : undefined;
 }
+
+/** The expression that an attribute is given; undefined where it is none. */
+export function expressionOf(node: t.JSXAttribute['value']): t.Expression | undefined {
+  if (node?.type === 'StringLiteral') return node;
+  if (node?.type !== 'JSXExpressionContainer' || node.expression.type === 'JSXEmptyExpression')
+    return undefined;
+  return node.expression;
+}

@@ -6,6 +6,8 @@ export interface SluiceOptions {
   readonly include?: RegExp;
   /** Path from which `react-dom` is looked up; by default the directory of each file, then the working directory. */
   readonly reactFrom?: string;
+  /** Whether elements of components become holes of templates (true by default). False where a later step rewrites their JSX. */
+  readonly components?: boolean;
 }
 
 /** The part of Vite's and Rollup's plugin interface in use here, so that neither has to be installed. */
@@ -29,7 +31,7 @@ interface PluginContext {
 
 const JSX_FILE = /\.[cm]?[jt]sx$/;
 
-export default function sluice({ include, reactFrom }: SluiceOptions = {}): SluicePlugin {
+export default function sluice({ include, ...rest }: SluiceOptions = {}): SluicePlugin {
   /** Undefined under Rollup, which has one bundle and is given this plugin for that one. */
   let isViteServerBuild: boolean | undefined;
   return {
@@ -46,7 +48,7 @@ export default function sluice({ include, reactFrom }: SluiceOptions = {}): Slui
       const path = id.replace(/[?#].*$/, '');
       if (!isServer || id.startsWith('\0') || !isIncluded(path, include)) return undefined;
       const warn = (message: string): void => this.warn(message);
-      const compiled = await compile(code, path, reactFrom === undefined ? { warn } : { warn, reactFrom });
+      const compiled = await compile(code, path, { ...rest, warn });
       return compiled && { code: compiled.code, map: compiled.map && JSON.stringify(compiled.map) };
     },
   };

@@ -7,6 +7,8 @@ import { type SourceMap, compile } from './compile.js';
 export interface LoaderOptions {
   /** Path from which `react-dom` is looked up; by default the directory of each file, then the working directory. */
   readonly reactFrom?: string;
+  /** Whether elements of components become holes of templates (true by default). False where a later step rewrites their JSX. */
+  readonly components?: boolean;
 }
 
 /** The part of webpack's loader context in use here. */
@@ -33,10 +35,9 @@ function load(context: LoaderContext, source: string, map?: object | string): vo
   const unchanged = (): void => done(null, source, inputSourceMap);
   // A development build warns about elements, and names their places: it keeps its own.
   if (context.mode === 'development' || context.target?.startsWith('web') === true) return unchanged();
-  const { reactFrom } = context.getOptions();
   compile(source, context.resourcePath, {
+    ...context.getOptions(),
     warn: (message) => context.emitWarning(new Error(message)),
-    ...(reactFrom === undefined ? {} : { reactFrom }),
     ...(inputSourceMap === undefined ? {} : { inputSourceMap }),
   }).then(
     (compiled) =>

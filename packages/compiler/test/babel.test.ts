@@ -154,6 +154,81 @@ void test('expressions are evaluated in the order of the source, keys last', () 
   ]);
 });
 
+void test('components get the props, in the order of the source, that JSX gives them', () => {
+  const source = `
+    const Show = (props) => JSON.stringify(Object.entries(props).map(([name, value]) => [name, show(value)]));
+    const show = (value) => value?.$$typeof ? value.type : Array.isArray(value) ? value.map(show) : value;
+    const parts = { inner: { Show }, memo: Object.assign(Show.bind(null), { displayName: 'S' }) };
+    export default function Page({ log }) {
+      const Local = log('p', 'p');
+      return (
+        <main>
+          <Show first={log('a', 1)} data-x second aria-label='"&quot;' class="c" />
+          text
+          <parts.inner.Show>{log('b', 'one')}</parts.inner.Show>
+          <parts.memo title="t">text {log('c', 2)}<b>{log('d', 'x')}</b>{/* none */}</parts.memo>
+          <Local title={log('e', 'x')}>{log('f', 'y')}</Local>
+          {<Show>{[log('g', 'z')]}</Show>}
+        </main>
+      );
+    }`;
+  const compiled = transform(source, [sluiceTemplates]);
+  assert.equal(compiled.match(/\[3, /g)?.length, 5);
+  const seen = (code: string): string[] => {
+    const names: string[] = [];
+    const log = (name: string, value: unknown): unknown => (names.push(name), value);
+    assert.notEqual(html(code, { log }), '');
+    return names;
+  };
+  assertSameHtml(source, compiled, { log: (_name: string, value: unknown) => value });
+  assert.deepEqual(seen(compiled), seen(source));
+});
+
+void test('a component with what belongs to its element, or to a later step, stays JSX', () => {
+  for (const jsx of [
+    '<C key="k" />',
+    '<C ref={p} />',
+    '<C {...p} />',
+    '<C children={p} />',
+    '<C css={p} />',
+    '<C a="1" a="2" />',
+    '<C a:b="1" />',
+    '<C title="two\n  lines" />',
+    '<C a=<b/> />',
+    '<C>a\tb</C>',
+    '<C>{...p}</C>',
+    '<this.C />',
+    '<this.C.D />',
+  ]) {
+    const compiled = transform(`export default (p) => <div>{p}${jsx}</div>;`, [sluiceTemplates]);
+    assert.doesNotMatch(compiled, /\[3, /, jsx);
+    assert.match(compiled, TEMPLATE);
+  }
+  const whole = transform('export default () => <div><C /></div>;', [
+    [sluiceTemplates, { components: false }],
+  ]);
+  assert.match(whole, /_div\(\[<C \/>\]\)/);
+});
+
+void test('defaults are filled in as the JSX transform in use does', () => {
+  const source = `
+    import * as React from 'react';
+    const Show = ({ title }) => title;
+    Show.defaultProps = { title: 'by default' };
+    class Shown extends React.Component { static defaultProps = { title: 'of a class' }; render() { return this.props.title; } }
+    export default () => <div>{1}<p>a<><i/><Show /></></p><Shown /><Show title="given" /></div>;`;
+  for (const runtime of ['automatic', 'classic']) {
+    const jsx: PluginItem = ['@babel/plugin-transform-react-jsx', { runtime }];
+    const compiled = transform(source, [sluiceTemplates, jsx]);
+    assert.match(compiled, TEMPLATE);
+    const expected = html(transform(source, [jsx]));
+    assert.match(expected, runtime === 'classic' ? /by default/ : /<i><\/i><\/p>/);
+    const Page = own.evaluate(compiled)['default'] as ComponentType<object>;
+    assert.equal(own.sluice?.renderToString(own.react.createElement(Page)), expected);
+    assert.equal(html(compiled), expected);
+  }
+});
+
 void test('what has rules at run time stays JSX', () => {
   for (const jsx of [
     '<div {...p} />',

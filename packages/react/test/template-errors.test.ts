@@ -49,6 +49,27 @@ const Fails = (): never => {
   throw new Error('no component');
 };
 
+/** `<ul>a<li><Type {...props}/></li></ul>`, as compiled. */
+const buildItem = ([Type, props]: readonly unknown[]): ReactElement =>
+  h('ul', null, 'a', h('li', null, h(Type as () => null, props as object)));
+const item = template(
+  version,
+  ['<ul>a<li>', '', '</li></ul>'],
+  [
+    [
+      3,
+      0,
+      0,
+      [
+        ['ul', null, 2, 1],
+        ['li', null, 1, 0],
+      ],
+    ],
+    [4],
+  ],
+  buildItem,
+);
+
 function stackOf(
   renderer: Pick<typeof sluice, 'renderToPipeableStream'>,
   page: ReactElement,
@@ -80,4 +101,26 @@ void test('of an attribute of the root, behind a sibling that has a child', asyn
 
 void test('of a component in a hole', async () => {
   await assertSameStack(list([h(Fails), 't']), build([h(Fails), 't']));
+});
+
+void test('of a component whose element was not made, of any type', async () => {
+  const Around = ({ of }: { of: () => never }): ReactElement => item([of, {}]);
+  const Plain = ({ of }: { of: () => never }): ReactElement => buildItem([of, {}]);
+  Object.defineProperty(Plain, 'name', { value: 'Around' });
+  for (const type of [
+    Fails,
+    React.memo(Fails),
+    React.forwardRef(Fails),
+    undefined,
+    'x y',
+    { not: 'a type' },
+  ]) {
+    await assertSameStack(item([type, {}]), buildItem([type, {}]));
+    await assertSameStack(h(Around, { of: type as never }), h(Plain, { of: type as never }));
+  }
+});
+
+void test('of another type in the same hole', async () => {
+  const Other = (): never => Fails();
+  for (const type of [Fails, Other, Fails]) await assertSameStack(item([type, {}]), buildItem([type, {}]));
 });

@@ -187,6 +187,13 @@ export const jsx = fc.letrec<Record<'container' | 'element' | 'child' | 'childre
       tie('children').map((children) => `<Item>${children}</Item>`),
       tie('children').map((children) => `<Fragment>${children}</Fragment>`),
       tie('element').map((element) => `<Item icon={${element}} />`),
+      fc
+        .tuple(scalar, quoted, tie('children'))
+        .map(
+          ([value, text, children]) =>
+            `<parts.Item icon={${value}} data-x=${text} hidden>${children}</parts.Item>`,
+        ),
+      scalar.map((value) => `<Given icon={${value}} />`),
     ),
     children: fc.array(tie('child'), { minLength: 1, maxLength: 4, size: 'max' }).map((all) => all.join('')),
     container: fc
@@ -218,6 +225,9 @@ export const moduleSource = (elements: readonly string[], options: { readonly wi
 import { Fragment, useId } from 'react';
 type Props = { p: Record<string, any>, t: <T>(n: number, value: T) => T };
 const Item = ({ icon, children }: any) => ${options.withIds ? '<i data-id={useId()}>{icon}{children}</i>' : '<i>{icon}{children}</i>'};
+const parts = { Item };
+const Given: any = ({ icon, children }: any) => [icon, children];
+Given.defaultProps = { children: 'given', icon: 'no icon' };
 export default [
   ${elements.map((element) => `({ p, t }: Props) => ${element}`).join(',\n  ')}
 ];

@@ -12,10 +12,12 @@ class Writer {
   html = '';
   lastIsText = false;
   readonly #react: Version['react'];
+  readonly #jsx: Version['jsx'];
   readonly #server: Version['server'];
 
-  constructor({ react, server }: Version) {
+  constructor({ react, jsx, server }: Version) {
     this.#react = react;
+    this.#jsx = jsx;
     this.#server = server;
   }
 
@@ -44,8 +46,8 @@ class Writer {
     this.html += pieces[0];
     this.lastIsText = false;
     for (const [index, hole] of holes.entries()) {
-      const value = values[index];
-      if (hole[0] === 0) {
+      const value = hole[0] === 3 ? this.#jsx(values[index], values[index + 1] as object) : values[index];
+      if (hole[0] === 0 || hole[0] === 3) {
         if (hole[1] !== 2) this.lastIsText = hole[1] === 1;
         this.node(value as ReactNode);
         if (hole[2] === 1 && this.lastIsText) this.html += MARKER;

@@ -19,6 +19,8 @@ const TEMPLATE = readFileSync(`${PACKAGES}react/src/facts/template.ts`, 'utf8');
 
 export class Version {
   readonly react: typeof React;
+  /** What `evaluate` makes of JSX. Unlike `createElement`, it fills in no defaults in 19. */
+  readonly jsx: (type: unknown, props: object) => React.ReactElement;
   readonly server: typeof Server;
   /** Sluice's renderer with this version of React; undefined where its copy is not installed. */
   readonly sluice: Renderer | undefined;
@@ -30,6 +32,7 @@ export class Version {
     this.#directory = directory;
     this.#require = createRequire(`${directory}/noop.js`);
     this.react = this.#require('react') as typeof React;
+    this.jsx = (this.#require('react/jsx-runtime') as { jsx: Version['jsx'] }).jsx;
     this.server = this.#require('react-dom/server') as typeof Server;
     const renderer = this.#require.resolve('@sluice/react/server');
     const isOfThisVersion = this.#require.resolve('react') === createRequire(renderer).resolve('react');

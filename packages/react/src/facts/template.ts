@@ -11,8 +11,10 @@ export type PathStep = readonly [tag: string | null, key: string | null, length:
 export const CHILD = 0;
 export const ATTRIBUTE = 1;
 export const IGNORED = 2;
+export const COMPONENT = 3;
+export const PROPS = 4;
 
-/** Kind of what stands directly before a child hole. */
+/** Kind of what stands directly before the hole of a child or of a component. */
 export const AFTER_TAG = 0;
 export const AFTER_TEXT = 1;
 export const AFTER_CHILD = 2;
@@ -28,7 +30,15 @@ export type ChildHole = readonly [
 export type AttributeHole = readonly [kind: typeof ATTRIBUTE, name: string, tag: string];
 /** A value that only the ordinary element has, such as an event handler. */
 export type IgnoredHole = readonly [kind: typeof IGNORED];
-export type Hole = ChildHole | AttributeHole | IgnoredHole;
+/** An element as a child that was not made: its value is the type, and that of the hole behind it are the props. Neither key nor ref. */
+export type ComponentHole = readonly [
+  kind: typeof COMPONENT,
+  before: ChildHole[1],
+  followed: ChildHole[2],
+  path: ChildHole[3],
+];
+export type PropsHole = readonly [kind: typeof PROPS];
+export type Hole = ChildHole | AttributeHole | IgnoredHole | ComponentHole | PropsHole;
 
 /** Builds the ordinary element; `key` undefined means none. */
 export type Build = (values: readonly unknown[], key?: unknown) => ReactElement;

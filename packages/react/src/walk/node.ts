@@ -5,8 +5,9 @@
 import { leaveElementTo, renderCacheable, type CacheableType } from '../cache/cacheable.js';
 import { renderClass, renderFunction, withDefaults, withoutRef } from './components.js';
 import { renderWrapper } from './wrappers.js';
-import { provide, readContext, switchContexts, unprovide } from '../state/contexts.js';
+import { provide, readContext, switchContexts, unprovide, type Provided } from '../state/contexts.js';
 import { escapeText, toText } from '../facts/escape.js';
+import type { FormatContext } from '../facts/format.js';
 import { frameOf, naming } from '../facts/frames.js';
 import { isRunning, takeThenables, resetHooks } from '../state/running.js';
 import { renderHost } from './host.js';
@@ -29,6 +30,7 @@ import {
 } from '../facts/react.js';
 import { templateOf, type TemplateElement } from '../facts/template.js';
 import { isWritable, renderTemplate } from './templates.js';
+import type { ComponentPlace } from '../state/hole-plan.js';
 import { addSegment, addTask } from '../state/segments.js';
 import {
   CHAINED,
@@ -63,7 +65,7 @@ export function renderNode(render: Render, node: unknown, index: number): void {
   return undefined;
 }
 
-beginWith(renderNode);
+beginWith(renderNode, renderUnmade);
 
 function writeText(render: Render, text: string): void {
   if (render.markup) {
@@ -93,23 +95,72 @@ function renderElement(render: Render, element: ElementLike, index: number): voi
     else renderType(render, type, element.props, element);
     render.depth = depth;
   } catch (thrown) {
-    // Not what an earlier component has left behind, although react-dom would take that as well.
-    const keeps = thrown === SUSPENDED || (waitsOn && isRunning());
-    const reason = suspension(render, thrown, chained, depth);
-    // A suspension leaves no trace of the element: it is rendered anew, here or in the place that is kept for it.
+    const { reason, thenables } = interruption(render, thrown, chained, depth);
     render.out = out;
     render.lastText = lastText;
     render.parts.length = parts;
-    render.depth = depth;
-    render.forks = forks;
-    dropLooseForks(render, depth);
-    render.format = format;
-    if (render.contexts !== contexts) {
-      switchContexts(contexts);
-      render.contexts = contexts;
-    }
-    suspend(render, element, index, reason, keeps ? takeThenables() : null, chained);
+    leavePlace(render, depth, forks, format, contexts);
+    suspend(render, element, index, reason, thenables, chained);
   }
+}
+
+/** Renders an element that compiled JSX did not make, of a type without defaults, as `renderElement` does. It is made where the ordinary way needs it. */
+function renderUnmade(render: Render, place: ComponentPlace, props: Props, index: number): void {
+  const type = place.type as Component;
+  const isOrdinary =
+    place.isFunction && typeof (type as CacheableType).cacheKey !== 'function' && naming.make === null;
+  if (!isOrdinary) return renderElement(render, elementOf(type, props), index);
+  const { out, lastText, chained, depth, forks, format, contexts } = render;
+  const parts = render.parts.length;
+  render.nodes[depth] = place;
+  render.indexes[depth] = index;
+  render.depth = depth + 1;
+  try {
+    renderFunction(render, type as never, props, isLegacy ? legacyContextOf(type) : undefined, false);
+    render.depth = depth;
+  } catch (thrown) {
+    const { reason, thenables } = interruption(render, thrown, chained, depth);
+    render.out = out;
+    render.lastText = lastText;
+    render.parts.length = parts;
+    leavePlace(render, depth, forks, format, contexts);
+    suspend(render, elementOf(type, props), index, reason, thenables, chained);
+  }
+  return undefined;
+}
+
+/** Returns what JSX would have made of a type without defaults. */
+function elementOf(type: unknown, props: Props): ElementLike {
+  return { $$typeof: ELEMENT, type, key: null, ref: null, props };
+}
+
+interface Interruption {
+  readonly reason: Thenable | null;
+  readonly thenables: Thenable[] | null;
+}
+
+function interruption(render: Render, thrown: unknown, chained: boolean, depth: number): Interruption {
+  // Not what an earlier component has left behind, although react-dom would take that as well.
+  const keeps = thrown === SUSPENDED || (waitsOn && isRunning());
+  const reason = suspension(render, thrown, chained, depth);
+  return { reason, thenables: keeps ? takeThenables() : null };
+}
+
+/** Leaves no trace of an element that suspended: it is rendered anew, here or in the place that is kept for it. */
+function leavePlace(
+  render: Render,
+  depth: number,
+  forks: number,
+  format: FormatContext,
+  contexts: Provided | null,
+): void {
+  render.depth = depth;
+  render.forks = forks;
+  dropLooseForks(render, depth);
+  render.format = format;
+  if (render.contexts === contexts) return;
+  switchContexts(contexts);
+  render.contexts = contexts;
 }
 
 /** The promise that an element waits for, or null when the stack is full. Whatever else was thrown is thrown on. */

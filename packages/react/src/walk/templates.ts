@@ -6,7 +6,7 @@ import { writeAttribute, type Attribute } from '../facts/attributes.js';
 import { escapeText, toText } from '../facts/escape.js';
 import { HEAD, childFormat, type FormatContext } from '../facts/format.js';
 import { ALONE } from '../facts/tree-id.js';
-import { renderNode } from './recursion.js';
+import { renderNode, renderUnmade } from './recursion.js';
 import { HolePlan } from '../state/hole-plan.js';
 import { spill } from '../state/segments.js';
 import {
@@ -14,11 +14,13 @@ import {
   AFTER_TEXT,
   ATTRIBUTE,
   CHILD,
+  COMPONENT,
   type PathStep,
   type Template,
   type TemplateElement,
 } from '../facts/template.js';
 import { profile } from '../facts/profile.js';
+import type { Props } from '../facts/react.js';
 import type { Render } from '../state/render.js';
 
 class Plan {
@@ -76,6 +78,14 @@ export function renderTemplate(render: Render, element: TemplateElement): void {
         renderHole(render, plan, hole, at, value);
       } else if (typeof value === 'bigint' && profile.nodes === 'usables') html += textHole(render, value);
       if (hole.followed && render.lastText && !render.markup) html += '<!-- -->';
+    } else if (hole.kind === COMPONENT) {
+      if (hole.before !== 2) render.lastText = hole.before === AFTER_TEXT;
+      render.out += html;
+      html = '';
+      // The next value are its props.
+      at += 1;
+      renderComponentHole(render, element, plan, at - 1);
+      if (hole.followed && render.lastText && !render.markup) html = '<!-- -->';
     }
     html += pieces[at + 1] as string;
   }
@@ -125,6 +135,39 @@ function textHole(render: Render, value: string | number | bigint): string {
 
 function renderHole(render: Render, plan: Plan, hole: HolePlan, at: number, value: object): void {
   const { depth, forks, format } = render;
+  enterHole(render, plan, hole, at);
+  renderNode(render, value, hole.index);
+  render.format = format;
+  render.forks = forks;
+  render.depth = depth;
+}
+
+function renderComponentHole(render: Render, element: TemplateElement, plan: Plan, at: number): void {
+  const { depth, forks, format } = render;
+  const hole = plan.holes[at] as HolePlan;
+  const type = element.$$values[at];
+  enterHole(render, plan, hole, at);
+  // Whether JSX fills defaults in depends on the version of React, and in 19 on the function that JSX has become.
+  if ((type as { defaultProps?: unknown } | null | undefined)?.defaultProps)
+    renderNode(render, ordinaryAt(element, hole), hole.index);
+  else renderUnmade(render, hole.placeOf(type), element.$$values[at + 1] as Props, hole.index);
+  render.format = format;
+  render.forks = forks;
+  render.depth = depth;
+}
+
+/** Returns the element in the hole as the app's own JSX has made it. */
+function ordinaryAt(element: TemplateElement, { steps }: HolePlan): unknown {
+  let node: unknown = element;
+  for (const [, , length, index] of steps) {
+    const { children } = (node as TemplateElement).props as { readonly children: unknown };
+    node = length > 1 ? (children as readonly unknown[])[index] : children;
+  }
+  return node;
+}
+
+function enterHole(render: Render, plan: Plan, hole: HolePlan, at: number): void {
+  const { depth, forks, format } = render;
   render.nodes[depth] = hole;
   render.indexes[depth] = ALONE;
   render.depth = depth + 1;
@@ -135,8 +178,4 @@ function renderHole(render: Render, plan: Plan, hole: HolePlan, at: number, valu
   }
   render.forks = forks + forkLengths.length;
   if (hole.formats || !format.plain) render.format = plan.formatOf(at, format);
-  renderNode(render, value, hole.index);
-  render.format = format;
-  render.forks = forks;
-  render.depth = depth;
 }

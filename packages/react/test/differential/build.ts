@@ -1,7 +1,7 @@
 /** Makes React elements of a description. Components build their own children when they render, as real ones do. */
 
 import type { Context, ReactNode } from 'react';
-import type { Place } from './compiled.ts';
+import type { CompiledElement, Place, Types } from './compiled.ts';
 import type { ChildShape, Node, Thrown } from './description.ts';
 import { useHooks } from './hooks.ts';
 import { keptOf } from './kept.ts';
@@ -26,7 +26,7 @@ function buildNode(node: Node, world: World): ReactNode {
       return valueOf(node.v) as ReactNode;
     case 'element': {
       const compiled = world.compiled?.get(node);
-      if (compiled !== undefined) return compiled.make((place) => inPlace(compiled.places[place], world));
+      if (compiled !== undefined) return madeOf(compiled, world);
       return h(node.tag, propsOf(node.props), ...childrenIn(node.shape, node.of, world));
     }
     case 'wrap': {
@@ -110,9 +110,27 @@ function buildNode(node: Node, world: World): ReactNode {
   }
 }
 
+function madeOf({ make, places }: CompiledElement, world: World): ReactNode {
+  const types = new Proxy<Types>(
+    {},
+    { get: (_target, name) => typeIn(places[Number(String(name).slice('of'.length))], world) },
+  );
+  return make((place) => inPlace(places[place], world), types);
+}
+
+function typeIn(place: Place | undefined, world: World): unknown {
+  if (place === undefined || !('node' in place))
+    throw new Error('the compiled JSX asks for a type that it does not have');
+  const { node } = place;
+  if (node.k === 'provider') return contextOf(world, node.context).Provider;
+  if (node.k === 'suspense') return world.React.Suspense;
+  return (buildNode(node, world) as { readonly type: unknown }).type;
+}
+
 function inPlace(place: Place | undefined, world: World): unknown {
   if (place === undefined) throw new Error('the compiled JSX asks for a place that it does not have');
   if ('value' in place) return valueOf(place.value);
+  if ('built' in place) return build(place.built, world);
   return 'node' in place ? buildNode(place.node, world) : childrenIn(place.shape, place.of, world)[0];
 }
 

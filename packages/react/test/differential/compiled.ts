@@ -1,6 +1,6 @@
 /**
  * The host elements of a tree as JSX, put through `@sluice/compiler` as the build of an app would: `build.ts` makes these
- * instead of the elements that they were made of. What is no host element stands in the holes.
+ * instead of the elements that they were made of. Components among their children are JSX as well. What is neither stands in the holes.
  */
 
 import { createRequire } from 'node:module';
@@ -15,20 +15,24 @@ const jsxTransform = createRequire(import.meta.url).resolve('@babel/plugin-trans
 /** The same array each time: Babel remembers what it made of it. */
 const plugins: PluginItem[] = [
   sluiceTemplates,
-  [jsxTransform, { runtime: 'automatic', throwIfNamespace: false }],
+  // As `build.ts` does: `createElement` fills in defaults that `jsx` of React 19 does not.
+  [jsxTransform, { runtime: 'classic', throwIfNamespace: false }],
 ];
 
 /** What stands in a place of the JSX that is known at run time only. */
 export type Place =
   | { readonly value: Value }
   | { readonly node: Node }
+  | { readonly built: readonly Node[] }
   | { readonly shape: ChildShape; readonly of: readonly Node[] };
 
 export interface CompiledElement {
   readonly places: readonly Place[];
-  /** Calls `at` for each place, in source order. */
-  readonly make: (at: (place: number) => unknown) => ReactNode;
+  /** Calls `at` for each place, and reads `types` for each component's, in source order. */
+  readonly make: (at: (place: number) => unknown, types: Types) => ReactNode;
 }
+/** Types of the elements that stand as JSX, by their place: `types.of3` is that of the node in place 3. */
+export type Types = Readonly<Record<string, unknown>>;
 export type CompiledTree = ReadonlyMap<Node, CompiledElement>;
 
 /** `template` of `@sluice/react/template`. */
@@ -77,7 +81,10 @@ export async function loadCompiler(
       })
       .replace('export default', 'return');
     // oxlint-disable-next-line typescript/no-implied-eval -- The source is what was compiled just now.
-    return new Function('resolve', code)(resolve) as readonly CompiledElement['make'][];
+    return new Function('resolve', 'React', code)(
+      resolve,
+      require('react'),
+    ) as readonly CompiledElement['make'][];
   };
 
   return {
@@ -85,7 +92,7 @@ export async function loadCompiler(
     async compiled(root) {
       const { sources, elements } = written(root);
       if (sources.length === 0) return new Map();
-      const makers = await evaluated(`[\n${sources.map((jsx) => `(at) => ${jsx}`).join(',\n')}\n]`);
+      const makers = await evaluated(`[\n${sources.map((jsx) => `(at, types) => ${jsx}`).join(',\n')}\n]`);
       return new Map(
         elements.map(({ node, places }, index) => {
           const make = makers[index];
@@ -157,16 +164,59 @@ class Writer {
   #children(shape: ChildShape, of: readonly Node[]): string {
     if (shape === 'arguments') return of.map((node) => this.#child(node)).join('');
     this.others.push(...of);
-    return `{${this.#place({ shape, of })}}`;
+    return `{${this.#at({ shape, of })}}`;
   }
 
   #child(node: Node): string {
     if (isWritable(node)) return this.element(node);
+    const component = this.#component(node);
+    if (component !== undefined) return component;
     if (node.k === 'wrap' && node.as === 'fragment' && node.key === undefined)
       return `<>${node.of.length === 0 ? '' : this.#children(node.shape, node.of)}</>`;
     if (node.k === 'text' || node.k === 'value') return `{${this.#value(node.v)}}`;
     this.others.push(node);
-    return `{${this.#place({ node })}}`;
+    return `{${this.#at({ node })}}`;
+  }
+
+  /** As `build.ts` makes it. Its children are written where they stand. */
+  #component(node: Node): string | undefined {
+    const tag = (): string => `types.of${this.#place({ node })}`;
+    switch (node.k) {
+      case 'component':
+      case 'class':
+        this.others.push(node);
+        return `<${tag()} given="prop" maybe={undefined} />`;
+      case 'throw':
+      case 'throw-promise':
+      case 'async-component':
+      case 'legacy-context':
+        this.others.push(node);
+        return `<${tag()} />`;
+      case 'provider': {
+        const type = tag();
+        return `<${type} value={${this.#value(node.v)}}>${this.#children('arguments', node.of)}</${type}>`;
+      }
+      case 'suspense': {
+        const type = tag();
+        const defer = node.defer === undefined ? '' : ` unstable_defer={${node.defer}} defer={${node.defer}}`;
+        this.others.push(...node.fallback);
+        const fallback = `fallback={${this.#at({ built: node.fallback })}}`;
+        return `<${type} ${fallback}${defer}>${this.#children('arguments', node.of)}</${type}>`;
+      }
+      case 'text':
+      case 'value':
+      case 'element':
+      case 'wrap':
+      case 'consumer':
+      case 'context-child':
+      case 'lazy':
+      case 'awaited':
+      case 'portal':
+      case 'bad-type':
+      case 'twice':
+      case 'kept':
+        return undefined;
+    }
   }
 
   #attribute([name, value]: Prop): string {
@@ -176,14 +226,18 @@ class Writer {
 
   #value(value: Value): string {
     const literal = literalOf(value);
-    if (literal === undefined) return this.#place({ value });
+    if (literal === undefined) return this.#at({ value });
     const inSource = turns[this.#literals % turns.length];
     this.#literals += 1;
-    return inSource === true ? literal : this.#place({ value });
+    return inSource === true ? literal : this.#at({ value });
   }
 
-  #place(place: Place): string {
-    return `at(${this.places.push(place) - 1})`;
+  #at(place: Place): string {
+    return `at(${this.#place(place)})`;
+  }
+
+  #place(place: Place): number {
+    return this.places.push(place) - 1;
   }
 }
 

@@ -5,7 +5,7 @@
 
 import { Transform, type Writable } from 'node:stream';
 // A type only: loading that module would load React, before NODE_ENV is set.
-import type { CHILD, PathStep } from '../../src/facts/template.ts';
+import type { CHILD, COMPONENT, PathStep } from '../../src/facts/template.ts';
 import type { TemplateOf } from './compiled.ts';
 import type { Alteration } from './libraries.ts';
 import type { Renderer } from './observe.ts';
@@ -91,6 +91,7 @@ export const mutants: Readonly<Record<string, (stock: Renderer) => Renderer>> = 
 };
 
 const child: typeof CHILD = 0;
+const component: typeof COMPONENT = 3;
 
 /** Compilers with a fault; the renderer is Sluice itself. */
 export const templateMutants: Readonly<Record<string, (template: TemplateOf) => TemplateOf>> = {
@@ -113,6 +114,20 @@ export const templateMutants: Readonly<Record<string, (template: TemplateOf) => 
       builtWith,
       pieces,
       holes.map((hole) => (hole[0] === child ? hole.with(3, alone(hole[3] as PathStep[])) : hole)),
+      build,
+    ),
+  'text behind a component forgotten': (template) => (builtWith, pieces, holes, build) =>
+    template(
+      builtWith,
+      pieces,
+      holes.map((hole) => (hole[0] === component ? hole.with(2, 0) : hole)),
+      build,
+    ),
+  'a component takes itself for an only child': (template) => (builtWith, pieces, holes, build) =>
+    template(
+      builtWith,
+      pieces,
+      holes.map((hole) => (hole[0] === component ? hole.with(3, alone(hole[3] as PathStep[])) : hole)),
       build,
     ),
   'a static attribute lost': (template) => (builtWith, pieces, holes, build) =>
