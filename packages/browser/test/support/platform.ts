@@ -4,12 +4,15 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { eventually } from '../../../../tests/support/eventually.ts';
 import {
   type Assets,
   type PageTree,
   type Pages,
   type PagesOptions,
   type ResponseOptions,
+  type TreeNode,
   createPages,
   createRegistry,
   plain,
@@ -20,6 +23,7 @@ import { preact } from '../../../render/src/adapters/preact.ts';
 import { react } from '../../../render/src/adapters/react.ts';
 import { vue } from '../../../render/src/adapters/vue.ts';
 import { readAssets } from '../../../render/src/boxes/assets.ts';
+import { settled, view } from './browser.ts';
 import type { Built } from './build.ts';
 
 export interface Route {
@@ -96,4 +100,65 @@ export async function openPlatform(
     await new Promise((resolve) => server.close(resolve));
   });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, routes, asked, files, pages };
+}
+
+const LINKS = ['/a', '/b', '/c', '/b#end', '/moved', '/file'];
+export const menu = (links = LINKS): TreeNode => ({ component: 'Menu', id: 'menu', props: { links } });
+export const living = (component: string, id: string): TreeNode => ({ component, props: { id } });
+export const tall = (text: string): TreeNode => ({
+  component: 'Card',
+  id: 'tall',
+  props: { title: text, price: 1 },
+});
+
+/** Waits until nothing of it throws. */
+export const holds = (check: () => unknown): Promise<true> =>
+  eventually(async () => {
+    await check();
+    return true as const;
+  });
+
+export interface Opened {
+  readonly page: Page;
+  readonly said: string[];
+  /** Number of documents so far. */
+  readonly loads: () => number;
+  /** Clicks on a link of the menu. */
+  readonly to: (href: string) => Promise<void>;
+}
+
+/** Opens `/a` of the platform. */
+export async function opened(t: TestContext, platform: Platform): Promise<Opened> {
+  const { page, said } = await view(t);
+  await page.addInitScript(() => {
+    addEventListener('sluice:ready', () => (window.readyAt = performance.now()));
+  });
+  let loads = 0;
+  page.on('domcontentloaded', () => (loads += 1));
+  await page.goto(`${platform.url}/a`);
+  await settled(page);
+  return {
+    page,
+    said,
+    loads: () => loads,
+    to: (href) => page.getByText(`to ${href}`, { exact: true }).click(),
+  };
+}
+
+const FRAMEWORKS = ['Living', 'preact/Living', 'vue/Living', 'plain/Living'];
+/** A page with a menu, a component of each framework and a card, all of them named after it. */
+export const everywhere = (tree: Partial<PageTree>, of: string): PageTree => ({
+  ...tree,
+  boxes: [menu(), ...FRAMEWORKS.map((name) => living(name, `${of}: ${name}`)), tall(of)],
+});
+export const alive = (page: Page): Promise<unknown> =>
+  page.evaluate(() => [...(window.living ?? [])].toSorted());
+export const livingOf = (of: string): string[] => FRAMEWORKS.map((name) => `${of}: ${name}`).toSorted();
+
+declare global {
+  // oxlint-disable-next-line no-var -- of the page
+  interface Window {
+    living?: Set<string>;
+    readyAt?: number;
+  }
 }
