@@ -157,7 +157,7 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>, names: LogFields) {
         Event::WorkerStartFailed { code, stderr_tail, .. } => {
             let entry = code.entry();
             fields.text(b",\"code\":", entry.code, FIELD_BYTES_MAX);
-            fields.text(b",\"text\":", entry.operator, APP_BYTES_MAX);
+            fields.text(b",\"text\":", entry.operator(), APP_BYTES_MAX);
             fields.text(b",\"stderr\":", end(stderr_tail), APP_BYTES_MAX);
         }
         Event::WorkerRecycled { reason, .. } => {

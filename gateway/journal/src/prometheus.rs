@@ -82,13 +82,17 @@ impl Page {
 
     /// Begins a metric; its samples follow.
     pub fn metric(&mut self, metric: &'static Metric) -> &mut Self {
-        let Metric { name, kind, help, .. } = metric;
+        let Metric { name, kind, .. } = metric;
         self.name = name;
         let (family, escaped) = match self.format {
             Exposition::Prometheus => (*name, IN_HELP),
             Exposition::OpenMetrics => (name.strip_suffix("_total").unwrap_or(name), IN_LABEL),
         };
-        self.line(format_args!("# HELP {family} {}\n# TYPE {family} {}\n", EscapedText(help, escaped), kind.as_str()));
+        self.line(format_args!(
+            "# HELP {family} {}\n# TYPE {family} {}\n",
+            EscapedText(metric.help(), escaped),
+            kind.as_str()
+        ));
         self
     }
 

@@ -10,7 +10,7 @@
 //! Any answer to a like request is proof that it kills nobody, and clears it. Where a page was answered lately and nothing
 //! tells these requests from the answered ones, they are not refused but probed: one at a time, alone in a worker.
 
-mod answered;
+mod answer_marks;
 mod entry;
 pub(crate) mod marks;
 
@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use sluice_catalog::snapshot::QuarantinedRequest;
 
-use answered::AnswerMarks;
+use answer_marks::AnswerMarks;
 use entry::Entry;
 pub(crate) use entry::Mode;
 use marks::Marks;

@@ -12,6 +12,7 @@ mod marks;
 mod on_disk;
 mod paths;
 mod purge;
+mod reasons;
 mod reply;
 mod rules;
 mod shared;
@@ -20,7 +21,6 @@ mod source;
 mod store;
 mod successor;
 mod tier;
-mod unkept;
 mod upgrade;
 
 use std::cell::{Cell, RefCell};
@@ -36,6 +36,7 @@ use disk::DiskTier;
 use flight::Flights;
 use log::Log;
 use marks::Marks;
+use reasons::StorageReasons;
 pub(crate) use shared::settings as shared_settings;
 pub use sharers::hear_other_gateways;
 use sluice_wire::front::origin::Origin;
@@ -44,7 +45,6 @@ use store::Store;
 use successor::Successor;
 pub use successor::SuccessorPurger;
 use tier::SecondTier;
-use unkept::StorageReasons;
 
 /// The page cache: stored pages, and pages that are being fetched.
 pub struct Cache {

@@ -26,7 +26,7 @@ use crate::auxiliary::{Address, Target};
 use crate::gate::{CpuReport, LongRun, RoutesGrown, RunsTold, Vitals};
 use crate::main_server::ServerReport;
 use crate::process::Process;
-use crate::process::known::{Renders, THREW_TIMEOUT, Threw};
+use crate::process::facts::{Renders, THREW_TIMEOUT, Threw};
 use crate::writer::Writer;
 use crate::{ProcessView, Supervisor, sample};
 

@@ -56,7 +56,7 @@ pub use gate::{
 };
 pub use guardian::{program as own_program, run as run_guardian};
 pub use parts::PartsPurger;
-pub use process::known::Renders;
+pub use process::facts::Renders;
 pub use process::turns::LoopDelays;
 pub use reload::{ReloadEnd, ReloadFault};
 

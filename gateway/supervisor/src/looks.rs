@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::process::Process;
-use crate::process::known::ProfileQuestion;
+use crate::process::facts::ProfileQuestion;
 use crate::sample::{self, Sample, Sleep};
 
 /// Environment variable with which tests on Linux ask the preload, as on other systems.

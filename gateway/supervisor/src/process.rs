@@ -1,7 +1,7 @@
 //! One worker's process: its state, and the signals that it gets. It must not know the supervisor.
 
 mod cpu;
-pub(crate) mod known;
+pub(crate) mod facts;
 pub(crate) mod life;
 pub(crate) mod turns;
 
@@ -23,7 +23,7 @@ use crate::priority::{self, Priority};
 use crate::writer::Writer;
 use crate::{App, ProcessView, sample};
 use cpu::CpuLately;
-use known::{Answer, Excuse, ProfileQuestion, Renders, Threw, Track, Trouble, UnreportedCpu};
+use facts::{Answer, Excuse, ProfileQuestion, Renders, Threw, Track, Trouble, UnreportedCpu};
 use tokio::time::Instant;
 use turns::Turns;
 

@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::Supervisor;
 use crate::control::ProfileRecord;
 use crate::process::Process;
-use crate::process::known::{Answer, Excuse};
+use crate::process::facts::{Answer, Excuse};
 
 /// Time that a worker may take to answer beyond its profile's own time: for a slow render, and for writing the profile.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);

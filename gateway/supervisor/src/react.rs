@@ -7,7 +7,7 @@ use sluice_journal::Level;
 
 use crate::Supervisor;
 use crate::process::Process;
-use crate::process::known::Renders;
+use crate::process::facts::Renders;
 
 /// Reasons that are counted by name; later ones count as [`OTHER`].
 const REASONS_MAX: usize = 32;

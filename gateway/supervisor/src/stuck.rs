@@ -12,7 +12,7 @@ use sluice_scheduler::Event::Examined;
 
 use crate::forensics::{self, Examination, Frame, Patience, Subject};
 use crate::process::Process;
-use crate::process::known::{Trouble, TroubleKind};
+use crate::process::facts::{Trouble, TroubleKind};
 use crate::{Supervisor, priority, sample};
 
 /// Time limits of the examination. It must end before the scheduler stops waiting for it. No single step has a lower

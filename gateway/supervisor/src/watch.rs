@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::Supervisor;
 use crate::priority::Priority;
 use crate::process::Process;
-use crate::process::known::{Look, Track, Trouble, TroubleKind};
+use crate::process::facts::{Look, Track, Trouble, TroubleKind};
 use crate::sample::{Verdict, verdict};
 
 /// Time between two checks of all workers.

@@ -18,11 +18,11 @@ pub(super) fn errors() -> String {
         table(&["Code", "Status", "Source", "Retry"], &rows)
     );
     for entry in answers {
-        let _ = write!(out, "\n### {}\n\n{}\n\nClients read: “{}”\n", entry.code, entry.operator, entry.public);
+        let _ = write!(out, "\n### {}\n\n{}\n\nClients read: “{}”\n", entry.code, entry.operator(), entry.public());
     }
     out += "\n## Errors without an answer\n\nOnly the operator sees these: at the start on the terminal and in the log, of a stream in the log.\n";
     for entry in start {
-        let _ = write!(out, "\n### {}\n\n{} {}\n", entry.code, entry.public, entry.operator);
+        let _ = write!(out, "\n### {}\n\n{} {}\n", entry.code, entry.public(), entry.operator());
     }
     out
 }
@@ -55,7 +55,7 @@ pub(super) fn metrics() -> String {
 
 fn metric_row(metric: &Metric) -> Vec<String> {
     let labels: Vec<String> = metric.labels.iter().map(|label| format!("`{label}`")).collect();
-    vec![format!("`{}`", metric.name), metric.kind.as_str().to_owned(), labels.join(", "), metric.help.to_owned()]
+    vec![format!("`{}`", metric.name), metric.kind.as_str().to_owned(), labels.join(", "), metric.help().to_owned()]
 }
 
 pub(super) fn log() -> String {

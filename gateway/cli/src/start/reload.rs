@@ -4,7 +4,7 @@
 //! How workers are replaced is the scheduler's business and their processes the supervisor's. One task owns all that is
 //! known of reloads, so that what is asked and what happens come to it in one order.
 
-mod asked;
+mod queue;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -29,8 +29,8 @@ use super::service;
 use super::sources::Sources;
 use super::{bound_connections, head_bytes_max, raise_descriptor_limit, worker_count};
 use crate::{files, settings};
-use asked::Request;
-pub use asked::{ReloadQueue, Reloads, channel};
+use queue::Request;
+pub use queue::{ReloadQueue, Reloads, channel};
 
 /// Interval of looks at the progress of a reload.
 const LOOK_EVERY: Duration = Duration::from_millis(50);

@@ -232,12 +232,12 @@ pub fn did_not_start(gateway: &Gateway) -> Failure {
     };
     let entry = code.entry();
     if code == Code::AppNotStarted {
-        return Failure::new(Exit::AppDidNotStart, format!("{code}: {stderr}. {}", entry.operator));
+        return Failure::new(Exit::AppDidNotStart, format!("{code}: {stderr}. {}", entry.operator()));
     }
     let said = if stderr.is_empty() {
         "It wrote nothing to stderr.".to_owned()
     } else {
         format!("It wrote to stderr:\n\n{stderr}\n")
     };
-    Failure::new(Exit::AppDidNotStart, format!("{code}: {} {said}", entry.operator))
+    Failure::new(Exit::AppDidNotStart, format!("{code}: {} {said}", entry.operator()))
 }

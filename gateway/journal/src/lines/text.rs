@@ -76,7 +76,7 @@ pub(super) fn say(words: &mut Words<'_>, event: &Event<'_>) {
         }
         Event::WorkerStartFailed { code, stderr_tail, .. } => {
             let entry = code.entry();
-            words.put("did not start. ").put(entry.code).put(": ").put(entry.operator);
+            words.put("did not start. ").put(entry.code).put(": ").put(entry.operator());
             let tail = end(stderr_tail).trim_end_matches('\n');
             if !tail.is_empty() {
                 words.put("\nThe end of its stderr:\n");

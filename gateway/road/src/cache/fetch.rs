@@ -13,9 +13,9 @@ use sluice_tier::Position;
 
 use super::flight::{Flight, READ_BYTES, SharedAnswer, State};
 use super::log::Tags;
+use super::reasons::Why;
 use super::reply;
 use super::store::Object;
-use super::unkept::Why;
 use crate::answers::{Response, ResponseBody};
 use crate::own::Own;
 use crate::request::passage::Request;

@@ -18,7 +18,7 @@ use crate::forensics::{Inspector, InspectorLine, inspector_line};
 use crate::output::read_records;
 use crate::priority::Priority;
 use crate::process::Process;
-use crate::process::known::{THREW_TIMEOUT, Threw, TroubleKind};
+use crate::process::facts::{THREW_TIMEOUT, Threw, TroubleKind};
 use crate::{App, Crash, InflightRequest, Start, Supervisor, pipe, priority, probe};
 
 /// Longest wait for the last lines of a dead process; a grandchild may keep the pipe open forever.

@@ -48,7 +48,7 @@ pub(crate) struct Words<'a> {
 impl<'a> Words<'a> {
     pub(crate) fn of(refusal: &'a Refusal, request_id: &'a str) -> Self {
         let entry = refusal.code.entry();
-        Words { status: entry.status, code: entry.code, public: entry.public, detail: refusal.detail, request_id }
+        Words { status: entry.status, code: entry.code, public: entry.public(), detail: refusal.detail, request_id }
     }
 
     pub(crate) fn reason(&self) -> &'static str {

@@ -6,7 +6,7 @@ use sluice_cache::{
 use sluice_message::{Method, RequestHead, starts_with};
 
 use crate::answers::{Response, ResponseBody};
-use crate::cache::unkept::Why;
+use crate::cache::reasons::Why;
 use crate::request::passage::Request;
 use crate::road::Road;
 use sluice_wire::respond::answer::Answer;

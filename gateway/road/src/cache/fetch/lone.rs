@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::Fetch;
 use crate::answers::Response;
 use crate::cache::flight::State;
-use crate::cache::unkept::Why;
+use crate::cache::reasons::Why;
 use crate::request::passage::Request;
 
 /// Longest time for which requests are not gathered after an error that a request may be to blame for. Any client could send such a request
