@@ -20,9 +20,7 @@ import { PageTags } from './answers/page-tags.js';
 import { Purges } from './answers/purges.js';
 import { purgeKey, registryKey } from './requests/registry.js';
 import { offerRenderHost } from './host/render-host.js';
-import { catchRouters } from './routes/route-catch.js';
-import { importRouters } from './routes/route-imports.js';
-import { RouteTables } from './routes/route-tables.js';
+import { Routers } from './routes/routers.js';
 
 const settings = readSettings(process.env);
 // Loaded a second time, from another path for example, it leaves everything to the first.
@@ -37,9 +35,8 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   tellOwnCalls(control, settings.portPublic);
   const pageTags = settings.keepsPages ? new PageTags(purgePages) : undefined;
   const listenToEarly = takeEarlyCalls();
-  const tables = new RouteTables();
-  const catcher = catchRouters(tables);
-  const decide = catchListen(settings, control, hooks, tables, pageTags);
+  const routers = new Routers();
+  const decide = catchListen(settings, control, hooks, routers, pageTags);
   // An app that says so has opened all its servers.
   if (isMainThread) {
     const takeLoaded = settings.loadedPath === undefined ? undefined : reportLoaded(settings.loadedPath);
@@ -48,5 +45,5 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   }
   if (settings.rendersFast) catchReactDOM((why) => control.send({ type: 'react-off', why }));
   listenToEarly();
-  await importRouters(process.argv[1], catcher);
+  await routers.watch(process.argv[1]);
 }

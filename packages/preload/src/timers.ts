@@ -1,11 +1,11 @@
 /** Timers and the clock of the preload, taken before the app can replace them, by fake timers for example. */
-import { now_ms } from '#host/time.js';
+import { now_ms } from '#host/cpu-clock.js';
 
 export const later = setTimeout;
 export const every = setInterval;
 export const noLater = clearTimeout;
 export const nextTurn = setImmediate;
-export { active_us, now_ms } from '#host/time.js';
+export { active_us, now_ms } from '#host/cpu-clock.js';
 
 const start_us = Number(process.hrtime.bigint() / 1000n) - now_ms() * 1000;
 

@@ -8,8 +8,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
-import { pathOf } from '#host/page-purges.js';
-import { type Gatherer, offerTagStorage, within } from '#host/tags.js';
+import { type Gatherer, offerTagStorage, pathOf, within } from '#host/caches.js';
 import type { Pages } from '../api.js';
 
 /** Name of the field and the trailer. The gateway removes it. */

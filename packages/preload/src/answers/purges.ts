@@ -5,7 +5,7 @@
  * A purge by URL or prefix is one by a tag, too, for the HTML that workers keep. The pages go at once, and once more when no worker uses old
  * HTML for them any more.
  */
-import { pageTag } from '#host/page-purges.js';
+import { pageTag } from '#host/caches.js';
 import type { Pages } from '../api.js';
 import type { Control } from '../control/control.js';
 import type { PurgeTarget } from '../control/messages.js';

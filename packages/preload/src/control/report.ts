@@ -12,7 +12,7 @@ import { idOf } from '../requests/peer.js';
 import { type Cost, cpuUs, OwnCpu, UNMEASURED } from '../cpu/own-cpu.js';
 import { ReactRenders } from '../host/react-renders.js';
 import { handled_us } from '../cpu/handler-clock.js';
-import { RouteTables } from '../routes/route-tables.js';
+import { Routers } from '../routes/routers.js';
 import { Routes } from '../routes/routes.js';
 import { named, type RunOwner } from '../cpu/run-watch.js';
 
@@ -40,7 +40,7 @@ export class Report {
   readonly #control: Control;
   readonly #cpu: OwnCpu;
   readonly #routes = new Routes();
-  readonly #tables: RouteTables;
+  readonly #routers: Routers;
   #batch: RequestEnd[] = [];
   /** Ended requests of light classes of which nothing else is told. */
   #ended: number[] = [];
@@ -57,9 +57,9 @@ export class Report {
   #streamed = 0;
   overlaps_total = 0;
 
-  constructor(control: Control, rendersFast: boolean, cpu = new OwnCpu(), tables = new RouteTables()) {
+  constructor(control: Control, rendersFast: boolean, cpu = new OwnCpu(), routers = new Routers()) {
     this.#control = control;
-    this.#tables = tables;
+    this.#routers = routers;
     this.#cpu = cpu;
     this.#renders = new ReactRenders(rendersFast);
   }
@@ -176,7 +176,7 @@ export class Report {
   #beat(): void {
     if (this.#beats_total % BEATS_PER_RUNS === 0 && this.#beats_total > 0) this.#tellRuns();
     // Apps register routes after `listen()` as well.
-    const grown = this.#beats_total === 0 ? undefined : this.#tables.news();
+    const grown = this.#beats_total === 0 ? undefined : this.#routers.news();
     if (grown !== undefined) this.#control.send({ type: 'routes-grown', ...grown });
     this.#beats_total += 1;
     this.flush();

@@ -42,7 +42,7 @@ import { Prefaces } from './preface.js';
 import { offerProfiles } from '../profiles/profiles.js';
 import { Report } from '../control/report.js';
 import { Requests } from '../requests/requests.js';
-import type { RouteTables } from '../routes/route-tables.js';
+import type { Routers } from '../routes/routers.js';
 import { Tails } from '../profiles/tail.js';
 import { later } from '../timers.js';
 import { tellThrown } from '../control/thrown.js';
@@ -60,14 +60,14 @@ export function catchListen(
   settings: Settings,
   control: Control,
   hooks: Hooks,
-  tables: RouteTables,
+  routers: Routers,
   pageTags?: PageTags,
 ): () => void {
   const listen = Server.prototype.listen as Listen;
-  const roles = new Roles(settings, control, hooks, tables, listen, pageTags);
+  const roles = new Roles(settings, control, hooks, routers, listen, pageTags);
   Object.assign(Server.prototype, {
     listen(this: Server, ...parts: unknown[]): Server {
-      tables.serves(this);
+      routers.serves(this);
       const call = this.listening ? undefined : readListenCall(parts);
       if (call === undefined || !roles.place(this, call)) return Reflect.apply(listen, this, parts);
       return this;
@@ -87,7 +87,7 @@ class Roles {
   readonly #settings: Settings;
   readonly #control: Control;
   readonly #hooks: Hooks;
-  readonly #tables: RouteTables;
+  readonly #routers: Routers;
   readonly #listen: Listen;
   readonly #pageTags: PageTags | undefined;
   #requests: Requests | undefined;
@@ -103,14 +103,14 @@ class Roles {
     settings: Settings,
     control: Control,
     hooks: Hooks,
-    tables: RouteTables,
+    routers: Routers,
     listen: Listen,
     pageTags?: PageTags,
   ) {
     this.#settings = settings;
     this.#control = control;
     this.#hooks = hooks;
-    this.#tables = tables;
+    this.#routers = routers;
     this.#listen = listen;
     this.#pageTags = pageTags;
     this.#candidates = new Candidates(settings.mainWait_ms, (waited_ms) => this.decide(waited_ms));
@@ -167,13 +167,13 @@ class Roles {
     if (this.#requests !== undefined) return true;
     if (!claimRole(this.#settings.socketPath)) return false;
     const cpu = new OwnCpu(this.#settings.measuresShared);
-    const report = new Report(this.#control, this.#settings.rendersFast, cpu, this.#tables);
+    const report = new Report(this.#control, this.#settings.rendersFast, cpu, this.#routers);
     const handed = new Handed();
     const tails = new Tails(this.#control, this.#settings.socketPath);
     this.#requests = new Requests(this.#settings, report, this.#hooks, cpu, handed, tails, this.#pageTags);
     const requests = this.#requests;
     offerLooks(this.#control, () => requests.moves);
-    offerProfiles(this.#control, requests, this.#tables, () => cpu.watch.serveOperator());
+    offerProfiles(this.#control, requests, this.#routers, () => cpu.watch.serveOperator());
     offerBreathing(this.#control, requests, cpu, this.#settings.socketPath);
     const responses = http().ServerResponse.prototype;
     watchEventStreams(responses);

@@ -2,7 +2,7 @@
 import type { Control } from '../control/control.js';
 import type { FromGateway, ProfileRecord } from '../control/messages.js';
 import type { Requests } from '../requests/requests.js';
-import type { RouteTables } from '../routes/route-tables.js';
+import type { Routers } from '../routes/routers.js';
 
 /** Wish of the gateway. */
 type Wish = Extract<FromGateway, { readonly type: 'profile' | 'heap' | 'routes' }>;
@@ -11,7 +11,7 @@ type Wish = Extract<FromGateway, { readonly type: 'profile' | 'heap' | 'routes' 
 export function offerProfiles(
   control: Control,
   requests: Requests,
-  tables: RouteTables,
+  routers: Routers,
   standsStill: () => void,
 ): void {
   let current: AbortController | undefined;
@@ -27,7 +27,7 @@ export function offerProfiles(
       return;
     }
     const own = (current = new AbortController());
-    void take(said, requests, tables, standsStill, own.signal)
+    void take(said, requests, routers, standsStill, own.signal)
       .then(
         (taken) => control.send({ type: 'profiled', number, taken }),
         (error: unknown) =>
@@ -46,13 +46,15 @@ export function offerProfiles(
 async function take(
   wish: Wish,
   requests: Requests,
-  tables: RouteTables,
+  routers: Routers,
   standsStill: () => void,
   signal: AbortSignal,
 ): Promise<ProfileRecord> {
   if (wish.type === 'routes') {
+    // Before the rest is imported, during which the app may load a router.
+    routers.load();
     const { reportRoutes } = await import('../routes/route-report.js');
-    return reportRoutes(tables, wish.file, signal);
+    return reportRoutes(routers, wish.file, signal);
   }
   if (wish.type === 'profile') {
     const { takeProfile } = await import('./profile.js');

@@ -3,9 +3,7 @@
  * registered; Fastify says it itself. Of requests, only the begin of a route's handler in Express goes through here. A router
  * keeps its methods' names, lengths, results and errors.
  */
-import diagnostics from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
-import { afterRequire } from '../host/after-require.js';
 import { handlerBegins } from '../cpu/handler-clock.js';
 import type { Framework, Kind, RouteTables } from './route-tables.js';
 
@@ -43,31 +41,25 @@ const EXPRESS_APP = /[\\/]express[^\\/]*[\\/]lib[\\/]application\.js$/;
 const KOA_ROUTER = /[\\/](?:koa-)?router[\\/](?:lib[\\/]router|dist[\\/]index)\.js$/;
 const HONO_ROUTER = /[\\/]hono[\\/]dist[\\/]cjs[\\/]router[\\/][a-z-]+[\\/]router\.js$/;
 
-/** Catches routers from now on, until the process ends. */
-export function catchRouters(tables: RouteTables): Catcher {
-  const catcher = new Catcher(tables);
-  afterRequire((module, filename) => {
-    try {
-      const exports: unknown = module.exports;
-      if (EXPRESS_ROUTER.test(filename)) catcher.express(exports);
-      else if (EXPRESS_ROUTE.test(filename)) catcher.expressRoute(exports);
-      else if (EXPRESS_APP.test(filename)) catcher.expressApp(exports);
-      if (KOA_ROUTER.test(filename)) catcher.koa(exports);
-      else if (HONO_ROUTER.test(filename)) catcher.hono(exports);
-    } catch {
-      // Something else by the same name, which stays as it is.
-    }
-  });
-  diagnostics.subscribe('fastify.initialization', (message) => catcher.fastify(message));
-  return catcher;
-}
-
 export class Catcher {
   readonly #tables: RouteTables;
   readonly #wrapped = new WeakSet<object>();
 
   constructor(tables: RouteTables) {
     this.#tables = tables;
+  }
+
+  /** A file of CommonJS was loaded that has a router by its name. */
+  module(filename: string, exports: unknown): void {
+    try {
+      if (EXPRESS_ROUTER.test(filename)) this.express(exports);
+      else if (EXPRESS_ROUTE.test(filename)) this.expressRoute(exports);
+      else if (EXPRESS_APP.test(filename)) this.expressApp(exports);
+      if (KOA_ROUTER.test(filename)) this.koa(exports);
+      else if (HONO_ROUTER.test(filename)) this.hono(exports);
+    } catch {
+      // Something else by the same name, which stays as it is.
+    }
   }
 
   /** Express 4 keeps the methods on the router function that it exports, `router` of Express 5 on its prototype. */

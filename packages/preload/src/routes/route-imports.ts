@@ -37,14 +37,14 @@ const packages: readonly {
  * Imports the routers, and resolves when all of them are there. Failures are ignored: the app's own import says better
  * what is wrong.
  */
-export async function importRouters(entry: string | undefined, catcher: Catcher): Promise<void> {
+export async function importRouters(entry: string | undefined, catcher: () => Catcher): Promise<void> {
   for (const { name, files, take } of packages) {
     const folder = entry === undefined ? undefined : packageOf(entry, name);
     for (const file of folder === undefined ? [] : files) {
       const path = join(String(folder), file);
       if (!existsSync(path)) continue;
       try {
-        take(catcher, await import(pathToFileURL(path).href));
+        take(catcher(), await import(pathToFileURL(path).href));
       } catch {
         // As above.
       }

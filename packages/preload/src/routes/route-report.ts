@@ -10,6 +10,7 @@ import { cpuUs } from '../cpu/own-cpu.js';
 import { type Pause, pauses } from '../profiles/pauses.js';
 import { type Entry, type Listed, listTables } from './route-list.js';
 import { placesOf, searchRouters } from './route-search.js';
+import type { Routers } from './routers.js';
 import type { RouteTables } from './route-tables.js';
 import { endsRequests, type Handler, judge, meet } from './route-walk.js';
 import { now_ms } from '../timers.js';
@@ -83,12 +84,12 @@ export interface RoutesReport {
 
 /** Rejects when `signal` says so, and where the file cannot be written. */
 export async function reportRoutes(
-  tables: RouteTables,
+  routers: Routers,
   file: string,
   signal: AbortSignal,
 ): Promise<ProfileRecord> {
   const [began_ms, usedBefore_us] = [now_ms(), cpuUs()];
-  writeWhole(file, JSON.stringify(await report(tables, signal)));
+  writeWhole(file, JSON.stringify(await report(routers.load().tables, signal, routers.listeners())));
   return {
     duration_ms: now_ms() - began_ms,
     used_ms: (cpuUs() - usedBefore_us) / 1000,
@@ -97,10 +98,15 @@ export async function reportRoutes(
   };
 }
 
-export async function report(tables: RouteTables, signal: AbortSignal): Promise<RoutesReport> {
+/** `listeners`: what the app does with requests, which is searched where no router was seen. */
+export async function report(
+  tables: RouteTables,
+  signal: AbortSignal,
+  listeners: readonly object[] = [],
+): Promise<RoutesReport> {
   const pause = pauses(signal);
   if (tables.tables().length === 0) {
-    for (const { framework, router, entries } of await searchRouters(tables.listeners(), pause))
+    for (const { framework, router, entries } of await searchRouters(listeners, pause))
       tables.take(framework, router, entries);
   }
   const { listed, left_off } = listTables(tables);

@@ -2,7 +2,6 @@
  * The routers of this process, and where each of their entries was registered. Told of registrations alone, so that a request
  * pays nothing; the tables themselves stay with their routers and are read when somebody asks. It must not know any router.
  */
-import type { Server } from 'node:net';
 import { callSite, type CallSite, written } from './call-site.js';
 
 /** Routers that are remembered. An app may make one for each request, so that those that are gone make room. */
@@ -11,8 +10,6 @@ const TABLES_MAX = 1000;
 const NOTES_MAX = 10_000;
 /** Routers without room between two looks for those that are gone. */
 const LOOK_EVERY = 100;
-/** Servers whose listeners are remembered. */
-const SERVERS_MAX = 10;
 /** Places that entries were added at while the worker served; further ones count together. */
 const PLACES_MAX = 200;
 /** Places that are told to the gateway. */
@@ -63,7 +60,6 @@ export interface Growth {
 
 export class RouteTables {
   readonly #tables = new Set<Table>();
-  readonly #servers = new Set<WeakRef<Server>>();
   /** Entries by their routers, which go with them: handlers know the apps that they are in. */
   readonly #entries = new WeakMap<object, object[]>();
   readonly #byRouter = new WeakMap<object, Table>();
@@ -148,16 +144,6 @@ export class RouteTables {
     const entries = this.#entries.get(router);
     if (entries === undefined) this.#entries.set(router, [entry]);
     else entries.push(entry);
-  }
-
-  /** A server of the app listens. */
-  serves(server: Server): void {
-    if (this.#servers.size < SERVERS_MAX) this.#servers.add(new WeakRef(server));
-  }
-
-  /** Returns what the app does with requests. */
-  listeners(): object[] {
-    return [...this.#servers].flatMap((server) => server.deref()?.listeners('request') ?? []);
   }
 
   noteOf(entry: object): Note | undefined {

@@ -3,7 +3,7 @@
  * lie unread in its socket. So the event loop reads its sockets once more before anything is called late.
  */
 
-import { now_us } from '#host/time.js';
+import { now_us } from '#host/cpu-clock.js';
 
 /** Turns of the event loop after the timer: one reads the sockets, one runs what they have set off. */
 const TURNS = 2;

@@ -3,8 +3,7 @@
  * used since it was last looked at goes first. A purge by tag drops entries, one by URL or prefix outdates them for the pages that it
  * means. It must not know components: keys and times are its callers'.
  */
-import { PagePurges } from '#host/page-purges.js';
-import { currentPaths } from '#host/tags.js';
+import { currentPaths, PagePurges } from '#host/caches.js';
 
 /** Memory of one entry beside its texts, in bytes: a rough upper bound. */
 const ENTRY_BYTES = 256;

@@ -5,8 +5,7 @@
  */
 import { AsyncResource } from 'node:async_hooks';
 import { reachedByPurges } from '#host/caches.js';
-import { CpuClock } from '#host/cpu-clock.js';
-import { now_us } from '#host/time.js';
+import { CpuClock, now_us } from '#host/cpu-clock.js';
 import type { Abortable } from '../abort.js';
 import { soonestDue_us } from './deadline.js';
 import { HtmlCache } from './html-cache.js';

@@ -1,7 +1,7 @@
 /**
  * Tags of the HTML that is made go to what gathers them around it; HTML from the cache has them too. It must not know what a purge is.
  */
-import { tagStorage, within } from '#host/tags.js';
+import { tagStorage, within } from '#host/caches.js';
 
 /** Calls `run`, and adds the tags of all that is made in it to `tags`, also later on its behalf. Those around it get them as well. */
 export function gatherTags<Result>(tags: Set<string>, run: () => Result): Result {

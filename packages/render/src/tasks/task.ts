@@ -3,7 +3,7 @@
  * know when its turn comes.
  */
 import { AsyncResource } from 'node:async_hooks';
-import { now_us } from '#host/time.js';
+import { now_us } from '#host/cpu-clock.js';
 import type { Component } from '../component.js';
 import { Abort } from '../abort.js';
 import { startDeadline, type Deadline } from './deadline.js';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { test } from 'node:test';
-import { pageTag } from '#host/page-purges.js';
+import { pageTag } from '#host/caches.js';
 import { purgeParts } from '../../../preload/src/host/component-cache.js';
 import type { Settings } from '../../src/component.js';
 import { gatherTags } from '../../src/tasks/tags.js';

@@ -1,7 +1,7 @@
 // Which pages a purge by URL or prefix means, for caches of their parts: never fewer than the gateway drops.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PagePurges, pageTag, pathOf } from '../src/page-purges.js';
+import { PagePurges, pageTag, pathOf } from '../src/caches.js';
 
 /** Whether a purge means the page that a client asks for by this URL. */
 function isMeant(purge: { url?: string; prefix?: string }, url: string): boolean {
