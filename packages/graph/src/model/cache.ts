@@ -341,7 +341,8 @@ export class Cache {
   drop(writer: Writer): void {
     for (const node of writer.fresh.splice(0)) {
       this.fresh.delete(node);
-      if (node.isLive && node.setBy === writer.id) this.remove(node, true);
+      // Expired values leave unheard: a listener that asks again would ask without end.
+      if (node.isLive && node.setBy === writer.id) this.remove(node, this.isExpired(node));
     }
   }
 

@@ -91,40 +91,44 @@ export class Read {
     json: Json,
     isNew: boolean,
   ): unknown {
-    let kid = child;
-    if (kid.kind === ATOM && kid.expires === NEVER && !this.#isBoxed) {
-      this.#cache.touch(kid);
-      if (kid.value !== undefined) this.hasValue = true;
-      return kid.value;
+    // The usual cases are taken here, in few words, so that V8 inlines them.
+    if (child.kind === ATOM && child.expires === NEVER && !this.#isBoxed) {
+      this.#cache.touch(child);
+      if (child.value !== undefined) this.hasValue = true;
+      return child.value;
     }
     this.#keys[depth] = key;
-    const isLast = depth === path.length - 1;
-    if (kid.kind !== BRANCH) {
-      if (kid.expires !== NEVER && this.#cache.isExpired(kid)) {
-        (this.#expired ??= []).push(kid);
-        this.#miss(kid.parent as Node, [key], path, depth);
-        return undefined;
-      }
-      this.#cache.touch(kid);
-      if (kid.kind === REF && !isLast) {
-        // The usual case is taken here, without a call.
-        const near = kid.target;
-        const target = near?.kind === BRANCH ? near : this.#cache.follow(kid);
-        if (target === undefined) {
-          const { node: deepest, rest } = this.#cache.lost;
-          this.#miss(deepest, rest, path, depth);
-          return undefined;
-        }
-        kid = target;
-      }
+    let kid: Node | undefined = child;
+    if (child.kind !== BRANCH) {
+      const near = child.target;
+      if (near?.kind === BRANCH && child.expires === NEVER && depth < path.length - 1) {
+        this.#cache.touch(child);
+        kid = near;
+      } else kid = this.#find(child, path, depth, key);
+      if (kid === undefined) return undefined;
       if (kid.kind !== BRANCH) return this.#valueOf(kid, depth, key, json);
     }
-    if (isLast || (path[depth + 1] === null && depth + 2 === path.length)) return undefined;
+    if (depth === path.length - 1) return undefined;
+    if (path[depth + 1] === null && depth + 2 === path.length) return undefined;
     const old = isNew ? undefined : (json[key] as Json | undefined);
     const isOld = old !== undefined && nodeOf(old) !== undefined;
     const inner = isOld ? old : jsonOf(kid);
     this.#walk(kid, path, depth + 1, inner, !isOld);
     return inner;
+  }
+
+  /** The leaf, or where it leads if it is a reference before the end of the path. Undefined if that is missing. */
+  #find(leaf: Node, path: PathSet, depth: number, key: string | number): Node | undefined {
+    if (this.#cache.isExpired(leaf)) {
+      (this.#expired ??= []).push(leaf);
+      this.#miss(leaf.parent as Node, [key], path, depth);
+      return undefined;
+    }
+    this.#cache.touch(leaf);
+    if (leaf.kind !== REF || depth === path.length - 1) return leaf;
+    const target = this.#cache.follow(leaf);
+    if (target === undefined) this.#miss(this.#cache.lost.node, this.#cache.lost.rest, path, depth);
+    return target;
   }
 
   #valueOf(node: Node, depth: number, key: string | number, json: Json): unknown {

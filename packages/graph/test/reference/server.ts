@@ -38,10 +38,10 @@ export class Server {
       const value = this.#values.get(JSON.stringify(pos));
       if (value === undefined) {
         if (this.#hasBranch(pos)) continue;
-        nest(graph, keys, { $type: 'atom' });
+        place(graph, keys, { $type: 'atom' });
         return;
       }
-      nest(graph, pos, value.wire === undefined ? { $type: 'atom' } : value.wire);
+      place(graph, pos, value.wire === undefined ? { $type: 'atom' } : value.wire);
       const { $type, value: target } = (value.wire ?? {}) as { $type?: string; value?: Key[] };
       const follows = depth < path.length - 1;
       if ($type === 'ref' && follows && hops > 0) {
@@ -51,4 +51,15 @@ export class Server {
       return;
     }
   }
+}
+
+/** Puts a value into a graph, unless a value stands above it: values are shared with caches, and never written into. */
+function place(graph: object, pos: readonly Key[], value: unknown): void {
+  let at: unknown = graph;
+  for (const key of pos.slice(0, -1).map(String)) {
+    if (!Object.hasOwn(at as object, key)) break;
+    at = (at as Record<string, unknown>)[key];
+    if (isWire(at)) return;
+  }
+  nest(graph, pos, value);
 }
