@@ -14,7 +14,7 @@ import { type Box, type Site, openSite } from './support/site.ts';
 const options = { skip: noBrowser };
 let site: Site;
 before(async () => {
-  site = await openSite(await build({ reactRuntime: 'preact' }));
+  site = await openSite(await build({ reactRuntime: 'preact', groupKb: 0 }));
 });
 after(async () => {
   await site.close();

@@ -115,7 +115,7 @@ async function open(t: TestContext, url: string): Promise<{ page: Page; said: st
   const context = await (await browser).newContext();
   t.after(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   const said: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' && !message.text().includes('status of 5')) said.push(message.text());
