@@ -239,6 +239,12 @@ bench-cache: build
 bench-render: build
 	$(TSX) bench/render.ts $(ARGS)
 
+## bench-graph: the model of a graph against Falcor, its router against falcor-router and graphql-js with DataLoader; ARGS=--quick for a short one
+.PHONY: bench-graph
+bench-graph: packages
+	$(TSX) bench/graph.ts $(ARGS)
+	$(TSX) bench/graph-router.ts $(ARGS)
+
 ## bench-react: renders of React pages, against react-dom and other libraries; ARGS="--only listing,libraries" for some
 .PHONY: bench-react
 bench-react: packages

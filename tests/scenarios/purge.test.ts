@@ -112,6 +112,22 @@ void test('a purge by URL or prefix from the app reaches the HTML of components 
   }
 });
 
+void test('sluice cache purge by URL or prefix reaches the HTML of components in all workers', async (t) => {
+  const shop_ = await shop(t, { workers: 2 });
+  for (const [flags, tag] of [
+    [['--url', `${shop_.sluice.url}/boxes/1?tag=c1`], 'c1'],
+    [['--prefix', '/boxes/'], 'c2'],
+  ] as const) {
+    shop_.set('old');
+    for (let at = 0; at < 8; at += 1)
+      assert.match((await get(shop_, `/boxes/list?tag=${tag}&at=${at}`)).body, new RegExp(`${tag}=old`));
+    shop_.set('new');
+    assert.equal((await shop_.sluice.cli(['cache', 'purge', ...flags])).code, 0);
+    for (let at = 0; at < 12; at += 1)
+      assert.match((await get(shop_, `/boxes/1?tag=${tag}&at=${at}`)).body, new RegExp(`${tag}=new`));
+  }
+});
+
 void test('parts that are rendered after the head give the page their tags as well', async (t) => {
   const shop_ = await shop(t, { env: { LAZY: '1' }, config: 'react = "fast"\n' });
   for (const target of ['/streamed?tag=late%20one&ms=100', '/collected?tag=c1', '/part?tag=a,b*%C3%A4']) {

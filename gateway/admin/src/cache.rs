@@ -6,6 +6,7 @@ use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::json;
 use sluice_catalog::snapshot::Purge;
+use tokio::sync::oneshot;
 
 use crate::Operator;
 use crate::actions::{Done, done, failed, parsed};
@@ -66,13 +67,40 @@ pub(crate) async fn purge(body: &Bytes, operator: &dyn Operator) -> Done {
     if !operator.cache(None).0.enabled {
         return failed(StatusCode::CONFLICT, OFF);
     }
+    done(StatusCode::OK, &json!({ "purged": purge_whole(&pages, is_soft, operator).await }))
+}
+
+/// Purges these pages and, for those named by URL or prefix, the parts that workers cache for them. Returns the number of variants of pages.
+pub(crate) async fn purge_whole(pages: &[Purge], is_soft: bool, operator: &dyn Operator) -> u64 {
     // All of them first, so that each is in force before any is waited for.
     let purges: Vec<_> = pages.iter().map(|pages| operator.purge(pages, is_soft)).collect();
+    let parts: Vec<_> = pages.iter().filter_map(parts_of).map(|parts| operator.purge(&parts, is_soft)).collect();
+    let has_parts = !parts.is_empty();
+    let purged = sum(purges).await;
+    sum(parts).await;
+    if !has_parts {
+        return purged;
+    }
+    // A page that was rendered meanwhile may have a part that was not purged yet.
+    let again = sum(pages.iter().map(|pages| operator.purge(pages, is_soft)).collect()).await;
+    if is_soft { purged.max(again) } else { purged + again }
+}
+
+async fn sum(purges: Vec<oneshot::Receiver<u64>>) -> u64 {
     let mut purged = 0;
     for count in purges {
         purged += count.await.unwrap_or_default();
     }
-    done(StatusCode::OK, &json!({ "purged": purged }))
+    purged
+}
+
+/// Purge of the parts of these pages that workers cache. They know pages by tags of their own: `pageTag` of `packages/host`.
+fn parts_of(pages: &Purge) -> Option<Purge> {
+    match pages {
+        Purge::Url(url) => Some(Purge::Tag(format!("sluice:url:{url}"))),
+        Purge::Prefix(prefix) => Some(Purge::Tag(format!("sluice:prefix:{prefix}"))),
+        Purge::Tag(_) | Purge::All => None,
+    }
 }
 
 /// Shows the stored variants of the page that the query names.

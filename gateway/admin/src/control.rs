@@ -22,6 +22,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use crate::cache::purge_whole;
 use crate::protocol::{LogGap, LogLine, LogLive, ProgressLine, REQUEST_BYTES_MAX, Reply, Request};
 use crate::{Operator, Progress, Upgrade};
 
@@ -149,7 +150,7 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
                 Reply { cache: Some(cache), kept: url.map(|_| kept), unkept, ..Reply::done() }
             }
             Request::Purge { pages, soft } => {
-                let purged = operator.purge(&pages, soft).await.unwrap_or_default();
+                let purged = purge_whole(&[pages], soft, &*operator).await;
                 Reply { purged: Some(purged), ..Reply::done() }
             }
             Request::Profile(wish) => {

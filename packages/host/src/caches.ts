@@ -85,10 +85,10 @@ const PATHS_MAX = 1000;
 /** A page is compared with each. */
 const PREFIXES_MAX = 100;
 
-/** Returns the tag for caches of a purge by URL or prefix; undefined for another purge. */
+/** Returns the tag for caches of a purge by URL or prefix, as the gateway's admin address makes it, too; undefined for another purge. */
 export function pageTag({ url, prefix }: { url?: string; prefix?: string }): string | undefined {
-  if (url !== undefined) return pathOf(url) === undefined ? `${PREFIX_TAG}/` : `${URL_TAG}${pathOf(url)}`;
-  return prefix === undefined ? undefined : `${PREFIX_TAG}${prefixOf(prefix)}`;
+  if (url !== undefined) return URL_TAG + url;
+  return prefix === undefined ? undefined : PREFIX_TAG + prefix;
 }
 
 /** Returns the path of a URL or target, decoded; undefined where its codes are of no text. */
@@ -121,8 +121,11 @@ export class PagePurges {
 
   /** False where there is no room: all are forgotten then, and what is cached must go. */
   add(tag: string, number: number): boolean {
-    if (tag.startsWith(URL_TAG)) this.#paths.set(tag.slice(URL_TAG.length), number);
-    else this.#prefixes.set(tag.slice(PREFIX_TAG.length), number);
+    const isUrl = tag.startsWith(URL_TAG);
+    const path = isUrl ? pathOf(tag.slice(URL_TAG.length)) : undefined;
+    if (path !== undefined) this.#paths.set(path, number);
+    // A URL whose codes are of no text may mean any page.
+    else this.#prefixes.set(isUrl ? '/' : prefixOf(tag.slice(PREFIX_TAG.length)), number);
     this.latest = number;
     if (this.#paths.size <= PATHS_MAX && this.#prefixes.size <= PREFIXES_MAX) return true;
     this.clear();

@@ -90,7 +90,7 @@ test('no more wait than can be borne, and a gateway that takes nothing is asked 
 test('a purge by URL or prefix is one by a tag for what workers keep, and the pages go before it and after it', async () => {
   const { control, purge } = opened();
   for (const [pages, tag, count] of [
-    [{ url: 'https://shop.example/a?b=1' }, 'sluice:url:/a', 3],
+    [{ url: 'https://shop.example/a?b=1' }, 'sluice:url:https://shop.example/a?b=1', 3],
     [{ prefix: '/blog/', soft: true }, 'sluice:prefix:/blog/', 2],
   ] as const) {
     const before = control.sent.length;
