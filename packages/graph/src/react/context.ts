@@ -24,9 +24,6 @@ export function GraphProvider({ model, children }: GraphProviderProps): ReactEle
  */
 export function useModel(): Model {
   const model = useContext(ModelContext) ?? currentPage()?.model;
-  if (model === undefined)
-    throw new Error(
-      'No model: put <GraphProvider model={…}> around the component; or render within run() of createPageGraph() on the server, and call startGraph() in a module that the component imports',
-    );
+  if (model === undefined) throw new Error('No GraphProvider, createPageGraph or startGraph');
   return model;
 }

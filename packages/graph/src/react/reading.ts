@@ -78,26 +78,26 @@ export class Reading {
   }
 
   #ask(): Promise<void> {
-    if (this.#request !== undefined) return this.#request;
-    this.#request = this.#model.get(...this.paths).then(
-      (envelope) =>
-        this.#end(() => {
-          this.#passing = this.#model.read(...this.paths).missing.length > 0 ? envelope : undefined;
-        }),
-      (error: unknown) =>
-        this.#end(() => {
+    this.#request ??= this.#model
+      .get(...this.paths)
+      .then(
+        (envelope) => {
+          this.#passing = this.#misses() ? envelope : undefined;
+        },
+        (error: unknown) => {
           // Errors of the graph are in the cache, where the next look finds them, unless they expired at once.
-          const isKept = error instanceof ReadErrors && this.#model.read(...this.paths).missing.length === 0;
-          if (!isKept) this.#failure = { error };
-        }),
-    );
+          if (!(error instanceof ReadErrors) || this.#misses()) this.#failure = { error };
+        },
+      )
+      .then(() => {
+        this.#request = undefined;
+        this.#changes += 1;
+      });
     return this.#request;
   }
 
-  #end(note: () => void): void {
-    this.#request = undefined;
-    note();
-    this.#changes += 1;
+  #misses(): boolean {
+    return this.#model.read(...this.paths).missing.length > 0;
   }
 
   #change(): void {
@@ -128,11 +128,11 @@ export class Readings {
   }
 
   retry(): void {
-    for (const reading of Array.from(this.#byText.values())) reading.retry();
+    for (const reading of this.#byText.values()) reading.retry();
   }
 
   #dropIdle(): void {
-    for (const [text, reading] of Array.from(this.#byText)) if (reading.isIdle) this.#byText.delete(text);
+    for (const [text, reading] of this.#byText) if (reading.isIdle) this.#byText.delete(text);
   }
 }
 
