@@ -12,7 +12,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { after, type TestContext, test } from 'node:test';
 import { eventually } from '../../../tests/support/eventually.ts';
 import { view } from '../../browser/test/support/browser.ts';
-import type { Router } from '../src/router/index.js';
+import { type GraphSchema, Router, type TypedGraph } from '../src/router/index.js';
 import { noBrowser } from '../../../tests/browser/chromium.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
@@ -56,6 +56,19 @@ async function service(t: TestContext): Promise<{ url: string; asked: string[] }
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
+void test('types: a router checks what clients set by the schema of the guide', async () => {
+  const { shop } = await moduleOf<{ shop: TypedGraph<GraphSchema, unknown> }>('Types', 'shop.ts');
+  const set = (match: unknown): void => void match;
+  const router = new Router([{ route: 'me.votes', get: () => undefined, set }], {
+    schema: shop.schema,
+    onError: () => undefined,
+  });
+  const answer = async (votes: number): Promise<string> =>
+    JSON.stringify(await router.set({ jsonGraph: { me: { votes } }, paths: [['me', 'votes']] }));
+  assert.doesNotMatch(await answer(5), /"error"/);
+  assert.match(await answer(6), /"error"/);
+});
+
 void test('from REST: one request for all ids, and a missing user has no value', async (t) => {
   const { restRouter } = await moduleOf<{ restRouter: Make }>('From REST', 'from-rest.js');
   const { url, asked } = await service(t);
@@ -82,7 +95,7 @@ void test('from GraphQL: one query for all ids and fields, and its errors are er
 function filesIn(guide: string, heading: string): Map<string, string> {
   const text = fs.readFileSync(path.join(REPOSITORY, 'docs/guide', guide), 'utf8');
   const section = new RegExp(`## ${heading}\n([^]*?)(?:\n## |$)`).exec(text)?.[1] ?? '';
-  const blocks = section.matchAll(/```jsx?\n\/\/ (\S+)\n([^]*?)```/g);
+  const blocks = section.matchAll(/```(?:jsx?|ts)\n\/\/ (\S+)\n([^]*?)```/g);
   return new Map([...blocks].map(([, name = '', code = '']) => [name, code]));
 }
 
