@@ -121,7 +121,7 @@ void test('every query is about metrics, labels and words that a gateway has', a
   const log = fs.readFileSync(path.join(repositoryDir, 'docs/reference/log.md'), 'utf8');
   const errors = fs.readFileSync(path.join(repositoryDir, 'docs/reference/errors.md'), 'utf8');
   // Ends of components, which only `@sluice/render` knows.
-  const outcomes = fs.readFileSync(path.join(repositoryDir, 'packages/render/src/host.ts'), 'utf8');
+  const outcomes = fs.readFileSync(path.join(repositoryDir, 'packages/host/src/render-host.ts'), 'utf8');
   const wordsOf = (label: string): string =>
     catalogue.split('\n').find((line) => line.startsWith(`| \`${label}\` `)) ?? '';
   const labelsOf = (metric: string): string[] => {
@@ -213,7 +213,7 @@ void test('each alert fires in its trouble, and none in a service in order', (t)
 
 void test('the ends of components that leave a hole are the same to the rule, the panel and the alarm', () => {
   const source = (name: string): string => fs.readFileSync(path.join(repositoryDir, name), 'utf8');
-  const [, type = ''] = /export type Outcome =([^;]*);/.exec(source('packages/render/src/host.ts')) ?? [];
+  const [, type = ''] = /export type Outcome =([^;]*);/.exec(source('packages/host/src/render-host.ts')) ?? [];
   const all = [...type.matchAll(/^ *\| '([a-z-]+)'/gm)].map(([, word]) => word);
   const [, wanted = ''] =
     /const WANTED: [^=]*= \[([^\]]*)\]/.exec(source('gateway/vitals/src/components.rs')) ?? [];
