@@ -54,16 +54,19 @@ export class Reading {
 
   /** State now. What is missing is asked for, once; while `coming` is there it is waited for instead. */
   state(coming?: Promise<unknown>): State {
-    if (this.#failure !== undefined) return { is: 'failed', error: this.#failure.error };
     const { json, missing, errors } = this.#model.read(...this.paths);
     if (missing.length > 0) {
+      if (this.#failure !== undefined) return { is: 'failed', error: this.#failure.error };
       if (this.#request === undefined && this.#passing !== undefined)
         return { is: 'there', json: this.#passing.json };
       return { is: 'waiting', until: coming ?? this.#ask() };
     }
+    this.#failure = undefined;
     if (errors.length > 0) return { is: 'failed', error: new ReadErrors(errors, json) };
     // The same object while nothing has changed: components compare what they get.
-    if (this.#shown?.change !== this.#changes) this.#shown = { json, change: this.#changes };
+    // Without a subscription nobody tells of changes.
+    if (this.#shown?.change !== this.#changes || this.#unsubscribe === undefined)
+      this.#shown = { json, change: this.#changes };
     return { is: 'there', json: this.#shown.json };
   }
 
