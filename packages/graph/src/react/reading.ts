@@ -43,7 +43,11 @@ export class Reading {
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
-    this.#unsubscribe ??= this.#model.subscribe(this.paths, () => this.#change());
+    if (this.#unsubscribe === undefined) {
+      this.#unsubscribe = this.#model.subscribe(this.paths, () => this.#change());
+      // React compares versions after it has subscribed: a change since the render is seen then.
+      if (this.#isOld()) this.#changes += 1;
+    }
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
@@ -78,6 +82,14 @@ export class Reading {
     }
     const { errors } = this.#model.read(...this.paths);
     if (errors.length > 0) this.#model.invalidate(...errors.map(({ path }) => path));
+  }
+
+  /** Whether the model has other values than those that were shown. */
+  #isOld(): boolean {
+    if (this.#shown === undefined || this.#passing !== undefined) return false;
+    const { json, missing, errors } = this.#model.read(...this.paths);
+    if (missing.length > 0 || errors.length > 0) return true;
+    return JSON.stringify(json) !== JSON.stringify(this.#shown.json);
   }
 
   #ask(): Promise<void> {

@@ -25,3 +25,16 @@ test('a request that failed does not hide values that came otherwise', async () 
   model.merge({ jsonGraph: { a: 2 } });
   assert.equal(reading.state().is, 'there');
 });
+
+test('a change between render and subscription makes a component look again, and none does not', () => {
+  const model = new Model({ cache: { a: 1 } });
+  const [changed, same] = [new Reading(model, ['a']), new Reading(model, ['a'])];
+  changed.state();
+  const before = changed.version();
+  model.merge({ jsonGraph: { a: 2 } });
+  same.state();
+  changed.subscribe(() => undefined);
+  same.subscribe(() => undefined);
+  assert.notEqual(changed.version(), before);
+  assert.equal(same.version(), 0);
+});
