@@ -43,7 +43,11 @@ export class Reading {
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
-    this.#unsubscribe ??= this.#model.subscribe(this.paths, () => this.#change());
+    if (this.#unsubscribe === undefined) {
+      this.#unsubscribe = this.#model.subscribe(this.paths, () => this.#change());
+      // React compares versions after it has subscribed: a change since the render is seen then.
+      if (this.#isOld()) this.#changes += 1;
+    }
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
@@ -54,16 +58,19 @@ export class Reading {
 
   /** State now. What is missing is asked for, once; while `coming` is there it is waited for instead. */
   state(coming?: Promise<unknown>): State {
-    if (this.#failure !== undefined) return { is: 'failed', error: this.#failure.error };
     const { json, missing, errors } = this.#model.read(...this.paths);
     if (missing.length > 0) {
+      if (this.#failure !== undefined) return { is: 'failed', error: this.#failure.error };
       if (this.#request === undefined && this.#passing !== undefined)
         return { is: 'there', json: this.#passing.json };
       return { is: 'waiting', until: coming ?? this.#ask() };
     }
+    this.#failure = undefined;
     if (errors.length > 0) return { is: 'failed', error: new ReadErrors(errors, json) };
     // The same object while nothing has changed: components compare what they get.
-    if (this.#shown?.change !== this.#changes) this.#shown = { json, change: this.#changes };
+    // Without a subscription nobody tells of changes.
+    if (this.#shown?.change !== this.#changes || this.#unsubscribe === undefined)
+      this.#shown = { json, change: this.#changes };
     return { is: 'there', json: this.#shown.json };
   }
 
@@ -75,6 +82,14 @@ export class Reading {
     }
     const { errors } = this.#model.read(...this.paths);
     if (errors.length > 0) this.#model.invalidate(...errors.map(({ path }) => path));
+  }
+
+  /** Whether the model has other values than those that were shown. */
+  #isOld(): boolean {
+    if (this.#shown === undefined || this.#passing !== undefined) return false;
+    const { json, missing, errors } = this.#model.read(...this.paths);
+    if (missing.length > 0 || errors.length > 0) return true;
+    return JSON.stringify(json) !== JSON.stringify(this.#shown.json);
   }
 
   #ask(): Promise<void> {
