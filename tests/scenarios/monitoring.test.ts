@@ -213,7 +213,8 @@ void test('each alert fires in its trouble, and none in a service in order', (t)
 
 void test('the ends of components that leave a hole are the same to the rule, the panel and the alarm', () => {
   const source = (name: string): string => fs.readFileSync(path.join(repositoryDir, name), 'utf8');
-  const [, type = ''] = /export type Outcome =([^;]*);/.exec(source('packages/host/src/render-host.ts')) ?? [];
+  const [, type = ''] =
+    /export type Outcome =([^;]*);/.exec(source('packages/host/src/render-host.ts')) ?? [];
   const all = [...type.matchAll(/^ *\| '([a-z-]+)'/gm)].map(([, word]) => word);
   const [, wanted = ''] =
     /const WANTED: [^=]*= \[([^\]]*)\]/.exec(source('gateway/vitals/src/components.rs')) ?? [];
