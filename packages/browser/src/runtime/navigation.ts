@@ -84,7 +84,7 @@ class Navigator {
     if (isOurs || type === 'traverse' || !destination.sameDocument) this.#following?.abort();
     if (!isOurs) return;
     const from = location.href;
-    // What is measured of a load is the loaded page's.
+    // Measurements of a load belong to the loaded page.
     const isLeft = document.readyState !== 'complete' || !tell(url, type);
     // The browser would show this document for another entry of it.
     if (type === 'traverse') this.#intercept(event, () => (isLeft ? reload() : this.#traverse(event, from)));

@@ -88,7 +88,7 @@ export function planGroups(
     JSON.stringify([...new Set(frameworks.filter((_, index) => isIn(fileName, index)))].toSorted());
   const shared = order.filter((fileName) => (groupsOf.get(fileName)?.size ?? 0) > 1);
   return {
-    // What a chunk imports has the chunk's users and perhaps more: files with most users come first.
+    // Imports of a chunk have the chunk's users and perhaps more: files with most users come first.
     shared: [...new Set(shared.map(usersOf))]
       .toSorted((left, right) => usersIn(right) - usersIn(left) || compare(left, right))
       .flatMap((users) =>

@@ -97,7 +97,7 @@ export async function mergeChunks(bundler: Bundler, request: MergeRequest): Prom
     input: ENTRY,
     // For its minifier, which writes code for the newest browsers otherwise.
     ...(isRolldown && settings.target && { transform: { target: settings.target } }),
-    // What is there is used: the first build has removed the rest.
+    // Every chunk that is there is used: the first build has removed the rest.
     treeshake: false,
     preserveEntrySignatures: 'strict',
     plugins: [

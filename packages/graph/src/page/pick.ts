@@ -8,7 +8,7 @@ type Node = JsonGraph | GraphValue;
 /** Graph that is being put together. */
 type Draft = { [key: string]: unknown };
 
-/** The values of the graph at the path sets, and nothing beside them. What the graph does not hold is left out. */
+/** The values of the graph at the path sets, and nothing beside them. Values that the graph does not hold are left out. */
 export function pick(graph: JsonGraph, pathSets: readonly PathSet[]): JsonGraph {
   const picked: Draft = Object.create(null) as Draft;
   for (const pathSet of pathSets) walk(graph, graph, pathSet, 0, [], picked, HOPS);

@@ -24,6 +24,9 @@ export function GraphProvider({ model, children }: GraphProviderProps): ReactEle
  */
 export function useModel(): Model {
   const model = useContext(ModelContext) ?? currentPage()?.model;
-  if (model === undefined) throw new Error('No GraphProvider, createPageGraph or startGraph');
+  if (model === undefined)
+    throw new Error(
+      'No model: put <GraphProvider> around, or call run() of createPageGraph() or startGraph() before',
+    );
   return model;
 }

@@ -56,7 +56,7 @@ export class Reading {
     };
   };
 
-  /** State now. What is missing is asked for, once; while `coming` is there it is waited for instead. */
+  /** State now. Missing values are asked for, once; while `coming` is there, the component waits for it instead. */
   state(coming?: Promise<unknown>): State {
     const { json, missing, errors } = this.#model.read(...this.paths);
     if (missing.length > 0) {

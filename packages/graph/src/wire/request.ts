@@ -25,7 +25,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 export async function readRequest(request: Incoming, bytesMax: number): Promise<GraphRequest> {
   if (request.method === 'GET' || request.method === 'HEAD') {
     const asked = graphRequest(ofQuery(request.url));
-    // What changes data comes in a body: links and images of other sites make GETs.
+    // Requests that change data have a body: links and images of other sites make GETs.
     if (asked.method !== 'get') throw routeError('SLU-GRAPH-METHOD', `${asked.method} is sent by POST`);
     return asked;
   }
