@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../support/eventually.ts';
+import '../support/last-first.ts';
 import { RawConnection, type RawResponse } from '../support/raw.ts';
 import { type Sluice, type StartOptions, startSluice } from '../support/sluice.ts';
 import type { Snapshot, WorkerSnapshot } from '../support/snapshot.ts';
