@@ -61,7 +61,7 @@ function isOfPattern(asset: Asset, pattern: Pattern): boolean {
   });
 }
 
-/** What bundlers keep of a name: characters that are not for file names are replaced by others. */
+/** Pattern of a name in which a bundler may have replaced characters that are not for file names. */
 function loosely(name: string): string {
   return name.replace(/[^\w]/g, '.');
 }
