@@ -93,7 +93,7 @@ async function visit(): Promise<void> {
   }
 }
 
-async function pageOf({ pages, begin }: Site, person: Person, random: Random): Promise<void> {
+async function pageOf(site: Site, person: Person, random: Random): Promise<void> {
   const { secret } = person;
   const leaving = new AbortController();
   const given: RenderOptions = {
@@ -104,10 +104,10 @@ async function pageOf({ pages, begin }: Site, person: Person, random: Random): P
   };
   const isAborted = random(ABORTED_ONE_IN) === 0;
   if (isAborted) void abortAfter(random(8), leaving);
-  begin(person);
+  site.begin(person);
   let seen = '';
   try {
-    const page = await pages.render(treeOf(random), () => ({ secret }), given);
+    const page = await site.pages.render(treeOf(random), () => ({ secret }), given);
     seen = JSON.stringify(page.headers);
     seen += typeof page.body === 'string' ? page.body : await text(page.body);
     const report = await page.report;

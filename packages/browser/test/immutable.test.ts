@@ -33,7 +33,9 @@ async function built(output: object): Promise<{ files: string[]; immutable: read
         ssr: { build: { outDir: path.join(folder, 'server') } },
       },
     });
-    await builder.build(builder.environments['client']!);
+    const { client: environment } = builder.environments;
+    assert.ok(environment);
+    await builder.build(environment);
     const files = fs
       .readdirSync(client, { recursive: true, encoding: 'utf8' })
       .filter((file) => fs.statSync(path.join(client, file)).isFile());
@@ -52,7 +54,7 @@ for (const [what, output, length] of [
       entryFileNames: 'js/[name].[hash:20].js',
       chunkFileNames: 'js/[name].[hash:20].js',
       assetFileNames: ({ names }: { names: string[] }) =>
-        names[0]?.endsWith('.css') === true ? 'css/[hash:20][extname]' : 'img/[name]_[hash:20].[ext]',
+        names.some((name) => name.endsWith('.css')) ? 'css/[hash:20][extname]' : 'img/[name]_[hash:20].[ext]',
     },
     20,
   ],

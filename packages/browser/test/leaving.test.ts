@@ -93,7 +93,7 @@ async function nested(t: TestContext): Promise<{ page: Page; release: () => void
     addEventListener('sluice:ready', (event) => {
       window.ready?.push((event as CustomEvent<{ component: string }>).detail.component);
     });
-    const { setTimeout } = window;
+    const setTimeout = window.setTimeout.bind(window);
     window.setTimeout = ((run: () => void, ms?: number) =>
       ms !== undefined && ms >= 1_000 ? window.timers?.push(run) : setTimeout(run, ms)) as typeof setTimeout;
   });

@@ -364,11 +364,18 @@ void test('answers without a body have no length', async () => {
 
 void test('answers without a body have none over node:http, whatever the app gives', async (t) => {
   const streams: Readable[] = [];
-  const bodies = [() => 'ab', () => streams[streams.push(Readable.from(['ab'])) - 1]!];
+  const streamed = (): Readable => {
+    const stream = Readable.from(['ab']);
+    streams.push(stream);
+    return stream;
+  };
+  const bodies = [() => 'ab', streamed];
   const answers = [204, 205, 304].flatMap((status) => bodies.map((body) => ({ status, body })));
   const queue = [...answers];
   const answering: Answering = () => {
-    const { status, body } = queue.shift()!;
+    const next = queue.shift();
+    assert.ok(next);
+    const { status, body } = next;
     return Promise.resolve({ status, headers: { 'content-length': '2' }, body: body() });
   };
   const server = http.createServer((request, response) => {
