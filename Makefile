@@ -212,8 +212,8 @@ bench-serve: build
 	$(TSX) bench/serve.ts $(ARGS)
 
 ## bench-NAME: one of render5ms overload slow-clients slow-readers memory overlap answers storefront own-cpu attribution tail-profiles hotspots dashboard everything-on preload breathe scale shared-cache composed; ARGS=--quick for a short one
-.PHONY: bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-preload bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-waiting
-bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-preload bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-waiting: bench-%: build
+.PHONY: bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-preload bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-waiting bench-visitors
+bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-preload bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-waiting bench-visitors: bench-%: build
 	$(TSX) bench/$*.ts $(ARGS)
 
 ## bench-faults: failures per kill, reload and loop, against nginx + HAProxy, Passenger, PM2, node:cluster; 25 minutes; ARGS="--mode kills" for one bar

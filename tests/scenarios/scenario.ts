@@ -6,6 +6,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../support/eventually.ts';
+// oxlint-disable-next-line import/no-unassigned-import -- it changes the contexts of tests
+import '../support/last-first.ts';
 import { RawConnection, type RawResponse } from '../support/raw.ts';
 import { type Sluice, type StartOptions, startSluice } from '../support/sluice.ts';
 import type { Snapshot, WorkerSnapshot } from '../support/snapshot.ts';

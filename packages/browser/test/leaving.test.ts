@@ -1,6 +1,7 @@
 // Boxes that leave the document and others that come in their place, as htmx and Turbo do it; and the order and the times of hydration.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { type TestContext, after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { holdUp, noBrowser, put, settled, view } from './support/browser.ts';
 import { build } from './support/build.ts';
 import { type Box, type Site, openSite } from './support/site.ts';
@@ -81,28 +82,47 @@ void test('boxes that come after the page has loaded are hydrated', options, asy
   assert.deepEqual(said, []);
 });
 
-void test('a component is there before those in its slots, whose code comes first', options, async (t) => {
+/** A page with a box in the slot of another, whose code is held up. Timers of a second and more run when the test says. */
+async function nested(t: TestContext): Promise<{ page: Page; release: () => void }> {
   const { page } = await view(t);
-  const boxes: Box[] = [
-    {
-      n: 'Frame',
-      on: 'load',
-      props: { title: 'around' },
-      slots: { default: [{ n: 'Counter', on: 'load', props: { start: 1 } }] },
-    },
-  ];
+  const slots: Box['slots'] = { default: [{ n: 'Counter', on: 'load', props: { start: 1 } }] };
+  const boxes: Box[] = [{ n: 'Frame', on: 'load', props: { title: 'around' }, slots }];
   await page.addInitScript(() => {
     window.ready = [];
+    window.timers = [];
     addEventListener('sluice:ready', (event) => {
       window.ready?.push((event as CustomEvent<{ component: string }>).detail.component);
     });
+    const setTimeout = window.setTimeout.bind(window);
+    window.setTimeout = ((run: () => void, ms?: number) =>
+      ms !== undefined && ms >= 1_000 ? window.timers?.push(run) : setTimeout(run, ms)) as typeof setTimeout;
   });
   const release = await holdUp(page, /\/assets\/Frame/);
-  await page.goto(put(site, { boxes }));
-  await page.waitForTimeout(150);
+  await page.goto(put(site, { boxes }), { waitUntil: 'commit' });
+  // Its code is there, and it waits for the component around it.
+  await page.waitForFunction(
+    () =>
+      (window.timers?.length ?? 0) > 0 &&
+      performance.getEntriesByType('resource').some(({ name }) => /\/assets\/Counter/.test(name)),
+  );
+  return { page, release };
+}
+
+void test('a component is there before those in its slots, whose code comes first', options, async (t) => {
+  const { page, release } = await nested(t);
+  assert.deepEqual(await page.evaluate(() => window.ready), []);
   release();
   await settled(page);
   assert.deepEqual(await page.evaluate(() => window.ready), ['Frame', 'Counter']);
+});
+
+void test('a component in a slot waits no longer than a second', options, async (t) => {
+  const { page, release } = await nested(t);
+  await page.evaluate(() => window.timers?.forEach((run) => run()));
+  await page.locator('sluice-box[n=Counter][ready]').waitFor();
+  assert.deepEqual(await page.evaluate(() => window.ready), ['Counter']);
+  release();
+  await settled(page);
 });
 
 void test(
@@ -133,5 +153,6 @@ declare global {
   interface Window {
     living?: Set<string>;
     ready?: string[];
+    timers?: (() => void)[];
   }
 }

@@ -126,7 +126,7 @@ void test(
 );
 
 /** Files of the folder `public`. Some of their names look as if they were made of contents. */
-const OWN_FILES = ['hero-portrait.svg', 'IMG_0042.svg', 'photo-20260115.svg', 'logo-Dark_404.svg'];
+const OWN_FILES = ['hero-Portrait.svg', 'IMG_0042.svg', 'photo-20260115.svg', 'logo-Dark_404.svg'];
 
 void test('the build is served with its files, and is hydrated', { skip: noBrowser }, async (t) => {
   const root = project();

@@ -13,6 +13,8 @@ const LOG_CHARACTERS_MAX = 30_000;
 const CAUSES_MAX = 5;
 /** Bounds further properties, such as `code`, that the log tells of one error. */
 const PROPERTIES_MAX = 10;
+/** End of a line before one that is not indented, and empty lines between them. */
+const LINE_BEGIN = /[\r\n]+(?![ \t])/g;
 /** Bounds the objects that are asked for a property. */
 const PROTOTYPES_MAX = 50;
 
@@ -53,7 +55,7 @@ export function messageOf(thrown: unknown): string {
   return toError(thrown).message;
 }
 
-/** Text for the log: stack, properties such as `code`, and causes. */
+/** Text for the log: stack, properties such as `code`, and causes. Lines after the first are indented: a log takes them for one record. */
 export function logText(thrown: unknown): string {
   const parts: string[] = [];
   const seen = new Set<unknown>();
@@ -66,7 +68,7 @@ export function logText(thrown: unknown): string {
     if (cause === undefined || cause === null) break;
     next = cause;
   }
-  return shortened(parts.join('\n[cause]: '), LOG_CHARACTERS_MAX);
+  return shortened(parts.join('\n[cause]: ').replaceAll(LINE_BEGIN, '\n  '), LOG_CHARACTERS_MAX);
 }
 
 /** An error of any realm that is no proxy, nor inherits from one: asking it for its class runs no code. */

@@ -70,6 +70,19 @@ void test('a line of the log has the stack, the code and the causes', () => {
   );
 });
 
+void test('lines of one error are indented after the first, so that a log has one record of them', () => {
+  const cause = new Error('and\r\n\nthis');
+  const message = 'no\ndata\n\n2026-11-28 GET /paid 200\r  kept';
+  for (const thrown of [new Error(message, { cause }), message, { message }]) {
+    const [, ...lines] = logText(thrown).split(/[\r\n]/);
+    assert.ok(lines.length > 0);
+    assert.deepEqual(
+      lines.filter((line) => !/^[ \t]+\S/.test(line)),
+      [],
+    );
+  }
+});
+
 void test('an app whose Error.prepareStackTrace throws gets errors that can be read', () => {
   const error = new Error('x');
   const before = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace');

@@ -66,9 +66,6 @@ export interface ServedApp {
   close(): Promise<void>;
 }
 
-/** Names that are made of contents, as Vite makes them: `Card-B3xY_9aQ.js`. Others may look so, as `photo-20260115.jpg` does. */
-const HASHED = /[-.](?=[\w-]*[\dA-Z_])[\w-]{8}\.\w+$/;
-
 /** Serves the app until it is closed. Rejects where the build is missing, or the port is taken. */
 export async function serve(app: App, options: ServeOptions = {}): Promise<ServedApp> {
   return process.env['NODE_ENV'] === 'development' ? serveSources(app, options) : serveBuild(app, options);
@@ -137,11 +134,11 @@ async function serveBuild(app: App, options: ServeOptions): Promise<ServedApp> {
     { ...options.pages, assets: file(manifest) },
     options.register,
   );
-  const hashed = hashedIn(file(manifest));
+  const immutable = immutableIn(file(manifest));
   const files = sirv(file(client), {
     etag: true,
     setHeaders(response, pathname) {
-      if (hashed.has(pathname)) response.setHeader('cache-control', 'public, max-age=31536000, immutable');
+      if (immutable.has(pathname)) response.setHeader('cache-control', 'public, max-age=31536000, immutable');
     },
   });
   const fromFiles: Handler = (request, response) => {
@@ -165,10 +162,10 @@ async function serveBuild(app: App, options: ServeOptions): Promise<ServedApp> {
   };
 }
 
-/** Paths of files whose contents never change under their names. Files of the folder `public` keep their names, and are none. */
-function hashedIn(manifest: string): ReadonlySet<string> {
-  const { files = [] } = JSON.parse(readFileSync(manifest, 'utf8')) as Partial<Assets>;
-  return new Set(files.filter((name) => HASHED.test(name)).map((name) => `/${name}`));
+/** Paths of files whose contents never change under their names. */
+function immutableIn(manifest: string): ReadonlySet<string> {
+  const { immutable = [] } = JSON.parse(readFileSync(manifest, 'utf8')) as Partial<Assets>;
+  return new Set(immutable.map((name) => `/${name}`));
 }
 
 async function answer(

@@ -22,8 +22,8 @@ export interface Assets {
   /** Frameworks' code by the name that boxes have as `a`. */
   readonly adapters: Readonly<Record<string, { readonly js: readonly string[] }>>;
   readonly early: EarlyScript;
-  /** All files that the build has made for browsers, from its folder: those of `public`, which it copies, are not among them. */
-  readonly files?: readonly string[];
+  /** Files that the build has named by their contents, from its folder: what is at their addresses never changes. */
+  readonly immutable?: readonly string[];
 }
 
 /** The part of Rollup's and Rolldown's chunks that is used. */

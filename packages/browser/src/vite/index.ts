@@ -10,6 +10,7 @@ import { FRAMEWORKS, adaptersFor, forGroups, installedIn } from './adapters.js';
 import { type Assets, type Bundle, type ComponentAssets, codeFiles } from './assets.js';
 import { type ComponentFile, findComponents, isComponentFile } from './components.js';
 import { buildEarlyScript } from './early-script.js';
+import { immutableFiles } from './immutable.js';
 import { loadBundler } from './merge.js';
 import { filesOf, groupFiles } from './output.js';
 import * as modules from './modules.js';
@@ -93,6 +94,8 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
   const chunks = new Map<string, string>();
   /** Files of each component, from the folder of the client's build. */
   let built: ReadonlyMap<string, ComponentAssets> = new Map();
+  /** Names of files of several components. */
+  const grouped = new Set<string>();
 
   const folderPath = (): string => path.posix.join(config.root, folder);
   const locateBuilt: modules.Locate = (file) => `import.meta.ROLLUP_FILE_URL_${chunks.get(file)}`;
@@ -205,7 +208,10 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
                   bundle,
                   components: chunkOf,
                   registry: fileOf(modules.REGISTRY),
-                  emit: (fileName, source) => this.emitFile({ type: 'asset', fileName, source }),
+                  emit: (fileName, source) => {
+                    grouped.add(fileName);
+                    this.emitFile({ type: 'asset', fileName, source });
+                  },
                 },
                 {
                   bytesMax: groupKb * 1024,
@@ -222,7 +228,7 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
       },
     },
 
-    async writeBundle({ dir }, bundle) {
+    async writeBundle({ dir, assetFileNames }, bundle) {
       if (config.command !== 'build' || this.environment.name !== 'client') return;
       const target = path.resolve(config.root, manifest);
       const fromManifest = path
@@ -246,7 +252,7 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
           [...adapters].map(([name, file]) => [name, { js: addresses(bundle, fileOf(file)) }]),
         ),
         early: await buildEarlyScript(runtime),
-        files: Object.keys(bundle),
+        immutable: immutableFiles(bundle, grouped, assetFileNames),
       };
       await mkdir(path.dirname(target), { recursive: true });
       await writeFile(target, `${JSON.stringify(written, null, 2)}\n`);

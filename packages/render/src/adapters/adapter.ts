@@ -24,6 +24,8 @@ export interface RenderContext {
   readonly signal: AbortSignal;
   /** The browser never hydrates this HTML, so the marks that hydration needs may be left out. Default: false. */
   readonly isStatic?: boolean;
+  /** Called by an adapter whose HTML lacks a part that has failed, which the browser renders: no cache keeps such HTML. */
+  tellPartial?(): void;
 }
 
 export interface Adapter {

@@ -148,6 +148,7 @@ async function renderWhole(
       onAllReady() {
         signal.removeEventListener('abort', leave);
         note(gate.hasWaited);
+        if (within.length > 0) context.tellPartial?.();
         if (!signal.aborted) for (const error of within) tellOf(error, onError);
         stream.pipe(destination);
         resolve();

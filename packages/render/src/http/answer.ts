@@ -32,6 +32,9 @@ export interface Exchange {
 /** Makes the answer to a request. Resolves to undefined, with the request untouched, for requests that are not its own. */
 export type Answering = (request: IncomingMessage, exchange: Exchange) => Promise<Answer | undefined>;
 
+/** Statuses whose answers have no body. */
+export const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
+
 export function jsonAnswer(
   status: number,
   body: unknown,

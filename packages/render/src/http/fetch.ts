@@ -6,7 +6,7 @@ import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { Abort } from '../abort.js';
 import { toError } from '../thrown.js';
-import { errorAnswer, notFound, type Answer, type Answering } from './answer.js';
+import { BODILESS, errorAnswer, notFound, type Answer, type Answering } from './answer.js';
 import { tellError, type ErrorOptions } from './told.js';
 
 /** Answers the requests that are its own. Resolves to undefined, and leaves the request alone, for all others. */
@@ -155,9 +155,6 @@ class Fetched extends IncomingMessage {
     callback(error);
   }
 }
-
-/** Statuses whose responses have no body. */
-const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
 export async function responseOf(
   method: string,

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Abort } from '../abort.js';
-import type { Answer, Answering } from './answer.js';
+import { BODILESS, type Answer, type Answering } from './answer.js';
 
 /** Answers the requests that are its own. Resolves to false, and leaves the response alone, for all others. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
@@ -44,7 +44,11 @@ export async function write(
   for (const [name, value] of Object.entries(headers))
     response.setHeader(name, typeof value === 'string' ? value : [...value]);
   response.statusCode = status;
-  if (request.method === 'HEAD') {
+  const isBodiless = BODILESS.has(status);
+  // Of these, 205 alone says so by its length (RFC 9110 §15.3.6).
+  if (status === 205) response.setHeader('content-length', '0');
+  else if (isBodiless) response.removeHeader('content-length');
+  if (isBodiless || request.method === 'HEAD') {
     if (body instanceof Readable) body.destroy();
     response.end();
     return;

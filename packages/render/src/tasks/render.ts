@@ -53,20 +53,25 @@ function renderChecked(
 ): Html | Promise<Html> {
   const key = cacheKey(component, checked, context);
   if (key === undefined) return after(htmlOf(component, props, checked, context, htmlBytesMax), uncached);
+  if (typeof key !== 'string') return key;
   const cached = cache.find(key, Date.now());
   if (cached !== undefined) {
     tellTags(cached.tags);
     return { html: cached.html.replaceAll(ANY_ID, context.id), isCached: true };
   }
-  const own = component.settings.cacheTags?.(checked) ?? [];
+  const own: unknown = component.settings.cacheTags?.(checked) ?? [];
+  if (isPromise(own)) return refuse(component, 'cacheTags', own);
+  if (!Array.isArray(own)) throw new TypeError(`cacheTags of component "${component.name}" gave no array`);
   tellTags(own);
-  const tags = new Set(own);
+  const tags = new Set<string>(own);
   const { purges } = cache;
+  const anywhere = new ContextOfAnyPlace(context);
   return after(
-    gatherTags(tags, () => htmlOf(component, props, checked, new ContextOfAnyPlace(context), htmlBytesMax)),
+    gatherTags(tags, () => htmlOf(component, props, checked, anywhere, htmlBytesMax)),
     (html) => {
       const until_ms = Date.now() + (component.settings.cacheS ?? CACHE_S) * 1000;
-      if (cache.purges === purges && !context.isCut) cache.set(key, html, until_ms, [...tags]);
+      if (cache.purges === purges && !context.isCut && !anywhere.isPartial)
+        cache.set(key, html, until_ms, [...tags]);
       return { html: html.replaceAll(ANY_ID, context.id), isCached: false };
     },
   );
@@ -106,6 +111,7 @@ class ContextOfAnyPlace implements RenderContext {
   readonly id = ANY_ID;
   readonly slots: RenderContext['slots'];
   readonly isStatic: boolean;
+  isPartial = false;
   readonly #context: RenderContext;
 
   constructor(context: RenderContext) {
@@ -117,17 +123,37 @@ class ContextOfAnyPlace implements RenderContext {
   get signal(): AbortSignal {
     return this.#context.signal;
   }
+
+  tellPartial(): void {
+    this.isPartial = true;
+  }
 }
 
 /** Undefined: this component is not cached, or not with these props. */
-function cacheKey(component: Component, props: Props, context: RenderContext): string | undefined {
+function cacheKey(
+  component: Component,
+  props: Props,
+  context: RenderContext,
+): string | undefined | Promise<never> {
   const key: unknown = component.settings.cacheKey?.(props);
   if (key === undefined || key === null) return undefined;
+  if (isPromise(key)) return refuse(component, 'cacheKey', key);
   // The text of promises and Maps is the same for all: the HTML of one visitor would be another's.
   if (typeof key !== 'string' && typeof key !== 'number')
     throw new TypeError(`cacheKey of component "${component.name}" gave ${typeof key} in place of a string`);
   const prefix = prefixOf(component, context.slots.names);
   return (context.isStatic === true ? prefix.static : prefix.hydrated) + String(key);
+}
+
+/** Rejects what must be there at once. The reason of its rejection is told with the box's error, and is unhandled nowhere. */
+async function refuse(component: Component, setting: string, value: PromiseLike<unknown>): Promise<never> {
+  const cause = await value.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  throw new TypeError(`${setting} of component "${component.name}" gave a promise: it must not be async`, {
+    cause,
+  });
 }
 
 /** A number, a letter and JSON, at whose end the component's own key begins: no two prefixes begin alike. */

@@ -1,7 +1,11 @@
 // Handlers over Fetch: the same answers as over `node:http`, in Hono and Fastify from npm, with bodies that stream and clients that leave.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import fs from 'node:fs';
+import http from 'node:http';
+import net, { type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -14,6 +18,7 @@ import type { Answering } from '../../src/http/answer.js';
 import { CATALOGUE, HttpError, type ErrorCode } from '../../src/http/errors.js';
 import { responseOf, toFetch } from '../../src/http/fetch.js';
 import { createServer, fastifyHook, honoMiddleware, served } from '../../src/http/handler.js';
+import { nodeHandler } from '../../src/http/node.js';
 import {
   boxResponse,
   pageHandler,
@@ -355,6 +360,42 @@ void test('answers without a body have no length', async () => {
   const response = await toFetch(served(answering))(new Request('http://shop.test/'));
   assert.equal(response.headers.get('content-length'), null);
   assert.equal(await response.text(), '');
+});
+
+void test('answers without a body have none over node:http, whatever the app gives', async (t) => {
+  const streams: Readable[] = [];
+  const streamed = (): Readable => {
+    const stream = Readable.from(['ab']);
+    streams.push(stream);
+    return stream;
+  };
+  const bodies = [() => 'ab', streamed];
+  const answers = [204, 205, 304].flatMap((status) => bodies.map((body) => ({ status, body })));
+  const queue = [...answers];
+  const answering: Answering = () => {
+    const next = queue.shift();
+    assert.ok(next);
+    const { status, body } = next;
+    return Promise.resolve({ status, headers: { 'content-length': '2' }, body: body() });
+  };
+  const server = http.createServer((request, response) => {
+    void nodeHandler(answering)(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const socket = net.connect((server.address() as AddressInfo).port, '127.0.0.1');
+  // One connection: a byte too many would stand before the next answer.
+  const get = 'GET / HTTP/1.1\r\nhost: shop.test\r\n';
+  socket.end(`${get}\r\n`.repeat(answers.length - 1) + `${get}connection: close\r\n\r\n`);
+  const lines = (await text(socket)).split('\r\n');
+  assert.equal(lines.filter((line) => /^HTTP\/1\.1 \d+ /.test(line)).length, answers.length);
+  assert.ok(
+    lines.every((line) => line === '' || /^(?:HTTP\/1\.1 |[\w-]+: )/.test(line)),
+    lines.join('|'),
+  );
+  assert.ok(!lines.some((line) => /^content-length: 2/i.test(line)));
+  assert.ok(streams.length === 3 && streams.every(({ destroyed }) => destroyed));
 });
 
 void test('Fastify has handlers as a hook before its parsers, and its routes beside them', async (t) => {

@@ -451,6 +451,50 @@ void test('a boundary of React that an abort has ended is not cached', async () 
   }
 });
 
+for (const [name, rendersBy] of Object.entries({ '@sluice/react': {}, 'react-dom': { server } })) {
+  void test(`HTML of React with a boundary that failed is not cached, by ${name}`, async () => {
+    const queue = createTaskQueue();
+    const told: unknown[] = [];
+    let fails = true;
+    const Inner = () => {
+      if (fails) throw new Error('this time');
+      return createElement('b', null, 'data');
+    };
+    const Outer = () => createElement(Suspense, { fallback: 'waits' }, createElement(Inner));
+    const adapter = react({ ...rendersBy, onError: (error) => told.push(error) });
+    const outer = component('Outer', Outer, { cacheKey: () => 'one' }, adapter);
+    const partial = rendered(await queue.run(job(outer, {})));
+    assert.match(partial.html, /waits/);
+    assert.equal(told.length, 1);
+    fails = false;
+    const whole = rendered(await queue.run(job(outer, {})));
+    assert.match(whole.html, /<b>data<\/b>/);
+    assert.equal(whole.isCached, false);
+    fails = true;
+    const kept = rendered(await queue.run(job(outer, {})));
+    assert.deepEqual([kept.html, kept.isCached], [whole.html, true]);
+  });
+}
+
+for (const [what, settings] of Object.entries({
+  cacheKey: { cacheKey: async () => Promise.reject(new Error('no key')) },
+  cacheTags: { cacheKey: () => 'one', cacheTags: async () => Promise.reject(new Error('no key')) },
+})) {
+  void test(`a promise of ${what} that rejects fails the render and is handled`, async (t) => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    t.after(() => process.off('unhandledRejection', note));
+    const keyed = component('Keyed', () => 'html', settings as object);
+    const { error, reason } = failed(await createTaskQueue().run(job(keyed, {})));
+    assert.equal(reason, 'error');
+    assert.match(error.message, new RegExp(`^${what} of component "Keyed" gave a promise`));
+    assert.equal((error.cause as Error).message, 'no key');
+    await turn();
+    assert.deepEqual(unhandled, []);
+  });
+}
+
 void test('a cache key that is no text fails the render, and null is none', async () => {
   const queue = createTaskQueue();
   const run = async (cacheKey: () => unknown, id: number) =>
