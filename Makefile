@@ -46,6 +46,10 @@ packaging/.tools/%: packaging/tools/%.txt
 	packaging/.tools/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
+# No package manager has it. Compiling it takes a minute.
+packaging/.tools/bin/cargo-fuzz:
+	$(CARGO) install --quiet --locked --root packaging/.tools --target-dir packaging/.tools/target cargo-fuzz@0.13.2
+
 # What @sluice/react is measured against.
 bench/react/node_modules/.package-lock.json: bench/react/package-lock.json
 	npm ci --include=dev --prefix bench/react --no-audit --no-fund
@@ -194,11 +198,15 @@ format: node_modules/.package-lock.json
 	$(CARGO) fmt --manifest-path $(LOAD_MANIFEST)
 	npm run --silent format
 
-## fuzz: the fuzz targets of the codec and of the exchange, a minute each (needs cargo-fuzz)
+## fuzz: the fuzz targets of the codec and of the exchange, from their seeds; SECONDS_EACH=… instead of a minute, F=chunked for one
 .PHONY: fuzz
 fuzz:
-	cd gateway/fuzz && for target in request_head response_head chunked rewritten_request exchange; do \
-		RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run -s none $$target -- -max_total_time=$(or $(SECONDS_EACH),60); done
+	@command -v cargo-fuzz > /dev/null || $(MAKE) --silent packaging/.tools/bin/cargo-fuzz
+	@export PATH="$$PATH:$(abspath packaging/.tools/bin)" RUSTC_BOOTSTRAP=1; cd gateway/fuzz; \
+	for target in $(or $(F),request_head response_head chunked rewritten_request exchange); do \
+		mkdir -p corpus/$$target; \
+		$(CARGO) fuzz run -s none $$target corpus/$$target $$(find seeds -name $$target) -- \
+			-dict=http1.dict -max_total_time=$(or $(SECONDS_EACH),60); done
 
 ## fuzz-react: random trees through the renderer and another React; REACT=canary or 19.4.0, ARGS="--trees 20000 --seed 7"
 .PHONY: fuzz-react

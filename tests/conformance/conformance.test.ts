@@ -27,9 +27,10 @@ const only = process.env['SLUICE_CONFORMANCE_ONLY']?.split(',');
 
 /** The apps wait 300 ms between their two parts; a buffered stream would show them together. */
 const stream_gap_ms_min = 150;
+const stream_asks_max = 5;
 /** More than a socket takes at once, and more than the gateway keeps in memory. */
 const downloads_bytes = [300_000, 3_000_000];
-const prepare_timeout_ms = 20 * 60_000;
+const prepare_timeout_ms = 30 * 60_000;
 
 const rows: Row[] = [];
 after(() =>
@@ -197,15 +198,18 @@ for (const framework of chosen) {
     }
 
     check('stream', 'passes each part of a stream on when it is produced', async () => {
-      const answer = await send('/stream');
-      assert.equal(answer.status, 200);
-      const at_ms = (part: string) =>
-        answer.pieces.find(({ text }) => text.includes(part))?.at_ms ?? Number.NaN;
-      const gap_ms = at_ms('second part') - at_ms('first part');
-      assert.ok(
-        gap_ms >= stream_gap_ms_min,
-        `the parts came ${gap_ms} ms apart:\n${answer.body.slice(0, 2_000)}`,
-      );
+      // A busy client sees the first part late. Parts that were held back are never apart, however often it asks.
+      let said = '';
+      for (let asked = 0; asked < stream_asks_max; asked += 1) {
+        const answer = await send('/stream');
+        assert.equal(answer.status, 200);
+        const at_ms = (part: string) =>
+          answer.pieces.find(({ text }) => text.includes(part))?.at_ms ?? Number.NaN;
+        const gap_ms = at_ms('second part') - at_ms('first part');
+        if (gap_ms >= stream_gap_ms_min) return;
+        said = `the parts came ${gap_ms} ms apart:\n${answer.body.slice(0, 2_000)}`;
+      }
+      assert.fail(said);
     });
 
     check('404', 'answers 404 for what it does not have', async () => {

@@ -10,7 +10,8 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Framework } from './frameworks.ts';
 
-const command_timeout_ms = 10 * 60_000;
+/** For Directus, which compiles SQLite and isolated-vm where no prebuilt ones can be had. */
+const command_timeout_ms = 25 * 60_000;
 const installInputs = ['package.json', 'package-lock.json', '.npmrc'];
 
 /** Names that tools write; no app has a source file in a folder called so. */
@@ -100,6 +101,8 @@ async function run(command: string, args: readonly string[], cwd: string, bin: s
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     ...quietTools,
+    // node-gyp compiles on one CPU unless told.
+    JOBS: 'max',
     PATH: [bin, process.env['PATH']].join(delimiter),
   };
   // The test runner's own marks would make a child that is a test runner, too, report to it.

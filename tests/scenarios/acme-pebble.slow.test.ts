@@ -94,21 +94,21 @@ async function run(t: TestContext, challenge: 'http-01' | 'tls-alpn-01'): Promis
   const root = await eventually(async () => get(management, '/roots/0', own).catch(() => undefined), {
     what: 'pebble',
   });
-  const what = () =>
-    `a certificate of pebble, which said:\n${fs.readFileSync(path.join(dir, 'log'), 'utf8')}`;
+  const told = (cause: unknown): never => {
+    const log = fs.readFileSync(path.join(dir, 'log'), 'utf8');
+    throw new Error(`pebble said:\n${log}\nSluice said:\n${sluice.stdout}`, { cause });
+  };
   const first = await eventually(async () => certificate(sluice, root), {
     what: 'a certificate',
     deadlineMs: 60_000,
-  }).catch((error: unknown) => {
-    throw new Error(`${what()}\n${sluice.stdout}`, { cause: error });
-  });
+  }).catch(told);
   await eventually(
     async () => {
       const now = await certificate(sluice, root);
       return now !== undefined && now !== first;
     },
     { what: 'a renewal', deadlineMs: 60_000 },
-  );
+  ).catch(told);
 }
 
 for (const challenge of ['http-01', 'tls-alpn-01'] as const) {

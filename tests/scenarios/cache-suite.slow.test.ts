@@ -1,5 +1,5 @@
 // The public tests for HTTP caches (npm: http-cache-tests) against the page cache. Those that fail are listed in cache-suite.json with
-// the reason; the list may only become shorter.
+// the reason, which is a sentence of an RFC, an invariant, or a limit of the suite.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -69,6 +69,9 @@ void test(
       const failed = those.filter(({ id }) => results[id] !== true).map(({ id }) => id);
       t.diagnostic(`${kind}: ${those.length - failed.length} of ${those.length} passed`);
       assert.ok(those.length > 80, `${kind}: only ${those.length} tests ran`);
+      const news = failed.filter((id) => listed[kind][id] === undefined);
+      const told = news.map((id) => `${id}: ${String(results[id])}`).join('\n');
+      assert.deepEqual(news, [], `${kind}:\n${told}`);
       assert.deepEqual(failed.toSorted(), Object.keys(listed[kind]).toSorted(), kind);
     }
   },

@@ -32,20 +32,29 @@ void test('time outside the handler, memory and files that grow are told with th
     assert.ok(to > from && per_hour > 0, what);
     assert.equal(since_generation, 1, what);
   }
-  const both = await statusWhen(
+  // A busy machine hides one of them for a moment.
+  const told = [
+    /\+[\d.]+ ms\/h outside the handler \(from .* since generation 1\)/,
+    /; the route table grew by \d+\/h/,
+    /\+\d+ MiB\/h of resident memory/,
+  ];
+  await statusWhen(
     sluice,
-    ({ alarms }) => alarms.filter(({ alarm }) => alarm === 'grows_with_age').length === 2,
-    'both alarms',
+    ({ alarms }) => {
+      const texts = alarms.filter(({ alarm }) => alarm === 'grows_with_age').map(({ text }) => text);
+      return texts.length === 2 && told.every((pace) => texts.some((text) => pace.test(text)));
+    },
+    'both alarms, with what grows',
+    60_000,
   );
   isOver = true;
   await load;
-  const text = both.alarms.map((alarm) => alarm.text).join('\n');
-  assert.match(text, /\+[\d.]+ ms\/h outside the handler \(from .* since generation 1\)/);
-  assert.match(text, /; the route table grew by \d+\/h/);
-  assert.match(text, /\+\d+ MiB\/h of resident memory/);
+  // One that a busy machine has hidden is raised again.
   const raised = () =>
-    sluice.logs.filter(({ event, alarm }) => event === 'alarm_raised' && alarm === 'grows_with_age').length;
-  await eventually(() => raised() === 2, { what: 'a line for each' });
+    sluice.logs.filter(({ event, alarm }) => event === 'alarm_raised' && alarm === 'grows_with_age');
+  await eventually(() => new Set(raised().map((line) => line['class'])).size === 2, {
+    what: 'a line for each',
+  });
   const { stdout } = await sluice.cli(['status']);
   assert.match(stdout, /the longer a worker serves/);
 });

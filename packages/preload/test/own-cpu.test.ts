@@ -268,16 +268,17 @@ void test('contexts of the app’s own stay as they are, and within them each be
 
 void test('a callback of one within a run of another is its own', async () => {
   let resource: AsyncResource | undefined;
-  const waits = (): Promise<void> =>
-    new Promise((done) => {
-      burn(5);
-      resource = new AsyncResource('WAITS');
-      setTimeout(done, 60);
-    });
+  let isReleased = false;
+  const waits = async (): Promise<void> => {
+    burn(5);
+    resource = new AsyncResource('WAITS');
+    while (!isReleased) await pause(1);
+  };
   const releases = async (): Promise<void> => {
     burn(5);
     await pause(1);
     resource?.runInAsyncScope(() => burn(30));
+    isReleased = true;
     burn(5);
   };
   const [waiter, releaser] = await together([waits, releases]);

@@ -59,7 +59,9 @@ impl Fault {
     pub(crate) fn is_counted(&self) -> bool {
         match self {
             Self::Store(_) | Self::CaFile { .. } | Self::Roots(_) | Self::Unreachable(_) | Self::Own(_) => false,
-            Self::Refused { .. } | Self::NoChallenge(_) | Self::Slow | Self::Given(_) => true,
+            // A nonce is refused before the request is looked at, such as after a restart of the CA.
+            Self::Refused { problem, .. } => kind(problem) != "badNonce",
+            Self::NoChallenge(_) | Self::Slow | Self::Given(_) => true,
         }
     }
 
@@ -205,6 +207,7 @@ mod tests {
         assert!(Fault::from(Error::Api(problem("dns", ""))).is_counted());
         assert!(Fault::from(Error::Timeout(None)).is_counted());
         assert!(!Fault::from(Error::Other("no route".into())).is_counted());
+        assert!(!Fault::from(Error::Api(problem("badNonce", ""))).is_counted());
         assert!(Fault::from(Error::Api(problem("accountDoesNotExist", ""))).is_unknown_account());
     }
 }

@@ -18,11 +18,10 @@ export interface Code {
 }
 
 class Failure extends Error {
-  readonly reason: FailureReason;
+  declare readonly message: FailureReason;
 
   constructor(reason: FailureReason, cause: unknown) {
     super(reason, { cause });
-    this.reason = reason;
   }
 }
 
@@ -78,8 +77,8 @@ async function mountBox(
   } catch (error) {
     // What the server sent stays.
     box.setAttribute('ready', 'failed');
-    const { reason, cause } = error as Failure;
-    tellFailed(box, name, reason, cause);
+    const { message, cause } = error as Failure;
+    tellFailed(box, name, message, cause);
     return false;
   }
 }

@@ -285,8 +285,8 @@ function entersLate(context: AsyncLocalStorage<Account>): boolean {
  */
 export function beginsAnew(resource: object): boolean {
   if (resource instanceof Promise || resource instanceof AsyncResource) return false;
-  // Node makes ticks as plain objects, and native modules their resources.
-  return Object.getPrototypeOf(resource) !== Object.prototype || !('callback' in resource);
+  // A tick, which is a plain object in Node 24 and of a class of its own in Node 26. Look-ups of names have a callback alone.
+  return !('callback' in resource && 'args' in resource);
 }
 
 function isInside(account: Account | undefined): account is Account {
