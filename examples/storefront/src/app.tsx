@@ -69,7 +69,7 @@ export function createApp(options: AppOptions): Express {
     next();
   });
   app.use(fromOwnPages);
-  app.use(graphRoute(router, visitorOf));
+  app.use('/model.json', graphRoute(router, visitorOf));
   // The cart first: its summary is asked for with each listing that is composed.
   app.use(cartRoutes({ kit, catalogue, data, secret, router }));
   app.use(accountRoutes({ kit, data }));
