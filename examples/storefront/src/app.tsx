@@ -6,12 +6,16 @@ import type { Assets } from './assets.js';
 import type { Catalogue } from './catalogue/catalogue.js';
 import type { Data } from './data/data.js';
 import type { Meter } from './meter.js';
+import { shopRouter } from './graph/router.js';
+import { visitorsBy } from './graph/visitor.js';
 import { accountRoutes } from './routes/account.js';
 import { pageKit } from './routes/kit.js';
 import { browseRoutes } from './routes/browse.js';
 import { cartRoutes } from './routes/cart.js';
+import { graphRoute } from './routes/graph.js';
 import { shelfRoutes } from './routes/shelf.js';
 import { Failure, NotFound } from './pages/plain.js';
+import { createListings } from './shop/listings.js';
 import { createRecommender } from './shop/recommend.js';
 import { createSearchIndex } from './shop/search.js';
 import { createServices } from './shop/services.js';
@@ -34,7 +38,11 @@ export interface AppOptions {
 export function createApp(options: AppOptions): Express {
   const { catalogue, data, meter, secret } = options;
   const recommend = createRecommender(catalogue);
-  const kit = pageKit({ ...options, catalogue });
+  const search = createSearchIndex(catalogue);
+  const listings = createListings(catalogue, search);
+  const router = shopRouter({ catalogue, data, listings, recommend });
+  const visitorOf = visitorsBy({ catalogue, data, secret });
+  const kit = pageKit({ assets: options.assets, catalogue, visitorOf, router });
 
   const app = express();
   app.disable('x-powered-by');
@@ -61,8 +69,9 @@ export function createApp(options: AppOptions): Express {
     next();
   });
   app.use(fromOwnPages);
+  app.use('/model.json', graphRoute(router, visitorOf));
   // The cart first: its summary is asked for with each listing that is composed.
-  app.use(cartRoutes({ kit, catalogue, data, secret }));
+  app.use(cartRoutes({ kit, catalogue, data, secret, router }));
   app.use(accountRoutes({ kit, data }));
   app.get('/api/meter', (req, res) => {
     res.setHeader('cache-control', 'no-store');
@@ -72,8 +81,8 @@ export function createApp(options: AppOptions): Express {
     browseRoutes({
       kit,
       catalogue,
-      recommend,
-      search: createSearchIndex(catalogue),
+      listings,
+      search,
       services: createServices(catalogue, recommend, options.wait_scale),
     }),
   );
@@ -81,13 +90,13 @@ export function createApp(options: AppOptions): Express {
     shelfRoutes({
       kit,
       catalogue,
-      stock: data.stock,
+      router,
       folder: options.shelf_folder,
       suggestions_url: options.suggestions_url,
     }),
   );
   app.use((req, res, next) => {
-    kit.send(req, res, next, (site) => <NotFound site={site} />, 404);
+    kit.send(req, res, next, (site) => <NotFound site={site} />, { status: 404 });
   });
   app.use((error: unknown, req: Request, res: Response, next: NextFunction) => {
     const status = statusOf(error);
@@ -96,7 +105,7 @@ export function createApp(options: AppOptions): Express {
       next(error);
       return;
     }
-    kit.send(req, res, next, (site) => <Failure site={site} />, status);
+    kit.send(req, res, next, (site) => <Failure site={site} />, { status });
   });
   return app;
 }

@@ -5,11 +5,14 @@
 
 import type { ReactNode } from 'react';
 import type { NextFunction, Response } from 'express';
+import type { PageGraph } from '@sluice/graph/server';
 import { renderToPipeableStream } from '@sluice/react/server';
 
 export interface PageOptions {
   status?: number;
   script: string;
+  /** Graph that the page's components read. */
+  graph?: PageGraph | undefined;
 }
 
 /**
@@ -17,6 +20,12 @@ export interface PageOptions {
  * goes to `next`; one inside a suspended part leaves that part to its fallback and is logged.
  */
 export function sendPage(res: Response, next: NextFunction, page: ReactNode, options: PageOptions): void {
+  const { graph } = options;
+  if (graph === undefined) stream(res, next, page, options);
+  else graph.run(() => stream(res, next, page, options));
+}
+
+function stream(res: Response, next: NextFunction, page: ReactNode, options: PageOptions): void {
   let failedEarly = false;
   const { pipe, abort } = renderToPipeableStream(page, {
     bootstrapModules: [options.script],

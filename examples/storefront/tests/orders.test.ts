@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { build } from './build.js';
 import { createCatalogue } from '../src/catalogue/catalogue.js';
+import type { Choices } from '../src/graph/schema.js';
 import { startShop } from './server.js';
 import type { Shop } from './server.js';
 
@@ -82,14 +83,14 @@ function choice(stock_min: number) {
 
 /** How many the page of the product says there are, of one choice: the props of its buy box travel in the page. */
 async function stockOf(shop: Shop, { product, variant }: ReturnType<typeof choice>): Promise<number> {
-  const { text } = await new Visitor().ask(shop, `/p/${product.slug}`);
-  const [, props = ''] = /data-island="buy" data-props="([^"]*)"/.exec(text) ?? [];
-  const { variants } = JSON.parse(
-    props.replaceAll('&quot;', '"').replaceAll('&amp;', '&').replaceAll('&#x27;', "'"),
-  ) as {
-    variants: { colour: string; size: string | null; stock: number }[];
+  const paths = JSON.stringify([['products', product.slug, 'choices']]);
+  const { text } = await new Visitor().ask(shop, `/model.json?method=get&paths=${encodeURIComponent(paths)}`);
+  const { jsonGraph } = JSON.parse(text) as {
+    jsonGraph: { products: Record<string, { choices: { value: Choices } }> };
   };
-  const found = variants.find((each) => each.colour === variant.colour.slug && each.size === variant.size);
+  const found = jsonGraph.products[product.slug]?.choices.value.variants.find(
+    ({ sku }) => sku === variant.sku,
+  );
   assert.ok(found !== undefined);
   return found.stock;
 }
@@ -151,10 +152,8 @@ test('an_order_with_one_short_line_takes_nothing', async () => {
 test('more_than_there_is_does_not_go_into_a_cart', async () => {
   const [shop] = shops;
   const { variant } = choice(2);
-  const json = { accept: 'application/json' };
   const visitor = new Visitor();
-  const fields = { sku: variant.sku, quantity: String(variant.stock + 1) };
-  const answer = await visitor.ask(shop, '/cart', fields, json);
+  const answer = await visitor.ask(shop, '/cart', { sku: variant.sku, quantity: String(variant.stock + 1) });
   assert.equal(answer.status, 409);
   assert.match(answer.text, new RegExp(`only ${variant.stock} of this choice left`));
 });

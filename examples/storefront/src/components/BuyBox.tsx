@@ -1,28 +1,21 @@
-/**
- * Colour, size, quantity and the button: an island that works as a plain form until its script is there. It gets
- * only what it needs as props, since they travel in the page.
- */
+/** Colour, size, quantity and the button: an island that works as a plain form until its script is there. */
 
 import { useState } from 'react';
 import type { ReactNode, SyntheticEvent } from 'react';
+import { addToCart } from '../graph/cart-calls.js';
+import { useModel, useValue } from '../graph/hooks.js';
+import { firstInStock } from '../graph/parts.js';
 import { money } from '../shop/money.js';
 
 export interface BuyBoxProps {
   id: string;
   slug: string;
-  colours: readonly { slug: string; name: string; hex: string }[];
-  sizes: readonly string[];
-  variants: readonly { colour: string; size: string | null; price_cents: number; stock: number }[];
 }
 
-export interface CartAnswer {
-  count: number;
-  total_cents: number;
-  message: string;
-}
-
-export function BuyBox({ id, slug, colours, sizes, variants }: BuyBoxProps): ReactNode {
-  const first = variants.find((variant) => variant.stock > 0) ?? variants[0];
+export function BuyBox({ id, slug }: BuyBoxProps): ReactNode {
+  const model = useModel();
+  const { colours = [], sizes = [], variants = [] } = useValue(`products["${slug}"].choices`) ?? {};
+  const first = firstInStock({ variants }) ?? variants[0];
   const [colour, setColour] = useState(first?.colour ?? '');
   const [size, setSize] = useState(first?.size ?? null);
   const [message, setMessage] = useState('');
@@ -32,22 +25,14 @@ export function BuyBox({ id, slug, colours, sizes, variants }: BuyBoxProps): Rea
 
   async function submit(event: SyntheticEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
-    const fields = new URLSearchParams();
-    for (const [name, value] of new FormData(event.currentTarget)) {
-      if (typeof value === 'string') fields.append(name, value);
-    }
+    if (variant === undefined) return;
+    const quantity = Number(new FormData(event.currentTarget).get('quantity'));
     setBusy(true);
     try {
-      const answer = await fetch('/cart', {
-        method: 'POST',
-        body: fields,
-        headers: { accept: 'application/json' },
-      });
-      const cart = (await answer.json()) as CartAnswer;
-      setMessage(cart.message);
-      if (answer.ok) window.dispatchEvent(new CustomEvent<CartAnswer>('cart', { detail: cart }));
-    } catch {
-      setMessage('The shop cannot be reached just now. Please try again.');
+      await addToCart(model, variant.sku, quantity);
+      setMessage('Added to your cart.');
+    } catch (error) {
+      setMessage((error as Error).message);
     } finally {
       setBusy(false);
     }

@@ -1,11 +1,12 @@
 import { useId } from 'react';
 import type { ReactNode } from 'react';
-import type { Facet, Listing } from '../shop/facets.js';
+import type { About } from '../graph/schema.js';
+import type { Facet } from '../shop/facets.js';
 import { facetKeys, hrefOf, shows, sorts } from '../shop/filters.js';
 import type { Filters } from '../shop/filters.js';
 
 /** The filters as a plain GET form, so that they work before, and without, any script. */
-export function FacetPanel({ listing, path }: { listing: Listing; path: string }): ReactNode {
+export function FacetPanel({ listing, path }: { listing: About; path: string }): ReactNode {
   const { filters } = listing;
   return (
     <form className="facets" method="get" action={path} aria-label="Filters">
@@ -48,7 +49,7 @@ function SortField({ filters }: { filters: Filters }): ReactNode {
   );
 }
 
-function PriceField({ listing }: { listing: Listing }): ReactNode {
+function PriceField({ listing }: { listing: About }): ReactNode {
   const id = useId();
   const { filters } = listing;
   const euros = (cents: number | null): string => (cents === null ? '' : String(cents / 100));
@@ -140,7 +141,7 @@ function Check({ name, value, label, checked, count, hex }: CheckProps): ReactNo
 }
 
 /** What is filtered by, each a link to the same page without it. */
-export function ChosenFilters({ listing, path }: { listing: Listing; path: string }): ReactNode {
+export function ChosenFilters({ listing, path }: { listing: About; path: string }): ReactNode {
   const { filters } = listing;
   const chips = listing.facets.flatMap((facet) =>
     facet.values
@@ -175,42 +176,8 @@ export function ChosenFilters({ listing, path }: { listing: Listing; path: strin
   );
 }
 
-export function Pagination({ listing, path }: { listing: Listing; path: string }): ReactNode {
-  if (listing.pages === 1) return null;
-  const { page, pages, filters } = listing;
-  const numbers = Array.from({ length: pages }, (_, at) => at + 1).filter(
-    (number) => number === 1 || number === pages || Math.abs(number - page) <= 2,
-  );
-  return (
-    <nav className="pages" aria-label="Pages">
-      {page > 1 ? (
-        <a rel="prev" href={hrefOf(path, filters, { page: page - 1 })}>
-          ‹ Previous
-        </a>
-      ) : null}
-      {numbers.map((number) =>
-        number === page ? (
-          <span key={number} aria-current="page">
-            {number}
-          </span>
-        ) : (
-          <a key={number} href={hrefOf(path, filters, { page: number })}>
-            <span className="visually-hidden">Page </span>
-            {number}
-          </a>
-        ),
-      )}
-      {page < pages ? (
-        <a rel="next" href={hrefOf(path, filters, { page: page + 1 })}>
-          Next ›
-        </a>
-      ) : null}
-    </nav>
-  );
-}
-
 /** Links to more of the same page at once. */
-export function ShowMore({ listing, path }: { listing: Listing; path: string }): ReactNode {
+export function ShowMore({ listing, path }: { listing: About; path: string }): ReactNode {
   const { filters, total } = listing;
   if (total <= shows[0]) return null;
   return (

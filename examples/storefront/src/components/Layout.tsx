@@ -14,6 +14,8 @@ export interface Site {
   cart_count: number | null;
   path: string;
   text: string;
+  /** Writes the values that the page's islands have read, for the browser. */
+  state?: (() => string) | undefined;
 }
 
 /** A place for another answer (Edge Side Includes), for whoever composes the page. */
@@ -56,10 +58,17 @@ export function Layout({ site, title, description, children }: LayoutProps): Rea
           <Header />
           <main id="content">{children}</main>
           <Footer />
+          <State />
         </body>
       </html>
     </SiteContext>
   );
+}
+
+/** Comes last, when the islands before it have been rendered. It does not wait for parts that stream in: they are no islands. */
+function State(): ReactNode {
+  const { state } = useSite();
+  return state === undefined ? null : <div hidden dangerouslySetInnerHTML={{ __html: state() }} />;
 }
 
 function Header(): ReactNode {

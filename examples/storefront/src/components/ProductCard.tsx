@@ -1,13 +1,14 @@
 import { memo } from 'react';
 import type { ReactNode } from 'react';
 import { Cached } from '@sluice/react';
-import type { Product } from '../catalogue/types.js';
+import { firstInStock } from '../graph/parts.js';
+import type { Card } from '../graph/schema.js';
 import { money } from '../shop/money.js';
 import { ProductArt } from './ProductArt.js';
 import { Badges, Marked, Price, Stars, Stock, Swatches } from './small.js';
 
 export interface ProductCardProps {
-  product: Product;
+  product: Card;
   words?: readonly string[];
 }
 
@@ -42,8 +43,8 @@ export const ProductCard = memo(function ProductCard({ product, words = [] }: Pr
 });
 
 /** Straight into the cart, without the product's page; the select names every choice that is in stock. */
-function QuickAdd({ product }: { product: Product }): ReactNode {
-  const first = product.variants.find((variant) => variant.stock > 0);
+function QuickAdd({ product }: { product: Card }): ReactNode {
+  const first = firstInStock(product);
   if (first === undefined) return null;
   return (
     <form className="quick" method="post" action="/cart">
@@ -67,7 +68,7 @@ function QuickAdd({ product }: { product: Product }): ReactNode {
 const card_ttl_ms = 60_000;
 
 export interface ProductGridProps {
-  products: readonly Product[];
+  products: readonly Card[];
   words?: readonly string[];
   label: string;
 }

@@ -2,6 +2,7 @@
 
 import type { ReactNode } from 'react';
 import type { Colour, Product } from '../catalogue/types.js';
+import type { Card } from '../graph/schema.js';
 import { money } from '../shop/money.js';
 
 export function Price({ product }: { product: Pick<Product, 'price_cents' | 'was_cents'> }): ReactNode {
@@ -57,7 +58,7 @@ export function Stock({ stock }: { stock: number }): ReactNode {
   return <span className="stock">In stock</span>;
 }
 
-export function Badges({ product }: { product: Product }): ReactNode {
+export function Badges({ product }: { product: Card }): ReactNode {
   return (
     <span className="badges">
       {product.was_cents === null ? null : (

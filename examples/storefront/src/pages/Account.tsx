@@ -3,7 +3,6 @@ import { Layout } from '../components/Layout.js';
 import type { Site } from '../components/Layout.js';
 import { Breadcrumbs } from '../components/small.js';
 import { password } from '../data/customers.js';
-import type { Customer } from '../data/customers.js';
 import type { Order } from '../data/orders.js';
 import { money } from '../shop/money.js';
 
@@ -74,15 +73,15 @@ function Field({ id, name, label, value, complete }: FieldProps): ReactNode {
 
 export interface AccountProps {
   site: Site;
-  customer: Customer;
+  name: string;
   orders: readonly Order[];
 }
 
-export function Account({ site, customer, orders }: AccountProps): ReactNode {
+export function Account({ site, name, orders }: AccountProps): ReactNode {
   return (
     <Layout site={site} title="Your account">
       <Breadcrumbs crumbs={[{ name: 'Your account' }]} />
-      <h1>Hello, {customer.name}</h1>
+      <h1>Hello, {name}</h1>
       <h2>Your orders</h2>
       {orders.length === 0 ? (
         <p>You have not ordered anything yet.</p>

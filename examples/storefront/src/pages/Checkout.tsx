@@ -2,11 +2,11 @@ import type { ReactNode } from 'react';
 import { Layout } from '../components/Layout.js';
 import type { Site } from '../components/Layout.js';
 import { Breadcrumbs } from '../components/small.js';
+import { Totals } from '../components/Totals.js';
 import type { CartTotals } from '../shop/cart.js';
 import { checkoutFields } from '../shop/checkout.js';
 import type { CheckoutForm } from '../shop/checkout.js';
 import { money } from '../shop/money.js';
-import { Totals } from './CartPage.js';
 
 export interface CheckoutProps {
   site: Site;

@@ -1,24 +1,28 @@
 import type { ReactNode } from 'react';
-import { ChosenFilters, FacetPanel, Pagination, ShowMore, chosenCount } from '../components/FacetPanel.js';
+import { ChosenFilters, FacetPanel, ShowMore, chosenCount } from '../components/FacetPanel.js';
 import { Layout } from '../components/Layout.js';
 import type { Site } from '../components/Layout.js';
-import { ProductGrid } from '../components/ProductCard.js';
+import { Results, ResultsOf } from '../components/Results.js';
+import { Island } from '../components/Island.js';
 import { Breadcrumbs } from '../components/small.js';
-import type { Listing } from '../shop/facets.js';
+import type { About } from '../graph/schema.js';
+import type { Product } from '../catalogue/types.js';
+import type { Found } from '../shop/listings.js';
 import { sorts } from '../shop/filters.js';
 
 export interface ListingPageProps {
   site: Site;
-  listing: Listing;
-  title: string;
-  blurb: string;
-  path: string;
-  words?: readonly string[];
+  found: Found;
+  about: About;
+  /** Products of the page. Without them the page reads them from the graph, and has them for the browser, too. */
+  products?: readonly Product[];
 }
 
 /** A grid of goods beside its filters: everything, a category, or what a search found. */
-export function ListingPage({ site, listing, title, blurb, path, words = [] }: ListingPageProps): ReactNode {
-  const { products, total, filters } = listing;
+export function ListingPage({ site, found, about, products }: ListingPageProps): ReactNode {
+  const { title, blurb, path, address, per_page, words } = found;
+  const { total, filters, page, pages } = about;
+  const results = { address, label: title, page, pages, per_page, words };
   return (
     <Layout site={site} title={title} description={blurb}>
       <Breadcrumbs crumbs={[{ name: title }]} />
@@ -27,22 +31,27 @@ export function ListingPage({ site, listing, title, blurb, path, words = [] }: L
       <div className="listing">
         <details className="listing-filters">
           <summary>Filters{chosenCount(filters) > 0 ? ` (${chosenCount(filters)})` : ''}</summary>
-          <FacetPanel listing={listing} path={path} />
+          <FacetPanel listing={about} path={path} />
         </details>
         <section aria-labelledby="found">
           <p id="found" className="listing-found">
             <span>
               {total === 1 ? '1 product' : `${total} products`}, {sorts[filters.sort].toLowerCase()}
             </span>
-            {path === '/products' ? <ShowMore listing={listing} path={path} /> : null}
+            {path === '/products' ? <ShowMore listing={about} path={path} /> : null}
           </p>
-          <ChosenFilters listing={listing} path={path} />
-          {products.length === 0 ? (
+          <ChosenFilters listing={about} path={path} />
+          {total === 0 ? (
             <NothingFound />
+          ) : products === undefined ? (
+            <Island name="results" props={results}>
+              <Results {...results} />
+            </Island>
           ) : (
-            <ProductGrid products={products} words={words} label={title} />
+            <Island name="results" props={results} isLate>
+              <ResultsOf {...results} products={products} />
+            </Island>
           )}
-          <Pagination listing={listing} path={path} />
         </section>
       </div>
     </Layout>

@@ -1,28 +1,32 @@
 import { Suspense, use } from 'react';
 import type { ReactNode } from 'react';
 import { Cached } from '@sluice/react';
-import type { Product, Review } from '../catalogue/types.js';
 import { BuyBox } from '../components/BuyBox.js';
-import type { BuyBoxProps } from '../components/BuyBox.js';
 import { Island } from '../components/Island.js';
 import { Layout } from '../components/Layout.js';
 import type { Site } from '../components/Layout.js';
 import { ProductArt } from '../components/ProductArt.js';
 import { ProductGrid } from '../components/ProductCard.js';
+import { Reviews } from '../components/Reviews.js';
 import { Badges, Breadcrumbs, Stars } from '../components/small.js';
+import type { Card, Facts } from '../graph/schema.js';
 
 export interface ProductPageProps {
   site: Site;
-  product: Product;
+  product: Facts;
+  /** The source of reviews has failed. */
+  hasNoReviews: boolean;
   /** Gives the same promise each time: React asks again when it has been kept. */
-  recommendations: () => Promise<readonly Product[]>;
+  recommendations: () => Promise<readonly Card[]>;
 }
 
 /** They are the same for all who look at the product. Within that time nothing is scored again, and the page waits for nothing. */
 const recommendations_ttl_ms = 60_000;
 
-export function ProductPage({ site, product, recommendations }: ProductPageProps): ReactNode {
-  const { category, kind } = product;
+export function ProductPage({ site, product, hasNoReviews, recommendations }: ProductPageProps): ReactNode {
+  const { category, kind, slug } = product;
+  const reviews = { slug, isFailed: hasNoReviews };
+  const buy = { id: `buy-${product.id}`, slug };
   return (
     <Layout site={site} title={product.name} description={product.summary}>
       <Breadcrumbs
@@ -43,7 +47,9 @@ export function ProductPage({ site, product, recommendations }: ProductPageProps
           </p>
           <Stars rating={product.rating} count={product.reviews.length} />
           <p className="lead">{product.summary}</p>
-          <Buy product={product} />
+          <Island name="buy" props={buy}>
+            <BuyBox {...buy} />
+          </Island>
           <ul className="ticks">
             {product.highlights.map((highlight) => (
               <li key={highlight}>{highlight}</li>
@@ -70,12 +76,14 @@ export function ProductPage({ site, product, recommendations }: ProductPageProps
           <Recommendations products={recommendations} />
         </Cached>
       </Suspense>
-      <Reviews product={product} />
+      <Island name="reviews" props={reviews}>
+        <Reviews {...reviews} />
+      </Island>
     </Layout>
   );
 }
 
-function Gallery({ product }: { product: Product }): ReactNode {
+function Gallery({ product }: { product: Facts }): ReactNode {
   return (
     <div className="gallery">
       <ProductArt product={product} />
@@ -91,27 +99,7 @@ function Gallery({ product }: { product: Product }): ReactNode {
   );
 }
 
-function Buy({ product }: { product: Product }): ReactNode {
-  const props: BuyBoxProps = {
-    id: `buy-${product.id}`,
-    slug: product.slug,
-    colours: product.colours,
-    sizes: product.kind.sizes,
-    variants: product.variants.map(({ colour, size, price_cents, stock }) => ({
-      colour: colour.slug,
-      size,
-      price_cents,
-      stock,
-    })),
-  };
-  return (
-    <Island name="buy" props={props}>
-      <BuyBox {...props} />
-    </Island>
-  );
-}
-
-function SpecTable({ product }: { product: Product }): ReactNode {
+function SpecTable({ product }: { product: Facts }): ReactNode {
   return (
     <section>
       <h2>In numbers</h2>
@@ -134,56 +122,11 @@ function SpecTable({ product }: { product: Product }): ReactNode {
   );
 }
 
-function Recommendations({ products }: { products: () => Promise<readonly Product[]> }): ReactNode {
+function Recommendations({ products }: { products: () => Promise<readonly Card[]> }): ReactNode {
   return (
     <section className="recommendations">
       <h2>Goes well with</h2>
       <ProductGrid products={use(products())} label="Recommendations" />
     </section>
-  );
-}
-
-function Reviews({ product }: { product: Product }): ReactNode {
-  const { reviews, rating_counts } = product;
-  return (
-    <section className="reviews" aria-labelledby="reviews">
-      <h2 id="reviews">What people say</h2>
-      <div className="reviews-sum">
-        <p className="reviews-rating">
-          {product.rating.toFixed(1)} <Stars rating={product.rating} />
-        </p>
-        <ol className="bars">
-          {rating_counts.map((count, at) => (
-            <li key={at}>
-              <span>{at + 1}★</span>
-              <meter min={0} max={reviews.length} value={count} aria-label={`${at + 1} stars`} />
-              <span>{count}</span>
-            </li>
-          ))}
-        </ol>
-      </div>
-      <ul className="review-list">
-        {reviews.map((review) => (
-          <ReviewItem key={review.id} review={review} />
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-function ReviewItem({ review }: { review: Review }): ReactNode {
-  return (
-    <li className="review">
-      <h3>{review.title}</h3>
-      <p className="review-by">
-        <Stars rating={review.rating} /> {review.author}, <time dateTime={review.date}>{review.date}</time>
-        {review.verified ? <span className="badge badge-new">Bought here</span> : null}
-      </p>
-      <p>{review.body}</p>
-      <p className="review-note">
-        Bought: {review.bought}
-        {review.helpful > 0 ? ` · helped ${review.helpful}` : null}
-      </p>
-    </li>
   );
 }

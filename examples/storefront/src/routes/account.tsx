@@ -7,8 +7,11 @@ import type { Customer } from '../data/customers.js';
 import type { Data } from '../data/data.js';
 import { Account, SignIn } from '../pages/Account.js';
 import type { SignInForm } from '../pages/Account.js';
+import { shopGraph } from '../graph/schema.js';
+import { sessionCookie } from '../graph/visitor.js';
 import { readCookie } from '../shop/signed-cookie.js';
 import { fieldsOf, formBody } from './forms.js';
+import { later } from './kit.js';
 import type { PageKit } from './kit.js';
 
 export interface AccountOptions {
@@ -16,15 +19,9 @@ export interface AccountOptions {
   data: Data;
 }
 
-const sessionCookie = 'session';
-
-export function customerOf(req: Request, { customers }: Data): Customer | null {
-  return customers.signedIn(readCookie(req.headers.cookie, sessionCookie));
-}
-
 export function accountRoutes({ kit, data }: AccountOptions): Router {
   const routes = Router();
-  const { customers, orders } = data;
+  const { customers } = data;
   const attributes = (req: Request) =>
     ({ httpOnly: true, sameSite: 'lax', path: '/', secure: req.secure }) as const;
   const signIn = (req: Request, res: Response, customer: Customer): void => {
@@ -34,15 +31,18 @@ export function accountRoutes({ kit, data }: AccountOptions): Router {
     res.redirect(303, '/account');
   };
 
-  routes.get('/account', (req, res, next) => {
-    const customer = customerOf(req, data);
-    if (customer === null) return res.redirect(303, '/login');
-    const own = orders.of(customer.id);
-    kit.send(req, res, next, (site) => <Account site={site} customer={customer} orders={own} />);
-  });
+  routes.get(
+    '/account',
+    later(async (req, res, next) => {
+      if (kit.visitor(req).customer === null) return res.redirect(303, '/login');
+      const read = await shopGraph.model(kit.graph(req).model.unbatch()).get('me["name","orders"]');
+      const { name = '', orders = [] } = read?.json.me ?? {};
+      kit.send(req, res, next, (site) => <Account site={site} name={name} orders={orders} />);
+    }),
+  );
 
   routes.get('/login', (req, res, next) => {
-    if (customerOf(req, data) !== null) return res.redirect(303, '/account');
+    if (kit.visitor(req).customer !== null) return res.redirect(303, '/account');
     kit.send(req, res, next, (site) => <SignIn site={site} form={{}} />);
   });
 
@@ -51,14 +51,14 @@ export function accountRoutes({ kit, data }: AccountOptions): Router {
     const customer = given.length > password.length_max ? null : await customers.check(email.trim(), given);
     if (customer !== null) return signIn(req, res, customer);
     const form: SignInForm = { email, error: 'Address or password are wrong.' };
-    kit.send(req, res, next, (site) => <SignIn site={site} form={form} />, 401);
+    kit.send(req, res, next, (site) => <SignIn site={site} form={form} />, { status: 401 });
   };
 
   const register = async (req: Request, res: Response, next: NextFunction): Promise<void> => {
     const { name = '', email = '', password: given = '' } = fieldsOf(req);
     const refuse = (error: string, status: number): void => {
       const form: SignInForm = { name, email, error };
-      kit.send(req, res, next, (site) => <SignIn site={site} form={form} />, status);
+      kit.send(req, res, next, (site) => <SignIn site={site} form={form} />, { status });
     };
     if (!/\S{2,}/.test(name) || name.length > 80) return refuse('Please give your name.', 422);
     if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email.trim()) || email.length > 120)
@@ -70,8 +70,8 @@ export function accountRoutes({ kit, data }: AccountOptions): Router {
     signIn(req, res, customer);
   };
 
-  routes.post('/login', formBody, (req, res, next) => void login(req, res, next).catch(next));
-  routes.post('/register', formBody, (req, res, next) => void register(req, res, next).catch(next));
+  routes.post('/login', formBody, later(login));
+  routes.post('/register', formBody, later(register));
 
   routes.post('/logout', (req, res) => {
     customers.end(readCookie(req.headers.cookie, sessionCookie));

@@ -1,7 +1,11 @@
 /** The routes that only read: pages, search, comparison, autocomplete. */
 
 import { Router } from 'express';
+import type { ReactNode } from 'react';
 import type { Catalogue } from '../catalogue/catalogue.js';
+import type { Site } from '../components/Layout.js';
+import { shopGraph } from '../graph/schema.js';
+import type { Facts } from '../graph/schema.js';
 import { Compare } from '../pages/Compare.js';
 import { Explore } from '../pages/Explore.js';
 import { ForYou } from '../pages/ForYou.js';
@@ -11,85 +15,87 @@ import { About } from '../pages/plain.js';
 import { ProductPage } from '../pages/ProductPage.js';
 import { WholeCatalogue } from '../pages/WholeCatalogue.js';
 import { totalsOf } from '../shop/cart.js';
-import { listingOf } from '../shop/facets.js';
 import { readFilters } from '../shop/filters.js';
-import type { Recommend } from '../shop/recommend.js';
-import { wordsOf } from '../shop/search.js';
+import type { Listings } from '../shop/listings.js';
 import type { SearchIndex } from '../shop/search.js';
 import type { Services } from '../shop/services.js';
-import { once } from './kit.js';
+import { later, once } from './kit.js';
 import type { PageKit } from './kit.js';
 
 export interface BrowseOptions {
   kit: PageKit;
   catalogue: Catalogue;
-  recommend: Recommend;
+  listings: Listings;
   search: SearchIndex;
   services: Services;
 }
 
-const perPage = { listing: 60, search: 24 };
-
-export function browseRoutes({ kit, catalogue, recommend, search, services }: BrowseOptions): Router {
+export function browseRoutes({ kit, catalogue, listings, search, services }: BrowseOptions): Router {
   const routes = Router();
 
   routes.get('/', (req, res, next) => {
     kit.send(req, res, next, (site) => <Home site={site} catalogue={catalogue} />);
   });
 
-  routes.get('/products', (req, res, next) => {
-    const filters = readFilters(kit.query(req), catalogue);
-    const listing = listingOf(catalogue, catalogue.products, filters, { per_page: filters.show });
-    const blurb = 'The whole shop, to be narrowed down by what matters to you.';
+  // The first page of these is asked for most, and nothing of it changes in the browser: its HTML is made of the goods themselves.
+  routes.get(['/products', '/c/:category'], (req, res, next) => {
+    const found = listings.at(req.path, kit.query(req));
+    if (found === undefined) return next();
+    const { products, ...about } = found.listing();
     kit.sendToAll(req, res, next, (site) => (
-      <ListingPage site={site} listing={listing} title="Everything" blurb={blurb} path="/products" />
+      <ListingPage site={site} found={found} about={about} products={products} />
     ));
   });
 
-  routes.get('/c/:category', (req, res, next) => {
-    const category = catalogue.category(req.params.category);
-    if (category === undefined) return next();
-    const filters = readFilters(kit.query(req), catalogue);
-    const listing = listingOf(
-      catalogue,
-      catalogue.inCategory(category),
-      { ...filters, chosen: { ...filters.chosen, category: [] } },
-      { per_page: perPage.listing, fixed: ['category'] },
-    );
-    const { name, blurb, slug } = category;
-    kit.sendToAll(req, res, next, (site) => (
-      <ListingPage site={site} listing={listing} title={name} blurb={blurb} path={`/c/${slug}`} />
-    ));
-  });
+  routes.get(
+    '/search',
+    later(async (req, res, next) => {
+      const found = listings.at('/search', kit.query(req));
+      if (found === undefined) return next();
+      const { address, per_page, filters } = found;
+      const from = (filters.page - 1) * per_page;
+      const graph = kit.graph(req);
+      const read = await shopGraph
+        .model(graph.model.unbatch())
+        .get(`listings["${address}"].about`, `listings["${address}"][${from}..${from + per_page - 1}].card`);
+      const about = read?.json.listings?.[address]?.about;
+      if (about === undefined) return next();
+      const page = Math.min(filters.page, about.pages);
+      const shown = (site: Site): ReactNode => (
+        <ListingPage site={site} found={found} about={{ ...about, page }} />
+      );
+      kit.send(req, res, next, shown, { graph });
+    }),
+  );
 
-  routes.get('/p/:slug', (req, res, next) => {
-    const product = catalogue.product(req.params.slug);
-    if (product === undefined) return next();
-    const recommendations = once(() => recommend(product, 8));
-    kit.send(req, res, next, (site) => (
-      <ProductPage site={site} product={product} recommendations={recommendations} />
-    ));
-  });
-
-  routes.get('/search', (req, res, next) => {
-    const filters = readFilters(kit.query(req), catalogue);
-    const { text } = filters;
-    const found = search.search(text);
-    const listing = listingOf(catalogue, found, filters, { per_page: perPage.search, ranked: true });
-    const title = text === '' ? 'Search' : `Results for “${text}”`;
-    const blurb =
-      text === '' ? 'Write into the field above what you are looking for.' : 'Best matches first.';
-    kit.send(req, res, next, (site) => (
-      <ListingPage
-        site={site}
-        listing={listing}
-        title={title}
-        blurb={blurb}
-        path="/search"
-        words={wordsOf(text).slice(0, 6)}
-      />
-    ));
-  });
+  routes.get(
+    '/p/:slug',
+    later(async (req, res, next) => {
+      const slug = String(req.params['slug']);
+      const graph = kit.graph(req);
+      const model = graph.model.unbatch();
+      const path = ['products', slug];
+      // An error is for the island that reads the same value, and its boundary.
+      await model.treatErrorsAsValues().get([...path, ['facts', 'choices', 'reviews']]);
+      const product = await model.getValue<Facts>([...path, 'facts']);
+      const hasNoReviews = model.read([...path, 'reviews']).errors.length > 0;
+      if (product === undefined) return next();
+      const recommendations = once(async () => {
+        const read = await shopGraph.model(model).get(`products["${slug}"].together[0..7].card`);
+        const together = read?.json.products?.[slug]?.together ?? {};
+        return Object.values(together).flatMap((each) => each?.card ?? []);
+      });
+      const shown = (site: Site): ReactNode => (
+        <ProductPage
+          site={site}
+          product={product}
+          hasNoReviews={hasNoReviews}
+          recommendations={recommendations}
+        />
+      );
+      kit.send(req, res, next, shown, { graph });
+    }),
+  );
 
   routes.get('/api/suggest', (req, res) => {
     res.setHeader('cache-control', 'public, max-age=60');
@@ -129,7 +135,7 @@ export function browseRoutes({ kit, catalogue, recommend, search, services }: Br
   });
 
   routes.get('/for-you', (req, res, next) => {
-    const { lines } = totalsOf(kit.cart(req), catalogue);
+    const { lines } = totalsOf(kit.visitor(req).cart, catalogue);
     const shelves = [
       {
         title: lines.length === 0 ? 'To begin with' : 'Because of what is in your cart',

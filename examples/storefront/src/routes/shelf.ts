@@ -2,9 +2,11 @@
 
 import { Router } from 'express';
 import type { NextFunction, Request } from 'express';
+import type { IncomingMessage } from 'node:http';
+import type { DataSource } from '@sluice/graph';
+import type { Router as GraphRouter } from '@sluice/graph/router';
 import type { Catalogue } from '../catalogue/catalogue.js';
-import type { Stock } from '../data/stock.js';
-import { itemOf, listedItems } from '../shelf/items.js';
+import type { Visitor } from '../graph/visitor.js';
 import { createPlatform } from '../shelf/platform.js';
 import type { Platform } from '../shelf/platform.js';
 import listing from '../shelf/trees/listing.json' with { type: 'json' };
@@ -15,7 +17,7 @@ import type { PageKit } from './kit.js';
 export interface ShelfOptions {
   kit: PageKit;
   catalogue: Catalogue;
-  stock: Stock;
+  router: GraphRouter<Visitor>;
   folder: string;
   suggestions_url: string;
 }
@@ -23,16 +25,12 @@ export interface ShelfOptions {
 /** Clients who ask for JSON get another answer from the same address. */
 const headers = { vary: 'Accept' };
 
-export function shelfRoutes({ kit, catalogue, stock, folder, suggestions_url }: ShelfOptions): Router {
+export function shelfRoutes(options: ShelfOptions): Router {
+  const { kit, catalogue, router, folder, suggestions_url } = options;
   const routes = Router();
-  // Made anew when something was sold.
-  let listed = { version: stock.version(), items: listedItems(catalogue) };
-  const itemsNow = (): typeof listed.items => {
-    if (listed.version !== stock.version())
-      listed = { version: stock.version(), items: listedItems(catalogue) };
-    return listed.items;
-  };
-  const platform = once(() => createPlatform({ catalogue, folder, suggestions_url }));
+  // Under Express the server's own request is Express's.
+  const graphOf = (req: IncomingMessage): DataSource => router.asDataSource(kit.visitor(req as Request));
+  const platform = once(() => createPlatform({ graphOf, folder, suggestions_url }));
   const ask = (next: NextFunction, what: (pages: Platform) => Promise<void>): void => {
     platform().then(what).catch(next);
   };
@@ -46,7 +44,7 @@ export function shelfRoutes({ kit, catalogue, stock, folder, suggestions_url }: 
   routes.get('/shelf', (req, res, next) => {
     const query = kit.query(req);
     const layout = query.get('layout');
-    const data = { items: itemsNow(), fails: query.get('fail') === '1' };
+    const data = { fails: query.get('fail') === '1' };
     const options = {
       format: formatFor(req),
       headers,
@@ -57,24 +55,19 @@ export function shelfRoutes({ kit, catalogue, stock, folder, suggestions_url }: 
   });
 
   routes.get('/shelf/:slug', (req, res, next) => {
-    const data = dataOf(catalogue, req.params.slug);
-    if (data === undefined) return next();
-    const options = { format: formatFor(req), headers, more: `/shelf/${req.params.slug}/box` };
-    ask(next, (pages) => pages.page(req, res, product, data, options));
+    const { slug } = req.params;
+    if (catalogue.product(slug) === undefined) return next();
+    const options = { format: formatFor(req), headers, more: `/shelf/${slug}/box` };
+    ask(next, (pages) => pages.page(req, res, product, { slug }, options));
   });
 
   routes.get('/shelf/:slug/box', (req, res, next) => {
-    const data = dataOf(catalogue, req.params.slug);
-    if (data === undefined) return next();
-    ask(next, (pages) => pages.box(req, res, product, data));
+    const { slug } = req.params;
+    if (catalogue.product(slug) === undefined) return next();
+    ask(next, (pages) => pages.box(req, res, product, { slug }));
   });
 
   return routes;
-}
-
-function dataOf(catalogue: Catalogue, slug: string): Record<string, unknown> | undefined {
-  const found = catalogue.product(slug);
-  return found && { item: itemOf(found), description: found.description };
 }
 
 function formatFor(req: Request): 'html' | 'json' {

@@ -7,10 +7,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { PageTree, Registry, RenderOptions } from '@sluice/render';
-import type { Catalogue } from '../catalogue/catalogue.js';
+import type { DataSource } from '@sluice/graph';
+import { graphSource } from './graph-source.js';
 
 export interface PlatformOptions {
-  catalogue: Catalogue;
+  /** The shop's data as the visitor of a request may see it. */
+  graphOf: (req: IncomingMessage) => DataSource;
   /** Where the build has put `components.js`, `sluice-assets.json` and the styles of all pages. */
   folder: string;
   /** Address of the service of suggestions: `service.ts`. */
@@ -35,7 +37,7 @@ export interface Platform {
 const suggestionsTimeout_ms = 300;
 
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {
-  const { catalogue, folder, suggestions_url } = options;
+  const { graphOf, folder, suggestions_url } = options;
   const [render, { react }, built] = await Promise.all([
     import('@sluice/render'),
     import('@sluice/render/react'),
@@ -59,7 +61,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       defaults: { links: [{ rel: 'icon', href: '/assets/icon.svg', type: 'image/svg+xml' }] },
       bodyStart: '<a class="skip" href="#content">Skip to content</a>',
     },
-    sources: { functions: { reviews: (args) => reviewsOf(catalogue, args) } },
+    sources: { functions: { graph: graphSource(graphOf) } },
     experiments: [
       {
         name: 'card-layout',
@@ -86,12 +88,4 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     },
     styles: render.styleHandler(pages),
   };
-}
-
-/** For the source `reviews` of trees. */
-function reviewsOf(catalogue: Catalogue, args: unknown): unknown {
-  const slug = typeof args === 'object' && args !== null && 'slug' in args ? String(args.slug) : '';
-  const product = catalogue.product(slug);
-  if (product === undefined) throw new Error(`no product is called ${slug}`);
-  return product.reviews.map(({ id, author, rating, title, body }) => ({ id, author, rating, title, body }));
 }

@@ -45,14 +45,13 @@ export function listingOf(
   filters: Filters,
   options: { per_page: number; fixed?: readonly FacetKey[]; ranked?: boolean },
 ): Listing {
-  const found = from.filter((product) => passes(product, filters));
-  const inOrder = options.ranked === true && filters.sort === 'popular' ? found : sorted(found, filters.sort);
+  const found = listed(from, filters, options);
   const pages = Math.max(1, Math.ceil(found.length / options.per_page));
   const page = Math.min(filters.page, pages);
   const prices = found.map((product) => product.price_cents);
   return {
     filters,
-    products: inOrder.slice((page - 1) * options.per_page, page * options.per_page),
+    products: found.slice((page - 1) * options.per_page, page * options.per_page),
     total: found.length,
     page,
     pages,
@@ -62,6 +61,16 @@ export function listingOf(
     price_cents_low: prices.reduce((low, price) => Math.min(low, price), prices[0] ?? 0),
     price_cents_high: prices.reduce((high, price) => Math.max(high, price), 0),
   };
+}
+
+/** All products that pass, in order. `ranked`: those of `from` come in the order of a search. */
+export function listed(
+  from: readonly Product[],
+  filters: Filters,
+  options: { ranked?: boolean } = {},
+): readonly Product[] {
+  const found = from.filter((product) => passes(product, filters));
+  return options.ranked === true && filters.sort === 'popular' ? found : sorted(found, filters.sort);
 }
 
 function facetOf(catalogue: Catalogue, from: readonly Product[], filters: Filters, key: FacetKey): Facet {

@@ -29,6 +29,8 @@ const BYTES_MAX = 1_048_576;
 const PRIVATE = 'private, no-cache';
 const NOT_KEPT = { 'cache-control': 'no-store' };
 const NDJSON = 'application/x-ndjson';
+/** Clients of Falcor's protocol send `X-Requested-With`, for which Sluice and other caches keep an answer only where `Vary` names it. */
+const VARY = 'Accept, X-Requested-With';
 
 export function answeringOf<Data>(router: Router<Data>, options: WireOptions<Data> = {}): Answering {
   const wire = new Wire(router, options);
@@ -85,7 +87,7 @@ class Wire<Data> {
     if (request.method === 'POST' || text.includes('"$type":"error"')) return answerOf(200, text, NOT_KEPT);
     const headers = this.#cacheHeaders(paths, jsonGraph, request);
     const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
-    const kept = { ...headers, etag, vary: 'Accept' };
+    const kept = { ...headers, etag, vary: VARY };
     if (isSame(request.headers['if-none-match'], etag)) return { status: 304, headers: kept, body: '' };
     return answerOf(200, text, kept);
   }

@@ -137,6 +137,11 @@ void test('answers to GET have an ETag, and tags where shared caches may keep th
   const etag = first.headers.get('etag') ?? '';
   assert.match(etag, /^"[\w-]{27}"$/);
   assert.equal(first.headers.get('cache-control'), 'public, max-age=60');
+  assert.equal(
+    first.headers.get('vary'),
+    'Accept, X-Requested-With',
+    'clients of the protocol send the second',
+  );
   assert.equal(first.headers.get('cache-tag'), 'graph:titles, graph:titles.5, graph:titles.a%2Eb%2C%20c');
   assert.equal(graphTag(['titles', 'a.b, c']), 'graph:titles.a%2Eb%2C%20c');
   const same = await get([['titles', [5, 'a.b, c'], 'name']], { 'if-none-match': `"other", W/${etag}` });

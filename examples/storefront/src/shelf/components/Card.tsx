@@ -13,8 +13,8 @@ export default function Card({ item, children }: CardProps): ReactNode {
         <ProductArt product={item} />
         <h2 className={styles['name']}>{item.name}</h2>
       </a>
-      <p className={styles['maker']}>{item.maker}</p>
-      <Stars rating={item.rating} count={item.reviews} />
+      <p className={styles['maker']}>{item.maker.name}</p>
+      <Stars rating={item.rating} count={item.reviews.length} />
       <Price product={item} />
       {children}
     </article>

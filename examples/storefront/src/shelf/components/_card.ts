@@ -1,10 +1,10 @@
 /** What both arms of the card share: settings, and the form for native apps. */
 
 import type { ReactNode } from 'react';
-import type { Item } from '../items.js';
+import type { Card } from '../../graph/schema.js';
 
 export interface CardProps {
-  item: Item;
+  item: Card;
   children?: ReactNode;
 }
 
@@ -13,7 +13,7 @@ export const cardSettings = {
   json: ({ item }: CardProps) => ({
     slug: item.slug,
     name: item.name,
-    maker: item.maker,
+    maker: item.maker.name,
     price_cents: item.price_cents,
     was_cents: item.was_cents,
     rating: item.rating,
