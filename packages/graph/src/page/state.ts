@@ -3,7 +3,7 @@ import type { JsonGraph } from '../types.js';
 
 /** Attribute by which the browser finds the script. */
 export const STATE_ATTRIBUTE = 'data-sluice-graph';
-/** Its value where the server wants to know what is asked for again. */
+/** Value of the attribute where the server wants to know what is asked for again. */
 export const COUNTED = 'counted';
 
 const BREAKING = /[<\u2028\u2029]/gu;

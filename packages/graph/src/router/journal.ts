@@ -26,7 +26,7 @@ export interface Ended {
   readonly paths: number;
   /** Time from the call to its result, ms. */
   readonly ms: number;
-  /** What it failed with; undefined where it did not. */
+  /** Error of a call that failed, else undefined. */
   readonly error: unknown;
 }
 

@@ -1,4 +1,4 @@
-/** In the browser: which of the paths that are asked for the page's state had. It must not know documents. */
+/** Data source of a browser that notes which paths the page's state had. It must not know documents. */
 import type { Model } from '../model/model.js';
 import type { DataSource } from '../types.js';
 import { withGet } from './with-get.js';

@@ -29,7 +29,7 @@ export interface PathReport {
   readonly fetched: number;
   /** Values that came into pages. */
   readonly brought: number;
-  /** Those of them that no component asked for. */
+  /** Values among them that no component asked for. */
   readonly unread: number;
   /** Values that came once more: with a later answer of the same page, or over the network though the page's state had them. */
   readonly again: number;

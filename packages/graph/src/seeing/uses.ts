@@ -4,7 +4,7 @@ import { graphHost, type GraphHost, type PathReport } from './host.js';
 import { eachPattern, eachValue, type Pattern } from './patterns.js';
 import { withGet } from './with-get.js';
 
-/** Answers of one page that are looked at. Values of later ones are not counted. */
+/** Number of answers of one page whose values are counted. */
 const ANSWERS_MAX = 32;
 const HELD = /^\d{1,4}(?:,\d{1,4}){0,999}$/u;
 
