@@ -3,13 +3,13 @@
 use sluice_vitals::{GraphCounts, GraphPathReport, GraphRouteReport};
 
 use super::record::ControlRecord;
-use crate::Supervisor;
 use crate::gate::GraphTold;
 
 /// Routes or patterns accepted in one line.
 const ROWS_MAX: usize = 1000;
 
-pub(super) fn hear(supervisor: &Supervisor, said: &ControlRecord) {
+/// Report that a line holds.
+pub(super) fn told(said: &ControlRecord) -> GraphTold<'_> {
     let routes = said.graph_routes.iter().take(ROWS_MAX).map(|one| GraphRouteReport {
         route: &one.route,
         method: &one.method,
@@ -31,9 +31,9 @@ pub(super) fn hear(supervisor: &Supervisor, said: &ControlRecord) {
         again: one.again,
     });
     let ControlRecord { pages, page_requests, fetches, .. } = *said;
-    supervisor.gate.used_graph(&GraphTold {
+    GraphTold {
         routes: routes.collect(),
         paths: paths.collect(),
         counts: GraphCounts { pages, page_requests, fetches },
-    });
+    }
 }

@@ -11,9 +11,11 @@ const HOST = Symbol.for('sluice.graph.1');
 
 /** Rows of one report: routes, and patterns of paths. The rest counts as `other`. */
 const ROWS_MAX = 500;
-/** Longest text of a route, a pattern or an error that is reported. */
+/** Longest text of a route or a pattern that is reported. */
 const NAME_CHARACTERS_MAX = 200;
+/** Longest text of an error that is reported. */
 const ERROR_CHARACTERS_MAX = 300;
+/** Longest name of a row in memory: a method and a route. */
 const KEY_CHARACTERS_MAX = 2 * NAME_CHARACTERS_MAX + 1;
 /** Rows of one line, which the gateway reads up to 1 MiB, whatever characters they have. */
 const LINE_ROWS_MAX = 250;
