@@ -51,6 +51,22 @@ void test('200 classes and 64 workers are shown, sorted and filtered', options, 
   assert.deepEqual(faults, []);
 });
 
+void test('routes and paths of a graph have tables, and what is wrong there is seen', options, async (t) => {
+  const gateway = await fakeGateway(t, {});
+  const { page, faults } = await open(t, gateway.url);
+  const routes = page.locator('section:has(#graph-routes) tbody tr');
+  await routes.first().waitFor();
+  assert.equal(await routes.count(), 15);
+  const failing = (await routes.nth(1).textContent()) ?? '';
+  assert.match(failing, /area1.*get.*TypeError: Cannot read.*14\.9k.*30\.1.*12030$/);
+  const paths = page.locator('section:has(#graph-paths) tbody tr');
+  await page.locator('section:has(#graph-paths)').getByRole('button', { name: 'show all 20' }).click();
+  assert.equal(await paths.count(), 20);
+  assert.match((await paths.first().textContent()) ?? '', /area0\[\{keys\}\].*30k \(33\.3 %\)0$/);
+  assert.deepEqual(faults, []);
+  await shot(page, 'graph');
+});
+
 void test('page that has painted took less than 150 KB', options, async (t) => {
   const gateway = await fakeGateway(t, {});
   const { page } = await open(t, gateway.url);

@@ -11,6 +11,7 @@ import type {
   Columns,
   Costs,
   EffectsSnapshot,
+  GraphSnapshot,
   Frame,
   Hello,
   Mark,
@@ -212,6 +213,42 @@ export function classesOf(many: number): ClassSnapshot[] {
   }));
 }
 
+/** A graph of 20 routes, one of which fails, and 20 patterns, of which some are never read. */
+function graph(): GraphSnapshot {
+  return {
+    pages_total: 12_000,
+    page_requests_total: 15_000,
+    fetches_total: 40_000,
+    asked_total: 900_000,
+    fetched_total: 160_000,
+    values_total: 1_200_000,
+    unread_total: 90_000,
+    again_total: 700,
+    routes: Array.from({ length: 20 }, (_, at) => ({
+      route: `shop.area${at}[{keys:names}][{integers:ids}]["name", "price", "stock"]`,
+      method: at === 3 ? 'call' : 'get',
+      calls_total: 15_000 - at * 70,
+      paths_total: 450_000 - at * 70,
+      time_ms_total: 90_000 / (at + 1),
+      time_ms_max: 320,
+      failures_total: at === 1 ? 12 : 0,
+      denied_total: at === 2 ? 4 : 0,
+      unanswered_total: at === 1 ? 30 : 0,
+      error: at === 1 ? 'TypeError: Cannot read properties of undefined (reading stock)' : null,
+    })),
+    routes_count: 20,
+    paths: Array.from({ length: 20 }, (_, at) => ({
+      path: `shop.area${at}[{keys}][{integers}].price`,
+      asked_total: 90_000 - at,
+      fetched_total: 9_000,
+      values_total: 90_000,
+      unread_total: at % 4 === 0 ? 30_000 : 0,
+      again_total: at === 2 ? 700 : 0,
+    })),
+    paths_count: 20,
+  };
+}
+
 /** Pages of two settings, one of which is the browser's work, and 40 components. */
 function effects(): EffectsSnapshot {
   const vitals = (name: string, scale: number): VitalsSnapshot => ({
@@ -334,6 +371,7 @@ function status(workers: number): Snapshot {
     },
     dial: { server: { '*': '50%', 'Reviews@mobile': '0%' }, turned: true },
     effects: effects(),
+    graph: graph(),
     page_cache: {
       enabled: true,
       pages: 1200,

@@ -94,6 +94,38 @@ export interface Snapshot {
     variants: VitalsSnapshot[];
     pages: VitalsSnapshot[];
   } | null;
+  graph: {
+    pages_total: number;
+    page_requests_total: number;
+    fetches_total: number;
+    asked_total: number;
+    fetched_total: number;
+    values_total: number;
+    unread_total: number;
+    again_total: number;
+    routes: {
+      route: string;
+      method: string;
+      calls_total: number;
+      paths_total: number;
+      time_ms_total: number;
+      time_ms_max: number;
+      failures_total: number;
+      denied_total: number;
+      unanswered_total: number;
+      error: string | null;
+    }[];
+    routes_count: number;
+    paths: {
+      path: string;
+      asked_total: number;
+      fetched_total: number;
+      values_total: number;
+      unread_total: number;
+      again_total: number;
+    }[];
+    paths_count: number;
+  } | null;
   page_cache: {
     pages: number;
     bytes: number;

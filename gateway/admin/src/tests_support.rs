@@ -115,6 +115,7 @@ impl Operator for TestOperator {
             page_cache: None,
             dial: DialSnapshot::default(),
             effects: None,
+            graph: None,
         }
     }
 

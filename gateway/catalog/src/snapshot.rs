@@ -4,6 +4,7 @@
 //! These types cross the control socket, so fields are only ever added. They must not know who fills or draws them.
 
 mod cache;
+mod graph;
 mod machine;
 mod purge;
 mod render;
@@ -14,6 +15,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use cache::{CacheSnapshot, DiskCacheSnapshot, KeptSnapshot, SharedCacheSnapshot, UnkeptSnapshot};
+pub use graph::{GraphPathSnapshot, GraphRouteSnapshot, GraphSnapshot};
 pub use machine::{LatelySnapshot, MachineSnapshot};
 pub use purge::Purge;
 pub use render::{ComponentSnapshot, DialSnapshot, EffectsSnapshot, SettingSnapshot, VitalsSnapshot};
@@ -102,6 +104,9 @@ pub struct Snapshot {
     /// Reports of `@sluice/render` and browsers; `None` while there are none.
     #[serde(default)]
     pub effects: Option<EffectsSnapshot>,
+    /// Reports of `@sluice/graph`; `None` while there are none.
+    #[serde(default)]
+    pub graph: Option<GraphSnapshot>,
     /// Pages that are kept; `None` while `cache.enabled` is off.
     #[serde(default)]
     pub page_cache: Option<CacheSnapshot>,

@@ -78,6 +78,8 @@ pub enum Command {
     Logs(LogsArgs),
     /// Show what requests cost, by class
     Classes(ClassesArgs),
+    /// Show what routes of @sluice/graph do, and what pages ask for: failures, values never read or sent twice
+    Graph(GraphArgs),
     /// Compare what requests took before and after a deploy or a moment: CPU time, memory, service time
     Report(ReportArgs),
     /// Show what CPU time of workers goes into: flame graph, functions, React components
@@ -254,6 +256,17 @@ pub struct QuarantineArgs {
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("args/examples/classes.txt"))]
 pub struct ClassesArgs {
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// Print everything as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sluice graph`.
+#[derive(Args, Debug)]
+#[command(after_help = include_str!("args/examples/graph.txt"))]
+pub struct GraphArgs {
     #[command(flatten)]
     pub run_dir: RunDirArg,
     /// Print everything as one JSON object

@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Command::Top(args) => client::top(&args),
         Command::Logs(args) => client::logs(&args),
         Command::Classes(args) => client::classes(&args),
+        Command::Graph(args) => client::graph(&args),
         Command::Report(args) => client::report(&args),
         Command::Cache(args) => client::cache(&args),
         Command::Profile(args) => client::profile(&args),

@@ -13,6 +13,7 @@ mod crashes;
 mod effects;
 mod files;
 mod follower;
+mod graph;
 mod headers;
 mod minute;
 mod mode;
@@ -44,6 +45,7 @@ pub use crashes::Crashes;
 pub use effects::RenderEffects;
 pub use files::{make_private_dir, make_room, write_whole};
 pub use follower::{Followers, RouteFollower};
+pub use graph::GraphReports;
 pub use mode::{Mode, ShortLane};
 pub use past::Past;
 pub use record::{AccessLine, RequestName, RequestRecord, Run, RunCounts, Work};
@@ -71,6 +73,8 @@ pub struct Observer {
     pub crashes: Crashes,
     /// Reports of workers and browsers about rendering.
     pub effects: RenderEffects,
+    /// Reports of workers about graphs of data.
+    pub graph: GraphReports,
     /// Requests of routes whose workers are profiled.
     pub followers: Followers,
     /// Figures that grow with the age of workers.
@@ -114,6 +118,7 @@ impl Observer {
             alarms: Alarms::new(&context),
             crashes: Crashes::default(),
             effects: RenderEffects::new(&context),
+            graph: GraphReports::new(&context),
             followers: Followers::default(),
             growth: Growth::new(&context),
             mode: Mode::new(&context),
@@ -222,6 +227,7 @@ impl Observer {
         look: impl FnOnce() -> Look,
     ) {
         self.trouble.tell_refused_connections(now);
+        self.graph.tell_failures(now);
         self.mode.sample(queue_length > 0, workers);
         if let Some(queue) = self.alarms.due(now, queue_length) {
             self.judge(now, &queue, look());
@@ -243,6 +249,7 @@ impl Observer {
             page.sample(&[("export", export)], count);
         }
         self.effects.write_metrics(page);
+        self.graph.write_metrics(page);
         self.alarms.write_metrics(page);
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Workers are input (I8): lines are bounded, unknown ones are ignored, and a worker speaks only for itself.
 
+mod graph;
 pub(crate) mod overruns;
 mod record;
 mod render;
@@ -194,6 +195,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: ControlRecord)
         }
         Kind::ReactOff => supervisor.heard_react_off(process, &said.why),
         Kind::Rendered => render::hear(supervisor, &said),
+        Kind::Graph => supervisor.gate.used_graph(&graph::told(&said)),
         Kind::Overrun => render::hear_overrun(supervisor, process, &said),
         Kind::Tailed => {
             let ControlRecord { id, file, file_bytes, used_us, service_us, overhead_us, .. } = said;

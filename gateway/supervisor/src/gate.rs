@@ -11,7 +11,7 @@ use sluice_catalog::refusals::WarmUpError;
 use sluice_catalog::snapshot::Purge;
 use sluice_observe::TailReport;
 use sluice_scheduler::{Action, Event, RequestId, Scheduler, WorkerId};
-use sluice_vitals::{ComponentReport, SettingReport};
+use sluice_vitals::{ComponentReport, GraphCounts, GraphPathReport, GraphRouteReport, SettingReport};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
@@ -139,6 +139,17 @@ pub struct RenderedTold<'a> {
     pub variants: Vec<&'a str>,
 }
 
+/// A worker's report about its graphs since its last one.
+#[derive(Clone, Debug)]
+pub struct GraphTold<'a> {
+    /// Calls by route and method.
+    pub routes: Vec<GraphRouteReport<'a>>,
+    /// Paths by pattern.
+    pub paths: Vec<GraphPathReport<'a>>,
+    /// Pages and requests.
+    pub counts: GraphCounts,
+}
+
 /// Function that carries out actions on processes.
 pub type Host = Rc<dyn Fn(Action)>;
 
@@ -196,6 +207,8 @@ pub trait Gate {
 
     /// Reports rendered components and pages.
     fn rendered(&self, told: &RenderedTold<'_>);
+    /// Reports what routes and pages of graphs did.
+    fn used_graph(&self, told: &GraphTold<'_>);
 
     // What a worker says of requests.
 

@@ -52,7 +52,8 @@ use tokio::sync::{mpsc, oneshot};
 
 pub use app::{App, Start};
 pub use gate::{
-    CpuReport, Crash, DialInForce, Gate, Host, InflightRequest, LongRun, RenderedTold, RoutesGrown, RunsTold, Vitals,
+    CpuReport, Crash, DialInForce, Gate, GraphTold, Host, InflightRequest, LongRun, RenderedTold, RoutesGrown,
+    RunsTold, Vitals,
 };
 pub use guardian::{program as own_program, run as run_guardian};
 pub use parts::PartsPurger;

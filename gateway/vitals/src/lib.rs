@@ -8,6 +8,7 @@
 mod beacon;
 mod components;
 mod effects;
+mod graph;
 mod names;
 mod row;
 mod spread;
@@ -15,4 +16,5 @@ mod spread;
 pub use beacon::{BEACON_BYTES_MAX, Beacon, Device, Measure, NotABeacon};
 pub use components::{ComponentReport, Holes};
 pub use effects::{Effects, SettingReport};
+pub use graph::{GraphCounts, GraphFailures, GraphPathReport, GraphRoute, GraphRouteReport, Graphs};
 pub use row::{CLS_BOUNDS, Histogram};

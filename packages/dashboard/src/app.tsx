@@ -9,6 +9,7 @@ import { Actions, Token } from './parts/actions.js';
 import { Classes } from './parts/classes.js';
 import { Events } from './parts/events.js';
 import { Flame } from './parts/flame.js';
+import { Graph } from './parts/graph.js';
 import { Alarms, Pages, Quarantine, Renders, Tails } from './parts/more.js';
 import { Rendering } from './parts/rendering.js';
 import { Tiles } from './parts/tiles.js';
@@ -106,6 +107,7 @@ export function App({ model, store }: { model: Model; store: Store }) {
               <Renders status={status} />
             </div>
             <Rendering status={status} />
+            <Graph graph={status.graph} />
             <Pages cache={status.page_cache} />
             <Tails tails={status.tails} show={(tail) => setFlame({ tail })} />
           </div>

@@ -75,6 +75,8 @@ export interface Snapshot {
   readonly dial: DialSnapshot;
   /** Reports of `@sluice/render` and browsers; `None` while there are none. */
   readonly effects: EffectsSnapshot | null;
+  /** Reports of `@sluice/graph`; `None` while there are none. */
+  readonly graph: GraphSnapshot | null;
   /** Pages that are kept; `None` while `cache.enabled` is off. */
   readonly page_cache: CacheSnapshot | null;
   /** Number of requests that a worker holds, and whether that fits the app. */
@@ -574,6 +576,74 @@ export interface KeptSnapshot {
   readonly useful_s: number;
   /** Tags that the app gave it. */
   readonly tags: readonly string[];
+}
+
+/** Reports of workers on their graphs since the start. */
+export interface GraphSnapshot {
+  /** Pages whose state was written. */
+  readonly pages_total: number;
+  /** Requests of these pages to their data sources. */
+  readonly page_requests_total: number;
+  /** Requests of clients over the network, without writes and calls. */
+  readonly fetches_total: number;
+  /** Single paths that pages asked for. */
+  readonly asked_total: number;
+  /** Single paths that clients asked for over the network. */
+  readonly fetched_total: number;
+  /** Values that came into pages, references and errors among them. */
+  readonly values_total: number;
+  /** Values among them that no component had asked for when the state was written. */
+  readonly unread_total: number;
+  /** Values that came into a page once more, or that a browser asked for although its page had them. */
+  readonly again_total: number;
+  /** The 50 routes and methods that took most time, that one first. */
+  readonly routes: readonly GraphRouteSnapshot[];
+  /** Routes and methods in all; those beyond 500 are one, `other`. */
+  readonly routes_count: number;
+  /** The 50 patterns of paths that pages and clients use most, that one first. */
+  readonly paths: readonly GraphPathSnapshot[];
+  /** Patterns in all; those beyond 500 are one, `other`. */
+  readonly paths_count: number;
+}
+
+/** One route and method since the start. */
+export interface GraphRouteSnapshot {
+  /** Text of the route; `(unhandled)` for paths that no route matches. */
+  readonly route: string;
+  /** `get`, `set` or `call`; `other` for routes beyond 500. */
+  readonly method: string;
+  /** Calls that have ended. */
+  readonly calls_total: number;
+  /** Single paths that they were for. */
+  readonly paths_total: number;
+  /** Time from the calls to their results, milliseconds. Calls of one request overlap. */
+  readonly time_ms_total: number;
+  /** Longest call, milliseconds. */
+  readonly time_ms_max: number;
+  /** Calls that threw, took too long or gave what is no JSON Graph. */
+  readonly failures_total: number;
+  /** Calls some of whose paths were denied. */
+  readonly denied_total: number;
+  /** Single paths that got no value. */
+  readonly unanswered_total: number;
+  /** Error of the latest failure; `None` while there was none. */
+  readonly error: string | null;
+}
+
+/** Paths of one pattern since the start. */
+export interface GraphPathSnapshot {
+  /** Path with `{integers}` and `{keys}`. */
+  readonly path: string;
+  /** Single paths that pages asked for. */
+  readonly asked_total: number;
+  /** Single paths that clients asked for over the network. */
+  readonly fetched_total: number;
+  /** Values at such paths that came into pages. */
+  readonly values_total: number;
+  /** Values among them that no component had asked for when the state was written. */
+  readonly unread_total: number;
+  /** Values that came into a page once more, or that a browser asked for although its page had them. */
+  readonly again_total: number;
 }
 
 /** CPU and memory that the gateway and its workers share with others. */

@@ -91,6 +91,8 @@ export type Answer = Promise<Envelope> | AsyncIterable<Envelope>;
 export interface SourceOptions {
   /** Aborts when nobody waits for the answer any more. */
   readonly signal?: AbortSignal;
+  /** Places of the path sets whose values the browser's page came with, where the server counts them. */
+  readonly held?: readonly number[];
 }
 
 /** Place that answers what a model's cache does not hold: a router, or a connection to one. */

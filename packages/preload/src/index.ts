@@ -1,7 +1,7 @@
 /**
  * Entry of the preload, loaded with `node --import` before the app. It arranges what must be in place when the app's
  * first line runs. `listen()` is caught, `process.send` exists, hooks can be registered, and the inspector's port is a
- * free one. Routers tell where their routes are registered, `@sluice/render` finds its host, and the server modules of
+ * free one. Routers tell where their routes are registered, `@sluice/render` and `@sluice/graph` find their hosts, and the server modules of
  * react-dom are caught where `@sluice/react` is to render. Everything else waits until this process (or thread) is the
  * one that serves. Without `SLUICE_SOCKET` in the environment it does nothing at all.
  */
@@ -19,6 +19,7 @@ import { catchReactDOM } from './host/react.js';
 import { PageTags } from './answers/page-tags.js';
 import { Purges } from './answers/purges.js';
 import { purgeKey, registryKey } from './requests/registry.js';
+import { offerGraphHost } from './host/graph-host.js';
 import { offerRenderHost } from './host/render-host.js';
 import { Routers } from './routes/routers.js';
 
@@ -32,6 +33,7 @@ if (settings !== undefined && !(registryKey in globalThis)) {
   const { purge, purgePages } = new Purges(control);
   Object.defineProperty(globalThis, purgeKey, { value: purge });
   offerRenderHost(control);
+  offerGraphHost(control);
   tellOwnCalls(control, settings.portPublic);
   const pageTags = settings.keepsPages ? new PageTags(purgePages) : undefined;
   const listenToEarly = takeEarlyCalls();

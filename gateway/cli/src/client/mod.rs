@@ -8,6 +8,7 @@ mod check;
 mod classes;
 pub mod connect;
 mod dial;
+mod graph;
 mod heap;
 mod hotspots;
 mod list;
@@ -34,8 +35,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::args::{
-    CacheArgs, ClassesArgs, DialArgs, DrawFlameArgs, HeapArgs, HotspotsArgs, ListArgs, LogsArgs, ProfileArgs,
-    QuarantineArgs, ReloadArgs, ReportArgs, RoutesArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs, UpgradeArgs,
+    CacheArgs, ClassesArgs, DialArgs, DrawFlameArgs, GraphArgs, HeapArgs, HotspotsArgs, ListArgs, LogsArgs,
+    ProfileArgs, QuarantineArgs, ReloadArgs, ReportArgs, RoutesArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs,
+    UpgradeArgs,
 };
 
 /// `sluice list`: which gateways run.
@@ -81,6 +83,11 @@ pub fn dial(args: &DialArgs) -> ExitCode {
 /// `sluice classes`: what requests cost.
 pub fn classes(args: &ClassesArgs) -> ExitCode {
     classes::run(args).unwrap_or_else(connect::ClientError::exit)
+}
+
+/// `sluice graph`: what routes and pages of a graph do.
+pub fn graph(args: &GraphArgs) -> ExitCode {
+    graph::run(args).unwrap_or_else(connect::ClientError::exit)
 }
 
 /// `sluice report`: what requests took, before and after.

@@ -12,6 +12,7 @@ use sluice_catalog::snapshot::{
 
 use super::check;
 use super::connect::{ClientError, Gateway};
+use super::graph::write_graph;
 use super::rendering::write_rendering;
 use super::runs::write_runs;
 use super::top::header::{errors_lately, ready};
@@ -136,6 +137,7 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
         writeln!(out, "cached        {}", component_cache_text(cache))?;
     }
     write_rendering(out, &snapshot.dial, snapshot.effects.as_ref())?;
+    write_graph(out, snapshot.graph.as_ref())?;
     if let Some(cache) = &snapshot.page_cache {
         writeln!(out, "pages         {}  (`sluice cache`)", page_cache_text(cache))?;
     }

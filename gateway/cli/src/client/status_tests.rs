@@ -94,6 +94,7 @@ pub fn snapshot() -> Snapshot {
         page_cache: None,
         dial: sluice_catalog::snapshot::DialSnapshot::default(),
         effects: None,
+        graph: None,
     }
 }
 

@@ -367,6 +367,7 @@ impl Operator for Gateway {
             component_cache: self.supervisor.component_cache(),
             dial: gate.road.dial_snapshot(),
             effects: observer.effects.snapshot(),
+            graph: observer.graph.snapshot(),
             page_cache: Some(gate.road.cache_snapshot()).filter(|cache| cache.enabled),
             react: self
                 .supervisor

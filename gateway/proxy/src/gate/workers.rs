@@ -12,7 +12,8 @@ use sluice_journal::{Event as Happening, Level};
 use sluice_observe::TailReport;
 use sluice_scheduler::{Event, RequestId, Scheduler, WorkerId};
 use sluice_supervisor::{
-    CpuReport, Crash, DialInForce, Host, InflightRequest, PartsPurger, RenderedTold, RoutesGrown, RunsTold, Vitals,
+    CpuReport, Crash, DialInForce, GraphTold, Host, InflightRequest, PartsPurger, RenderedTold, RoutesGrown, RunsTold,
+    Vitals,
 };
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
@@ -32,6 +33,10 @@ impl sluice_supervisor::Gate for Gate {
 
     fn rendered(&self, told: &RenderedTold<'_>) {
         self.observer.effects.rendered(&told.components, &told.settings, &told.variants);
+    }
+
+    fn used_graph(&self, told: &GraphTold<'_>) {
+        self.observer.graph.used(&told.routes, &told.paths, told.counts);
     }
 
     fn read_scheduler(&self, read: &mut dyn FnMut(&Scheduler)) {

@@ -74,6 +74,11 @@ pub(crate) struct ControlRecord {
     pub(crate) components: Vec<ComponentReport>,
     pub(crate) settings: Vec<SettingReport>,
     pub(crate) variants: Vec<String>,
+    pub(crate) graph_routes: Vec<GraphRouteReport>,
+    pub(crate) graph_paths: Vec<GraphPathReport>,
+    pub(crate) pages: u64,
+    pub(crate) page_requests: u64,
+    pub(crate) fetches: u64,
     pub(crate) component: String,
     pub(crate) over: bool,
     pub(crate) message: serde_json::Value,
@@ -111,6 +116,7 @@ pub(crate) enum Kind {
     Profiled,
     Tailed,
     Rendered,
+    Graph,
     Overrun,
     HearsMessages,
     Send,
@@ -201,6 +207,34 @@ pub(crate) struct ComponentReport {
     pub(crate) outcome: String,
     pub(crate) count: u64,
     pub(crate) cpu_us: u64,
+}
+
+/// Calls of one route of a graph by one method.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct GraphRouteReport {
+    pub(crate) route: String,
+    pub(crate) method: String,
+    pub(crate) calls: u64,
+    pub(crate) paths: u64,
+    pub(crate) time_us: u64,
+    pub(crate) time_us_max: u64,
+    pub(crate) failures: u64,
+    pub(crate) denied: u64,
+    pub(crate) unanswered: u64,
+    pub(crate) error: Option<String>,
+}
+
+/// Paths of a graph of one pattern.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct GraphPathReport {
+    pub(crate) path: String,
+    pub(crate) asked: u64,
+    pub(crate) fetched: u64,
+    pub(crate) brought: u64,
+    pub(crate) unread: u64,
+    pub(crate) again: u64,
 }
 
 /// Pages with one setting of the dial.

@@ -1,10 +1,11 @@
 /// <reference lib="dom" />
 /** `@sluice/graph/browser`: the graph of a page in the browser. */
 import { Model, type ModelOptions } from '../model/model.js';
+import { heldNoted } from '../seeing/held.js';
 import type { JsonGraph } from '../types.js';
 import { awaitState, setCurrentPage } from './current.js';
 import { Quiet } from './quiet.js';
-import { STATE_ATTRIBUTE } from './state.js';
+import { COUNTED, STATE_ATTRIBUTE } from './state.js';
 
 export { httpSource, type HttpSourceOptions } from '../wire/source.js';
 
@@ -14,11 +15,18 @@ export { httpSource, type HttpSourceOptions } from '../wire/source.js';
  */
 export function startGraph(options: Omit<ModelOptions, 'cache'>): Model {
   const quiet = new Quiet((look) => setTimeout(look));
-  const model = new Model(options).batch((send) => quiet.await(send));
+  const { source } = options;
+  let state: Model | undefined;
+  const whole = new Model(
+    source === undefined ? options : { ...options, source: heldNoted(source, () => state) },
+  );
+  const model = whole.batch((send) => quiet.await(send));
   const take = (): boolean => {
     const scripts = document.querySelectorAll(`script[${STATE_ATTRIBUTE}]`);
     for (const script of scripts) {
-      model.merge({ jsonGraph: JSON.parse(script.textContent) as JsonGraph });
+      const jsonGraph = JSON.parse(script.textContent) as JsonGraph;
+      model.merge({ jsonGraph });
+      if (script.getAttribute(STATE_ATTRIBUTE) === COUNTED) (state ??= new Model()).merge({ jsonGraph });
       script.removeAttribute(STATE_ATTRIBUTE);
     }
     return scripts.length > 0;

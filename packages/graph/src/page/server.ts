@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Model, type ModelOptions } from '../model/model.js';
 import { toPathSet } from '../paths/index.js';
+import { pageUse } from '../seeing/uses.js';
 import type { PathInput, PathSet } from '../types.js';
 import { type GraphPage, setCurrentPage } from './current.js';
 import { pick } from './pick.js';
@@ -19,9 +20,12 @@ export class PageGraph implements GraphPage {
   readonly #whole: Model;
   readonly #read: PathSet[] = [];
   readonly #quiet = new Quiet(setImmediate);
+  readonly #use = pageUse();
 
   constructor(options: PageGraphOptions) {
-    this.#whole = new Model(options);
+    const { source } = options;
+    const isSeen = this.#use !== undefined && source !== undefined;
+    this.#whole = new Model(isSeen ? { ...options, source: this.#use.watched(source) } : options);
     this.model = this.#whole.batch((send) => this.#quiet.await(send));
     setCurrentPage(() => pages.getStore());
   }
@@ -43,7 +47,9 @@ export class PageGraph implements GraphPage {
    * @param nonce - Nonce of a content security policy, base64.
    */
   script(nonce?: string): string {
-    return stateScript(pick(this.#whole.getCache(), this.#read), nonce);
+    const state = pick(this.#whole.getCache(), this.#read);
+    this.#use?.tell(state);
+    return stateScript(state, nonce, this.#use !== undefined);
   }
 }
 

@@ -2,7 +2,7 @@
 import type { RouteError } from './errors.js';
 import type { Refusing } from './outputs.js';
 import type { Route } from './route.js';
-import { split, type Sets } from './sets.js';
+import { countSets, split, type Sets } from './sets.js';
 import type { Method } from './trie.js';
 
 /** Paths of one route that are asked for together. */
@@ -14,8 +14,9 @@ export class Batch<Data> {
   readonly pieces: Sets[];
   /** Paths that wait because their first steps are being fetched. */
   readonly waiting: Sets[] = [];
-  /** Calls that have not ended. */
+  /** Calls that have not ended, and those of them whose handlers were called. */
   open = 0;
+  readonly running = new Set<Call<Data>>();
 
   constructor(route: Route<Data> | undefined, method: Method, pieces: Sets[]) {
     this.route = route;
@@ -41,17 +42,27 @@ export class Call<Data> implements Refusing {
   readonly route: Route<Data>;
   /** Whole paths that the handler may give values for. */
   readonly pieces: readonly Sets[];
+  /** Number of single paths that the route matches. */
+  readonly paths: number;
   /** Time of the call, ms of `performance.now()`. */
   readonly started = performance.now();
   readonly #reporter: Reporter<Data>;
   /** First value that was not taken. */
   refused: RouteError | undefined;
 
-  constructor(reporter: Reporter<Data>, batch: Batch<Data>, route: Route<Data>, pieces: readonly Sets[]) {
+  constructor(
+    reporter: Reporter<Data>,
+    batch: Batch<Data>,
+    route: Route<Data>,
+    pieces: readonly Sets[],
+    match: Sets,
+  ) {
     this.#reporter = reporter;
     this.batch = batch;
     this.route = route;
     this.pieces = pieces;
+    this.paths = countSets(match);
+    batch.running.add(this);
   }
 
   /** Notes values that were not taken; one call reports one of them. */

@@ -7,6 +7,7 @@ import { isRef, leafOf } from './graph.js';
 import { singles, writeAt } from './outputs.js';
 import type { Route, RouteOutput, RoutePart } from './route.js';
 import { isTrue } from './guard.js';
+import type { Journal } from './journal.js';
 import { partsOf, type Core, type Run } from './run.js';
 import { joined, pathSetOf, plainKey, plainKeys, plainSets, type PlainKey, type Sets } from './sets.js';
 import { matchedPath } from './syntax.js';
@@ -48,17 +49,18 @@ export async function callRoute<Data>(
   const started = performance.now();
   let failure: unknown;
   try {
-    await run.during(authorized(route, context, matched, sets));
+    await run.during(authorized(route, context, matched, sets, core.journal));
     const { checks } = core;
     const own = sets as readonly PlainKey[];
     const args = checks === undefined ? request.args : await run.during(checks.args(own, request.args));
     const output = route.handlers.call?.(matched, args, context, wishes);
     await run.during(result.take(output));
   } catch (error) {
-    failure = error;
+    // A client who has left is no failure.
+    failure = run.isClosed && !(error instanceof RouteError) ? undefined : error;
     throw told(error, run, core, route);
   } finally {
-    core.journal.measured(route, 'call', performance.now() - started, failure);
+    core.journal.measured(route, 'call', { paths: 1, ms: performance.now() - started, error: failure });
   }
   await run.resolve(result.pathsAfter(request), 'get');
   return result.envelope();
@@ -71,16 +73,18 @@ async function lastOf(answer: Promise<Envelope> | AsyncIterable<Envelope>): Prom
 }
 
 async function authorized<Data>(
-  { handlers, stats }: Route<Data>,
+  route: Route<Data>,
   context: RequestContext<Data>,
   matched: ReturnType<typeof matchedPath>,
   sets: Sets,
+  journal: Journal<Data>,
 ): Promise<void> {
+  const { handlers } = route;
   if (handlers.authorize === undefined) return;
   const given = await handlers.authorize(matched, context, 'call');
   const isAllowed = typeof given === 'function' ? given(sets as readonly PlainKey[]) : given;
   if (isTrue(isAllowed)) return;
-  stats.call.denied++;
+  journal.denied(route, 'call');
   throw routeError('SLU-GRAPH-DENIED', 'Not allowed');
 }
 

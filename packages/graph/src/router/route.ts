@@ -92,5 +92,5 @@ export class Route<Data> {
 }
 
 function noStats(): RouteStats {
-  return { calls: 0, failures: 0, denied: 0, ms: 0, msMax: 0 };
+  return { calls: 0, paths: 0, unanswered: 0, failures: 0, denied: 0, ms: 0, msMax: 0 };
 }

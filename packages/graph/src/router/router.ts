@@ -1,5 +1,6 @@
 /** Router: a graph that is made of routes, and a data source for models, wires and other routers. */
 import { toPath } from '../paths/index.js';
+import { nameKeys } from '../seeing/patterns.js';
 import type { DataSource, Envelope, Path, PathInput, PathSet, SourceOptions } from '../types.js';
 import { callRoute } from './call.js';
 import { SchemaChecks } from './checks.js';
@@ -60,7 +61,10 @@ export class Router<Data = unknown> {
     this.#trie = new Trie(this.#routes);
     this.#options = options;
     this.#checks = options.schema === undefined ? undefined : new SchemaChecks(options.schema);
-    for (const { text } of this.#routes) this.#checks?.route(text);
+    for (const { text, steps } of this.#routes) {
+      this.#checks?.route(text);
+      for (const step of steps) if (step.kind === 'literal') nameKeys(step.keys);
+    }
     this.#limits = limitsOf(options);
     this.#core = this.#coreWith(options.unhandled);
   }

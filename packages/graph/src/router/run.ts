@@ -29,7 +29,7 @@ import { Outputs, type Refusing } from './outputs.js';
 import type { OnPart } from './parts.js';
 import type { Route, RouteOutput, RouteParts } from './route.js';
 import { Filling, Search, type Broken } from './search.js';
-import { joined, overlaps, pathSetOf, type Keys, type PlainKey, type Sets } from './sets.js';
+import { countSets, joined, overlaps, pathSetOf, type Keys, type PlainKey, type Sets } from './sets.js';
 import { matchedPath } from './syntax.js';
 import type { Method, Piece, Trie } from './trie.js';
 
@@ -64,6 +64,8 @@ export class Run<Data> implements Visitor, Broken {
   #failure: { readonly error: unknown } | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #end: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined;
+  /** Batch whose paths are being looked at, after its last call. */
+  #ending: Batch<Data> | undefined;
   /** Function that a call has come to. */
   function: Piece<Route<Data>> | undefined;
 
@@ -133,7 +135,9 @@ export class Run<Data> implements Visitor, Broken {
     clearTimeout(this.#timer);
   }
 
-  #close(reason: unknown): void {
+  /** `failure`: what calls that are under way have failed with; undefined where nobody waits for them. */
+  #close(reason: unknown, failure?: unknown): void {
+    for (const { running } of this.#inflight) for (const call of running) this.#measure(call, failure);
     this.dispose();
     this.#context.abort(reason);
   }
@@ -163,7 +167,8 @@ export class Run<Data> implements Visitor, Broken {
     const missing = this.#known(paths);
     for (const sets of missing) fill(this.graph, sets, 0, late);
     this.#emitter?.emit(missing);
-    this.#close(routeError('SLU-GRAPH-TIME', message));
+    const error = routeError('SLU-GRAPH-TIME', message);
+    this.#close(error, error);
     this.#finish();
   }
 
@@ -233,7 +238,10 @@ export class Run<Data> implements Visitor, Broken {
     const { unhandled: source } = this.#core;
     if (this.#method === 'call') return;
     if (source === undefined) {
-      for (const sets of unhandled) fill(this.graph, sets, 0, ABSENT);
+      for (const sets of unhandled) {
+        fill(this.graph, sets, 0, ABSENT);
+        this.#core.journal.unanswered(undefined, this.#method, countSets(sets));
+      }
       this.#emitter?.emit(unhandled);
       return;
     }
@@ -285,7 +293,7 @@ export class Run<Data> implements Visitor, Broken {
     let granted = [match];
     if (route.handlers.authorize !== undefined) {
       const verdict = await authorize(route, match, this.#context, batch.method, this.#core.journal);
-      if (verdict.refused.length > 0) route.stats[batch.method].denied++;
+      if (verdict.refused.length > 0) this.#core.journal.denied(route, batch.method);
       granted = this.#judged(batch, [verdict]);
     }
     const { checks } = this.#core;
@@ -318,6 +326,7 @@ export class Run<Data> implements Visitor, Broken {
       batch,
       route,
       isWhole ? batch.pieces : within(batch.pieces, match),
+      match,
     );
     let output: RouteOutput;
     try {
@@ -388,8 +397,14 @@ export class Run<Data> implements Visitor, Broken {
   }
 
   #done(call: Call<Data>, error: unknown): void {
-    this.#core.journal.measured(call.route, call.batch.method, performance.now() - call.started, error);
+    this.#measure(call, error);
     this.#closed(call.batch);
+  }
+
+  #measure(call: Call<Data>, error: unknown): void {
+    const { batch, route, paths } = call;
+    batch.running.delete(call);
+    this.#core.journal.measured(route, batch.method, { paths, ms: performance.now() - call.started, error });
   }
 
   /** Asks the data source for unhandled paths. */
@@ -428,6 +443,7 @@ export class Run<Data> implements Visitor, Broken {
     }
     this.#inflight.delete(batch);
     if (batch.isBlocking) this.#blocking--;
+    this.#ending = batch;
     for (const piece of batch.pieces) walk(this.graph, piece, this);
     for (const sets of batch.waiting) this.#ready.push(sets);
     this.#emitter?.emit(batch.pieces);
@@ -436,6 +452,11 @@ export class Run<Data> implements Visitor, Broken {
 
   /** Paths that a handler gave nothing for. */
   missing(branch: Branch, keys: Keys, sets: Sets, step: number): void {
+    if (this.#ending !== undefined) {
+      const { route, method } = this.#ending;
+      const count = countSets([keys]) * countSets(sets, step + 1, route?.steps.length);
+      this.#core.journal.unanswered(route, method, count);
+    }
     fillKeys(branch, keys, sets, step, ABSENT);
   }
 

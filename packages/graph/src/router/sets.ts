@@ -75,6 +75,16 @@ export function plainSets(paths: unknown, limits: SetLimits): Sets[] {
   return sets;
 }
 
+/** Number of single paths of the steps from `from` to before `to`. */
+export function countSets(sets: Sets, from = 0, to = sets.length): number {
+  let count = 1;
+  for (let step = from; step < to; step++) {
+    const keys = sets[step] as Keys;
+    if (typeof keys === 'object') count *= keys.length;
+  }
+  return count;
+}
+
 /** Number of paths in a path set. May be more than an integer can hold exactly, or infinite. */
 function pathCount(path: unknown, { depthMax }: SetLimits): number {
   if (!Array.isArray(path) || path.length === 0)

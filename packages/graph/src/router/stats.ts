@@ -4,7 +4,11 @@ import type { Method } from './trie.js';
 /** Sums of one route and method since the router was made. */
 export interface RouteStats {
   calls: number;
-  /** Calls that threw, or gave values that are not JSON Graph. */
+  /** Single paths that the calls were for. */
+  paths: number;
+  /** Single paths that calls gave nothing for. */
+  unanswered: number;
+  /** Calls that threw, took too long, or gave values that are not JSON Graph. */
   failures: number;
   /** Calls some of whose paths `authorize` denied. */
   denied: number;

@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto';
 import type { Envelope, JsonGraph, PathSet } from '../types.js';
 import { RouteError, routeError } from '../router/errors.js';
 import type { Router } from '../router/router.js';
+import { tellFetch } from '../seeing/uses.js';
 import type { Answer, Answering, Incoming, WireRequest } from './exchange.js';
 import { readRequest, type GraphRequest } from './request.js';
+import { HELD_HEADER } from './source.js';
 import { tagsOf } from './tags.js';
 
 export interface WireOptions<Data> {
@@ -83,6 +85,7 @@ class Wire<Data> {
     { jsonGraph }: Envelope,
     request: Incoming,
   ): Answer {
+    tellFetch(paths, request.headers[HELD_HEADER]);
     const text = JSON.stringify({ jsonGraph });
     if (request.method === 'POST' || text.includes('"$type":"error"')) return answerOf(200, text, NOT_KEPT);
     const headers = this.#cacheHeaders(paths, jsonGraph, request);
@@ -114,6 +117,7 @@ class Wire<Data> {
   ): Promise<Answer> {
     const parts = this.#router.stream(paths, options)[Symbol.asyncIterator]();
     const first = await parts.next();
+    tellFetch(paths, request.headers[HELD_HEADER]);
     return {
       status: 200,
       headers: { ...NOT_KEPT, 'content-type': NDJSON, vary: 'Accept', ...SAFE },

@@ -15,6 +15,8 @@ export interface HttpSourceOptions {
   readonly credentials?: RequestInit['credentials'];
 }
 
+/** Header with the places of the path sets that the state of the client's page had: `0,2`. */
+export const HELD_HEADER = 'sluice-graph-held';
 const URL_MAX = 2_000;
 const FORM = 'application/x-www-form-urlencoded';
 const NDJSON = 'application/x-ndjson';
@@ -86,7 +88,7 @@ class HttpSource implements Required<DataSource> {
     url: string,
     body: string | undefined,
     accept: string,
-    { signal }: SourceOptions,
+    { signal, held = [] }: SourceOptions,
   ): Promise<Response> {
     const { headers = {}, credentials = 'same-origin' } = this.#options;
     const send = this.#options.fetch ?? fetch;
@@ -96,6 +98,7 @@ class HttpSource implements Required<DataSource> {
         accept,
         'x-requested-with': 'XMLHttpRequest',
         ...(body === undefined ? {} : { 'content-type': FORM }),
+        ...(held.length > 0 && isOwnOrigin(url) ? { [HELD_HEADER]: held.join() } : {}),
         ...(typeof headers === 'function' ? headers() : headers),
       },
       credentials,
@@ -111,6 +114,11 @@ class HttpSource implements Required<DataSource> {
     }
     throw errorOf(response.status, told);
   }
+}
+
+/** Another origin's server may refuse a header that it does not know. */
+function isOwnOrigin(url: string): boolean {
+  return /^\/(?!\/)/u.test(url) || (typeof location === 'object' && url.startsWith(`${location.origin}/`));
 }
 
 function encoded(parameters: Readonly<Record<string, unknown>>): string {

@@ -82,6 +82,43 @@ export interface ComponentReport {
   readonly cpu_us: number;
 }
 
+/** Calls of one route of a graph by one method. */
+export interface GraphRouteReport {
+  /** As the app wrote it; `(unhandled)` for paths that no route matches. */
+  readonly route: string;
+  /** `get`, `set` or `call`. */
+  readonly method: string;
+  readonly calls: number;
+  /** Single paths that the calls were for. */
+  readonly paths: number;
+  /** From the calls to their results, all added up. */
+  readonly time_us: number;
+  readonly time_us_max: number;
+  readonly failures: number;
+  /** Calls some of whose paths were denied. */
+  readonly denied: number;
+  /** Single paths that got no value. */
+  readonly unanswered: number;
+  /** Of the latest failure. */
+  readonly error?: string;
+}
+
+/** Paths of a graph of one pattern. */
+export interface GraphPathReport {
+  /** With `{integers}` and `{keys}`. */
+  readonly path: string;
+  /** Single paths that pages asked for. */
+  readonly asked: number;
+  /** Single paths that clients asked for over the network. */
+  readonly fetched: number;
+  /** Values that came into pages. */
+  readonly brought: number;
+  /** Those that no component asked for. */
+  readonly unread: number;
+  /** Values that came twice. */
+  readonly again: number;
+}
+
 /** Pages with one setting of the dial. */
 export interface SettingReport {
   /** The label that the pages carry. */
@@ -322,6 +359,18 @@ export type ToGateway =
       readonly settings: readonly SettingReport[];
       /** Labels of variants that pages carried. */
       readonly variants: readonly string[];
+    }
+  /** Use of routes and pages of `@sluice/graph` since the line before. A second after the first of it. */
+  | {
+      readonly type: 'graph';
+      readonly graph_routes: readonly GraphRouteReport[];
+      readonly graph_paths: readonly GraphPathReport[];
+      /** Pages whose state was written. */
+      readonly pages: number;
+      /** Their requests to their data sources. */
+      readonly page_requests: number;
+      /** Requests of clients over the network. */
+      readonly fetches: number;
     }
   /** A render of a component went over its CPU budget, or the first one after such renders did not. At once, as the worker may be replaced for it. */
   | {

@@ -10,7 +10,7 @@ import {
   type RenderHost,
 } from '#host/render-host.js';
 import type { Control } from '../control/control.js';
-import { later } from '../timers.js';
+import { cut, Telling, within } from './sums.js';
 
 /** Report of any version of `@sluice/render`, whose outcomes this one may not know. */
 interface Told extends Omit<ComponentReport, 'outcome'> {
@@ -22,8 +22,6 @@ interface Count {
   cpu_us: number;
 }
 
-/** Time for which reports are summed up. */
-const EVERY_MS = 1000;
 /** Components that one report names; the rest counts as `other`. */
 const COMPONENTS_MAX = 500;
 /** Outcomes of one component that one report names. */
@@ -34,7 +32,6 @@ const LABELS_MAX = 32;
 const NAME_CHARACTERS_MAX = 100;
 /** Components of one line of a report. */
 const LINE_COMPONENTS_MAX = 1000;
-const OTHER = 'other';
 
 /** Puts the host where the app's copies of `@sluice/render` look for it. */
 export function offerRenderHost(control: Control): void {
@@ -51,8 +48,7 @@ export class Rendering {
   #components = new Map<string, Map<string, Count>>();
   #settings = new Map<string, Count>();
   #variants = new Set<string>();
-  #isDue = false;
-  #isWatchingExit = false;
+  readonly #telling = new Telling(() => this.#tell());
 
   constructor(control: Control) {
     this.#control = control;
@@ -80,17 +76,24 @@ export class Rendering {
     vitalsPath: () => this.#vitalsPath,
     rendered: ({ component, outcome, cpu_us, setting }: Told) => {
       const cost_us = Number.isFinite(cpu_us) && cpu_us > 0 ? Math.round(cpu_us) : 0;
-      const outcomes = within(this.#components, component, COMPONENTS_MAX, () => new Map<string, Count>());
-      const ended = within(outcomes, outcome, OUTCOMES_MAX, noCount);
+      const outcomes = within(
+        this.#components,
+        component,
+        COMPONENTS_MAX,
+        NAME_CHARACTERS_MAX,
+        () => new Map<string, Count>(),
+      );
+      const ended = within(outcomes, outcome, OUTCOMES_MAX, NAME_CHARACTERS_MAX, noCount);
       ended.count += 1;
       ended.cpu_us += cost_us;
-      within(this.#settings, setting, LABELS_MAX, noCount).cpu_us += cost_us;
-      this.#tellSoon();
+      within(this.#settings, setting, LABELS_MAX, NAME_CHARACTERS_MAX, noCount).cpu_us += cost_us;
+      this.#telling.soon();
     },
     page: ({ setting, variant }: PageReport) => {
-      within(this.#settings, setting, LABELS_MAX, noCount).count += 1;
-      if (typeof variant === 'string' && this.#variants.size < LABELS_MAX) this.#variants.add(named(variant));
-      this.#tellSoon();
+      within(this.#settings, setting, LABELS_MAX, NAME_CHARACTERS_MAX, noCount).count += 1;
+      if (typeof variant === 'string' && this.#variants.size < LABELS_MAX)
+        this.#variants.add(cut(variant, NAME_CHARACTERS_MAX));
+      this.#telling.soon();
     },
     overruns: () => this.#overruns,
     overran: (component: string, isOver: boolean) => {
@@ -99,18 +102,7 @@ export class Rendering {
     },
   } satisfies Required<RenderHost>);
 
-  #tellSoon(): void {
-    if (this.#isDue) return;
-    this.#isDue = true;
-    later(() => this.#tell(), EVERY_MS).unref();
-    if (this.#isWatchingExit) return;
-    this.#isWatchingExit = true;
-    // A small line to a unix socket still goes out while the process exits.
-    process.once('exit', () => this.#tell());
-  }
-
   #tell(): void {
-    this.#isDue = false;
     const components = [...this.#components].flatMap(([component, outcomes]) =>
       [...outcomes].map(([outcome, count]) => ({ component, outcome, ...count })),
     );
@@ -138,22 +130,6 @@ export class Rendering {
 
 function noCount(): Count {
   return { count: 0, cpu_us: 0 };
-}
-
-/** The entry of a name; `other`'s where there are too many. */
-function within<T>(entries: Map<string, T>, name: unknown, names_max: number, make: () => T): T {
-  let key = typeof name === 'string' && name !== '' ? named(name) : OTHER;
-  if (!entries.has(key) && entries.size >= names_max) key = OTHER;
-  let entry = entries.get(key);
-  if (entry === undefined) {
-    entry = make();
-    entries.set(key, entry);
-  }
-  return entry;
-}
-
-function named(text: string): string {
-  return text.length > NAME_CHARACTERS_MAX ? text.slice(0, NAME_CHARACTERS_MAX) : text;
 }
 
 /** Makes an object without a prototype: a component may be called `constructor`. */

@@ -1,0 +1,370 @@
+//! Graphs of data, as workers report them: calls of routes, and what pages asked for. It must not know pages or browsers.
+
+use std::cmp::Reverse;
+use std::time::Duration;
+
+use sluice_catalog::snapshot::{GraphPathSnapshot, GraphRouteSnapshot, GraphSnapshot};
+
+use crate::components::in_ms;
+use crate::names::{Names, OTHER};
+
+/// Routes that are distinguished, each with its method.
+const ROUTES_MAX: usize = 500;
+/// Patterns of paths that are distinguished.
+const PATHS_MAX: usize = 500;
+/// Longest text of a route or pattern.
+const NAME_CHARS_MAX: usize = 200;
+/// Longest error that is kept.
+const ERROR_CHARS_MAX: usize = 300;
+/// Rows that are shown to operators; metrics have all.
+const SHOWN_MAX: usize = 50;
+/// Most time that one report can add, microseconds: a day, as calls overlap.
+const TIME_US_MAX: u64 = 86_400_000_000;
+/// Time between two notes about the same route.
+const NOTE_PERIOD: Duration = Duration::from_secs(60);
+/// Notes at a time; what is left comes later.
+const NOTES_MAX: usize = 3;
+
+/// Report of a worker on the calls of one route by one method, since its report before.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GraphRouteReport<'a> {
+    /// Text of the route.
+    pub route: &'a str,
+    /// `get`, `set` or `call`.
+    pub method: &'a str,
+    /// Calls that have ended.
+    pub calls: u64,
+    /// Single paths that they were for.
+    pub paths: u64,
+    /// Time of all of them, microseconds.
+    pub time_us: u64,
+    /// Longest of them, microseconds.
+    pub time_us_max: u64,
+    /// Calls that failed.
+    pub failures: u64,
+    /// Calls with denied paths.
+    pub denied: u64,
+    /// Single paths without a value.
+    pub unanswered: u64,
+    /// Error of the latest failure.
+    pub error: Option<&'a str>,
+}
+
+/// Report of a worker on the paths of one pattern, since its report before.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GraphPathReport<'a> {
+    /// The pattern.
+    pub path: &'a str,
+    /// Single paths that pages asked for.
+    pub asked: u64,
+    /// Single paths that clients asked for over the network.
+    pub fetched: u64,
+    /// Values that came into pages.
+    pub brought: u64,
+    /// Values among them that no component asked for.
+    pub unread: u64,
+    /// Values that came twice.
+    pub again: u64,
+}
+
+/// Pages and requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GraphCounts {
+    /// Pages whose state was written.
+    pub pages: u64,
+    /// Requests of these pages to their data sources.
+    pub page_requests: u64,
+    /// Requests of clients over the network.
+    pub fetches: u64,
+}
+
+/// Failures of one route that were not noted before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphFailures {
+    /// Text of the route.
+    pub route: String,
+    /// `get`, `set` or `call`.
+    pub method: String,
+    /// Number of failed calls since the note before.
+    pub count: u64,
+    /// Error of the latest of them.
+    pub error: String,
+}
+
+/// One route and method since the start, for metrics.
+#[derive(Debug, Default)]
+pub struct GraphRoute {
+    /// Calls that have ended.
+    pub calls: u64,
+    /// Single paths that they were for.
+    pub paths: u64,
+    /// Time of all of them, microseconds.
+    pub time_us: u64,
+    /// Calls that failed.
+    pub failures: u64,
+    /// Calls with denied paths.
+    pub denied: u64,
+    /// Single paths without a value.
+    pub unanswered: u64,
+    time_us_max: u64,
+    error: Option<String>,
+    /// Failures since the latest note, and the time of that note.
+    unnoted: u64,
+    noted: Option<Duration>,
+}
+
+/// Everything that workers report of graphs.
+#[derive(Debug, Default)]
+pub struct Graphs {
+    routes: Names<GraphRoute, ROUTES_MAX>,
+    paths: Names<GraphPathSnapshot, PATHS_MAX>,
+    counts: GraphCounts,
+}
+
+impl Graphs {
+    /// A worker's routes were called.
+    pub fn called(&mut self, report: &GraphRouteReport<'_>, now: Duration) {
+        let method = if ["get", "set", "call"].contains(&report.method) { report.method } else { OTHER };
+        let row = self.routes.used(&format!("{method} {}", cut(report.route, NAME_CHARS_MAX)), now);
+        let time_us = report.time_us.min(TIME_US_MAX);
+        for (total, more) in [
+            (&mut row.calls, report.calls),
+            (&mut row.paths, report.paths),
+            (&mut row.time_us, time_us),
+            (&mut row.failures, report.failures),
+            (&mut row.denied, report.denied),
+            (&mut row.unanswered, report.unanswered),
+            (&mut row.unnoted, report.failures),
+        ] {
+            *total = total.saturating_add(more);
+        }
+        row.time_us_max = row.time_us_max.max(report.time_us_max.min(time_us));
+        if let Some(error) = report.error {
+            row.error = Some(cut(error, ERROR_CHARS_MAX).to_owned());
+        }
+    }
+
+    /// A worker's pages and clients used paths.
+    pub fn used(&mut self, report: &GraphPathReport<'_>, now: Duration) {
+        let row = self.paths.used(cut(report.path, NAME_CHARS_MAX), now);
+        for (total, more) in [
+            (&mut row.asked_total, report.asked),
+            (&mut row.fetched_total, report.fetched),
+            (&mut row.values_total, report.brought),
+            (&mut row.unread_total, report.unread),
+            (&mut row.again_total, report.again),
+        ] {
+            *total = total.saturating_add(more);
+        }
+    }
+
+    /// A worker has written pages, or answered clients.
+    pub fn counted(&mut self, more: GraphCounts) {
+        let GraphCounts { pages, page_requests, fetches } = &mut self.counts;
+        *pages = pages.saturating_add(more.pages);
+        *page_requests = page_requests.saturating_add(more.page_requests);
+        *fetches = fetches.saturating_add(more.fetches);
+    }
+
+    /// Failures that a note is due for. They count as noted.
+    pub fn take_failures(&mut self, now: Duration) -> Vec<GraphFailures> {
+        let rows = self.routes.iter_mut().filter(|(_, row)| {
+            row.unnoted > 0 && row.noted.is_none_or(|noted| now.saturating_sub(noted) >= NOTE_PERIOD)
+        });
+        let taken = rows.take(NOTES_MAX).map(|(name, row)| {
+            row.noted = Some(now);
+            let (method, route) = parts(name);
+            GraphFailures {
+                route: route.to_owned(),
+                method: method.to_owned(),
+                count: std::mem::take(&mut row.unnoted),
+                error: row.error.clone().unwrap_or_default(),
+            }
+        });
+        taken.collect()
+    }
+
+    /// Figures for operators; `None` while nothing was reported.
+    #[must_use]
+    pub fn snapshot(&self) -> Option<GraphSnapshot> {
+        let mut routes: Vec<_> = self.routes.iter().collect();
+        let mut paths: Vec<_> = self.paths.iter().collect();
+        if routes.is_empty() && paths.is_empty() && self.counts == GraphCounts::default() {
+            return None;
+        }
+        routes.sort_by_key(|(_, row)| Reverse(row.time_us));
+        paths.sort_by_key(|(_, row)| {
+            Reverse(row.asked_total.saturating_add(row.fetched_total).saturating_add(row.values_total))
+        });
+        let sum =
+            |of: fn(&GraphPathSnapshot) -> u64| paths.iter().fold(0, |sum: u64, (_, row)| sum.saturating_add(of(row)));
+        Some(GraphSnapshot {
+            pages_total: self.counts.pages,
+            page_requests_total: self.counts.page_requests,
+            fetches_total: self.counts.fetches,
+            asked_total: sum(|row| row.asked_total),
+            fetched_total: sum(|row| row.fetched_total),
+            values_total: sum(|row| row.values_total),
+            unread_total: sum(|row| row.unread_total),
+            again_total: sum(|row| row.again_total),
+            routes_count: routes.len() as u64,
+            paths_count: paths.len() as u64,
+            routes: routes.iter().take(SHOWN_MAX).map(|(name, row)| row.snapshot(name)).collect(),
+            paths: paths
+                .iter()
+                .take(SHOWN_MAX)
+                .map(|(name, row)| GraphPathSnapshot { path: (*name).to_owned(), ..(*row).clone() })
+                .collect(),
+        })
+    }
+
+    /// Routes with their methods.
+    pub fn routes(&self) -> impl Iterator<Item = (&str, &str, &GraphRoute)> {
+        self.routes.iter().map(|(name, row)| {
+            let (method, route) = parts(name);
+            (route, method, row)
+        })
+    }
+
+    /// Paths by pattern; the rows have no names of their own.
+    pub fn paths(&self) -> impl Iterator<Item = (&str, &GraphPathSnapshot)> {
+        self.paths.iter()
+    }
+
+    /// Pages and requests.
+    #[must_use]
+    pub fn counts(&self) -> GraphCounts {
+        self.counts
+    }
+}
+
+impl GraphRoute {
+    fn snapshot(&self, name: &str) -> GraphRouteSnapshot {
+        let (method, route) = parts(name);
+        GraphRouteSnapshot {
+            route: route.to_owned(),
+            method: method.to_owned(),
+            calls_total: self.calls,
+            paths_total: self.paths,
+            time_ms_total: in_ms(self.time_us),
+            time_ms_max: in_ms(self.time_us_max),
+            failures_total: self.failures,
+            denied_total: self.denied,
+            unanswered_total: self.unanswered,
+            error: self.error.clone(),
+        }
+    }
+}
+
+/// Method and route of a row.
+fn parts(name: &str) -> (&str, &str) {
+    name.split_once(' ').unwrap_or((OTHER, OTHER))
+}
+
+fn cut(text: &str, chars_max: usize) -> &str {
+    let text = text.char_indices().nth(chars_max).map_or(text, |(end, _)| &text[..end]);
+    if text.is_empty() { OTHER } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Duration = Duration::ZERO;
+
+    fn failing(route: &str, failures: u64) -> GraphRouteReport<'_> {
+        GraphRouteReport {
+            route,
+            method: "get",
+            calls: failures,
+            failures,
+            error: Some("TypeError: no"),
+            ..GraphRouteReport::default()
+        }
+    }
+
+    #[test]
+    fn reports_of_all_workers_add_up() {
+        let mut graphs = Graphs::default();
+        assert_eq!(graphs.snapshot(), None);
+        for (calls, time_us) in [(2, 3000), (1, 9000)] {
+            let route = GraphRouteReport {
+                route: "titles[{integers:ids}].name",
+                method: "get",
+                calls,
+                paths: calls * 10,
+                time_us,
+                time_us_max: 2000,
+                unanswered: 1,
+                ..GraphRouteReport::default()
+            };
+            graphs.called(&route, NOW);
+            let path = "titles[{integers}].name";
+            graphs.used(&GraphPathReport { path, asked: 10, fetched: 2, brought: 5, unread: 1, again: 3 }, NOW);
+            graphs.counted(GraphCounts { pages: 1, page_requests: 2, fetches: 1 });
+        }
+        graphs.called(&failing("bad", 1), NOW);
+        let graph = graphs.snapshot().unwrap();
+        assert_eq!((graph.pages_total, graph.page_requests_total, graph.fetches_total), (2, 4, 2));
+        assert_eq!((graph.asked_total, graph.fetched_total, graph.values_total), (20, 4, 10));
+        assert_eq!((graph.unread_total, graph.again_total), (2, 6));
+        let [titles, bad] = graph.routes.as_slice() else { panic!("{graph:?}") };
+        assert_eq!((titles.route.as_str(), titles.method.as_str()), ("titles[{integers:ids}].name", "get"));
+        assert_eq!((titles.calls_total, titles.paths_total, titles.unanswered_total), (3, 30, 2));
+        assert!((titles.time_ms_total - 12.0).abs() < 1e-9 && (titles.time_ms_max - 2.0).abs() < 1e-9);
+        assert_eq!((bad.failures_total, bad.error.as_deref()), (1, Some("TypeError: no")));
+    }
+
+    #[test]
+    fn failures_are_noted_once_a_minute_with_their_number() {
+        let (mut graphs, at) = (Graphs::default(), Duration::from_secs);
+        graphs.called(&failing("bad", 2), at(0));
+        let expected = |count| GraphFailures {
+            route: "bad".to_owned(),
+            method: "get".to_owned(),
+            count,
+            error: "TypeError: no".to_owned(),
+        };
+        assert_eq!(graphs.take_failures(at(0)), [expected(2)]);
+        graphs.called(&failing("bad", 5), at(1));
+        graphs.called(&failing("bad", 1), at(30));
+        assert_eq!(graphs.take_failures(at(59)), []);
+        assert_eq!(graphs.take_failures(at(60)), [expected(6)]);
+        assert_eq!(graphs.take_failures(at(600)), []);
+        for number in 0..10 {
+            graphs.called(&failing(&format!("bad{number}"), 1), at(600));
+        }
+        assert_eq!(graphs.take_failures(at(600)).len(), NOTES_MAX, "the others come later");
+    }
+
+    #[test]
+    fn i6_whatever_a_worker_says_is_bounded() {
+        let mut graphs = Graphs::default();
+        for number in 0..10_000 {
+            let name = format!("r{number} {}", "é".repeat(5000));
+            let method = if number % 2 == 0 { "get" } else { "\u{1b}[2J" };
+            let error = "x".repeat(100_000);
+            let route = GraphRouteReport {
+                route: &name,
+                method,
+                calls: u64::MAX,
+                time_us: u64::MAX,
+                time_us_max: u64::MAX,
+                failures: u64::MAX,
+                error: Some(&error),
+                ..GraphRouteReport::default()
+            };
+            graphs.called(&route, NOW);
+            graphs.used(&GraphPathReport { path: &name, asked: u64::MAX, again: u64::MAX, ..Default::default() }, NOW);
+            graphs.counted(GraphCounts { pages: u64::MAX, ..GraphCounts::default() });
+        }
+        graphs.called(&GraphRouteReport::default(), NOW);
+        assert_eq!((graphs.routes().count(), graphs.paths().count()), (ROUTES_MAX + 1, PATHS_MAX + 1));
+        assert!(graphs.routes().all(|(route, ..)| route.chars().count() <= NAME_CHARS_MAX));
+        assert!(graphs.routes().all(|(_, method, _)| ["get", OTHER].contains(&method)));
+        let graph = graphs.snapshot().unwrap();
+        assert_eq!((graph.routes.len(), graph.paths.len()), (SHOWN_MAX, SHOWN_MAX));
+        assert_eq!((graph.routes_count, graph.asked_total), (501, u64::MAX));
+        assert!(graph.routes.iter().all(|row| row.error.as_ref().is_some_and(|error| error.len() <= ERROR_CHARS_MAX)));
+    }
+}
