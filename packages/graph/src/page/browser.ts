@@ -10,15 +10,17 @@ export { httpSource, type HttpSourceOptions } from '../wire/source.js';
 
 /**
  * Makes the model of the page's components, which starts with what the server has read for them. Components ask for what is missing only.
- * While the document is still on its way they wait for the state at its end.
+ * While the document is still on its way they wait for the state at its end. A page that `@sluice/browser/navigate` shows in this document
+ * brings its state as well: it replaces older values, before the components of that page run.
  */
 export function startGraph(options: Omit<ModelOptions, 'cache'>): Model {
   const quiet = new Quiet((look) => setTimeout(look));
   const model = new Model(options).batch((send) => quiet.await(send));
+  let moment = 0;
   const take = (): boolean => {
     const scripts = document.querySelectorAll(`script[${STATE_ATTRIBUTE}]`);
     for (const script of scripts) {
-      model.merge({ jsonGraph: JSON.parse(script.textContent) as JsonGraph });
+      model.merge({ jsonGraph: JSON.parse(script.textContent) as JsonGraph }, moment);
       script.removeAttribute(STATE_ATTRIBUTE);
     }
     return scripts.length > 0;
@@ -35,6 +37,8 @@ export function startGraph(options: Omit<ModelOptions, 'cache'>): Model {
       }),
     );
   }
+  document.addEventListener('sluice:navigate', () => (moment = model.getMoment()));
+  document.addEventListener('sluice:swap', take);
   const page = { model, noteRead: () => quiet.note() };
   setCurrentPage(() => page);
   return model;
