@@ -1,17 +1,19 @@
 /** `@sluice/graph/server`: the graph of one page on the server. */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { Model, type ModelOptions } from '../model/model.js';
 import { toPathSet } from '../paths/index.js';
 import type { PathInput, PathSet } from '../types.js';
 import { type GraphPage, setCurrentPage } from './current.js';
+import { sourceUntil } from './leaving.js';
 import { pick } from './pick.js';
 import { Quiet } from './quiet.js';
 import { stateScript } from './state.js';
-
-const pages = new AsyncLocalStorage<GraphPage>();
+import { offerGatherers, pages, refuseCaches } from './storage.js';
 
 /** Options of a page's graph: those of its model. The source is of one request, with the rights of its visitor. */
-export type PageGraphOptions = ModelOptions;
+export interface PageGraphOptions extends ModelOptions {
+  /** Aborts when nobody waits for the page any more: requests to the source end, and none follows. */
+  readonly signal?: AbortSignal;
+}
 
 /** Graph of one page: its model, and what its components have read. */
 export class PageGraph implements GraphPage {
@@ -20,10 +22,13 @@ export class PageGraph implements GraphPage {
   readonly #read: PathSet[] = [];
   readonly #quiet = new Quiet(setImmediate);
 
-  constructor(options: PageGraphOptions) {
-    this.#whole = new Model(options);
+  constructor({ signal, ...options }: PageGraphOptions) {
+    const { source } = options;
+    const isBound = signal !== undefined && source !== undefined;
+    this.#whole = new Model(isBound ? { ...options, source: sourceUntil(signal, source) } : options);
     this.model = this.#whole.batch((send) => this.#quiet.await(send));
-    setCurrentPage(() => pages.getStore());
+    offerGatherers();
+    setCurrentPage(current);
   }
 
   /** Calls `work`, in which, and in what it starts, components find the model. */
@@ -45,6 +50,13 @@ export class PageGraph implements GraphPage {
   script(nonce?: string): string {
     return stateScript(pick(this.#whole.getCache(), this.#read), nonce);
   }
+}
+
+/** Page of what runs. Who asks for it makes HTML of this page's values. */
+function current(): GraphPage | undefined {
+  const page = pages.getStore();
+  if (page !== undefined) refuseCaches();
+  return page;
 }
 
 /** Makes the graph of one page. Each page has its own: what one visitor may read is not for another. */

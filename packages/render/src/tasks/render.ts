@@ -8,7 +8,7 @@ import type { Component, Props } from '../component.js';
 import type { HtmlCache } from './html-cache.js';
 import { madeProps, OwnProps } from './own-props.js';
 import { isPromise } from './promise.js';
-import { gatherTags, tellTags } from './tags.js';
+import { Gathered, gatherTags, tellTags } from './tags.js';
 
 export interface Html {
   readonly html: string;
@@ -60,13 +60,16 @@ function renderChecked(
   }
   const own = component.settings.cacheTags?.(checked) ?? [];
   tellTags(own);
-  const tags = new Set(own);
+  const gathered = new Gathered(own);
   const { purges } = cache;
   return after(
-    gatherTags(tags, () => htmlOf(component, props, checked, new ContextOfAnyPlace(context), htmlBytesMax)),
+    gatherTags(gathered, () =>
+      htmlOf(component, props, checked, new ContextOfAnyPlace(context), htmlBytesMax),
+    ),
     (html) => {
       const until_ms = Date.now() + (component.settings.cacheS ?? CACHE_S) * 1000;
-      if (cache.purges === purges && !context.isCut) cache.set(key, html, until_ms, [...tags]);
+      const mayKeep = cache.purges === purges && !context.isCut && !gathered.isRefused;
+      if (mayKeep) cache.set(key, html, until_ms, [...gathered.tags]);
       return { html: html.replaceAll(ANY_ID, context.id), isCached: false };
     },
   );
