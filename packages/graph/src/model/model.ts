@@ -194,6 +194,11 @@ export class Model {
     this.#root.settle();
   }
 
+  /** Whether both are views of one cache. */
+  isViewOf(other: Model): boolean {
+    return this.#root === other.#root;
+  }
+
   /** Number of local writes so far: what is asked for now does not know of later ones. */
   getMoment(): number {
     return this.#root.cache.moment;

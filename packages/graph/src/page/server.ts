@@ -38,6 +38,8 @@ export class PageGraph implements GraphPage {
 
   noteRead(model: Model, paths: readonly PathInput[]): void {
     this.#quiet.note();
+    // Another model's reads say nothing about this one's values.
+    if (!this.#whole.isViewOf(model)) return;
     const base = model.getPath();
     for (const path of paths) this.#read.push([...base, ...toPathSet(path)]);
   }
