@@ -14,7 +14,7 @@ export interface NextPage {
   readonly preloads: readonly string[];
   /** Boxes with their props. */
   readonly boxes: DocumentFragment;
-  /** End of its body, as far as the server makes it for each page. */
+  /** End of its body: the part that the server makes for each page. */
   readonly end: DocumentFragment;
 }
 

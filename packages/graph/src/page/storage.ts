@@ -26,7 +26,7 @@ const holder = globalThis as Holder;
 /** Pages by what runs for them: one for all copies of this package, each of which may have made the page. */
 export const pages = (holder[PAGES] ??= new AsyncLocalStorage<GraphPage>());
 
-/** Has the caches of HTML notice reads of pages, also where no other package has had a reason for it. */
+/** Makes the storage that caches of HTML look at, if no other package has. */
 export function offerGatherers(): void {
   holder[GATHERERS] ??= new AsyncLocalStorage<Gatherer>();
 }
