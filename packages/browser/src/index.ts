@@ -11,5 +11,5 @@ export type {
   SlotContents,
 } from './adapter.js';
 export type { FailedDetail, FailureReason, MismatchDetail } from './runtime/events.js';
-export type { NavigateDetail, NavigatedDetail } from './runtime/navigation.js';
+export type { NavigateDetail, NavigatedDetail, SwapDetail } from './runtime/navigation.js';
 export type { PageData } from './runtime/page.js';

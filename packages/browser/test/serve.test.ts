@@ -1,46 +1,18 @@
 // The guide's program, as a newcomer writes it: hydrated in development and from its build, with the same files.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
-import net, { type AddressInfo } from 'node:net';
-import os from 'node:os';
+import net from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-import { type TestContext, after, test } from 'node:test';
-import { eventually } from '../../../tests/support/eventually.ts';
+import { test } from 'node:test';
 import { noBrowser, settled, view } from './support/browser.ts';
+import { buildProject, filesIn, projectOf, running } from './support/program.ts';
 
-const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
-const guide = fs.readFileSync(path.join(REPOSITORY, 'docs/guide/browser.md'), 'utf8');
-/** Files of a section of the guide. */
-function filesOf(title: string): readonly (readonly [name: string, text: string])[] {
-  const [, section = ''] = new RegExp(`## ${title}\\n([^]*?)\\n## `).exec(guide) ?? [];
-  return [...section.matchAll(/```jsx?\n\/\/ (\S+)\n([^]*?)```/g)].map(([, name = '', text = '']) => [
-    name,
-    text,
-  ]);
-}
+const files = filesIn('browser.md', 'One program');
 
-const files = filesOf('One program');
-
-const roots: string[] = [];
-after(() => {
-  for (const root of roots) fs.rmSync(root, { recursive: true, force: true });
-});
-
-/** The project of the guide, with a style and a CSS Module beside its component. */
-function project(): string {
-  const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'sluice-serve-')));
-  roots.push(root);
-  fs.mkdirSync(path.join(root, 'components'));
-  for (const [name, text] of files) fs.writeFileSync(path.join(root, name), text);
-  fs.writeFileSync(path.join(root, 'package.json'), '{"type":"module"}');
-  fs.symlinkSync(path.join(REPOSITORY, 'node_modules'), path.join(root, 'node_modules'));
-  return root;
-}
-
+/** A style and a CSS Module beside the component. */
 function styled(root: string): void {
   const file = path.join(root, 'components/Counter.jsx');
   const text = fs.readFileSync(file, 'utf8');
@@ -48,53 +20,9 @@ function styled(root: string): void {
   fs.writeFileSync(file, `import './Counter.css';\n${text.replace('<button ', '<button className="wide" ')}`);
 }
 
-function buildOf(root: string): void {
-  execFileSync(
-    process.execPath,
-    [path.join(REPOSITORY, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'error'],
-    {
-      cwd: root,
-      env: { ...process.env, NODE_ENV: 'production' },
-    },
-  );
-}
-
-/** Runs the project's program. */
-async function running(
-  t: TestContext,
-  root: string,
-  mode: string,
-): Promise<{ url: string; said: () => string }> {
-  const probe = net.createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  const env = { ...process.env, NODE_ENV: mode, PORT: String(port) };
-  const child = spawn(process.execPath, ['server.js'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  t.after(async () => {
-    if (child.exitCode !== null) return;
-    child.kill();
-    await once(child, 'exit');
-  });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += String(text)));
-  const url = `http://localhost:${port}`;
-  await eventually(
-    async () => {
-      assert.equal(child.exitCode, null, said);
-      return (await fetch(url)).ok;
-    },
-    { deadlineMs: 60_000, what: 'an answer' },
-  );
-  return { url, said: () => said };
-}
-
 void test('the guide has one program, and it and its component are at most 25 lines', () => {
-  assert.deepEqual(
-    files.map(([name]) => name),
-    ['vite.config.js', 'components/Counter.jsx', 'server.js'],
-  );
-  const lines = files.flatMap(([, text]) => text.split('\n').filter((line) => line.trim() !== ''));
+  assert.deepEqual([...files.keys()], ['vite.config.js', 'components/Counter.jsx', 'server.js']);
+  const lines = [...files.values()].flatMap((text) => text.split('\n').filter((line) => line.trim() !== ''));
   assert.ok(lines.length <= 25, `${lines.length} lines`);
 });
 
@@ -102,7 +30,7 @@ void test(
   'in development the page has its styles at once, is hydrated, and changes with its files',
   { skip: noBrowser },
   async (t) => {
-    const root = project();
+    const root = projectOf(files);
     styled(root);
     const { url } = await running(t, root, 'development');
     assert.match(
@@ -129,11 +57,11 @@ void test(
 const OWN_FILES = ['hero-Portrait.svg', 'IMG_0042.svg', 'photo-20260115.svg', 'logo-Dark_404.svg'];
 
 void test('the build is served with its files, and is hydrated', { skip: noBrowser }, async (t) => {
-  const root = project();
+  const root = projectOf(files);
   fs.mkdirSync(path.join(root, 'public/assets'), { recursive: true });
   for (const name of OWN_FILES) fs.writeFileSync(path.join(root, 'public/assets', name), '<svg/>');
   styled(root);
-  buildOf(root);
+  buildProject(root);
   const { url, said: printed } = await running(t, root, 'production');
   const { page, said } = await view(t);
   page.on('response', (response) => {
@@ -178,14 +106,10 @@ void test('the build is served with its files, and is hydrated', { skip: noBrows
 
 for (const mode of ['production', 'development'])
   void test(`the guide's menu stays from page to page, in ${mode}`, { skip: noBrowser }, async (t) => {
-    const root = project();
-    const own = filesOf('From page to page');
-    assert.deepEqual(
-      own.map(([name]) => name),
-      ['components/Menu.jsx', 'server.js'],
-    );
-    for (const [name, text] of own) fs.writeFileSync(path.join(root, name), text);
-    if (mode === 'production') buildOf(root);
+    const own = filesIn('browser.md', 'From page to page');
+    assert.deepEqual([...own.keys()], ['components/Menu.jsx', 'server.js']);
+    const root = projectOf([...files, ...own]);
+    if (mode === 'production') buildProject(root);
     const { url, said: printed } = await running(t, root, mode);
     const { page, said } = await view(t);
     await page.route('**/favicon.ico', (route) => route.fulfill({ status: 204 }));
@@ -209,7 +133,7 @@ for (const mode of ['production', 'development'])
   });
 
 void test('without a build, production says what to do', async () => {
-  const root = project();
+  const root = projectOf(files);
   const env = { ...process.env, NODE_ENV: 'production', PORT: '0' };
   const child = spawn(process.execPath, ['server.js'], {
     cwd: root,

@@ -1,26 +1,21 @@
 // The guide's app, as it stands there: in development, from its build, and with its links to other clients.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import fs from 'node:fs';
 import http from 'node:http';
-import net, { type AddressInfo } from 'node:net';
-import os from 'node:os';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { after, type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { type TestContext, test } from 'node:test';
 import { eventually } from '../../../tests/support/eventually.ts';
 import { view } from '../../browser/test/support/browser.ts';
+import { buildProject, filesIn, projectOf, running } from '../../browser/test/support/program.ts';
 import { type GraphSchema, Router, type TypedGraph } from '../src/router/index.js';
 import { noBrowser } from '../../../tests/browser/chromium.ts';
 
-const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
-
 /** Module of a guide's section, written to a file. */
 async function moduleOf<T>(heading: string, name: string): Promise<T> {
-  const root = project();
-  fs.writeFileSync(path.join(root, name), filesIn('graph.md', heading).get(name) ?? '');
+  const root = projectOf([[name, filesIn('graph.md', heading).get(name) ?? '']]);
   return (await import(pathToFileURL(path.join(root, name)).href)) as T;
 }
 
@@ -91,54 +86,12 @@ void test('from GraphQL: one query for all ids and fields, and its errors are er
   assert.match(JSON.stringify(failed.jsonGraph), /"\$type":"error"/);
 });
 
-/** Files of a section of a guide, by the names in their first lines. */
-function filesIn(guide: string, heading: string): Map<string, string> {
-  const text = fs.readFileSync(path.join(REPOSITORY, 'docs/guide', guide), 'utf8');
-  const section = new RegExp(`## ${heading}\n([^]*?)(?:\n## |$)`).exec(text)?.[1] ?? '';
-  const blocks = section.matchAll(/```(?:jsx?|ts)\n\/\/ (\S+)\n([^]*?)```/g);
-  return new Map([...blocks].map(([, name = '', code = '']) => [name, code]));
-}
-
-const roots: string[] = [];
-after(() => {
-  for (const root of roots) fs.rmSync(root, { recursive: true, force: true });
-});
-
+/** The guide's app. */
 function project(): string {
-  const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'sluice-graph-')));
-  roots.push(root);
-  fs.mkdirSync(path.join(root, 'components'));
-  const config = filesIn('browser.md', 'One program').get('vite.config.js') ?? '';
-  for (const [name, text] of filesIn('graph.md', 'An app').set('vite.config.js', config))
-    fs.writeFileSync(path.join(root, name), text);
-  fs.writeFileSync(path.join(root, 'package.json'), '{"type":"module"}');
-  fs.symlinkSync(path.join(REPOSITORY, 'node_modules'), path.join(root, 'node_modules'));
-  return root;
-}
-
-async function running(t: TestContext, root: string, mode: string): Promise<string> {
-  const probe = net.createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  const env = { ...process.env, NODE_ENV: mode, PORT: String(port) };
-  const child = spawn(process.execPath, ['server.js'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  t.after(async () => {
-    if (child.exitCode !== null) return;
-    child.kill();
-    await once(child, 'exit');
-  });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += String(text)));
-  const url = `http://localhost:${port}`;
-  await eventually(
-    async () => {
-      assert.equal(child.exitCode, null, said);
-      return (await fetch(url)).ok;
-    },
-    { deadlineMs: 60_000, what: 'an answer' },
-  );
-  return url;
+  return projectOf([
+    ...filesIn('graph.md', 'An app'),
+    ['vite.config.js', filesIn('browser.md', 'One program').get('vite.config.js') ?? ''],
+  ]);
 }
 
 for (const mode of ['development', 'production']) {
@@ -147,14 +100,8 @@ for (const mode of ['development', 'production']) {
     { skip: noBrowser },
     async (t) => {
       const root = project();
-      if (mode === 'production') {
-        const vite = path.join(REPOSITORY, 'node_modules/vite/bin/vite.js');
-        execFileSync(process.execPath, [vite, 'build', '--logLevel', 'error'], {
-          cwd: root,
-          env: { ...process.env, NODE_ENV: 'production' },
-        });
-      }
-      const url = await running(t, root, mode);
+      if (mode === 'production') buildProject(root);
+      const { url } = await running(t, root, mode);
       const html = await (await fetch(url)).text();
       assert.match(html, /Beta(?:<!-- -->)? costs (?:<!-- -->)?20/);
       const { page, said, asked } = await view(t);

@@ -39,6 +39,8 @@ export interface Gatherer {
   add(tag: string): unknown;
   /** Paths of the pages that are made with it; undefined where they are not known. */
   paths?(): readonly string[] | undefined;
+  /** Takes note that the HTML depends on more than its key names, such as data of one visitor: it must not be kept. */
+  refuse?(): void;
 }
 
 /** Used part of an `AsyncLocalStorage`: the one that the preload or `@sluice/react` has put there. */
@@ -64,6 +66,10 @@ export function within(tags: Gatherer, around: Gatherer | undefined): Gatherer {
       around?.add(tag);
     },
     paths: () => around?.paths?.(),
+    refuse: () => {
+      tags.refuse?.();
+      around?.refuse?.();
+    },
   };
 }
 

@@ -26,7 +26,7 @@ export {
   type HandlerOptions,
   type Served,
 } from './http/handler.js';
-export type { Handler } from './http/node.js';
+export { leaveSignal, type Handler } from './http/node.js';
 export { toFetch, type FetchHandler, type FetchOptions, type WithFetch } from './http/fetch.js';
 export { createFragments, type FragmentOptions, type Fragments } from './fragments/fragments.js';
 export type { BatchContext, JobContext, Plugin } from './fragments/plugins.js';

@@ -4,7 +4,7 @@
  */
 import { startNavigation } from './navigation.js';
 
-export type { NavigateDetail, NavigatedDetail } from './navigation.js';
+export type { NavigateDetail, NavigatedDetail, SwapDetail } from './navigation.js';
 
 export interface NavigateOptions {
   /** The new page takes the place of this one in the history. Default: false. */

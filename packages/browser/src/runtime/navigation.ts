@@ -17,6 +17,11 @@ export interface NavigatedDetail extends NavigateDetail {
   readonly from: string;
 }
 
+export interface SwapDetail {
+  /** Address of the next page. */
+  readonly url: string;
+}
+
 /** A page with its styles, on its way into the history. */
 class Arrived {
   readonly page: NextPage;
@@ -57,6 +62,8 @@ class Navigator {
   #going: NavigateEvent | undefined;
   /** Address for which this document is left. */
   #leftFor = '';
+  /** Data at the end of the page that is shown; a document's own is not among it. */
+  #data: Iterable<Element> = [];
 
   constructor(api: Navigation) {
     this.#api = api;
@@ -168,6 +175,7 @@ class Navigator {
         if (event.signal.aborted) return styles.discard();
         showHead(page);
         styles.commit();
+        this.#showData(page);
         swapBoxes(placeOfBoxes(), page.boxes);
         this.#shown += 1;
         event.scroll();
@@ -181,6 +189,14 @@ class Navigator {
     this.#end(event);
     this.#note();
     dispatch('sluice:navigated', { url: location.href, from, type } satisfies NavigatedDetail);
+  }
+
+  /** Other HTML at the end stays that of the document. */
+  #showData({ url, end }: NextPage): void {
+    for (const old of this.#data) old.remove();
+    this.#data = end.querySelectorAll('script[type="application/json"]');
+    document.body.append(...this.#data);
+    dispatch('sluice:swap', { url } satisfies SwapDetail);
   }
 
   #end(event: NavigateEvent): void {
@@ -235,6 +251,7 @@ const ignore = (): void => undefined;
 declare global {
   interface DocumentEventMap {
     'sluice:navigate': CustomEvent<NavigateDetail>;
+    'sluice:swap': CustomEvent<SwapDetail>;
     'sluice:navigated': CustomEvent<NavigatedDetail>;
   }
 }

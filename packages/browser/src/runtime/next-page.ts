@@ -14,13 +14,16 @@ export interface NextPage {
   readonly preloads: readonly string[];
   /** Boxes with their props. */
   readonly boxes: DocumentFragment;
+  /** End of its body: the part that the server makes for each page. */
+  readonly end: DocumentFragment;
 }
 
 /** Answer of the server, with HTML as texts. */
-interface Answer extends Omit<NextPage, 'url' | 'head' | 'boxes'> {
+interface Answer extends Omit<NextPage, 'url' | 'head' | 'boxes' | 'end'> {
   readonly version: number;
   readonly head: string;
   readonly boxes: string;
+  readonly end?: string;
 }
 
 /** Element with the data of the page that is shown. */
@@ -43,7 +46,13 @@ export async function fetchPage(url: string, signal: AbortSignal): Promise<NextP
     throw new Error('the page is of another build, or has other HTML around its boxes');
   // The fragment of the first address goes on to the next, as in browsers.
   final.hash ||= new URL(url).hash;
-  return { ...next, url: final.href, head: parsed(next.head), boxes: parsed(next.boxes) };
+  return {
+    ...next,
+    url: final.href,
+    head: parsed(next.head),
+    boxes: parsed(next.boxes),
+    end: parsed(next.end ?? ''),
+  };
 }
 
 function shown(): PageData {

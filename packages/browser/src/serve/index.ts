@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import {
   createServer,
+  leaveSignal,
   middleware,
   respond,
   respondBox,
@@ -33,6 +34,8 @@ export interface AppContext {
   readonly response: ServerResponse;
   readonly url: URL;
   readonly pages: Pages;
+  /** Aborts when the client leaves before its answer was sent. */
+  readonly signal: AbortSignal;
   /** Answers with a page. Resolves with its report when all is sent. */
   respond(tree: PageTree, data?: PageInput, options?: ResponseOptions): Promise<PageReport>;
   /** Answers the browser's request for the data of a hole, at the address that the page's option `more` named. */
@@ -177,11 +180,16 @@ async function answer(
 ): Promise<void> {
   const url = urlOf(request);
   if (url === undefined) return refuse(response, 400, 'The address of the request is none');
+  let signal: AbortSignal | undefined;
   await app({
     request,
     response,
     url,
     pages,
+    get signal() {
+      // One costs as much as a small component, and most apps need none.
+      return (signal ??= leaveSignal(response));
+    },
     respond: (tree, data, options) =>
       respond(pages, request, response, tree, data, options === undefined ? more : together(more, options)),
     respondBox: (tree, data, options) => respondBox(pages, request, response, tree, data, options),

@@ -194,16 +194,27 @@ export class Model {
     this.#root.settle();
   }
 
+  /** Whether both are views of one cache. */
+  isViewOf(other: Model): boolean {
+    return this.#root === other.#root;
+  }
+
+  /** Number of local writes so far: what is asked for now does not know of later ones. */
+  getMoment(): number {
+    return this.#root.cache.moment;
+  }
+
   /**
    * Takes values that came another way than by the data source: with a page, or pushed by a server. They replace older ones.
    *
+   * @param moment - What `getMoment` gave when the values were asked for: values of later `set`s stay. Default: that of now.
    * @throws PathLimitError for a graph of more than 256 levels; PathError for a reference whose value is no path.
    */
-  merge(envelope: Envelope): void {
+  merge(envelope: Envelope, moment = this.getMoment()): void {
     const { cache } = this.#root;
     const writer = {
       id: this.#root.nextAnswerId(),
-      sentAt: cache.version,
+      sentAt: moment,
       isOnce: false,
       fresh: [] as Node[],
     };

@@ -11,7 +11,8 @@ export { httpSource, type HttpSourceOptions } from '../wire/source.js';
 
 /**
  * Makes the model of the page's components, which starts with what the server has read for them. Components ask for what is missing only.
- * While the document is still on its way they wait for the state at its end.
+ * While the document is still on its way they wait for the state at its end. A page that `@sluice/browser/navigate` shows in this document
+ * brings its state as well: it replaces older values, before the components of that page run.
  */
 export function startGraph(options: Omit<ModelOptions, 'cache'>): Model {
   const quiet = new Quiet((look) => setTimeout(look));
@@ -21,11 +22,12 @@ export function startGraph(options: Omit<ModelOptions, 'cache'>): Model {
     source === undefined ? options : { ...options, source: heldNoted(source, () => state) },
   );
   const model = whole.batch((send) => quiet.await(send));
+  let moment = 0;
   const take = (): boolean => {
     const scripts = document.querySelectorAll(`script[${STATE_ATTRIBUTE}]`);
     for (const script of scripts) {
       const jsonGraph = JSON.parse(script.textContent) as JsonGraph;
-      model.merge({ jsonGraph });
+      model.merge({ jsonGraph }, moment);
       if (script.getAttribute(STATE_ATTRIBUTE) === COUNTED) (state ??= new Model()).merge({ jsonGraph });
       script.removeAttribute(STATE_ATTRIBUTE);
     }
@@ -43,6 +45,8 @@ export function startGraph(options: Omit<ModelOptions, 'cache'>): Model {
       }),
     );
   }
+  document.addEventListener('sluice:navigate', () => (moment = model.getMoment()));
+  document.addEventListener('sluice:swap', take);
   const page = { model, noteRead: () => quiet.note() };
   setCurrentPage(() => page);
   return model;

@@ -1,18 +1,20 @@
 /** `@sluice/graph/server`: the graph of one page on the server. */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { Model, type ModelOptions } from '../model/model.js';
 import { toPathSet } from '../paths/index.js';
 import { pageUse } from '../seeing/uses.js';
-import type { PathInput, PathSet } from '../types.js';
+import type { DataSource, PathInput, PathSet } from '../types.js';
 import { type GraphPage, setCurrentPage } from './current.js';
+import { sourceUntil } from './leaving.js';
 import { pick } from './pick.js';
 import { Quiet } from './quiet.js';
 import { stateScript } from './state.js';
-
-const pages = new AsyncLocalStorage<GraphPage>();
+import { offerGatherers, pages, refuseCaches } from './storage.js';
 
 /** Options of a page's graph: those of its model. The source is of one request, with the rights of its visitor. */
-export type PageGraphOptions = ModelOptions;
+export interface PageGraphOptions extends ModelOptions {
+  /** Aborts when nobody waits for the page any more: requests to the source end, and none follows. */
+  readonly signal?: AbortSignal;
+}
 
 /** Graph of one page: its model, and what its components have read. */
 export class PageGraph implements GraphPage {
@@ -22,12 +24,17 @@ export class PageGraph implements GraphPage {
   readonly #quiet = new Quiet(setImmediate);
   readonly #use = pageUse();
 
-  constructor(options: PageGraphOptions) {
+  constructor({ signal, ...options }: PageGraphOptions) {
     const { source } = options;
-    const isSeen = this.#use !== undefined && source !== undefined;
-    this.#whole = new Model(isSeen ? { ...options, source: this.#use.watched(source) } : options);
+    this.#whole = new Model(source === undefined ? options : { ...options, source: this.#sourceFor(source, signal) });
     this.model = this.#whole.batch((send) => this.#quiet.await(send));
-    setCurrentPage(() => pages.getStore());
+    offerGatherers();
+    setCurrentPage(current);
+  }
+
+  #sourceFor(source: DataSource, signal: AbortSignal | undefined): DataSource {
+    const bound = signal === undefined ? source : sourceUntil(signal, source);
+    return this.#use === undefined ? bound : this.#use.watched(bound);
   }
 
   /** Calls `work`, in which, and in what it starts, components find the model. */
@@ -37,6 +44,8 @@ export class PageGraph implements GraphPage {
 
   noteRead(model: Model, paths: readonly PathInput[]): void {
     this.#quiet.note();
+    // Another model's reads say nothing about this one's values.
+    if (!this.#whole.isViewOf(model)) return;
     const base = model.getPath();
     for (const path of paths) this.#read.push([...base, ...toPathSet(path)]);
   }
@@ -51,6 +60,13 @@ export class PageGraph implements GraphPage {
     this.#use?.tell(state);
     return stateScript(state, nonce, this.#use !== undefined);
   }
+}
+
+/** Page of what runs. Who asks for it makes HTML of this page's values. */
+function current(): GraphPage | undefined {
+  const page = pages.getStore();
+  if (page !== undefined) refuseCaches();
+  return page;
 }
 
 /** Makes the graph of one page. Each page has its own: what one visitor may read is not for another. */

@@ -23,7 +23,9 @@ export function GraphProvider({ model, children }: GraphProviderProps): ReactEle
  * @throws Error if there is none.
  */
 export function useModel(): Model {
-  const model = useContext(ModelContext) ?? currentPage()?.model;
+  // Asked in any case: the page notes that what is rendered shows its values.
+  const page = currentPage();
+  const model = useContext(ModelContext) ?? page?.model;
   if (model === undefined)
     throw new Error(
       'No model: put <GraphProvider> around, or call run() of createPageGraph() or startGraph() before',

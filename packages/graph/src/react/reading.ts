@@ -8,6 +8,9 @@ import type { PathInput } from '../types.js';
 /** Reads without a component that shows them, up to which none is dropped. */
 const IDLE_MAX = 1_000;
 
+/** Milliseconds after which a look at a failed read asks again, such as by a component that is shown another time. */
+const FAILED_MS = 5_000;
+
 /** State of a read: a component shows values, waits, or fails. */
 export type State =
   | { readonly is: 'there'; readonly json: Json | undefined }
@@ -25,7 +28,7 @@ export class Reading {
   /** Values of the latest whole read, and the change that it was made after. */
   #shown: { readonly json: Json | undefined; readonly change: number } | undefined;
   #request: Promise<void> | undefined;
-  #failure: { readonly error: unknown } | undefined;
+  #failure: { readonly error: unknown; readonly until_ms: number } | undefined;
   /** Values that came and expired at once: they are shown until something changes. */
   #passing: JsonEnvelope | undefined;
 
@@ -60,7 +63,8 @@ export class Reading {
   state(coming?: Promise<unknown>): State {
     const { json, missing, errors } = this.#model.read(...this.paths);
     if (missing.length > 0) {
-      if (this.#failure !== undefined) return { is: 'failed', error: this.#failure.error };
+      if (this.#failure !== undefined && Date.now() < this.#failure.until_ms)
+        return { is: 'failed', error: this.#failure.error };
       if (this.#request === undefined && this.#passing !== undefined)
         return { is: 'there', json: this.#passing.json };
       return { is: 'waiting', until: coming ?? this.#ask() };
@@ -101,7 +105,8 @@ export class Reading {
         },
         (error: unknown) => {
           // Errors of the graph are in the cache, where the next look finds them, unless they expired at once.
-          if (!(error instanceof ReadErrors) || this.#misses()) this.#failure = { error };
+          if (!(error instanceof ReadErrors) || this.#misses())
+            this.#failure = { error, until_ms: Date.now() + FAILED_MS };
         },
       )
       .then(() => {

@@ -10,7 +10,7 @@ import { readingsOf } from './reading.js';
  * JSON of the values at the path sets, undefined if nothing is there. The component suspends while values are on their way, and renders
  * again when one of them changes. All components that ask in the same turn share a request.
  *
- * @throws ReadErrors if some values are errors; else what the data source has failed with, until `useRetry`.
+ * @throws ReadErrors if some values are errors; else what the data source has failed with, for 5 seconds or until `useRetry`.
  */
 // oxlint-disable-next-line no-unnecessary-type-parameters -- The caller says what the paths give.
 export function useGraph<T = Json>(...paths: PathInput[]): T | undefined {

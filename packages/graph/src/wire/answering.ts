@@ -18,7 +18,8 @@ export interface WireOptions<Data> {
   readonly bytesMax?: number;
   /**
    * `Cache-Control` of answers to GET, or a function that decides by the paths. Answers that shared caches may keep have the header
-   * `Cache-Tag`, too: see `graphTag`. Answers with an `$error` are never cached. Default: `private, no-cache`.
+   * `Cache-Tag`, too: see `graphTag`. Answers with an `$error` are never cached. Requests with `Authorization` get the default, unless a function
+   * decides. Default: `private, no-cache`.
    */
   readonly cacheControl?: string | ((paths: readonly PathSet[], request: WireRequest) => string | undefined);
   /** Whether pages of other sites may `set` and `call`, which browsers tell by `Sec-Fetch-Site`. Default: false. */
@@ -101,8 +102,10 @@ class Wire<Data> {
     request: WireRequest,
   ): Readonly<Record<string, string>> {
     const { cacheControl } = this.#options;
+    const isOwn = request.headers['authorization'] !== undefined;
     const value =
-      (typeof cacheControl === 'function' ? cacheControl(paths, request) : cacheControl) ?? PRIVATE;
+      (typeof cacheControl === 'function' ? cacheControl(paths, request) : isOwn ? PRIVATE : cacheControl) ??
+      PRIVATE;
     if (/\b(?:private|no-store)\b/i.test(value)) return { 'cache-control': value };
     const tags = tagsOf(graph);
     // A cache that cannot be told to drop the answer must not keep it.

@@ -99,7 +99,11 @@ async function write(
     return;
   }
   response.statusCode = status;
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(headers)) {
+    // What the app's own answer depends on, such as `Origin` by CORS, counts as well.
+    if (name === 'vary') response.appendHeader(name, value);
+    else response.setHeader(name, value);
+  }
   if (typeof body === 'string') {
     if (status !== 304) response.setHeader('content-length', Buffer.byteLength(body));
     response.end(request.method === 'HEAD' ? undefined : body);

@@ -76,12 +76,14 @@ class HttpSource implements Required<DataSource> {
       return;
     }
     for await (const line of linesOf(response.body)) {
-      const part = JSON.parse(line) as Partial<Envelope> & ErrorBody & { readonly end?: boolean };
+      // Some proxies keep connections busy by empty lines.
+      if (line.trim() === '') continue;
+      const part = partOf(line);
       if (part.end === true) return;
       if (part.jsonGraph === undefined) throw errorOf(response.status, part);
       yield part as Envelope;
     }
-    throw new RouteError('The answer broke off', { statusCode: 502, code: 'SLU-GRAPH-SOURCE' });
+    throw brokenOff();
   }
 
   async #send(
@@ -142,6 +144,21 @@ function errorOf(status: number, told: unknown): RouteError {
     statusCode: status < 400 ? 502 : status,
     ...(typeof code === 'string' ? { code } : {}),
   });
+}
+
+function brokenOff(cause?: unknown): RouteError {
+  return new RouteError('The answer broke off', { statusCode: 502, code: 'SLU-GRAPH-SOURCE', cause });
+}
+
+/** Line of an answer in parts: a part of the graph, the end, or an error. */
+type Part = Partial<Envelope> & ErrorBody & { readonly end?: boolean };
+
+function partOf(line: string): Part {
+  try {
+    return JSON.parse(line) as Part;
+  } catch (error) {
+    throw brokenOff(error);
+  }
 }
 
 function envelopeOf(value: unknown): Envelope {

@@ -3,20 +3,16 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { after, test, type TestContext } from 'node:test';
-import { PassThrough } from 'node:stream';
 import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { createElement } from 'react';
-import { renderToPipeableStream } from 'react-dom/server';
 import { chromiumPath, noBrowser } from '../../../../tests/browser/chromium.js';
 import type { DataSource, Envelope, JsonGraph, PathSet } from '../../src/index.js';
 import { pick } from '../../src/page/pick.js';
-import { createPageGraph } from '../../src/page/server.js';
 import { Router } from '../../src/router/index.js';
 import { graphHandler } from '../../src/wire/index.js';
-import { App } from './fixtures/app.js';
+import * as server19 from './fixtures/server.js';
+import { imported18, modulesOf18 } from './react18.js';
 
 const skip = noBrowser;
 let browser: Promise<Browser> | undefined;
@@ -39,18 +35,37 @@ interface Shop {
   readonly source: { delay_ms: number; isDown: boolean; isOut: boolean; votes: number };
 }
 
+const lines = ['19', '18.3'] as const;
+type Line = (typeof lines)[number];
+
+let server18: Promise<unknown> | undefined;
+async function serverOf(line: Line): Promise<typeof server19> {
+  if (line === '19') return server19;
+  return (await (server18 ??= imported18('fixtures/server.tsx'))) as typeof server19;
+}
+
+const aliasOf = (modules: string): Record<string, string> => ({
+  react: `${modules}/react`,
+  'react-dom': `${modules}/react-dom`,
+});
+
 /** Server of the page and its data. `late`: the state comes that many ms after the rest of the document. */
-async function shop(t: TestContext, late_ms = 0): Promise<Shop> {
+async function shop(t: TestContext, line: Line, late_ms = 0): Promise<Shop> {
+  const { rendered, version } = await serverOf(line);
+  assert.ok(version.startsWith(`${line}.`), version);
+  const own = line === '18.3' ? { alias: aliasOf(modulesOf18()) } : {};
   const bundle = await build({
     entryPoints: [path.join(import.meta.dirname, 'fixtures/client.tsx')],
     bundle: true,
     write: false,
     format: 'esm',
     jsx: 'automatic',
+    ...own,
     define: { 'process.env.NODE_ENV': '"production"' },
     logLevel: 'error',
   });
   const script = bundle.outputFiles[0]?.text ?? '';
+  assert.ok(script.includes(`"${version}"`), 'the browser has the same React');
   const state = { delay_ms: 0, isDown: false, isOut: false, votes: 3 };
   const asked: (readonly PathSet[])[] = [];
   const answer = async (paths: readonly PathSet[]): Promise<Envelope> => {
@@ -86,19 +101,13 @@ async function shop(t: TestContext, late_ms = 0): Promise<Shop> {
       else if (!(await wire.node(request, response))) response.writeHead(204).end();
       return;
     }
-    const pageGraph = createPageGraph({ source: { get: answer } });
-    const html = await pageGraph.run(async () => {
-      const out = new PassThrough();
-      const whole = text(out);
-      const { pipe } = renderToPipeableStream(createElement(App), { onAllReady: () => pipe(out) });
-      return whole;
-    });
+    const { html, script: ofGraph } = await rendered({ get: answer });
     response.setHeader('content-type', 'text/html; charset=utf-8');
     response.write(
       `<!DOCTYPE html><html><body><div id="root">${html}</div><script type="module" async src="/client.js"></script>`,
     );
     if (late_ms > 0) await new Promise((resolve) => setTimeout(resolve, late_ms));
-    response.end(`${pageGraph.script()}</body></html>`);
+    response.end(`${ofGraph}</body></html>`);
   };
   const server = http.createServer((request, response) => void serve(request, response));
   server.listen(0, '127.0.0.1');
@@ -133,96 +142,114 @@ async function hydrated(page: Page): Promise<void> {
   );
 }
 
-void test(
-  'a page hydrates without a request, and a later view asks for what is missing only',
-  { skip },
-  async (t) => {
-    const { url, asked } = await shop(t);
-    const { page, said } = await open(t, url);
-    assert.equal(await page.textContent('#row-2-name'), 'Title 2');
-    assert.deepEqual(asked, []);
-    await page.click('#more');
-    await page.waitForSelector('#row-7-name');
-    assert.equal(await page.textContent('#row-7-name'), 'Title 7');
-    assert.equal(await page.textContent('#row-0-price'), '0');
-    const paths = asked.flat().map((path) => JSON.stringify(path));
-    assert.equal(asked.length, 1, paths.join(' '));
-    // The reference of row 0 is known: the title behind it is asked for.
-    assert.deepEqual(paths.sort(), ['["list",7,"name"]', '["titles",10,"price"]']);
-    assert.deepEqual(said, []);
-  },
-);
-
-void test(
-  'components that hydrate before the state wait for it, and ask for nothing',
-  { skip },
-  async (t) => {
-    const { url, asked } = await shop(t, 400);
-    const { page, said } = await open(t, url);
-    assert.equal(await page.textContent('#row-0-name'), 'Title 0');
-    assert.deepEqual(asked, []);
-    assert.deepEqual(said, []);
-  },
-);
-
-void test('a value that is set shows at once, and then as the server has it', { skip }, async (t) => {
-  const { url, source } = await shop(t);
-  const { page, said } = await open(t, url);
-  source.delay_ms = 300;
-  await page.click('#votes');
-  assert.match((await page.textContent('#votes')) ?? '', /^4/u);
-  await page.waitForFunction(() => (globalThis as { model?: { getVersion(): number } }).model !== undefined);
-  source.votes = 4;
-  source.delay_ms = 0;
-  for (let click = 0; click < 4; click += 1) await page.click('#votes');
-  await page.waitForFunction(() => document.querySelector('#votes')?.textContent.startsWith('5 '));
-  assert.deepEqual(said, []);
-});
-
-for (const [what, fault] of [
-  ['a route', 'isDown'],
-  ['a server', 'isOut'],
-] as const) {
-  void test(`a value that ${what} does not take returns to what it was`, { skip }, async (t) => {
-    const { url, source } = await shop(t);
-    const { page } = await open(t, url);
-    source[fault] = true;
-    await page.click('#votes');
-    await page.waitForFunction(() => /^3 .*Error/u.test(document.querySelector('#votes')?.textContent ?? ''));
-  });
-}
-
-for (const [what, fault] of [
-  ['a route that fails', 'isDown'],
-  ['a server that fails', 'isOut'],
-] as const) {
+for (const line of lines) {
   void test(
-    `${what}: the boundary waits, shows the error, and asks again when it is to`,
+    `React ${line}: a page hydrates without a request, and a later view asks for what is missing only`,
     { skip },
     async (t) => {
-      const { url, source, asked } = await shop(t);
-      const { page } = await open(t, url);
-      source[fault] = true;
-      source.delay_ms = 200;
+      const { url, asked } = await shop(t, line);
+      const { page, said } = await open(t, url);
+      assert.equal(await page.textContent('#row-2-name'), 'Title 2');
+      assert.deepEqual(asked, []);
       await page.click('#more');
-      await page.waitForSelector('#retry');
-      assert.match((await page.textContent('#retry')) ?? '', /Error/u);
-      assert.ok(asked.length <= 1);
-      source[fault] = false;
-      const failed = asked.length;
-      await page.click('#retry');
-      await page.waitForSelector('#wait');
       await page.waitForSelector('#row-7-name');
-      assert.equal(asked.length, failed + 1);
+      assert.equal(await page.textContent('#row-7-name'), 'Title 7');
+      assert.equal(await page.textContent('#row-0-price'), '0');
+      const paths = asked.flat().map((path) => JSON.stringify(path));
+      assert.equal(asked.length, 1, paths.join(' '));
+      // The reference of row 0 is known: the title behind it is asked for.
+      assert.deepEqual(paths.sort(), ['["list",7,"name"]', '["titles",10,"price"]']);
+      assert.deepEqual(said, []);
+    },
+  );
+
+  void test(
+    `React ${line}: components that hydrate before the state wait for it, and ask for nothing`,
+    { skip },
+    async (t) => {
+      const { url, asked } = await shop(t, line, 400);
+      const { page, said } = await open(t, url);
+      assert.equal(await page.textContent('#row-0-name'), 'Title 0');
+      assert.deepEqual(asked, []);
+      assert.deepEqual(said, []);
+    },
+  );
+
+  void test(
+    `React ${line}: a value that is set shows at once, and then as the server has it`,
+    { skip },
+    async (t) => {
+      const { url, source } = await shop(t, line);
+      const { page, said } = await open(t, url);
+      source.delay_ms = 300;
+      await page.click('#votes');
+      assert.match((await page.textContent('#votes')) ?? '', /^4/u);
+      await page.waitForFunction(
+        () => (globalThis as { model?: { getVersion(): number } }).model !== undefined,
+      );
+      source.votes = 4;
+      source.delay_ms = 0;
+      for (let click = 0; click < 4; click += 1) await page.click('#votes');
+      await page.waitForFunction(() => document.querySelector('#votes')?.textContent.startsWith('5 '));
+      assert.deepEqual(said, []);
+    },
+  );
+
+  for (const [what, fault] of [
+    ['a route', 'isDown'],
+    ['a server', 'isOut'],
+  ] as const) {
+    void test(
+      `React ${line}: a value that ${what} does not take returns to what it was`,
+      { skip },
+      async (t) => {
+        const { url, source } = await shop(t, line);
+        const { page } = await open(t, url);
+        source[fault] = true;
+        await page.click('#votes');
+        await page.waitForFunction(() =>
+          /^3 .*Error/u.test(document.querySelector('#votes')?.textContent ?? ''),
+        );
+      },
+    );
+  }
+
+  for (const [what, fault] of [
+    ['a route that fails', 'isDown'],
+    ['a server that fails', 'isOut'],
+  ] as const) {
+    void test(
+      `React ${line}: ${what}: the boundary waits, shows the error, and asks again when it is to`,
+      { skip },
+      async (t) => {
+        const { url, source, asked } = await shop(t, line);
+        const { page } = await open(t, url);
+        source[fault] = true;
+        source.delay_ms = 200;
+        await page.click('#more');
+        await page.waitForSelector('#retry');
+        assert.match((await page.textContent('#retry')) ?? '', /Error/u);
+        assert.ok(asked.length <= 1);
+        source[fault] = false;
+        const failed = asked.length;
+        await page.click('#retry');
+        await page.waitForSelector('#wait');
+        await page.waitForSelector('#row-7-name');
+        assert.equal(asked.length, failed + 1);
+      },
+    );
+  }
+
+  void test(
+    `React ${line}: a transition keeps the old view until the values are there`,
+    { skip },
+    async (t) => {
+      const { url, source } = await shop(t, line);
+      const { page } = await open(t, url);
+      source.delay_ms = 200;
+      await page.click('#later');
+      assert.equal(await page.locator('#row-2-name').count(), 1);
+      await page.waitForSelector('#row-7-name');
     },
   );
 }
-
-void test('a transition keeps the old view until the values are there', { skip }, async (t) => {
-  const { url, source } = await shop(t);
-  const { page } = await open(t, url);
-  source.delay_ms = 200;
-  await page.click('#later');
-  assert.equal(await page.locator('#row-2-name').count(), 1);
-  await page.waitForSelector('#row-7-name');
-});

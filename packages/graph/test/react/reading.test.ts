@@ -38,3 +38,35 @@ test('a change between render and subscription makes a component look again, and
   assert.notEqual(changed.version(), before);
   assert.equal(same.version(), 0);
 });
+
+test('a failed read is not asked for again at once, and is when a component is shown later', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'] });
+  let calls = 0;
+  const source = {
+    get: () => {
+      calls += 1;
+      return calls < 3
+        ? Promise.reject(new Error(`down ${calls}`))
+        : Promise.resolve({ jsonGraph: { a: 1 } });
+    },
+  };
+  const reading = new Reading(new Model({ source }), ['a']);
+  const waits = async (): Promise<void> => {
+    const state = reading.state();
+    assert.equal(state.is, 'waiting');
+    await (state as { until: Promise<unknown> }).until;
+  };
+  await waits();
+  for (let look = 0; look < 10; look += 1) {
+    t.mock.timers.tick(499);
+    assert.equal(String((reading.state() as { error: unknown }).error), 'Error: down 1');
+  }
+  assert.equal(calls, 1);
+  t.mock.timers.tick(10);
+  await waits();
+  assert.equal(String((reading.state() as { error: unknown }).error), 'Error: down 2');
+  reading.retry();
+  await waits();
+  assert.deepEqual({ ...(reading.state() as { json: object }).json }, { a: 1 });
+  assert.equal(calls, 3);
+});

@@ -30,6 +30,11 @@ export function leaving(response: ServerResponse): Abort {
   return abort;
 }
 
+/** Signal that aborts when the client leaves before its answer was sent. */
+export function leaveSignal(response: ServerResponse): AbortSignal {
+  return leaving(response).signal;
+}
+
 /** Sends an answer. A client who leaves ends its body, which is no error. */
 export async function write(
   request: IncomingMessage,

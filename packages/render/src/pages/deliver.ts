@@ -74,13 +74,15 @@ export async function deliverJson(prepared: Prepared): Promise<Page> {
   return { status, headers, body, report: Promise.resolve(report) };
 }
 
-/** HTML of the app's function. One that throws costs the page its end, and no box. */
-function madeEnd(shared: Prepared['shared'], bodyEnd: () => string): string {
+/** HTML of the app's function, if it is one. One that throws costs the page its end, and no box. */
+function madeEnd(prepared: Prepared): string | undefined {
+  const { bodyEnd } = documentOptions(prepared);
+  if (typeof bodyEnd !== 'function') return undefined;
   try {
     return bodyEnd();
   } catch (thrown) {
-    tellError(shared, toError(thrown), 'bodyEnd', 'document');
-    return '';
+    tellError(prepared.shared, toError(thrown), 'bodyEnd', 'document');
+    return undefined;
   }
 }
 
@@ -103,6 +105,7 @@ export async function deliverBoxes(prepared: Prepared): Promise<Page> {
     styles: styles.of(components),
     preloads: preloadsOf(assets, code),
     boxes: out.text,
+    end: madeEnd(prepared),
   });
   finishWhole(headers, body, report);
   return { status, headers, body, report: Promise.resolve(report) };
@@ -124,8 +127,7 @@ async function writeHtml(prepared: Prepared, out: Out, start: string): Promise<v
   if (prepared.shared.navigation !== undefined) out.write(BOXES_END);
   if (typeof document.bodyEnd === 'string') out.write(document.bodyEnd);
   await writer.fill();
-  if (typeof document.bodyEnd === 'function') out.write(madeEnd(prepared.shared, document.bodyEnd));
-  out.write(documentEnd());
+  out.write((madeEnd(prepared) ?? '') + documentEnd());
   await out.drained();
 }
 

@@ -80,12 +80,14 @@ export interface BoxesPage extends DocumentStrings {
   readonly preloads: Iterable<string>;
   /** HTML of the boxes, with their props, as the document has it. */
   readonly boxes: string;
+  /** HTML of the function for the document's end; undefined where there is none. */
+  readonly end: string | undefined;
 }
 
-/** `{"version":1,"page","lang","dir","head","styles":{"href","inline"},"preloads":[…],"boxes":"<sluice-box …"}`. */
-export function boxesJson({ page, lang, dir, head, styles, preloads, boxes }: BoxesPage): string {
+/** `{"version":1,"page","lang","dir","head","styles":{"href","inline"},"preloads":[…],"boxes":"<sluice-box …","end":"<script …"}`. */
+export function boxesJson({ page, lang, dir, head, styles, preloads, boxes, end }: BoxesPage): string {
   const start = `{"version":${VERSION},"page":${page},`;
-  return start + JSON.stringify({ lang, dir, head, styles, preloads: [...preloads], boxes }).slice(1);
+  return start + JSON.stringify({ lang, dir, head, styles, preloads: [...preloads], boxes, end }).slice(1);
 }
 
 function hashOf(text: string): string {

@@ -8,7 +8,7 @@ import type { Component, Props } from '../component.js';
 import type { HtmlCache } from './html-cache.js';
 import { madeProps, OwnProps } from './own-props.js';
 import { isPromise } from './promise.js';
-import { gatherTags, tellTags } from './tags.js';
+import { Gathered, gatherTags, tellTags } from './tags.js';
 
 export interface Html {
   readonly html: string;
@@ -63,15 +63,15 @@ function renderChecked(
   if (isPromise(own)) return refuse(component, 'cacheTags', own);
   if (!Array.isArray(own)) throw new TypeError(`cacheTags of component "${component.name}" gave no array`);
   tellTags(own);
-  const tags = new Set<string>(own);
+  const gathered = new Gathered(own as readonly string[]);
   const { purges } = cache;
   const anywhere = new ContextOfAnyPlace(context);
   return after(
-    gatherTags(tags, () => htmlOf(component, props, checked, anywhere, htmlBytesMax)),
+    gatherTags(gathered, () => htmlOf(component, props, checked, anywhere, htmlBytesMax)),
     (html) => {
       const until_ms = Date.now() + (component.settings.cacheS ?? CACHE_S) * 1000;
-      if (cache.purges === purges && !context.isCut && !anywhere.isPartial)
-        cache.set(key, html, until_ms, [...tags]);
+      const isWhole = !context.isCut && !anywhere.isPartial && !gathered.isRefused;
+      if (isWhole && cache.purges === purges) cache.set(key, html, until_ms, [...gathered.tags]);
       return { html: html.replaceAll(ANY_ID, context.id), isCached: false };
     },
   );
