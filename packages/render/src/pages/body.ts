@@ -3,6 +3,7 @@
  * what is written.
  */
 import { Readable } from 'node:stream';
+import type { Html } from '../tasks/placed-html.js';
 import { PageBytes } from './bytes.js';
 
 /** Texts are put together up to so many bytes, as each chunk costs a write. */
@@ -29,8 +30,9 @@ export class PageBody extends Readable {
     this.#onLeave = onLeave;
   }
 
-  write(text: string): void {
-    this.#bytes.add(text);
+  write(html: Html): void {
+    if (typeof html === 'string') this.#bytes.add(html);
+    else this.#bytes.addPlaced(html);
   }
 
   /** Undefined where more can be written at once. */
