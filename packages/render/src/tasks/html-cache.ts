@@ -18,7 +18,7 @@ const NO_TAGS: readonly string[] = [];
 
 /** Cached HTML. */
 export interface Entry {
-  /** As it was set; after its first use by `pieces` its UTF-8 alone, cut where ids go. */
+  /** HTML as it was set; from the first call of `pieces` on its UTF-8, cut where ids go. */
   html: string | readonly Buffer[];
   /** Tags by which a purge drops it. */
   readonly tags: readonly string[];

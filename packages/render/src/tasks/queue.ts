@@ -128,7 +128,10 @@ class Queue implements TaskQueue {
     // Near a time limit every component has its own turn, so that a reply is seen as soon as it is there.
     const end_us = Math.min(now_us() + SLICE_US, soonestDue_us());
     let next: Task | undefined = first;
-    while (next !== undefined) next = next.scope.runInAsyncScope(this.#runAlike, this, next, rounds, end_us);
+    while (next !== undefined) {
+      const task: Task = next;
+      next = task.scope.runInAsyncScope(() => this.#runAlike(task, rounds, end_us));
+    }
   }
 
   /** Runs tasks in the scope of the first. The next one where that has another scope; undefined at the end of the slice. */

@@ -55,6 +55,6 @@ export interface Job {
 
 /** A job that is told its result, once, in the async context that it was started in. */
 export interface OwnJob extends Job {
-  /** Must not throw. */
+  /** Takes the result, and must not throw. */
   done(result: TaskResult<Html>): void;
 }

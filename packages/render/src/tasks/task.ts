@@ -111,7 +111,7 @@ export class Task implements Account {
     if (!this.#end()) return;
     const result = { ok: false, reason, error, cpu_us: this.#cpu_us, waited_us: this.#waited_us } as const;
     // An abort comes from anywhere.
-    this.scope.runInAsyncScope(this.#tell, this, result);
+    this.scope.runInAsyncScope(() => this.#tell(result));
     this.#context.abort(error);
   }
 
