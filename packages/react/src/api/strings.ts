@@ -2,7 +2,6 @@
 import { abort } from '../work/abort.js';
 import { rootFormat } from '../facts/format.js';
 import { flushCompleted } from '../out/flush.js';
-import { ownOptions } from './options.js';
 import { startRoot } from '../work/root.js';
 import { performWork } from '../work/scheduler.js';
 import { BufferSink, StringSink } from '../out/sinks.js';
@@ -19,6 +18,23 @@ const NOT_ASYNC = {
   markup:
     'The server used "renderToStaticMarkup" which does not support Suspense. If you intended to have the server wait for the suspended component please switch to "renderToPipeableStream" which supports Suspense on the server',
 };
+
+/** Options that inherit nothing, as those of `ownOptions`, but are made and read faster: a box of a page is a small render. */
+class StringOptions implements RenderOptions {
+  readonly identifierPrefix: string | undefined;
+  readonly progressiveChunkSize = Number.POSITIVE_INFINITY;
+  readonly onError = nothing;
+  readonly onShellReady: () => void;
+
+  static {
+    Object.setPrototypeOf(this.prototype, null);
+  }
+
+  constructor(identifierPrefix: string | undefined, onShellReady: () => void) {
+    this.identifierPrefix = identifierPrefix;
+    this.onShellReady = onShellReady;
+  }
+}
 
 export function renderString(
   children: unknown,
@@ -41,13 +57,8 @@ function renderTo<Whole extends StringSink | BufferSink>(
 ): Whole {
   let shellIsReady = false;
   const reason = NOT_ASYNC[mode];
-  const options = ownOptions<RenderOptions>({
-    identifierPrefix,
-    progressiveChunkSize: Number.POSITIVE_INFINITY,
-    onError: nothing,
-    onShellReady: () => {
-      shellIsReady = true;
-    },
+  const options = new StringOptions(identifierPrefix, () => {
+    shellIsReady = true;
   });
   const render = new Render(mode, rootFormat(), options, sink instanceof BufferSink);
   startRoot(render, children);

@@ -21,7 +21,7 @@ import {
   type Hoistables,
   type Preamble,
 } from '../state/resources.js';
-import { mayBeOutlined } from '../state/segments.js';
+import { clear, mayBeOutlined } from '../state/segments.js';
 import { segmentWrapper } from '../facts/transport.js';
 import { holdsHead } from '../facts/format.js';
 import { profile } from '../facts/profile.js';
@@ -94,7 +94,7 @@ function flushQueues(turn: Turn): void {
       queue.splice(0, at + 1);
       return true;
     }
-    queue.length = 0;
+    clear(queue);
     return false;
   };
   if (isStopped(render.clientRenderedBoundaries, (boundary) => flushClientRendered(turn, boundary))) return;

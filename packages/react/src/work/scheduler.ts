@@ -14,6 +14,7 @@ import { fatalError } from './ends.js';
 import { performTask } from './tasks.js';
 import { Unsupported } from '../facts/unsupported.js';
 import { profile } from '../facts/profile.js';
+import { clear } from '../state/segments.js';
 import { CLOSED, FAILED, OPEN, OPENING, type Render, type Task } from '../state/render.js';
 
 const beginsLate = profile.turns === 'begin-late';
@@ -60,7 +61,7 @@ export function performWork(render: Render): void {
     const { pingedTasks } = render;
     // Tasks may ping others, which are done in the same turn.
     for (let at = 0; at < pingedTasks.length; at += 1) performTask(render, pingedTasks[at] as Task);
-    pingedTasks.length = 0;
+    clear(pingedTasks);
     if (render.sink !== null) flushCompleted(render, render.sink);
   } catch (error) {
     if (error instanceof Unsupported && render.mayFallBack) throw error;

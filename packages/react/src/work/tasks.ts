@@ -8,7 +8,7 @@ import { logRecoverable, thrownInfo } from '../state/errors.js';
 import { preparePreamble } from '../state/preamble.js';
 import { ERRORED, PENDING, type ErrorInfo, type Render, type Task } from '../state/render.js';
 import { resetHooks } from '../state/running.js';
-import { finishSegment, openSegment } from '../state/segments.js';
+import { clear, finishSegment, openSegment } from '../state/segments.js';
 import { CHAINED } from '../facts/thenables.js';
 import { renderNode } from '../walk/node.js';
 import { abortTask, finishAbortedTask, infoOf } from './abort.js';
@@ -73,7 +73,7 @@ function loadTask(render: Render, task: Task): void {
   task.thenables = null;
   render.depth = 0;
   render.forks = 0;
-  render.looseForks.length = 0;
+  clear(render.looseForks);
   render.chained = true;
   openSegment(render, task.segment);
 }

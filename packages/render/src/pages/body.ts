@@ -3,14 +3,26 @@
  * what is written.
  */
 import { Readable } from 'node:stream';
+import { now_ms } from '#host/cpu-clock.js';
+import type { Html } from '../tasks/placed-html.js';
 import { PageBytes } from './bytes.js';
 
 /** Texts are put together up to so many bytes, as each chunk costs a write. */
 const CHUNK_BYTES = 163_840;
 /** Bytes that lie ready for a reader before the writer waits. */
 const READY_BYTES = 65_536;
-/** Turns of the event loop that the first text waits for its boxes: no time where all wait for something, and some slices of the queue else. */
-const FIRST_TURNS = 4;
+/**
+ * Milliseconds that the first text waits while boxes are rendered, of this page or of others. A page that is whole by then is one write, and
+ * costs less than one in parts.
+ */
+const FIRST_MS = 24;
+/** Milliseconds of a turn of the event loop in which nothing is rendered. */
+const IDLE_TURN_MS = 0.5;
+/**
+ * Milliseconds that a turn counts for at most, as it may have waited for a core. An idle turn counts for as many: four of those in a row are no
+ * time, and then all boxes wait for something.
+ */
+const TURN_MS = 6;
 /** Milliseconds for which a text waits for more: components that follow each other at once share a write. */
 const SOON_MS = 5;
 
@@ -29,8 +41,9 @@ export class PageBody extends Readable {
     this.#onLeave = onLeave;
   }
 
-  write(text: string): void {
-    this.#bytes.add(text);
+  write(html: Html): void {
+    if (typeof html === 'string') this.#bytes.add(html);
+    else this.#bytes.addPlaced(html);
   }
 
   /** Undefined where more can be written at once. */
@@ -44,7 +57,7 @@ export class PageBody extends Readable {
    */
   flush(): undefined {
     if (this.#hasSent) this.#timer ??= setTimeout(this.#sendNow, SOON_MS);
-    else this.#turn ??= setImmediate(this.#awaitTurns, FIRST_TURNS);
+    else this.#turn ??= setImmediate(this.#awaitTurns, FIRST_MS, now_ms());
   }
 
   /**
@@ -58,9 +71,12 @@ export class PageBody extends Readable {
     });
   }
 
-  readonly #awaitTurns = (turns: number): void => {
-    if (turns === 1) void this.#send();
-    else this.#turn = setImmediate(this.#awaitTurns, turns - 1);
+  readonly #awaitTurns = (before_ms: number, since_ms: number): void => {
+    const at_ms = now_ms();
+    const turn_ms = at_ms - since_ms;
+    const left_ms = before_ms - (turn_ms < IDLE_TURN_MS ? TURN_MS : Math.min(turn_ms, TURN_MS));
+    if (left_ms <= 0) void this.#send();
+    else this.#turn = setImmediate(this.#awaitTurns, left_ms, at_ms);
   };
 
   readonly #sendNow = (): void => void this.#send();

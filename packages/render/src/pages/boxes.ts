@@ -2,17 +2,21 @@
  * Fates of boxes: HTML by a task of its own or of a remote service, or a hole that the browser renders. It must not know how
  * a page is put together or sent.
  */
+import type { Slots } from '../adapters/adapter.js';
 import { NO_SLOTS, slotsOf } from '../adapters/slot.js';
-import type { Component, Hydration } from '../component.js';
+import type { Component, Hydration, Props } from '../component.js';
 import type { Abort } from '../abort.js';
 import { referenceOf } from '../css/order.js';
 import type { Dial } from '../dial/dial.js';
 import type { RenderHost } from '../host.js';
 import { RemoteView } from '../remote/remote.js';
-import { createScope, type PageTasks } from '../tasks/queue.js';
+import type { OwnProps } from '../tasks/own-props.js';
+import type { PageTasks } from '../tasks/queue.js';
 import { LateError } from '../tasks/errors.js';
 import { toError } from '../thrown.js';
-import type { TaskResult } from '../tasks/result.js';
+import type { Html } from '../tasks/placed-html.js';
+import type { OwnJob, TaskContext, TaskResult } from '../tasks/result.js';
+import { Scope } from '../tasks/task.js';
 import { checkedAlone } from './checked-alone.js';
 import { jsonComponent } from './json-form.js';
 import type { Overruns } from './overruns.js';
@@ -32,15 +36,56 @@ export interface BoxesOptions extends ResultsOptions {
   readonly onError: (error: Error, component: string, box: string) => void;
 }
 
-/** A box that has been started. */
-interface Started {
+/** A box that has been started, and the job of its task. */
+class Started implements OwnJob, TaskContext {
   readonly box: Box;
   readonly found: Found;
+  readonly isResumed: boolean;
+  readonly #boxes: Boxes;
   /** Turn in the order of the tree; `NO_TURN` for a box that was resumed. */
-  turn: number;
-  result: Result | undefined;
+  turn = NO_TURN;
+  result: Result | undefined = undefined;
   /** Callbacks that wait for the result. */
-  waiting: ((result: Result) => void)[] | undefined;
+  waiting: ((result: Result) => void)[] | undefined = undefined;
+  component!: Component;
+  /** The component as the registry names it: `component` may have another form. */
+  named!: Component;
+  own: OwnProps | undefined = undefined;
+  hydration: Hydration | undefined = undefined;
+  /** Result of a box that the browser renders, if its props are what its component takes. */
+  hole: Result | undefined = undefined;
+
+  constructor(boxes: Boxes, box: Box, found: Found, isResumed: boolean) {
+    this.#boxes = boxes;
+    this.box = box;
+    this.found = found;
+    this.isResumed = isResumed;
+  }
+
+  get props(): Props | OwnProps {
+    return this.own ?? this.box.given;
+  }
+
+  get context(): TaskContext {
+    return this;
+  }
+
+  get id(): string {
+    return this.box.id;
+  }
+
+  get slots(): Slots {
+    const { slots } = this.box;
+    return slots.size === 0 || this.hole !== undefined ? NO_SLOTS : slotsOf([...slots.keys()]);
+  }
+
+  get isStatic(): boolean {
+    return this.hydration === undefined && this.hole === undefined;
+  }
+
+  done(result: TaskResult<Html>): void {
+    this.#boxes.done(this, result);
+  }
 }
 
 export class Boxes {
@@ -55,7 +100,7 @@ export class Boxes {
   readonly #late: Promise<'late'>;
   #isLate = false;
   /** The async context of those that are started now. */
-  #scope = createScope();
+  #scope = new Scope();
 
   constructor(options: BoxesOptions) {
     this.#options = options;
@@ -74,12 +119,12 @@ export class Boxes {
     const local: Started[] = [];
     for (const box of boxes) {
       const found = this.#options.find(box);
-      const started = { box, found, turn: NO_TURN, result: undefined, waiting: undefined };
+      const started = new Started(this, box, found, isResumed);
       (this.#isRemote(found) ? remote : local).push(started);
     }
-    this.#scope = createScope();
-    for (const each of remote) this.#startBox(each, isResumed);
-    for (const each of local) this.#startBox(each, isResumed);
+    this.#scope = new Scope();
+    for (const each of remote) this.#startBox(each);
+    for (const each of local) this.#startBox(each);
     for (const deferred of waiting) this.#startDeferred(deferred);
   }
 
@@ -129,11 +174,11 @@ export class Boxes {
     this.#items.set(deferred, items);
   }
 
-  #startBox(started: Started, isResumed: boolean): void {
+  #startBox(started: Started): void {
     const { box } = started;
-    if (!isResumed) started.turn = this.#order.take();
+    if (!started.isResumed) started.turn = this.#order.take();
     this.#started[box.place] = started;
-    const result = this.#isLate ? this.results.late(box) : this.#begin(started, isResumed);
+    const result = this.#isLate ? this.results.late(box) : this.#begin(started);
     if (result !== undefined) this.#settle(started, result);
   }
 
@@ -149,7 +194,7 @@ export class Boxes {
   }
 
   /** The result where there is nothing to wait for. */
-  #begin(started: Started, isResumed: boolean): Result | undefined {
+  #begin(started: Started): Result | undefined {
     const { box, found } = started;
     const { failure } = box;
     if (failure !== undefined) {
@@ -165,66 +210,47 @@ export class Boxes {
       return this.results.hole(box, 'unknown', 'unknown', error);
     }
     if (found === 'unsupported') return this.results.hole(box, 'unsupported', undefined);
-    if (this.#options.format === 'json')
-      return this.#startTask(started, jsonComponent(found), found, isResumed, undefined);
+    if (this.#options.format === 'json') return this.#startTask(started, jsonComponent(found), found);
     if (found.view instanceof RemoteView) {
       void this.#runRemote(started, found.view);
       return undefined;
     }
     const rendering = box.node.rendering ?? found.settings.rendering ?? 'server';
-    if (rendering === 'static') return this.#startTask(started, found, found, isResumed, undefined);
+    if (rendering === 'static') return this.#startTask(started, found, found);
     const { dial, overruns } = this.#options;
     if (rendering === 'client' || !dial.server(found.name))
-      return this.#leave(started, found, isResumed, this.results.hole(box, 'client', 'client'));
+      return this.#leave(started, found, this.results.hole(box, 'client', 'client'));
     if (overruns?.isSuspended(referenceOf(found), performance.now()) === true)
-      return this.#leave(started, found, isResumed, this.results.hole(box, 'suspended', 'late'));
-    return this.#startTask(started, found, found, isResumed, this.results.hydration(box, found));
+      return this.#leave(started, found, this.results.hole(box, 'suspended', 'late'));
+    return this.#startTask(started, found, found, this.results.hydration(box, found));
   }
 
   /** The browser renders it, of the props that the schema gives. */
-  #leave(started: Started, component: Component, isResumed: boolean, hole: Result): Result | undefined {
-    if (component.settings.props === undefined) return hole;
-    const { box } = started;
-    const { id, given } = box;
-    const props = this.results.props(box, component);
-    const done = (task: TaskResult): void => {
-      const { cpu_us, waited_us } = task;
-      const result = task.ok
-        ? { ...hole, cpu_us, waited_us }
-        : this.results.ofTask(box, component, task, undefined, props);
-      this.#settle(started, result);
-    };
-    const job = {
-      component: checkedAlone(component),
-      props: props ?? given,
-      isResumed,
-      context: { id, slots: NO_SLOTS },
-    };
-    this.#options.tasks.start(job, done, this.#scope);
-    return undefined;
+  #leave(started: Started, named: Component, hole: Result): Result | undefined {
+    if (named.settings.props === undefined) return hole;
+    started.hole = hole;
+    return this.#startTask(started, checkedAlone(named), named);
   }
 
   /** `component` is rendered in the form that the client wants; `named` is that of the registry. */
-  #startTask(
-    started: Started,
-    component: Component,
-    named: Component,
-    isResumed: boolean,
-    hydration: Hydration | undefined,
-  ): undefined {
-    const { box } = started;
-    const { id, given, slots } = box;
-    const props = this.results.props(box, named);
-    const context = {
-      id,
-      slots: slots.size === 0 ? NO_SLOTS : slotsOf([...slots.keys()]),
-      isStatic: hydration === undefined,
-    };
-    const done = (task: TaskResult): void => {
-      if (hydration !== undefined) this.#noteOverrun(component, task);
-      this.#settle(started, this.results.ofTask(box, named, task, hydration, props));
-    };
-    this.#options.tasks.start({ component, props: props ?? given, isResumed, context }, done, this.#scope);
+  #startTask(started: Started, component: Component, named: Component, hydration?: Hydration): undefined {
+    started.component = component;
+    started.named = named;
+    started.own = this.results.props(started.box, named);
+    started.hydration = hydration;
+    this.#options.tasks.start(started, this.#scope);
+  }
+
+  /** Takes the result of a box's task. */
+  done(started: Started, task: TaskResult<Html>): void {
+    const { box, component, named, own, hydration, hole } = started;
+    if (hydration !== undefined) this.#noteOverrun(component, task);
+    const { cpu_us, waited_us } = task;
+    const result =
+      hole !== undefined && task.ok
+        ? { ...hole, cpu_us, waited_us }
+        : this.results.ofTask(box, named, task, hydration, own);
+    this.#settle(started, result);
   }
 
   async #runRemote(started: Started, view: RemoteView): Promise<void> {
@@ -259,7 +285,7 @@ export class Boxes {
     return isComponent && this.#options.format === 'html' && found.view instanceof RemoteView;
   }
 
-  #noteOverrun(component: Component, task: TaskResult): void {
+  #noteOverrun(component: Component, task: TaskResult<Html>): void {
     if (task.ok && task.isCached) return;
     const isOver = task.ok ? task.isOverBudget : task.reason === 'late';
     this.#options.overruns?.note(referenceOf(component), isOver, performance.now());

@@ -3,6 +3,8 @@
  * encoded once more. One character beyond Latin-1 would double the size of all of it. It must not know what the texts are.
  */
 
+import type { PlacedHtml } from '../tasks/placed-html.js';
+
 /** Bytes that a character takes at most, for one that JavaScript counts once. */
 const BYTES_OF_CHARACTER = 3;
 const FIRST_BYTES = 16_384;
@@ -23,8 +25,17 @@ export class PageBytes {
 
   add(text: string): void {
     const most = text.length * BYTES_OF_CHARACTER;
-    if (this.#length + most > this.#bytes.length) this.#makeRoom(text, most);
+    // Exactly, where three bytes a character do not fit: most characters take one.
+    if (this.#length + most > this.#bytes.length)
+      this.#makeRoom(most < FIRST_BYTES ? most : Buffer.byteLength(text));
     this.#length += this.#bytes.write(text, this.#length, 'utf8');
+  }
+
+  addPlaced({ pieces, id }: PlacedHtml): void {
+    for (let index = 0; index < pieces.length; index += 1) {
+      if (index > 0) this.add(id);
+      this.#copy(pieces[index] as Buffer);
+    }
   }
 
   /** Returns all bytes, and begins anew. */
@@ -36,9 +47,12 @@ export class PageBytes {
     return taken;
   }
 
-  #makeRoom(text: string, most: number): void {
-    // Exactly, where three bytes a character do not fit: most characters take one.
-    const more = most < FIRST_BYTES ? most : Buffer.byteLength(text);
+  #copy(bytes: Buffer): void {
+    if (this.#length + bytes.length > this.#bytes.length) this.#makeRoom(bytes.length);
+    this.#length += bytes.copy(this.#bytes, this.#length);
+  }
+
+  #makeRoom(more: number): void {
     const needed = this.#length + more;
     if (needed <= this.#bytes.length) return;
     const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.length * 2, usual_bytes));

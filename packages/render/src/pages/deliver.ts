@@ -24,6 +24,7 @@ import type { Prepared } from './prepare.js';
 import { isFailure, outcomesOf, serverTiming, type BoxReport, type PageReport } from './report.js';
 import type { TreeNode } from './tree.js';
 import { Writer, type Out } from './writer.js';
+import type { Html } from '../tasks/placed-html.js';
 import { toError } from '../thrown.js';
 
 const DEVICE_FIELDS: readonly string[] = ['Sec-CH-UA-Mobile', 'User-Agent'];
@@ -284,8 +285,8 @@ class TextOut implements Out {
   text = '';
   readonly destroyed = false;
 
-  write(text: string): void {
-    this.text += text;
+  write(html: Html): void {
+    this.text += String(html);
   }
 
   drained(): undefined {}

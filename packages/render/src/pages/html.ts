@@ -10,9 +10,14 @@ import { toError } from '../thrown.js';
 import type { Result } from './results.js';
 import type { Deferred } from './plan.js';
 import { RemoteView } from '../remote/remote.js';
+import { PlacedHtml, type Html } from '../tasks/placed-html.js';
 
 /** A text, or the place where the boxes of a slot go. Long texts are parts of their own: one that is put together is copied. */
-export type Part = string | { readonly slot: string };
+export type Part = Html | { readonly slot: string };
+
+export function isHtml(part: Part): part is Html {
+  return typeof part === 'string' || part instanceof PlacedHtml;
+}
 
 const SLOT_END = `</${SLOT_TAG}>`;
 
@@ -25,7 +30,7 @@ export function boxMarkup(result: Result, onError: (error: Error) => void): read
   const inner = text ?? placeholderOf(result);
   const parts: Part[] = [start];
   if (box.slots.size === 0) parts.push(inner);
-  else split(inner, [...box.slots.keys()], text === undefined, parts);
+  else split(String(inner), [...box.slots.keys()], text === undefined, parts);
   if (state === undefined) parts.push(BOX_END);
   else parts.push(BOX_END + stateStart(box.id), state, STATE_END);
   return parts;

@@ -46,7 +46,7 @@ function boxJson({ box, component, outcome, text }: Result, page: JsonPage): str
     outcome,
   });
   // The form is text already.
-  const data = text === undefined ? '' : `,"data":${text}`;
+  const data = text === undefined ? '' : `,"data":${String(text)}`;
   if (slots.size === 0) return `${head.slice(0, -1)}${data}}`;
   const inner = [...slots].map(([name, items]) => `${JSON.stringify(name)}:${boxesJson(items, page)}`);
   return `${head.slice(0, -1)}${data},"slots":{${inner.join(',')}}}`;

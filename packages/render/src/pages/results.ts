@@ -8,6 +8,7 @@ import { RemoteError } from '../remote/errors.js';
 import { RemoteView } from '../remote/remote.js';
 import { InvalidPropsError, LateError } from '../tasks/errors.js';
 import { OwnProps } from '../tasks/own-props.js';
+import type { Html } from '../tasks/placed-html.js';
 import type { Failure, TaskResult } from '../tasks/result.js';
 import type { Found } from './lookup.js';
 import type { Box, Item } from './plan.js';
@@ -24,7 +25,7 @@ export interface Result {
   readonly props: OwnProps | undefined;
   readonly outcome: Outcome;
   /** HTML, or the text of the JSON form; undefined for a hole. */
-  readonly text: string | undefined;
+  readonly text: Html | undefined;
   readonly hole: Hole | undefined;
   /** Time at which the browser takes over; undefined for never. */
   readonly hydration: Hydration | undefined;
@@ -77,7 +78,7 @@ export class Results {
   ofTask(
     box: Box,
     component: Component,
-    task: TaskResult,
+    task: TaskResult<Html>,
     hydration: Hydration | undefined,
     props: OwnProps | undefined,
   ): Result {
@@ -98,7 +99,7 @@ export class Results {
     box: Box,
     component: Component | undefined,
     outcome: Outcome,
-    text: string,
+    text: Html,
     hydration: Hydration | undefined,
     cpu_us: number,
     waited_us: number,

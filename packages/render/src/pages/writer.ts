@@ -3,14 +3,15 @@
  * is filled when they are. It must not know where the text goes or how boxes are rendered.
  */
 import type { Boxes } from './boxes.js';
-import { boxMarkup, FILL_END, fillStart, pendingMarkup, type Part } from './html.js';
+import { boxMarkup, FILL_END, fillStart, isHtml, pendingMarkup, type Part } from './html.js';
 import type { Box, Deferred, Item } from './plan.js';
+import type { Html } from '../tasks/placed-html.js';
 import type { Result } from './results.js';
 
 export type Fill = 'in-order' | 'as-ready';
 
 export interface Out {
-  write(text: string): void;
+  write(html: Html): void;
   /** A promise where the writer has to wait. */
   drained(): Promise<void> | undefined;
   /** Flushes, because something is waited for: what was written may go. */
@@ -54,9 +55,9 @@ export class Writer {
 
   /** Undefined where all was there: boxes that are need no promises, and most are. */
   #items(items: readonly Item[], fill: Fill): Promise<void> | undefined {
-    for (const [index, item] of items.entries()) {
+    for (let index = 0; index < items.length; index += 1) {
       if (this.#options.out.destroyed) return undefined;
-      const written = this.#item(item, fill);
+      const written = this.#item(items[index] as Item, fill);
       if (written !== undefined) return this.#itemsAfter(written, items, index + 1, fill);
     }
     return undefined;
@@ -102,8 +103,9 @@ export class Writer {
   #result(result: Result, fill: Fill): Promise<void> | undefined {
     const { out, onError } = this.#options;
     const parts = boxMarkup(result, (error) => onError(error, result));
-    for (const [index, part] of parts.entries()) {
-      if (typeof part === 'string') out.write(part);
+    for (let index = 0; index < parts.length; index += 1) {
+      const part = parts[index] as Part;
+      if (isHtml(part)) out.write(part);
       else {
         const inner = this.#items(result.box.slots.get(part.slot) ?? [], fill);
         if (inner !== undefined) return this.#partsAfter(inner, result.box, parts, index + 1, fill);
@@ -122,7 +124,7 @@ export class Writer {
     const { out } = this.#options;
     await written;
     for (const part of parts.slice(from)) {
-      if (typeof part === 'string') out.write(part);
+      if (isHtml(part)) out.write(part);
       else await this.#items(box.slots.get(part.slot) ?? [], fill);
     }
     await out.drained();

@@ -4,9 +4,13 @@
  * means. It must not know components: keys and times are its callers'.
  */
 import { currentPaths, PagePurges } from '#host/caches.js';
+import { piecesOf } from './placed-html.js';
 
 /** Memory of one entry beside its texts, in bytes: a rough upper bound. */
 const ENTRY_BYTES = 256;
+/** Memory of a piece beside its bytes. */
+const PIECE_BYTES = 128;
+const BYTES_OF_CHARACTER = 2;
 /** Part of the cache that one entry may take. */
 const ENTRY_SHARE_MAX = 1 / 8;
 
@@ -14,13 +18,14 @@ const NO_TAGS: readonly string[] = [];
 
 /** Cached HTML. */
 export interface Entry {
-  readonly html: string;
+  /** HTML as it was set; from the first call of `pieces` on its UTF-8, cut where ids go. */
+  html: string | readonly Buffer[];
   /** Tags by which a purge drops it. */
   readonly tags: readonly string[];
   readonly until_ms: number;
   /** Purges of the cache when it was made. */
   readonly purges: number;
-  readonly bytes: number;
+  bytes: number;
   /** Whether it was found since room was last made. */
   isUsed: boolean;
 }
@@ -42,8 +47,26 @@ export class HtmlCache {
     return this.#bytes;
   }
 
+  /** The HTML, where it has no places for ids. */
   get(key: string, now_ms: number): string | undefined {
-    return this.find(key, now_ms)?.html;
+    const html = this.find(key, now_ms)?.html;
+    return typeof html === 'object' ? html.join('') : html;
+  }
+
+  /** UTF-8 of an entry's HTML, cut where `place` stands, which is the same for all calls. */
+  pieces(entry: Entry, place: string): readonly Buffer[] {
+    const { html } = entry;
+    if (typeof html !== 'string') return html;
+    const pieces = piecesOf(html, place);
+    const more = pieces.reduce(
+      (sum, { length }) => sum + length + PIECE_BYTES,
+      -BYTES_OF_CHARACTER * html.length,
+    );
+    entry.html = pieces;
+    entry.bytes += more;
+    this.#bytes += more;
+    this.#makeRoom();
+    return pieces;
   }
 
   /** The HTML with its tags. */
@@ -62,7 +85,7 @@ export class HtmlCache {
   set(key: string, html: string, until_ms: number, tags = NO_TAGS): void {
     this.#remove(key);
     const characters = tags.reduce((sum, tag) => sum + tag.length, key.length + html.length);
-    const bytes = 2 * characters + ENTRY_BYTES;
+    const bytes = BYTES_OF_CHARACTER * characters + ENTRY_BYTES;
     if (bytes > this.#bytesMax * ENTRY_SHARE_MAX) return;
     this.#entries.set(key, { html, tags, until_ms, purges: this.purges, bytes, isUsed: false });
     this.#bytes += bytes;

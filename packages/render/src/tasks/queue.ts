@@ -3,16 +3,15 @@
  * has its own. Between two macrotasks timers fire and sockets are read, so that a reply that has come is seen before the next
  * component begins. It must not know registries or what a page looks like.
  */
-import { AsyncResource } from 'node:async_hooks';
 import { reachedByPurges } from '#host/caches.js';
 import { CpuClock, now_us } from '#host/cpu-clock.js';
 import type { Abortable } from '../abort.js';
 import { soonestDue_us } from './deadline.js';
 import { HtmlCache } from './html-cache.js';
-import type { Job, TaskResult } from './result.js';
+import type { Job, OwnJob, TaskResult } from './result.js';
 import { Line, Rounds } from './rounds.js';
 import { Runs } from './runs.js';
-import { abandoned, Task, type Workshop } from './task.js';
+import { abandoned, Scope, Task, type Workshop } from './task.js';
 
 const BUDGET_MS = 50;
 const TIMEOUT_MS = 1_000;
@@ -46,10 +45,10 @@ export interface PageOptions {
 export interface PageTasks {
   run(job: Job): Promise<TaskResult>;
   /**
-   * The same without a promise: `done` is called once, perhaps at once, in the async context of `scope`. It must not throw.
-   * Jobs that are started together share a scope, which spares one for each; default: a new one.
+   * The same without a promise: the job is told, perhaps at once, in the async context of `scope`, which jobs that are started together
+   * share.
    */
-  start(job: Job, done: (result: TaskResult) => void, scope?: AsyncResource): void;
+  start(job: OwnJob, scope: Scope): void;
   /** CPU microseconds of its components so far. */
   readonly cpu_us: number;
 }
@@ -59,11 +58,6 @@ export interface TaskQueue {
   page(options?: PageOptions): PageTasks;
   /** One component that belongs to no page. */
   run(job: Job, options?: PageOptions): Promise<TaskResult>;
-}
-
-/** The async context of this call, for `PageTasks.start`. */
-export function createScope(): AsyncResource {
-  return new AsyncResource('SluiceTask');
 }
 
 export function createTaskQueue(options: QueueOptions = {}): TaskQueue {
@@ -142,22 +136,23 @@ class Queue implements TaskQueue {
 
   /** Runs tasks in the scope of the first. The next one where that has another scope; undefined at the end of the slice. */
   #runAlike(first: Task, rounds: Rounds<Task>, end_us: number): Task | undefined {
+    const { scope } = first;
     let task: Task | undefined = first;
-    while (task !== undefined && task.scope === first.scope) {
+    let at_us = now_us();
+    while (task !== undefined && task.scope === scope) {
       const isAlone = !this.#mayShare(task);
-      this.#begin(task);
-      if (isAlone || now_us() >= end_us) return undefined;
+      this.#begin(task, at_us);
+      at_us = now_us();
+      if (isAlone || at_us >= end_us) return undefined;
       task = this.#more(task.page as Page, rounds);
     }
     return task;
   }
 
-  #begin(task: Task): void {
+  #begin(task: Task, at_us: number): void {
     const { component, budgetMs = component.settings.budgetMs ?? this.#budgetMs } = task.job;
-    task.begin({
-      budget_us: Math.min(budgetMs * 1000, task.page.left_us),
-      timeoutMs: component.settings.timeoutMs ?? this.#timeoutMs,
-    });
+    const budget_us = Math.min(budgetMs * 1000, task.page.left_us);
+    task.begin(at_us, budget_us, component.settings.timeoutMs ?? this.#timeoutMs);
   }
 
   /**
@@ -219,14 +214,15 @@ class Page implements PageTasks {
   }
 
   run(job: Job): Promise<TaskResult> {
-    return new Promise((resolve) => this.start(job, resolve));
+    return new Promise((resolve) => {
+      const done: OwnJob['done'] = (result) =>
+        resolve(result.ok ? { ...result, html: String(result.html) } : result);
+      this.start({ ...job, done }, new Scope());
+    });
   }
 
-  start(job: Job, done: (result: TaskResult) => void, scope = createScope()): void {
-    const task = new Task(job, this.#workshop, this, scope, (result) => {
-      this.#remove();
-      done(result);
-    });
+  start(job: OwnJob, scope: Scope): void {
+    const task = new Task(job, this.#workshop, this, scope);
     this.#add(task);
     if (this.#signal?.aborted === true) task.fail('aborted', abandoned(job.component.name));
     else this.#push(this, task);
@@ -242,7 +238,7 @@ class Page implements PageTasks {
     this.#tasks.push(task);
   }
 
-  #remove(): void {
+  ended(): void {
     this.#open -= 1;
     if (this.#open > 0) return;
     this.#signal?.removeEventListener('abort', this.#abort);

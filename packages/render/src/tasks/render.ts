@@ -7,11 +7,12 @@ import type { RenderContext } from '../adapters/adapter.js';
 import type { Component, Props } from '../component.js';
 import type { HtmlCache } from './html-cache.js';
 import { madeProps, OwnProps } from './own-props.js';
+import { PlacedHtml, type Html } from './placed-html.js';
 import { isPromise } from './promise.js';
 import { Gathered, gatherTags, tellTags } from './tags.js';
 
-export interface Html {
-  readonly html: string;
+export interface Made {
+  readonly html: Html;
   readonly isCached: boolean;
 }
 
@@ -35,7 +36,7 @@ export function renderComponent(
   context: TaskContext,
   cache: HtmlCache,
   htmlBytesMax: number,
-): Html | Promise<Html> {
+): Made | Promise<Made> {
   const made = madeProps(component, props);
   if (isPromise(made))
     return after(made, (checked) => renderChecked(component, props, checked, context, cache, htmlBytesMax));
@@ -50,14 +51,14 @@ function renderChecked(
   context: TaskContext,
   cache: HtmlCache,
   htmlBytesMax: number,
-): Html | Promise<Html> {
+): Made | Promise<Made> {
   const key = cacheKey(component, checked, context);
   if (key === undefined) return after(htmlOf(component, props, checked, context, htmlBytesMax), uncached);
   if (typeof key !== 'string') return key;
   const cached = cache.find(key, Date.now());
   if (cached !== undefined) {
     tellTags(cached.tags);
-    return { html: cached.html.replaceAll(ANY_ID, context.id), isCached: true };
+    return { html: new PlacedHtml(cache.pieces(cached, ANY_ID), context.id), isCached: true };
   }
   const own: unknown = component.settings.cacheTags?.(checked) ?? [];
   if (isPromise(own)) return refuse(component, 'cacheTags', own);
@@ -77,7 +78,7 @@ function renderChecked(
   );
 }
 
-const uncached = (html: string): Html => ({ html, isCached: false });
+const uncached = (html: string): Made => ({ html, isCached: false });
 
 /** HTML as the component makes it, checked. */
 function htmlOf(

@@ -2,6 +2,7 @@
 import type { RenderContext } from '../adapters/adapter.js';
 import type { Component, Props } from '../component.js';
 import type { OwnProps } from './own-props.js';
+import type { Html } from './placed-html.js';
 
 /**
  * Reason for the lack of a component's HTML.
@@ -13,9 +14,10 @@ import type { OwnProps } from './own-props.js';
  */
 export type Failure = 'error' | 'late' | 'unknown' | 'invalid' | 'aborted';
 
-export interface Rendered {
+/** `Markup`: the form of the HTML. */
+export interface Rendered<Markup = string> {
   readonly ok: true;
-  readonly html: string;
+  readonly html: Markup;
   /** CPU time of this component alone, in microseconds: no other component's, whatever ran in between. */
   readonly cpu_us: number;
   /** Time between `run` and the start of the render, in microseconds. */
@@ -34,12 +36,12 @@ export interface Failed {
   readonly waited_us: number;
 }
 
-export type TaskResult = Rendered | Failed;
+export type TaskResult<Markup = string> = Rendered<Markup> | Failed;
 
 /** Facts of a job about its place. Its signal is the queue's, which knows when nobody waits any more. */
 export type TaskContext = Omit<RenderContext, 'signal'>;
 
-/** One component to be rendered with its props. */
+/** Facts of a component to be rendered with its props. */
 export interface Job {
   readonly component: Component;
   /** Props as they came, or those that others ask for as well. */
@@ -49,4 +51,10 @@ export interface Job {
   readonly budgetMs?: number | undefined;
   /** Data that it waited for has come: it goes before components that have not begun. */
   readonly isResumed?: boolean | undefined;
+}
+
+/** A job that is told its result, once, in the async context that it was started in. */
+export interface OwnJob extends Job {
+  /** Takes the result, and must not throw. */
+  done(result: TaskResult<Html>): void;
 }

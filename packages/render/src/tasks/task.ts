@@ -10,8 +10,9 @@ import { startDeadline, type Deadline } from './deadline.js';
 import { toError } from '../thrown.js';
 import { AbandonedError, InvalidPropsError, LateError } from './errors.js';
 import type { HtmlCache } from './html-cache.js';
-import { renderComponent, type Html, type TaskContext } from './render.js';
-import type { Failure, Job, TaskResult } from './result.js';
+import type { Html } from './placed-html.js';
+import { renderComponent, type Made, type TaskContext } from './render.js';
+import type { Failure, OwnJob, TaskResult } from './result.js';
 import type { Account, Runs } from './runs.js';
 
 /** State that tasks of a queue share. */
@@ -23,26 +24,29 @@ export interface Workshop {
   readonly synchronous: WeakSet<Component>;
 }
 
-export interface Limits {
-  readonly budget_us: number;
-  readonly timeoutMs: number;
-}
-
 /** Facts that a page knows of its tasks. */
 export interface TaskPage extends Account {
   /** CPU microseconds that all its tasks together may still use. */
   readonly left_us: number;
+  /** Called when a task has its result, before the job is told. */
+  ended(): void;
+}
+
+/** The async context of a call, for the tasks that it starts: what the app keeps in `AsyncLocalStorage` is what its components find there. */
+export class Scope extends AsyncResource {
+  readonly since_us = now_us();
+
+  constructor() {
+    super('SluiceTask');
+  }
 }
 
 export class Task implements Account {
-  readonly job: Job;
+  readonly job: OwnJob;
   readonly page: TaskPage;
-  /** The app's async context: what it keeps in `AsyncLocalStorage` is what its components find there. */
-  readonly scope: AsyncResource;
+  readonly scope: Scope;
   readonly #workshop: Workshop;
-  readonly #queued_us = now_us();
   readonly #context: ContextWithSignal;
-  readonly #done: (result: TaskResult) => void;
   #budget_us = Number.POSITIVE_INFINITY;
   #waited_us = 0;
   #cpu_us = 0;
@@ -50,20 +54,12 @@ export class Task implements Account {
   #isDone = false;
   #deadline: Deadline | undefined;
 
-  /** `done` is called once, in the async context of `scope`. */
-  constructor(
-    job: Job,
-    workshop: Workshop,
-    page: TaskPage,
-    scope: AsyncResource,
-    done: (result: TaskResult) => void,
-  ) {
+  constructor(job: OwnJob, workshop: Workshop, page: TaskPage, scope: Scope) {
     this.job = job;
     this.scope = scope;
     this.page = page;
     this.#workshop = workshop;
     this.#context = new ContextWithSignal(job.context);
-    this.#done = done;
   }
 
   get isDone(): boolean {
@@ -77,9 +73,9 @@ export class Task implements Account {
     if (this.#deadline !== undefined && this.#cpu_us > this.#budget_us) setImmediate(() => this.#useUp());
   }
 
-  /** Runs the component, in this macrotask and in `scope`. */
-  begin({ budget_us, timeoutMs }: Limits): void {
-    this.#waited_us = now_us() - this.#queued_us;
+  /** Runs the component, in this macrotask and in `scope`. `at_us`: the time by `now_us`. */
+  begin(at_us: number, budget_us: number, timeoutMs: number): void {
+    this.#waited_us = at_us - this.scope.since_us;
     this.#budget_us = budget_us;
     if (budget_us <= 0) {
       this.fail('late', new LateError(`The page's CPU time was used up before component "${this.#name}"`));
@@ -96,7 +92,7 @@ export class Task implements Account {
 
   #start(timeoutMs: number): void {
     const { runs, synchronous } = this.#workshop;
-    let html: Html | Promise<Html>;
+    let html: Made | Promise<Made>;
     try {
       html = runs.run(this, rendered, this);
     } catch (error) {
@@ -115,7 +111,7 @@ export class Task implements Account {
     if (!this.#end()) return;
     const result = { ok: false, reason, error, cpu_us: this.#cpu_us, waited_us: this.#waited_us } as const;
     // An abort comes from anywhere.
-    this.scope.runInAsyncScope(this.#done, undefined, result);
+    this.scope.runInAsyncScope(() => this.#tell(result));
     this.#context.abort(error);
   }
 
@@ -125,13 +121,13 @@ export class Task implements Account {
   }
 
   /** Renders the component. For `begin` alone, which has its CPU time charged. */
-  render(): Html | Promise<Html> {
+  render(): Made | Promise<Made> {
     const { component, props } = this.job;
     const { cache, htmlBytesMax } = this.#workshop;
     return renderComponent(component, props, this.#context, cache, htmlBytesMax);
   }
 
-  #awaitHtml(html: Promise<Html>, timeoutMs: number): void {
+  #awaitHtml(html: Promise<Made>, timeoutMs: number): void {
     // One that was synchronous until now is followed from here on: what it ran just after its first part is lost.
     this.#workshop.synchronous.delete(this.job.component);
     this.#follow();
@@ -144,11 +140,16 @@ export class Task implements Account {
     );
   }
 
-  #complete({ html, isCached }: Html): void {
+  #complete({ html, isCached }: Made): void {
     if (!this.#end()) return;
     const cpu_us = this.#cpu_us;
     const isOverBudget = cpu_us > this.#budget_us;
-    this.#done({ ok: true, html, cpu_us, waited_us: this.#waited_us, isCached, isOverBudget });
+    this.#tell({ ok: true, html, cpu_us, waited_us: this.#waited_us, isCached, isOverBudget });
+  }
+
+  #tell(result: TaskResult<Html>): void {
+    this.page.ended();
+    this.job.done(result);
   }
 
   #failWith(thrown: unknown): void {
@@ -177,7 +178,7 @@ export class Task implements Account {
 }
 
 /** One for all tasks: a function for each would be made, and is called once. */
-const rendered = (task: Task): Html | Promise<Html> => task.render();
+const rendered = (task: Task): Made | Promise<Made> => task.render();
 
 /** The job's context, with a signal for a component that asks for it. */
 class ContextWithSignal implements TaskContext {
@@ -188,7 +189,7 @@ class ContextWithSignal implements TaskContext {
   #abort: Abort | undefined;
   #isAsked = false;
 
-  constructor({ id, slots, isStatic = false }: Job['context']) {
+  constructor({ id, slots, isStatic = false }: OwnJob['context']) {
     this.id = id;
     this.slots = slots;
     this.isStatic = isStatic;

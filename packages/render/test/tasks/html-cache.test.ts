@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { test } from 'node:test';
 import { seed } from '../../../../tests/support/chance.js';
 import { HtmlCache } from '../../src/tasks/html-cache.js';
+import { PlacedHtml } from '../../src/tasks/placed-html.js';
 
 void test('an entry is there until its time is over', () => {
   const cache = new HtmlCache(100_000);
@@ -47,4 +48,35 @@ void test('the bytes never exceed the limit, and are those of the entries', () =
     }),
     { seed },
   );
+});
+
+void test('HTML in pieces has ids in its places, and is counted instead of its text', () => {
+  const html = fc.array(fc.oneof(fc.constant('PLACE'), fc.string({ unit: 'grapheme' })), { maxLength: 20 });
+  fc.assert(
+    fc.property(html, fc.stringMatching(/^[a-z0-9-]+$/), (parts, id) => {
+      const cache = new HtmlCache(1_000_000);
+      const text = parts.join('');
+      cache.set('a', text, 1_000);
+      const entry = cache.find('a', 1);
+      assert.ok(entry);
+      const pieces = cache.pieces(entry, 'PLACE');
+      assert.equal(String(new PlacedHtml(pieces, id)), text.split('PLACE').join(id));
+      assert.equal(cache.pieces(entry, 'PLACE'), pieces);
+      assert.ok(cache.bytes >= pieces.reduce((sum, { length }) => sum + length, 0));
+      cache.purge();
+      assert.equal(cache.bytes, 0);
+    }),
+    { seed },
+  );
+});
+
+void test('pieces that are larger than the text still keep the limit', () => {
+  const cache = new HtmlCache(40_000);
+  const html = '\u4e2d'.repeat(1_500);
+  for (let index = 0; index < 12; index += 1) {
+    cache.set(String(index), html, 1_000);
+    const entry = cache.find(String(index), 1);
+    if (entry !== undefined) cache.pieces(entry, 'PLACE');
+    assert.ok(cache.bytes <= 40_000, `${cache.bytes} bytes`);
+  }
 });
