@@ -2,13 +2,15 @@
 import {
   boundsOf,
   checkPathSet,
+  countKeys,
   isList,
   isRange,
+  keysOf,
   maxDepth,
   normalKey,
   PathLimitError,
 } from '../paths/index.js';
-import type { Envelope, JsonGraph, Key, Path, PathSet, Primitive, Range, Sentinel } from '../types.js';
+import type { Envelope, JsonGraph, Key, KeySet, Path, PathSet, Primitive, Sentinel } from '../types.js';
 import { ReferenceLoopError } from './errors.js';
 import { isEqual, isOlder, isWire, readLeaf, timestampOf, wireOf } from './leaf.js';
 import { BRANCH, type Kind, NEVER, Node, pathOf, REF } from './node.js';
@@ -18,15 +20,20 @@ import { Watching } from './watch.js';
 const HOPS = 64;
 
 /** Request whose answer is merged. */
-export interface Writer {
+export class Writer {
   /** Positive for local writes, negative for reads and calls, 0 for graphs that nobody waits for. */
   readonly id: number;
   /** Moment of the cache when the request was sent. */
-  readonly sentAt: number;
+  sentAt: number;
   /** Whether values are for those who wait, and are dropped when these have read them. */
-  readonly isOnce: boolean;
+  isOnce = false;
   /** Values to drop when the readers of the answer have read them. */
-  readonly fresh: Node[];
+  readonly fresh: Node[] = [];
+
+  constructor(id: number, sentAt: number) {
+    this.id = id;
+    this.sentAt = sentAt;
+  }
 }
 
 export interface CacheOptions {
@@ -67,6 +74,11 @@ export class Cache {
   constructor(options: CacheOptions) {
     this.#options = options;
     this.#uses = new Uses(options.maxSize < Infinity);
+  }
+
+  /** Whether leaves have to leave at a bound, so that their uses count. */
+  get isBounded(): boolean {
+    return this.#options.maxSize < Infinity;
   }
 
   nextMoment(): number {
@@ -158,9 +170,8 @@ export class Cache {
     for (let parent = at.parent; parent !== null; parent = at.parent) {
       delete parent.kids[at.key];
       parent.count -= 1;
-      if (isQuiet) {
-        if (parent.watchers !== null) this.watching.moved(parent, at.key);
-      } else this.changed(parent, at.key);
+      if (!isQuiet) this.changed(parent, at.key);
+      else this.watching.moved(parent, at.key);
       if (parent.count > 0 || parent.parent === null) return;
       this.#kill(parent);
       at = parent;
@@ -170,7 +181,7 @@ export class Cache {
   #kill(node: Node): void {
     if (node.kind === BRANCH) {
       for (const kid of kidsOf(node)) this.#kill(kid);
-      if (node.watchers !== null) this.watching.gone(node);
+      this.watching.gone(node);
     } else {
       this.#uses.leaves -= 1;
       this.bytes -= node.size;
@@ -207,11 +218,7 @@ export class Cache {
       const cached = at.target;
       const node = cached?.isLive === true ? cached : this.#resolve(at);
       if (node === undefined || node.kind === BRANCH) return node;
-      if (node.expires !== NEVER && this.isExpired(node)) {
-        this.lost.node = node.parent as Node;
-        this.lost.rest = [node.key];
-        return undefined;
-      }
+      if (this.isExpired(node)) return this.#lose(node.parent as Node, [node.key]);
       this.#uses.touch(node);
       if (node.kind !== REF) return node;
       at = node;
@@ -225,27 +232,18 @@ export class Cache {
     let isDirect = true;
     for (let depth = 0; depth < path.length; depth += 1) {
       const kid = node.kids[String(path[depth])];
-      if (kid === undefined) {
-        this.lost.node = node;
-        this.lost.rest = path.slice(depth);
-        return undefined;
-      }
+      const isLast = depth === path.length - 1;
+      if (kid === undefined || (!isLast && kid.kind !== BRANCH && this.isExpired(kid)))
+        return this.#lose(node, path.slice(depth));
       node = kid;
-      if (kid.kind === BRANCH || depth === path.length - 1) continue;
-      if (kid.expires !== NEVER && this.isExpired(kid)) {
-        this.lost.node = kid.parent as Node;
-        this.lost.rest = path.slice(depth);
-        return undefined;
-      }
+      if (kid.kind === BRANCH || isLast) continue;
       this.#uses.touch(kid);
       // A value before the end is what there is now, not where the path leads.
       if (kid.kind !== REF) return kid;
       isDirect = false;
       const target = this.#follow(kid);
-      if (target === undefined) {
-        this.lost.rest = [...this.lost.rest, ...path.slice(depth + 1)];
-        return undefined;
-      }
+      if (target === undefined)
+        return this.#lose(this.lost.node, [...this.lost.rest, ...path.slice(depth + 1)]);
       if (target.kind !== BRANCH) return target;
       node = target;
     }
@@ -253,25 +251,28 @@ export class Cache {
     return node;
   }
 
+  #lose(node: Node, rest: readonly Key[]): undefined {
+    this.lost.node = node;
+    this.lost.rest = rest;
+  }
+
   /** Collects the nodes at a path set, through references but for one at the end. Takes time by what is there, however wide a range is. */
-  find(pathSet: PathSet, found: Node[], start = this.root, depth = 0): void {
-    if (depth === pathSet.length) {
-      found.push(start);
-      return;
-    }
-    for (const kid of kidsAt(start, pathSet[depth] as PathSet[number])) {
-      const isLast = depth === pathSet.length - 1;
-      const node = kid.kind === REF && !isLast ? this.follow(kid) : kid;
-      if (node === undefined) continue;
-      if (isLast || pathSet[depth + 1] === null) found.push(node);
-      else if (node.kind === BRANCH) this.find(pathSet, found, node, depth + 1);
-    }
+  find(pathSet: PathSet, found: Node[] = [], start = this.root, depth = 0): Node[] {
+    if (depth === pathSet.length) found.push(start);
+    else
+      for (const kid of kidsAt(start, pathSet[depth] as KeySet)) {
+        const isLast = depth === pathSet.length - 1;
+        const node = kid.kind === REF && !isLast ? this.follow(kid) : kid;
+        if (node === undefined) continue;
+        if (isLast || pathSet[depth + 1] === null) found.push(node);
+        else if (node.kind === BRANCH) this.find(pathSet, found, node, depth + 1);
+      }
+    return found;
   }
 
   /** Removes what is at the path sets. */
   invalidate(pathSets: readonly PathSet[]): void {
-    const found: Node[] = [];
-    for (const pathSet of pathSets) this.find(pathSet, found);
+    const found = pathSets.flatMap((pathSet) => this.find(pathSet));
     for (const node of found)
       if (node.parent === null) for (const kid of kidsOf(node)) this.remove(kid);
       else if (node.isLive) this.remove(node);
@@ -370,29 +371,20 @@ function kidsOf(node: Node): Node[] {
   return Object.values(node.kids) as Node[];
 }
 
-/** Children of a node that a key set names, each once. */
-function kidsAt(node: Node, keySet: PathSet[number]): Set<Node> {
+/** Children of a node that a key set names, each once. Takes time by what is there, however wide a range is. */
+function kidsAt(node: Node, keySet: KeySet): Set<Node> {
   const found = new Set<Node>();
-  for (const part of isList(keySet) ? keySet : [keySet]) {
-    if (isRange(part)) addRange(node, part, found);
-    else addKid(node, String(part), found);
-  }
+  for (const part of isList(keySet) ? keySet : [keySet])
+    if (isRange(part) && countKeys(part) > node.count) {
+      const { from, to } = boundsOf(part);
+      for (const kid of kidsOf(node)) {
+        const key = normalKey(kid.key);
+        if (typeof key === 'number' && key >= from && key <= to) found.add(kid);
+      }
+    } else
+      for (const key of keysOf(part)) {
+        const kid = node.kids[String(key)];
+        if (kid !== undefined) found.add(kid);
+      }
   return found;
-}
-
-function addKid(node: Node, key: string, found: Set<Node>): void {
-  const kid = node.kids[key];
-  if (kid !== undefined) found.add(kid);
-}
-
-function addRange(node: Node, range: Range, found: Set<Node>): void {
-  const { from, to } = boundsOf(range);
-  if (to - from < node.count) {
-    for (let key = from; key <= to; key += 1) addKid(node, String(key), found);
-    return;
-  }
-  for (const kid of kidsOf(node)) {
-    const key = normalKey(kid.key);
-    if (typeof key === 'number' && key >= from && key <= to) found.add(kid);
-  }
 }

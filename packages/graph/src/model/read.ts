@@ -1,5 +1,5 @@
 /** Walk of path sets over the cache: builds JSON, and notes what is missing. */
-import { countKeys } from '../paths/index.js';
+import { countKeys, isList } from '../paths/index.js';
 import type { Key, KeySet, PathSet, Range } from '../types.js';
 import type { Cache } from './cache.js';
 import type { PathErrorValue } from './errors.js';
@@ -10,6 +10,7 @@ import { ATOM, BRANCH, ERROR, NEVER, type Node, pathOf, REF } from './node.js';
 /** One read of path sets. */
 export class Read {
   readonly #cache: Cache;
+  readonly #isBounded: boolean;
   readonly #isBoxed: boolean;
   readonly #takesErrors: boolean;
   readonly #keys: Key[] = [];
@@ -23,6 +24,7 @@ export class Read {
 
   constructor(cache: Cache, isBoxed: boolean, takesErrors: boolean) {
     this.#cache = cache;
+    this.#isBounded = cache.isBounded;
     this.#isBoxed = isBoxed;
     this.#takesErrors = takesErrors;
   }
@@ -42,78 +44,80 @@ export class Read {
 
   #walk(node: Node, path: PathSet, depth: number, json: Json, isNew: boolean): void {
     const keySet = path[depth] as KeySet;
-    if (typeof keySet !== 'object' || keySet === null)
-      this.#step(node, path, depth, keySet as string, json, isNew);
-    else if (!Array.isArray(keySet)) this.#range(node, path, depth, keySet, json, isNew);
+    if (!isList(keySet)) this.#part(node, path, depth, keySet, json, isNew);
+    // A key may stand twice in a list.
+    else for (const part of keySet) this.#part(node, path, depth, part, json, isNew && keySet.length === 1);
+  }
+
+  #part(node: Node, path: PathSet, depth: number, part: Key | Range, json: Json, isNew: boolean): void {
+    if (typeof part === 'object' && part !== null) {
+      const { from = 0, to = from + (part.length as number) - 1 } = part;
+      for (let key = from; key <= to; key += 1) {
+        const value = this.#take(node.kids[key], node, path, depth, key, json, isNew);
+        // Stored here and not in put(), as the store of an element is fast where it sees nothing else.
+        if (value !== undefined) json[key] = value;
+      }
+    } else if (depth === path.length - 1) this.#end(node, path, depth, part as string, json);
     else {
-      // A key may stand twice in a list.
-      const parts = keySet as readonly (Key | Range)[];
-      const isOnly = isNew && parts.length === 1;
-      for (let at = 0; at < parts.length; at += 1) {
-        const part = parts[at] as Key | Range;
-        if (typeof part === 'object' && part !== null) this.#range(node, path, depth, part, json, isOnly);
-        else this.#step(node, path, depth, part as string, json, isOnly);
-      }
+      const value = this.#take(node.kids[part as string], node, path, depth, part as string, json, isNew);
+      if (value !== undefined) put(json, part as string, value);
     }
   }
 
-  #range(node: Node, path: PathSet, depth: number, range: Range, json: Json, isNew: boolean): void {
-    const { from = 0, to = from + (range.length as number) - 1 } = range;
-    const { kids } = node;
-    for (let key = from; key <= to; key += 1) {
-      const kid = kids[key];
-      if (kid === undefined) {
-        this.#miss(node, [key], path, depth);
-        continue;
-      }
-      const value = this.#take(kid, path, depth, key, json, isNew);
-      // Stored here and not in put(), as the store of an element is fast where it sees nothing else.
-      if (value !== undefined) json[key] = value;
-    }
-  }
-
-  #step(node: Node, path: PathSet, depth: number, key: string, json: Json, isNew: boolean): void {
+  /** Reads the last key of a path. Apart from other keys, so that V8 finds few names here. */
+  #end(node: Node, path: PathSet, depth: number, key: string, json: Json): void {
     const kid = node.kids[key];
-    if (kid === undefined) {
-      this.#miss(node, [key], path, depth);
-      return;
+    let value: unknown;
+    if (kid !== undefined && kid.kind === ATOM && kid.expires === NEVER && !this.#isBoxed) {
+      if (this.#isBounded) this.#cache.touch(kid);
+      value = kid.value;
+      if (value === undefined) return;
+      this.hasValue = true;
+    } else {
+      value = this.#take(kid, node, path, depth, key, json, false);
+      if (value === undefined) return;
     }
-    const value = this.#take(kid, path, depth, key, json, isNew);
-    if (value !== undefined) put(json, key, value);
+    if (key === '__proto__') put(json, key, value);
+    else json[key] = value;
   }
 
   /** Value or JSON of a child, undefined for nothing. `isNew`: whether nothing can be there for its key. */
   #take(
-    child: Node,
+    child: Node | undefined,
+    parent: Node,
     path: PathSet,
     depth: number,
     key: string | number,
     json: Json,
     isNew: boolean,
   ): unknown {
-    // The usual cases are taken here, in few words, so that V8 inlines them.
-    if (child.kind === ATOM && child.expires === NEVER && !this.#isBoxed) {
-      this.#cache.touch(child);
-      if (child.value !== undefined) this.hasValue = true;
-      return child.value;
+    if (child === undefined) {
+      this.#miss(parent, [key], path, depth);
+      return undefined;
     }
     this.#keys[depth] = key;
     let kid: Node | undefined = child;
+    const isLast = depth === path.length - 1;
     if (child.kind !== BRANCH) {
       const near = child.target;
-      if (near?.kind === BRANCH && child.expires === NEVER && depth < path.length - 1) {
-        this.#cache.touch(child);
+      if (near !== null && near.kind === BRANCH && child.expires === NEVER && !isLast) {
+        if (this.#isBounded) this.#cache.touch(child);
         kid = near;
-      } else kid = this.#find(child, path, depth, key);
-      if (kid === undefined) return undefined;
-      if (kid.kind !== BRANCH) return this.#valueOf(kid, depth, key, json);
+      } else {
+        kid = this.#find(child, path, depth, key);
+        if (kid === undefined) return undefined;
+        if (kid.kind !== BRANCH) return this.#valueOf(kid, depth, key, json);
+      }
     }
-    if (depth === path.length - 1) return undefined;
-    if (path[depth + 1] === null && depth + 2 === path.length) return undefined;
+    if (isLast) return undefined;
+    const next = path[depth + 1] as KeySet;
+    const isEnd = depth + 2 === path.length;
+    if (isEnd && next === null) return undefined;
     const old = isNew ? undefined : (json[key] as Json | undefined);
     const isOld = old !== undefined && nodeOf(old) !== undefined;
     const inner = isOld ? old : jsonOf(kid);
-    this.#walk(kid, path, depth + 1, inner, !isOld);
+    if (isEnd && typeof next === 'string') this.#end(kid, path, depth + 1, next, inner);
+    else this.#walk(kid, path, depth + 1, inner, !isOld);
     return inner;
   }
 

@@ -1,6 +1,5 @@
-/** Read that asks the data source for what is missing until everything is there. */
+/** Read that asks the data source for what is missing until everything is there. Without requests it takes what is there. */
 import { collapsePaths } from '../paths/index.js';
-import type { PathSet } from '../types.js';
 import { ReadErrors, UnansweredError } from './errors.js';
 import type { Pace, Reader, Request, Requests } from './requests.js';
 import type { Read } from './read.js';
@@ -9,8 +8,10 @@ const ROUNDS = 32;
 
 /** Read in progress. */
 export class Reading implements Reader {
+  /** What was read, once everything is there. */
+  readonly whole: Promise<Read>;
   readonly #read: () => Read;
-  readonly #requests: Requests;
+  readonly #requests: Requests | undefined;
   readonly #pace: Pace;
   readonly #signal: AbortSignal | undefined;
   /** Takes what is there while more is on its way. */
@@ -23,7 +24,7 @@ export class Reading implements Reader {
 
   constructor(
     read: () => Read,
-    requests: Requests,
+    requests: Requests | undefined,
     pace: Pace,
     signal: AbortSignal | undefined,
     onPart: ((read: Read) => void) | undefined,
@@ -33,17 +34,18 @@ export class Reading implements Reader {
     this.#pace = pace;
     this.#signal = signal;
     this.#onPart = onPart;
-  }
-
-  /** Asks for what a first read has missed, until everything is there. */
-  start(first: Read): Promise<Read> {
-    return new Promise((resolve, reject) => {
+    this.whole = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
-      this.#signal?.addEventListener('abort', this);
-      if (this.#signal?.aborted === true) this.handleEvent();
-      else this.#ask(first);
     });
+    const first = read();
+    if (signal?.aborted === true) this.handleEvent();
+    else if (first.missing.length === 0 || requests === undefined) this.#resolve(first);
+    else {
+      signal?.addEventListener('abort', this);
+      onPart?.(first);
+      this.#ask(first);
+    }
   }
 
   /** Takes the abort of the signal. */
@@ -76,7 +78,7 @@ export class Reading implements Reader {
     }
     this.#asked = text;
     this.#rounds += 1;
-    this.#pending = this.#requests.ask(this, paths, this.#pace);
+    this.#pending = (this.#requests as Requests).ask(this, paths, this.#pace);
   }
 
   fail(error: unknown): void {
@@ -86,7 +88,7 @@ export class Reading implements Reader {
 
   #end(): void {
     this.#signal?.removeEventListener('abort', this);
-    for (const request of this.#pending) this.#requests.leave(request, this);
+    for (const request of this.#pending) this.#requests?.leave(request, this);
     this.#pending.clear();
   }
 }
@@ -95,9 +97,4 @@ export class Reading implements Reader {
 export function withoutErrors(read: Read): Read {
   if (read.errors.length > 0) throw new ReadErrors(read.errors, read.json);
   return read;
-}
-
-/** Path sets that a read missed, in as few as possible. */
-export function missedBy(read: Read): PathSet[] {
-  return read.missing.length === 0 ? [] : collapsePaths(read.missing, Infinity);
 }

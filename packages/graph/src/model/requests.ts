@@ -1,8 +1,7 @@
 /** Requests for missing values: those of one tick go together, and what is in flight is not asked for again. */
 import { PathTrie } from '../paths/index.js';
 import type { Answer, DataSource, Envelope, PathSet } from '../types.js';
-import type { Writer } from './cache.js';
-import type { Node } from './node.js';
+import { Writer } from './cache.js';
 import type { Root } from './root.js';
 
 /** Waits for values of requests. */
@@ -16,20 +15,12 @@ export interface Reader {
 export type Pace = number | 'tick' | 'now' | ((send: () => void) => void);
 
 /** Request to the data source. */
-export class Request implements Writer {
-  readonly id: number;
-  sentAt = 0;
-  isOnce = false;
-  readonly fresh: Node[] = [];
+export class Request extends Writer {
   /** Readers, and the paths that each has added. */
   readonly readers = new Map<Reader, PathTrie>();
   readonly abort = new AbortController();
   /** Paths that are asked for, once it is sent. */
-  asked = new PathTrie();
-
-  constructor(id: number) {
-    this.id = id;
-  }
+  readonly asked = new PathTrie();
 }
 
 const JOINED = new PathTrie();
@@ -57,8 +48,7 @@ export class Requests {
     const rest = PathTrie.of(pathSets);
     const requests = new Set<Request>();
     for (const request of this.#inFlight) {
-      if (request.isOnce || !request.asked.meets(rest)) continue;
-      rest.removeAll(request.asked);
+      if (request.isOnce || !rest.removeAll(request.asked)) continue;
       request.readers.set(reader, JOINED);
       requests.add(request);
     }
@@ -74,7 +64,7 @@ export class Requests {
   #batchFor(pace: Pace): Request {
     let batch = this.#batches.get(pace);
     if (batch !== undefined) return batch;
-    batch = new Request(this.#root.nextAnswerId());
+    batch = new Request(-this.#root.nextId(), 0);
     this.#batches.set(pace, batch);
     const opened = batch;
     const send = (): void => this.#send(opened, pace);
@@ -89,8 +79,7 @@ export class Requests {
     if (!request.readers.delete(reader) || request.readers.size > 0 || !this.#inFlight.delete(request))
       return;
     request.abort.abort();
-    this.#root.cache.drop(request);
-    this.#root.settle();
+    this.#root.drop(request);
   }
 
   /** Values of requests in flight are read once and not kept, and no reader joins these any more. */
@@ -130,7 +119,6 @@ export class Requests {
     const readers = [...request.readers.keys()];
     request.readers.clear();
     for (const reader of readers) tell(reader);
-    this.#root.cache.drop(request);
-    this.#root.settle();
+    this.#root.drop(request);
   }
 }

@@ -12,11 +12,7 @@ export function isKey(value: unknown): value is Key {
 function checkPart(part: unknown): void {
   if (isRange(part)) boundsOf(part);
   else if (!isKey(part))
-    throw new PathError(`A key is a string, a number, a boolean or null, not ${shown(part)}`);
-}
-
-function shown(value: unknown): string {
-  return Array.isArray(value) ? 'a list' : typeof value === 'number' ? String(value) : typeof value;
+    throw new PathError(`A key is a string, a finite number, a boolean or null, not ${typeof part}`);
 }
 
 /**
@@ -25,7 +21,7 @@ function shown(value: unknown): string {
  * @throws PathError if it is none; PathLimitError if it has more than 256 steps.
  */
 export function checkPathSet(value: unknown): PathSet {
-  if (!Array.isArray(value)) throw new PathError(`A path is a list of keys, not ${shown(value)}`);
+  if (!Array.isArray(value)) throw new PathError(`A path is a list of keys, not ${typeof value}`);
   const keySets: readonly unknown[] = value;
   if (keySets.length > maxDepth)
     throw new PathLimitError(`A path of ${keySets.length} keys is over the limit of ${maxDepth}`);

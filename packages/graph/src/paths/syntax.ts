@@ -33,9 +33,7 @@ export class PathReader {
 
   fail(): never {
     const text = JSON.stringify(this.text.slice(0, 200));
-    throw new PathError(
-      `Unexpected ${JSON.stringify(this.text[this.at] ?? 'end')} at ${this.at} in the path ${text}`,
-    );
+    throw new PathError(`Unexpected text or end at ${this.at} in the path ${text}`);
   }
 }
 
