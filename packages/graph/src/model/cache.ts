@@ -64,7 +64,7 @@ export class Cache {
   moment = 0;
   /** Bytes of all leaves. */
   bytes = 0;
-  readonly #uses: Uses;
+  readonly uses: Uses;
   /** Values that had expired when they arrived, or are not to be kept, until their readers have read them. */
   readonly fresh = new Set<Node>();
   /** End of the last `follow` that returned nothing. */
@@ -73,22 +73,7 @@ export class Cache {
 
   constructor(options: CacheOptions) {
     this.#options = options;
-    this.#uses = new Uses(options.maxSize < Infinity);
-  }
-
-  /** Whether leaves have to leave at a bound, so that their uses count. */
-  get isBounded(): boolean {
-    return this.#options.maxSize < Infinity;
-  }
-
-  nextMoment(): number {
-    this.moment += 1;
-    return this.moment;
-  }
-
-  /** Makes a leaf the most recently used. */
-  touch(node: Node): void {
-    this.#uses.touch(node);
+    this.uses = new Uses(options.maxSize < Infinity);
   }
 
   /** Whether a leaf counts as absent. */
@@ -143,8 +128,8 @@ export class Cache {
     const isNew = node === undefined;
     node ??= this.#add(parent, name, leaf.kind);
     const isSame = !isNew && node.kind === leaf.kind && isEqual(leaf.kind, node.value, leaf.value);
-    if (isNew) this.#uses.leaves += 1;
-    this.#uses.touch(node);
+    if (isNew) this.uses.leaves += 1;
+    this.uses.touch(node);
     const size = leaf.size + name.length;
     this.bytes += size - node.size;
     node.size = size;
@@ -183,7 +168,7 @@ export class Cache {
       for (const kid of kidsOf(node)) this.#kill(kid);
       this.watching.gone(node);
     } else {
-      this.#uses.leaves -= 1;
+      this.uses.leaves -= 1;
       this.bytes -= node.size;
     }
     node.clear();
@@ -195,7 +180,7 @@ export class Cache {
     if (this.bytes <= maxSize) return;
     const goal = maxSize * collectRatio;
     while (this.bytes > goal) {
-      const node = this.#uses.oldest();
+      const node = this.uses.oldest();
       if (node === undefined) return;
       this.remove(node, true);
     }
@@ -219,7 +204,7 @@ export class Cache {
       const node = cached?.isLive === true ? cached : this.#resolve(at);
       if (node === undefined || node.kind === BRANCH) return node;
       if (this.isExpired(node)) return this.#lose(node.parent as Node, [node.key]);
-      this.#uses.touch(node);
+      this.uses.touch(node);
       if (node.kind !== REF) return node;
       at = node;
     }
@@ -237,7 +222,7 @@ export class Cache {
         return this.#lose(node, path.slice(depth));
       node = kid;
       if (kid.kind === BRANCH || isLast) continue;
-      this.#uses.touch(kid);
+      this.uses.touch(kid);
       // A value before the end is what there is now, not where the path leads.
       if (kid.kind !== REF) return kid;
       isDirect = false;
@@ -256,24 +241,32 @@ export class Cache {
     this.lost.rest = rest;
   }
 
-  /** Collects the nodes at a path set, through references but for one at the end. Takes time by what is there, however wide a range is. */
-  find(pathSet: PathSet, found: Node[] = [], start = this.root, depth = 0): Node[] {
-    if (depth === pathSet.length) found.push(start);
-    else
-      for (const kid of kidsAt(start, pathSet[depth] as KeySet)) {
-        const isLast = depth === pathSet.length - 1;
-        const node = kid.kind === REF && !isLast ? this.follow(kid) : kid;
-        if (node === undefined) continue;
-        if (isLast || pathSet[depth + 1] === null) found.push(node);
-        else if (node.kind === BRANCH) this.find(pathSet, found, node, depth + 1);
-      }
+  /**
+   * Nodes at a path set, through references but for one at the end. Takes time by what is there, however wide a range is and however often
+   * references lead back.
+   *
+   * @throws ReferenceLoopError where references lead to each other.
+   */
+  find(pathSet: PathSet): Set<Node> {
+    let found = new Set([this.root]);
+    for (let depth = 0; depth < pathSet.length; depth += 1) {
+      const keySet = pathSet[depth] as KeySet;
+      const isLast = depth === pathSet.length - 1;
+      if (isLast && keySet === null) break;
+      const kids = new Set<Node>();
+      for (const node of found)
+        for (const kid of kidsAt(node, keySet)) {
+          const next = isLast || kid.kind !== REF ? kid : this.follow(kid);
+          if (next !== undefined) kids.add(next);
+        }
+      found = kids;
+    }
     return found;
   }
 
   /** Removes what is at the path sets. */
   invalidate(pathSets: readonly PathSet[]): void {
-    const found = pathSets.flatMap((pathSet) => this.find(pathSet));
-    for (const node of found)
+    for (const node of pathSets.flatMap((pathSet) => [...this.find(pathSet)]))
       if (node.parent === null) for (const kid of kidsOf(node)) this.remove(kid);
       else if (node.isLive) this.remove(node);
   }
@@ -329,7 +322,8 @@ export class Cache {
     }
     const node = this.write(parent, key, wire);
     if (writer.id > 0) {
-      node.setAt = this.nextMoment();
+      this.moment += 1;
+      node.setAt = this.moment;
       node.setBy = writer.id;
     }
     if (writer.id === 0 || (!writer.isOnce && !this.isExpired(node))) return;
@@ -371,20 +365,20 @@ function kidsOf(node: Node): Node[] {
   return Object.values(node.kids) as Node[];
 }
 
-/** Children of a node that a key set names, each once. Takes time by what is there, however wide a range is. */
-function kidsAt(node: Node, keySet: KeySet): Set<Node> {
-  const found = new Set<Node>();
+/** Children of a node that a key set names. Takes time by what is there, however wide a range is. */
+function kidsAt(node: Node, keySet: KeySet): Node[] {
+  const found: Node[] = [];
   for (const part of isList(keySet) ? keySet : [keySet])
     if (isRange(part) && countKeys(part) > node.count) {
       const { from, to } = boundsOf(part);
       for (const kid of kidsOf(node)) {
         const key = normalKey(kid.key);
-        if (typeof key === 'number' && key >= from && key <= to) found.add(kid);
+        if (typeof key === 'number' && key >= from && key <= to) found.push(kid);
       }
     } else
       for (const key of keysOf(part)) {
         const kid = node.kids[String(key)];
-        if (kid !== undefined) found.add(kid);
+        if (kid !== undefined) found.push(kid);
       }
   return found;
 }

@@ -6,7 +6,8 @@ import type { PathErrorValue } from './errors.js';
 import { type CallOptions, type SetInput, type SetOptions, splitOptions, valuesOf } from './input.js';
 import { type Json, nodeOf } from './json.js';
 import type { Read } from './read.js';
-import { withoutErrors } from './reading.js';
+import { Reading, withoutErrors } from './reading.js';
+import { atOnce, inTick, type Pace } from './requests.js';
 import { Root } from './root.js';
 import { sendCall, sendValues } from './sending.js';
 import { type Settings, View } from './view.js';
@@ -61,7 +62,7 @@ export class Model {
       isBoxed: false,
       takesErrors: false,
       hasSource: true,
-      pace: 'tick',
+      pace: inTick,
       base: this.#root.cache.root,
     });
     if (cache !== undefined) this.setCache(cache);
@@ -98,13 +99,13 @@ export class Model {
    * @param pace - Milliseconds from the first, 0 for the next turn of the event loop; or a function that is called with the first, and calls
    *   what it is given when the request is to be sent.
    */
-  batch(pace: number | ((send: () => void) => void) = 0): Model {
+  batch(pace: Pace = 0): Model {
     return this.#with({ pace });
   }
 
   /** View whose requests are sent at once. */
   unbatch(): Model {
-    return this.#with({ pace: 'now' });
+    return this.#with({ pace: atOnce });
   }
 
   /**
@@ -114,7 +115,7 @@ export class Model {
    */
   deref(json: unknown): Model {
     const node = nodeOf(json);
-    if (node === undefined) throw new PathError('deref() takes a branch of JSON that a read of a model gave');
+    if (node === undefined) throw new PathError('deref() takes a branch of JSON that a read gave');
     return this.#with({ base: node });
   }
 
@@ -190,7 +191,7 @@ export class Model {
     let part: Read | undefined;
     let isDone = false;
     let wake: () => void = () => undefined;
-    const reading = this.#view.start(this.#view.pathSets(paths), signal, (read) => {
+    const reading = new Reading(this.#view, this.#view.pathSets(paths), signal, (read) => {
       part = read;
       wake();
     });
@@ -297,7 +298,7 @@ export class Model {
   }
 
   #complete(pathSets: readonly PathSet[], signal: AbortSignal | undefined): Promise<Read> {
-    return this.#view.start(pathSets, signal).whole;
+    return new Reading(this.#view, pathSets, signal).whole;
   }
 }
 
@@ -314,14 +315,13 @@ function jsonIn<T>({ hasValue, json }: Read): JsonEnvelope<T> | undefined {
   return hasValue ? { json: json as T } : undefined;
 }
 
-/** Value at one path of a read that has ended. */
+/** Value at one path of a read that has ended. A value before the end of the path is the value. */
 function valueAt(read: Read, path: Path): unknown {
-  let value: unknown = withoutErrors(read).json;
-  for (const [at, key] of path.entries()) {
-    if (key === null && at === path.length - 1) break;
-    // A value before the end of the path is the value.
-    if (nodeOf(value) === undefined) break;
+  const { json } = withoutErrors(read);
+  let value: unknown = path.length > 0 ? json : undefined;
+  for (const key of path) {
+    if (nodeOf(value) === undefined) return value;
     value = Object.hasOwn(value as Json, String(key)) ? (value as Json)[String(key)] : undefined;
   }
-  return nodeOf(value) === undefined ? value : undefined;
+  return value;
 }

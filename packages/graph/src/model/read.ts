@@ -5,12 +5,13 @@ import type { Cache } from './cache.js';
 import type { PathErrorValue } from './errors.js';
 import { type Json, jsonOf, nodeOf, put } from './json.js';
 import { boxOf } from './leaf.js';
+import type { Uses } from './uses.js';
 import { ATOM, BRANCH, ERROR, NEVER, type Node, pathOf, REF } from './node.js';
 
 /** One read of path sets. */
 export class Read {
   readonly #cache: Cache;
-  readonly #isBounded: boolean;
+  readonly #uses: Uses;
   readonly #isBoxed: boolean;
   readonly #takesErrors: boolean;
   readonly #keys: Key[] = [];
@@ -24,7 +25,7 @@ export class Read {
 
   constructor(cache: Cache, isBoxed: boolean, takesErrors: boolean) {
     this.#cache = cache;
-    this.#isBounded = cache.isBounded;
+    this.#uses = cache.uses;
     this.#isBoxed = isBoxed;
     this.#takesErrors = takesErrors;
   }
@@ -57,28 +58,22 @@ export class Read {
         // Stored here and not in put(), as the store of an element is fast where it sees nothing else.
         if (value !== undefined) json[key] = value;
       }
-    } else if (depth === path.length - 1) this.#end(node, path, depth, part as string, json);
-    else {
+    } else if (depth < path.length - 1 || !this.#takesName(node, part as string, json)) {
       const value = this.#take(node.kids[part as string], node, path, depth, part as string, json, isNew);
       if (value !== undefined) put(json, part as string, value);
     }
   }
 
-  /** Reads the last key of a path. Apart from other keys, so that V8 finds few names here. */
-  #end(node: Node, path: PathSet, depth: number, key: string, json: Json): void {
+  /** Takes the value at the last key of a path if nothing is special about it. Apart from other keys, so that V8 sees few names here. */
+  #takesName(node: Node, key: string, json: Json): boolean {
     const kid = node.kids[key];
-    let value: unknown;
-    if (kid !== undefined && kid.kind === ATOM && kid.expires === NEVER && !this.#isBoxed) {
-      if (this.#isBounded) this.#cache.touch(kid);
-      value = kid.value;
-      if (value === undefined) return;
+    if (kid?.kind !== ATOM || kid.expires !== NEVER || this.#isBoxed || key === '__proto__') return false;
+    if (this.#uses.isBounded) this.#uses.touch(kid);
+    if (kid.value !== undefined) {
       this.hasValue = true;
-    } else {
-      value = this.#take(kid, node, path, depth, key, json, false);
-      if (value === undefined) return;
+      json[key] = kid.value;
     }
-    if (key === '__proto__') put(json, key, value);
-    else json[key] = value;
+    return true;
   }
 
   /** Value or JSON of a child, undefined for nothing. `isNew`: whether nothing can be there for its key. */
@@ -101,7 +96,7 @@ export class Read {
     if (child.kind !== BRANCH) {
       const near = child.target;
       if (near !== null && near.kind === BRANCH && child.expires === NEVER && !isLast) {
-        if (this.#isBounded) this.#cache.touch(child);
+        if (this.#uses.isBounded) this.#uses.touch(child);
         kid = near;
       } else {
         kid = this.#find(child, path, depth, key);
@@ -116,8 +111,8 @@ export class Read {
     const old = isNew ? undefined : (json[key] as Json | undefined);
     const isOld = old !== undefined && nodeOf(old) !== undefined;
     const inner = isOld ? old : jsonOf(kid);
-    if (isEnd && typeof next === 'string') this.#end(kid, path, depth + 1, next, inner);
-    else this.#walk(kid, path, depth + 1, inner, !isOld);
+    if (!isEnd || typeof next !== 'string' || !this.#takesName(kid, next, inner))
+      this.#walk(kid, path, depth + 1, inner, !isOld);
     return inner;
   }
 
@@ -128,7 +123,7 @@ export class Read {
       this.#miss(leaf.parent as Node, [key], path, depth);
       return undefined;
     }
-    this.#cache.touch(leaf);
+    this.#uses.touch(leaf);
     if (leaf.kind !== REF || depth === path.length - 1) return leaf;
     const target = this.#cache.follow(leaf);
     if (target === undefined) this.#miss(this.#cache.lost.node, this.#cache.lost.rest, path, depth);

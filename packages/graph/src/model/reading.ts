@@ -1,8 +1,10 @@
-/** Read that asks the data source for what is missing until everything is there. Without requests it takes what is there. */
+/** Read that asks the data source for what is missing until everything is there. A view without a data source takes what is there. */
 import { collapsePaths } from '../paths/index.js';
+import type { PathSet } from '../types.js';
 import { ReadErrors, UnansweredError } from './errors.js';
-import type { Pace, Reader, Request, Requests } from './requests.js';
+import type { Reader, Request, Requests } from './requests.js';
 import type { Read } from './read.js';
+import type { View } from './view.js';
 
 const ROUNDS = 32;
 
@@ -10,9 +12,8 @@ const ROUNDS = 32;
 export class Reading implements Reader {
   /** What was read, once everything is there. */
   readonly whole: Promise<Read>;
-  readonly #read: () => Read;
-  readonly #requests: Requests | undefined;
-  readonly #pace: Pace;
+  readonly #view: View;
+  readonly #pathSets: readonly PathSet[];
   readonly #signal: AbortSignal | undefined;
   /** Takes what is there while more is on its way. */
   readonly #onPart: ((read: Read) => void) | undefined;
@@ -23,24 +24,22 @@ export class Reading implements Reader {
   #asked = '';
 
   constructor(
-    read: () => Read,
-    requests: Requests | undefined,
-    pace: Pace,
+    view: View,
+    pathSets: readonly PathSet[],
     signal: AbortSignal | undefined,
-    onPart: ((read: Read) => void) | undefined,
+    onPart?: (read: Read) => void,
   ) {
-    this.#read = read;
-    this.#requests = requests;
-    this.#pace = pace;
+    this.#view = view;
+    this.#pathSets = pathSets;
     this.#signal = signal;
     this.#onPart = onPart;
     this.whole = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    const first = read();
+    const first = view.read(pathSets);
     if (signal?.aborted === true) this.handleEvent();
-    else if (first.missing.length === 0 || requests === undefined) this.#resolve(first);
+    else if (first.missing.length === 0 || view.requests === undefined) this.#resolve(first);
     else {
       signal?.addEventListener('abort', this);
       onPart?.(first);
@@ -57,7 +56,7 @@ export class Reading implements Reader {
     if (isDone) this.#pending.delete(request);
     let read;
     try {
-      read = this.#read();
+      read = this.#view.read(this.#pathSets);
     } catch (error) {
       this.fail(error);
       return;
@@ -78,7 +77,7 @@ export class Reading implements Reader {
     }
     this.#asked = text;
     this.#rounds += 1;
-    this.#pending = (this.#requests as Requests).ask(this, paths, this.#pace);
+    this.#pending = (this.#view.requests as Requests).ask(this, paths, this.#view.settings.pace);
   }
 
   fail(error: unknown): void {
@@ -88,7 +87,7 @@ export class Reading implements Reader {
 
   #end(): void {
     this.#signal?.removeEventListener('abort', this);
-    for (const request of this.#pending) this.#requests?.leave(request, this);
+    for (const request of this.#pending) this.#view.requests?.leave(request, this);
     this.#pending.clear();
   }
 }

@@ -11,8 +11,14 @@ export interface Reader {
   fail(error: unknown): void;
 }
 
-/** Time at which a batch is sent: after so many milliseconds, in the next microtask ('tick'), 'now', or when a function says. */
-export type Pace = number | 'tick' | 'now' | ((send: () => void) => void);
+/** Time at which a batch is sent: after so many milliseconds, or when a function calls what it is given. */
+export type Pace = number | ((send: () => void) => void);
+
+/** Sends at the end of the current task. */
+export const inTick: Pace = (send) => queueMicrotask(send);
+
+/** Sends at once. */
+export const atOnce: Pace = (send) => send();
 
 /** Request to the data source. */
 export class Request extends Writer {
@@ -52,25 +58,21 @@ export class Requests {
       request.readers.set(reader, JOINED);
       requests.add(request);
     }
-    if (!rest.isEmpty) {
-      const batch = this.#batchFor(pace);
-      batch.readers.set(reader, rest);
-      requests.add(batch);
-      if (pace === 'now') this.#send(batch, pace);
-    }
+    if (!rest.isEmpty) requests.add(this.#join(reader, rest, pace));
     return requests;
   }
 
-  #batchFor(pace: Pace): Request {
-    let batch = this.#batches.get(pace);
-    if (batch !== undefined) return batch;
-    batch = new Request(-this.#root.nextId(), 0);
-    this.#batches.set(pace, batch);
-    const opened = batch;
-    const send = (): void => this.#send(opened, pace);
-    if (typeof pace === 'function') pace(send);
-    else if (pace === 'tick') queueMicrotask(send);
-    else if (pace !== 'now') setTimeout(send, pace);
+  /** Adds a reader to the batch that is open, or to a new one. */
+  #join(reader: Reader, paths: PathTrie, pace: Pace): Request {
+    const open = this.#batches.get(pace);
+    const batch = open ?? new Request(-this.#root.nextId(), 0);
+    batch.readers.set(reader, paths);
+    if (open === undefined) {
+      this.#batches.set(pace, batch);
+      const send = (): void => this.#send(batch, pace);
+      if (typeof pace === 'function') pace(send);
+      else setTimeout(send, pace);
+    }
     return batch;
   }
 

@@ -3,8 +3,7 @@ import { limitPaths, toPathSet } from '../paths/index.js';
 import type { Path, PathInput, PathSet } from '../types.js';
 import { BRANCH, type Node, pathOf } from './node.js';
 import { Read } from './read.js';
-import { Reading } from './reading.js';
-import type { Pace } from './requests.js';
+import type { Pace, Requests } from './requests.js';
 import type { Root } from './root.js';
 
 /** Settings of a view. */
@@ -53,15 +52,9 @@ export class View {
     return read;
   }
 
-  /** Reads what the cache holds, and asks for the rest. `onPart` takes what is there while more is on its way. */
-  start(
-    pathSets: readonly PathSet[],
-    signal: AbortSignal | undefined,
-    onPart?: (read: Read) => void,
-  ): Reading {
-    const { hasSource, pace } = this.settings;
-    const requests = hasSource ? this.root.requests : undefined;
-    return new Reading(() => this.read(pathSets), requests, pace, signal, onPart);
+  /** Requests for what the cache does not hold, of a view that has a data source. */
+  get requests(): Requests | undefined {
+    return this.settings.hasSource ? this.root.requests : undefined;
   }
 
   /** Branch at which writes start, made where it is not there. */

@@ -22,7 +22,8 @@ export class Write extends Writer {
   #over: readonly Placed[] = [];
 
   constructor(cache: Cache, id: number, waits: boolean) {
-    super(id, cache.nextMoment());
+    cache.moment += 1;
+    super(id, cache.moment);
     this.#cache = cache;
     this.#waits = waits;
   }
@@ -83,7 +84,7 @@ export class Write extends Writer {
     const old = parent.kids[String(key)];
     const isThere = old !== undefined && (old.kind === BRANCH || !this.#cache.isExpired(old));
     if (isThere && isOlder(timestampOf(wire), old.timestamp)) {
-      this.#cache.touch(old);
+      this.#cache.uses.touch(old);
       return;
     }
     const over = old === undefined ? this.#over : this.#placed(old);
@@ -117,8 +118,8 @@ export class Write extends Writer {
 
   /** Ends the wait for the data source: the values are as it has answered. */
   confirm(): void {
-    const moment = this.#cache.nextMoment();
-    for (const leaf of this.#own()) leaf.setAt = moment;
+    this.#cache.moment += 1;
+    for (const leaf of this.#own()) leaf.setAt = this.#cache.moment;
   }
 
   /** Restores the values that the data source has answered with errors. Returns these. */

@@ -82,6 +82,10 @@ export function keySetOf(keys: readonly (string | number | null)[]): KeySet {
     parts.push(from === to ? from : { from, to });
   }
   for (const key of keys) if (typeof key !== 'number') parts.push(key);
-  const [first] = parts;
-  return parts.length === 1 && first !== undefined ? first : parts;
+  return onlyOf(parts);
+}
+
+/** Key set of parts: the part itself if it is the only one. */
+export function onlyOf(parts: readonly (Key | Range)[]): KeySet {
+  return parts.length === 1 ? (parts[0] as Key | Range) : parts;
 }
