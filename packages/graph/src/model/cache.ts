@@ -94,7 +94,7 @@ export class Cache {
       this.changed(parent, name);
     }
     // Its values are not written yet, but who watches one of them is not registered at this branch.
-    if (parent.watchers !== null) this.watching.tell(parent, name);
+    this.watching.tell(parent, name);
     return this.#add(parent, name, BRANCH);
   }
 
@@ -108,7 +108,7 @@ export class Cache {
   /** Notes a change of a child. */
   changed(parent: Node, key: string): void {
     this.version += 1;
-    if (parent.watchers !== null) this.watching.tell(parent, key);
+    this.watching.tell(parent, key);
   }
 
   /**

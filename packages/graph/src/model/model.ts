@@ -145,13 +145,19 @@ export class Model {
     this.#root.settle();
   }
 
+  /** Number of local writes so far: what is asked for now does not know of later ones. */
+  getMoment(): number {
+    return this.#root.cache.moment;
+  }
+
   /**
    * Takes values that came another way than by the data source: with a page, or pushed by a server. They replace older ones.
    *
+   * @param moment - What `getMoment` gave when the values were asked for: values of later `set`s stay. Default: that of now.
    * @throws PathLimitError for a graph of more than 256 levels; PathError for a reference whose value is no path.
    */
-  merge(envelope: Envelope): void {
-    const writer = this.#root.newWriter();
+  merge(envelope: Envelope, moment = this.getMoment()): void {
+    const writer = this.#root.newWriter(moment);
     this.#root.merge(envelope, writer);
     this.#root.drop(writer);
   }

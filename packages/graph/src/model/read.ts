@@ -1,5 +1,5 @@
 /** Walk of path sets over the cache: builds JSON, and notes what is missing. */
-import { countKeys, isList } from '../paths/index.js';
+import { boundsOf, countKeys, isList } from '../paths/index.js';
 import type { Key, KeySet, PathSet, Range } from '../types.js';
 import type { Cache } from './cache.js';
 import type { PathErrorValue } from './errors.js';
@@ -52,7 +52,7 @@ export class Read {
 
   #part(node: Node, path: PathSet, depth: number, part: Key | Range, json: Json, isNew: boolean): void {
     if (typeof part === 'object' && part !== null) {
-      const { from = 0, to = from + (part.length as number) - 1 } = part;
+      const { from, to } = boundsOf(part);
       for (let key = from; key <= to; key += 1) {
         const value = this.#take(node.kids[key], node, path, depth, key, json, isNew);
         // Stored here and not in put(), as the store of an element is fast where it sees nothing else.
@@ -132,22 +132,15 @@ export class Read {
 
   #valueOf(node: Node, depth: number, key: string | number, json: Json): unknown {
     const { kind } = node;
+    const value = this.#isBoxed ? boxOf(node) : node.value;
     if (kind === ERROR && !this.#takesErrors) {
-      this.errors.push({
-        path: this.#keys.slice(0, depth + 1),
-        value: this.#isBoxed ? boxOf(node) : node.value,
-      });
+      this.errors.push({ path: this.#keys.slice(0, depth + 1), value });
       return undefined;
     }
-    if (this.#isBoxed) {
-      // A reference that another path set went through.
-      if (kind === REF && nodeOf(json[key]) !== undefined) return undefined;
-      this.hasValue = true;
-      return boxOf(node);
-    }
-    if (kind === REF || node.value === undefined) return undefined;
-    this.hasValue = true;
-    return node.value;
+    // A boxed reference may be one that another path set went through.
+    if (kind === REF && (!this.#isBoxed || nodeOf(json[key]) !== undefined)) return undefined;
+    if (value !== undefined) this.hasValue = true;
+    return value;
   }
 
   #miss(deepest: Node, keys: readonly Key[], path: PathSet, depth: number): void {

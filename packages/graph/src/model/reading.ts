@@ -17,8 +17,8 @@ export class Reading implements Reader {
   readonly #signal: AbortSignal | undefined;
   /** Takes what is there while more is on its way. */
   readonly #onPart: ((read: Read) => void) | undefined;
-  #resolve: (read: Read) => void = () => undefined;
-  #reject: (error: unknown) => void = () => undefined;
+  #resolve!: (read: Read) => void;
+  #reject!: (error: unknown) => void;
   #pending = new Set<Request>();
   #rounds = 0;
   #asked = '';

@@ -27,9 +27,9 @@ export class Root {
     return this.#ids;
   }
 
-  /** Writer for an answer that is asked for now. */
-  newWriter(): Writer {
-    return new Writer(-this.nextId(), this.cache.moment);
+  /** Writer for an answer that was asked for at a moment. */
+  newWriter(moment = this.cache.moment): Writer {
+    return new Writer(-this.nextId(), moment);
   }
 
   /** Drops what the cache holds at path sets. Answers in flight are old then. */

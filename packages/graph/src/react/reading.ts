@@ -8,6 +8,9 @@ import type { PathInput } from '../types.js';
 /** Reads without a component that shows them, up to which none is dropped. */
 const IDLE_MAX = 1_000;
 
+/** Milliseconds for which values that expired at once wait for the first component that shows them. */
+const PASSING_MS = 5_000;
+
 /** State of a read: a component shows values, waits, or fails. */
 export type State =
   | { readonly is: 'there'; readonly json: Json | undefined }
@@ -26,8 +29,9 @@ export class Reading {
   #shown: { readonly json: Json | undefined; readonly change: number } | undefined;
   #request: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
-  /** Values that came and expired at once: they are shown until something changes. */
+  /** Values that came and expired at once: they are shown until something changes, or no component shows them any more. */
   #passing: JsonEnvelope | undefined;
+  #passingUntil = 0;
 
   constructor(model: Model, paths: readonly PathInput[]) {
     this.#model = model;
@@ -53,6 +57,8 @@ export class Reading {
       if (this.#listeners.size > 0) return;
       this.#unsubscribe?.();
       this.#unsubscribe = undefined;
+      // Not the values themselves: a component of React's strict mode subscribes again at once.
+      this.#passingUntil = 0;
     };
   };
 
@@ -61,7 +67,7 @@ export class Reading {
     const { json, missing, errors } = this.#model.read(...this.paths);
     if (missing.length > 0) {
       if (this.#failure !== undefined) return { is: 'failed', error: this.#failure.error };
-      if (this.#request === undefined && this.#passing !== undefined)
+      if (this.#request === undefined && this.#passing !== undefined && this.#mayPass())
         return { is: 'there', json: this.#passing.json };
       return { is: 'waiting', until: coming ?? this.#ask() };
     }
@@ -98,6 +104,7 @@ export class Reading {
       .then(
         (envelope) => {
           this.#passing = this.#misses() ? envelope : undefined;
+          this.#passingUntil = Date.now() + PASSING_MS;
         },
         (error: unknown) => {
           // Errors of the graph are in the cache, where the next look finds them, unless they expired at once.
@@ -109,6 +116,10 @@ export class Reading {
         this.#changes += 1;
       });
     return this.#request;
+  }
+
+  #mayPass(): boolean {
+    return this.#listeners.size > 0 || Date.now() < this.#passingUntil;
   }
 
   #misses(): boolean {
