@@ -10,7 +10,7 @@ const ROUNDS = 32;
 
 /** Read in progress. */
 export class Reading implements Reader {
-  /** What was read, once everything is there. */
+  /** Values, once everything is there. */
   readonly whole: Promise<Read>;
   readonly #view: View;
   readonly #pathSets: readonly PathSet[];
