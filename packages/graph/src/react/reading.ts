@@ -8,14 +8,14 @@ import type { PathInput } from '../types.js';
 /** Reads without a component that shows them, up to which none is dropped. */
 const IDLE_MAX = 1_000;
 
-/** Milliseconds for which values that expired at once wait for the first component that shows them. */
-const PASSING_MS = 5_000;
-
 /** State of a read: a component shows values, waits, or fails. */
 export type State =
   | { readonly is: 'there'; readonly json: Json | undefined }
   | { readonly is: 'waiting'; readonly until: Promise<unknown> }
   | { readonly is: 'failed'; readonly error: unknown };
+
+/** Milliseconds for which values that expired at once wait for the first component that shows them. */
+const PASSING_MS = 5_000;
 
 /** Read of one set of paths, for all components that ask for it. */
 export class Reading {
@@ -23,15 +23,16 @@ export class Reading {
   readonly #model: Model;
   readonly #listeners = new Set<() => void>();
   #unsubscribe: (() => void) | undefined;
+  /** Time until which `#passing` is shown without a component, milliseconds since 1970. */
+  #passingUntil = 0;
   /** Number of changes that the model has told of, and of ends of requests. */
   #changes = 0;
   /** Values of the latest whole read, and the change that it was made after. */
   #shown: { readonly json: Json | undefined; readonly change: number } | undefined;
   #request: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
-  /** Values that came and expired at once: they are shown until something changes, or no component shows them any more. */
+  /** Values that came and expired at once: they are shown until something changes. */
   #passing: JsonEnvelope | undefined;
-  #passingUntil = 0;
 
   constructor(model: Model, paths: readonly PathInput[]) {
     this.#model = model;
@@ -64,10 +65,11 @@ export class Reading {
 
   /** State now. Missing values are asked for, once; while `coming` is there, the component waits for it instead. */
   state(coming?: Promise<unknown>): State {
+    if (this.#listeners.size === 0 && Date.now() >= this.#passingUntil) this.#passing = undefined;
     const { json, missing, errors } = this.#model.read(...this.paths);
     if (missing.length > 0) {
       if (this.#failure !== undefined) return { is: 'failed', error: this.#failure.error };
-      if (this.#request === undefined && this.#passing !== undefined && this.#mayPass())
+      if (this.#request === undefined && this.#passing !== undefined)
         return { is: 'there', json: this.#passing.json };
       return { is: 'waiting', until: coming ?? this.#ask() };
     }
@@ -116,10 +118,6 @@ export class Reading {
         this.#changes += 1;
       });
     return this.#request;
-  }
-
-  #mayPass(): boolean {
-    return this.#listeners.size > 0 || Date.now() < this.#passingUntil;
   }
 
   #misses(): boolean {
