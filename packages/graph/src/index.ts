@@ -11,13 +11,6 @@ export {
 } from './paths/index.js';
 export { type PathErrorValue, ReadErrors, ReferenceLoopError, UnansweredError } from './model/errors.js';
 export type { Json } from './model/json.js';
-export {
-  type CallOptions,
-  type JsonEnvelope,
-  Model,
-  type ModelOptions,
-  type SetInput,
-  type SetOptions,
-  type Snapshot,
-} from './model/model.js';
+export type { CallOptions, SetInput, SetOptions } from './model/input.js';
+export { type JsonEnvelope, Model, type ModelOptions, type Snapshot } from './model/model.js';
 export { atom, error, ref } from './values.js';

@@ -2,13 +2,15 @@
 import {
   boundsOf,
   checkPathSet,
+  countKeys,
   isList,
   isRange,
+  keysOf,
   maxDepth,
   normalKey,
   PathLimitError,
 } from '../paths/index.js';
-import type { Envelope, JsonGraph, Key, Path, PathSet, Primitive, Range, Sentinel } from '../types.js';
+import type { Envelope, JsonGraph, Key, KeySet, Path, PathSet, Primitive, Sentinel } from '../types.js';
 import { ReferenceLoopError } from './errors.js';
 import { isEqual, isOlder, isWire, readLeaf, timestampOf, wireOf } from './leaf.js';
 import { BRANCH, type Kind, NEVER, Node, pathOf, REF } from './node.js';
@@ -18,15 +20,20 @@ import { Watching } from './watch.js';
 const HOPS = 64;
 
 /** Request whose answer is merged. */
-export interface Writer {
+export class Writer {
   /** Positive for local writes, negative for reads and calls, 0 for graphs that nobody waits for. */
   readonly id: number;
   /** Moment of the cache when the request was sent. */
-  readonly sentAt: number;
+  sentAt: number;
   /** Whether values are for those who wait, and are dropped when these have read them. */
-  readonly isOnce: boolean;
+  isOnce = false;
   /** Values to drop when the readers of the answer have read them. */
-  readonly fresh: Node[];
+  readonly fresh: Node[] = [];
+
+  constructor(id: number, sentAt: number) {
+    this.id = id;
+    this.sentAt = sentAt;
+  }
 }
 
 export interface CacheOptions {
@@ -57,7 +64,7 @@ export class Cache {
   moment = 0;
   /** Bytes of all leaves. */
   bytes = 0;
-  readonly #uses: Uses;
+  readonly uses: Uses;
   /** Values that had expired when they arrived, or are not to be kept, until their readers have read them. */
   readonly fresh = new Set<Node>();
   /** End of the last `follow` that returned nothing. */
@@ -66,17 +73,7 @@ export class Cache {
 
   constructor(options: CacheOptions) {
     this.#options = options;
-    this.#uses = new Uses(options.maxSize < Infinity);
-  }
-
-  nextMoment(): number {
-    this.moment += 1;
-    return this.moment;
-  }
-
-  /** Makes a leaf the most recently used. */
-  touch(node: Node): void {
-    this.#uses.touch(node);
+    this.uses = new Uses(options.maxSize < Infinity);
   }
 
   /** Whether a leaf counts as absent. */
@@ -97,7 +94,7 @@ export class Cache {
       this.changed(parent, name);
     }
     // Its values are not written yet, but who watches one of them is not registered at this branch.
-    if (parent.watchers !== null) this.watching.tell(parent, name);
+    this.watching.tell(parent, name);
     return this.#add(parent, name, BRANCH);
   }
 
@@ -111,7 +108,7 @@ export class Cache {
   /** Notes a change of a child. */
   changed(parent: Node, key: string): void {
     this.version += 1;
-    if (parent.watchers !== null) this.watching.tell(parent, key);
+    this.watching.tell(parent, key);
   }
 
   /**
@@ -131,8 +128,8 @@ export class Cache {
     const isNew = node === undefined;
     node ??= this.#add(parent, name, leaf.kind);
     const isSame = !isNew && node.kind === leaf.kind && isEqual(leaf.kind, node.value, leaf.value);
-    if (isNew) this.#uses.leaves += 1;
-    this.#uses.touch(node);
+    if (isNew) this.uses.leaves += 1;
+    this.uses.touch(node);
     const size = leaf.size + name.length;
     this.bytes += size - node.size;
     node.size = size;
@@ -158,9 +155,8 @@ export class Cache {
     for (let parent = at.parent; parent !== null; parent = at.parent) {
       delete parent.kids[at.key];
       parent.count -= 1;
-      if (isQuiet) {
-        if (parent.watchers !== null) this.watching.moved(parent, at.key);
-      } else this.changed(parent, at.key);
+      if (!isQuiet) this.changed(parent, at.key);
+      else this.watching.moved(parent, at.key);
       if (parent.count > 0 || parent.parent === null) return;
       this.#kill(parent);
       at = parent;
@@ -170,9 +166,9 @@ export class Cache {
   #kill(node: Node): void {
     if (node.kind === BRANCH) {
       for (const kid of kidsOf(node)) this.#kill(kid);
-      if (node.watchers !== null) this.watching.gone(node);
+      this.watching.gone(node);
     } else {
-      this.#uses.leaves -= 1;
+      this.uses.leaves -= 1;
       this.bytes -= node.size;
     }
     node.clear();
@@ -184,7 +180,7 @@ export class Cache {
     if (this.bytes <= maxSize) return;
     const goal = maxSize * collectRatio;
     while (this.bytes > goal) {
-      const node = this.#uses.oldest();
+      const node = this.uses.oldest();
       if (node === undefined) return;
       this.remove(node, true);
     }
@@ -207,12 +203,8 @@ export class Cache {
       const cached = at.target;
       const node = cached?.isLive === true ? cached : this.#resolve(at);
       if (node === undefined || node.kind === BRANCH) return node;
-      if (node.expires !== NEVER && this.isExpired(node)) {
-        this.lost.node = node.parent as Node;
-        this.lost.rest = [node.key];
-        return undefined;
-      }
-      this.#uses.touch(node);
+      if (this.isExpired(node)) return this.#lose(node.parent as Node, [node.key]);
+      this.uses.touch(node);
       if (node.kind !== REF) return node;
       at = node;
     }
@@ -225,27 +217,18 @@ export class Cache {
     let isDirect = true;
     for (let depth = 0; depth < path.length; depth += 1) {
       const kid = node.kids[String(path[depth])];
-      if (kid === undefined) {
-        this.lost.node = node;
-        this.lost.rest = path.slice(depth);
-        return undefined;
-      }
+      const isLast = depth === path.length - 1;
+      if (kid === undefined || (!isLast && kid.kind !== BRANCH && this.isExpired(kid)))
+        return this.#lose(node, path.slice(depth));
       node = kid;
-      if (kid.kind === BRANCH || depth === path.length - 1) continue;
-      if (kid.expires !== NEVER && this.isExpired(kid)) {
-        this.lost.node = kid.parent as Node;
-        this.lost.rest = path.slice(depth);
-        return undefined;
-      }
-      this.#uses.touch(kid);
+      if (kid.kind === BRANCH || isLast) continue;
+      this.uses.touch(kid);
       // A value before the end is what there is now, not where the path leads.
       if (kid.kind !== REF) return kid;
       isDirect = false;
       const target = this.#follow(kid);
-      if (target === undefined) {
-        this.lost.rest = [...this.lost.rest, ...path.slice(depth + 1)];
-        return undefined;
-      }
+      if (target === undefined)
+        return this.#lose(this.lost.node, [...this.lost.rest, ...path.slice(depth + 1)]);
       if (target.kind !== BRANCH) return target;
       node = target;
     }
@@ -253,26 +236,37 @@ export class Cache {
     return node;
   }
 
-  /** Collects the nodes at a path set, through references but for one at the end. Takes time by what is there, however wide a range is. */
-  find(pathSet: PathSet, found: Node[], start = this.root, depth = 0): void {
-    if (depth === pathSet.length) {
-      found.push(start);
-      return;
-    }
-    for (const kid of kidsAt(start, pathSet[depth] as PathSet[number])) {
+  #lose(node: Node, rest: readonly Key[]): undefined {
+    this.lost.node = node;
+    this.lost.rest = rest;
+  }
+
+  /**
+   * Nodes at a path set, through references but for one at the end. Takes time by what is there, however wide a range is and however often
+   * references lead back.
+   *
+   * @throws ReferenceLoopError where references lead to each other.
+   */
+  find(pathSet: PathSet): Set<Node> {
+    let found = new Set([this.root]);
+    for (let depth = 0; depth < pathSet.length; depth += 1) {
+      const keySet = pathSet[depth] as KeySet;
       const isLast = depth === pathSet.length - 1;
-      const node = kid.kind === REF && !isLast ? this.follow(kid) : kid;
-      if (node === undefined) continue;
-      if (isLast || pathSet[depth + 1] === null) found.push(node);
-      else if (node.kind === BRANCH) this.find(pathSet, found, node, depth + 1);
+      if (isLast && keySet === null) break;
+      const kids = new Set<Node>();
+      for (const node of found)
+        for (const kid of kidsAt(node, keySet)) {
+          const next = isLast || kid.kind !== REF ? kid : this.follow(kid);
+          if (next !== undefined) kids.add(next);
+        }
+      found = kids;
     }
+    return found;
   }
 
   /** Removes what is at the path sets. */
   invalidate(pathSets: readonly PathSet[]): void {
-    const found: Node[] = [];
-    for (const pathSet of pathSets) this.find(pathSet, found);
-    for (const node of found)
+    for (const node of pathSets.flatMap((pathSet) => [...this.find(pathSet)]))
       if (node.parent === null) for (const kid of kidsOf(node)) this.remove(kid);
       else if (node.isLive) this.remove(node);
   }
@@ -328,7 +322,8 @@ export class Cache {
     }
     const node = this.write(parent, key, wire);
     if (writer.id > 0) {
-      node.setAt = this.nextMoment();
+      this.moment += 1;
+      node.setAt = this.moment;
       node.setBy = writer.id;
     }
     if (writer.id === 0 || (!writer.isOnce && !this.isExpired(node))) return;
@@ -370,29 +365,20 @@ function kidsOf(node: Node): Node[] {
   return Object.values(node.kids) as Node[];
 }
 
-/** Children of a node that a key set names, each once. */
-function kidsAt(node: Node, keySet: PathSet[number]): Set<Node> {
-  const found = new Set<Node>();
-  for (const part of isList(keySet) ? keySet : [keySet]) {
-    if (isRange(part)) addRange(node, part, found);
-    else addKid(node, String(part), found);
-  }
+/** Children of a node that a key set names. Takes time by what is there, however wide a range is. */
+function kidsAt(node: Node, keySet: KeySet): Node[] {
+  const found: Node[] = [];
+  for (const part of isList(keySet) ? keySet : [keySet])
+    if (isRange(part) && countKeys(part) > node.count) {
+      const { from, to } = boundsOf(part);
+      for (const kid of kidsOf(node)) {
+        const key = normalKey(kid.key);
+        if (typeof key === 'number' && key >= from && key <= to) found.push(kid);
+      }
+    } else
+      for (const key of keysOf(part)) {
+        const kid = node.kids[String(key)];
+        if (kid !== undefined) found.push(kid);
+      }
   return found;
-}
-
-function addKid(node: Node, key: string, found: Set<Node>): void {
-  const kid = node.kids[key];
-  if (kid !== undefined) found.add(kid);
-}
-
-function addRange(node: Node, range: Range, found: Set<Node>): void {
-  const { from, to } = boundsOf(range);
-  if (to - from < node.count) {
-    for (let key = from; key <= to; key += 1) addKid(node, String(key), found);
-    return;
-  }
-  for (const kid of kidsOf(node)) {
-    const key = normalKey(kid.key);
-    if (typeof key === 'number' && key >= from && key <= to) found.add(kid);
-  }
 }

@@ -25,22 +25,21 @@ export function isWire(value: unknown): value is Sentinel | Primitive {
  * @throws PathError for a reference whose value is no path.
  */
 export function readLeaf(wire: unknown, now: () => number): Leaf {
-  if (typeof wire !== 'object' || wire === null)
-    return { kind: ATOM, value: wire, box: undefined, expires: NEVER, timestamp: 0, size: bytesOf(wire) };
-  if (!isWire(wire)) {
-    const box: Sentinel = { $type: 'atom', value: wire };
-    return { kind: ATOM, value: wire, box, expires: NEVER, timestamp: 0, size: bytesOf(wire) };
-  }
-  const kind = wire.$type === 'ref' ? REF : wire.$type === 'error' ? ERROR : ATOM;
-  const value = kind === REF ? pathIn(wire) : wire.value;
-  const { $expires: expires = NEVER, $size: size = bytesOf(value) } = wire;
-  const box = expires < 0 ? { ...wire, $expires: now() - expires } : wire;
+  const isPlain = typeof wire !== 'object' || wire === null;
+  const given = (
+    isPlain ? { value: wire } : isWire(wire) ? wire : { $type: 'atom', value: wire }
+  ) as Sentinel;
+  const { $type, $timestamp: timestamp = 0 } = given;
+  const kind = $type === 'ref' ? REF : $type === 'error' ? ERROR : ATOM;
+  const value = kind === REF ? pathIn(given) : given.value;
+  const { $expires = NEVER, $size: size = bytesOf(value) } = given;
+  const expires = $expires < 0 ? now() - $expires : $expires;
   return {
     kind,
     value,
-    box,
-    expires: expires < 0 ? now() - expires : expires,
-    timestamp: wire.$timestamp ?? 0,
+    box: isPlain ? undefined : $expires < 0 ? { ...given, $expires: expires } : given,
+    expires,
+    timestamp,
     size: Number.isFinite(size) && size > 0 ? size : 0,
   };
 }

@@ -1,28 +1,17 @@
 /** Model: reads and writes one JSON Graph through a cache, and asks a data source for what is missing. */
-import { limitPaths, maxPaths as defaultMaxPaths, PathError, toPath, toPathSet } from '../paths/index.js';
-import type {
-  Answer,
-  DataSource,
-  Envelope,
-  GraphValue,
-  JsonGraph,
-  Key,
-  Path,
-  PathInput,
-  PathSet,
-  PathValue,
-} from '../types.js';
-import type { Writer } from './cache.js';
+import { collapsePaths, maxPaths as defaultMaxPaths, PathError, toPath, toPathSet } from '../paths/index.js';
+import type { DataSource, Envelope, JsonGraph, Path, PathInput, PathSet, PathValue } from '../types.js';
+import { Writer } from './cache.js';
+import type { PathErrorValue } from './errors.js';
+import { type CallOptions, type SetInput, type SetOptions, splitOptions, valuesOf } from './input.js';
 import { type Json, nodeOf } from './json.js';
-import { isWire } from './leaf.js';
-import { BRANCH, type Node, pathOf } from './node.js';
-import { Read } from './read.js';
-import { missedBy, Reading, withoutErrors } from './reading.js';
-import { envelopesOf, type Pace } from './requests.js';
+import type { Read } from './read.js';
+import { Reading, withoutErrors } from './reading.js';
+import { atOnce, inTick, type Pace } from './requests.js';
 import { Root } from './root.js';
-import { type PathErrorValue, ReadErrors } from './errors.js';
+import { sendCall, sendValues } from './sending.js';
+import { type Settings, View } from './view.js';
 import { Watcher } from './watch.js';
-import { Write } from './write.js';
 
 /** Options of a model. */
 export interface ModelOptions {
@@ -56,67 +45,32 @@ export interface Snapshot<T = Json> {
   readonly errors: readonly PathErrorValue[];
 }
 
-/** Options of one call. */
-export interface CallOptions {
-  /** Ends the call: its promise rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
-}
-
-/** Options of a write. */
-export interface SetOptions extends CallOptions {
-  /** Whether values return to what they were if the data source fails, or answers errors in their place; true unless given. */
-  readonly rollback?: boolean;
-}
-
-/** Values to write: one value at a path, JSON, or a graph. */
-export type SetInput = PathValue | { readonly json: Json } | { readonly jsonGraph: JsonGraph };
-
-interface View {
-  readonly isBoxed: boolean;
-  readonly takesErrors: boolean;
-  readonly hasSource: boolean;
-  readonly pace: Pace;
-  /** Branch at which paths start. */
-  readonly base: Node;
-}
-
-/** Root and settings of a view of a model that is there. */
-class Inner {
-  readonly root: Root;
-  readonly view: View;
-
-  constructor(root: Root, view: View) {
-    this.root = root;
-    this.view = view;
-  }
-}
-
 /** View of a graph: its cache and its data source are shared by all views that come from one model. */
 export class Model {
   readonly #root: Root;
   readonly #view: View;
 
   constructor(options: ModelOptions = {}) {
-    if (options instanceof Inner) {
+    if (options instanceof View) {
       this.#root = options.root;
-      this.#view = options.view;
+      this.#view = options;
       return;
     }
     const { source, cache, maxSize = Infinity, collectRatio = 0.75, now = Date.now, onChange } = options;
     this.#root = new Root(source, { maxSize, collectRatio, now }, options.maxPaths ?? defaultMaxPaths);
-    this.#view = {
+    this.#view = new View(this.#root, {
       isBoxed: false,
       takesErrors: false,
-      hasSource: source !== undefined,
-      pace: 'tick',
+      hasSource: true,
+      pace: inTick,
       base: this.#root.cache.root,
-    };
+    });
     if (cache !== undefined) this.setCache(cache);
     if (onChange !== undefined) this.onChange(onChange);
   }
 
-  #with(view: Partial<View>): Model {
-    return new Model(new Inner(this.#root, { ...this.#view, ...view }) as ModelOptions);
+  #with(settings: Partial<Settings>): Model {
+    return new Model(new View(this.#root, { ...this.#view.settings, ...settings }) as ModelOptions);
   }
 
   /** View that reads and writes the cache alone. */
@@ -145,13 +99,13 @@ export class Model {
    * @param pace - Milliseconds from the first, 0 for the next turn of the event loop; or a function that is called with the first, and calls
    *   what it is given when the request is to be sent.
    */
-  batch(pace: number | ((send: () => void) => void) = 0): Model {
+  batch(pace: Pace = 0): Model {
     return this.#with({ pace });
   }
 
   /** View whose requests are sent at once. */
   unbatch(): Model {
-    return this.#with({ pace: 'now' });
+    return this.#with({ pace: atOnce });
   }
 
   /**
@@ -161,13 +115,13 @@ export class Model {
    */
   deref(json: unknown): Model {
     const node = nodeOf(json);
-    if (node === undefined) throw new PathError('deref() takes a branch of JSON that a read of a model gave');
+    if (node === undefined) throw new PathError('deref() takes a branch of JSON that a read gave');
     return this.#with({ base: node });
   }
 
   /** Path at which the view's paths start. */
   getPath(): Path {
-    return pathOf(this.#view.base);
+    return this.#view.path();
   }
 
   /** Number that grows with each change of the cache. */
@@ -187,10 +141,7 @@ export class Model {
 
   /** Replaces the whole cache. */
   setCache(jsonGraph: JsonGraph): void {
-    const { cache } = this.#root;
-    cache.invalidate([[]]);
-    this.#root.requests?.outdate();
-    cache.merge({ jsonGraph }, { id: 0, sentAt: Infinity, isOnce: false, fresh: [] });
+    this.#root.merge({ jsonGraph, invalidated: [[]] }, new Writer(0, Infinity));
     this.#root.settle();
   }
 
@@ -211,17 +162,9 @@ export class Model {
    * @throws PathLimitError for a graph of more than 256 levels; PathError for a reference whose value is no path.
    */
   merge(envelope: Envelope, moment = this.getMoment()): void {
-    const { cache } = this.#root;
-    const writer = {
-      id: this.#root.nextAnswerId(),
-      sentAt: moment,
-      isOnce: false,
-      fresh: [] as Node[],
-    };
-    if ((envelope.invalidated?.length ?? 0) > 0) this.#root.requests?.outdate();
-    cache.merge(envelope, writer);
-    cache.drop(writer);
-    this.#root.settle();
+    const writer = this.#root.newWriter(moment);
+    this.#root.merge(envelope, writer);
+    this.#root.drop(writer);
   }
 
   /**
@@ -230,9 +173,9 @@ export class Model {
    * @throws PathError for what is no path set; PathLimitError for too many paths; ReferenceLoopError.
    */
   read<T = Json>(...paths: PathInput[]): Snapshot<T> {
-    const read = this.#readNow(this.#pathSets(paths));
+    const read = this.#view.read(this.#view.pathSets(paths));
     const json = read.hasValue ? (read.json as T) : undefined;
-    return { json, missing: missedBy(read), errors: read.errors };
+    return { json, missing: collapsePaths(read.missing, Infinity), errors: read.errors };
   }
 
   /**
@@ -244,8 +187,8 @@ export class Model {
   async get<T = Json>(
     ...input: [...PathInput[], CallOptions] | PathInput[]
   ): Promise<JsonEnvelope<T> | undefined> {
-    const [paths, { signal }] = splitOptions(input);
-    return this.#envelope(await this.#complete(this.#pathSets(paths), signal));
+    const [paths, { signal }] = splitOptions<PathInput, CallOptions>(input);
+    return envelopeOf(await this.#complete(this.#view.pathSets(paths), signal));
   }
 
   /**
@@ -255,11 +198,11 @@ export class Model {
   async *stream<T = Json>(
     ...input: [...PathInput[], CallOptions] | PathInput[]
   ): AsyncGenerator<JsonEnvelope<T>, void, undefined> {
-    const [paths, { signal }] = splitOptions(input);
+    const [paths, { signal }] = splitOptions<PathInput, CallOptions>(input);
     let part: Read | undefined;
     let isDone = false;
     let wake: () => void = () => undefined;
-    const reading = this.#start(this.#pathSets(paths), signal, (read) => {
+    const reading = new Reading(this.#view, this.#view.pathSets(paths), signal, (read) => {
       part = read;
       wake();
     });
@@ -270,23 +213,23 @@ export class Model {
     reading.whole.then(end, end);
     try {
       while (!isDone) {
-        const envelope = part === undefined ? undefined : this.#envelope<T>(part, false);
+        const envelope = part === undefined ? undefined : jsonIn<T>(part);
         part = undefined;
         if (envelope !== undefined) yield envelope;
         // oxlint-disable-next-line no-unmodified-loop-condition -- A part may have come while the last was read.
         if (part === undefined && !isDone) await new Promise<void>((resolve) => (wake = resolve));
       }
-      const envelope = this.#envelope<T>(await reading.whole);
+      const envelope = envelopeOf<T>(await reading.whole);
       if (envelope !== undefined) yield envelope;
     } finally {
-      reading.leave();
+      reading.fail(undefined);
     }
   }
 
   /** Value at one path, undefined if nothing is there. Rejects as `get` does. */
   async getValue<T = unknown>(path: PathInput, { signal }: CallOptions = {}): Promise<T | undefined> {
     const keys = toPath(path);
-    return valueAt(withoutErrors(await this.#complete([keys], signal)).json, keys) as T | undefined;
+    return valueAt(await this.#complete([keys], signal), keys) as T | undefined;
   }
 
   /**
@@ -297,8 +240,8 @@ export class Model {
   async set<T = Json>(
     ...input: [...SetInput[], SetOptions] | SetInput[]
   ): Promise<JsonEnvelope<T> | undefined> {
-    const [values, options] = splitSetOptions(input);
-    return this.#envelope(await this.#set(values.flatMap(valuesOf), options));
+    const [values, options] = splitOptions<SetInput, SetOptions>(input);
+    return envelopeOf(await sendValues(this.#view, values.flatMap(valuesOf), options));
   }
 
   /** Writes one value, and returns what the data source has made of it. */
@@ -308,8 +251,7 @@ export class Model {
     options: SetOptions = {},
   ): Promise<T | undefined> {
     const keys = toPath(path);
-    return valueAt(withoutErrors(await this.#set([{ path: keys, value }], options)).json, keys) as
-      T | undefined;
+    return valueAt(await sendValues(this.#view, [{ path: keys, value }], options), keys) as T | undefined;
   }
 
   /**
@@ -328,51 +270,15 @@ export class Model {
     thisPaths: readonly PathInput[] = [],
     { signal }: CallOptions = {},
   ): Promise<JsonEnvelope<T> | undefined> {
-    const { source, cache } = this.#root;
-    if (source?.call === undefined || !this.#view.hasSource)
-      throw new Error('The data source takes no calls');
-    const base = this.getPath();
-    const writer = {
-      id: this.#root.nextAnswerId(),
-      sentAt: cache.moment,
-      isOnce: false,
-      fresh: [] as Node[],
-    };
-    const answer = source.call(
-      [...base, ...toPath(path)],
-      args,
-      refSuffixes.map(toPathSet),
-      thisPaths.map(toPathSet),
-      signalOptions(signal),
-    );
-    const paths: PathSet[] = [];
-    await this.#take(answer, signal, (envelope) => {
-      // An answer that drops values makes those in flight old.
-      if ((envelope.invalidated?.length ?? 0) > 0) this.#root.requests?.outdate();
-      cache.merge(envelope, writer);
-      for (const pathSet of envelope.paths ?? [])
-        if (startsWith(pathSet, base)) paths.push(pathSet.slice(base.length));
-      this.#root.tell();
-    });
-    limitPaths(paths, this.#root.maxPaths);
-    return this.#envelope(this.#finish(paths, writer));
-  }
-
-  /** Reads what an answer has brought, and drops what was to be read once. */
-  #finish(pathSets: readonly PathSet[], writer: Writer): Read {
-    try {
-      return this.#readNow(pathSets);
-    } finally {
-      this.#root.cache.drop(writer);
-      this.#root.settle();
-    }
+    const suffixes = refSuffixes.map(toPathSet);
+    const paths = thisPaths.map(toPathSet);
+    return envelopeOf(await sendCall(this.#view, toPath(path), args, suffixes, paths, signal));
   }
 
   /** Drops what the cache holds at path sets, and below them. Answers on their way are given to their readers, and not cached. */
   invalidate(...paths: PathInput[]): void {
     const base = this.getPath();
-    this.#root.requests?.outdate();
-    this.#root.cache.invalidate(paths.map((path) => [...base, ...toPathSet(path)]));
+    this.#root.invalidate(paths.map((path) => [...base, ...toPathSet(path)]));
     this.#root.settle();
   }
 
@@ -395,193 +301,38 @@ export class Model {
    */
   subscribe(paths: readonly PathInput[], listener: () => void): () => void {
     const base = this.getPath();
-    const pathSets = this.#pathSets(paths).map((pathSet) => [...base, ...pathSet]);
+    const pathSets = this.#view.pathSets(paths).map((pathSet) => [...base, ...pathSet]);
     const { watching } = this.#root.cache;
     const watcher = new Watcher(pathSets, listener);
     watching.add(watcher);
     return () => watching.remove(watcher);
   }
 
-  #pathSets(paths: readonly PathInput[]): PathSet[] {
-    const pathSets = paths.map(toPathSet);
-    limitPaths(pathSets, this.#root.maxPaths);
-    return pathSets;
-  }
-
-  #readNow(pathSets: readonly PathSet[]): Read {
-    const { cache } = this.#root;
-    const read = new Read(cache, this.#view.isBoxed, this.#view.takesErrors);
-    const { base } = this.#view;
-    if (base.isLive) return read.run(pathSets, base);
-    const start = this.#findBase();
-    if (start !== undefined) return read.run(pathSets, start);
-    for (const pathSet of pathSets) read.missing.push([...pathOf(base), ...pathSet]);
-    return read;
-  }
-
-  /** Branch at the path of the view's base, whose node has left the cache. */
-  #findBase(): Node | undefined {
-    const found: Node[] = [];
-    this.#root.cache.find([...pathOf(this.#view.base), null], found);
-    return found[0]?.kind === BRANCH ? found[0] : undefined;
-  }
-
   #complete(pathSets: readonly PathSet[], signal: AbortSignal | undefined): Promise<Read> {
-    return this.#start(pathSets, signal).whole;
-  }
-
-  #start(
-    pathSets: readonly PathSet[],
-    signal: AbortSignal | undefined,
-    onPart?: (read: Read) => void,
-  ): { readonly whole: Promise<Read>; readonly leave: () => void } {
-    const { requests } = this.#root;
-    const first = this.#readNow(pathSets);
-    if (first.missing.length === 0 || requests === undefined || !this.#view.hasSource) {
-      const whole =
-        signal?.aborted === true ? Promise.reject<Read>(signal.reason as Error) : Promise.resolve(first);
-      return { whole, leave: () => undefined };
-    }
-    onPart?.(first);
-    const reading = new Reading(() => this.#readNow(pathSets), requests, this.#view.pace, signal, onPart);
-    return { whole: reading.start(first), leave: () => reading.fail(undefined) };
-  }
-
-  #envelope<T>(read: Read, isWhole = true): JsonEnvelope<T> | undefined {
-    if (isWhole) withoutErrors(read);
-    return read.hasValue ? { json: read.json as T } : undefined;
-  }
-
-  async #set(values: readonly PathValue[], { signal, rollback = true }: SetOptions): Promise<Read> {
-    signal?.throwIfAborted();
-    const { cache, source } = this.#root;
-    const pathSets = this.#pathSets(values.map(({ path }) => path));
-    const isSent = this.#view.hasSource && source?.set !== undefined;
-    const write = new Write(cache, this.#root.nextWriteId(), isSent);
-    try {
-      for (const [at, { value }] of values.entries())
-        write.set(this.#startOfWrite(), pathSets[at] as PathSet, value);
-    } catch (error) {
-      write.rollBack();
-      this.#root.settle();
-      throw error;
-    }
-    const envelope = isSent ? write.envelope() : undefined;
-    if (envelope === undefined) this.#root.tell();
-    else this.#root.settle();
-    if (envelope !== undefined && source?.set !== undefined) {
-      const refused: PathErrorValue[] = [];
-      try {
-        const answer = source.set(envelope, signalOptions(signal));
-        await this.#take(answer, signal, (part) => {
-          cache.merge(part, write);
-          // Before anybody is told: a component that reads an error shows it.
-          if (rollback) refused.push(...write.takeBackRefused());
-          this.#root.tell();
-        });
-      } catch (error) {
-        if (rollback) write.rollBack();
-        else write.confirm();
-        this.#root.settle();
-        throw error;
-      }
-      write.confirm();
-      if (refused.length > 0) throw new ReadErrors(refused, this.#finish(pathSets, write).json);
-    }
-    return this.#finish(pathSets, write);
-  }
-
-  #startOfWrite(): Node {
-    const { base } = this.#view;
-    if (base.isLive) return base;
-    let node = this.#findBase();
-    if (node === undefined) {
-      node = this.#root.cache.root;
-      for (const key of pathOf(base)) node = this.#root.cache.enter(node, key);
-    }
-    return node;
-  }
-
-  /** Takes the envelopes of an answer until its end, or until the signal aborts. */
-  async #take(
-    answer: Answer,
-    signal: AbortSignal | undefined,
-    take: (envelope: Envelope) => void,
-  ): Promise<void> {
-    const envelopes = envelopesOf(answer);
-    try {
-      for (;;) {
-        const step = await unlessAborted(envelopes.next(), signal);
-        if (step.done === true) return;
-        take(step.value);
-      }
-    } catch (error) {
-      envelopes.return(undefined).catch(() => undefined);
-      this.#root.settle();
-      throw error;
-    }
+    return new Reading(this.#view, pathSets, signal).whole;
   }
 }
 
-/** The promise, or a rejection when the signal aborts before. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort);
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
+/**
+ * JSON of a read that has ended.
+ *
+ * @throws ReadErrors if some values are errors.
+ */
+function envelopeOf<T>(read: Read): JsonEnvelope<T> | undefined {
+  return jsonIn(withoutErrors(read));
 }
 
-function signalOptions(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
+function jsonIn<T>({ hasValue, json }: Read): JsonEnvelope<T> | undefined {
+  return hasValue ? { json: json as T } : undefined;
 }
 
-function splitOptions(input: readonly (PathInput | CallOptions)[]): [PathInput[], CallOptions] {
-  const last = input.at(-1);
-  const hasOptions = typeof last === 'object' && last !== null && !Array.isArray(last);
-  return [(hasOptions ? input.slice(0, -1) : input) as PathInput[], hasOptions ? (last as CallOptions) : {}];
-}
-
-function splitSetOptions(input: readonly (SetInput | SetOptions)[]): [SetInput[], SetOptions] {
-  const last = input.at(-1);
-  const hasOptions = last !== undefined && !('path' in last || 'json' in last || 'jsonGraph' in last);
-  return [(hasOptions ? input.slice(0, -1) : input) as SetInput[], hasOptions ? last : {}];
-}
-
-/** Values of one argument of `set`. */
-function valuesOf(input: SetInput): PathValue[] {
-  if ('path' in input) return [input];
-  const values: PathValue[] = [];
-  const isWhole = 'json' in input ? (value: unknown) => isWire(value) || Array.isArray(value) : isWire;
-  collect('json' in input ? input.json : input.jsonGraph, [], isWhole, values);
-  return values;
-}
-
-function collect(
-  value: unknown,
-  path: Key[],
-  isWhole: (value: unknown) => boolean,
-  values: PathValue[],
-): void {
-  toPath(path);
-  if (isWhole(value)) values.push({ path: [...path], value: value as GraphValue });
-  else
-    for (const [key, inner] of Object.entries(value as Json)) collect(inner, [...path, key], isWhole, values);
-}
-
-function valueAt(json: Json, path: Path): unknown {
-  let value: unknown = json;
-  for (const [at, key] of path.entries()) {
-    if (key === null && at === path.length - 1) break;
-    // A value before the end of the path is the value.
-    if (nodeOf(value) === undefined) break;
+/** Value at one path of a read that has ended. A value before the end of the path is the value. */
+function valueAt(read: Read, path: Path): unknown {
+  const { json } = withoutErrors(read);
+  let value: unknown = path.length > 0 ? json : undefined;
+  for (const key of path) {
+    if (nodeOf(value) === undefined) return value;
     value = Object.hasOwn(value as Json, String(key)) ? (value as Json)[String(key)] : undefined;
   }
-  return nodeOf(value) === undefined ? value : undefined;
-}
-
-function startsWith(pathSet: PathSet, base: Path): boolean {
-  return base.every((key, at) => String(pathSet[at] as Key) === String(key));
+  return value;
 }

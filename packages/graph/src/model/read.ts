@@ -1,15 +1,17 @@
 /** Walk of path sets over the cache: builds JSON, and notes what is missing. */
-import { countKeys } from '../paths/index.js';
+import { boundsOf, countKeys, isList } from '../paths/index.js';
 import type { Key, KeySet, PathSet, Range } from '../types.js';
 import type { Cache } from './cache.js';
 import type { PathErrorValue } from './errors.js';
 import { type Json, jsonOf, nodeOf, put } from './json.js';
 import { boxOf } from './leaf.js';
+import type { Uses } from './uses.js';
 import { ATOM, BRANCH, ERROR, NEVER, type Node, pathOf, REF } from './node.js';
 
 /** One read of path sets. */
 export class Read {
   readonly #cache: Cache;
+  readonly #uses: Uses;
   readonly #isBoxed: boolean;
   readonly #takesErrors: boolean;
   readonly #keys: Key[] = [];
@@ -23,6 +25,7 @@ export class Read {
 
   constructor(cache: Cache, isBoxed: boolean, takesErrors: boolean) {
     this.#cache = cache;
+    this.#uses = cache.uses;
     this.#isBoxed = isBoxed;
     this.#takesErrors = takesErrors;
   }
@@ -42,78 +45,74 @@ export class Read {
 
   #walk(node: Node, path: PathSet, depth: number, json: Json, isNew: boolean): void {
     const keySet = path[depth] as KeySet;
-    if (typeof keySet !== 'object' || keySet === null)
-      this.#step(node, path, depth, keySet as string, json, isNew);
-    else if (!Array.isArray(keySet)) this.#range(node, path, depth, keySet, json, isNew);
-    else {
-      // A key may stand twice in a list.
-      const parts = keySet as readonly (Key | Range)[];
-      const isOnly = isNew && parts.length === 1;
-      for (let at = 0; at < parts.length; at += 1) {
-        const part = parts[at] as Key | Range;
-        if (typeof part === 'object' && part !== null) this.#range(node, path, depth, part, json, isOnly);
-        else this.#step(node, path, depth, part as string, json, isOnly);
+    if (!isList(keySet)) this.#part(node, path, depth, keySet, json, isNew);
+    // A key may stand twice in a list.
+    else for (const part of keySet) this.#part(node, path, depth, part, json, isNew && keySet.length === 1);
+  }
+
+  #part(node: Node, path: PathSet, depth: number, part: Key | Range, json: Json, isNew: boolean): void {
+    if (typeof part === 'object' && part !== null) {
+      const { from, to } = boundsOf(part);
+      for (let key = from; key <= to; key += 1) {
+        const value = this.#take(node.kids[key], node, path, depth, key, json, isNew);
+        // Stored here and not in put(), as the store of an element is fast where it sees nothing else.
+        if (value !== undefined) json[key] = value;
       }
+    } else if (depth < path.length - 1 || !this.#takesName(node, part as string, json)) {
+      const value = this.#take(node.kids[part as string], node, path, depth, part as string, json, isNew);
+      if (value !== undefined) put(json, part as string, value);
     }
   }
 
-  #range(node: Node, path: PathSet, depth: number, range: Range, json: Json, isNew: boolean): void {
-    const { from = 0, to = from + (range.length as number) - 1 } = range;
-    const { kids } = node;
-    for (let key = from; key <= to; key += 1) {
-      const kid = kids[key];
-      if (kid === undefined) {
-        this.#miss(node, [key], path, depth);
-        continue;
-      }
-      const value = this.#take(kid, path, depth, key, json, isNew);
-      // Stored here and not in put(), as the store of an element is fast where it sees nothing else.
-      if (value !== undefined) json[key] = value;
-    }
-  }
-
-  #step(node: Node, path: PathSet, depth: number, key: string, json: Json, isNew: boolean): void {
+  /** Takes the value at the last key of a path if nothing is special about it. Apart from other keys, so that V8 sees few names here. */
+  #takesName(node: Node, key: string, json: Json): boolean {
     const kid = node.kids[key];
-    if (kid === undefined) {
-      this.#miss(node, [key], path, depth);
-      return;
+    if (kid?.kind !== ATOM || kid.expires !== NEVER || this.#isBoxed || key === '__proto__') return false;
+    if (this.#uses.isBounded) this.#uses.touch(kid);
+    if (kid.value !== undefined) {
+      this.hasValue = true;
+      json[key] = kid.value;
     }
-    const value = this.#take(kid, path, depth, key, json, isNew);
-    if (value !== undefined) put(json, key, value);
+    return true;
   }
 
   /** Value or JSON of a child, undefined for nothing. `isNew`: whether nothing can be there for its key. */
   #take(
-    child: Node,
+    child: Node | undefined,
+    parent: Node,
     path: PathSet,
     depth: number,
     key: string | number,
     json: Json,
     isNew: boolean,
   ): unknown {
-    // The usual cases are taken here, in few words, so that V8 inlines them.
-    if (child.kind === ATOM && child.expires === NEVER && !this.#isBoxed) {
-      this.#cache.touch(child);
-      if (child.value !== undefined) this.hasValue = true;
-      return child.value;
+    if (child === undefined) {
+      this.#miss(parent, [key], path, depth);
+      return undefined;
     }
     this.#keys[depth] = key;
     let kid: Node | undefined = child;
+    const isLast = depth === path.length - 1;
     if (child.kind !== BRANCH) {
       const near = child.target;
-      if (near?.kind === BRANCH && child.expires === NEVER && depth < path.length - 1) {
-        this.#cache.touch(child);
+      if (near !== null && near.kind === BRANCH && child.expires === NEVER && !isLast) {
+        if (this.#uses.isBounded) this.#uses.touch(child);
         kid = near;
-      } else kid = this.#find(child, path, depth, key);
-      if (kid === undefined) return undefined;
-      if (kid.kind !== BRANCH) return this.#valueOf(kid, depth, key, json);
+      } else {
+        kid = this.#find(child, path, depth, key);
+        if (kid === undefined) return undefined;
+        if (kid.kind !== BRANCH) return this.#valueOf(kid, depth, key, json);
+      }
     }
-    if (depth === path.length - 1) return undefined;
-    if (path[depth + 1] === null && depth + 2 === path.length) return undefined;
+    if (isLast) return undefined;
+    const next = path[depth + 1] as KeySet;
+    const isEnd = depth + 2 === path.length;
+    if (isEnd && next === null) return undefined;
     const old = isNew ? undefined : (json[key] as Json | undefined);
     const isOld = old !== undefined && nodeOf(old) !== undefined;
     const inner = isOld ? old : jsonOf(kid);
-    this.#walk(kid, path, depth + 1, inner, !isOld);
+    if (!isEnd || typeof next !== 'string' || !this.#takesName(kid, next, inner))
+      this.#walk(kid, path, depth + 1, inner, !isOld);
     return inner;
   }
 
@@ -124,7 +123,7 @@ export class Read {
       this.#miss(leaf.parent as Node, [key], path, depth);
       return undefined;
     }
-    this.#cache.touch(leaf);
+    this.#uses.touch(leaf);
     if (leaf.kind !== REF || depth === path.length - 1) return leaf;
     const target = this.#cache.follow(leaf);
     if (target === undefined) this.#miss(this.#cache.lost.node, this.#cache.lost.rest, path, depth);
@@ -133,22 +132,15 @@ export class Read {
 
   #valueOf(node: Node, depth: number, key: string | number, json: Json): unknown {
     const { kind } = node;
+    const value = this.#isBoxed ? boxOf(node) : node.value;
     if (kind === ERROR && !this.#takesErrors) {
-      this.errors.push({
-        path: this.#keys.slice(0, depth + 1),
-        value: this.#isBoxed ? boxOf(node) : node.value,
-      });
+      this.errors.push({ path: this.#keys.slice(0, depth + 1), value });
       return undefined;
     }
-    if (this.#isBoxed) {
-      // A reference that another path set went through.
-      if (kind === REF && nodeOf(json[key]) !== undefined) return undefined;
-      this.hasValue = true;
-      return boxOf(node);
-    }
-    if (kind === REF || node.value === undefined) return undefined;
-    this.hasValue = true;
-    return node.value;
+    // A boxed reference may be one that another path set went through.
+    if (kind === REF && (!this.#isBoxed || nodeOf(json[key]) !== undefined)) return undefined;
+    if (value !== undefined) this.hasValue = true;
+    return value;
   }
 
   #miss(deepest: Node, keys: readonly Key[], path: PathSet, depth: number): void {

@@ -1,49 +1,50 @@
-/** Read that asks the data source for what is missing until everything is there. */
+/** Read that asks the data source for what is missing until everything is there. A view without a data source takes what is there. */
 import { collapsePaths } from '../paths/index.js';
 import type { PathSet } from '../types.js';
 import { ReadErrors, UnansweredError } from './errors.js';
-import type { Pace, Reader, Request, Requests } from './requests.js';
+import type { Reader, Request, Requests } from './requests.js';
 import type { Read } from './read.js';
+import type { View } from './view.js';
 
 const ROUNDS = 32;
 
 /** Read in progress. */
 export class Reading implements Reader {
-  readonly #read: () => Read;
-  readonly #requests: Requests;
-  readonly #pace: Pace;
+  /** Values, once everything is there. */
+  readonly whole: Promise<Read>;
+  readonly #view: View;
+  readonly #pathSets: readonly PathSet[];
   readonly #signal: AbortSignal | undefined;
   /** Takes what is there while more is on its way. */
   readonly #onPart: ((read: Read) => void) | undefined;
-  #resolve: (read: Read) => void = () => undefined;
-  #reject: (error: unknown) => void = () => undefined;
+  #resolve!: (read: Read) => void;
+  #reject!: (error: unknown) => void;
   #pending = new Set<Request>();
   #rounds = 0;
   #asked = '';
 
   constructor(
-    read: () => Read,
-    requests: Requests,
-    pace: Pace,
+    view: View,
+    pathSets: readonly PathSet[],
     signal: AbortSignal | undefined,
-    onPart: ((read: Read) => void) | undefined,
+    onPart?: (read: Read) => void,
   ) {
-    this.#read = read;
-    this.#requests = requests;
-    this.#pace = pace;
+    this.#view = view;
+    this.#pathSets = pathSets;
     this.#signal = signal;
     this.#onPart = onPart;
-  }
-
-  /** Asks for what a first read has missed, until everything is there. */
-  start(first: Read): Promise<Read> {
-    return new Promise((resolve, reject) => {
+    this.whole = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
-      this.#signal?.addEventListener('abort', this);
-      if (this.#signal?.aborted === true) this.handleEvent();
-      else this.#ask(first);
     });
+    const first = view.read(pathSets);
+    if (signal?.aborted === true) this.handleEvent();
+    else if (first.missing.length === 0 || view.requests === undefined) this.#resolve(first);
+    else {
+      signal?.addEventListener('abort', this);
+      onPart?.(first);
+      this.#ask(first);
+    }
   }
 
   /** Takes the abort of the signal. */
@@ -55,7 +56,7 @@ export class Reading implements Reader {
     if (isDone) this.#pending.delete(request);
     let read;
     try {
-      read = this.#read();
+      read = this.#view.read(this.#pathSets);
     } catch (error) {
       this.fail(error);
       return;
@@ -76,7 +77,7 @@ export class Reading implements Reader {
     }
     this.#asked = text;
     this.#rounds += 1;
-    this.#pending = this.#requests.ask(this, paths, this.#pace);
+    this.#pending = (this.#view.requests as Requests).ask(this, paths, this.#view.settings.pace);
   }
 
   fail(error: unknown): void {
@@ -86,7 +87,7 @@ export class Reading implements Reader {
 
   #end(): void {
     this.#signal?.removeEventListener('abort', this);
-    for (const request of this.#pending) this.#requests.leave(request, this);
+    for (const request of this.#pending) this.#view.requests?.leave(request, this);
     this.#pending.clear();
   }
 }
@@ -95,9 +96,4 @@ export class Reading implements Reader {
 export function withoutErrors(read: Read): Read {
   if (read.errors.length > 0) throw new ReadErrors(read.errors, read.json);
   return read;
-}
-
-/** Path sets that a read missed, in as few as possible. */
-export function missedBy(read: Read): PathSet[] {
-  return read.missing.length === 0 ? [] : collapsePaths(read.missing, Infinity);
 }

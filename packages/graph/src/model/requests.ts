@@ -1,8 +1,7 @@
 /** Requests for missing values: those of one tick go together, and what is in flight is not asked for again. */
 import { PathTrie } from '../paths/index.js';
 import type { Answer, DataSource, Envelope, PathSet } from '../types.js';
-import type { Writer } from './cache.js';
-import type { Node } from './node.js';
+import { Writer } from './cache.js';
 import type { Root } from './root.js';
 
 /** Waits for values of requests. */
@@ -12,24 +11,22 @@ export interface Reader {
   fail(error: unknown): void;
 }
 
-/** Time at which a batch is sent: after so many milliseconds, in the next microtask ('tick'), 'now', or when a function says. */
-export type Pace = number | 'tick' | 'now' | ((send: () => void) => void);
+/** Time at which a batch is sent: after so many milliseconds, or when a function calls what it is given. */
+export type Pace = number | ((send: () => void) => void);
+
+/** Sends at the end of the current task. */
+export const inTick: Pace = (send) => queueMicrotask(send);
+
+/** Sends at once. */
+export const atOnce: Pace = (send) => send();
 
 /** Request to the data source. */
-export class Request implements Writer {
-  readonly id: number;
-  sentAt = 0;
-  isOnce = false;
-  readonly fresh: Node[] = [];
+export class Request extends Writer {
   /** Readers, and the paths that each has added. */
   readonly readers = new Map<Reader, PathTrie>();
   readonly abort = new AbortController();
   /** Paths that are asked for, once it is sent. */
-  asked = new PathTrie();
-
-  constructor(id: number) {
-    this.id = id;
-  }
+  readonly asked = new PathTrie();
 }
 
 const JOINED = new PathTrie();
@@ -57,30 +54,25 @@ export class Requests {
     const rest = PathTrie.of(pathSets);
     const requests = new Set<Request>();
     for (const request of this.#inFlight) {
-      if (request.isOnce || !request.asked.meets(rest)) continue;
-      rest.removeAll(request.asked);
+      if (request.isOnce || !rest.removeAll(request.asked)) continue;
       request.readers.set(reader, JOINED);
       requests.add(request);
     }
-    if (!rest.isEmpty) {
-      const batch = this.#batchFor(pace);
-      batch.readers.set(reader, rest);
-      requests.add(batch);
-      if (pace === 'now') this.#send(batch, pace);
-    }
+    if (!rest.isEmpty) requests.add(this.#join(reader, rest, pace));
     return requests;
   }
 
-  #batchFor(pace: Pace): Request {
-    let batch = this.#batches.get(pace);
-    if (batch !== undefined) return batch;
-    batch = new Request(this.#root.nextAnswerId());
-    this.#batches.set(pace, batch);
-    const opened = batch;
-    const send = (): void => this.#send(opened, pace);
-    if (typeof pace === 'function') pace(send);
-    else if (pace === 'tick') queueMicrotask(send);
-    else if (pace !== 'now') setTimeout(send, pace);
+  /** Adds a reader to the batch that is open, or to a new one. */
+  #join(reader: Reader, paths: PathTrie, pace: Pace): Request {
+    const open = this.#batches.get(pace);
+    const batch = open ?? new Request(-this.#root.nextId(), 0);
+    batch.readers.set(reader, paths);
+    if (open === undefined) {
+      this.#batches.set(pace, batch);
+      const send = (): void => this.#send(batch, pace);
+      if (typeof pace === 'function') pace(send);
+      else setTimeout(send, pace);
+    }
     return batch;
   }
 
@@ -89,8 +81,7 @@ export class Requests {
     if (!request.readers.delete(reader) || request.readers.size > 0 || !this.#inFlight.delete(request))
       return;
     request.abort.abort();
-    this.#root.cache.drop(request);
-    this.#root.settle();
+    this.#root.drop(request);
   }
 
   /** Values of requests in flight are read once and not kept, and no reader joins these any more. */
@@ -130,7 +121,6 @@ export class Requests {
     const readers = [...request.readers.keys()];
     request.readers.clear();
     for (const reader of readers) tell(reader);
-    this.#root.cache.drop(request);
-    this.#root.settle();
+    this.#root.drop(request);
   }
 }

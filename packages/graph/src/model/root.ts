@@ -1,6 +1,6 @@
 /** State that all views of a model share. */
-import type { DataSource } from '../types.js';
-import { Cache, type CacheOptions } from './cache.js';
+import type { DataSource, Envelope, PathSet } from '../types.js';
+import { Cache, type CacheOptions, Writer } from './cache.js';
 import { Requests } from './requests.js';
 
 /** Cache, its data source, and those who are told of changes. */
@@ -21,13 +21,33 @@ export class Root {
     this.maxPaths = maxPaths;
   }
 
-  nextWriteId(): number {
+  /** Id of a write, which no other has. */
+  nextId(): number {
     this.#ids += 1;
     return this.#ids;
   }
 
-  nextAnswerId(): number {
-    return -this.nextWriteId();
+  /** Writer for an answer that was asked for at a moment. */
+  newWriter(moment = this.cache.moment): Writer {
+    return new Writer(-this.nextId(), moment);
+  }
+
+  /** Drops what the cache holds at path sets. Answers in flight are old then. */
+  invalidate(pathSets: readonly PathSet[]): void {
+    this.requests?.outdate();
+    this.cache.invalidate(pathSets);
+  }
+
+  /** Takes an envelope that is not the answer to a read. */
+  merge(envelope: Envelope, writer: Writer): void {
+    if ((envelope.invalidated?.length ?? 0) > 0) this.requests?.outdate();
+    this.cache.merge(envelope, writer);
+  }
+
+  /** Drops what an answer brought to be read once, and settles. */
+  drop(writer: Writer): void {
+    this.cache.drop(writer);
+    this.settle();
   }
 
   /** Keeps the bound of the cache, and tells of what has changed. */

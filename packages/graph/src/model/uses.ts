@@ -7,7 +7,8 @@ const SLACK = 1024;
 export class Uses {
   /** Number of leaves in the cache. */
   leaves = 0;
-  readonly #isBounded: boolean;
+  /** Whether leaves have to leave at a bound, so that their uses count. */
+  readonly isBounded: boolean;
   #clock = 0;
   /** Time of the last sort. */
   #since = 0;
@@ -18,12 +19,12 @@ export class Uses {
   #next = 0;
 
   constructor(isBounded: boolean) {
-    this.#isBounded = isBounded;
+    this.isBounded = isBounded;
   }
 
   /** Makes a leaf the most recently used. */
   touch(node: Node): void {
-    if (!this.#isBounded) return;
+    if (!this.isBounded) return;
     if (node.used <= this.#since) this.#add(node);
     this.#clock += 1;
     node.used = this.#clock;

@@ -31,10 +31,6 @@ export class Watching {
     this.#root = root;
   }
 
-  add(watcher: Watcher): void {
-    this.#place(watcher);
-  }
-
   remove(watcher: Watcher): void {
     watcher.isOn = false;
     this.#told.delete(watcher);
@@ -60,11 +56,10 @@ export class Watching {
 
   /** Calls the listeners of what has changed. */
   flush(call: (listener: () => void) => void): void {
-    if (this.#told.size === 0 && this.#moved.size === 0) return;
     const told = [...this.#told];
     for (const watcher of new Set([...told, ...this.#moved])) {
       this.#unplace(watcher);
-      this.#place(watcher);
+      this.add(watcher);
     }
     this.#told.clear();
     this.#moved.clear();
@@ -80,7 +75,7 @@ export class Watching {
     }
   }
 
-  #place(watcher: Watcher): void {
+  add(watcher: Watcher): void {
     for (const pathSet of watcher.pathSets) this.#walk(watcher, this.#root, pathSet, 0);
   }
 

@@ -1,7 +1,7 @@
 /** Local writes: through references, and back if the data source refuses them. */
 import { collapsePaths, countKeys, keysOf } from '../paths/index.js';
 import type { Envelope, GraphValue, JsonGraph, Key, Path, PathSet, Primitive, Sentinel } from '../types.js';
-import type { Cache, Writer } from './cache.js';
+import { type Cache, Writer } from './cache.js';
 import { isOlder, timestampOf, wireOf } from './leaf.js';
 import type { PathErrorValue } from './errors.js';
 import { BRANCH, ERROR, type Node, PENDING, pathOf, REF } from './node.js';
@@ -10,11 +10,7 @@ import { BRANCH, ERROR, type Node, PENDING, pathOf, REF } from './node.js';
 type Placed = readonly [path: Path, wire: Sentinel | Primitive | undefined];
 
 /** Values that one call of `set` writes. */
-export class Write implements Writer {
-  readonly id: number;
-  readonly isOnce = false;
-  readonly fresh: Node[] = [];
-  readonly sentAt: number;
+export class Write extends Writer {
   readonly #cache: Cache;
   /** Whether the data source has yet to answer. */
   readonly #waits: boolean;
@@ -26,10 +22,10 @@ export class Write implements Writer {
   #over: readonly Placed[] = [];
 
   constructor(cache: Cache, id: number, waits: boolean) {
+    cache.moment += 1;
+    super(id, cache.moment);
     this.#cache = cache;
-    this.id = id;
     this.#waits = waits;
-    this.sentAt = cache.nextMoment();
   }
 
   /**
@@ -88,7 +84,7 @@ export class Write implements Writer {
     const old = parent.kids[String(key)];
     const isThere = old !== undefined && (old.kind === BRANCH || !this.#cache.isExpired(old));
     if (isThere && isOlder(timestampOf(wire), old.timestamp)) {
-      this.#cache.touch(old);
+      this.#cache.uses.touch(old);
       return;
     }
     const over = old === undefined ? this.#over : this.#placed(old);
@@ -122,8 +118,8 @@ export class Write implements Writer {
 
   /** Ends the wait for the data source: the values are as it has answered. */
   confirm(): void {
-    const moment = this.#cache.nextMoment();
-    for (const leaf of this.#own()) leaf.setAt = moment;
+    this.#cache.moment += 1;
+    for (const leaf of this.#own()) leaf.setAt = this.#cache.moment;
   }
 
   /** Restores the values that the data source has answered with errors. Returns these. */
@@ -133,18 +129,19 @@ export class Write implements Writer {
       if (leaf.kind !== ERROR || this.#ownErrors.has(leaf)) continue;
       const path = pathOf(leaf);
       errors.push({ path, value: leaf.value });
-      this.#cache.remove(leaf);
-      for (const [at, wire] of this.#entries.get(leaf) ?? []) this.#restore(at, wire);
+      this.#takeBack(leaf);
     }
     return errors;
   }
 
   /** Restores what was there before, but for what was written again since. */
   rollBack(): void {
-    for (const leaf of this.#own().toReversed()) {
-      this.#cache.remove(leaf);
-      for (const [path, wire] of this.#entries.get(leaf) ?? []) this.#restore(path, wire);
-    }
+    for (const leaf of this.#own().toReversed()) this.#takeBack(leaf);
+  }
+
+  #takeBack(leaf: Node): void {
+    this.#cache.remove(leaf);
+    for (const [path, wire] of this.#entries.get(leaf) ?? []) this.#restore(path, wire);
   }
 
   /** Writes a value if nothing has taken its place. */

@@ -1,5 +1,5 @@
 /** Checks of path sets: their form, and the work that they ask for. */
-import type { Key, KeySet, Path, PathInput, PathSet } from '../types.js';
+import type { Key, Path, PathInput, PathSet } from '../types.js';
 import { boundsOf, countKeys, isRange } from './keys.js';
 import { maxDepth, PathError, PathLimitError } from './limits.js';
 import { parsePath } from './syntax.js';
@@ -12,11 +12,7 @@ export function isKey(value: unknown): value is Key {
 function checkPart(part: unknown): void {
   if (isRange(part)) boundsOf(part);
   else if (!isKey(part))
-    throw new PathError(`A key is a string, a number, a boolean or null, not ${shown(part)}`);
-}
-
-function shown(value: unknown): string {
-  return Array.isArray(value) ? 'a list' : typeof value === 'number' ? String(value) : typeof value;
+    throw new PathError(`A key is a string, a finite number, a boolean or null, not ${typeof part}`);
 }
 
 /**
@@ -25,15 +21,12 @@ function shown(value: unknown): string {
  * @throws PathError if it is none; PathLimitError if it has more than 256 steps.
  */
 export function checkPathSet(value: unknown): PathSet {
-  if (!Array.isArray(value)) throw new PathError(`A path is a list of keys, not ${shown(value)}`);
-  const keySets: readonly unknown[] = value;
-  if (keySets.length > maxDepth)
-    throw new PathLimitError(`A path of ${keySets.length} keys is over the limit of ${maxDepth}`);
-  for (let at = 0; at < keySets.length; at += 1) {
-    const keySet = keySets[at];
-    if (Array.isArray(keySet)) for (const part of keySet as unknown[]) checkPart(part);
+  if (!Array.isArray(value)) throw new PathError(`A path is a list of keys, not ${typeof value}`);
+  if (value.length > maxDepth)
+    throw new PathLimitError(`${value.length} keys are over the limit of ${maxDepth}`);
+  for (const keySet of value as unknown[])
+    if (Array.isArray(keySet)) keySet.forEach(checkPart);
     else checkPart(keySet);
-  }
   return value as PathSet;
 }
 
@@ -70,9 +63,7 @@ function countOf(pathSet: PathSet): number {
 function widthOf(pathSet: PathSet): number {
   let width = 1;
   let widest = 1;
-  for (let at = 0; at < pathSet.length; at += 1) {
-    const keySet = pathSet[at] as KeySet;
-    if (typeof keySet !== 'object' || keySet === null) continue;
+  for (const keySet of pathSet) {
     width *= countKeys(keySet);
     if (width > widest) widest = width;
   }

@@ -2,8 +2,6 @@
 import type { Key, KeySet, Range } from '../types.js';
 import { maxPaths, PathError, PathLimitError } from './limits.js';
 
-const INTEGER = /^(?:0|[1-9]\d{0,15})$/u;
-
 /** First and last integer of a range; the last is smaller than the first where the range is empty. */
 export interface Bounds {
   readonly from: number;
@@ -36,7 +34,8 @@ export function boundsOf(range: Range): Bounds {
 export function normalKey(key: Key): string | number | null {
   if (key === null) return key;
   const text = String(key);
-  return INTEGER.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text;
+  const number = Number(text);
+  return Number.isSafeInteger(number) && number >= 0 && String(number) === text ? number : text;
 }
 
 /** Number of keys in a key set; a key that stands in it twice counts twice. */
@@ -83,6 +82,10 @@ export function keySetOf(keys: readonly (string | number | null)[]): KeySet {
     parts.push(from === to ? from : { from, to });
   }
   for (const key of keys) if (typeof key !== 'number') parts.push(key);
-  const [first] = parts;
-  return parts.length === 1 && first !== undefined ? first : parts;
+  return onlyOf(parts);
+}
+
+/** Key set of parts: the part itself if it is the only one. */
+export function onlyOf(parts: readonly (Key | Range)[]): KeySet {
+  return parts.length === 1 ? (parts[0] as Key | Range) : parts;
 }

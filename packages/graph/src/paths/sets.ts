@@ -30,7 +30,7 @@ function* expand(pathSet: PathSet, depth: number, prefix: readonly Key[]): Gener
  */
 export function collapsePaths(pathSets: readonly PathSet[], limit = maxPaths): PathSet[] {
   limitPaths(pathSets, limit);
-  return PathTrie.of(pathSets).pathSets();
+  return pathSets.length === 0 ? [] : PathTrie.of(pathSets).pathSets();
 }
 
 /**

@@ -1,11 +1,14 @@
 /** Text of paths: `lists[0..9].title`, `users['a','b'][0...3]`. */
 import type { Key, KeySet, PathSet, Range } from '../types.js';
+import { onlyOf } from './keys.js';
 import { maxDepth, PathError } from './limits.js';
 
+const OPEN = /\[/uy;
+const POINT = /\./uy;
 const NAME = /[^.[\]{}"'\s,:]+/uy;
 /** One part between brackets, with the comma or the bracket behind it. */
 const PART =
-  /\s*(?:(\d+)(?:\s*(\.{2,3})\s*(\d+))?|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|(true|false|null))\s*([,\]])/suy;
+  /\s*(?:(\d+)(?:\s*(\.{2,3})\s*(\d+))?|(["'])((?:\\.|(?!\4)[^\\])*)\4|(true|false|null))\s*([,\]])/suy;
 
 /** Text that is read from its start to its end. */
 export class PathReader {
@@ -25,17 +28,9 @@ export class PathReader {
     return match;
   }
 
-  takes(character: string): boolean {
-    if (this.text[this.at] !== character) return false;
-    this.at += 1;
-    return true;
-  }
-
   fail(): never {
     const text = JSON.stringify(this.text.slice(0, 200));
-    throw new PathError(
-      `Unexpected ${JSON.stringify(this.text[this.at] ?? 'end')} at ${this.at} in the path ${text}`,
-    );
+    throw new PathError(`Unexpected text or end at ${this.at} in the path ${text}`);
   }
 }
 
@@ -55,12 +50,11 @@ export function parseSteps<T>(text: string, read: (reader: PathReader) => T): (T
   const steps: (T | string)[] = [];
   while (reader.at < text.length) {
     if (steps.length === maxDepth) reader.fail();
-    if (reader.takes('[')) {
-      steps.push(read(reader));
-      continue;
+    if (reader.take(OPEN) !== undefined) steps.push(read(reader));
+    else {
+      if (steps.length > 0 && reader.take(POINT) === undefined) reader.fail();
+      steps.push((reader.take(NAME) ?? reader.fail())[0]);
     }
-    if (steps.length > 0 && !reader.takes('.')) reader.fail();
-    steps.push((reader.take(NAME) ?? reader.fail())[0]);
   }
   return steps;
 }
@@ -72,20 +66,15 @@ export function readKeySet(reader: PathReader): KeySet {
     const match = reader.take(PART) ?? reader.fail();
     parts.push(partOf(reader, match));
     if (match[7] !== ']') continue;
-    const [only] = parts;
-    return parts.length === 1 && only !== undefined ? only : parts;
+    return onlyOf(parts);
   }
 }
 
-function partOf(
-  reader: PathReader,
-  [, digits, dots, end, double, single, word]: RegExpExecArray,
-): Key | Range {
-  const quoted = double ?? single;
+function partOf(reader: PathReader, [, digits, dots, end, , quoted, word]: RegExpExecArray): Key | Range {
   if (quoted !== undefined) return quoted.replaceAll(/\\(.)/gsu, '$1');
   if (digits === undefined) return JSON.parse(word as string) as Key;
   const from = Number(digits);
   const to = end === undefined ? from : Number(end);
-  if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to)) reader.fail();
+  if (!Number.isSafeInteger(Math.max(from, to))) reader.fail();
   return dots === undefined ? from : { from, to: dots === '..' ? to : to - 1 };
 }

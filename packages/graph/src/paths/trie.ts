@@ -18,7 +18,7 @@ export class PathTrie {
   }
 
   get isEmpty(): boolean {
-    return !this.isEnd && (this.#kids === undefined || this.#kids.size === 0);
+    return !(this.isEnd || (this.#kids?.size ?? 0) > 0);
   }
 
   /** Keys and the paths after each, in the order of their arrival. */
@@ -48,24 +48,17 @@ export class PathTrie {
     for (const [key, kid] of other.entries()) this.#enter(key).addAll(kid);
   }
 
-  /** Removes the paths of another set, and nodes that hold none then. */
-  removeAll(other: PathTrie): void {
-    if (other.isEnd) this.isEnd = false;
-    if (this.#kids === undefined) return;
+  /** Removes the paths of another set, and nodes that hold none then. Returns whether there was one. */
+  removeAll(other: PathTrie): boolean {
+    let isLess = this.isEnd && other.isEnd;
+    if (isLess) this.isEnd = false;
     for (const [key, theirs] of other.entries()) {
-      const kid = this.#kids.get(key);
-      if (kid === undefined) continue;
-      kid.removeAll(theirs);
-      if (kid.isEmpty) this.#kids.delete(key);
+      const kid = this.#kids?.get(key);
+      if (kid?.removeAll(theirs) !== true) continue;
+      isLess = true;
+      if (kid.isEmpty) this.#kids?.delete(key);
     }
-  }
-
-  /** Whether both sets hold a path. */
-  meets(other: PathTrie): boolean {
-    if (this.isEnd && other.isEnd) return true;
-    for (const [key, theirs] of other.entries())
-      if (this.#kids?.get(key)?.meets(theirs) === true) return true;
-    return false;
+    return isLess;
   }
 
   /** Path sets that hold each path of the set once: paths that are equal but for one step share a path set. */
@@ -97,21 +90,14 @@ function tailsOf(trie: PathTrie, shared: Shared): number[] {
     }
   const ids = trie.isEnd ? [0] : [];
   for (const [next, keys] of keysByTail) {
-    const keySet = keySetOf(keys.sort(inOrder));
+    // oxlint-disable-next-line require-array-sort-compare -- Numbers are sorted by keySetOf(); the rest in the order of their text.
+    const keySet = keySetOf(keys.sort());
     const signature = `${next} ${JSON.stringify(keySet)}`;
     let id = shared.ids.get(signature);
     if (id === undefined) shared.ids.set(signature, (id = shared.tails.push({ keySet, next })));
     ids.push(id);
   }
   return ids;
-}
-
-function inOrder(one: TrieKey, other: TrieKey): number {
-  const [first, second] = [
-    typeof one === 'number' ? '' : String(one),
-    typeof other === 'number' ? '' : String(other),
-  ];
-  return first < second ? -1 : first > second ? 1 : 0;
 }
 
 function pathOf(shared: Shared, id: number): PathSet {

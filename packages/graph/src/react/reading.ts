@@ -17,12 +17,17 @@ export type State =
   | { readonly is: 'waiting'; readonly until: Promise<unknown> }
   | { readonly is: 'failed'; readonly error: unknown };
 
+/** Milliseconds for which values that expired at once wait for the first component that shows them. */
+const PASSING_MS = 5_000;
+
 /** Read of one set of paths, for all components that ask for it. */
 export class Reading {
   readonly paths: readonly PathInput[];
   readonly #model: Model;
   readonly #listeners = new Set<() => void>();
   #unsubscribe: (() => void) | undefined;
+  /** Time until which `#passing` is shown without a component, milliseconds since 1970. */
+  #passingUntil = 0;
   /** Number of changes that the model has told of, and of ends of requests. */
   #changes = 0;
   /** Values of the latest whole read, and the change that it was made after. */
@@ -56,11 +61,14 @@ export class Reading {
       if (this.#listeners.size > 0) return;
       this.#unsubscribe?.();
       this.#unsubscribe = undefined;
+      // Not the values themselves: a component of React's strict mode subscribes again at once.
+      this.#passingUntil = 0;
     };
   };
 
   /** State now. Missing values are asked for, once; while `coming` is there, the component waits for it instead. */
   state(coming?: Promise<unknown>): State {
+    if (this.#listeners.size === 0 && Date.now() >= this.#passingUntil) this.#passing = undefined;
     const { json, missing, errors } = this.#model.read(...this.paths);
     if (missing.length > 0) {
       if (this.#failure !== undefined && Date.now() < this.#failure.until_ms)
@@ -102,6 +110,7 @@ export class Reading {
       .then(
         (envelope) => {
           this.#passing = this.#misses() ? envelope : undefined;
+          this.#passingUntil = Date.now() + PASSING_MS;
         },
         (error: unknown) => {
           // Errors of the graph are in the cache, where the next look finds them, unless they expired at once.

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { seed } from '../../../../tests/support/chance.js';
+import { long, seed } from '../../../../tests/support/chance.js';
 import { Model, ReadErrors, ReferenceLoopError, UnansweredError } from '../../src/index.js';
 import { expandPaths } from '../../src/paths/index.js';
 import type { Envelope, JsonGraph, Key, KeySet, Path, PathSet } from '../../src/types.js';
@@ -16,7 +16,7 @@ import { pathText } from '../reference/reference.js';
 import { Server } from '../reference/server.js';
 import { byName, type Call, type Outcome, outcomeOf, Session, type View } from '../reference/session.js';
 
-const HISTORIES = Number(process.env['SLUICE_GRAPH_HISTORIES'] ?? 10_000);
+const HISTORIES = Number(process.env['SLUICE_GRAPH_HISTORIES'] ?? (long ? 1_000_000 : 10_000));
 
 /** Answer in one part, in a part for each path set, one part with more to come, or an error. */
 type How = 'whole' | 'parts' | 'one' | 'fail';

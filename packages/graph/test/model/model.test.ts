@@ -35,6 +35,28 @@ void test('JSON of a read is plain, and its branches lead to models', async () =
     assert.throws(() => model.deref(value), PathError);
 });
 
+void test('JSON of a read may be a value itself', async () => {
+  const model = new Model({ cache: graph });
+  const { json } = (await model.get('items.one.name')) as { json: { items: object } };
+  await model.setValue('copy', atom(json.items));
+  assert.deepEqual(await model.getValue('copy'), { one: { name: 'one' } });
+});
+
+void test('values that are pushed replace local ones that are answered, and no others', async () => {
+  const source = new ManualSource();
+  const model = new Model({ source });
+  const local = model.withoutDataSource();
+  // Writes that change nothing: there are more of them than changes.
+  for (let at = 0; at < 5; at += 1) await local.set({ path: 'a', value: 'mine' });
+  model.merge({ jsonGraph: { a: 'pushed' } });
+  assert.equal(await model.getValue('a'), 'pushed');
+  const write = model.setValue('a', 'on its way');
+  model.merge({ jsonGraph: { a: 'pushed' } });
+  assert.deepEqual(model.read('a').json, { a: 'on its way' });
+  source.sets[0]?.answer({ a: 'answered' });
+  assert.equal(await write, 'answered');
+});
+
 void test('a view of a branch that left the cache finds it again, or asks for it', async () => {
   const source = new ManualSource();
   const model = new Model({ source, cache: graph });
@@ -311,6 +333,12 @@ void test('an invalidation of a range takes time by what is there', () => {
   model.invalidate([twice, twice, twice, twice]);
   model.invalidate([]);
   assert.deepEqual([plain(model.getCache()), model.getSize()], [{}, 0]);
+});
+
+void test('references that lead back do not multiply the work of an invalidation', () => {
+  const model = new Model({ cache: { a: { 0: ref('a'), 1: ref('a'), x: 1 } } });
+  model.invalidate(['a', ...Array.from({ length: 200 }, () => [0, 1]), 'x']);
+  assert.deepEqual(Object.keys(model.getCache()['a'] as object), ['0', '1']);
 });
 
 void test('references that lead to each other end with an error', async () => {

@@ -64,6 +64,14 @@ void test('references that an answer brings are followed by further requests', a
   assert.equal(await value, 'seven');
 });
 
+void test('a pace may send at once', async () => {
+  const { source, model } = setup();
+  const values = [1, 2].map(() => model.batch((send) => send()).getValue('a'));
+  assert.equal(source.gets.length, 1);
+  source.gets[0]?.answer({ a: 1 });
+  assert.deepEqual(await Promise.all(values), [1, 1]);
+});
+
 void test('a batch collects for its time, and an unbatched view sends at once', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const { source, model } = setup();
