@@ -37,7 +37,7 @@ pub fn gate(active: ActiveConfig, observer: Rc<Observer>) -> Result<Rc<Gate>, Un
     let scheduler = Scheduler::new(limits(active.config()));
     let traces = active.traces.clone();
     let gate = Gate::new(Road::new(active, observer)?, scheduler);
-    gate.observer.traces.apply(traces);
+    gate.road.observer.traces.apply(traces);
     Ok(gate)
 }
 

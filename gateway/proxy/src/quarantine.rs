@@ -11,6 +11,7 @@
 //! tells these requests from the answered ones, they are not refused but probed: one at a time, alone in a worker.
 
 mod answer_marks;
+pub(crate) mod deaths;
 mod entry;
 pub(crate) mod marks;
 

@@ -239,7 +239,8 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, ThreadHistory>) ->
             continue;
         }
         // Before that it sleeps because nothing has come yet.
-        let is_there = supervisor.gate.latest_given(worker).is_some_and(|given| given.elapsed() >= UNDER_WAY_MAX);
+        let is_there =
+            supervisor.gate.workers().latest_given(worker).is_some_and(|given| given.elapsed() >= UNDER_WAY_MAX);
         if !is_there && !has_more_room && parked == 0 {
             // A look could find nothing, and costs more than a light request.
             let known = seen.entry(worker).or_default();

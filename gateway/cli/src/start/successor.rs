@@ -82,7 +82,7 @@ pub async fn come_up(gateway: &Gateway, wire: &mut Wire, gave_up: &mut oneshot::
 }
 
 async fn all_ready(gateway: &Gateway) {
-    while gateway.gate.scheduler(sluice_scheduler::Scheduler::ready_count) < gateway.wanted() {
+    while gateway.gate.scheduler.read(sluice_scheduler::Scheduler::ready_count) < gateway.wanted() {
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }

@@ -204,7 +204,7 @@ async fn upgrade(
 
 fn start(gateway: &Rc<Gateway>, estate: &Estate, wanted: &Upgrade, number: u32) -> io::Result<Attempt> {
     let program = wanted.binary.as_ref().unwrap_or(&estate.launch.program);
-    let config = &gateway.gate.config();
+    let config = &gateway.gate.road.config();
     let mut offer = Offer::new(
         number,
         estate.run_dir.path().to_owned(),

@@ -5,7 +5,8 @@ use sluice_journal::{AccessRecord, Outcome};
 use sluice_observe::{AccessLine, RequestRecord};
 use tokio::time::Instant;
 
-use crate::gate::Gate;
+use crate::gate::costs::Costs;
+use sluice_road::Road;
 use sluice_road::request::passage::Request;
 use sluice_road::request::ticket::Ticket;
 use sluice_road::respond::SendOutcome;
@@ -14,7 +15,8 @@ use sluice_wire::respond::answer::Times;
 
 /// Record of a request that has ended for its client, and its ticket.
 pub(super) fn record_of(
-    gate: &Gate,
+    road: &Road,
+    costs: &Costs,
     ended: Instant,
     request: Request,
     sent: &SendOutcome,
@@ -25,7 +27,7 @@ pub(super) fn record_of(
     let worker = answer.and_then(|answer| answer.worker.get());
     let waits = answer.map(|answer| Waits::of(answer.times.get(), received, ended)).unwrap_or_default();
     if let (Some(queue_ms), Some(service_ms)) = (waits.queue_ms, waits.service_ms) {
-        gate.classes.served(&class, queue_ms, service_ms);
+        costs.classes.served(&class, queue_ms, service_ms);
     }
     let rest = AccessRecord {
         time_unix_ms: request.time_unix_ms,
@@ -60,7 +62,7 @@ pub(super) fn record_of(
     };
     let (error, outcome) = match sent.outcome {
         Outcome::ClientGoneReceiving | Outcome::ClientGoneQueued | Outcome::ClientGoneInService
-            if gate.road.lobby.is_cutting() =>
+            if road.lobby.is_cutting() =>
         {
             (Some(Code::Draining), Outcome::TimedOut)
         }
@@ -68,7 +70,7 @@ pub(super) fn record_of(
     };
     let rest = AccessRecord { error, outcome, ..rest };
     let line = AccessLine {
-        headers: gate.observer.logged_headers(&head.fields),
+        headers: road.observer.logged_headers(&head.fields),
         method: Some(head.method),
         target: head.path_and_query,
         host: head.authority,

@@ -17,7 +17,7 @@ fn beacon(setting: &str, page: &str, lcp_ms: &str) -> String {
 
 /// A worker has made a page with this setting.
 fn makes_page(world: &World, setting: &str) {
-    world.gate.rendered(&RenderedTold {
+    world.gate.reports().rendered(&RenderedTold {
         components: vec![ComponentReport { component: "Price", outcome: "rendered", count: 1, cpu_us: 700 }],
         settings: vec![SettingReport { setting, pages: 1, cpu_us: 700 }],
         variants: vec!["hero:a"],
@@ -26,7 +26,7 @@ fn makes_page(world: &World, setting: &str) {
 
 /// Devices of a setting that have sent beacons.
 fn devices(world: &World, setting: &str) -> Vec<VitalsSnapshot> {
-    let EffectsSnapshot { settings, .. } = world.gate.observer.effects.snapshot().unwrap_or_default();
+    let EffectsSnapshot { settings, .. } = world.gate.road.observer.effects.snapshot().unwrap_or_default();
     settings.into_iter().find(|known| known.name == setting).map(|known| known.devices).unwrap_or_default()
 }
 
@@ -61,10 +61,10 @@ fn beacons_are_counted_by_setting_device_and_class_without_a_worker() {
         let mobile = &devices(&world, "s50")[0];
         assert_eq!((mobile.name.as_str(), mobile.reports_total), ("mobile", 3));
         assert!(mobile.lcp_ms.is_some_and(|ms| (ms - 1500.0).abs() < 48.0), "{mobile:?}");
-        let pages = world.gate.observer.effects.snapshot().unwrap().pages;
+        let pages = world.gate.road.observer.effects.snapshot().unwrap().pages;
         let pages: Vec<_> = pages.iter().map(|page| (page.name.as_str(), page.reports_total)).collect();
         assert_eq!(pages, [("GET /product/:id", 2), ("other", 1)]);
-        let classes: Vec<_> = world.gate.class_costs().classes.into_iter().map(|class| class.class).collect();
+        let classes: Vec<_> = world.gate.costs.snapshot().classes.into_iter().map(|class| class.class).collect();
         assert_eq!(classes, ["GET /product/:id"], "a beacon makes no class");
     });
 }
@@ -138,7 +138,7 @@ fn i6_a_flood_of_made_up_settings_is_limited_and_takes_one_row() {
             }
         }
         assert_eq!((taken, limited), (60, 440));
-        let EffectsSnapshot { settings, pages, .. } = world.gate.observer.effects.snapshot().unwrap();
+        let EffectsSnapshot { settings, pages, .. } = world.gate.road.observer.effects.snapshot().unwrap();
         let settings: Vec<_> = settings.iter().map(|setting| setting.name.as_str()).collect();
         assert_eq!(settings, ["s50", "other"]);
         assert_eq!(pages.iter().map(|page| page.name.as_str()).collect::<Vec<_>>(), ["other"]);

@@ -219,7 +219,7 @@ fn include_that_is_for_all_comes_from_the_cache_and_needs_no_worker() {
 #[test]
 fn page_is_sent_as_it_is_written_up_to_an_include_that_is_waited_for() {
     play_with(on, async |world| {
-        world.gate.scale(2);
+        world.gate.dispatch.scale(2);
         let (first, second) = (world.worker().await, world.worker().await);
         let mut client = world.client();
         client.get("/page").await;

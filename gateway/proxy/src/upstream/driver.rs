@@ -9,19 +9,18 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use sluice_dispatch::{Action, ByteEvidence, Cause, Event, Judgement, Note, Phase};
-use sluice_http1::{HeadLimits, ReceivedResponse};
+use sluice_dispatch::{Action, Cause, Event, Judgement, Note, Phase};
+use sluice_http1::ReceivedResponse;
 use sluice_journal::{Event as Happening, Level};
 use tokio::time::{Instant, Sleep};
 
 use super::lease::{Lease, StreamLease};
-use super::reader::{Broken, Progress, Proof, Reader, is_event_stream};
+use super::owner::SlotOwner;
+use super::reader::{AnswerFault, Progress, Proof, Reader, is_event_stream};
 use super::request::WorkerRequest;
 use super::slots::Slots;
 use super::wire::Wire;
-use super::writer::{Writer, Written};
-use crate::gate::Gate;
-use sluice_wire::ids::to_usize;
+use super::writer::{WriteOutcome, Writer};
 use sluice_wire::respond::answer::Times;
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
@@ -83,12 +82,12 @@ impl Future for Driver {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let driver = self.get_mut();
-        let Some(gate) = driver.slots.gate.upgrade() else { return Poll::Ready(()) };
+        let Some(owner) = driver.slots.owner.upgrade() else { return Poll::Ready(()) };
         driver.now = Instant::now();
         loop {
             let is_stirred = driver.request.poll_stirred(cx).is_ready();
             while let Some(action) = driver.request.next_action() {
-                driver.carry_out(&gate, action);
+                driver.carry_out(&*owner, action);
                 if driver.is_over {
                     return Poll::Ready(());
                 }
@@ -125,7 +124,7 @@ impl Driver {
         let (Some(writer), Some(wire)) = (&mut self.writer, &mut self.wire) else { return false };
         let Poll::Ready(written) = writer.poll(cx, wire, &self.request.head) else { return false };
         match written {
-            Written::Some { is_whole, is_one_piece } => {
+            WriteOutcome::Some { is_whole, is_one_piece } => {
                 if is_whole {
                     self.writer = None;
                 }
@@ -133,8 +132,8 @@ impl Driver {
                 wrote.set(wrote.get().or_else(|| Some(Instant::now())));
                 self.request.tell_at(self.now, Event::Wrote { is_whole, is_one_piece });
             }
-            Written::Refused => self.writer = None,
-            Written::Lost => {
+            WriteOutcome::Refused => self.writer = None,
+            WriteOutcome::Lost => {
                 self.writer = None;
                 self.request.tell_at(self.now, Event::BodyLost);
             }
@@ -154,7 +153,7 @@ impl Driver {
             return false;
         }
         let (Some(reader), Some(wire)) = (&mut self.reader, &mut self.wire) else { return false };
-        match reader.step(&mut wire.unread, &self.request.expected()) {
+        match reader.step(&mut wire.unread, &self.request.answer_to()) {
             Ok(Progress::Short) => {}
             Ok(progress) => {
                 self.take(progress);
@@ -163,11 +162,11 @@ impl Driver {
             Err(broken) => {
                 self.reader = None;
                 match broken {
-                    Broken::Malformed(detail) => {
+                    AnswerFault::Malformed(detail) => {
                         self.detail = detail;
                         self.request.tell_at(self.now, Event::Malformed);
                     }
-                    Broken::Foreign => self.request.tell_at(self.now, Event::Foreign),
+                    AnswerFault::Foreign => self.request.tell_at(self.now, Event::Foreign),
                 }
                 return true;
             }
@@ -256,7 +255,7 @@ impl Driver {
         Poll::Ready(())
     }
 
-    fn carry_out(&mut self, gate: &Rc<Gate>, action: Action) {
+    fn carry_out(&mut self, owner: &dyn SlotOwner, action: Action) {
         match action {
             Action::Connect => {
                 self.wire = None;
@@ -264,7 +263,7 @@ impl Driver {
                 let socket = self.slots.socket.clone();
                 self.connecting = Some(Box::pin(async move { Wire::connect(&socket).await }));
             }
-            Action::Write => self.begin_to_write(gate),
+            Action::Write => self.begin_to_write(owner),
             Action::ShutDown => {
                 if let Some(wire) = &mut self.wire {
                     wire.shut_down();
@@ -277,26 +276,26 @@ impl Driver {
                 self.is_whole = true;
                 self.request.answer.complete(Vec::new());
             }
-            Action::TakeBack => gate.withdraw(self.slots.worker, &self.slots.take_unseen()),
-            Action::Detach => self.detach(gate),
+            Action::TakeBack => owner.withdraw(self.slots.worker, &self.slots.take_unseen()),
+            Action::Detach => self.detach(owner),
             Action::GiveUpWorker => {
                 self.slots.ends_for(Cause::Gateway);
-                gate.give_up_worker(self.slots.worker);
+                owner.give_up_worker(self.slots.worker);
             }
-            Action::Judge { seen, cause } => self.judge(gate, seen, cause),
-            Action::Note(note) => self.note(gate, note),
+            Action::Judge { seen, cause } => self.judging = Some(owner.judge(&self.request, seen, cause)),
+            Action::Note(note) => self.note(owner, note),
             Action::Finish { .. }
             | Action::GiveBack { .. }
             | Action::PassTo { .. }
             | Action::EndStream
             | Action::SwitchOver
             | Action::Retry { .. }
-            | Action::Bury => self.end(gate, action),
+            | Action::Bury => self.end(owner, action),
         }
     }
 
     /// Performs the last action: returns the slot or the stream, and ends the answer.
-    fn end(&mut self, gate: &Rc<Gate>, action: Action) {
+    fn end(&mut self, owner: &dyn SlotOwner, action: Action) {
         self.is_over = true;
         let request = &self.request;
         // Before the slot is free, as the next request may be given to it within that call.
@@ -320,7 +319,7 @@ impl Driver {
             _ => {}
         }
         if let Some(lease) = self.lease.take() {
-            self.give_back(gate, action, lease);
+            self.give_back(owner, action, lease);
         }
         // One that waits again has its body and its pass still to keep.
         if self.request.is_answered.get() {
@@ -328,7 +327,7 @@ impl Driver {
         }
     }
 
-    fn give_back(&mut self, gate: &Rc<Gate>, action: Action, lease: Lease) {
+    fn give_back(&mut self, owner: &dyn SlotOwner, action: Action, lease: Lease) {
         let request = &self.request;
         match action {
             Action::Finish { .. } => {
@@ -336,20 +335,20 @@ impl Driver {
                     self.slots.finished_total.set(self.slots.finished_total.get() + 1);
                     request.answer.times.update(|times| Times { finished: Some(self.now), ..times });
                 }
-                gate.finished(lease, self.now);
+                owner.finished(lease, self.now);
                 if self.is_whole {
-                    gate.proven(request);
+                    owner.proven(request);
                 }
             }
-            Action::GiveBack { is_fault: true } => gate.undelivered(lease, request),
-            Action::GiveBack { is_fault: false } => gate.returned(lease, request),
-            Action::PassTo { by } => gate.pass_to(&self.slots, lease, request, by, self.wire.take()),
-            Action::Retry { was_sent, is_suspect } => gate.retry(lease, request, was_sent, is_suspect),
-            _ => gate.bury(lease, request),
+            Action::GiveBack { is_fault: true } => owner.undelivered(lease, request),
+            Action::GiveBack { is_fault: false } => owner.returned(lease, request),
+            Action::PassTo { by } => owner.pass_to(&self.slots, lease, request, by, self.wire.take()),
+            Action::Retry { was_sent, is_suspect } => owner.retry(lease, request, was_sent, is_suspect),
+            _ => owner.bury(lease, request),
         }
     }
 
-    fn begin_to_write(&mut self, gate: &Gate) {
+    fn begin_to_write(&mut self, owner: &dyn SlotOwner) {
         let Some(wire) = &mut self.wire else { return };
         wire.carried += 1;
         let proof = match (self.slots.marks, wire.carried) {
@@ -358,7 +357,7 @@ impl Driver {
             (true, 1) => Proof::Connection,
             (true, _) => Proof::Token,
         };
-        self.reader = Some(Reader::new(proof, head_limits(gate)));
+        self.reader = Some(Reader::new(proof, owner.head_limits()));
         let head = self.request.marked_head();
         let is_own = matches!(head, Cow::Borrowed(_));
         self.writer = Some(Writer::new(&head, is_own, &self.request.body.borrow()));
@@ -370,7 +369,7 @@ impl Driver {
 
     /// Moves the request from its slot, which becomes free, to the streams. The lifetime of a stream does not count as the worker's service
     /// time.
-    fn detach(&mut self, gate: &Gate) {
+    fn detach(&mut self, owner: &dyn SlotOwner) {
         let Some(lease) = self.lease.take() else { return };
         let answer = &self.request.answer;
         self.slots.free(self.request.request);
@@ -379,7 +378,7 @@ impl Driver {
         answer.times.update(|times| Times { finished: Some(now), ..times });
         answer.is_stream.set(true);
         answer.last_moved.set(now);
-        self.stream = Some(gate.detached(lease));
+        self.stream = Some(owner.detached(lease));
         if self.head.is_some() {
             // It is never sent again, however long its answer lasts.
             drop((self.request.take_pass(), self.request.body.take()));
@@ -390,12 +389,7 @@ impl Driver {
         }
     }
 
-    fn judge(&mut self, gate: &Rc<Gate>, seen: ByteEvidence, cause: Cause) {
-        let (gate, request) = (Rc::clone(gate), Rc::clone(&self.request));
-        self.judging = Some(Box::pin(async move { gate.judge(&request, seen, cause).await }));
-    }
-
-    fn note(&self, gate: &Gate, note: Note) {
+    fn note(&self, owner: &dyn SlotOwner, note: Note) {
         let (id, worker) = (self.request.id(), self.slots.worker.0);
         let text = match note {
             Note::Malformed => {
@@ -416,16 +410,6 @@ impl Driver {
             }
             Note::NotEnded => format!("request {id} is not ended by worker {worker}, which is replaced"),
         };
-        gate.observer.emit(Happening::Note { level: Level::Warn, text: &text });
-    }
-}
-
-fn head_limits(gate: &Gate) -> HeadLimits {
-    let config = gate.config();
-    let bounds = &config.bounds;
-    HeadLimits {
-        request_line_bytes_max: 8192,
-        headers_bytes_max: to_usize(bounds.response_headers_bytes_max),
-        headers_count_max: to_usize(bounds.response_headers_count_max),
+        owner.emit(Happening::Note { level: Level::Warn, text: &text });
     }
 }

@@ -74,12 +74,13 @@ mod tests {
     use sluice_scheduler::WorkerId;
 
     use super::*;
+    use crate::gate::returns::SlotReturns;
 
     #[tokio::test(start_paused = true)]
     async fn requests_are_counted_while_the_loop_lets_others_in_and_not_after() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("1.sock.given");
-        let slots = Slots::new(Weak::new(), WorkerId(1), dir.path().join("1.sock"), true);
+        let slots = Slots::new(Weak::<SlotReturns>::new(), WorkerId(1), dir.path().join("1.sock"), true);
         let read = || std::fs::read(&path).unwrap();
         slots.note_given();
         assert!(!path.exists(), "nothing is made for a worker without such loops");

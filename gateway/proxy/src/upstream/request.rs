@@ -6,6 +6,7 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::CurrentRequest;
 use sluice_dispatch::{Action, Actions, Ahead, Event, Exchange, Kind, Patience, Phase};
@@ -13,13 +14,14 @@ use sluice_message::Method;
 use sluice_scheduler::{Need, RequestId, Time};
 use tokio::time::Instant;
 
-use super::reader::Expected;
-use super::seat::Seat;
-use crate::gate::{Gate, Orphan, Pass};
+use super::reader::AnswerTo;
+use crate::quarantine::deaths::Pass;
 use crate::record::account::Account;
+use crate::record::reporters::Reporters;
 use crate::upstream::token::Token;
 use sluice_classes::Class;
 use sluice_road::sessions::POLL;
+use sluice_wire::front::seat::Seat;
 use sluice_wire::receive::body::Body;
 use sluice_wire::respond::answer::{Answer, Origin};
 use sluice_wire::signal::Signal;
@@ -30,8 +32,18 @@ const PATH_CHARS_MAX: usize = 200;
 /// Last bytes of every request head.
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
+/// Facts from the scheduler about a request whose worker has died.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Orphan {
+    pub(crate) arrived: Time,
+    /// Whether the worker held other requests too.
+    pub(crate) shared: bool,
+    /// The request was seen to wait for I/O.
+    pub(crate) is_parked: bool,
+}
+
 /// Data from which a worker's request is made.
-pub(crate) struct Asked {
+pub(crate) struct RequestParts {
     pub(crate) request: RequestId,
     /// Token that the head of its answer has to carry.
     pub(crate) token: Token,
@@ -49,7 +61,7 @@ pub(crate) struct Asked {
     /// Pass from quarantine. It stays with the request, as a client that leaves ends no probe.
     pub(crate) pass: Option<Pass>,
     /// Place in its client's task, which carries it out beside its own work.
-    pub(crate) seat: Option<Rc<Seat>>,
+    pub(crate) seat: Option<Rc<dyn Seat>>,
 }
 
 /// A complete request for a worker.
@@ -66,8 +78,9 @@ pub(crate) struct WorkerRequest {
     pub(crate) answer: Rc<Answer>,
     pub(crate) is_own: bool,
     pass: Cell<Option<Pass>>,
-    pub(crate) seat: Option<Rc<Seat>>,
-    gate: Weak<Gate>,
+    pub(crate) seat: Option<Rc<dyn Seat>>,
+    /// Workers that report the ends of requests.
+    reporters: Rc<Reporters>,
     epoch: Instant,
     exchange: RefCell<Exchange>,
     /// Outstanding actions of the exchange, in order.
@@ -102,20 +115,32 @@ impl WorkerRequest {
     }
 
     /// Facts about the request that its answer has to fit.
-    pub(super) fn expected(&self) -> Expected<'_> {
-        Expected { method: &self.method, is_upgrade: self.is_upgrade, token: self.token, answer: &self.answer }
+    pub(super) fn answer_to(&self) -> AnswerTo<'_> {
+        AnswerTo { method: &self.method, is_upgrade: self.is_upgrade, token: self.token, answer: &self.answer }
     }
 
-    pub(crate) fn new(gate: &Gate, asked: Asked) -> Rc<Self> {
-        let Asked { request, token, head, body, method, is_upgrade, request_id, class, answer, is_own, pass, seat } =
-            asked;
+    pub(crate) fn new(reporters: &Rc<Reporters>, epoch: Instant, limits: &Config, parts: RequestParts) -> Rc<Self> {
+        let RequestParts {
+            request,
+            token,
+            head,
+            body,
+            method,
+            is_upgrade,
+            request_id,
+            class,
+            answer,
+            is_own,
+            pass,
+            seat,
+        } = parts;
         let kind = match () {
             () if is_own => Kind::Own,
             () if is_upgrade => Kind::Upgrade,
             () if head.ends_with(POLL) => Kind::Poll,
             () => Kind::Plain,
         };
-        let (now, limits) = (Instant::now(), gate.config());
+        let now = Instant::now();
         let us = |ms: u64| ms.saturating_mul(1000);
         let patience = Patience {
             silence_us: us(limits.response.worker_timeout_ms),
@@ -135,8 +160,8 @@ impl WorkerRequest {
             is_own,
             pass: Cell::new(pass),
             seat,
-            gate: gate.weak(),
-            epoch: gate.epoch,
+            reporters: Rc::clone(reporters),
+            epoch,
             exchange: RefCell::new(Exchange::new(kind, patience)),
             actions: RefCell::default(),
             stirred: Signal::default(),
@@ -239,7 +264,7 @@ impl WorkerRequest {
     /// and a warm-up has no client.
     fn shows_departures(&self) -> bool {
         let worker = self.answer.worker.get();
-        !self.is_own && worker.is_some_and(|worker| self.gate.upgrade().is_some_and(|gate| gate.reports(worker)))
+        !self.is_own && worker.is_some_and(|worker| self.reporters.reports(worker))
     }
 
     /// Checks the config's timeouts. They are long, so that requests pay for no timers of their own.
