@@ -262,7 +262,7 @@ async fn serve(prepared: Setup, predecessor: Option<Predecessor>) -> Result<Exit
     let observer = Observer::new(settings.used.config(), journal.clone());
     let gate = sluice_proxy::gate(settings.used.clone(), observer).map_err(|error| unusable(&loaded, &error))?;
     gate.road.lobby.set_port(address.port());
-    gate.road.keep_pages_on_disk(run_dir.path(), wire.is_some());
+    gate.road.pages.keep_on_disk(run_dir.path(), wire.is_some());
     // The gateway before this one keeps them until it has handed over.
     if wire.is_none() {
         keep_tails(&gate, &state.path).await;

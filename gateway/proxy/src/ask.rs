@@ -147,7 +147,7 @@ fn outbound<'r>(gate: &Gate, request: &'r Request, body: &Body) -> Outbound<'r> 
         trace: *trace,
         profile: None,
         weight: None,
-        is_composed: gate.road.composer.is_on() && upgrade.is_none(),
+        is_composed: gate.road.transforms.composer.is_on() && upgrade.is_none(),
     }
 }
 

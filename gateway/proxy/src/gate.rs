@@ -29,15 +29,13 @@ mod workers;
 use std::rc::{Rc, Weak};
 
 use sluice_catalog::config::Config;
-use sluice_catalog::refusals::ProfileError;
 use sluice_catalog::snapshot::Purge;
-use sluice_observe::RouteFollower;
 use sluice_road::sessions::Sessions;
 use sluice_road::workers::Workers;
 use sluice_road::{ActiveConfig, Road};
 use sluice_scheduler::{Action, Event, Scheduler};
 use sluice_supervisor::{DialInForce, Host, PartsPurger, Reports};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::record::Records;
@@ -157,19 +155,6 @@ impl Gate {
             self.scheduler.read(|scheduler| (Scheduler::generation(scheduler), scheduler.ready_count() > 0));
         self.road.look_for_shells(now, version, is_ready);
     }
-
-    /// Follows the requests of a class, or of all classes with this path, until the returned value is dropped.
-    ///
-    /// # Errors
-    /// Where there is no such class.
-    pub fn follow_route(&self, route: &str) -> Result<Rc<RouteFollower>, ProfileError> {
-        let classes = self.costs.classes.list();
-        let held = self.dispatch.requests.all_held();
-        let held = held.iter().filter_map(|exchange| {
-            Some((exchange.answer.worker.get()?, exchange.request, Rc::clone(&exchange.class.name)))
-        });
-        self.road.observer.followers.follow(route, classes.iter().map(|class| &*class.name), held)
-    }
 }
 
 impl sluice_supervisor::Gate for Gate {
@@ -178,7 +163,7 @@ impl sluice_supervisor::Gate for Gate {
     }
 
     fn dial(&self) -> Rc<DialInForce> {
-        self.road.dial_in_force()
+        self.road.rendering.dial_in_force()
     }
 
     fn read_scheduler(&self, read: &mut dyn FnMut(&Scheduler)) {
@@ -206,7 +191,7 @@ impl sluice_supervisor::Gate for Gate {
     }
 
     fn set_parts_purger(&self, purger: PartsPurger) {
-        *self.road.parts_purger.borrow_mut() = Some(purger);
+        *self.road.pages.parts_purger.borrow_mut() = Some(purger);
     }
 
     fn set_may_raise(&self, may_raise: bool) {
@@ -214,19 +199,11 @@ impl sluice_supervisor::Gate for Gate {
     }
 
     fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64> {
-        self.road.purge(purge, is_soft)
+        self.road.pages.purge(purge, is_soft)
     }
 
     fn tell(&self, event: Event) {
         self.dispatch.tell(event);
-    }
-
-    fn queue_waits(&self) -> &Notify {
-        &self.dispatch.queue_waits
-    }
-
-    fn wants_looks(&self) -> bool {
-        self.dispatch.wants_looks()
     }
 
     fn is_leaving(&self) -> bool {

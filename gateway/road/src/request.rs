@@ -66,7 +66,7 @@ pub async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, road: &
                 return Ok(found.response);
             }
             let mut response = workers::ask(exchange, origin, road, &mut request, body).await?;
-            if road.composer.is_unusable(&request.head, &response.head) {
+            if road.transforms.composer.is_unusable(&request.head, &response.head) {
                 rules::drop_conditions(&mut request.head);
                 response = workers::ask(exchange, origin, road, &mut request, Body::default()).await?;
             }

@@ -162,11 +162,6 @@ pub trait Gate {
     fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64>;
     /// Passes an event that concerns only the scheduler.
     fn tell(&self, event: Event);
-    /// Notification that requests wait for a worker, where waiting workers may get further ones.
-    fn queue_waits(&self) -> &Notify;
-    /// Whether the supervisor should check main threads of workers: a request waits, or a worker holds requests that
-    /// may only wait.
-    fn wants_looks(&self) -> bool;
     /// Whether the gateway is shutting down.
     fn is_leaving(&self) -> bool;
     /// The workers' life, as the gate follows it.
@@ -202,6 +197,11 @@ pub trait Workers {
 
     // What the supervisor asks.
 
+    /// Notification that requests wait for a worker, where waiting workers may get further ones.
+    fn queue_waits(&self) -> &Notify;
+    /// Whether the supervisor should check main threads of workers: a request waits, or a worker holds requests that
+    /// may only wait.
+    fn wants_looks(&self) -> bool;
     /// Number of requests that this worker has finished.
     fn requests_total(&self, worker: WorkerId) -> u64;
     /// Latest request given to the worker that it still holds: request id, method, target.

@@ -188,7 +188,7 @@ impl ThreadHistory {
 pub(crate) async fn run(supervisor: Rc<Supervisor>) {
     let mut seen: HashMap<WorkerId, ThreadHistory> = HashMap::new();
     loop {
-        supervisor.gate.queue_waits().notified().await;
+        supervisor.gate.workers().queue_waits().notified().await;
         // So is what preloads answered before.
         for process in supervisor.processes.borrow().values() {
             process.forget_look();
@@ -202,7 +202,7 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
                 ..ThreadHistory::default()
             };
         }
-        while supervisor.gate.wants_looks() {
+        while supervisor.gate.workers().wants_looks() {
             let began = Instant::now();
             let period = look(&supervisor, &mut seen);
             tokio::time::sleep(period.max(began.elapsed() * SHARE)).await;

@@ -162,7 +162,7 @@ impl Gateway {
     }
 
     fn write_cache_metrics(&self, page: &mut Page) {
-        let cache = self.gate.road.cache_snapshot();
+        let cache = self.gate.road.pages.snapshot();
         page.metric(&metrics::CACHE_REQUESTS_TOTAL);
         for (how, count) in [
             (CacheUse::Hit, cache.hits),
@@ -179,7 +179,7 @@ impl Gateway {
         page.metric(&metrics::CACHE_BYTES).sample(&[], cache.bytes);
         page.metric(&metrics::INCLUDES_TOTAL);
         for end in IncludeEnd::ALL {
-            page.sample(&[("include", end.as_str())], self.gate.road.includes(end));
+            page.sample(&[("include", end.as_str())], self.gate.road.transforms.composer.counted(end));
         }
         write_stores(page, cache.disk.as_ref(), cache.shared.as_ref());
     }
@@ -363,9 +363,9 @@ impl Operator for Gateway {
             runs: observer.runs.snapshot(),
             tails: observer.tails.kept(),
             component_cache: self.supervisor.component_cache(),
-            dial: gate.road.dial_snapshot(),
+            dial: gate.road.rendering.snapshot(),
             effects: observer.effects.snapshot(),
-            page_cache: Some(gate.road.cache_snapshot()).filter(|cache| cache.enabled),
+            page_cache: Some(gate.road.pages.snapshot()).filter(|cache| cache.enabled),
             react: self
                 .supervisor
                 .react_renders()
@@ -394,7 +394,7 @@ impl Operator for Gateway {
         if self.gate.draining.is_leaving() {
             return Err(DialError::Leaving);
         }
-        self.gate.road.turn(server, replaces).map_err(DialError::Faults)
+        self.gate.road.rendering.turn(server, replaces).map_err(DialError::Faults)
     }
 
     fn reload(&self) -> mpsc::Receiver<Progress> {
@@ -402,15 +402,15 @@ impl Operator for Gateway {
     }
 
     fn cache(&self, url: Option<&str>) -> (CacheSnapshot, Vec<KeptSnapshot>) {
-        (self.gate.road.cache_snapshot(), url.map(|url| self.gate.road.kept(url)).unwrap_or_default())
+        (self.gate.road.pages.snapshot(), url.map(|url| self.gate.road.pages.kept(url)).unwrap_or_default())
     }
 
     fn unkept(&self, url: &str) -> Option<UnkeptSnapshot> {
-        self.gate.road.unkept(url)
+        self.gate.road.pages.unkept(url)
     }
 
     fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64> {
-        self.gate.road.purge(purge, is_soft)
+        self.gate.road.pages.purge(purge, is_soft)
     }
 
     fn report(&self, generation: Option<u64>, ago_ms: Option<u64>) -> ReportSnapshot {
@@ -509,7 +509,7 @@ impl Operator for Gateway {
         self.gate.road.observer.write_metrics(page);
         page.metric(&metrics::CONNECTIONS_TOTAL).sample(&[], self.gate.road.lobby.connections.total());
         page.metric(&metrics::STREAMS_TOTAL).sample(&[], self.gate.returns.streams_total());
-        let compression = self.gate.road.compression.counts();
+        let compression = self.gate.road.transforms.compression.counts();
         page.metric(&metrics::COMPRESSION_ANSWERS_TOTAL);
         for coding in Coding::ALL {
             page.sample(&[("encoding", coding.token())], compression.bodies(coding));
@@ -538,7 +538,7 @@ async fn take_profiles(
     gate: &Gate,
     wish: &Wish,
 ) -> Result<Vec<ProfileFile>, ProfileError> {
-    let followed = wish.route.as_deref().map(|route| gate.follow_route(route)).transpose()?;
+    let followed = wish.route.as_deref().map(|route| gate.costs.follow_route(route)).transpose()?;
     let mut taken = supervisor.profile(wish).await?;
     if let Some(followed) = followed {
         for one in &mut taken {

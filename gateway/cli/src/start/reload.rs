@@ -313,7 +313,7 @@ impl Reloader {
         let after_ms = u64::try_from(asked.elapsed().as_millis()).unwrap_or(u64::MAX);
         let Some(abandoned) = abandoned else {
             self.listening_told.clear();
-            self.gateway.gate.road.outdate_pages();
+            self.gateway.gate.road.pages.outdate_all();
             self.gateway.journal.emit(Event::ReloadFinished { generation, after_ms });
             self.gateway.reloads.update(|snapshot| snapshot.state = ReloadState::Done);
             service::ready(&self.gateway.status());

@@ -67,7 +67,7 @@ async fn finish_beside(
     let _ = stop_accepting.send(SocketFate::HandOver);
     gateway.retiring.notify_waiters();
     // The next gateway waits for the directory. What is purged here from now on is purged there.
-    gateway.gate.road.let_go_of_disk().await;
+    gateway.gate.road.pages.let_go_of_disk().await;
     gateway.supervisor.release_auxiliaries().await;
     let _ = successor.wire().say(&Word::Released).await;
     let began = Instant::now();

@@ -135,7 +135,7 @@ pub async fn leave(
         again = leave_again(&mut signals, gateway) => at_once(gateway, again),
         () = gateway.stop_requested.notified() => at_once(gateway, "a second sluice stop"),
     };
-    gateway.gate.road.let_go_of_disk().await;
+    gateway.gate.road.pages.let_go_of_disk().await;
     learned::save(gateway);
     Ok(match finished {
         _ if gateway.tasks.has_lost() => Exit::Fault.into(),

@@ -72,8 +72,8 @@ pub async fn come_up(gateway: &Gateway, wire: &mut Wire, gave_up: &mut oneshot::
     wire.say(&Word::Ready).await.map_err(|_| gone())?;
     match wire.hear().await {
         Ok(Some(Word::TakeOver { tickets })) => {
-            if let Some(keys) = tickets {
-                gateway.gate.road.adopt_ticket_keys(keys);
+            if let (Some(tls), Some(keys)) = (gateway.gate.road.lobby.tls(), tickets) {
+                tls.adopt_ticket_keys(keys);
             }
             Ok(())
         }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use sluice_catalog::refusals::ProfileError;
 use sluice_catalog::snapshot::{ClassSnapshot, ClassesSnapshot};
 use sluice_scheduler::Event;
 
@@ -9,7 +10,7 @@ use super::dispatch::Dispatch;
 use sluice_catalog::config::Config;
 use sluice_classes::saved::{self, SavedError};
 use sluice_classes::{Change, Class, ClassSummary, Classes, Traits};
-use sluice_observe::Observer;
+use sluice_observe::{Observer, RouteFollower};
 use sluice_road::Road;
 
 /// Number of requests of a light class of which one's CPU time is measured.
@@ -130,6 +131,19 @@ impl Costs {
         self.classes.restore(&folds, costs);
         self.pass_changes();
         Ok(())
+    }
+
+    /// Follows the requests of a class, or of all classes with this path, until the returned value is dropped.
+    ///
+    /// # Errors
+    /// Where there is no such class.
+    pub fn follow_route(&self, route: &str) -> Result<Rc<RouteFollower>, ProfileError> {
+        let classes = self.classes.list();
+        let held = self.dispatch.requests.all_held();
+        let held = held.iter().filter_map(|exchange| {
+            Some((exchange.answer.worker.get()?, exchange.request, Rc::clone(&exchange.class.name)))
+        });
+        self.observer.followers.follow(route, classes.iter().map(|class| &*class.name), held)
     }
 
     /// Ratio of recent to long-run cost for each class whose long-run cost is known.

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use super::requests::Requests;
 use super::scheduler::SchedulerSteps;
 use super::slot_table::SlotTable;
+use crate::limits;
 use crate::upstream::{Lease, Orphan, WorkerRequest};
 use sluice_wire::respond::answer::Times;
 
@@ -235,7 +236,7 @@ impl Dispatch {
     }
 
     pub(super) fn set_limits(&self, config: &Config) {
-        let limits = Limits { may_raise: self.may_raise.get(), ..crate::limits(config) };
+        let limits = Limits { may_raise: self.may_raise.get(), ..limits::of(config) };
         self.scheduler.change(|scheduler| scheduler.set_limits(limits));
     }
 

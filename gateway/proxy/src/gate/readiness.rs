@@ -1,9 +1,5 @@
 //! Readiness of the service, by progress of its work.
 
-use std::time::Duration;
-
-use tokio::time::Instant;
-
 use super::Gate;
 use sluice_road::answers::edge::Readiness;
 
@@ -19,7 +15,7 @@ impl Gate {
             "draining"
         } else if workers_ready == 0 {
             "no worker is ready"
-        } else if !has_free_slot && self.is_stalled() {
+        } else if !has_free_slot && self.returns.is_stalled() {
             "every worker is busy and none has finished a request for too long"
         } else {
             "ready"
@@ -31,12 +27,5 @@ impl Gate {
             queue_length,
             last_progress_ms: progress.map(|since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
         }
-    }
-
-    fn is_stalled(&self) -> bool {
-        let limit = Duration::from_millis(self.road.config().queue.wait_ms_max);
-        let busy_since = self.dispatch.requests.oldest_begun().unwrap_or_else(Instant::now);
-        let moved = self.returns.last_progress().map_or(busy_since, |progress| progress.max(busy_since));
-        moved.elapsed() > limit
     }
 }

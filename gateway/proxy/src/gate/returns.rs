@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
+use std::time::Duration;
 
 use sluice_catalog::errors::Code;
 use sluice_dispatch::{ByteEvidence, Cause, Event as ExchangeEvent, Judgement};
@@ -71,6 +72,14 @@ impl SlotReturns {
     /// Time at which a worker last finished a request.
     pub(super) fn last_progress(&self) -> Option<Instant> {
         self.last_progress.get()
+    }
+
+    /// Whether no request has ended for longer than a request may wait.
+    pub(super) fn is_stalled(&self) -> bool {
+        let limit = Duration::from_millis(self.dispatch.road.config().queue.wait_ms_max);
+        let busy_since = self.dispatch.requests.oldest_begun().unwrap_or_else(Instant::now);
+        let moved = self.last_progress.get().map_or(busy_since, |progress| progress.max(busy_since));
+        moved.elapsed() > limit
     }
 
     /// Upgraded connections and event streams.

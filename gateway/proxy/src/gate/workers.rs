@@ -14,6 +14,7 @@ use sluice_road::answers::down::LastWords;
 use sluice_road::sessions::Sessions;
 use sluice_scheduler::{Event, WorkerId};
 use sluice_supervisor::{Crash, InflightRequest, Workers};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::costs::Costs;
@@ -128,6 +129,14 @@ impl Workers for WorkerLife {
             path: request.map(|held| held.path.clone()),
             class: request.map(|held| held.class.to_string()),
         });
+    }
+
+    fn queue_waits(&self) -> &Notify {
+        &self.dispatch.queue_waits
+    }
+
+    fn wants_looks(&self) -> bool {
+        self.dispatch.wants_looks()
     }
 
     fn requests_total(&self, worker: WorkerId) -> u64 {

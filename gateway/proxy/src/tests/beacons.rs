@@ -155,16 +155,16 @@ fn dial_is_turned_for_some_entries_or_replaced_and_each_change_is_another_versio
     play(async |world| {
         let entries = |name: &str, share: &str| BTreeMap::from([(name.to_owned(), share.to_owned())]);
         assert_eq!(world.gate.dial().version, 1);
-        assert!(!world.gate.road.dial_snapshot().turned);
-        let turned = world.gate.road.turn(&entries("Reviews@mobile", "12.5%"), false).unwrap();
+        assert!(!world.gate.road.rendering.snapshot().turned);
+        let turned = world.gate.road.rendering.turn(&entries("Reviews@mobile", "12.5%"), false).unwrap();
         assert!(turned.turned);
         assert_eq!(turned.server.into_values().collect::<Vec<_>>(), ["100%", "12.5%"]);
         let told = world.gate.dial();
         assert_eq!((told.version, told.server["*"], told.server["Reviews@mobile"]), (2, 1.0, 0.125));
-        assert!(world.gate.road.turn(&entries("Reviews@watch", "1%"), false).is_err());
-        world.gate.road.turn(&entries("Reviews@mobile", "12.5%"), false).unwrap();
+        assert!(world.gate.road.rendering.turn(&entries("Reviews@watch", "1%"), false).is_err());
+        world.gate.road.rendering.turn(&entries("Reviews@mobile", "12.5%"), false).unwrap();
         assert_eq!(world.gate.dial().version, 2, "nothing was changed");
-        let replaced = world.gate.road.turn(&entries("*", "100%"), true).unwrap();
+        let replaced = world.gate.road.rendering.turn(&entries("*", "100%"), true).unwrap();
         assert!(!replaced.turned, "as the config says");
         assert_eq!(world.gate.dial().version, 3);
     });

@@ -53,7 +53,7 @@ async fn asked(world: &World, worker: &Worker, target: &str) -> (Client, Call) {
 }
 
 fn count(world: &World, end: IncludeEnd) -> u64 {
-    world.gate.road.includes(end)
+    world.gate.road.transforms.composer.counted(end)
 }
 
 #[test]
@@ -191,9 +191,12 @@ fn page_from_the_cache_is_composed_for_each_client_and_kept_as_it_was_written() 
         assert_eq!(target(&mine), "/mine");
         mine.answer("3").await;
         assert_eq!(page(&mut first).await, "200 OK a3b");
-        assert_eq!(world.gate.road.kept("http://app.test/page").len(), 1);
-        assert_eq!(world.gate.road.kept("http://app.test/page")[0].bytes, "a<esi:include src='/mine'/>b".len() as u64);
-        assert!(world.gate.road.kept("http://app.test/mine").is_empty());
+        assert_eq!(world.gate.road.pages.kept("http://app.test/page").len(), 1);
+        assert_eq!(
+            world.gate.road.pages.kept("http://app.test/page")[0].bytes,
+            "a<esi:include src='/mine'/>b".len() as u64
+        );
+        assert!(world.gate.road.pages.kept("http://app.test/mine").is_empty());
     });
 }
 

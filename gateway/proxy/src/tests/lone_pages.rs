@@ -86,7 +86,7 @@ fn the_next_answer_that_may_be_kept_is_kept_whatever_came_before() {
             let mut fourth = asking(&world, "").await;
             let answered = fourth.answer().await;
             assert!(answered.contains("Sluice; hit") && answered.ends_with(", page"), "{fields}: {answered}");
-            assert_eq!(world.gate.road.cache.counts.of(CacheUse::Bypass), 1);
+            assert_eq!(world.gate.road.pages.cache.counts.of(CacheUse::Bypass), 1);
         });
     }
 }
