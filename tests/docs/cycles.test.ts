@@ -20,11 +20,11 @@ void test('the crates of the gateway are found', () => {
 void test('imports are found by every way that Rust has to write them', () => {
   const ways: [string, string, string][] = [
     // `use crate::gate::Gate`, an item that the module's own file defines.
-    ['proxy', 'record.rs', 'gate.rs'],
+    ['proxy', 'ask.rs', 'gate.rs'],
     // `use super::source::Source`.
     ['road', 'cache/flight.rs', 'cache/source.rs'],
-    // `use requests::Requests`, a child of the module.
-    ['proxy', 'gate.rs', 'gate/requests.rs'],
+    // `use costs::Costs`, a child of the module.
+    ['proxy', 'gate.rs', 'gate/costs.rs'],
     // `use crate::upstream::WorkerRequest`, which `upstream.rs` only passes on.
     ['proxy', 'gate/requests.rs', 'upstream/request.rs'],
     // `crate::ids::to_usize(…)` in an expression.

@@ -20,12 +20,20 @@ export function structsOf(crate: string): Struct[] {
   }));
   const found = texts.flatMap(({ file, text }) =>
     [...text.matchAll(/^(?:pub(?:\([a-z ]+\))? )?struct (\w+)(?:[^;{(]*\{([^}]*)^\}|[^;{]*;)/gm)].map(
-      ([, name = '', body = '']) => ({ name, file, fields: body.match(/^ {4}(?:pub(?:\([a-z ]+\))? )?\w+:/gm)?.length ?? 0 }),
+      ([, name = '', body = '']) => ({
+        name,
+        file,
+        fields: body.match(/^ {4}(?:pub(?:\([a-z ]+\))? )?\w+:/gm)?.length ?? 0,
+      }),
     ),
   );
   const blocks = texts.flatMap(({ file, text }) =>
     [...text.matchAll(/^impl(?:<[^{]*?>)? (?:[^{]* for )?(?:\w+::)*(\w+)[^{]*\{\n([^]*?)^\}/gm)].map(
-      ([, name = '', body = '']) => ({ name, file, methods: body.match(/^ {4}(?:pub(?:\([a-z ]+\))? )?(?:(?:async|const|unsafe) )*fn /gm)?.length ?? 0 }),
+      ([, name = '', body = '']) => ({
+        name,
+        file,
+        methods: body.match(/^ {4}(?:pub(?:\([a-z ]+\))? )?(?:(?:async|const|unsafe) )*fn /gm)?.length ?? 0,
+      }),
     ),
   );
   return found.map(({ name, file, fields }) => {

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 
 use crate::gate::Gate;
 use crate::quarantine::deaths::Pass;
-use crate::upstream::RequestParts;
 use crate::upstream::forward::{Outbound, worker_head};
+use crate::upstream::{RequestParts, WorkerMessage};
 use sluice_road::answers::{Response, ResponseBody};
 use sluice_road::own::Own;
 use sluice_road::request::passage::Request;
@@ -34,7 +34,7 @@ pub(crate) fn dress(gate: &Gate, request: &Request, response: &mut Response) {
         head.fields.push("Set-Cookie", cookie);
     }
     if gate.road.config().log.server_timing
-        && let Some(timing) = server_timing(request.received, answer.times.get())
+        && let Some(timing) = server_timing(request.times.received, answer.times.get())
     {
         head.fields.push("Server-Timing", timing);
     }
@@ -90,7 +90,7 @@ async fn submit(
     // Numbers are given to requests that are whole and for a worker, so that their order is the order of the queue however slow
     // a body or a disk was.
     let (number, answer, at) = (gate.dispatch.requests.next_number(), gate.road.new_answer(), Instant::now());
-    request.received = Some(at);
+    request.times.received = Some(at);
     request.ticket = Some(Ticket::new(Rc::clone(gate) as _, number, &answer));
     let token = gate.tokens.of(number);
     // A session's worker may hold others, and an upgrade has no end.
@@ -107,12 +107,14 @@ async fn submit(
     let head = worker_head(&outbound, origin, number, token);
     let parts = RequestParts {
         request: number,
-        token,
-        head: gate.sessions.dress(&request.visit, head),
-        body,
-        method: request.head.method.clone(),
-        is_upgrade: request.upgrade.is_some(),
-        request_id: Rc::clone(&request.id),
+        message: WorkerMessage {
+            token,
+            head: gate.sessions.dress(&request.visit, head),
+            body: body.into(),
+            method: request.head.method.clone(),
+            is_upgrade: request.upgrade.is_some(),
+            request_id: Rc::clone(&request.id),
+        },
         class: request.class.clone(),
         answer: Rc::clone(&answer),
         is_own: own.is_some(),

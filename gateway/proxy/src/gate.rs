@@ -1,5 +1,5 @@
-//! State that all connections and workers share, room by room: the scheduler and what is carried out of its decisions, costs, quarantine,
-//! slots on their way back, records, and the workers' life. Each room has what it needs of the others.
+//! State that all connections and workers share, room by room: the scheduler and its decisions, costs, quarantine, returned slots, records,
+//! and the workers' life. Each room has handles of the rooms that it needs.
 //!
 //! Everything runs on one thread, so a decision is one borrow of the scheduler and never a lock. The gate carries out
 //! what the scheduler decides; it decides nothing itself.

@@ -241,7 +241,7 @@ impl Quarantine {
     pub(crate) fn probe_over(&mut self, print: Fingerprint) {
         let entry = if print.whole == 0 { self.pages.get_mut(&print) } else { self.entries.get_mut(&print) };
         if let Some(entry) = entry {
-            entry.is_probing = false;
+            entry.probe.is_running = false;
         }
     }
 

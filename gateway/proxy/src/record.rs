@@ -119,7 +119,7 @@ impl Records {
     /// Worker's part of the record without its report.
     fn work(&self, worker: WorkerId, exchange: &WorkerRequest) -> Work {
         let ended = exchange.account.finished_at().unwrap_or_else(Instant::now);
-        let service = ended.saturating_duration_since(exchange.started.get());
+        let service = ended.saturating_duration_since(exchange.times.started.get());
         let service_us = u64::try_from(service.as_micros()).unwrap_or(u64::MAX);
         Work {
             worker: worker.0,
@@ -184,8 +184,8 @@ impl Records {
     /// Sets the cost of a request whose worker never reports to its service time.
     fn measure_by_service(&self, exchange: &WorkerRequest) {
         let Some(worker) = exchange.answer.worker.get() else { return };
-        let finished = exchange.account.finished_at().unwrap_or(exchange.given.get());
-        let service_us = finished.saturating_duration_since(exchange.given.get()).as_micros();
+        let finished = exchange.account.finished_at().unwrap_or(exchange.times.given.get());
+        let service_us = finished.saturating_duration_since(exchange.times.given.get()).as_micros();
         self.worked(exchange, self.work(worker, exchange));
         self.costs.take_cost(&exchange.class, u64::try_from(service_us).unwrap_or(u64::MAX));
     }

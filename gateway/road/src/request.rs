@@ -80,7 +80,7 @@ pub async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, road: &
         // A shell is a page, and no part of one.
         Asker::Page | Asker::Gateway => Err(failure),
     });
-    request.received.get_or_insert_with(Instant::now);
+    request.times.received.get_or_insert_with(Instant::now);
     let answered = compose::compose(exchange, origin, road, &mut request, answered, ask_itself);
     let sent = respond(exchange, road, &request, answered).await;
     if let Some(waiting) = waiting {

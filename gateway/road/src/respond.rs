@@ -27,7 +27,7 @@ use sluice_wire::respond::answer::{Answer, End, Next};
 /// Bytes of a complete body that are written at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// What is done to answers on their way to clients.
+/// Changes to answers on their way to clients.
 pub struct Transforms {
     /// Rules of composed pages.
     pub composer: Composer,

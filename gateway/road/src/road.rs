@@ -51,7 +51,7 @@ pub struct Road {
     /// Pages that are rendered once and sent to many.
     pub pages: Rc<Pages>,
     pub(crate) shells: Shells,
-    /// What is done to answers on their way to clients.
+    /// Changes to answers on their way to clients.
     pub transforms: Transforms,
     /// Requests certificates from a CA.
     pub(crate) renewals: Renewals,

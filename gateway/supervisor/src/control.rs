@@ -23,7 +23,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::time::Instant;
 
 use crate::auxiliary::{Address, Target};
-use crate::gate::{CpuReport, LongRun, RoutesGrown, RunsTold, Vitals};
+use crate::gate::{CpuReport, LongRun, RoutesReport, RunsReport, Vitals};
 use crate::main_server::ServerReport;
 use crate::process::Process;
 use crate::process::facts::{Renders, THREW_TIMEOUT, Threw};
@@ -156,7 +156,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: ControlRecord)
         Kind::Raw => supervisor.gate.workers().writes_raw(process.worker, said.dropped_bytes),
         Kind::Runs => {
             let ControlRecord { counts, time_us, observed_us, collections, collected_us, long, .. } = &said;
-            let told = RunsTold {
+            let told = RunsReport {
                 counts,
                 time_us,
                 observed_us: *observed_us,
@@ -166,10 +166,10 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: ControlRecord)
             };
             supervisor.gate.reports().runs(process.worker, &told);
         }
-        Kind::RoutesGrown => {
+        Kind::RoutesReport => {
             let places = said.places.iter().take(PLACES_MAX);
             let places = places.map(|adder| (excerpt(&adder.file, FILE_CHARS_MAX), adder.line, adder.added)).collect();
-            let told = RoutesGrown { size: said.size, added: said.added, places };
+            let told = RoutesReport { size: said.size, added: said.added, places };
             supervisor.gate.reports().routes_grown(process.worker, &told);
         }
         Kind::Threw => hear_thrown(process, &said),

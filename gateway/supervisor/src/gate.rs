@@ -93,7 +93,7 @@ pub struct Crash<'a> {
 
 /// A worker's report about the runs of its main thread.
 #[derive(Clone, Debug)]
-pub struct RunsTold<'a> {
+pub struct RunsReport<'a> {
     /// Number of runs by duration since it began to serve.
     pub counts: &'a [u64],
     /// Time in these runs, microseconds.
@@ -110,7 +110,7 @@ pub struct RunsTold<'a> {
 
 /// A worker's report about the tables of its app's routers.
 #[derive(Clone, Debug)]
-pub struct RoutesGrown<'a> {
+pub struct RoutesReport<'a> {
     /// Number of entries in all tables.
     pub size: u64,
     /// Increase since the worker had served for one second.
@@ -130,7 +130,7 @@ pub struct DialInForce {
 
 /// A worker's report about components and pages since its last one.
 #[derive(Clone, Debug)]
-pub struct RenderedTold<'a> {
+pub struct RenderReport<'a> {
     /// Renders by component and outcome.
     pub components: Vec<ComponentReport<'a>>,
     /// Pages by setting of the dial.
@@ -166,7 +166,7 @@ pub trait Gate {
     fn is_leaving(&self) -> bool;
     /// The workers' life, as the gate follows it.
     fn workers(&self) -> &dyn Workers;
-    /// Where workers' reports go.
+    /// Receiver of workers' reports.
     fn reports(&self) -> &dyn Reports;
 }
 
@@ -221,11 +221,11 @@ pub trait Reports {
     /// Reports a beat of the worker.
     fn beats(&self, worker: WorkerId, vitals: Vitals);
     /// Reports the worker's counts of uninterrupted runs.
-    fn runs(&self, worker: WorkerId, told: &RunsTold<'_>);
+    fn runs(&self, worker: WorkerId, told: &RunsReport<'_>);
     /// Reports that the tables of the app's routers have grown or shrunk.
-    fn routes_grown(&self, worker: WorkerId, told: &RoutesGrown<'_>);
+    fn routes_grown(&self, worker: WorkerId, told: &RoutesReport<'_>);
     /// Reports rendered components and pages.
-    fn rendered(&self, told: &RenderedTold<'_>);
+    fn rendered(&self, told: &RenderReport<'_>);
 
     // Of single requests.
 

@@ -52,8 +52,8 @@ use tokio::sync::{mpsc, oneshot};
 
 pub use app::{App, Start};
 pub use gate::{
-    CpuReport, Crash, DialInForce, Gate, Host, InflightRequest, LongRun, RenderedTold, Reports, RoutesGrown, RunsTold,
-    Vitals, Workers,
+    CpuReport, Crash, DialInForce, Gate, Host, InflightRequest, LongRun, RenderReport, Reports, RoutesReport,
+    RunsReport, Vitals, Workers,
 };
 pub use guardian::{program as own_program, run as run_guardian};
 pub use parts::PartsPurger;

@@ -28,7 +28,7 @@ impl Costs {
         // One that was alone has used this beyond doubt, as one that ends in the end has: its class is as long as that.
         let is_certain = is_stuck && begun.len() == 1;
         if is_stuck {
-            charged.sort_by_key(|exchange| std::cmp::Reverse(exchange.started.get()));
+            charged.sort_by_key(|exchange| std::cmp::Reverse(exchange.times.started.get()));
             charged.truncate(1);
         }
         let Ok(count) = u32::try_from(charged.len()) else { return };
@@ -37,7 +37,7 @@ impl Costs {
         }
         let now = Instant::now();
         for exchange in charged {
-            let had = now.saturating_duration_since(exchange.started.get());
+            let had = now.saturating_duration_since(exchange.times.started.get());
             let cpu_us = u64::try_from((cpu / count).min(had).as_micros()).unwrap_or(u64::MAX);
             exchange.answer.untold_cpu_us.update(|us| us.saturating_add(cpu_us));
             // Its client may have gone before, and then its record waits for a report that cannot come.

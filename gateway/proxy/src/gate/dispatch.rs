@@ -168,7 +168,7 @@ impl Dispatch {
     /// Reports that a request which has waited begins in a worker.
     pub(super) fn tell_dispatched(&self, now: Instant, request: &WorkerRequest) {
         // What was with another worker before has not waited all of its time.
-        if let Some(arrived) = request.arrived.get().filter(|_| !request.answer.was_retried.get()) {
+        if let Some(arrived) = request.times.arrived.get().filter(|_| !request.answer.was_retried.get()) {
             self.observer.alarms.waited(now.saturating_duration_since(arrived));
         }
     }
@@ -187,9 +187,9 @@ impl Dispatch {
         answer.worker.set(Some(worker));
         self.observer.followers.given(worker, request.request, &request.class.name);
         answer.times.update(|times| Times { dispatched: Some(at), ..times });
-        request.given.set(at);
-        request.started.set(at);
-        request.wrote.set(None);
+        request.times.given.set(at);
+        request.times.started.set(at);
+        request.times.wrote.set(None);
         let is_ahead = is_ahead && self.slots.hand(&slots, request);
         slots.give(at, lease, Rc::clone(request), is_ahead, self.road.config().workers.held_max());
         None

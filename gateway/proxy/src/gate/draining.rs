@@ -6,7 +6,7 @@ use std::rc::Rc;
 use sluice_journal::Event as Happening;
 use sluice_road::Road;
 
-/// How far the gateway is on its way out.
+/// Steps of the gateway towards its end.
 pub struct Draining {
     leaving: Cell<bool>,
     road: Rc<Road>,

@@ -92,7 +92,7 @@ impl QuarantineWard {
         let text = format!(
             "request {} ({} {target}{told_by}) has ended a second worker: for {} s it is answered without one (quarantine.ttl_ms); `sluice quarantine --release {}` lets it through",
             job.id(),
-            job.method.as_str(),
+            job.message.method.as_str(),
             self.dispatch.road.config().quarantine.ttl_ms / 1000,
             quarantine::id(print)
         );
@@ -101,15 +101,16 @@ impl QuarantineWard {
 
     /// Refuses queued requests that are in quarantine from now on.
     async fn refuse_queued(&self, route: u64) {
-        let is_like = |job: &WorkerRequest| self.deaths.keys.route(job.method.as_str(), job.target()) == route;
-        let beginning =
-            |job: &Rc<WorkerRequest>| is_like(job).then(|| (job.request, job.body.borrow().beginning(BODY_BYTES_MAX)));
+        let is_like = |job: &WorkerRequest| self.deaths.keys.route(job.message.method.as_str(), job.target()) == route;
+        let beginning = |job: &Rc<WorkerRequest>| {
+            is_like(job).then(|| (job.request, job.message.body.borrow().beginning(BODY_BYTES_MAX)))
+        };
         let alike = self.dispatch.requests.all_queued(beginning);
         for (request, beginning) in alike {
             let Ok(beginning) = beginning.read().await else { continue };
             let is_refused = self.dispatch.requests.queued(request).map(|job| {
-                let (method, len) = (job.method.as_str(), job.body.borrow().bytes());
-                let subject = self.deaths.keys.subject(method, job.target(), &job.head, &beginning, len);
+                let (method, len) = (job.message.method.as_str(), job.message.body.borrow().bytes());
+                let subject = self.deaths.keys.subject(method, job.target(), &job.message.head, &beginning, len);
                 self.deaths.table.borrow().mode(Instant::now(), &subject) == Some(Mode::Refused)
             });
             let job = if is_refused == Some(true) { self.dispatch.requests.take_queued(request) } else { None };
@@ -123,8 +124,8 @@ impl QuarantineWard {
 
     /// Records that a worker has answered the request, so that it is not one that workers die with.
     pub(crate) fn proven(&self, job: &Rc<WorkerRequest>) {
-        let (pass, body) = (job.take_pass(), job.body.take());
-        let route = self.deaths.keys.route(job.method.as_str(), job.target());
+        let (pass, body) = (job.take_pass(), job.message.body.take());
+        let route = self.deaths.keys.route(job.message.method.as_str(), job.target());
         {
             let mut table = self.deaths.table.borrow_mut();
             if body.bytes() == 0 {
@@ -141,7 +142,10 @@ impl QuarantineWard {
             // Others like it wait until it is known how it ended.
             let _pass = pass;
             let beginning = body.beginning(BODY_BYTES_MAX);
-            let subject = ward.deaths.subject(&job.method, job.target(), &job.head, beginning, body.bytes()).await;
+            let subject = ward
+                .deaths
+                .subject(&job.message.method, job.target(), &job.message.head, beginning, body.bytes())
+                .await;
             let Some(subject) = subject else { return };
             let is_known = ward.deaths.table.borrow_mut().answered(Instant::now(), &subject);
             if is_known {
@@ -161,20 +165,22 @@ impl QuarantineWard {
     ) -> (Option<Mode>, u32) {
         let target = job.target();
         let counts = seen.sent && !seen.unread && cause != Cause::Gateway;
-        if !counts && !self.deaths.concerns(&job.method, target) {
+        if !counts && !self.deaths.concerns(&job.message.method, target) {
             return (None, 0);
         }
         // The time of dispatch is that of this try; it is read before anything is awaited.
         let dispatched = job.answer.times.get().dispatched.unwrap_or_else(Instant::now);
-        let beginning = job.body.borrow().beginning(BODY_BYTES_MAX);
-        let body_len = job.body.borrow().bytes();
-        let Some(subject) = self.deaths.subject(&job.method, target, &job.head, beginning, body_len).await else {
+        let beginning = job.message.body.borrow().beginning(BODY_BYTES_MAX);
+        let body_len = job.message.body.borrow().bytes();
+        let Some(subject) =
+            self.deaths.subject(&job.message.method, target, &job.message.head, beginning, body_len).await
+        else {
             return (None, 0);
         };
         let now = Instant::now();
         if counts {
             let death = Death {
-                method: job.method.as_str(),
+                method: job.message.method.as_str(),
                 target,
                 request: job.request.0,
                 dispatched,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use sluice_dispatch::{Event as ExchangeEvent, Phase};
 use sluice_observe::{Beat, Observer, RequestName, RunTotals, TailReport};
 use sluice_scheduler::{Lane, RequestId, WorkerId};
-use sluice_supervisor::{CpuReport, RenderedTold, Reports, RoutesGrown, RunsTold, Vitals};
+use sluice_supervisor::{CpuReport, RenderReport, Reports, RoutesReport, RunsReport, Vitals};
 use tokio::time::Instant;
 
 use super::dispatch::Dispatch;
@@ -68,7 +68,7 @@ impl Reports for WorkerReports {
         });
     }
 
-    fn runs(&self, worker: WorkerId, told: &RunsTold<'_>) {
+    fn runs(&self, worker: WorkerId, told: &RunsReport<'_>) {
         if let Some(totals) = RunTotals::told(told.counts, told.time_us)
             && self.dispatch.scheduler.is_there(worker)
         {
@@ -82,13 +82,13 @@ impl Reports for WorkerReports {
         }
     }
 
-    fn routes_grown(&self, worker: WorkerId, told: &RoutesGrown<'_>) {
+    fn routes_grown(&self, worker: WorkerId, told: &RoutesReport<'_>) {
         if self.dispatch.scheduler.is_there(worker) {
             self.observer.routes.grown(worker.0, told.size, told.added, &told.places);
         }
     }
 
-    fn rendered(&self, told: &RenderedTold<'_>) {
+    fn rendered(&self, told: &RenderReport<'_>) {
         self.observer.effects.rendered(&told.components, &told.settings, &told.variants);
     }
 

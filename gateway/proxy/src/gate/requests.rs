@@ -82,7 +82,7 @@ impl Requests {
     pub(crate) fn oldest_begun(&self) -> Option<Instant> {
         let held = self.all_held();
         let begun = held.iter().filter(|exchange| !exchange.answer.is_stream.get() && exchange.has_begun());
-        begun.map(|exchange| exchange.started.get()).min()
+        begun.map(|exchange| exchange.times.started.get()).min()
     }
 
     /// Requests that this worker has or has answered.

@@ -34,7 +34,7 @@ impl Retries {
         let orphan = self.orphan_of(request);
         let (held, deaths) = self.quarantine.count_death(request, seen, cause, orphan).await;
         Judgement {
-            is_safe: request.method.is_safe(),
+            is_safe: request.message.method.is_safe(),
             was_shared: orphan.shared,
             was_parked: orphan.is_parked,
             held: held.map(|mode| if mode == Mode::Refused { QuarantineRule::Refused } else { QuarantineRule::Probed }),

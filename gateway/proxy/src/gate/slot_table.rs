@@ -117,7 +117,7 @@ impl SlotTable {
     /// Requests that the worker holds, oldest first, without the gateway's own and without their queries.
     pub(super) fn held_by(&self, worker: WorkerId) -> Vec<InflightRequest> {
         let mut begun: Vec<_> = self.begun_by(worker).into_iter().filter(|exchange| !exchange.is_own).collect();
-        begun.sort_by_key(|exchange| exchange.started.get());
+        begun.sort_by_key(|exchange| exchange.times.started.get());
         let told = begun.iter().map(|exchange| {
             let shown = exchange.describe();
             InflightRequest {

@@ -19,7 +19,7 @@ impl Dispatch {
         request.need.set(need);
         let arrival = self.arrival(at, request);
         let (answer, step) = (&request.answer, arrival.step());
-        request.arrived.set(Some(arrival.at));
+        request.times.arrived.set(Some(arrival.at));
         answer.step.set(Some(step));
         match step {
             Step::Render => {

@@ -16,7 +16,7 @@ use sluice_message::Method;
 
 use super::Gate;
 use crate::quarantine::deaths::Pass;
-use crate::upstream::{RequestParts, SlotOwner as _, WorkerRequest};
+use crate::upstream::{RequestParts, SlotOwner as _, WorkerMessage, WorkerRequest};
 use sluice_classes::{Class, Traits};
 use sluice_road::ActiveConfig;
 use sluice_road::request::passage::Request;
@@ -80,12 +80,14 @@ fn asked(gate: &Gate, method: Method, class: Class) -> Rc<WorkerRequest> {
     let request = gate.dispatch.requests.next_number();
     let asked = RequestParts {
         request,
-        token: gate.tokens.of(request),
-        head: format!("{} /page HTTP/1.1\r\n\r\n", method.as_str()).into_bytes(),
-        body: Body::default(),
-        method,
-        is_upgrade: false,
-        request_id: "r".into(),
+        message: WorkerMessage {
+            token: gate.tokens.of(request),
+            head: format!("{} /page HTTP/1.1\r\n\r\n", method.as_str()).into_bytes(),
+            body: Body::default().into(),
+            method,
+            is_upgrade: false,
+            request_id: "r".into(),
+        },
         class,
         answer: gate.road.new_answer(),
         is_own: false,

@@ -145,7 +145,7 @@ impl Workers for WorkerLife {
 
     fn latest_request(&self, worker: WorkerId) -> Option<(String, String, String)> {
         let held = self.dispatch.slots.begun_by(worker);
-        held.iter().max_by_key(|exchange| exchange.started.get()).map(|exchange| exchange.name())
+        held.iter().max_by_key(|exchange| exchange.times.started.get()).map(|exchange| exchange.name())
     }
 
     fn held(&self, worker: WorkerId) -> Vec<InflightRequest> {
@@ -154,7 +154,8 @@ impl Workers for WorkerLife {
 
     fn latest_given(&self, worker: WorkerId) -> Option<Instant> {
         let held = self.dispatch.slots.begun_by(worker);
-        let each = held.iter().map(|request| request.wrote.get().map(|wrote| wrote.max(request.started.get())));
+        let each =
+            held.iter().map(|request| request.times.wrote.get().map(|wrote| wrote.max(request.times.started.get())));
         each.reduce(|latest, one| latest.zip(one).map(|(latest, one)| latest.max(one))).flatten()
     }
 

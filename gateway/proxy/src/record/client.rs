@@ -21,7 +21,7 @@ pub(super) fn record_of(
     request: Request,
     sent: &SendOutcome,
 ) -> (Option<Ticket>, RequestRecord) {
-    let received = request.received.unwrap_or(ended);
+    let received = request.times.received.unwrap_or(ended);
     let Request { ticket, head, class, .. } = request;
     let answer = ticket.as_ref().map(|ticket| &*ticket.answer);
     let worker = answer.and_then(|answer| answer.worker.get());
@@ -30,7 +30,7 @@ pub(super) fn record_of(
         costs.classes.served(&class, queue_ms, service_ms);
     }
     let rest = AccessRecord {
-        time_unix_ms: request.time_unix_ms,
+        time_unix_ms: request.times.time_unix_ms,
         request_id: "",
         method: "",
         target: "",
@@ -46,11 +46,11 @@ pub(super) fn record_of(
         error: sent.error,
         bytes_in: request.bytes_in,
         bytes_out: sent.bytes_out,
-        receive_ms: ms(received, request.started),
+        receive_ms: ms(received, request.times.started),
         queue_ms: waits.queue_ms,
         unserved_ms: waits.unserved_ms,
         service_ms: waits.service_ms,
-        total_ms: ms(ended, request.started),
+        total_ms: ms(ended, request.times.started),
         cpu_ms: None,
         cpu_weight: 1,
         handler_ms: None,

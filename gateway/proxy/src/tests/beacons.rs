@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sluice_catalog::snapshot::{EffectsSnapshot, VitalsSnapshot};
-use sluice_supervisor::{Gate as _, RenderedTold};
+use sluice_supervisor::{Gate as _, RenderReport};
 use sluice_vitals::{ComponentReport, SettingReport};
 
 use super::client::Client;
@@ -17,7 +17,7 @@ fn beacon(setting: &str, page: &str, lcp_ms: &str) -> String {
 
 /// A worker has made a page with this setting.
 fn makes_page(world: &World, setting: &str) {
-    world.gate.reports().rendered(&RenderedTold {
+    world.gate.reports().rendered(&RenderReport {
         components: vec![ComponentReport { component: "Price", outcome: "rendered", count: 1, cpu_us: 700 }],
         settings: vec![SettingReport { setting, pages: 1, cpu_us: 700 }],
         variants: vec!["hero:a"],

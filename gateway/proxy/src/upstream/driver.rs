@@ -25,6 +25,16 @@ use sluice_wire::respond::answer::Times;
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
 
+/// Futures that the driver polls.
+#[derive(Default)]
+struct Futures {
+    connecting: Option<Boxed<io::Result<Wire>>>,
+    /// A piece of the body on its way to the disk.
+    spilling: Option<Boxed<()>>,
+    judging: Option<Boxed<Judgement>>,
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
 /// See the module's text.
 pub(crate) struct Driver {
     slots: Rc<Slots>,
@@ -35,13 +45,9 @@ pub(crate) struct Driver {
     stream: Option<StreamLease>,
     wire: Option<Wire>,
     era: u32,
-    connecting: Option<Boxed<io::Result<Wire>>>,
     writer: Option<Writer>,
     reader: Option<Reader>,
-    /// A piece of the body on its way to the disk.
-    spilling: Option<Boxed<()>>,
-    judging: Option<Boxed<Judgement>>,
-    sleep: Option<Pin<Box<Sleep>>>,
+    futures: Futures,
     /// The head of a stream or of another protocol.
     head: Option<ReceivedResponse>,
     /// Description of the fault in the answer; empty without one.
@@ -62,12 +68,9 @@ impl Driver {
             lease: Some(lease),
             stream: None,
             wire,
-            connecting: None,
             writer: None,
             reader: None,
-            spilling: None,
-            judging: None,
-            sleep: None,
+            futures: Futures::default(),
             head: None,
             detail: "",
             now: Instant::now(),
@@ -107,9 +110,9 @@ impl Driver {
     }
 
     fn poll_connect(&mut self, cx: &mut Context<'_>) -> bool {
-        let Some(connecting) = &mut self.connecting else { return false };
+        let Some(connecting) = &mut self.futures.connecting else { return false };
         let Poll::Ready(connected) = connecting.as_mut().poll(cx) else { return false };
-        self.connecting = None;
+        self.futures.connecting = None;
         match connected {
             Ok(wire) => {
                 self.wire = Some(wire);
@@ -122,13 +125,13 @@ impl Driver {
 
     fn poll_write(&mut self, cx: &mut Context<'_>) -> bool {
         let (Some(writer), Some(wire)) = (&mut self.writer, &mut self.wire) else { return false };
-        let Poll::Ready(written) = writer.poll(cx, wire, &self.request.head) else { return false };
+        let Poll::Ready(written) = writer.poll(cx, wire, &self.request.message.head) else { return false };
         match written {
             WriteOutcome::Some { is_whole, is_one_piece } => {
                 if is_whole {
                     self.writer = None;
                 }
-                let wrote = &self.request.wrote;
+                let wrote = &self.request.times.wrote;
                 wrote.set(wrote.get().or_else(|| Some(Instant::now())));
                 self.request.tell_at(self.now, Event::Wrote { is_whole, is_one_piece });
             }
@@ -142,11 +145,11 @@ impl Driver {
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>) -> bool {
-        if let Some(spilling) = &mut self.spilling {
+        if let Some(spilling) = &mut self.futures.spilling {
             if spilling.as_mut().poll(cx).is_pending() {
                 return false;
             }
-            self.spilling = None;
+            self.futures.spilling = None;
         }
         // A worker that takes no byte of the request may have closed the connection.
         if !self.request.forwards() && self.request.phase() != Phase::Handed {
@@ -226,30 +229,30 @@ impl Driver {
     fn push(&mut self, piece: Bytes) {
         if let Err(piece) = self.request.answer.push_to_memory(piece) {
             let answer = Rc::clone(&self.request.answer);
-            self.spilling = Some(Box::pin(async move { answer.push(piece).await }));
+            self.futures.spilling = Some(Box::pin(async move { answer.push(piece).await }));
         }
     }
 
     fn poll_judging(&mut self, cx: &mut Context<'_>) -> bool {
-        let Some(judging) = &mut self.judging else { return false };
+        let Some(judging) = &mut self.futures.judging else { return false };
         let Poll::Ready(judged) = judging.as_mut().poll(cx) else { return false };
-        self.judging = None;
+        self.futures.judging = None;
         self.request.tell_at(self.now, Event::Judged(judged));
         true
     }
 
     fn poll_timer(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(at) = self.request.wake_at() else { return Poll::Pending };
-        if self.spilling.is_some() && self.request.forwards() {
+        if self.futures.spilling.is_some() && self.request.forwards() {
             // Bytes that are in the socket by then are read before any time counts as over.
             return Poll::Pending;
         }
-        let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(at)));
+        let sleep = self.futures.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(at)));
         if sleep.deadline() != at {
             sleep.as_mut().reset(at);
         }
         std::task::ready!(sleep.as_mut().poll(cx));
-        self.sleep = None;
+        self.futures.sleep = None;
         self.now = Instant::now().max(at);
         self.request.tell_at(self.now, Event::TimedOut);
         Poll::Ready(())
@@ -261,7 +264,7 @@ impl Driver {
                 self.wire = None;
                 self.era = self.slots.era();
                 let socket = self.slots.socket.clone();
-                self.connecting = Some(Box::pin(async move { Wire::connect(&socket).await }));
+                self.futures.connecting = Some(Box::pin(async move { Wire::connect(&socket).await }));
             }
             Action::Write => self.begin_to_write(owner),
             Action::ShutDown => {
@@ -282,7 +285,7 @@ impl Driver {
                 self.slots.ends_for(Cause::Gateway);
                 owner.give_up_worker(self.slots.worker);
             }
-            Action::Judge { seen, cause } => self.judging = Some(owner.judge(&self.request, seen, cause)),
+            Action::Judge { seen, cause } => self.futures.judging = Some(owner.judge(&self.request, seen, cause)),
             Action::Note(note) => self.note(owner, note),
             Action::Finish { .. }
             | Action::GiveBack { .. }
@@ -312,7 +315,7 @@ impl Driver {
                 else {
                     return;
                 };
-                drop((request.take_pass(), request.body.take()));
+                drop((request.take_pass(), request.message.body.take()));
                 request.answer.begin(head);
                 request.answer.upgrade(wire.into_upgraded(stream));
             }
@@ -323,7 +326,7 @@ impl Driver {
         }
         // One that waits again has its body and its pass still to keep.
         if self.request.is_answered.get() {
-            drop((self.request.take_pass(), self.request.body.take()));
+            drop((self.request.take_pass(), self.request.message.body.take()));
         }
     }
 
@@ -360,11 +363,11 @@ impl Driver {
         self.reader = Some(Reader::new(proof, owner.head_limits()));
         let head = self.request.marked_head();
         let is_own = matches!(head, Cow::Borrowed(_));
-        self.writer = Some(Writer::new(&head, is_own, &self.request.body.borrow()));
+        self.writer = Some(Writer::new(&head, is_own, &self.request.message.body.borrow()));
     }
 
     fn close(&mut self) {
-        (self.wire, self.connecting, self.writer, self.reader) = (None, None, None, None);
+        (self.wire, self.futures.connecting, self.writer, self.reader) = (None, None, None, None);
     }
 
     /// Moves the request from its slot, which becomes free, to the streams. The lifetime of a stream does not count as the worker's service
@@ -381,7 +384,7 @@ impl Driver {
         self.stream = Some(owner.detached(lease));
         if self.head.is_some() {
             // It is never sent again, however long its answer lasts.
-            drop((self.request.take_pass(), self.request.body.take()));
+            drop((self.request.take_pass(), self.request.message.body.take()));
         }
         let is_stream = self.head.as_ref().is_some_and(|head| head.head.status != 101);
         if let Some(head) = self.head.take_if(|_| is_stream) {

@@ -16,10 +16,10 @@ const REQUEST_BYTES_MAX: u64 = 16 * 1024;
 impl WorkerRequest {
     /// Whether the request may be handed ahead, if it is cheap: it fits into the kernel's buffer, and is not about to hold its connection.
     pub(crate) fn may_go_ahead(&self) -> bool {
-        let bytes = self.head.len() as u64 + self.body.borrow().bytes();
-        !self.is_upgrade
+        let bytes = self.message.head.len() as u64 + self.message.body.borrow().bytes();
+        !self.message.is_upgrade
             && !self.is_own
-            && !self.head.ends_with(sluice_road::sessions::POLL)
+            && !self.message.head.ends_with(sluice_road::sessions::POLL)
             && bytes <= REQUEST_BYTES_MAX
     }
 }

@@ -1,4 +1,4 @@
-//! The other end of a worker's slots: whoever gave a request to one gets the slot back, and hears how the request ended.
+//! The owner of a worker's slots gets each slot back, and learns the end of the request in it.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -91,7 +91,7 @@ impl Slots {
         }
         self.hold(&request);
         // An app may count what was written to an upgrade's connection.
-        let wire = if request.is_upgrade { None } else { self.take_idle() };
+        let wire = if request.message.is_upgrade { None } else { self.take_idle() };
         request.tell_at(at, Event::Assigned { is_ahead, is_reused: wire.is_some() });
         if self.is_dying.get() {
             request.tell_at(at, Event::Dying);

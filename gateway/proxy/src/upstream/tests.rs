@@ -12,7 +12,7 @@ use sluice_supervisor::Gate as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 
-use super::{Lease, LostLease, RequestParts};
+use super::{Lease, LostLease, RequestParts, WorkerMessage};
 use crate::gate::Gate;
 use crate::gate::tests::one_ready_worker_at;
 use crate::quarantine::deaths::Pass;
@@ -140,12 +140,14 @@ fn submit_with(gate: &Rc<Gate>, word: &str, end: &[u8]) -> (RequestId, Rc<Answer
     let start = format!("GET {word} {} {token_text}", request.0);
     let asked = RequestParts {
         request,
-        token,
-        head: [start.as_bytes(), end].concat(),
-        body: Body::default(),
-        method: Method::Get,
-        is_upgrade: false,
-        request_id: word.into(),
+        message: WorkerMessage {
+            token,
+            head: [start.as_bytes(), end].concat(),
+            body: Body::default().into(),
+            method: Method::Get,
+            is_upgrade: false,
+            request_id: word.into(),
+        },
         class: Class::default(),
         answer: Rc::clone(&answer),
         is_own: false,
