@@ -26,6 +26,7 @@ pub(crate) mod tests;
 pub(crate) mod warm_ups;
 mod workers;
 
+use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
 use sluice_catalog::config::Config;
@@ -97,7 +98,7 @@ impl Gate {
             warm_ups: Rc::clone(&warm_ups),
             reporters: Rc::clone(&records.reporters),
             road: Rc::clone(&road),
-            own_calls: Default::default(),
+            own_calls: RefCell::default(),
         };
         let gate = Rc::new_cyclic(|me| Gate {
             me: Weak::clone(me),

@@ -222,7 +222,7 @@ fn hear_done(supervisor: &Supervisor, process: &Process, said: &ControlRecord) {
     for done in &said.requests {
         match done.left {
             Leaving::Upgrade | Leaving::Stream => {
-                supervisor.gate.reports().app_took(process.worker, RequestId(done.id))
+                supervisor.gate.reports().app_took(process.worker, RequestId(done.id));
             }
             Leaving::Wait => supervisor.gate.reports().waits_on(process.worker, RequestId(done.id)),
             Leaving::End | Leaving::Abandoned | Leaving::Unknown => {}
