@@ -184,7 +184,7 @@ async fn head_of(
                 match exchange.changed(answer).await {
                     Woke::Again => {}
                     Woke::HalfClosed if !gate.dispatch.is_queued(number) && !answer.is_stream.get() => {
-                        answer.half_close()
+                        answer.half_close();
                     }
                     Woke::HalfClosed | Woke::Gone => return Err(gone()),
                 }

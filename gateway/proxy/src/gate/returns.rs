@@ -10,6 +10,7 @@ use sluice_catalog::errors::Code;
 use sluice_dispatch::{ByteEvidence, Cause, Event as ExchangeEvent, Judgement};
 use sluice_http1::HeadLimits;
 use sluice_journal::{Event as Happening, Level};
+use sluice_observe::Observer;
 use sluice_scheduler::{Event, RequestId, WorkerId};
 use tokio::time::Instant;
 
@@ -59,7 +60,7 @@ impl SlotReturns {
                 "a slot of worker {} was lost to a fault in the gateway, at {place}; the worker is replaced",
                 worker.0
             );
-            self.emit(Happening::Note { level: Level::Error, text: &text });
+            self.observer().emit(Happening::Note { level: Level::Error, text: &text });
             if let Some(exchange) = self.dispatch.requests.held(request) {
                 exchange.answer.fail(Code::GatewayFailed);
                 self.dispatch.requests.answered(request, Instant::now());
@@ -200,8 +201,8 @@ impl SlotOwner for SlotReturns {
         }
     }
 
-    fn emit(&self, happening: Happening<'_>) {
-        self.dispatch.road.observer.emit(happening);
+    fn observer(&self) -> &Observer {
+        &self.dispatch.road.observer
     }
 }
 

@@ -413,6 +413,6 @@ impl Driver {
             }
             Note::NotEnded => format!("request {id} is not ended by worker {worker}, which is replaced"),
         };
-        owner.emit(Happening::Note { level: Level::Warn, text: &text });
+        owner.observer().emit(Happening::Note { level: Level::Warn, text: &text });
     }
 }

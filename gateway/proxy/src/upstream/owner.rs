@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use sluice_dispatch::{ByteEvidence, Cause, Judgement};
 use sluice_http1::HeadLimits;
-use sluice_journal::Event as Happening;
+use sluice_observe::Observer;
 use sluice_scheduler::{RequestId, WorkerId};
 use tokio::time::Instant;
 
@@ -46,6 +46,6 @@ pub(crate) trait SlotOwner {
     fn give_up_worker(&self, worker: WorkerId);
     /// Bounds of a response's head.
     fn head_limits(&self) -> HeadLimits;
-    /// Passes an event to the operator.
-    fn emit(&self, happening: Happening<'_>);
+    /// Observer, which gets all events for the operator.
+    fn observer(&self) -> &Observer;
 }

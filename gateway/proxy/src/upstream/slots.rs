@@ -87,7 +87,7 @@ impl Slots {
             && let Some(owner) = self.owner.upgrade()
         {
             // Counted where requests really go out, apart from the scheduler's own account. It is a bug if it happens.
-            owner.emit(Happening::OverlapSeen { worker: self.worker.0, count: 1 });
+            owner.observer().emit(Happening::OverlapSeen { worker: self.worker.0, count: 1 });
         }
         self.hold(&request);
         // An app may count what was written to an upgrade's connection.
