@@ -28,10 +28,7 @@ export function cycles(crate: string): string[][] {
 /** Files that each file of a crate imports. What tests alone import does not count. */
 export function importsOf(crate: string): Map<string, string[]> {
   const src = path.join(root, 'gateway', crate, 'src');
-  const files = fs
-    .readdirSync(src, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.rs') && !isTest(file))
-    .sort();
+  const files = filesOf(crate);
   const known = new Set(files.map(moduleOf));
   const modules = new Map<string, Module>();
   for (const file of files) {
@@ -50,6 +47,14 @@ export function importsOf(crate: string): Map<string, string[]> {
   return imports;
 }
 
+/** Source files of a crate, from its `src`, without those of tests. */
+export function filesOf(crate: string): string[] {
+  return fs
+    .readdirSync(path.join(root, 'gateway', crate, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.rs') && !isTest(file))
+    .sort();
+}
+
 const isTest = (file: string): boolean => /(?:^|[/_])tests?\.rs$|(?:^|\/)tests\//.test(file);
 
 function moduleOf(file: string): string {
@@ -57,7 +62,7 @@ function moduleOf(file: string): string {
 }
 
 /** Text without comments and without the tests at its end. */
-function codeOf(text: string): string {
+export function codeOf(text: string): string {
   const body = text.split(/^#\[cfg\(test\)\]\nmod \w+ \{/m)[0] ?? '';
   return body.replace(/\/\/.*$/gm, '');
 }

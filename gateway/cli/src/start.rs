@@ -239,9 +239,9 @@ fn open_state(config: &Config, arg: &RunDirArg, run_dir: &RunDir, number: u32, j
 
 /// Keeps profiles of slow requests. Without a directory for them the gateway does all the rest.
 async fn keep_tails(gate: &Gate, state_dir: &Path) {
-    if let Err(error) = gate.observer.tails.keep_in(state_dir.join(TAILS_DIR)).await {
+    if let Err(error) = gate.road.observer.tails.keep_in(state_dir.join(TAILS_DIR)).await {
         let text = format!("no slow request is profiled (profile.tail): {error}");
-        gate.observer.emit(Event::Note { level: Level::Warn, text: &text });
+        gate.road.observer.emit(Event::Note { level: Level::Warn, text: &text });
     }
 }
 
@@ -261,13 +261,13 @@ async fn serve(prepared: Setup, predecessor: Option<Predecessor>) -> Result<Exit
     let tasks = Tasks::new(journal.clone());
     let observer = Observer::new(settings.used.config(), journal.clone());
     let gate = sluice_proxy::gate(settings.used.clone(), observer).map_err(|error| unusable(&loaded, &error))?;
-    gate.set_port(address.port());
-    gate.road.keep_pages_on_disk(run_dir.path(), wire.is_some());
+    gate.road.lobby.set_port(address.port());
+    gate.road.pages.keep_on_disk(run_dir.path(), wire.is_some());
     // The gateway before this one keeps them until it has handed over.
     if wire.is_none() {
         keep_tails(&gate, &state.path).await;
     }
-    gate.set_temp_files_max(settings.temp_files_max);
+    gate.road.store.set_files_max(settings.temp_files_max);
     let compile_cache = compile_cache::place(&config, &run_dir);
     let app_dir = start.cwd.clone();
     let mut app = app_of(&config, start, preload, run_dir.sockets_of(number), address.port());
@@ -511,7 +511,8 @@ async fn tick(gateway: Rc<Gateway>, is_first: bool) {
         gateway.scaling.step(&gateway.gate);
         gateway.tell_overlaps();
         boots.look(&gateway.gate, &gateway.journal);
-        if !announced && gateway.in_charge.get() && gateway.gate.scheduler(|scheduler| scheduler.ready_count() > 0) {
+        if !announced && gateway.in_charge.get() && gateway.gate.scheduler.read(|scheduler| scheduler.ready_count() > 0)
+        {
             announced = true;
             gateway.announce(started.elapsed());
             // A gateway that came by an upgrade tells when the one before has let go.

@@ -8,9 +8,10 @@ use sluice_journal::Outcome;
 use sluice_scheduler::{Alone, Home, RequestId, WorkerId};
 use tokio::time::Instant;
 
-use crate::gate::{Gate, Pass};
+use crate::gate::Gate;
+use crate::quarantine::deaths::Pass;
 use crate::upstream::forward::{Outbound, worker_head};
-use crate::upstream::{Asked as AskedOfWorker, Seat, WorkerRequest};
+use crate::upstream::{RequestParts, WorkerMessage};
 use sluice_road::answers::{Response, ResponseBody};
 use sluice_road::own::Own;
 use sluice_road::request::passage::Request;
@@ -18,6 +19,7 @@ use sluice_road::request::ticket::Ticket;
 use sluice_road::sessions::SessionQuery;
 use sluice_wire::front::exchange::{Exchange, Woke};
 use sluice_wire::front::origin::Origin;
+use sluice_wire::front::seat::Seat;
 use sluice_wire::receive::body::Body;
 use sluice_wire::receive::failure::Failure;
 use sluice_wire::receive::failure::Refusal;
@@ -31,8 +33,8 @@ pub(crate) fn dress(gate: &Gate, request: &Request, response: &mut Response) {
     if let Some(cookie) = gate.sessions.cookie(&request.visit, answer.worker.get(), head) {
         head.fields.push("Set-Cookie", cookie);
     }
-    if gate.config().log.server_timing
-        && let Some(timing) = server_timing(request.received, answer.times.get())
+    if gate.road.config().log.server_timing
+        && let Some(timing) = server_timing(request.times.received, answer.times.get())
     {
         head.fields.push("Server-Timing", timing);
     }
@@ -47,7 +49,7 @@ pub(crate) async fn fetch(
     body: Body,
 ) -> Result<Response, Failure> {
     let own = Own::of(exchange).and_then(Own::worker);
-    let seat = exchange.seat().and_then(|seat| seat.as_any().downcast::<Seat>().ok());
+    let seat = exchange.seat();
     let answer = submit(own, seat, origin, &gate, request, body).await?;
     if exchange.is_half_closed() {
         answer.half_close();
@@ -65,7 +67,7 @@ pub(crate) async fn fetch(
 /// Gives the request to the queue, or past it to the worker that is warmed with it (`own`).
 async fn submit(
     own: Option<WorkerId>,
-    seat: Option<Rc<Seat>>,
+    seat: Option<Rc<dyn Seat>>,
     origin: &Origin,
     gate: &Rc<Gate>,
     request: &mut Request,
@@ -76,51 +78,53 @@ async fn submit(
     let head = || worker_head(&outbound(gate, request, &body), origin, none, gate.tokens.of(none));
     let pass = match own {
         Some(_) => Some(Pass::default()),
-        None => gate.admit(&request.head.method, &request.head.path_and_query, &body, head).await,
+        None => gate.quarantine.admit(&request.head.method, &request.head.path_and_query, &body, head).await,
     };
     request.classify(&**gate);
     let pass = pass.ok_or(Code::RequestQuarantined)?;
-    request.class.need.inner = origin.port_within.is_some_and(|port| gate.is_own_call(port));
+    request.class.need.inner = origin.port_within.is_some_and(|port| gate.workers.is_own_call(port));
     if own.is_none() {
-        request.visit = gate.sessions.visit(&asked(request, origin), || gate.homes());
+        request.visit = gate.sessions.visit(&asked(request, origin), || gate.scheduler.homes());
         request.class.need.home = request.visit.home;
     }
     // Numbers are given to requests that are whole and for a worker, so that their order is the order of the queue however slow
     // a body or a disk was.
-    let (number, answer, at) = (gate.next_request_id(), gate.road.new_answer(), Instant::now());
-    request.received = Some(at);
+    let (number, answer, at) = (gate.dispatch.requests.next_number(), gate.road.new_answer(), Instant::now());
+    request.times.received = Some(at);
     request.ticket = Some(Ticket::new(Rc::clone(gate) as _, number, &answer));
     let token = gate.tokens.of(number);
     // A session's worker may hold others, and an upgrade has no end.
     let may_be_profiled = own.is_none() && request.class.need.home == Home::Any && request.upgrade.is_none();
     // It would keep a worker from others until those that wait in it have ended.
-    let may_be_profiled = may_be_profiled && gate.scheduler(sluice_scheduler::Scheduler::has_empty_worker);
-    let profile = if may_be_profiled { gate.observer.tails.order(at, &request.class.name, number) } else { None };
+    let may_be_profiled = may_be_profiled && gate.scheduler.read(sluice_scheduler::Scheduler::has_empty_worker);
+    let profile = if may_be_profiled { gate.road.observer.tails.order(at, &request.class.name, number) } else { None };
     // A profile holds one request and nothing else.
     let is_alone = pass.alone || profile.is_some();
     request.class.need.alone = if is_alone { Alone::Always } else { Alone::Never };
     let is_measured = own.is_some() || profile.is_some() || request.upgrade.is_some();
-    let weight = if is_measured { None } else { gate.sample(&request.class) };
+    let weight = if is_measured { None } else { gate.costs.sample(&request.class) };
     let outbound = Outbound { profile, weight, ..outbound(gate, request, &body) };
     let head = worker_head(&outbound, origin, number, token);
-    let asked = AskedOfWorker {
+    let parts = RequestParts {
         request: number,
-        token,
-        head: gate.sessions.dress(&request.visit, head),
-        body,
-        method: request.head.method.clone(),
-        is_upgrade: request.upgrade.is_some(),
-        request_id: Rc::clone(&request.id),
+        message: WorkerMessage {
+            token,
+            head: gate.sessions.dress(&request.visit, head),
+            body: body.into(),
+            method: request.head.method.clone(),
+            is_upgrade: request.upgrade.is_some(),
+            request_id: Rc::clone(&request.id),
+        },
         class: request.class.clone(),
         answer: Rc::clone(&answer),
         is_own: own.is_some(),
         pass: Some(pass),
         seat,
     };
-    let asked = WorkerRequest::new(gate, asked);
+    let asked = gate.worker_request(parts);
     match own {
-        None => gate.submit(at, &asked),
-        Some(worker) if gate.warm_with(worker, &asked) => {}
+        None => gate.dispatch.submit(at, &asked),
+        Some(worker) if gate.warm_ups.give(worker, &asked) => {}
         Some(_) => return Err(Code::Draining.into()),
     }
     Ok(answer)
@@ -145,7 +149,7 @@ fn outbound<'r>(gate: &Gate, request: &'r Request, body: &Body) -> Outbound<'r> 
         trace: *trace,
         profile: None,
         weight: None,
-        is_composed: gate.road.composer.is_on() && upgrade.is_none(),
+        is_composed: gate.road.transforms.composer.is_on() && upgrade.is_none(),
     }
 }
 
@@ -158,7 +162,7 @@ async fn head_of(
 ) -> Result<ReceivedResponse, Failure> {
     let number = request.ticket.as_ref().map_or(RequestId(0), |ticket| ticket.number);
     let gone = || {
-        let was_queued = gate.leave(number) && !answer.was_retried.get();
+        let was_queued = gate.dispatch.leave(number) && !answer.was_retried.get();
         Failure::Gone(if was_queued { Outcome::ClientGoneQueued } else { Outcome::ClientGoneInService })
     };
     loop {
@@ -179,7 +183,9 @@ async fn head_of(
                 }
                 match exchange.changed(answer).await {
                     Woke::Again => {}
-                    Woke::HalfClosed if !gate.is_queued(number) && !answer.is_stream.get() => answer.half_close(),
+                    Woke::HalfClosed if !gate.dispatch.is_queued(number) && !answer.is_stream.get() => {
+                        answer.half_close();
+                    }
                     Woke::HalfClosed | Woke::Gone => return Err(gone()),
                 }
             }

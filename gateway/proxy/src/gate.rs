@@ -1,58 +1,57 @@
-//! State that all connections and workers share: the scheduler, the requests it decides about, and the config.
+//! State that all connections and workers share, room by room: the scheduler and its decisions, costs, quarantine, returned slots, records,
+//! and the workers' life. Each room has handles of the rooms that it needs.
 //!
 //! Everything runs on one thread, so a decision is one borrow of the scheduler and never a lock. The gate carries out
-//! what the scheduler decides; it decides nothing itself. What an operator asks of it is in `view`.
+//! what the scheduler decides; it decides nothing itself.
 
 mod ahead;
-mod costs;
+pub(crate) mod costs;
 mod crashes;
-mod dispatch;
+pub(crate) mod dispatch;
+mod draining;
 mod look;
-mod news;
 mod own_calls;
 mod quarantined;
-pub mod readiness;
+mod readiness;
+mod reports;
 mod requests;
 mod retry;
+pub(crate) mod returns;
 mod road_end;
+mod scheduler;
+mod slot_table;
 mod submit;
 #[cfg(test)]
 pub(crate) mod tests;
-mod view;
+pub(crate) mod warm_ups;
 mod workers;
 
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::cell::RefCell;
 use std::rc::{Rc, Weak};
-use std::sync::mpsc;
-use std::time::Duration;
 
-use sluice_catalog::config::Concurrency;
-use sluice_catalog::errors::Code;
-use sluice_catalog::refusals::WarmUpError;
-use sluice_dispatch::Cause;
-use sluice_journal::{Event as Happening, Level};
-use sluice_observe::Observer;
-use sluice_scheduler::{Action, Event, RequestId, Scheduler, Time, WorkerId};
-use sluice_supervisor::Host;
-use tokio::sync::Notify;
-
-use crate::record::account::ANSWERED_MAX;
-use crate::upstream::token::Tokens;
-use crate::upstream::{Lease, Lost, Slots, StreamCounts, StreamLease, Wire, WorkerRequest};
-pub(crate) use costs::{LIGHT_WEIGHT, in_ms};
-use sluice_classes::Classes;
-use sluice_road::Road;
+use sluice_catalog::config::Config;
+use sluice_catalog::snapshot::Purge;
 use sluice_road::sessions::Sessions;
 use sluice_road::workers::Workers;
-use sluice_wire::ids::WorkerMap;
-use sluice_wire::respond::answer::Times;
-
-pub(crate) use quarantined::Pass;
-use requests::Requests;
-pub(crate) use retry::Orphan;
-use retry::Retries;
+use sluice_road::{ActiveConfig, Road};
+use sluice_scheduler::{Action, Event, Scheduler};
+use sluice_supervisor::{DialInForce, Host, PartsPurger, Reports};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
+
+use crate::record::Records;
+use crate::upstream::token::Tokens;
+use crate::upstream::{RequestParts, WorkerRequest};
+use crate::warm_up;
+use costs::Costs;
+use dispatch::Dispatch;
+use draining::Draining;
+use quarantined::QuarantineWard;
+use reports::WorkerReports;
+use returns::SlotReturns;
+use scheduler::SchedulerSteps;
+use warm_ups::WarmUps;
+use workers::WorkerLife;
 
 /// The shared state of the gateway.
 pub struct Gate {
@@ -60,82 +59,61 @@ pub struct Gate {
     me: Weak<Gate>,
     /// Way of requests to their answers, which leads here.
     pub road: Rc<Road>,
-    /// Observer, which gets all events for the operator.
-    pub observer: Rc<Observer>,
-    pub(crate) classes: Classes,
-    pub(crate) sessions: Sessions,
+    /// The scheduler, which decides about requests and workers.
+    pub scheduler: Rc<SchedulerSteps>,
+    /// Requests between the queue and the workers' slots.
+    pub dispatch: Rc<Dispatch>,
+    /// Classes of requests and their costs.
+    pub costs: Rc<Costs>,
+    /// Requests that workers die with.
+    pub quarantine: Rc<QuarantineWard>,
+    /// Slots as they come back from requests.
+    pub returns: Rc<SlotReturns>,
+    /// Records of requests, for the observer.
+    pub records: Rc<Records>,
+    /// The end of the gateway's service.
+    pub draining: Draining,
+    pub(crate) sessions: Rc<Sessions>,
     pub(crate) tokens: Tokens,
-    /// Error of the latest warm-up that failed, and its worker.
-    warm_up_failure: RefCell<Option<(WorkerId, WarmUpError)>>,
-    deaths: Retries,
-    scheduler: RefCell<Scheduler>,
-    may_raise: Cell<bool>,
-    /// Workers may get further requests while theirs wait; the task that grants them is woken when the queue waits.
-    looks_for_waits: bool,
-    own_calls: RefCell<own_calls::OwnCalls>,
-    queue_waits: Notify,
-    /// Events that the scheduler has not had yet, with the time of each.
-    events: RefCell<VecDeque<(Instant, Event)>>,
-    is_stepping: Cell<bool>,
-    /// List of a step's actions, stored for its memory, and for the actions that a panic has left.
-    actions: Cell<Vec<Action>>,
-    pub(crate) epoch: Instant,
-    /// The scheduler's clock as of the latest step.
-    stepped: Cell<Time>,
-    /// Carries out actions on processes.
-    host: RefCell<Option<Host>>,
-    pub(crate) requests: Requests,
-    /// Leases that were dropped without being returned.
-    lost: (mpsc::Sender<Lost>, mpsc::Receiver<Lost>),
-    slots: RefCell<WorkerMap<Rc<Slots>>>,
-    next_request: Cell<u64>,
-    service: Service,
-}
-
-/// State of the service: streams, last progress, and whether it is ending.
-#[derive(Default)]
-struct Service {
-    streams: Cell<u64>,
-    streams_total: Cell<u64>,
-    last_progress: Cell<Option<Instant>>,
-    leaving: Cell<bool>,
-    /// Requests that workers were handed ahead, and those that were taken back.
-    handed_total: Cell<u64>,
-    taken_back_total: Cell<u64>,
-    /// A clock runs that takes requests back.
-    watches_handed: Cell<bool>,
+    pub(crate) warm_ups: Rc<WarmUps>,
+    pub(crate) workers: WorkerLife,
+    reports: WorkerReports,
 }
 
 impl Gate {
     pub(crate) fn new(road: Rc<Road>, scheduler: Scheduler) -> Rc<Self> {
-        let config = road.config();
-        let classes = Classes::new(&config);
-        let observer = Rc::clone(&road.observer);
-        observer.journal().reserve_classes(classes.route_names().iter().map(String::as_str));
+        let scheduler = Rc::new(SchedulerSteps::new(scheduler, road.epoch));
+        let dispatch = Dispatch::new(&road, Rc::clone(&scheduler));
+        let costs = Rc::new(Costs::new(&road, &dispatch));
+        let quarantine = QuarantineWard::new(&dispatch);
+        let warm_ups = Rc::new(WarmUps::new(&dispatch));
+        let returns = SlotReturns::new(&dispatch, &quarantine, &warm_ups);
+        let records = Rc::new(Records::new(&road, &dispatch, &costs));
+        let sessions = Rc::new(Sessions::new(&road.config()));
+        let workers = WorkerLife {
+            dispatch: Rc::clone(&dispatch),
+            costs: Rc::clone(&costs),
+            sessions: Rc::clone(&sessions),
+            returns: Rc::clone(&returns),
+            warm_ups: Rc::clone(&warm_ups),
+            reporters: Rc::clone(&records.reporters),
+            road: Rc::clone(&road),
+            own_calls: RefCell::default(),
+        };
         let gate = Rc::new_cyclic(|me| Gate {
             me: Weak::clone(me),
-            deaths: Retries::new(&config),
-            classes,
-            sessions: Sessions::new(&config),
-            observer,
+            scheduler,
+            costs,
+            quarantine,
+            returns,
+            draining: Draining::new(&road),
+            sessions,
             tokens: Tokens::default(),
-            warm_up_failure: RefCell::default(),
-            scheduler: RefCell::new(scheduler),
-            may_raise: Cell::new(false),
-            looks_for_waits: config.workers.concurrency == Concurrency::WhileWaiting,
-            own_calls: RefCell::default(),
-            queue_waits: Notify::new(),
-            events: RefCell::default(),
-            is_stepping: Cell::new(false),
-            actions: Cell::default(),
-            epoch: road.epoch,
-            stepped: Cell::new(Time(0)),
-            host: RefCell::default(),
-            requests: Requests::default(),
-            lost: mpsc::channel(),
-            slots: RefCell::default(),
-            next_request: Cell::default(),
-            service: Service::default(),
+            warm_ups,
+            workers,
+            reports: WorkerReports::new(&dispatch, &records),
+            dispatch,
+            records,
             road,
         });
         let workers: Rc<dyn Workers> = Rc::clone(&gate) as _;
@@ -143,196 +121,101 @@ impl Gate {
         gate
     }
 
-    /// Weak reference, for values that may outlast the gate.
-    pub(crate) fn weak(&self) -> Weak<Self> {
-        Weak::clone(&self.me)
-    }
-
     /// Strong reference, for a task that outlasts the call.
-    pub(crate) fn rc(&self) -> Rc<Self> {
+    fn rc(&self) -> Rc<Self> {
         self.me.upgrade().expect("whoever calls the gate holds it")
     }
 
-    // Queue and dispatch: called for requests.
-
-    pub(crate) fn next_request_id(&self) -> RequestId {
-        let id = self.next_request.get() + 1;
-        self.next_request.set(id);
-        RequestId(id)
+    /// Request for a worker, made of its parts.
+    pub(crate) fn worker_request(&self, parts: RequestParts) -> Rc<WorkerRequest> {
+        WorkerRequest::new(&self.records.reporters, self.road.epoch, &self.road.config(), parts)
     }
 
-    /// Ends a request whose client has gone. Returns whether it was still queued, so that no worker will ever see it.
-    pub(crate) fn leave(&self, request: RequestId) -> bool {
-        let was_queued = self.requests.take_queued(request).is_some();
-        if was_queued {
-            self.tell(Event::Left { request });
-        }
-        was_queued
+    /// Puts another config in force. Open connections keep their certificate.
+    pub fn activate(&self, active: ActiveConfig) {
+        let config = Rc::clone(active.config());
+        self.road.activate(active);
+        self.dispatch.set_limits(&config);
+        self.quarantine.set_limits(&config);
+        self.sessions.set_config(&config);
+        self.costs.set_routes(&config);
     }
-
-    pub(crate) fn is_queued(&self, request: RequestId) -> bool {
-        self.requests.queued(request).is_some()
-    }
-
-    // What becomes of a request that a worker was given: each way gives its lease back.
-
-    /// Puts a request that the worker never saw back into its old place in the queue.
-    pub(crate) fn undelivered(&self, lease: Lease, request: &Rc<WorkerRequest>) {
-        self.tell(Event::Faulted { worker: lease.worker });
-        self.returned(lease, request);
-    }
-
-    /// Puts a request that the app never saw back into its old place in the queue, and frees its slot.
-    pub(crate) fn returned(&self, lease: Lease, returned: &Rc<WorkerRequest>) {
-        let (worker, request) = lease.end();
-        let need = returned.need.get();
-        let is_queued = self.put_back(returned);
-        if is_queued && self.scheduler.borrow().worker_state(worker).is_none() {
-            // The worker has exited meanwhile, and its slots with it.
-            let arrived = returned.orphaned.get().map_or_else(|| self.now(), |orphan| orphan.arrived);
-            self.tell(Event::Retried { request, arrived, need });
-        } else if is_queued {
-            self.tell(Event::Undelivered { worker, request });
-        } else {
-            self.tell(Event::Finished { worker, request });
-        }
-    }
-
-    /// Gives the slot of `passed`, which the worker returned before the app saw it, to the request `by`.
-    pub(crate) fn pass_to(
-        &self,
-        slots: &Rc<Slots>,
-        mut lease: Lease,
-        passed: &Rc<WorkerRequest>,
-        by: RequestId,
-        wire: Option<Wire>,
-    ) {
-        let (worker, request) = (lease.worker, passed.request);
-        if self.scheduler.borrow().worker_state(worker).is_none() {
-            // It has exited meanwhile, and its slots with it.
-            return self.returned(lease, passed);
-        }
-        let Some(unended) = self.requests.unreported(worker, by) else {
-            // It has ended meanwhile.
-            return self.returned(lease, passed);
-        };
-        let is_queued = self.put_back(passed);
-        lease.pass_to(by);
-        self.tell(Event::Occupied { worker, request, by });
-        if !is_queued {
-            self.tell(Event::Left { request });
-        }
-        slots.give_again(lease, unended, wire);
-    }
-
-    /// Makes a request that no app has seen wait again. Returns false if no client wants it any more.
-    pub(super) fn put_back(&self, request: &Rc<WorkerRequest>) -> bool {
-        let is_wanted = request.answer.is_wanted() && !request.is_own;
-        if is_wanted {
-            request.answer.times.set(Times::default());
-            request.answer.worker.set(None);
-            request.account.reopen();
-        } else if let Some(request) = self.requests.remove(request.request) {
-            request.account.give(&self.observer);
-        }
-        is_wanted
-    }
-
-    /// Frees the slot of a request that the worker has finished. The lease ends last, so that a fault on the way loses no slot.
-    pub(crate) fn finished(&self, lease: Lease, now: Instant) {
-        let (worker, request) = (lease.worker, lease.request);
-        self.service.last_progress.set(Some(now));
-        self.requests.answered(request, now);
-        self.tell_at(now, Event::Finished { worker, request });
-        lease.end();
-    }
-
-    /// Frees the slot of an upgrade or event stream. The lease ends last, as in [`Gate::finished`].
-    pub(crate) fn detached(&self, lease: Lease) -> StreamLease {
-        let (worker, request) = (lease.worker, lease.request);
-        let now = Instant::now();
-        self.service.last_progress.set(Some(now));
-        self.service.streams.set(self.service.streams.get() + 1);
-        self.service.streams_total.set(self.service.streams_total.get() + 1);
-        if let Some(exchange) = self.requests.held(request) {
-            exchange.account.finish(now);
-        }
-        self.tell_at(now, Event::Detached { worker, request });
-        lease.end();
-        StreamLease::new(self.rc(), worker, request)
-    }
-
-    /// Handles a panic of the task that carried a request out. Its slot ends with the worker.
-    fn lost(&self, Lost { worker, request, place }: Lost) {
-        let text = format!(
-            "a slot of worker {} was lost to a fault in the gateway, at {place}; the worker is replaced",
-            worker.0
-        );
-        self.observer.emit(Happening::Note { level: Level::Error, text: &text });
-        if let Some(exchange) = self.requests.held(request) {
-            exchange.answer.fail(Code::GatewayFailed);
-            self.requests.answered(request, Instant::now());
-        }
-        self.ends(worker, Cause::Gateway);
-        self.give_up_worker(worker);
-    }
-
-    // Time.
 
     /// Checks all timeouts; called often. It is coarse on purpose, so that requests pay for no timers of their own.
     pub fn tick(&self) {
-        let due = self.scheduler.borrow().next_deadline();
-        if due.is_some_and(|due| due <= self.now()) || self.has_left_actions() {
-            self.tell(Event::Tick);
-        }
+        self.dispatch.tick();
         let now = Instant::now();
-        self.slots.borrow().values().for_each(|slots| slots.look_after_idle());
-        self.sweep(now);
-        while let Ok(lost) = self.lost.1.try_recv() {
-            self.lost(lost);
-        }
-        self.deaths.expire(now);
-        if self.wants_looks() {
-            self.queue_waits.notify_one();
+        self.records.sweep(now);
+        self.returns.take_lost();
+        self.quarantine.expire(now);
+        if self.dispatch.wants_looks() {
+            self.dispatch.queue_waits.notify_one();
         }
         self.show(now);
         let (version, is_ready) =
-            self.scheduler(|scheduler| (Scheduler::generation(scheduler), scheduler.ready_count() > 0));
+            self.scheduler.read(|scheduler| (Scheduler::generation(scheduler), scheduler.ready_count() > 0));
         self.road.look_for_shells(now, version, is_ready);
-    }
-
-    /// Checks each request that a worker has or has answered.
-    fn sweep(&self, now: Instant) {
-        let config = self.config();
-        let idle_ms = config.streams.idle_timeout_ms;
-        let idle_max = (idle_ms > 0).then(|| Duration::from_millis(idle_ms));
-        let mut unreported = Vec::new();
-        self.requests.sweep(|exchange, is_held, answered| {
-            if is_held {
-                exchange.check(now, idle_max);
-            }
-            if self.expire(exchange, now, answered > ANSWERED_MAX) {
-                unreported.push(Rc::clone(exchange));
-            }
-        });
-        for exchange in &unreported {
-            self.measure_by_service(exchange);
-        }
-    }
-
-    fn now(&self) -> Time {
-        self.time_of(Instant::now())
-    }
-
-    fn time_of(&self, at: Instant) -> Time {
-        Time(u64::try_from(at.saturating_duration_since(self.epoch).as_micros()).unwrap_or(u64::MAX))
     }
 }
 
-impl StreamCounts for Gate {
-    fn stream_ended(&self, worker: WorkerId, request: RequestId) {
-        self.service.streams.set(self.service.streams.get().saturating_sub(1));
-        self.requests.answered(request, Instant::now());
-        self.tell(Event::StreamEnded { worker });
+impl sluice_supervisor::Gate for Gate {
+    fn config(&self) -> Rc<Config> {
+        self.road.config()
+    }
+
+    fn dial(&self) -> Rc<DialInForce> {
+        self.road.rendering.dial_in_force()
+    }
+
+    fn read_scheduler(&self, read: &mut dyn FnMut(&Scheduler)) {
+        self.scheduler.read(read);
+    }
+
+    fn set_host(&self, host: Host) {
+        let (road, warm_ups, quarantine) =
+            (Rc::downgrade(&self.road), Rc::downgrade(&self.warm_ups), Rc::downgrade(&self.quarantine));
+        self.dispatch.set_host(Rc::new(move |action| match action {
+            Action::WarmUp { worker } => {
+                if let (Some(road), Some(warm_ups)) = (road.upgrade(), warm_ups.upgrade()) {
+                    warm_up::start(road, warm_ups, worker);
+                }
+            }
+            Action::Reloaded { .. } => {
+                // What the version before died with, this one may survive.
+                if let Some(quarantine) = quarantine.upgrade() {
+                    quarantine.forget();
+                }
+                host(action);
+            }
+            _ => host(action),
+        }));
+    }
+
+    fn set_parts_purger(&self, purger: PartsPurger) {
+        *self.road.pages.parts_purger.borrow_mut() = Some(purger);
+    }
+
+    fn set_may_raise(&self, may_raise: bool) {
+        self.dispatch.set_may_raise(may_raise);
+    }
+
+    fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64> {
+        self.road.pages.purge(purge, is_soft)
+    }
+
+    fn tell(&self, event: Event) {
+        self.dispatch.tell(event);
+    }
+
+    fn is_leaving(&self) -> bool {
+        self.draining.is_leaving()
+    }
+
+    fn workers(&self) -> &dyn sluice_supervisor::Workers {
+        &self.workers
+    }
+
+    fn reports(&self) -> &dyn Reports {
+        &self.reports
     }
 }

@@ -11,6 +11,7 @@
 //! tells these requests from the answered ones, they are not refused but probed: one at a time, alone in a worker.
 
 mod answer_marks;
+pub(crate) mod deaths;
 mod entry;
 pub(crate) mod marks;
 
@@ -240,7 +241,7 @@ impl Quarantine {
     pub(crate) fn probe_over(&mut self, print: Fingerprint) {
         let entry = if print.whole == 0 { self.pages.get_mut(&print) } else { self.entries.get_mut(&print) };
         if let Some(entry) = entry {
-            entry.is_probing = false;
+            entry.probe.is_running = false;
         }
     }
 

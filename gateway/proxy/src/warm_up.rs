@@ -7,14 +7,14 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
 use sluice_catalog::refusals::WarmUpError;
 use sluice_message::{Method, RequestHead, Scheme};
 use sluice_scheduler::WorkerId;
 use tokio::time::Instant;
 
-use crate::gate::Gate;
+use crate::gate::warm_ups::WarmUps;
+use sluice_road::Road;
 use sluice_road::own::Own;
 use sluice_road::request::serve_request;
 use sluice_wire::front::exchange::Exchange;
@@ -38,29 +38,28 @@ enum WarmUpResult {
 }
 
 /// Begins to warm the worker.
-pub(crate) fn start(gate: &Rc<Gate>, worker: WorkerId) {
-    let gate = Rc::clone(gate);
+pub(crate) fn start(road: Rc<Road>, warm_ups: Rc<WarmUps>, worker: WorkerId) {
     tokio::task::spawn_local(async move {
-        let outcome = run(&gate, worker).await;
-        if gate.is_jammed(worker) {
-            gate.jammed(worker, outcome.err().unwrap_or(WarmUpError::NotEnded));
+        let outcome = run(&road, &warm_ups, worker).await;
+        if warm_ups.is_jammed(worker) {
+            warm_ups.jammed(worker, outcome.err().unwrap_or(WarmUpError::NotEnded));
         } else {
-            gate.warmed(worker, outcome);
+            warm_ups.warmed(worker, outcome);
         }
     });
 }
 
 /// # Errors
 /// Reason why the worker must not take requests.
-async fn run(gate: &Rc<Gate>, worker: WorkerId) -> Result<(), WarmUpError> {
-    let config = gate.config();
+async fn run(road: &Rc<Road>, warm_ups: &WarmUps, worker: WorkerId) -> Result<(), WarmUpError> {
+    let config = road.config();
     let targets = &config.warm_up.paths;
     let deadline = Instant::now() + Duration::from_millis(config.warm_up_timeout_ms());
     let window = targets.len().max(SAMPLES_MIN);
     let mut times = Vec::new();
     let mut answered = vec![false; targets.len()];
     for (at, target) in targets.iter().enumerate().cycle().take(config.bounds.warm_up_requests_max as usize) {
-        match ask(gate, &config, worker, target, deadline).await {
+        match ask(road, warm_ups, worker, target, deadline).await {
             WarmUpResult::Late if !answered[at] => {
                 return Err(WarmUpError::Late { target: target.clone() });
             }
@@ -91,31 +90,33 @@ fn has_settled(times: &[Duration], window: usize) -> bool {
     earlier.abs_diff(later) * 5 <= earlier
 }
 
-async fn ask(gate: &Rc<Gate>, config: &Config, worker: WorkerId, target: &str, deadline: Instant) -> WarmUpResult {
-    let scheme = Scheme::of(config.is_tls());
-    let origin = Origin::own(&gate.road.lobby.trust(), gate.road.lobby.port(), scheme);
+async fn ask(road: &Rc<Road>, warm_ups: &WarmUps, worker: WorkerId, target: &str, deadline: Instant) -> WarmUpResult {
+    let scheme = Scheme::of(road.config().is_tls());
+    let origin = Origin::own(&road.lobby.trust(), road.lobby.port(), scheme);
     let fields = [("Accept", &b"*/*"[..]), ("User-Agent", b"sluice"), ("Sluice-Warm-Up", b"1")];
     let head = RequestHead {
         method: Method::Get,
         scheme,
-        authority: format!("localhost:{}", gate.road.lobby.port()),
+        authority: format!("localhost:{}", road.lobby.port()),
         path_and_query: target.to_owned(),
         fields: fields.into_iter().collect(),
     };
     let mut exchange = Exchange::Own(Box::new(Own::warm_up(head, worker)));
     let began = Instant::now();
-    let sent = tokio::time::timeout_at(deadline, serve_request(&mut exchange, &origin, &gate.road)).await;
+    let sent = tokio::time::timeout_at(deadline, serve_request(&mut exchange, &origin, road)).await;
     let took = began.elapsed();
-    let Ok(sent) = sent else { return if gate.is_warming(worker) { WarmUpResult::Late } else { WarmUpResult::Over } };
+    let Ok(sent) = sent else {
+        return if warm_ups.is_warming(worker) { WarmUpResult::Late } else { WarmUpResult::Over };
+    };
     // The slot is the worker's until it has ended the request, whatever is still read of the answer.
-    while gate.is_jammed(worker) {
+    while warm_ups.is_jammed(worker) {
         if Instant::now() >= deadline {
             return WarmUpResult::Late;
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
     match sent.error {
-        _ if !gate.is_warming(worker) => WarmUpResult::Over,
+        _ if !warm_ups.is_warming(worker) => WarmUpResult::Over,
         // The worker gave the request back: the app was still at the one before it.
         Some(Code::Draining) => WarmUpResult::Answered(took),
         Some(code) => WarmUpResult::Failed(WarmUpError::Failed { target: target.to_owned(), code }),

@@ -10,6 +10,7 @@ mod log;
 pub(crate) mod look_up;
 mod marks;
 mod on_disk;
+pub(crate) mod pages;
 mod paths;
 mod purge;
 mod reasons;
@@ -21,7 +22,6 @@ mod source;
 mod store;
 mod successor;
 mod tier;
-mod upgrade;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

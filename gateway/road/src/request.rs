@@ -66,7 +66,7 @@ pub async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, road: &
                 return Ok(found.response);
             }
             let mut response = workers::ask(exchange, origin, road, &mut request, body).await?;
-            if road.composer.is_unusable(&request.head, &response.head) {
+            if road.transforms.composer.is_unusable(&request.head, &response.head) {
                 rules::drop_conditions(&mut request.head);
                 response = workers::ask(exchange, origin, road, &mut request, Body::default()).await?;
             }
@@ -80,7 +80,7 @@ pub async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, road: &
         // A shell is a page, and no part of one.
         Asker::Page | Asker::Gateway => Err(failure),
     });
-    request.received.get_or_insert_with(Instant::now);
+    request.times.received.get_or_insert_with(Instant::now);
     let answered = compose::compose(exchange, origin, road, &mut request, answered, ask_itself);
     let sent = respond(exchange, road, &request, answered).await;
     if let Some(waiting) = waiting {

@@ -16,7 +16,8 @@ use sluice_message::{Method, ResponseHead, Scheme};
 use crate::answers::files::FilePart;
 use crate::answers::{Response, ResponseBody, down, refuse};
 use crate::request::passage::Request;
-use crate::respond::compress::CompressedBody;
+use crate::respond::compose::rules::Composer;
+use crate::respond::compress::{CompressedBody, Compression};
 use crate::road::Road;
 use sluice_wire::front::exchange::{Exchange, Woke};
 use sluice_wire::receive::failure::Failure;
@@ -25,6 +26,14 @@ use sluice_wire::respond::answer::{Answer, End, Next};
 
 /// Bytes of a complete body that are written at once.
 const PIECE_BYTES: usize = 64 * 1024;
+
+/// Changes to answers on their way to clients.
+pub struct Transforms {
+    /// Rules of composed pages.
+    pub composer: Composer,
+    /// Compression of answers.
+    pub compression: Compression,
+}
 
 /// Result of sending a response.
 pub struct SendOutcome {
@@ -41,7 +50,7 @@ pub struct SendOutcome {
 /// Error answer; in development, with the last output of the app.
 fn refused(road: &Road, request: &Request, refusal: &Refusal) -> Response {
     let last_words = road.last_words.borrow();
-    let pages = road.error_pages();
+    let pages = road.settings.error_pages();
     down::answer(last_words.as_ref(), &request.head, refusal, &request.id, &pages)
         .unwrap_or_else(|| refuse::answer(refusal, &request.id, &request.head, &pages))
 }
@@ -70,7 +79,7 @@ pub(crate) async fn respond(
     }
     tell_hsts(road, request, &mut response.head);
     let (size, compressed) = if exchange.is_client() {
-        road.compression.apply(&request.head, &mut response).await
+        road.transforms.compression.apply(&request.head, &mut response).await
     } else {
         (response.size(), None)
     };

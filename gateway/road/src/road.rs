@@ -1,18 +1,19 @@
 //! State that requests share on their way to an answer: settings in force, caches, files, and what is known of rendering. Workers are
 //! behind a trait: the road knows neither how one is chosen, nor how its answer comes.
 
-pub(crate) mod rendering;
+pub mod rendering;
 pub(crate) mod settings;
 pub mod workers;
 
 use std::cell::{OnceCell, RefCell};
 use std::net::IpAddr;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 
+use sluice_catalog::config::Config;
 use sluice_observe::Observer;
-use sluice_supervisor::PartsPurger;
 use sluice_wire::front::lobby::Lobby;
-use sluice_wire::front::tls::Tls;
+use sluice_wire::front::tls::{Certificates, Tls};
 use sluice_wire::ids::to_usize;
 use sluice_wire::receive::spool::{TempStore, temp_dir};
 use sluice_wire::respond::answer::Answer;
@@ -24,11 +25,14 @@ use crate::answers::down::LastWords;
 use crate::answers::files::Files;
 use crate::answers::shell::Shells;
 use crate::cache::Cache;
+use crate::cache::pages::Pages;
 use crate::certificates::renew::Renewals;
+use crate::respond::Transforms;
 use crate::respond::compose::rules::Composer;
 use crate::respond::compress::Compression;
 use crate::unusable::Unusable;
 use rendering::Rendering;
+use settings::Settings;
 use workers::Workers;
 
 /// See the module's text. One a gateway.
@@ -36,7 +40,7 @@ pub struct Road {
     /// Reference to itself, for tasks that outlast a call.
     me: Weak<Road>,
     workers: OnceCell<Weak<dyn Workers>>,
-    active: RefCell<ActiveConfig>,
+    pub(crate) settings: Rc<Settings>,
     /// Observer, which gets all events for the operator.
     pub observer: Rc<Observer>,
     /// The gateway as connections know it.
@@ -44,21 +48,18 @@ pub struct Road {
     /// Room for bodies and answers.
     pub store: Rc<TempStore>,
     pub(crate) files: Files,
-    /// The page cache.
-    pub cache: Cache,
+    /// Pages that are rendered once and sent to many.
+    pub pages: Rc<Pages>,
     pub(crate) shells: Shells,
-    /// Rules of composed pages.
-    pub composer: Composer,
-    /// Compression of answers.
-    pub compression: Compression,
-    /// Purges the parts of pages that workers cache.
-    pub parts_purger: RefCell<Option<PartsPurger>>,
+    /// Changes to answers on their way to clients.
+    pub transforms: Transforms,
     /// Requests certificates from a CA.
     pub(crate) renewals: Renewals,
     /// Exit status and last output of the app in development, for the page about it.
     pub last_words: RefCell<Option<LastWords>>,
     rates: Option<RefCell<Rates>>,
-    rendering: Rendering,
+    /// Shares of visitors who get server rendering.
+    pub rendering: Rendering,
     /// Start of the clock by which the gateway measures.
     pub epoch: Instant,
 }
@@ -77,24 +78,23 @@ impl Road {
         let tier = active.shared_cache.clone().map(sluice_tier::Tier::start).transpose();
         let tier = tier.map_err(Unusable::SharedThread)?;
         let store = TempStore::new(temp_dir(&config), config.temp.bytes_max, to_usize(config.memory.buffers_bytes_max));
+        let (trust, epoch, settings) = (Rc::clone(&active.trust), Instant::now(), Rc::new(Settings::new(active)));
         Ok(Rc::new_cyclic(|me| Road {
             me: Weak::clone(me),
             workers: OnceCell::new(),
-            observer,
-            lobby: Lobby::new(Rc::clone(&config), Rc::clone(&active.trust), tls, Rc::clone(&store)),
+            lobby: Lobby::new(Rc::clone(&config), trust, tls, Rc::clone(&store)),
             store,
             files,
-            cache: Cache::new(&config.cache, tier),
+            pages: Pages::new(Cache::new(&config.cache, tier), &settings, &observer, epoch),
             shells: Shells::default(),
-            composer: Composer::new(&config.compose),
-            compression: Compression::new(&config),
-            parts_purger: RefCell::default(),
+            transforms: Transforms { composer: Composer::new(&config.compose), compression: Compression::new(&config) },
             renewals: Renewals::default(),
             last_words: RefCell::default(),
             rates,
-            rendering: Rendering::new(&config.render),
-            active: RefCell::new(active),
-            epoch: Instant::now(),
+            rendering: Rendering::new(&settings, &observer, epoch),
+            settings,
+            observer,
+            epoch,
         }))
     }
 
@@ -114,6 +114,34 @@ impl Road {
     /// Strong reference, for a task that outlasts the call.
     pub(crate) fn rc(&self) -> Rc<Self> {
         self.me.upgrade().expect("whoever calls the road holds it")
+    }
+
+    /// Config in force. Two calls for one request may return different ones, as a reload can come in between.
+    pub fn config(&self) -> Rc<Config> {
+        self.settings.config()
+    }
+
+    /// Puts new contents of the same files in force.
+    pub(crate) fn serve_certificates(&self, certificates: Arc<Certificates>) {
+        if let Some(tls) = self.lobby.tls() {
+            tls.serve(Arc::clone(&certificates));
+        }
+        self.settings.set_certificates(certificates);
+    }
+
+    /// Puts another config in force. Open connections keep their certificate.
+    pub fn activate(&self, active: ActiveConfig) {
+        let config = Rc::clone(&active.config);
+        if let (Some(tls), Some(certificates)) = (self.lobby.tls(), &active.certificates) {
+            tls.serve(Arc::clone(certificates));
+        }
+        self.lobby.set_config(Rc::clone(&config), Rc::clone(&active.trust));
+        self.observer.traces.apply(active.traces.clone());
+        self.observer.set_config(Rc::clone(&config));
+        self.settings.swap(active);
+        self.transforms.compression.set_config(&config);
+        self.pages.cache.set_config(&config.cache);
+        self.rendering.set_config(&config.render);
     }
 
     /// Counts a request of this client. If it is over its limit, returns the seconds after which it may ask again.

@@ -50,7 +50,7 @@ pub(crate) fn route(road: &Road, origin: &Origin, asker: Asker, request: &mut Re
         request.trace = None;
     }
     if let Route::Workers | Route::File(_) | Route::Redirect | Route::Vitals = route
-        && road.access().is_some_and(|access| access.denies(request.peer))
+        && road.settings.access().is_some_and(|access| access.denies(request.peer))
     {
         return Err(Code::AccessDenied.into());
     }
@@ -68,7 +68,7 @@ pub(crate) fn route(road: &Road, origin: &Origin, asker: Asker, request: &mut Re
 pub(crate) async fn log_in(road: &Road, route: &Route, request: &mut Request) -> Result<(), Failure> {
     if let Route::Workers | Route::File(_) | Route::Vitals = route
         && !request.is_logged_in
-        && let Some(access) = road.access()
+        && let Some(access) = road.settings.access()
         && let Some(login) = &access.login
     {
         request.is_logged_in = login.admit(request.peer, &mut request.head).await.map_err(Failure::Refused)?;

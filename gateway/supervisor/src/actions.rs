@@ -203,7 +203,7 @@ impl Supervisor {
     fn tell_overdue(&self, worker: WorkerId) {
         let silent = self.processes.borrow().get(&worker).and_then(|process| process.overdue.get());
         let silent_ms = silent.map(|silent| u64::try_from(silent.as_millis()).unwrap_or(u64::MAX));
-        let held = self.gate.latest_request(worker);
+        let held = self.gate.workers().latest_request(worker);
         let request = held.as_ref().map(|(request_id, method, target)| HeldRequest { request_id, method, target });
         self.journal.emit(Event::WorkerOverdue { worker: worker.0, silent_ms, request });
     }

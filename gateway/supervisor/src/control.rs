@@ -24,7 +24,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::time::Instant;
 
 use crate::auxiliary::{Address, Target};
-use crate::gate::{CpuReport, LongRun, RoutesGrown, RunsTold, Vitals};
+use crate::gate::{CpuReport, LongRun, RoutesReport, RunsReport, Vitals};
 use crate::main_server::ServerReport;
 use crate::process::Process;
 use crate::process::facts::{Renders, THREW_TIMEOUT, Threw};
@@ -100,7 +100,7 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
             if process.is_none() {
                 process = supervisor.speaker(WorkerId(said.worker));
                 if let Some(process) = &process {
-                    supervisor.gate.has_reported_all(process.worker, Instant::now());
+                    supervisor.gate.reports().has_reported_all(process.worker, Instant::now());
                     process.listener_pid.set(pid);
                     process.marks.set(said.marks);
                     process.takes_ahead.set(said.takes_ahead);
@@ -124,7 +124,7 @@ async fn converse(supervisor: Rc<Supervisor>, stream: UnixStream) {
         && !process.is_asked_to_leave.get()
     {
         process.is_dying.set(true);
-        supervisor.gate.faulted(process.worker);
+        supervisor.gate.workers().faulted(process.worker);
     }
 }
 
@@ -150,14 +150,14 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: ControlRecord)
         }
         Kind::AuxClosed => supervisor.auxiliaries.remove(process.worker, said.socket.as_ref()),
         Kind::Done => hear_done(supervisor, process, &said),
-        Kind::Idle => supervisor.gate.idle(process.worker),
+        Kind::Idle => supervisor.gate.reports().idle(process.worker),
         Kind::AsksItself => hear_own_call(supervisor, process, &said),
-        Kind::Busy => supervisor.gate.busy(process.worker, RequestId(said.id), RequestId(said.by)),
+        Kind::Busy => supervisor.gate.reports().busy(process.worker, RequestId(said.id), RequestId(said.by)),
         Kind::Overlong => tell_overlong(supervisor, process, &said),
-        Kind::Raw => supervisor.gate.writes_raw(process.worker, said.dropped_bytes),
+        Kind::Raw => supervisor.gate.workers().writes_raw(process.worker, said.dropped_bytes),
         Kind::Runs => {
             let ControlRecord { counts, time_us, observed_us, collections, collected_us, long, .. } = &said;
-            let told = RunsTold {
+            let told = RunsReport {
                 counts,
                 time_us,
                 observed_us: *observed_us,
@@ -165,16 +165,16 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: ControlRecord)
                 collected_us: *collected_us,
                 long: long.iter().take(LONG_RUNS_MAX).map(long_run).collect(),
             };
-            supervisor.gate.runs(process.worker, &told);
+            supervisor.gate.reports().runs(process.worker, &told);
         }
-        Kind::RoutesGrown => {
+        Kind::RoutesReport => {
             let places = said.places.iter().take(PLACES_MAX);
             let places = places.map(|adder| (excerpt(&adder.file, FILE_CHARS_MAX), adder.line, adder.added)).collect();
-            let told = RoutesGrown { size: said.size, added: said.added, places };
-            supervisor.gate.routes_grown(process.worker, &told);
+            let told = RoutesReport { size: said.size, added: said.added, places };
+            supervisor.gate.reports().routes_grown(process.worker, &told);
         }
         Kind::Threw => hear_thrown(process, &said),
-        Kind::Turn => supervisor.gate.has_reported_all(process.worker, Instant::now()),
+        Kind::Turn => supervisor.gate.reports().has_reported_all(process.worker, Instant::now()),
         Kind::Beat => hear_beat(supervisor, process, &said),
         Kind::Memory => hear_memory(supervisor, process, &said),
         Kind::React => {
@@ -195,13 +195,13 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: ControlRecord)
         }
         Kind::ReactOff => supervisor.heard_react_off(process, &said.why),
         Kind::Rendered => render::hear(supervisor, &said),
-        Kind::Graph => supervisor.gate.used_graph(&graph::told(&said)),
+        Kind::Graph => supervisor.gate.reports().used_graph(&graph::told(&said)),
         Kind::Overrun => render::hear_overrun(supervisor, process, &said),
         Kind::Tailed => {
             let ControlRecord { id, file, file_bytes, used_us, service_us, overhead_us, .. } = said;
             let request = RequestId(id);
             let told = TailReport { request, file, bytes: file_bytes, used_us, service_us, overhead_us };
-            supervisor.gate.has_profiled(process.worker, told);
+            supervisor.gate.reports().has_profiled(process.worker, told);
         }
         Kind::Profiled => {
             process.heard_profile(said.number, said.taken, said.error.as_deref().unwrap_or_default());
@@ -223,8 +223,10 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: ControlRecord)
 fn hear_done(supervisor: &Supervisor, process: &Process, said: &ControlRecord) {
     for done in &said.requests {
         match done.left {
-            Leaving::Upgrade | Leaving::Stream => supervisor.gate.app_took(process.worker, RequestId(done.id)),
-            Leaving::Wait => supervisor.gate.waits_on(process.worker, RequestId(done.id)),
+            Leaving::Upgrade | Leaving::Stream => {
+                supervisor.gate.reports().app_took(process.worker, RequestId(done.id));
+            }
+            Leaving::Wait => supervisor.gate.reports().waits_on(process.worker, RequestId(done.id)),
             Leaving::End | Leaving::Abandoned | Leaving::Unknown => {}
         }
         let route = done.route.as_deref().filter(|route| route.len() <= ROUTE_BYTES_MAX);
@@ -233,10 +235,10 @@ fn hear_done(supervisor: &Supervisor, process: &Process, said: &ControlRecord) {
         let longest = done.longest.as_ref().map(long_run);
         let weight = done.weight.map(|weight| u32::try_from(weight).unwrap_or(u32::MAX));
         let reported = CpuReport { cpu_us, weight, route, runs: &done.runs, longest, handler_us: done.handler_us };
-        supervisor.gate.reported(process.worker, RequestId(done.id), &reported);
+        supervisor.gate.reports().reported(process.worker, RequestId(done.id), &reported);
     }
     for id in &said.ended {
-        supervisor.gate.reported(process.worker, RequestId(*id), &CpuReport::default());
+        supervisor.gate.reports().reported(process.worker, RequestId(*id), &CpuReport::default());
     }
 }
 
@@ -329,13 +331,13 @@ fn tell_sleep(supervisor: &Supervisor, process: &Process, elu: f64) {
     let turned = elapsed.mul_f64(elu.clamp(0.0, 1.0));
     let wanted =
         wanted_us.zip(wanted_us_then).map(|(now_us, then_us)| Duration::from_micros(now_us.saturating_sub(then_us)));
-    supervisor.gate.was_awake(process.worker, elapsed, turned.max(wanted.unwrap_or_default()));
+    supervisor.gate.reports().was_awake(process.worker, elapsed, turned.max(wanted.unwrap_or_default()));
 }
 
 /// Reports a connection of the app to the gateway itself.
 fn hear_own_call(supervisor: &Supervisor, process: &Process, said: &ControlRecord) {
     if let Some(port) = said.port {
-        supervisor.gate.asks_itself(process.worker, port, said.closed);
+        supervisor.gate.workers().asks_itself(process.worker, port, said.closed);
     }
 }
 
@@ -353,7 +355,7 @@ fn hear_memory(supervisor: &Supervisor, process: &Process, said: &ControlRecord)
 }
 
 fn hear_beat(supervisor: &Supervisor, process: &Process, said: &ControlRecord) {
-    supervisor.gate.has_reported_all(process.worker, Instant::now());
+    supervisor.gate.reports().has_reported_all(process.worker, Instant::now());
     // It reads again, after whatever held it up.
     if let Some(control) = &*process.control.borrow() {
         control.finish();
@@ -385,7 +387,7 @@ fn hear_beat(supervisor: &Supervisor, process: &Process, said: &ControlRecord) {
     });
     if let Some(pid) = process.listener_pid.get() {
         let (rss_bytes, heap_used_bytes) = (said.rss_bytes, said.heap_used_bytes);
-        supervisor.gate.beats(process.worker, Vitals { pid, rss_bytes, heap_used_bytes });
+        supervisor.gate.reports().beats(process.worker, Vitals { pid, rss_bytes, heap_used_bytes });
     }
     let memory_bytes_max = supervisor.gate.config().recycle.memory_bytes_max;
     let is_over = memory_bytes_max > 0 && said.rss_bytes > memory_bytes_max;

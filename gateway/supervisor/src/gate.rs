@@ -93,7 +93,7 @@ pub struct Crash<'a> {
 
 /// A worker's report about the runs of its main thread.
 #[derive(Clone, Debug)]
-pub struct RunsTold<'a> {
+pub struct RunsReport<'a> {
     /// Number of runs by duration since it began to serve.
     pub counts: &'a [u64],
     /// Time in these runs, microseconds.
@@ -110,7 +110,7 @@ pub struct RunsTold<'a> {
 
 /// A worker's report about the tables of its app's routers.
 #[derive(Clone, Debug)]
-pub struct RoutesGrown<'a> {
+pub struct RoutesReport<'a> {
     /// Number of entries in all tables.
     pub size: u64,
     /// Increase since the worker had served for one second.
@@ -130,7 +130,7 @@ pub struct DialInForce {
 
 /// A worker's report about components and pages since its last one.
 #[derive(Clone, Debug)]
-pub struct RenderedTold<'a> {
+pub struct RenderReport<'a> {
     /// Renders by component and outcome.
     pub components: Vec<ComponentReport<'a>>,
     /// Pages by setting of the dial.
@@ -141,7 +141,7 @@ pub struct RenderedTold<'a> {
 
 /// A worker's report about its graphs since its last one.
 #[derive(Clone, Debug)]
-pub struct GraphTold<'a> {
+pub struct GraphReport<'a> {
     /// Calls by route and method.
     pub routes: Vec<GraphRouteReport<'a>>,
     /// Paths by pattern.
@@ -169,11 +169,20 @@ pub trait Gate {
     fn set_parts_purger(&self, purger: PartsPurger);
     /// Sets whether priorities of workers can be raised again; false by default.
     fn set_may_raise(&self, may_raise: bool);
-
-    // What happened to a worker.
-
+    /// Purges pages for an app. The receiver gets the number of purged variants of pages.
+    fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64>;
     /// Passes an event that concerns only the scheduler.
     fn tell(&self, event: Event);
+    /// Whether the gateway is shutting down.
+    fn is_leaving(&self) -> bool;
+    /// The workers' life, as the gate follows it.
+    fn workers(&self) -> &dyn Workers;
+    /// Receiver of workers' reports.
+    fn reports(&self) -> &dyn Reports;
+}
+
+/// Life of workers as the gate follows it, from their server's start to their exit.
+pub trait Workers {
     /// Reports that the worker's server listens on this socket. `marks` says whether heads of its answers carry tokens.
     fn listening(&self, worker: WorkerId, socket: PathBuf, marks: bool);
     /// Reports that the worker's preload has opened this pipe, so that it may get requests ahead of time.
@@ -181,36 +190,57 @@ pub trait Gate {
     /// Reports that the worker's main thread is in a loop that lets others in until then. Each request given to it
     /// increments the byte in this file.
     fn breathes(&self, worker: WorkerId, counter: &Path, until: Instant);
+    /// Reports that the app has connected to the gateway from this local port, or has closed that connection.
+    fn asks_itself(&self, worker: WorkerId, port: u16, is_over: bool);
+    /// Reports that the app writes to connections itself, past its responses, and how many bytes of that were dropped.
+    fn writes_raw(&self, worker: WorkerId, dropped_bytes: u64);
     /// Reports that the worker is dying without having been asked to exit. It gets nothing more (I4) and is replaced.
     fn faulted(&self, worker: WorkerId);
     /// Reports that an app in development has exited by itself, with its status and the end of its stderr.
     fn app_is_down(&self, status: &str, stderr_tail: &str);
     /// Reports that the worker's process has exited.
     fn exited(&self, worker: WorkerId);
-    /// Reports CPU time of the worker that no report attributed to a request. Called directly before [`Gate::exited`],
+    /// Reports CPU time of the worker that no report attributed to a request. Called directly before [`Workers::exited`],
     /// while the requests that it held are known.
     fn left_untold(&self, worker: WorkerId, cpu: Duration);
     /// Reports the unexpected end of a worker that served.
     fn crashed(&self, worker: WorkerId, crash: &Crash<'_>);
+
+    // What the supervisor asks.
+
+    /// Notification that requests wait for a worker, where waiting workers may get further ones.
+    fn queue_waits(&self) -> &Notify;
+    /// Whether the supervisor should check main threads of workers: a request waits, or a worker holds requests that
+    /// may only wait.
+    fn wants_looks(&self) -> bool;
+    /// Number of requests that this worker has finished.
+    fn requests_total(&self, worker: WorkerId) -> u64;
+    /// Latest request given to the worker that it still holds: request id, method, target.
+    fn latest_request(&self, worker: WorkerId) -> Option<(String, String, String)>;
+    /// Requests that the worker holds, in the order in which it began them, without the gateway's own.
+    fn held(&self, worker: WorkerId) -> Vec<InflightRequest>;
+    /// Time at which the worker got the latest of the requests that it holds. `None` while one of them is unwritten.
+    fn latest_given(&self, worker: WorkerId) -> Option<Instant>;
+    /// Error of this worker's warm-up, if it was the latest that failed.
+    fn warm_up_failure(&self, worker: WorkerId) -> Option<WarmUpError>;
+}
+
+/// Receiver of the workers' reports on requests and on themselves.
+pub trait Reports {
     /// Reports the time for which the worker's main thread was awake since the last such report.
     fn was_awake(&self, worker: WorkerId, elapsed: Duration, awake: Duration);
     /// Reports a beat of the worker.
     fn beats(&self, worker: WorkerId, vitals: Vitals);
-    /// Reports that the app writes to connections itself, past its responses, and how many bytes of that were dropped.
-    fn writes_raw(&self, worker: WorkerId, dropped_bytes: u64);
-
     /// Reports the worker's counts of uninterrupted runs.
-    fn runs(&self, worker: WorkerId, told: &RunsTold<'_>);
-
+    fn runs(&self, worker: WorkerId, told: &RunsReport<'_>);
     /// Reports that the tables of the app's routers have grown or shrunk.
-    fn routes_grown(&self, worker: WorkerId, told: &RoutesGrown<'_>);
-
+    fn routes_grown(&self, worker: WorkerId, told: &RoutesReport<'_>);
     /// Reports rendered components and pages.
-    fn rendered(&self, told: &RenderedTold<'_>);
+    fn rendered(&self, told: &RenderReport<'_>);
     /// Reports what routes and pages of graphs did.
-    fn used_graph(&self, told: &GraphTold<'_>);
+    fn used_graph(&self, told: &GraphReport<'_>);
 
-    // What a worker says of requests.
+    // Of single requests.
 
     /// Reports that the request's response has ended for good.
     fn reported(&self, worker: WorkerId, request: RequestId, reported: &CpuReport<'_>);
@@ -224,32 +254,8 @@ pub trait Gate {
     fn waits_on(&self, worker: WorkerId, request: RequestId);
     /// Reports that the app has not seen the request, because it has not finished the other one (`by`).
     fn busy(&self, worker: WorkerId, request: RequestId, by: RequestId);
-    /// Reports that the app has connected to the gateway from this local port, or has closed that connection.
-    fn asks_itself(&self, worker: WorkerId, port: u16, is_over: bool);
     /// Reports that the app holds no request, so all requests that it broke off have ended.
     fn idle(&self, worker: WorkerId);
-
-    // What the supervisor asks.
-
-    /// Notification that requests wait for a worker, where waiting workers may get further ones.
-    fn queue_waits(&self) -> &Notify;
-    /// Whether the supervisor should check main threads of workers: a request waits, or a worker holds requests that
-    /// may only wait.
-    fn wants_looks(&self) -> bool;
-    /// Whether the gateway is shutting down.
-    fn is_leaving(&self) -> bool;
-    /// Number of requests that this worker has finished.
-    fn requests_total(&self, worker: WorkerId) -> u64;
-    /// Latest request given to the worker that it still holds: request id, method, target.
-    fn latest_request(&self, worker: WorkerId) -> Option<(String, String, String)>;
-    /// Requests that the worker holds, in the order in which it began them, without the gateway's own.
-    fn held(&self, worker: WorkerId) -> Vec<InflightRequest>;
-    /// Time at which the worker got the latest of the requests that it holds. `None` while one of them is unwritten.
-    fn latest_given(&self, worker: WorkerId) -> Option<Instant>;
-    /// Purges pages for an app. The receiver gets the number of purged variants of pages.
-    fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64>;
-    /// Error of this worker's warm-up, if it was the latest that failed.
-    fn warm_up_failure(&self, worker: WorkerId) -> Option<WarmUpError>;
 }
 
 impl dyn Gate {

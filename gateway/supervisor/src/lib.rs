@@ -31,6 +31,7 @@ mod reload;
 mod rest;
 mod sample;
 mod sockets;
+mod start;
 mod stuck;
 mod waits;
 mod watch;
@@ -38,7 +39,6 @@ mod writer;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
-use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
@@ -52,8 +52,8 @@ use tokio::sync::{mpsc, oneshot};
 
 pub use app::{App, Start};
 pub use gate::{
-    CpuReport, Crash, DialInForce, Gate, GraphTold, Host, InflightRequest, LongRun, RenderedTold, RoutesGrown,
-    RunsTold, Vitals,
+    CpuReport, Crash, DialInForce, Gate, GraphReport, Host, InflightRequest, LongRun, RenderReport, Reports,
+    RoutesReport, RunsReport, Vitals, Workers,
 };
 pub use guardian::{program as own_program, run as run_guardian};
 pub use parts::PartsPurger;
@@ -162,55 +162,6 @@ impl Supervisor {
             0 => share,
             recycled => share.min(recycled),
         }
-    }
-
-    /// Starts the guardian and the control socket; workers follow as the gate asks for them. `app` is that of
-    /// generation 1.
-    ///
-    /// # Errors
-    /// When the guardian cannot be started or the control socket cannot be bound.
-    pub fn start(app: App, gate: Rc<dyn Gate>, tasks: Tasks) -> io::Result<(Rc<Self>, Notifications)> {
-        let (sender, gave_up) = oneshot::channel();
-        let (reloads_sender, reloads) = mpsc::unbounded_channel();
-        let control_socket = app.control_socket();
-        let development = app.development.clone();
-        let supervisor = Rc::new(Supervisor {
-            guardian: Guardian::start(&tasks)?,
-            may_raise: priority::may_raise(),
-            journal: tasks.journal.clone(),
-            gate,
-            auxiliaries: Auxiliaries::new(tasks.clone()),
-            tasks,
-            main_server: MainServer::default(),
-            processes: RefCell::default(),
-            restarts: RefCell::default(),
-            loop_delays: Cell::default(),
-            backing_off: RefCell::default(),
-            gave_up: RefCell::new(Some(sender)),
-            reloads: reloads_sender,
-            last_failure: RefCell::default(),
-            react: RefCell::default(),
-            component_cache: Cell::default(),
-            react_off_told: Cell::new(false),
-            overruns: RefCell::default(),
-            sockets: app.sockets.clone(),
-            profiles: app.profiles.clone(),
-            apps: RefCell::new(BTreeMap::from([(1, Rc::new(app))])),
-        });
-        control::serve(&supervisor, &control_socket)?;
-        supervisor.tasks.spawn("watch", watch::run(Rc::clone(&supervisor)));
-        supervisor.tasks.spawn("waits", waits::run(Rc::clone(&supervisor)));
-        if let Some(further) = development {
-            supervisor.tasks.spawn("changes", changes::run(Rc::clone(&supervisor), further));
-        }
-        supervisor.gate.set_may_raise(supervisor.may_raise);
-        let host = Rc::clone(&supervisor);
-        let purging = Rc::downgrade(&supervisor);
-        supervisor.gate.set_parts_purger(Rc::new(move |purge| {
-            purging.upgrade().map(|supervisor| supervisor.purge_parts(purge)).unwrap_or_default()
-        }));
-        supervisor.gate.set_host(Rc::new(move |action| host.carry_out(action)));
-        Ok((supervisor, Notifications { gave_up, reloads }))
     }
 
     /// Adds the app of a new generation. Of earlier ones, only the one in force is kept.
@@ -327,9 +278,9 @@ impl Supervisor {
             // process that has gone is told of elsewhere.
             let _ = process.set_priority(process.priority);
         }
-        self.gate.listening(process.worker, self.socket(process.worker), process.marks.get());
+        self.gate.workers().listening(process.worker, self.socket(process.worker), process.marks.get());
         if process.marks.get() && process.takes_ahead.get() {
-            self.gate.takes_ahead(process.worker, &pipe::beside(&self.socket(process.worker)));
+            self.gate.workers().takes_ahead(process.worker, &pipe::beside(&self.socket(process.worker)));
         }
     }
 
@@ -338,7 +289,7 @@ impl Supervisor {
         let until = now + BREATHES;
         process.breathes_until.set(Some(until));
         process.is_breath_taken.set(false);
-        self.gate.breathes(process.worker, &pipe::counter_beside(&self.socket(process.worker)), until);
+        self.gate.workers().breathes(process.worker, &pipe::counter_beside(&self.socket(process.worker)), until);
     }
 
     /// Handles a server that the app has closed. Many apps begin to exit after an error this way.

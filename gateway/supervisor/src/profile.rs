@@ -123,8 +123,9 @@ impl Supervisor {
             Some(id) => serving.filter(|process| process.worker == WorkerId(id)).cloned().collect(),
             None if wish.all => serving.cloned().collect(),
             None => {
-                let busiest =
-                    |process: &&Rc<Process>| (self.gate.requests_total(process.worker), Reverse(process.worker.0));
+                let busiest = |process: &&Rc<Process>| {
+                    (self.gate.workers().requests_total(process.worker), Reverse(process.worker.0))
+                };
                 serving.max_by_key(busiest).cloned().into_iter().collect()
             }
         };

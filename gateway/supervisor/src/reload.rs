@@ -44,7 +44,7 @@ impl ReloadFault {
             reason,
             never_ran: never_ran.map(|(_, _, text)| text.clone()),
             process,
-            warm_up: worker.and_then(|worker| supervisor.gate.warm_up_failure(worker)),
+            warm_up: worker.and_then(|worker| supervisor.gate.workers().warm_up_failure(worker)),
         }
     }
 

@@ -39,7 +39,7 @@ pub(crate) async fn examine(supervisor: Rc<Supervisor>, process: Rc<Process>) {
         return supervisor.gate.tell(Examined { worker });
     };
     let silent_ms = u64::try_from(silent.as_millis()).unwrap_or(u64::MAX);
-    let held = supervisor.gate.latest_request(worker);
+    let held = supervisor.gate.workers().latest_request(worker);
     let request = held.as_ref().map(|(request_id, method, target)| HeldRequest { request_id, method, target });
     if kind == TroubleKind::Blocked {
         // The inspector does not answer in a synchronous wait; there is nothing to look into.

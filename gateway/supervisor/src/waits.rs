@@ -188,7 +188,7 @@ impl ThreadHistory {
 pub(crate) async fn run(supervisor: Rc<Supervisor>) {
     let mut seen: HashMap<WorkerId, ThreadHistory> = HashMap::new();
     loop {
-        supervisor.gate.queue_waits().notified().await;
+        supervisor.gate.workers().queue_waits().notified().await;
         // So is what preloads answered before.
         for process in supervisor.processes.borrow().values() {
             process.forget_look();
@@ -202,7 +202,7 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
                 ..ThreadHistory::default()
             };
         }
-        while supervisor.gate.wants_looks() {
+        while supervisor.gate.workers().wants_looks() {
             let began = Instant::now();
             let period = look(&supervisor, &mut seen);
             tokio::time::sleep(period.max(began.elapsed() * SHARE)).await;
@@ -239,7 +239,8 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, ThreadHistory>) ->
             continue;
         }
         // Before that it sleeps because nothing has come yet.
-        let is_there = supervisor.gate.latest_given(worker).is_some_and(|given| given.elapsed() >= UNDER_WAY_MAX);
+        let is_there =
+            supervisor.gate.workers().latest_given(worker).is_some_and(|given| given.elapsed() >= UNDER_WAY_MAX);
         if !is_there && !has_more_room && parked == 0 {
             // A look could find nothing, and costs more than a light request.
             let known = seen.entry(worker).or_default();

@@ -12,7 +12,7 @@ const TELL_EVERY: Duration = Duration::from_secs(10);
 
 /// Worker that others wait for, and their number.
 pub fn look(gate: &Gate) -> Option<BootsSnapshot> {
-    gate.scheduler(|scheduler| {
+    gate.scheduler.read(|scheduler| {
         let waiting = scheduler.waiting_places().count() as u64;
         scheduler.awaited().filter(|_| waiting > 0).map(|worker| BootsSnapshot { waiting, awaited: worker.0 })
     })

@@ -58,7 +58,7 @@ pub fn start(gateway: &Rc<Gateway>, dir: Option<PathBuf>) {
     let (gateway, tasks) = (Rc::clone(gateway), gateway.tasks.clone());
     tasks.spawn("compile-cache", async move {
         loop {
-            let (dir, bytes_max) = (dir.clone(), bound(&gateway.gate.config()));
+            let (dir, bytes_max) = (dir.clone(), bound(&gateway.gate.road.config()));
             let _ = tokio::task::spawn_blocking(move || prune(&dir, bytes_max)).await;
             tokio::time::sleep(PRUNE_EVERY).await;
         }

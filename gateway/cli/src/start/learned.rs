@@ -28,7 +28,7 @@ fn restore(gateway: &Gateway) {
     let path = path(gateway);
     let restored = match read(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-        read => read.and_then(|text| gateway.gate.restore_costs(&text).map_err(io::Error::other)),
+        read => read.and_then(|text| gateway.gate.costs.restore(&text).map_err(io::Error::other)),
     };
     if let Err(why) = restored {
         let text = format!("{} cannot be used, so costs are learned afresh: {why}", path.display());
@@ -38,7 +38,7 @@ fn restore(gateway: &Gateway) {
 
 /// Keeps what is known now. Returns when it is written; a power cut may lose it.
 pub fn save(gateway: &Gateway) {
-    tell(gateway, &write_whole(&path(gateway), gateway.gate.saved_costs().as_bytes()));
+    tell(gateway, &write_whole(&path(gateway), gateway.gate.costs.saved().as_bytes()));
 }
 
 /// Saves it every minute, for as long as this gateway is the one that serves.
@@ -46,10 +46,10 @@ async fn keep_saving(gateway: Rc<Gateway>) {
     let mut was_saved = true;
     loop {
         tokio::time::sleep(SAVE_EVERY).await;
-        if !gateway.in_charge.get() || gateway.gate.is_draining() {
+        if !gateway.in_charge.get() || gateway.gate.draining.is_draining() {
             continue;
         }
-        let (path, text) = (path(&gateway), gateway.gate.saved_costs());
+        let (path, text) = (path(&gateway), gateway.gate.costs.saved());
         let saved = tokio::task::spawn_blocking(move || write_whole(&path, text.as_bytes()))
             .await
             .map_err(io::Error::other)

@@ -60,8 +60,8 @@ pub async fn run(gateway: Rc<Gateway>, run_dir: RunDir, lock: Rc<RunLock>, app_d
 fn is_ours(gateway: &Gateway) -> bool {
     let gate = &gateway.gate;
     gateway.in_charge.get()
-        && !gate.is_leaving()
-        && !gate.is_draining()
+        && !gate.draining.is_leaving()
+        && !gate.draining.is_draining()
         && !gateway.upgrading.get()
         && !gateway.has_predecessor.get()
         && gateway.overtaken.get().is_none()

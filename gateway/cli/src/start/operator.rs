@@ -20,9 +20,7 @@ use sluice_catalog::snapshot::{
 use sluice_journal::{CacheUse, Event, IncludeEnd, Journal, Level, Page, Tasks};
 use sluice_message::Coding;
 use sluice_proxy::gate::Gate;
-use sluice_proxy::gate::readiness::readiness;
 use sluice_scheduler::{Lane, WorkerState as Life, WorkerView};
-use sluice_supervisor::Gate as _;
 use sluice_supervisor::Supervisor;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::Instant;
@@ -136,9 +134,9 @@ impl Gateway {
         upgrades: mpsc::Sender<UpgradeRequest>,
         whereabouts: Whereabouts,
     ) -> Rc<Self> {
-        let live = Live::new(Rc::clone(&gate.observer));
+        let live = Live::new(Rc::clone(&gate.road.observer));
         Rc::new(Gateway {
-            journal: gate.observer.journal().clone(),
+            journal: gate.road.observer.journal().clone(),
             gate,
             supervisor,
             tasks,
@@ -164,7 +162,7 @@ impl Gateway {
     }
 
     fn write_cache_metrics(&self, page: &mut Page) {
-        let cache = self.gate.road.cache_snapshot();
+        let cache = self.gate.road.pages.snapshot();
         page.metric(&metrics::CACHE_REQUESTS_TOTAL);
         for (how, count) in [
             (CacheUse::Hit, cache.hits),
@@ -181,7 +179,7 @@ impl Gateway {
         page.metric(&metrics::CACHE_BYTES).sample(&[], cache.bytes);
         page.metric(&metrics::INCLUDES_TOTAL);
         for end in IncludeEnd::ALL {
-            page.sample(&[("include", end.as_str())], self.gate.road.includes(end));
+            page.sample(&[("include", end.as_str())], self.gate.road.transforms.composer.counted(end));
         }
         write_stores(page, cache.disk.as_ref(), cache.shared.as_ref());
     }
@@ -200,7 +198,7 @@ impl Gateway {
 
     /// Whether a worker has ever been ready.
     pub fn was_ready(&self) -> bool {
-        self.was_ready.get() || self.gate.scheduler(|scheduler| scheduler.ready_count() > 0)
+        self.was_ready.get() || self.gate.scheduler.read(|scheduler| scheduler.ready_count() > 0)
     }
 
     /// The first worker listens.
@@ -223,7 +221,7 @@ impl Gateway {
 
     /// The state of the service in a few words, for a service manager.
     pub fn status(&self) -> String {
-        let ready = self.gate.scheduler(sluice_scheduler::Scheduler::ready_count);
+        let ready = self.gate.scheduler.read(sluice_scheduler::Scheduler::ready_count);
         format!(
             "serving {}, {ready} of {} workers ready, process {}",
             self.whereabouts.url,
@@ -239,7 +237,7 @@ impl Gateway {
 
     /// Overlaps that the gateway itself counted; there are none unless a bug made one.
     pub fn tell_overlaps(&self) {
-        let seen = self.gate.scheduler(sluice_scheduler::Scheduler::overlaps_total);
+        let seen = self.gate.scheduler.read(sluice_scheduler::Scheduler::overlaps_total);
         let told = self.overlaps_told.replace(seen);
         if seen > told {
             self.journal.emit(Event::OverlapSeen { worker: 0, count: seen - told });
@@ -261,12 +259,12 @@ impl Gateway {
                 Life::Ready => WorkerState::Ready,
                 Life::Stuck | Life::Leaving | Life::Stopping | Life::Killed => WorkerState::Leaving,
             },
-            age_s: self.gate.age(view.started).as_secs_f64(),
+            age_s: self.gate.scheduler.age(view.started).as_secs_f64(),
             rss_bytes: process.rss_bytes,
             heap_used_bytes: process.heap_used_bytes,
-            requests_total: self.gate.requests_total(view.worker),
+            requests_total: self.gate.dispatch.slots.finished_total(view.worker),
             restarts_total: self.supervisor.restarts(view.instance),
-            current: self.gate.current_requests(view.worker),
+            current: self.gate.dispatch.slots.current_requests(view.worker),
             cpu_ms_total: process.cpu_ms_total,
             cpu: process.cpu,
             event_loop_utilization: process.event_loop_utilization,
@@ -278,7 +276,7 @@ impl Gateway {
                 Lane::Short => snapshot::Lane::Short,
                 Lane::Long => snapshot::Lane::Long,
             }),
-            runs: self.gate.observer.runs.of_worker(view.worker.0),
+            runs: self.gate.road.observer.runs.of_worker(view.worker.0),
         }
     }
 
@@ -295,8 +293,8 @@ impl Gateway {
 impl Operator for Gateway {
     fn snapshot(&self) -> Snapshot {
         let gate = &self.gate;
-        let observer = &gate.observer;
-        let views: Vec<WorkerView> = gate.scheduler(|scheduler| scheduler.workers().collect());
+        let observer = &gate.road.observer;
+        let views: Vec<WorkerView> = gate.scheduler.read(|scheduler| scheduler.workers().collect());
         let mut workers: Vec<_> = views.iter().map(|view| self.worker(view)).collect();
         for (instance, _) in self.supervisor.backing_off() {
             if !workers.iter().any(|worker| worker.instance == instance) {
@@ -304,7 +302,7 @@ impl Operator for Gateway {
             }
         }
         workers.sort_by_key(|worker| (worker.instance, worker.id));
-        let (length, predicted_wait_ms, held, handed) = gate.scheduler(|scheduler| {
+        let (length, predicted_wait_ms, held, handed) = gate.scheduler.read(|scheduler| {
             let (held, handed) = (scheduler.in_service(), scheduler.handed());
             (scheduler.queue_length(), scheduler.predicted_wait_ms(), held, handed)
         });
@@ -313,7 +311,7 @@ impl Operator for Gateway {
         Snapshot {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
-            state: if gate.is_leaving() {
+            state: if gate.draining.is_leaving() {
                 GatewayState::Draining
             } else if self.was_ready() {
                 GatewayState::Serving
@@ -324,26 +322,26 @@ impl Operator for Gateway {
             admin_url: self.whereabouts.admin_url.clone(),
             run_dir: self.whereabouts.run_dir.display().to_string(),
             uptime_s: self.started.elapsed().as_secs_f64(),
-            generation: gate.scheduler(sluice_scheduler::Scheduler::generation),
+            generation: gate.scheduler.read(sluice_scheduler::Scheduler::generation),
             reload: self.reloads.snapshot(),
             boots: boots::look(gate),
             workers_wanted: Some(self.wanted()),
             workers,
-            worker_memory_bytes_max: Some(gate.config().recycle.memory_bytes_max).filter(|max| *max > 0),
+            worker_memory_bytes_max: Some(gate.road.config().recycle.memory_bytes_max).filter(|max| *max > 0),
             machine: self.machine.get(),
             lately: observer.past.lately(),
             queue: QueueSnapshot {
                 length: length as u64,
-                length_max: gate.config().queue.length_max,
-                oldest_wait_ms: gate.oldest_wait_ms(),
+                length_max: gate.road.config().queue.length_max,
+                oldest_wait_ms: gate.scheduler.oldest_wait_ms(),
                 predicted_wait_ms,
             },
             requests: RequestsSnapshot {
                 answered_total: self.journal.answered_total(),
                 in_service: held.saturating_sub(handed) as u64,
                 handed: handed as u64,
-                handed_total: gate.handed_total(),
-                taken_back_total: gate.taken_back_total(),
+                handed_total: gate.dispatch.slots.handed_total(),
+                taken_back_total: gate.dispatch.slots.taken_back_total(),
                 per_second: self.journal.per_second(),
                 refused_total: self.journal.refused_total(),
                 outcomes: self.journal.outcomes(),
@@ -354,9 +352,9 @@ impl Operator for Gateway {
             unserved_ms: self.journal.unserved_ms(),
             service_time_ms: self.journal.service_time_ms(),
             overlaps_total: self.journal.overlaps_total(),
-            connections: gate.connection_count() as u64,
-            streams: gate.stream_count(),
-            quarantined: gate.quarantined_count(),
+            connections: gate.road.lobby.connections.count() as u64,
+            streams: gate.returns.stream_count(),
+            quarantined: gate.quarantine.count(),
             alarms: observer.alarms.snapshots(),
             crashes: observer.crashes.latest(),
             certificates: gate.road.certificate_snapshots(),
@@ -365,10 +363,10 @@ impl Operator for Gateway {
             runs: observer.runs.snapshot(),
             tails: observer.tails.kept(),
             component_cache: self.supervisor.component_cache(),
-            dial: gate.road.dial_snapshot(),
+            dial: gate.road.rendering.snapshot(),
             effects: observer.effects.snapshot(),
             graph: observer.graph.snapshot(),
-            page_cache: Some(gate.road.cache_snapshot()).filter(|cache| cache.enabled),
+            page_cache: Some(gate.road.pages.snapshot()).filter(|cache| cache.enabled),
             react: self
                 .supervisor
                 .react_renders()
@@ -381,7 +379,7 @@ impl Operator for Gateway {
     }
 
     fn scale(&self, workers: u32) -> Result<u32, ScaleError> {
-        if self.gate.is_leaving() {
+        if self.gate.draining.is_leaving() {
             return Err(ScaleError::Leaving);
         }
         if !(1..=WORKERS_MAX).contains(&workers) {
@@ -394,10 +392,10 @@ impl Operator for Gateway {
     }
 
     fn turn(&self, server: &BTreeMap<String, String>, replaces: bool) -> Result<DialSnapshot, DialError> {
-        if self.gate.is_leaving() {
+        if self.gate.draining.is_leaving() {
             return Err(DialError::Leaving);
         }
-        self.gate.road.turn(server, replaces).map_err(DialError::Faults)
+        self.gate.road.rendering.turn(server, replaces).map_err(DialError::Faults)
     }
 
     fn reload(&self) -> mpsc::Receiver<Progress> {
@@ -405,36 +403,36 @@ impl Operator for Gateway {
     }
 
     fn cache(&self, url: Option<&str>) -> (CacheSnapshot, Vec<KeptSnapshot>) {
-        (self.gate.road.cache_snapshot(), url.map(|url| self.gate.road.kept(url)).unwrap_or_default())
+        (self.gate.road.pages.snapshot(), url.map(|url| self.gate.road.pages.kept(url)).unwrap_or_default())
     }
 
     fn unkept(&self, url: &str) -> Option<UnkeptSnapshot> {
-        self.gate.road.unkept(url)
+        self.gate.road.pages.unkept(url)
     }
 
     fn purge(&self, purge: &Purge, is_soft: bool) -> oneshot::Receiver<u64> {
-        self.gate.purge(purge, is_soft)
+        self.gate.road.pages.purge(purge, is_soft)
     }
 
     fn report(&self, generation: Option<u64>, ago_ms: Option<u64>) -> ReportSnapshot {
-        self.gate.observer.spending.report(generation, ago_ms)
+        self.gate.road.observer.spending.report(generation, ago_ms)
     }
 
     fn classes(&self) -> ClassesSnapshot {
-        self.gate.class_costs()
+        self.gate.costs.snapshot()
     }
 
     fn quarantined(&self) -> Vec<QuarantinedRequest> {
-        self.gate.quarantined()
+        self.gate.quarantine.list()
     }
 
     fn release_quarantined(&self, which: &str) -> u64 {
-        self.gate.release_quarantined(which)
+        self.gate.quarantine.release(which)
     }
 
     fn upgrade(&self, wanted: Upgrade) -> oneshot::Receiver<Result<u32, UpgradeError>> {
         let (answer, receiver) = oneshot::channel();
-        let refusal = if self.gate.is_draining() {
+        let refusal = if self.gate.draining.is_draining() {
             UpgradeError::Leaving
         } else if self.upgrading.get() {
             UpgradeError::UnderWay
@@ -478,7 +476,7 @@ impl Operator for Gateway {
                 match of {
                     FlameOf::Workers(wish) => flames.of_workers(take_profiles(&supervisor, &gate, &wish).await?).await,
                     FlameOf::Tail(number) => {
-                        let kept = gate.observer.tails.kept().into_iter().find(|tail| tail.id == number);
+                        let kept = gate.road.observer.tails.kept().into_iter().find(|tail| tail.id == number);
                         flames.of_tail(kept.ok_or(FlameError::NoTail(number))?).await
                     }
                 }
@@ -498,7 +496,7 @@ impl Operator for Gateway {
     }
 
     fn readiness(&self) -> Readiness {
-        let readiness = readiness(&self.gate);
+        let readiness = self.gate.readiness();
         Readiness {
             ready: readiness.is_ready,
             reason: readiness.reason.to_owned(),
@@ -509,10 +507,10 @@ impl Operator for Gateway {
     }
 
     fn write_metrics(&self, page: &mut Page) {
-        self.gate.observer.write_metrics(page);
-        page.metric(&metrics::CONNECTIONS_TOTAL).sample(&[], self.gate.connections_total());
-        page.metric(&metrics::STREAMS_TOTAL).sample(&[], self.gate.streams_total());
-        let compression = self.gate.compression_counts();
+        self.gate.road.observer.write_metrics(page);
+        page.metric(&metrics::CONNECTIONS_TOTAL).sample(&[], self.gate.road.lobby.connections.total());
+        page.metric(&metrics::STREAMS_TOTAL).sample(&[], self.gate.returns.streams_total());
+        let compression = self.gate.road.transforms.compression.counts();
         page.metric(&metrics::COMPRESSION_ANSWERS_TOTAL);
         for coding in Coding::ALL {
             page.sample(&[("encoding", coding.token())], compression.bodies(coding));
@@ -521,12 +519,12 @@ impl Operator for Gateway {
         page.metric(&metrics::COMPRESSION_INPUT_BYTES_TOTAL).sample(&[], compression.input_bytes());
         page.metric(&metrics::COMPRESSION_OUTPUT_BYTES_TOTAL).sample(&[], compression.output_bytes());
         page.metric(&metrics::COMPRESSION_CPU_SECONDS_TOTAL).sample(&[], compression.cpu().as_secs_f64());
-        page.metric(&metrics::MEMORY_BUFFERS_BYTES).sample(&[], self.gate.buffers_bytes());
-        page.metric(&metrics::TEMP_BYTES).sample(&[], self.gate.temp_bytes());
+        page.metric(&metrics::MEMORY_BUFFERS_BYTES).sample(&[], self.gate.road.store.memory.used_bytes());
+        page.metric(&metrics::TEMP_BYTES).sample(&[], self.gate.road.store.used_bytes());
         self.write_cache_metrics(page);
-        page.metric(&metrics::REQUESTS_RETRIED_TOTAL).sample(&[], self.gate.retried_total());
-        page.metric(&metrics::QUARANTINED_REQUESTS).sample(&[], self.gate.quarantined_count());
-        page.metric(&metrics::QUARANTINE_REFUSED_TOTAL).sample(&[], self.gate.quarantine_refused_total());
+        page.metric(&metrics::REQUESTS_RETRIED_TOTAL).sample(&[], self.gate.returns.retries.total());
+        page.metric(&metrics::QUARANTINED_REQUESTS).sample(&[], self.gate.quarantine.count());
+        page.metric(&metrics::QUARANTINE_REFUSED_TOTAL).sample(&[], self.gate.quarantine.refused_total());
         page.metric(&metrics::CERTIFICATE_EXPIRY_SECONDS);
         for (name, left_s) in self.gate.road.certificate_ends() {
             page.sample(&[("certificate", &name)], left_s);
@@ -541,7 +539,7 @@ async fn take_profiles(
     gate: &Gate,
     wish: &Wish,
 ) -> Result<Vec<ProfileFile>, ProfileError> {
-    let followed = wish.route.as_deref().map(|route| gate.follow_route(route)).transpose()?;
+    let followed = wish.route.as_deref().map(|route| gate.costs.follow_route(route)).transpose()?;
     let mut taken = supervisor.profile(wish).await?;
     if let Some(followed) = followed {
         for one in &mut taken {

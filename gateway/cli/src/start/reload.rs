@@ -48,7 +48,7 @@ pub struct Settings {
 impl Settings {
     fn put_in_force(&self, gateway: &Gateway) {
         gateway.gate.activate(self.used.clone());
-        gateway.gate.set_temp_files_max(self.temp_files_max);
+        gateway.gate.road.store.set_files_max(self.temp_files_max);
     }
 }
 
@@ -137,7 +137,7 @@ impl Reloader {
         if let Some(ServingGateway { pid, .. }) = self.gateway.overtaken.get() {
             return Err(NotBegun::Overtaken { pid });
         }
-        if self.gateway.gate.is_leaving() || self.gateway.gate.is_draining() {
+        if self.gateway.gate.draining.is_leaving() || self.gateway.gate.draining.is_draining() {
             return Err(NotBegun::Leaving);
         }
         if !self.gateway.was_ready() {
@@ -185,7 +185,7 @@ impl Reloader {
             service_p95_after_ms: None,
         };
         gateway.reloads.show(snapshot);
-        gateway.gate.reload(generation);
+        gateway.gate.dispatch.reload(generation);
         Ok(())
     }
 
@@ -255,14 +255,14 @@ impl Reloader {
         if !self.pending.contains_key(&generation) {
             return;
         }
-        let views: Vec<_> = self.gateway.gate.scheduler(|scheduler| scheduler.workers().collect());
+        let views: Vec<_> = self.gateway.gate.scheduler.read(|scheduler| scheduler.workers().collect());
         let own: Vec<_> = views.iter().filter(|view| view.generation == generation).collect();
         for view in own.iter().filter(|view| view.state == Life::Warming) {
             if self.listening_told.insert(view.worker.0) {
                 self.tell(&format!("worker {} listens", view.worker.0));
             }
         }
-        let progress = self.gateway.gate.scheduler(Scheduler::reload_progress);
+        let progress = self.gateway.gate.scheduler.read(Scheduler::reload_progress);
         let is_held_back = progress.is_some_and(|progress| progress.is_held_back);
         if is_held_back && !self.held_back_told {
             self.tell("requests wait for long: the next workers start when they do not, or in 10 s in any case");
@@ -278,12 +278,12 @@ impl Reloader {
 
     /// Workers that there are to be, those of the long lane among them.
     fn places(&self) -> u32 {
-        self.gateway.wanted() + self.gateway.gate.scheduler(Scheduler::long_wanted)
+        self.gateway.wanted() + self.gateway.gate.scheduler.read(Scheduler::long_wanted)
     }
 
     /// The last moment at which service times are those of the generation before.
     fn note_takeover(&mut self, generation: u64) {
-        let in_force = self.gateway.gate.scheduler(Scheduler::generation);
+        let in_force = self.gateway.gate.scheduler.read(Scheduler::generation);
         let Some(pending) = self.pending.get_mut(&generation) else { return };
         if in_force == generation && !pending.has_taken_over {
             pending.has_taken_over = true;
@@ -301,7 +301,7 @@ impl Reloader {
         self.note_takeover(generation);
         let Some(pending) = self.pending.remove(&generation) else { return };
         // A generation of which some workers have taken over is in force, even if others could not follow.
-        let is_in_force = self.gateway.gate.scheduler(Scheduler::generation) == generation;
+        let is_in_force = self.gateway.gate.scheduler.read(Scheduler::generation) == generation;
         let Pending { settings, asked, p95_before_ms, .. } = pending;
         if is_in_force {
             self.in_force = settings;
@@ -313,7 +313,7 @@ impl Reloader {
         let after_ms = u64::try_from(asked.elapsed().as_millis()).unwrap_or(u64::MAX);
         let Some(abandoned) = abandoned else {
             self.listening_told.clear();
-            self.gateway.gate.road.outdate_pages();
+            self.gateway.gate.road.pages.outdate_all();
             self.gateway.journal.emit(Event::ReloadFinished { generation, after_ms });
             self.gateway.reloads.update(|snapshot| snapshot.state = ReloadState::Done);
             service::ready(&self.gateway.status());
@@ -354,7 +354,7 @@ impl Reloader {
         let to = worker_count(&self.in_force.written);
         let count = self.in_force.written.workers.count;
         let is_changed = std::mem::replace(&mut self.count_applied, count) != count;
-        if is_changed && from != to && !self.gateway.gate.is_leaving() {
+        if is_changed && from != to && !self.gateway.gate.draining.is_leaving() {
             self.gateway.set_wanted(to);
             self.gateway.journal.emit(Event::Scaled { from, to });
             self.tell(&format!("workers wanted: {to}, were {from} (workers.count)"));

@@ -40,7 +40,7 @@ pub async fn retire(
     if !shepherd::must_stay(number) {
         return Ok(if gateway.tasks.has_lost() { Exit::Fault } else { Exit::Ok }.into());
     }
-    gateway.gate.flush_records();
+    gateway.gate.records.flush();
     gateway
         .journal
         .emit(Event::Note { level: Level::Info, text: "this process stays to pass on signals and the exit code" });
@@ -63,17 +63,17 @@ async fn finish_beside(
     let mut signals = Signals::new().map_err(|_| Failure::new(Exit::Failed, "no signal handlers can be had"))?;
     let pid = successor.pid;
     gateway.overtaken.set(Some(ServingGateway { pid, started: successor.started }));
-    gateway.gate.hand_over(&format!("sluice upgrade: process {pid} serves now"));
+    gateway.gate.draining.hand_over(&format!("sluice upgrade: process {pid} serves now"));
     let _ = stop_accepting.send(SocketFate::HandOver);
     gateway.retiring.notify_waiters();
     // The next gateway waits for the directory. What is purged here from now on is purged there.
-    gateway.gate.road.let_go_of_disk().await;
+    gateway.gate.road.pages.let_go_of_disk().await;
     gateway.supervisor.release_auxiliaries().await;
     let _ = successor.wire().say(&Word::Released).await;
     let began = Instant::now();
     let mut asked: Option<Instant> = None;
     // Idle connections may be used once more for half of the time, so that the other half is left for what comes last.
-    let grace = Duration::from_millis(gateway.gate.config().drain.timeout_ms) / 2;
+    let grace = Duration::from_millis(gateway.gate.road.config().drain.timeout_ms) / 2;
     let mut waiting = true;
     let mut finishing = std::pin::pin!(finish(gateway, is_occupied));
     loop {
@@ -89,20 +89,20 @@ async fn finish_beside(
                     }
                     None if leaves => {
                         asked = Some(Instant::now());
-                        gateway.gate.close_idle();
+                        gateway.gate.draining.close_idle();
                     }
                     _ => {}
                 }
             }
-            () = gateway.stop_requested.notified() => gateway.gate.close_idle(),
+            () = gateway.stop_requested.notified() => gateway.gate.draining.close_idle(),
             // All that is heard from now on is its end: nobody accepts any more, and whoever watches should know soon.
             _ = successor.wire().hear(), if waiting => {
                 waiting = false;
-                gateway.gate.close_idle();
+                gateway.gate.draining.close_idle();
             }
             () = tokio::time::sleep(grace.saturating_sub(began.elapsed())), if waiting => {
                 waiting = false;
-                gateway.gate.close_idle();
+                gateway.gate.draining.close_idle();
             }
         }
     }
@@ -119,5 +119,5 @@ async fn block(signals: &mut Signals, run_dir: &RunDir, pid: u32) {
 
 /// The same, streams included: another gateway serves, so there is time for them.
 fn is_occupied(gateway: &Gateway) -> bool {
-    gateway.gate.connection_count() > 0 || is_busy(gateway)
+    gateway.gate.road.lobby.connections.count() > 0 || is_busy(gateway)
 }

@@ -36,14 +36,14 @@ impl Scaling {
     /// Called with every tick: the next surplus worker leaves when the one before it has gone.
     pub fn step(&self, gate: &Gate) {
         let told = self.told.get();
-        if told <= self.wanted.get() || gate.is_leaving() {
+        if told <= self.wanted.get() || gate.draining.is_leaving() {
             return;
         }
         let now = Instant::now();
         // One that has a stream or a long answer may leave late, and keeps the next from leaving for no longer than this.
-        let patience = Duration::from_millis(gate.config().workers.stop_timeout_ms);
+        let patience = Duration::from_millis(gate.road.config().workers.stop_timeout_ms);
         let is_patient = self.stepped.get().is_some_and(|stepped| now - stepped < patience);
-        if is_patient && gate.scheduler(|scheduler| scheduler.workers().any(|view| is_leaving(view.state))) {
+        if is_patient && gate.scheduler.read(|scheduler| scheduler.workers().any(|view| is_leaving(view.state))) {
             return;
         }
         self.stepped.set(Some(now));
@@ -52,7 +52,7 @@ impl Scaling {
 
     fn tell(&self, gate: &Gate, workers: u32) {
         self.told.set(workers);
-        gate.scale(workers);
+        gate.dispatch.scale(workers);
     }
 }
 

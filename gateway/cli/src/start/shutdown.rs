@@ -77,7 +77,7 @@ pub async fn wait_for_reason(
     let (reason, signal) = tokio::select! {
         heard = asked_to_leave(&mut signals, gateway) => (heard.name, heard.signal),
         () = gateway.stop_requested.notified() => ("sluice stop", Number::SIGTERM),
-        () = terminal_closed(), if gateway.gate.config().mode == Mode::Development => {
+        () = terminal_closed(), if gateway.gate.road.config().mode == Mode::Development => {
             ("the end of its terminal", Number::SIGTERM)
         }
         () = gateway.tasks.lost() => ("a fault in the gateway", Number::SIGTERM),
@@ -115,15 +115,15 @@ pub async fn leave(
     reason: &'static str,
     stop_accepting: oneshot::Sender<SocketFate>,
 ) -> Result<ExitCode, Failure> {
-    gateway.gate.leave_soon(reason);
+    gateway.gate.draining.leave_soon(reason);
     // Nobody has to notice that a service leaves which was never there.
-    let is_serving = gateway.gate.scheduler(|scheduler| scheduler.ready_count() > 0);
-    let delay_ms = if is_serving { gateway.gate.config().drain.delay_ms } else { 0 };
+    let is_serving = gateway.gate.scheduler.read(|scheduler| scheduler.ready_count() > 0);
+    let delay_ms = if is_serving { gateway.gate.road.config().drain.delay_ms } else { 0 };
     let in_order = async {
         if delay_ms > 0 {
             tokio::time::sleep(Duration::from_millis(delay_ms)).await;
         }
-        gateway.gate.drain(reason);
+        gateway.gate.draining.drain(reason);
         let _ = stop_accepting.send(SocketFate::Close);
         finish(gateway, is_busy).await
     };
@@ -135,7 +135,7 @@ pub async fn leave(
         again = leave_again(&mut signals, gateway) => at_once(gateway, again),
         () = gateway.stop_requested.notified() => at_once(gateway, "a second sluice stop"),
     };
-    gateway.gate.road.let_go_of_disk().await;
+    gateway.gate.road.pages.let_go_of_disk().await;
     learned::save(gateway);
     Ok(match finished {
         _ if gateway.tasks.has_lost() => Exit::Fault.into(),
@@ -157,21 +157,21 @@ async fn leave_again(signals: &mut Signals, gateway: &Gateway) -> &'static str {
 
 /// Finishes requests, then stops the workers. Returns whether everything accepted was finished.
 pub async fn finish(gateway: &Rc<Gateway>, is_busy: fn(&Gateway) -> bool) -> bool {
-    let timeout = Duration::from_millis(gateway.gate.config().drain.timeout_ms);
+    let timeout = Duration::from_millis(gateway.gate.road.config().drain.timeout_ms);
     wait_until(timeout, || !is_busy(gateway)).await;
     let finished = !is_busy(gateway);
     if self::is_busy(gateway) {
         let (queued, in_service) =
-            gateway.gate.scheduler(|scheduler| (scheduler.queue_length(), scheduler.in_service()));
-        let open = gateway.gate.connection_count();
+            gateway.gate.scheduler.read(|scheduler| (scheduler.queue_length(), scheduler.in_service()));
+        let open = gateway.gate.road.lobby.connections.count();
         let text = format!(
             "{open} connections, {queued} queued and {in_service} running requests were not finished within drain.timeout_ms; they are cut off"
         );
         gateway.journal.emit(Event::Note { level: Level::Error, text: &text });
     }
-    gateway.gate.stop_workers();
+    gateway.gate.dispatch.stop_workers();
     // The scheduler kills what does not leave in time; this bound is only for what even that does not move.
-    let stop = Duration::from_millis(gateway.gate.config().workers.stop_timeout_ms);
+    let stop = Duration::from_millis(gateway.gate.road.config().workers.stop_timeout_ms);
     wait_until(stop + Duration::from_secs(2), || !gateway.supervisor.has_processes()).await;
     if gateway.supervisor.has_processes() {
         gateway.supervisor.kill_all();
@@ -184,10 +184,10 @@ pub async fn last_words(gateway: &Gateway) {
     let (gate, journal) = (&gateway.gate, &gateway.journal);
     // The last workers have only just gone, so the errors for what they held may not be written yet.
     wait_until(ANSWER_WAIT, || !is_busy(gateway)).await;
-    gate.cut_connections();
-    wait_until(CUT_WAIT, || gate.connection_count() == 0).await;
-    gate.flush_records();
-    let lost = gate.observer.traces.close(TRACES_WAIT).await;
+    gate.road.lobby.cut();
+    wait_until(CUT_WAIT, || gate.road.lobby.connections.count() == 0).await;
+    gate.records.flush();
+    let lost = gate.road.observer.traces.close(TRACES_WAIT).await;
     if lost > 0 {
         let text = format!(
             "traces: the spans of {lost} requests were not exported: the collector had not taken them when the gateway left"
@@ -208,8 +208,8 @@ async fn wait_until(at_most: Duration, is_true: impl Fn() -> bool) {
 /// Whether a request is under way anywhere. Connections that have become streams are not waited for.
 pub fn is_busy(gateway: &Gateway) -> bool {
     let gate = &gateway.gate;
-    let open = gate.connection_count() as u64 > gate.stream_count();
-    open || gate.scheduler(|scheduler| scheduler.queue_length() + scheduler.in_service() > 0)
+    let open = gate.road.lobby.connections.count() as u64 > gate.returns.stream_count();
+    open || gate.scheduler.read(|scheduler| scheduler.queue_length() + scheduler.in_service() > 0)
 }
 
 pub fn at_once(gateway: &Gateway, reason: &str) -> bool {
@@ -221,7 +221,7 @@ pub fn at_once(gateway: &Gateway, reason: &str) -> bool {
 
 /// Leaves because the app does not start. No worker will come, so those who wait for one are told at once.
 pub async fn give_up(gateway: &Rc<Gateway>, stop_accepting: oneshot::Sender<SocketFate>) -> Failure {
-    gateway.gate.stop_workers();
+    gateway.gate.dispatch.stop_workers();
     let _ = leave(gateway, "the app did not start", stop_accepting).await;
     did_not_start(gateway)
 }

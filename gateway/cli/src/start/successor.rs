@@ -72,8 +72,8 @@ pub async fn come_up(gateway: &Gateway, wire: &mut Wire, gave_up: &mut oneshot::
     wire.say(&Word::Ready).await.map_err(|_| gone())?;
     match wire.hear().await {
         Ok(Some(Word::TakeOver { tickets })) => {
-            if let Some(keys) = tickets {
-                gateway.gate.road.adopt_ticket_keys(keys);
+            if let (Some(tls), Some(keys)) = (gateway.gate.road.lobby.tls(), tickets) {
+                tls.adopt_ticket_keys(keys);
             }
             Ok(())
         }
@@ -82,7 +82,7 @@ pub async fn come_up(gateway: &Gateway, wire: &mut Wire, gave_up: &mut oneshot::
 }
 
 async fn all_ready(gateway: &Gateway) {
-    while gateway.gate.scheduler(sluice_scheduler::Scheduler::ready_count) < gateway.wanted() {
+    while gateway.gate.scheduler.read(sluice_scheduler::Scheduler::ready_count) < gateway.wanted() {
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 use sluice_admin::{ControlSocket, Operator, Upgrade};
 use sluice_catalog::refusals::{SuccessorError, UpgradeError};
 use sluice_journal::{Event, Level};
+use sluice_wire::front::tls::Tls;
 use tokio::process::{Child, Command};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
@@ -188,11 +189,11 @@ async fn upgrade(
     if taken_over.is_ok() {
         gateway.committing.set(true);
         // Before the new one can serve: both serve for a moment, and must not cache apart from each other.
-        gateway.gate.road.leave_cache_to(purges::to_successor(&estate.run_dir, number));
+        gateway.gate.road.pages.leave_to(purges::to_successor(&estate.run_dir, number));
         taken_over = attempt.take_over(gateway).await;
         if taken_over.is_err() {
             attempt.kill();
-            gateway.gate.road.take_cache_back();
+            gateway.gate.road.pages.take_back();
             reclaim(gateway, estate);
         }
         gateway.committing.set(false);
@@ -204,7 +205,7 @@ async fn upgrade(
 
 fn start(gateway: &Rc<Gateway>, estate: &Estate, wanted: &Upgrade, number: u32) -> io::Result<Attempt> {
     let program = wanted.binary.as_ref().unwrap_or(&estate.launch.program);
-    let config = &gateway.gate.config();
+    let config = &gateway.gate.road.config();
     let mut offer = Offer::new(
         number,
         estate.run_dir.path().to_owned(),
@@ -271,7 +272,8 @@ impl Attempt {
     }
 
     async fn take_over(&mut self, gateway: &Gateway) -> Result<(), SuccessorError> {
-        let said = self.wire.say(&Word::TakeOver { tickets: gateway.gate.road.ticket_keys() }).await;
+        let said =
+            self.wire.say(&Word::TakeOver { tickets: gateway.gate.road.lobby.tls().map(Tls::ticket_keys) }).await;
         let Ok(heard) = timeout(TAKE_OVER_MAX, self.wire.hear()).await else {
             return Err(SuccessorError::NotTakenOver);
         };

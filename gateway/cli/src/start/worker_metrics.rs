@@ -33,7 +33,7 @@ impl SlotPeaks {
 
 /// Writes all of them.
 pub(super) fn write(page: &mut Page, gate: &Gate, supervisor: &Supervisor) {
-    let views: Vec<_> = gate.scheduler(|scheduler| scheduler.workers().collect());
+    let views: Vec<_> = gate.scheduler.read(|scheduler| scheduler.workers().collect());
     let known: Vec<_> = views.iter().map(|view| (view, supervisor.view(view.worker))).collect();
     let mut places: BTreeMap<u32, SlotPeaks> = BTreeMap::new();
     for (worker, view) in &known {

@@ -1,4 +1,4 @@
-//! Requests that a worker held when it ended, and the CPU time that it did not report for them.
+//! CPU time that a worker did not report for the requests that it held when it ended.
 //!
 //! CPU time that a worker used for requests and never reported counts as theirs: a class whose requests end workers would otherwise appear
 //! to cost nothing.
@@ -8,45 +8,27 @@ use std::time::Duration;
 
 use sluice_dispatch::Cause;
 use sluice_scheduler::WorkerId;
-use sluice_supervisor::InflightRequest;
 use tokio::time::Instant;
 
-use super::Gate;
+use super::costs::Costs;
 use crate::upstream::WorkerRequest;
 
-impl Gate {
-    /// Requests that the worker holds, oldest first, without the gateway's own and without their queries.
-    pub(super) fn held_by(&self, worker: WorkerId) -> Vec<InflightRequest> {
-        let mut begun: Vec<_> = self.begun_by(worker).into_iter().filter(|exchange| !exchange.is_own).collect();
-        begun.sort_by_key(|exchange| exchange.started.get());
-        let told = begun.iter().map(|exchange| {
-            let shown = exchange.describe();
-            InflightRequest {
-                request: exchange.request,
-                request_id: shown.id,
-                method: shown.method,
-                path: shown.path,
-                class: Rc::clone(&exchange.class.name),
-            }
-        });
-        told.collect()
-    }
-
+impl Costs {
     /// Charges CPU time that the worker has not reported to the requests that it holds: to the one in which it got stuck, else to each
     /// alike. No request is charged more than the time for which the worker had it.
     pub(super) fn charge_untold(&self, worker: WorkerId, cpu: Duration) {
-        let begun = self.begun_by(worker);
+        let begun = self.dispatch.slots.begun_by(worker);
         let is_at_work = |exchange: &Rc<WorkerRequest>| !exchange.is_own && !exchange.account.is_finished();
         let mut charged: Vec<_> =
             begun.iter().filter(|exchange| is_at_work(exchange) && !exchange.is_taken()).collect();
         if charged.is_empty() {
             charged = begun.iter().filter(|exchange| is_at_work(exchange)).collect();
         }
-        let is_stuck = self.slots_of(worker).is_some_and(|slots| slots.cause() == Cause::Stuck);
+        let is_stuck = self.dispatch.slots.of(worker).is_some_and(|slots| slots.cause() == Cause::Stuck);
         // One that was alone has used this beyond doubt, as one that ends in the end has: its class is as long as that.
         let is_certain = is_stuck && begun.len() == 1;
         if is_stuck {
-            charged.sort_by_key(|exchange| std::cmp::Reverse(exchange.started.get()));
+            charged.sort_by_key(|exchange| std::cmp::Reverse(exchange.times.started.get()));
             charged.truncate(1);
         }
         let Ok(count) = u32::try_from(charged.len()) else { return };
@@ -55,7 +37,7 @@ impl Gate {
         }
         let now = Instant::now();
         for exchange in charged {
-            let had = now.saturating_duration_since(exchange.started.get());
+            let had = now.saturating_duration_since(exchange.times.started.get());
             let cpu_us = u64::try_from((cpu / count).min(had).as_micros()).unwrap_or(u64::MAX);
             exchange.answer.untold_cpu_us.update(|us| us.saturating_add(cpu_us));
             // Its client may have gone before, and then its record waits for a report that cannot come.

@@ -1,37 +1,28 @@
 //! Requests for workers, in one table. Each is there from its arrival until its worker has nothing left to report on it and its log line is
 //! written.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use sluice_scheduler::{RequestId, WorkerId};
 use tokio::time::Instant;
 
 use crate::upstream::WorkerRequest;
-use sluice_wire::ids::{RequestMap, WorkerMap};
+use sluice_wire::ids::RequestMap;
 
 /// Table of all requests.
 #[derive(Default)]
 pub(crate) struct Requests {
     all: RefCell<RequestMap<Rc<WorkerRequest>>>,
-    /// Workers that report the cost of requests, with the time up to which all ended requests are known to be reported.
-    reporters: RefCell<WorkerMap<Instant>>,
+    next: Cell<u64>,
 }
 
 impl Requests {
-    /// Records that the worker has reported all requests that had ended by now.
-    pub(super) fn heard(&self, worker: WorkerId, now: Instant) {
-        self.reporters.borrow_mut().insert(worker, now);
-    }
-
-    /// Time of the worker's last report; `None` if it does not report, or is gone.
-    pub(crate) fn heard_of(&self, worker: WorkerId) -> Option<Instant> {
-        self.reporters.borrow().get(&worker).copied()
-    }
-
-    /// Removes a worker that is gone, and reports no more.
-    pub(super) fn gone(&self, worker: WorkerId) {
-        self.reporters.borrow_mut().remove(&worker);
+    /// Number of the next request.
+    pub(crate) fn next_number(&self) -> RequestId {
+        let number = self.next.get() + 1;
+        self.next.set(number);
+        RequestId(number)
     }
 
     /// Adds a request that waits for a worker, for the first time or again, or with which a worker is warmed.
@@ -85,6 +76,13 @@ impl Requests {
     /// Requests that workers have.
     pub(crate) fn all_held(&self) -> Vec<Rc<WorkerRequest>> {
         self.of_all(is_held)
+    }
+
+    /// Start of the request that has been in a worker's slot for longest.
+    pub(crate) fn oldest_begun(&self) -> Option<Instant> {
+        let held = self.all_held();
+        let begun = held.iter().filter(|exchange| !exchange.answer.is_stream.get() && exchange.has_begun());
+        begun.map(|exchange| exchange.times.started.get()).min()
     }
 
     /// Requests that this worker has or has answered.

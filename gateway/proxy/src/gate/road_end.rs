@@ -40,11 +40,11 @@ impl Workers for Gate {
     }
 
     fn classify(&self, traits: &Traits<'_>) -> Class {
-        Gate::classify(self, traits)
+        self.costs.classify(traits)
     }
 
     fn known_class(&self, traits: &Traits<'_>) -> Option<Rc<str>> {
-        self.classes.known(traits)
+        self.costs.classes.known(traits)
     }
 
     fn learn_session(&self, visit: &Visit, worker: Option<WorkerId>, data: &[u8]) {
@@ -52,22 +52,22 @@ impl Workers for Gate {
     }
 
     fn readiness(&self) -> Readiness {
-        super::readiness::readiness(self)
+        Gate::readiness(self)
     }
 
     fn record(&self, ended: Instant, request: Request, sent: &SendOutcome) {
-        Gate::record(self, ended, request, sent);
+        self.records.record(ended, request, sent);
     }
 
     fn give_up(&self, request: RequestId, is_recorded: bool) {
-        self.leave(request);
+        self.dispatch.leave(request);
         if !is_recorded {
-            self.record_nothing(request);
+            self.records.record_nothing(request);
         }
     }
 
     fn connection_lost(&self) {
         let text = format!("a connection was lost to a fault in the gateway, at {}", tasks::place());
-        self.observer.emit(Happening::Note { level: Level::Error, text: &text });
+        self.road.observer.emit(Happening::Note { level: Level::Error, text: &text });
     }
 }

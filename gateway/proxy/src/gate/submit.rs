@@ -7,19 +7,19 @@ use sluice_journal::Step;
 use sluice_scheduler::{Event, Need, Refusal, RequestId};
 use tokio::time::Instant;
 
-use super::Gate;
+use super::dispatch::Dispatch;
 use crate::ladder::Arrival;
 use crate::upstream::WorkerRequest;
 use sluice_wire::respond::answer::Answer;
 
-impl Gate {
+impl Dispatch {
     /// Submits a complete request for a worker, and gives it the best available step. The result shows in its answer.
     pub(crate) fn submit(&self, at: Instant, request: &Rc<WorkerRequest>) {
         let need = Need { ahead: request.may_go_ahead(), ..request.need.get() };
         request.need.set(need);
         let arrival = self.arrival(at, request);
         let (answer, step) = (&request.answer, arrival.step());
-        request.arrived.set(Some(arrival.at));
+        request.times.arrived.set(Some(arrival.at));
         answer.step.set(Some(step));
         match step {
             Step::Render => {
@@ -32,17 +32,26 @@ impl Gate {
         }
     }
 
-    /// Whether a worker has this connection to the gateway, by its port.
-    pub(crate) fn is_own_call(&self, port: u16) -> bool {
-        self.own_calls.borrow().has(port)
-    }
-
     fn arrival(&self, at: Instant, request: &WorkerRequest) -> Arrival {
-        let budget_ms = Some(self.config().queue.budget_ms).filter(|budget_ms| *budget_ms > 0);
+        let budget_ms = Some(self.road.config().queue.budget_ms).filter(|budget_ms| *budget_ms > 0);
         let budget_ms = request.class.budget_ms.map(u64::from).or(budget_ms);
         // Predicted only where it decides anything here; the queue has limits of its own.
-        let wait_ms = budget_ms.and_then(|_| self.scheduler.borrow().predicted_wait_ms_of(request.need.get()));
+        let wait_ms =
+            budget_ms.and_then(|_| self.scheduler.read(|scheduler| scheduler.predicted_wait_ms_of(request.need.get())));
         Arrival { at, wait_ms, budget_ms }
+    }
+
+    /// Ends a request whose client has gone. Returns whether it was still queued, so that no worker will ever see it.
+    pub(crate) fn leave(&self, request: RequestId) -> bool {
+        let was_queued = self.requests.take_queued(request).is_some();
+        if was_queued {
+            self.tell(Event::Left { request });
+        }
+        was_queued
+    }
+
+    pub(crate) fn is_queued(&self, request: RequestId) -> bool {
+        self.requests.queued(request).is_some()
     }
 
     /// Refuses a request for the queue, at its arrival or later.

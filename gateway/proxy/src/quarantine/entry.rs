@@ -28,6 +28,13 @@ pub(crate) enum Mode {
     Probed,
 }
 
+/// Probes of a request in quarantine: whether one runs, how many have failed, and the time of the next.
+pub(super) struct ProbeState {
+    pub(super) is_running: bool,
+    failed: u32,
+    next: Instant,
+}
+
 pub(super) struct Entry {
     method: String,
     target: String,
@@ -46,9 +53,7 @@ pub(super) struct Entry {
     counted: Instant,
     pub(super) convicted: Option<Instant>,
     pub(super) expires: Instant,
-    pub(super) is_probing: bool,
-    probes_failed: u32,
-    next_probe: Instant,
+    pub(super) probe: ProbeState,
 }
 
 impl Entry {
@@ -68,9 +73,7 @@ impl Entry {
             counted: death.dispatched.min(now),
             convicted: None,
             expires,
-            is_probing: false,
-            probes_failed: 0,
-            next_probe: now,
+            probe: ProbeState { is_running: false, failed: 0, next: now },
         }
     }
 
@@ -113,9 +116,9 @@ impl Entry {
         self.counted = now;
         self.expires = expires;
         if self.convicted.is_some() {
-            let wait = PROBE_AFTER.saturating_mul(1 << self.probes_failed.min(16)).min(PROBE_AFTER_MAX);
-            self.probes_failed += 1;
-            self.next_probe = now + wait;
+            let wait = PROBE_AFTER.saturating_mul(1 << self.probe.failed.min(16)).min(PROBE_AFTER_MAX);
+            self.probe.failed += 1;
+            self.probe.next = now + wait;
         }
     }
 
@@ -150,13 +153,13 @@ impl Entry {
         if self.mode(lately) == Mode::Refused {
             return Admission::Refuse;
         }
-        if self.is_probing {
+        if self.probe.is_running {
             return Admission::Wait;
         }
-        if now < self.next_probe {
+        if now < self.probe.next {
             return Admission::Refuse;
         }
-        self.is_probing = true;
+        self.probe.is_running = true;
         Admission::Probe(print)
     }
 

@@ -5,7 +5,8 @@ use sluice_journal::{AccessRecord, Outcome};
 use sluice_observe::{AccessLine, RequestRecord};
 use tokio::time::Instant;
 
-use crate::gate::Gate;
+use crate::gate::costs::Costs;
+use sluice_road::Road;
 use sluice_road::request::passage::Request;
 use sluice_road::request::ticket::Ticket;
 use sluice_road::respond::SendOutcome;
@@ -14,21 +15,22 @@ use sluice_wire::respond::answer::Times;
 
 /// Record of a request that has ended for its client, and its ticket.
 pub(super) fn record_of(
-    gate: &Gate,
+    road: &Road,
+    costs: &Costs,
     ended: Instant,
     request: Request,
     sent: &SendOutcome,
 ) -> (Option<Ticket>, RequestRecord) {
-    let received = request.received.unwrap_or(ended);
+    let received = request.times.received.unwrap_or(ended);
     let Request { ticket, head, class, .. } = request;
     let answer = ticket.as_ref().map(|ticket| &*ticket.answer);
     let worker = answer.and_then(|answer| answer.worker.get());
     let waits = answer.map(|answer| Waits::of(answer.times.get(), received, ended)).unwrap_or_default();
     if let (Some(queue_ms), Some(service_ms)) = (waits.queue_ms, waits.service_ms) {
-        gate.classes.served(&class, queue_ms, service_ms);
+        costs.classes.served(&class, queue_ms, service_ms);
     }
     let rest = AccessRecord {
-        time_unix_ms: request.time_unix_ms,
+        time_unix_ms: request.times.time_unix_ms,
         request_id: "",
         method: "",
         target: "",
@@ -44,11 +46,11 @@ pub(super) fn record_of(
         error: sent.error,
         bytes_in: request.bytes_in,
         bytes_out: sent.bytes_out,
-        receive_ms: ms(received, request.started),
+        receive_ms: ms(received, request.times.started),
         queue_ms: waits.queue_ms,
         unserved_ms: waits.unserved_ms,
         service_ms: waits.service_ms,
-        total_ms: ms(ended, request.started),
+        total_ms: ms(ended, request.times.started),
         cpu_ms: None,
         cpu_weight: 1,
         handler_ms: None,
@@ -60,7 +62,7 @@ pub(super) fn record_of(
     };
     let (error, outcome) = match sent.outcome {
         Outcome::ClientGoneReceiving | Outcome::ClientGoneQueued | Outcome::ClientGoneInService
-            if gate.road.lobby.is_cutting() =>
+            if road.lobby.is_cutting() =>
         {
             (Some(Code::Draining), Outcome::TimedOut)
         }
@@ -68,7 +70,7 @@ pub(super) fn record_of(
     };
     let rest = AccessRecord { error, outcome, ..rest };
     let line = AccessLine {
-        headers: gate.observer.logged_headers(&head.fields),
+        headers: road.observer.logged_headers(&head.fields),
         method: Some(head.method),
         target: head.path_and_query,
         host: head.authority,

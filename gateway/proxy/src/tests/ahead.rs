@@ -51,7 +51,7 @@ fn a_request_that_its_worker_does_not_get_to_is_taken_back_and_asked_of_another_
     play(async |world| {
         let worker = world.worker().await;
         let [(_client, stuck), (mut second, mut behind)] = handed(&world, &worker, &files.path().join("pipe")).await;
-        world.gate.scale(2);
+        world.gate.dispatch.scale(2);
         let other = world.worker().await;
         let mut call = other.call().await;
         assert_eq!(world.slot(&worker), "holds 1");

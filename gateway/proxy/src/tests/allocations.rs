@@ -98,7 +98,7 @@ fn allocations_of(requests: u64, is_kept: bool) -> u64 {
                 while answered.load(Ordering::Relaxed) < request {
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
-                reporting.reported(
+                reporting.reports().reported(
                     worker,
                     RequestId(request),
                     &sluice_supervisor::CpuReport { cpu_us: Some(50), ..Default::default() },

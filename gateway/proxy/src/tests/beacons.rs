@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sluice_catalog::snapshot::{EffectsSnapshot, VitalsSnapshot};
-use sluice_supervisor::{Gate as _, RenderedTold};
+use sluice_supervisor::{Gate as _, RenderReport};
 use sluice_vitals::{ComponentReport, SettingReport};
 
 use super::client::Client;
@@ -17,7 +17,7 @@ fn beacon(setting: &str, page: &str, lcp_ms: &str) -> String {
 
 /// A worker has made a page with this setting.
 fn makes_page(world: &World, setting: &str) {
-    world.gate.rendered(&RenderedTold {
+    world.gate.reports().rendered(&RenderReport {
         components: vec![ComponentReport { component: "Price", outcome: "rendered", count: 1, cpu_us: 700 }],
         settings: vec![SettingReport { setting, pages: 1, cpu_us: 700 }],
         variants: vec!["hero:a"],
@@ -26,7 +26,7 @@ fn makes_page(world: &World, setting: &str) {
 
 /// Devices of a setting that have sent beacons.
 fn devices(world: &World, setting: &str) -> Vec<VitalsSnapshot> {
-    let EffectsSnapshot { settings, .. } = world.gate.observer.effects.snapshot().unwrap_or_default();
+    let EffectsSnapshot { settings, .. } = world.gate.road.observer.effects.snapshot().unwrap_or_default();
     settings.into_iter().find(|known| known.name == setting).map(|known| known.devices).unwrap_or_default()
 }
 
@@ -61,10 +61,10 @@ fn beacons_are_counted_by_setting_device_and_class_without_a_worker() {
         let mobile = &devices(&world, "s50")[0];
         assert_eq!((mobile.name.as_str(), mobile.reports_total), ("mobile", 3));
         assert!(mobile.lcp_ms.is_some_and(|ms| (ms - 1500.0).abs() < 48.0), "{mobile:?}");
-        let pages = world.gate.observer.effects.snapshot().unwrap().pages;
+        let pages = world.gate.road.observer.effects.snapshot().unwrap().pages;
         let pages: Vec<_> = pages.iter().map(|page| (page.name.as_str(), page.reports_total)).collect();
         assert_eq!(pages, [("GET /product/:id", 2), ("other", 1)]);
-        let classes: Vec<_> = world.gate.class_costs().classes.into_iter().map(|class| class.class).collect();
+        let classes: Vec<_> = world.gate.costs.snapshot().classes.into_iter().map(|class| class.class).collect();
         assert_eq!(classes, ["GET /product/:id"], "a beacon makes no class");
     });
 }
@@ -138,7 +138,7 @@ fn i6_a_flood_of_made_up_settings_is_limited_and_takes_one_row() {
             }
         }
         assert_eq!((taken, limited), (60, 440));
-        let EffectsSnapshot { settings, pages, .. } = world.gate.observer.effects.snapshot().unwrap();
+        let EffectsSnapshot { settings, pages, .. } = world.gate.road.observer.effects.snapshot().unwrap();
         let settings: Vec<_> = settings.iter().map(|setting| setting.name.as_str()).collect();
         assert_eq!(settings, ["s50", "other"]);
         assert_eq!(pages.iter().map(|page| page.name.as_str()).collect::<Vec<_>>(), ["other"]);
@@ -155,16 +155,16 @@ fn dial_is_turned_for_some_entries_or_replaced_and_each_change_is_another_versio
     play(async |world| {
         let entries = |name: &str, share: &str| BTreeMap::from([(name.to_owned(), share.to_owned())]);
         assert_eq!(world.gate.dial().version, 1);
-        assert!(!world.gate.road.dial_snapshot().turned);
-        let turned = world.gate.road.turn(&entries("Reviews@mobile", "12.5%"), false).unwrap();
+        assert!(!world.gate.road.rendering.snapshot().turned);
+        let turned = world.gate.road.rendering.turn(&entries("Reviews@mobile", "12.5%"), false).unwrap();
         assert!(turned.turned);
         assert_eq!(turned.server.into_values().collect::<Vec<_>>(), ["100%", "12.5%"]);
         let told = world.gate.dial();
         assert_eq!((told.version, told.server["*"], told.server["Reviews@mobile"]), (2, 1.0, 0.125));
-        assert!(world.gate.road.turn(&entries("Reviews@watch", "1%"), false).is_err());
-        world.gate.road.turn(&entries("Reviews@mobile", "12.5%"), false).unwrap();
+        assert!(world.gate.road.rendering.turn(&entries("Reviews@watch", "1%"), false).is_err());
+        world.gate.road.rendering.turn(&entries("Reviews@mobile", "12.5%"), false).unwrap();
         assert_eq!(world.gate.dial().version, 2, "nothing was changed");
-        let replaced = world.gate.road.turn(&entries("*", "100%"), true).unwrap();
+        let replaced = world.gate.road.rendering.turn(&entries("*", "100%"), true).unwrap();
         assert!(!replaced.turned, "as the config says");
         assert_eq!(world.gate.dial().version, 3);
     });

@@ -303,7 +303,7 @@ fn a_part_of_a_page_that_is_not_kept_is_for_the_app() {
 #[test]
 fn clients_whom_a_page_tells_apart_are_rendered_for_side_by_side() {
     play_with(on, async |world| {
-        world.gate.scale(3);
+        world.gate.dispatch.scale(3);
         let workers = [world.worker().await, world.worker().await, world.worker().await];
         let mut clients = Vec::new();
         for at in 0..3 {
@@ -331,7 +331,7 @@ async fn any(workers: &[Worker; 3]) -> Call {
 #[test]
 fn a_page_that_is_written_for_longer_than_it_is_fresh_takes_nobody_in_later() {
     play_with(on, async |world| {
-        world.gate.scale(2);
+        world.gate.dispatch.scale(2);
         let workers = [world.worker().await, world.worker().await];
         let mut first = asking(&world, "/page", "").await;
         let (mut call, other) = tokio::select! {

@@ -210,7 +210,7 @@ fn simulate(seed: u64) {
                         let _ = writeln!(story.borrow_mut(), "{now_ms}: change of {target}");
                     }
                     17 => {
-                        world.gate.road.outdate_pages();
+                        world.gate.road.pages.outdate_all();
                         model.purge(|_| true, true, now_ms);
                         let _ = writeln!(story.borrow_mut(), "{now_ms}: a new version");
                     }
@@ -222,7 +222,7 @@ fn simulate(seed: u64) {
                             _ => (Purge::Url(url(target)), |other, target| other.target == target),
                         };
                         let _ = writeln!(story.borrow_mut(), "{now_ms}: {purge:?}, soft: {is_soft}");
-                        world.gate.road.purge(&purge, is_soft);
+                        world.gate.road.pages.purge(&purge, is_soft);
                         model.purge(|other| is_meant(other, target), is_soft, now_ms);
                     }
                 }

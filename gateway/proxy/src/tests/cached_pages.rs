@@ -135,7 +135,7 @@ fn i7_no_hit_is_a_page_that_is_purged_replaced_stale_or_for_another() {
         hit(&mut client, "one").await;
         let call = rendered(&mut client, call, "X-Lang: de\r\n", "zwei").await;
         hit(&mut client, "one").await;
-        drop(world.gate.road.purge(&Purge::All, false));
+        drop(world.gate.road.pages.purge(&Purge::All, false));
         let call = rendered(&mut client, call, "", "two").await;
         hit(&mut client, "two").await;
         // A change of the page by a client makes it old before that client has its answer.
@@ -206,7 +206,7 @@ fn a_page_that_is_purged_while_it_is_rendered_is_sent_and_not_kept() {
         let worker = world.worker().await;
         let mut client = asking(&world, "/page", 1).await.remove(0);
         let mut call = worker.call().await;
-        drop(world.gate.road.purge(&Purge::All, false));
+        drop(world.gate.road.pages.purge(&Purge::All, false));
         let mut joined = asking(&world, "/page", 1).await.remove(0);
         answer_for_all(&mut call, "s-maxage=60", "old").await;
         assert_eq!(got(&mut client).await, "HTTP/1.1 200 OK, old");

@@ -14,7 +14,7 @@ fn a_client_that_leaves_while_it_waits_leaves_the_queue() {
         world.pass(70).await;
         other.leave();
         assert_eq!(world.line().await, "GET /page 0 client_gone_queued, 0 bytes, 70 ms");
-        assert_eq!(world.gate.scheduler(sluice_scheduler::Scheduler::queue_length), 0);
+        assert_eq!(world.gate.scheduler.read(sluice_scheduler::Scheduler::queue_length), 0);
         call.answer("slow").await;
         world.settle().await;
         assert!(call.next_within(Duration::from_secs(1)).await.is_none(), "no worker sees it");
@@ -77,8 +77,16 @@ fn i2_a_client_that_takes_nothing_costs_its_worker_no_time_and_is_cut_off_after_
         world.pass(1).await;
         assert_eq!(world.slot(&worker), "free", "the worker has written all of it");
         world.pass(3_000).await;
-        assert!(world.gate.buffers_bytes() < 64 * 1024, "{} bytes are in memory", world.gate.buffers_bytes());
-        assert!(world.gate.temp_bytes() > 2 << 20, "{} bytes are in the file", world.gate.temp_bytes());
+        assert!(
+            world.gate.road.store.memory.used_bytes() < 64 * 1024,
+            "{} bytes are in memory",
+            world.gate.road.store.memory.used_bytes()
+        );
+        assert!(
+            world.gate.road.store.used_bytes() > 2 << 20,
+            "{} bytes are in the file",
+            world.gate.road.store.used_bytes()
+        );
         let line = world.line().await;
         assert!(line.starts_with("GET /page 200 client_gone_in_service, worker 1, "), "{line}");
         assert!((60_000..62_000).contains(&world.at_ms()), "{}", world.at_ms());

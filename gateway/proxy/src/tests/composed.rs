@@ -53,7 +53,7 @@ async fn asked(world: &World, worker: &Worker, target: &str) -> (Client, Call) {
 }
 
 fn count(world: &World, end: IncludeEnd) -> u64 {
-    world.gate.road.includes(end)
+    world.gate.road.transforms.composer.counted(end)
 }
 
 #[test]
@@ -191,9 +191,12 @@ fn page_from_the_cache_is_composed_for_each_client_and_kept_as_it_was_written() 
         assert_eq!(target(&mine), "/mine");
         mine.answer("3").await;
         assert_eq!(page(&mut first).await, "200 OK a3b");
-        assert_eq!(world.gate.road.kept("http://app.test/page").len(), 1);
-        assert_eq!(world.gate.road.kept("http://app.test/page")[0].bytes, "a<esi:include src='/mine'/>b".len() as u64);
-        assert!(world.gate.road.kept("http://app.test/mine").is_empty());
+        assert_eq!(world.gate.road.pages.kept("http://app.test/page").len(), 1);
+        assert_eq!(
+            world.gate.road.pages.kept("http://app.test/page")[0].bytes,
+            "a<esi:include src='/mine'/>b".len() as u64
+        );
+        assert!(world.gate.road.pages.kept("http://app.test/mine").is_empty());
     });
 }
 
@@ -219,7 +222,7 @@ fn include_that_is_for_all_comes_from_the_cache_and_needs_no_worker() {
 #[test]
 fn page_is_sent_as_it_is_written_up_to_an_include_that_is_waited_for() {
     play_with(on, async |world| {
-        world.gate.scale(2);
+        world.gate.dispatch.scale(2);
         let (first, second) = (world.worker().await, world.worker().await);
         let mut client = world.client();
         client.get("/page").await;

@@ -12,7 +12,7 @@ fn idle_connections_close_when_the_gateway_drains_and_requests_finish() {
         let (mut late, mut silent) = (world.client(), world.client());
         late.send("GET /late HTTP/1.1\r\n").await;
         world.settle().await;
-        world.gate.drain("a test");
+        world.gate.draining.drain("a test");
         call.answer("page").await;
         assert_eq!(busy.rest().await, "HTTP/1.1 200 OK, Connection: close, page|");
         // A request that had begun to come is served.
@@ -22,7 +22,7 @@ fn idle_connections_close_when_the_gateway_drains_and_requests_finish() {
         assert_eq!((silent.rest().await.as_str(), world.at_ms()), ("|", 1000), "a request could have been on its way");
         drop((busy, late, silent));
         world.settle().await;
-        assert_eq!(world.gate.connection_count(), 0);
+        assert_eq!(world.gate.road.lobby.connections.count(), 0);
     });
 }
 
@@ -67,7 +67,7 @@ fn a_body_in_a_file_reaches_the_worker_whole_and_leaves_nothing() {
         call.answer("ok").await;
         assert_eq!(client.answer().await, "HTTP/1.1 200 OK, ok");
         world.pass(100).await;
-        assert_eq!((world.gate.temp_bytes(), world.gate.buffers_bytes()), (0, 0));
-        assert_eq!(world.gate.scheduler(Scheduler::queue_length), 0);
+        assert_eq!((world.gate.road.store.used_bytes(), world.gate.road.store.memory.used_bytes()), (0, 0));
+        assert_eq!(world.gate.scheduler.read(Scheduler::queue_length), 0);
     });
 }

@@ -28,7 +28,7 @@ fn i5_a_get_whose_worker_dies_before_a_byte_of_its_answer_gets_a_second_worker()
         assert_eq!(client.answer().await, "HTTP/1.1 200 OK, hello");
         let line = world.line().await;
         assert!(line.starts_with("GET /page 200 answered, worker 2 at try 2, 5 bytes, "), "{line}");
-        assert_eq!(world.gate.retried_total(), 1);
+        assert_eq!(world.gate.returns.retries.total(), 1);
         assert_eq!(world.slot(&successor), "free");
     });
 }
@@ -66,7 +66,7 @@ fn a_request_that_its_worker_gave_back_in_the_moment_of_its_exit_gets_the_next_o
         assert_eq!(client.answer().await, "HTTP/1.1 200 OK, hello");
         world.pass(1000).await;
         assert_eq!(world.slot(&successor), "free");
-        assert!(world.gate.oldest_exchange().is_none(), "nothing waits for a worker that is gone");
+        assert!(world.gate.dispatch.requests.oldest_begun().is_none(), "nothing waits for a worker that is gone");
     });
 }
 
@@ -151,7 +151,7 @@ fn a_connection_that_outlives_its_worker_is_not_waited_for() {
 fn i4_a_worker_that_is_known_to_die_gets_nothing_more() {
     play(async |world| {
         let (worker, mut client, mut call) = world.asked("/page").await;
-        sluice_supervisor::Gate::faulted(&*world.gate, worker.id);
+        world.gate.workers().faulted(worker.id);
         assert_eq!(world.slot(&worker), "holds 1, Stopping");
         let mut other = world.client();
         other.get("/other").await;
@@ -172,7 +172,7 @@ fn i4_a_worker_that_is_known_to_die_gets_nothing_more() {
 fn a_dying_worker_has_longer_until_its_exit_is_known() {
     play(async |world| {
         let (worker, mut client, call) = world.asked("/page").await;
-        sluice_supervisor::Gate::faulted(&*world.gate, worker.id);
+        world.gate.workers().faulted(worker.id);
         drop(call);
         world.pass(1_500).await;
         worker.exit();
@@ -210,11 +210,11 @@ fn cpu_time_that_a_worker_takes_with_it_is_that_of_the_requests_that_it_held() {
         client.post("/loops", "name=value").await;
         let call = worker.call().await;
         world.pass(8_000).await;
-        world.gate.left_untold(worker.id, Duration::from_secs(9));
+        world.gate.workers().left_untold(worker.id, Duration::from_secs(9));
         drop(call);
         worker.exit();
         assert_eq!(client.answer().await, "HTTP/1.1 502 Bad Gateway, SLU-WORKER-DIED");
-        let costs = world.gate.class_costs().classes;
+        let costs = world.gate.costs.snapshot().classes;
         assert_eq!((costs[0].class.as_str(), costs[0].requests), ("POST /loops", 1));
         assert!(costs[0].cpu_share > 0.99, "{costs:?}");
         // It is not known that all of it was this request's, so it teaches nothing.

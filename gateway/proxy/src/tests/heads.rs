@@ -1,6 +1,7 @@
 //! Workers that answer well, and workers whose heads are wrong or come in pieces.
 
 use super::world::play;
+use sluice_supervisor::Gate as _;
 
 #[test]
 fn a_whole_answer_frees_the_slot_and_its_connection_carries_the_next_request() {
@@ -34,7 +35,7 @@ fn i3_a_worker_that_closes_before_its_head_costs_its_client_an_error_and_keeps_t
         assert_eq!((world.slot(&worker).as_str(), world.at_ms()), ("holds 1", 200));
         world.pass(300).await;
         assert_eq!(world.slot(&worker), "holds 1", "the app may still be at it");
-        sluice_supervisor::Gate::reported(&**gate, worker.id, id, &sluice_supervisor::CpuReport::default());
+        gate.reports().reported(worker.id, id, &sluice_supervisor::CpuReport::default());
         world.settle().await;
         assert_eq!(world.line().await, "GET /page 502 worker_fault SLU-WORKER-ANSWER-TRUNCATED, worker 1, 200 ms");
         world.serves(&worker).await;

@@ -86,7 +86,7 @@ fn the_next_answer_that_may_be_kept_is_kept_whatever_came_before() {
             let mut fourth = asking(&world, "").await;
             let answered = fourth.answer().await;
             assert!(answered.contains("Sluice; hit") && answered.ends_with(", page"), "{fields}: {answered}");
-            assert_eq!(world.gate.road.cache.counts.of(CacheUse::Bypass), 1);
+            assert_eq!(world.gate.road.pages.cache.counts.of(CacheUse::Bypass), 1);
         });
     }
 }
@@ -94,7 +94,7 @@ fn the_next_answer_that_may_be_kept_is_kept_whatever_came_before() {
 #[test]
 fn i7_nobody_waits_for_the_render_of_a_page_that_was_for_one_and_each_gets_its_own() {
     play_with(on, async |world| {
-        world.gate.scale(3);
+        world.gate.dispatch.scale(3);
         let workers = [world.worker().await, world.worker().await, world.worker().await];
         let mut first = asking(&world, "").await;
         let (mut second, mut third) = (asking(&world, "").await, asking(&world, "").await);
@@ -114,7 +114,7 @@ fn i7_nobody_waits_for_the_render_of_a_page_that_was_for_one_and_each_gets_its_o
 #[test]
 fn a_render_for_one_that_turns_out_to_be_for_all_takes_in_who_comes_then() {
     play_with(on, async |world| {
-        world.gate.scale(2);
+        world.gate.dispatch.scale(2);
         let workers = [world.worker().await, world.worker().await];
         let mut alone = asking(&world, "").await;
         let mut call = any(&workers).await;
@@ -239,7 +239,7 @@ fn what_a_client_asks_besides_reaches_the_app_where_its_page_is_for_it_alone_and
 #[test]
 fn i7_an_answer_for_one_among_lone_renders_neither_marks_nor_drops_what_another_brought() {
     play_with(on, async |world| {
-        world.gate.scale(3);
+        world.gate.dispatch.scale(3);
         let workers = [world.worker().await, world.worker().await, world.worker().await];
         let mut first = asking(&world, "").await;
         let mut call = any(&workers).await;

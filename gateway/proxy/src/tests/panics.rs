@@ -11,7 +11,7 @@ use super::world::play;
 #[test]
 fn a_panic_in_one_action_leaves_the_others_of_its_step() {
     play(async |world| {
-        world.gate.scale(3);
+        world.gate.dispatch.scale(3);
         let _workers = [world.worker().await, world.worker().await, world.worker().await];
         let told = Rc::<RefCell<Vec<String>>>::default();
         let heard = Rc::clone(&told);
@@ -19,7 +19,7 @@ fn a_panic_in_one_action_leaves_the_others_of_its_step() {
             heard.borrow_mut().push(format!("{action:?}"));
             assert!(heard.borrow().len() > 1, "a fault of the test's");
         }));
-        assert!(catch_unwind(AssertUnwindSafe(|| world.gate.stop_workers())).is_err());
+        assert!(catch_unwind(AssertUnwindSafe(|| world.gate.dispatch.stop_workers())).is_err());
         assert_eq!(told.borrow().len(), 1);
         world.gate.tick();
         let mut told = told.take();

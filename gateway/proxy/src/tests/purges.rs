@@ -74,9 +74,9 @@ fn purges_drop_what_they_mean_and_nothing_else() {
             (tag("part 1"), 1),
             (Purge::Prefix("/".to_owned()), 1),
         ] {
-            assert_eq!(purged(world.gate.road.purge(&purge, false), &world).await, count, "{purge:?}");
+            assert_eq!(purged(world.gate.road.pages.purge(&purge, false), &world).await, count, "{purge:?}");
         }
-        assert_eq!(world.gate.road.cache_snapshot().pages, 0);
+        assert_eq!(world.gate.road.pages.snapshot().pages, 0);
     });
 }
 
@@ -86,7 +86,7 @@ fn a_soft_purge_leaves_pages_as_stale_ones() {
         let worker = world.worker().await;
         let mut client = world.client();
         kept(&mut client, &worker, "/a", "Cache-Control: stale-while-revalidate=9\r\nCache-Tag: one\r\n", "page").await;
-        assert_eq!(purged(world.gate.road.purge(&tag("one"), true), &world).await, 1);
+        assert_eq!(purged(world.gate.road.pages.purge(&tag("one"), true), &world).await, 1);
         assert_eq!(cached(&world, "/a").await.unwrap(), "Sluice; hit; ttl=0; detail=revalidating");
     });
 }
@@ -99,7 +99,7 @@ fn a_render_is_kept_although_another_tag_is_purged_meanwhile_and_not_if_its_own_
             let mut first = world.client();
             first.get("/a").await;
             let mut call = worker.call().await;
-            drop(world.gate.road.purge(&tag(name), false));
+            drop(world.gate.road.pages.purge(&tag(name), false));
             begin(&mut call, "Cache-Tag: one\r\nx-sluice-tags: +\r\n", "Transfer-Encoding: chunked").await;
             call.write("4\r\npage\r\n0\r\nx-sluice-tags: late\r\n\r\n").await;
             call.report();
@@ -120,7 +120,7 @@ fn who_asks_after_a_purge_does_not_get_a_render_from_before_it() {
             let (mut first, mut second) = (world.client(), world.client());
             first.get("/a").await;
             let mut call = worker.call().await;
-            drop(world.gate.road.purge(&tag(name), false));
+            drop(world.gate.road.pages.purge(&tag(name), false));
             second.get("/a").await;
             world.settle().await;
             begin(&mut call, "Cache-Tag: one\r\n", "Content-Length: 3").await;
@@ -145,14 +145,14 @@ fn a_purge_of_many_pages_is_in_force_at_once_and_takes_the_thread_in_slices() {
         for at in 0..600 {
             kept(&mut client, &worker, &format!("/{at}"), "Cache-Tag: all\r\n", "page").await;
         }
-        let mut purge = world.gate.road.purge(&tag("all"), false);
-        let left = world.gate.road.cache_snapshot().pages;
+        let mut purge = world.gate.road.pages.purge(&tag("all"), false);
+        let left = world.gate.road.pages.snapshot().pages;
         assert!(left > 300, "{left}: the rest is dropped later");
         assert!(purge.try_recv().is_err());
-        assert!(world.gate.road.kept("/599").is_empty() && world.gate.road.kept("/0").is_empty());
+        assert!(world.gate.road.pages.kept("/599").is_empty() && world.gate.road.pages.kept("/0").is_empty());
         kept(&mut client, &worker, "/999", "Cache-Tag: all\r\n", "new").await;
         assert_eq!(purged(purge, &world).await, 600);
-        assert_eq!(world.gate.road.cache_snapshot().pages, 1, "what is rendered after it stays");
+        assert_eq!(world.gate.road.pages.snapshot().pages, 1, "what is rendered after it stays");
         assert!(cached(&world, "/999").await.is_some());
     });
 }
@@ -163,16 +163,16 @@ fn parts_that_workers_keep_are_purged_before_the_purge_is_done_and_no_page_that_
         let worker = world.worker().await;
         let (done, receiver) = oneshot::channel();
         let receiver = std::cell::Cell::new(Some(receiver));
-        *world.gate.road.parts_purger.borrow_mut() =
+        *world.gate.road.pages.parts_purger.borrow_mut() =
             Some(std::rc::Rc::new(move |_: &Purge| receiver.take().into_iter().collect()));
-        let mut purge = world.gate.road.purge(&tag("one"), false);
+        let mut purge = world.gate.road.pages.purge(&tag("one"), false);
         let mut client = world.client();
         kept(&mut client, &worker, "/a", "Cache-Tag: one\r\n", "with an old part").await;
         world.settle().await;
         assert!(purge.try_recv().is_err());
         done.send(()).unwrap();
         assert_eq!(purged(purge, &world).await, 1);
-        assert!(world.gate.road.kept("/a").is_empty());
+        assert!(world.gate.road.pages.kept("/a").is_empty());
     });
 }
 
@@ -181,9 +181,9 @@ fn a_worker_that_never_purges_its_parts_holds_nobody_up() {
     play_with(on, async |world| {
         let (done, receiver) = oneshot::channel::<()>();
         let receiver = std::cell::Cell::new(Some(receiver));
-        *world.gate.road.parts_purger.borrow_mut() =
+        *world.gate.road.pages.parts_purger.borrow_mut() =
             Some(std::rc::Rc::new(move |_: &Purge| receiver.take().into_iter().collect()));
-        let mut purge = world.gate.road.purge(&Purge::All, false);
+        let mut purge = world.gate.road.pages.purge(&Purge::All, false);
         world.pass(5_100).await;
         assert_eq!(purge.try_recv(), Ok(0));
         drop(done);
@@ -211,7 +211,7 @@ fn i7_the_host_that_a_trusted_proxy_names_tells_pages_apart() {
         }
         client.send(&ask("Shop.example")).await;
         assert_eq!(body_of(&client.answer().await), "shop");
-        assert_eq!(world.gate.road.kept("http://shop.example/a").len(), 1);
-        assert_eq!(purged(world.gate.road.purge(&Purge::Url("/a".to_owned()), false), &world).await, 2);
+        assert_eq!(world.gate.road.pages.kept("http://shop.example/a").len(), 1);
+        assert_eq!(purged(world.gate.road.pages.purge(&Purge::Url("/a".to_owned()), false), &world).await, 2);
     });
 }

@@ -3,6 +3,7 @@
 use super::client::Client;
 use super::worker::{Call, MARK, Worker};
 use super::world::{World, play};
+use sluice_supervisor::Gate as _;
 
 /// A worker that has answered one request, and the connection that is kept.
 async fn answered(world: &World) -> (Worker, Client, Call) {
@@ -184,7 +185,7 @@ fn an_answer_that_closes_its_connection_is_whole_and_the_next_request_gets_anoth
 fn a_worker_that_writes_past_its_responses_gets_one_request_a_connection() {
     play(async |world| {
         let (worker, mut client, mut call) = answered(&world).await;
-        sluice_supervisor::Gate::writes_raw(&*world.gate, worker.id, 7);
+        world.gate.workers().writes_raw(worker.id, 7);
         assert!(world.notes()[0].contains("writes to a connection (`socket.write`) past its responses; 7 bytes"));
         client.get("/second").await;
         assert_eq!(call.rest().await, "", "the one that was kept is not used again");

@@ -168,7 +168,7 @@ fn a_request_that_the_app_gives_back_goes_to_a_worker_that_is_free() {
         let first_id = first.id;
         client.get("/second").await;
         let second = first.next().await.expect("the next request");
-        world.gate.scale(2);
+        world.gate.dispatch.scale(2);
         let other = world.worker().await;
         let _held = second.gives_back(first_id);
         let mut again = other.call().await;

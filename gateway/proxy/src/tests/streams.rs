@@ -126,7 +126,7 @@ fn streams_end_with_their_worker() {
         assert_eq!(client.rest().await, "|");
         assert!(world.line().await.starts_with("GET /ws 101 upgraded"));
         world.settle().await;
-        assert_eq!(world.gate.stream_count(), 0);
+        assert_eq!(world.gate.returns.stream_count(), 0);
     });
 }
 

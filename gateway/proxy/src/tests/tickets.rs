@@ -14,7 +14,7 @@ async fn a_connection_that_is_lost_leaves_no_request_in_the_queue() {
         .run_until(async {
             let gate = busy_gate();
             let (number, answer) = submit(&gate, Method::Get);
-            assert!(gate.is_queued(number));
+            assert!(gate.dispatch.is_queued(number));
             let ticket = Ticket::new(Rc::clone(&gate) as _, number, &answer);
             let lost = tokio::task::spawn_local(async move {
                 let _held = ticket;
@@ -25,7 +25,7 @@ async fn a_connection_that_is_lost_leaves_no_request_in_the_queue() {
             for _ in 0..10 {
                 tokio::task::yield_now().await;
             }
-            assert!(!gate.is_queued(number) && !answer.is_wanted());
+            assert!(!gate.dispatch.is_queued(number) && !answer.is_wanted());
         })
         .await;
 }
@@ -38,7 +38,7 @@ async fn a_request_that_nobody_waits_for_any_more_leaves_the_queue() {
             let gate = busy_gate();
             let (number, answer) = submit(&gate, Method::Get);
             drop(Ticket::new(Rc::clone(&gate) as _, number, &answer));
-            assert!(!gate.is_queued(number) && !answer.is_wanted());
+            assert!(!gate.dispatch.is_queued(number) && !answer.is_wanted());
         })
         .await;
 }

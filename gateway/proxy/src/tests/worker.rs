@@ -38,7 +38,7 @@ pub(super) struct Call {
 impl Worker {
     pub(super) fn listen(gate: &Rc<Gate>, id: WorkerId, has_preload: bool) -> Self {
         let listener = Listener::bind(path_of(id));
-        gate.listening(id, path_of(id), has_preload);
+        gate.workers().listening(id, path_of(id), has_preload);
         Worker { gate: Rc::clone(gate), id, listener }
     }
 
@@ -56,19 +56,19 @@ impl Worker {
     /// Takes requests ahead of time, of which it reads the numbers out of this pipe.
     pub(super) fn takes_ahead(&self, pipe: &Path) {
         nix::unistd::mkfifo(pipe, Mode::S_IRUSR | Mode::S_IWUSR).expect("a pipe");
-        self.gate.takes_ahead(self.id, pipe);
+        self.gate.workers().takes_ahead(self.id, pipe);
     }
 
     /// The app has another server at the same place.
     pub(super) fn listen_afresh(&self) {
-        self.gate.listening(self.id, path_of(self.id), true);
+        self.gate.workers().listening(self.id, path_of(self.id), true);
     }
 
     /// Its process is gone; the kernel closes what it had.
     pub(super) fn exit(self) {
         let Worker { gate, id, listener } = self;
         drop(listener);
-        gate.exited(id);
+        gate.workers().exited(id);
     }
 }
 
@@ -99,12 +99,12 @@ impl Call {
 
     /// Reports the end of the request, as a preload does.
     pub(super) fn report(&self) {
-        self.gate.reported(self.worker, self.id, &REPORTED);
+        self.gate.reports().reported(self.worker, self.id, &REPORTED);
     }
 
     /// The app has nothing to answer yet.
     pub(super) fn waits(&self) {
-        self.gate.waits_on(self.worker, self.id);
+        self.gate.reports().waits_on(self.worker, self.id);
     }
 
     /// Answers well, and says that it has.
@@ -144,7 +144,7 @@ impl Call {
 
     /// The app has not ended the other, so it gives this one back: it was never there.
     pub(super) fn gives_back(self, other: RequestId) -> Preload {
-        self.gate.busy(self.worker, self.id, other);
+        self.gate.reports().busy(self.worker, self.id, other);
         Preload { gate: self.gate, worker: self.worker, _end: self.end }
     }
 }
@@ -159,6 +159,6 @@ pub(super) struct Preload {
 
 impl Preload {
     pub(super) fn report_of(&self, request: RequestId) {
-        self.gate.reported(self.worker, request, &REPORTED);
+        self.gate.reports().reported(self.worker, request, &REPORTED);
     }
 }

@@ -99,7 +99,7 @@ impl World {
                 ticking.tick();
             }
         });
-        gate.scale(1);
+        gate.dispatch.scale(1);
         World {
             gate,
             began: Instant::now(),
@@ -134,8 +134,8 @@ impl World {
         if has_preload {
             let gate = Rc::clone(&self.gate);
             spawn_local(async move {
-                while gate.scheduler(|scheduler| scheduler.worker_state(id)).is_some() {
-                    gate.has_reported_all(id, Instant::now());
+                while gate.scheduler.read(|scheduler| scheduler.worker_state(id)).is_some() {
+                    gate.reports().has_reported_all(id, Instant::now());
                     sleep(TICK).await;
                 }
             });
@@ -228,7 +228,7 @@ impl World {
 
     /// A worker in one word or two: how many it holds, and whether it is to get more.
     pub(super) fn slot(&self, worker: &Worker) -> String {
-        let view = self.gate.scheduler(|scheduler| scheduler.workers().find(|view| view.worker == worker.id));
+        let view = self.gate.scheduler.read(|scheduler| scheduler.workers().find(|view| view.worker == worker.id));
         let Some(view) = view else { return "gone".to_owned() };
         let holds = match (view.in_service, view.handed, view.streams) {
             (0, 0, 0) => "free".to_owned(),

@@ -9,22 +9,31 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use sluice_dispatch::{Action, ByteEvidence, Cause, Event, Judgement, Note, Phase};
-use sluice_http1::{HeadLimits, ReceivedResponse};
+use sluice_dispatch::{Action, Cause, Event, Judgement, Note, Phase};
+use sluice_http1::ReceivedResponse;
 use sluice_journal::{Event as Happening, Level};
 use tokio::time::{Instant, Sleep};
 
 use super::lease::{Lease, StreamLease};
-use super::reader::{Broken, Progress, Proof, Reader, is_event_stream};
+use super::owner::SlotOwner;
+use super::reader::{AnswerFault, Progress, Proof, Reader, is_event_stream};
 use super::request::WorkerRequest;
 use super::slots::Slots;
 use super::wire::Wire;
-use super::writer::{Writer, Written};
-use crate::gate::Gate;
-use sluice_wire::ids::to_usize;
+use super::writer::{WriteOutcome, Writer};
 use sluice_wire::respond::answer::Times;
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
+
+/// Futures that the driver polls.
+#[derive(Default)]
+struct Futures {
+    connecting: Option<Boxed<io::Result<Wire>>>,
+    /// A piece of the body on its way to the disk.
+    spilling: Option<Boxed<()>>,
+    judging: Option<Boxed<Judgement>>,
+    sleep: Option<Pin<Box<Sleep>>>,
+}
 
 /// See the module's text.
 pub(crate) struct Driver {
@@ -36,13 +45,9 @@ pub(crate) struct Driver {
     stream: Option<StreamLease>,
     wire: Option<Wire>,
     era: u32,
-    connecting: Option<Boxed<io::Result<Wire>>>,
     writer: Option<Writer>,
     reader: Option<Reader>,
-    /// A piece of the body on its way to the disk.
-    spilling: Option<Boxed<()>>,
-    judging: Option<Boxed<Judgement>>,
-    sleep: Option<Pin<Box<Sleep>>>,
+    futures: Futures,
     /// The head of a stream or of another protocol.
     head: Option<ReceivedResponse>,
     /// Description of the fault in the answer; empty without one.
@@ -63,12 +68,9 @@ impl Driver {
             lease: Some(lease),
             stream: None,
             wire,
-            connecting: None,
             writer: None,
             reader: None,
-            spilling: None,
-            judging: None,
-            sleep: None,
+            futures: Futures::default(),
             head: None,
             detail: "",
             now: Instant::now(),
@@ -83,12 +85,12 @@ impl Future for Driver {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let driver = self.get_mut();
-        let Some(gate) = driver.slots.gate.upgrade() else { return Poll::Ready(()) };
+        let Some(owner) = driver.slots.owner.upgrade() else { return Poll::Ready(()) };
         driver.now = Instant::now();
         loop {
             let is_stirred = driver.request.poll_stirred(cx).is_ready();
             while let Some(action) = driver.request.next_action() {
-                driver.carry_out(&gate, action);
+                driver.carry_out(&*owner, action);
                 if driver.is_over {
                     return Poll::Ready(());
                 }
@@ -108,9 +110,9 @@ impl Driver {
     }
 
     fn poll_connect(&mut self, cx: &mut Context<'_>) -> bool {
-        let Some(connecting) = &mut self.connecting else { return false };
+        let Some(connecting) = &mut self.futures.connecting else { return false };
         let Poll::Ready(connected) = connecting.as_mut().poll(cx) else { return false };
-        self.connecting = None;
+        self.futures.connecting = None;
         match connected {
             Ok(wire) => {
                 self.wire = Some(wire);
@@ -123,18 +125,18 @@ impl Driver {
 
     fn poll_write(&mut self, cx: &mut Context<'_>) -> bool {
         let (Some(writer), Some(wire)) = (&mut self.writer, &mut self.wire) else { return false };
-        let Poll::Ready(written) = writer.poll(cx, wire, &self.request.head) else { return false };
+        let Poll::Ready(written) = writer.poll(cx, wire, &self.request.message.head) else { return false };
         match written {
-            Written::Some { is_whole, is_one_piece } => {
+            WriteOutcome::Some { is_whole, is_one_piece } => {
                 if is_whole {
                     self.writer = None;
                 }
-                let wrote = &self.request.wrote;
+                let wrote = &self.request.times.wrote;
                 wrote.set(wrote.get().or_else(|| Some(Instant::now())));
                 self.request.tell_at(self.now, Event::Wrote { is_whole, is_one_piece });
             }
-            Written::Refused => self.writer = None,
-            Written::Lost => {
+            WriteOutcome::Refused => self.writer = None,
+            WriteOutcome::Lost => {
                 self.writer = None;
                 self.request.tell_at(self.now, Event::BodyLost);
             }
@@ -143,18 +145,18 @@ impl Driver {
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>) -> bool {
-        if let Some(spilling) = &mut self.spilling {
+        if let Some(spilling) = &mut self.futures.spilling {
             if spilling.as_mut().poll(cx).is_pending() {
                 return false;
             }
-            self.spilling = None;
+            self.futures.spilling = None;
         }
         // A worker that takes no byte of the request may have closed the connection.
         if !self.request.forwards() && self.request.phase() != Phase::Handed {
             return false;
         }
         let (Some(reader), Some(wire)) = (&mut self.reader, &mut self.wire) else { return false };
-        match reader.step(&mut wire.unread, &self.request.expected()) {
+        match reader.step(&mut wire.unread, &self.request.answer_to()) {
             Ok(Progress::Short) => {}
             Ok(progress) => {
                 self.take(progress);
@@ -163,11 +165,11 @@ impl Driver {
             Err(broken) => {
                 self.reader = None;
                 match broken {
-                    Broken::Malformed(detail) => {
+                    AnswerFault::Malformed(detail) => {
                         self.detail = detail;
                         self.request.tell_at(self.now, Event::Malformed);
                     }
-                    Broken::Foreign => self.request.tell_at(self.now, Event::Foreign),
+                    AnswerFault::Foreign => self.request.tell_at(self.now, Event::Foreign),
                 }
                 return true;
             }
@@ -227,44 +229,44 @@ impl Driver {
     fn push(&mut self, piece: Bytes) {
         if let Err(piece) = self.request.answer.push_to_memory(piece) {
             let answer = Rc::clone(&self.request.answer);
-            self.spilling = Some(Box::pin(async move { answer.push(piece).await }));
+            self.futures.spilling = Some(Box::pin(async move { answer.push(piece).await }));
         }
     }
 
     fn poll_judging(&mut self, cx: &mut Context<'_>) -> bool {
-        let Some(judging) = &mut self.judging else { return false };
+        let Some(judging) = &mut self.futures.judging else { return false };
         let Poll::Ready(judged) = judging.as_mut().poll(cx) else { return false };
-        self.judging = None;
+        self.futures.judging = None;
         self.request.tell_at(self.now, Event::Judged(judged));
         true
     }
 
     fn poll_timer(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(at) = self.request.wake_at() else { return Poll::Pending };
-        if self.spilling.is_some() && self.request.forwards() {
+        if self.futures.spilling.is_some() && self.request.forwards() {
             // Bytes that are in the socket by then are read before any time counts as over.
             return Poll::Pending;
         }
-        let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(at)));
+        let sleep = self.futures.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(at)));
         if sleep.deadline() != at {
             sleep.as_mut().reset(at);
         }
         std::task::ready!(sleep.as_mut().poll(cx));
-        self.sleep = None;
+        self.futures.sleep = None;
         self.now = Instant::now().max(at);
         self.request.tell_at(self.now, Event::TimedOut);
         Poll::Ready(())
     }
 
-    fn carry_out(&mut self, gate: &Rc<Gate>, action: Action) {
+    fn carry_out(&mut self, owner: &dyn SlotOwner, action: Action) {
         match action {
             Action::Connect => {
                 self.wire = None;
                 self.era = self.slots.era();
                 let socket = self.slots.socket.clone();
-                self.connecting = Some(Box::pin(async move { Wire::connect(&socket).await }));
+                self.futures.connecting = Some(Box::pin(async move { Wire::connect(&socket).await }));
             }
-            Action::Write => self.begin_to_write(gate),
+            Action::Write => self.begin_to_write(owner),
             Action::ShutDown => {
                 if let Some(wire) = &mut self.wire {
                     wire.shut_down();
@@ -277,26 +279,26 @@ impl Driver {
                 self.is_whole = true;
                 self.request.answer.complete(Vec::new());
             }
-            Action::TakeBack => gate.withdraw(self.slots.worker, &self.slots.take_unseen()),
-            Action::Detach => self.detach(gate),
+            Action::TakeBack => owner.withdraw(self.slots.worker, &self.slots.take_unseen()),
+            Action::Detach => self.detach(owner),
             Action::GiveUpWorker => {
                 self.slots.ends_for(Cause::Gateway);
-                gate.give_up_worker(self.slots.worker);
+                owner.give_up_worker(self.slots.worker);
             }
-            Action::Judge { seen, cause } => self.judge(gate, seen, cause),
-            Action::Note(note) => self.note(gate, note),
+            Action::Judge { seen, cause } => self.futures.judging = Some(owner.judge(&self.request, seen, cause)),
+            Action::Note(note) => self.note(owner, note),
             Action::Finish { .. }
             | Action::GiveBack { .. }
             | Action::PassTo { .. }
             | Action::EndStream
             | Action::SwitchOver
             | Action::Retry { .. }
-            | Action::Bury => self.end(gate, action),
+            | Action::Bury => self.end(owner, action),
         }
     }
 
     /// Performs the last action: returns the slot or the stream, and ends the answer.
-    fn end(&mut self, gate: &Rc<Gate>, action: Action) {
+    fn end(&mut self, owner: &dyn SlotOwner, action: Action) {
         self.is_over = true;
         let request = &self.request;
         // Before the slot is free, as the next request may be given to it within that call.
@@ -313,22 +315,22 @@ impl Driver {
                 else {
                     return;
                 };
-                drop((request.take_pass(), request.body.take()));
+                drop((request.take_pass(), request.message.body.take()));
                 request.answer.begin(head);
                 request.answer.upgrade(wire.into_upgraded(stream));
             }
             _ => {}
         }
         if let Some(lease) = self.lease.take() {
-            self.give_back(gate, action, lease);
+            self.give_back(owner, action, lease);
         }
         // One that waits again has its body and its pass still to keep.
         if self.request.is_answered.get() {
-            drop((self.request.take_pass(), self.request.body.take()));
+            drop((self.request.take_pass(), self.request.message.body.take()));
         }
     }
 
-    fn give_back(&mut self, gate: &Rc<Gate>, action: Action, lease: Lease) {
+    fn give_back(&mut self, owner: &dyn SlotOwner, action: Action, lease: Lease) {
         let request = &self.request;
         match action {
             Action::Finish { .. } => {
@@ -336,20 +338,20 @@ impl Driver {
                     self.slots.finished_total.set(self.slots.finished_total.get() + 1);
                     request.answer.times.update(|times| Times { finished: Some(self.now), ..times });
                 }
-                gate.finished(lease, self.now);
+                owner.finished(lease, self.now);
                 if self.is_whole {
-                    gate.proven(request);
+                    owner.proven(request);
                 }
             }
-            Action::GiveBack { is_fault: true } => gate.undelivered(lease, request),
-            Action::GiveBack { is_fault: false } => gate.returned(lease, request),
-            Action::PassTo { by } => gate.pass_to(&self.slots, lease, request, by, self.wire.take()),
-            Action::Retry { was_sent, is_suspect } => gate.retry(lease, request, was_sent, is_suspect),
-            _ => gate.bury(lease, request),
+            Action::GiveBack { is_fault: true } => owner.undelivered(lease, request),
+            Action::GiveBack { is_fault: false } => owner.returned(lease, request),
+            Action::PassTo { by } => owner.pass_to(&self.slots, lease, request, by, self.wire.take()),
+            Action::Retry { was_sent, is_suspect } => owner.retry(lease, request, was_sent, is_suspect),
+            _ => owner.bury(lease, request),
         }
     }
 
-    fn begin_to_write(&mut self, gate: &Gate) {
+    fn begin_to_write(&mut self, owner: &dyn SlotOwner) {
         let Some(wire) = &mut self.wire else { return };
         wire.carried += 1;
         let proof = match (self.slots.marks, wire.carried) {
@@ -358,19 +360,19 @@ impl Driver {
             (true, 1) => Proof::Connection,
             (true, _) => Proof::Token,
         };
-        self.reader = Some(Reader::new(proof, head_limits(gate)));
+        self.reader = Some(Reader::new(proof, owner.head_limits()));
         let head = self.request.marked_head();
         let is_own = matches!(head, Cow::Borrowed(_));
-        self.writer = Some(Writer::new(&head, is_own, &self.request.body.borrow()));
+        self.writer = Some(Writer::new(&head, is_own, &self.request.message.body.borrow()));
     }
 
     fn close(&mut self) {
-        (self.wire, self.connecting, self.writer, self.reader) = (None, None, None, None);
+        (self.wire, self.futures.connecting, self.writer, self.reader) = (None, None, None, None);
     }
 
     /// Moves the request from its slot, which becomes free, to the streams. The lifetime of a stream does not count as the worker's service
     /// time.
-    fn detach(&mut self, gate: &Gate) {
+    fn detach(&mut self, owner: &dyn SlotOwner) {
         let Some(lease) = self.lease.take() else { return };
         let answer = &self.request.answer;
         self.slots.free(self.request.request);
@@ -379,10 +381,10 @@ impl Driver {
         answer.times.update(|times| Times { finished: Some(now), ..times });
         answer.is_stream.set(true);
         answer.last_moved.set(now);
-        self.stream = Some(gate.detached(lease));
+        self.stream = Some(owner.detached(lease));
         if self.head.is_some() {
             // It is never sent again, however long its answer lasts.
-            drop((self.request.take_pass(), self.request.body.take()));
+            drop((self.request.take_pass(), self.request.message.body.take()));
         }
         let is_stream = self.head.as_ref().is_some_and(|head| head.head.status != 101);
         if let Some(head) = self.head.take_if(|_| is_stream) {
@@ -390,12 +392,7 @@ impl Driver {
         }
     }
 
-    fn judge(&mut self, gate: &Rc<Gate>, seen: ByteEvidence, cause: Cause) {
-        let (gate, request) = (Rc::clone(gate), Rc::clone(&self.request));
-        self.judging = Some(Box::pin(async move { gate.judge(&request, seen, cause).await }));
-    }
-
-    fn note(&self, gate: &Gate, note: Note) {
+    fn note(&self, owner: &dyn SlotOwner, note: Note) {
         let (id, worker) = (self.request.id(), self.slots.worker.0);
         let text = match note {
             Note::Malformed => {
@@ -416,16 +413,6 @@ impl Driver {
             }
             Note::NotEnded => format!("request {id} is not ended by worker {worker}, which is replaced"),
         };
-        gate.observer.emit(Happening::Note { level: Level::Warn, text: &text });
-    }
-}
-
-fn head_limits(gate: &Gate) -> HeadLimits {
-    let config = gate.config();
-    let bounds = &config.bounds;
-    HeadLimits {
-        request_line_bytes_max: 8192,
-        headers_bytes_max: to_usize(bounds.response_headers_bytes_max),
-        headers_count_max: to_usize(bounds.response_headers_count_max),
+        owner.observer().emit(Happening::Note { level: Level::Warn, text: &text });
     }
 }

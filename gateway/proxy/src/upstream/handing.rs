@@ -16,10 +16,10 @@ const REQUEST_BYTES_MAX: u64 = 16 * 1024;
 impl WorkerRequest {
     /// Whether the request may be handed ahead, if it is cheap: it fits into the kernel's buffer, and is not about to hold its connection.
     pub(crate) fn may_go_ahead(&self) -> bool {
-        let bytes = self.head.len() as u64 + self.body.borrow().bytes();
-        !self.is_upgrade
+        let bytes = self.message.head.len() as u64 + self.message.body.borrow().bytes();
+        !self.message.is_upgrade
             && !self.is_own
-            && !self.head.ends_with(sluice_road::sessions::POLL)
+            && !self.message.head.ends_with(sluice_road::sessions::POLL)
             && bytes <= REQUEST_BYTES_MAX
     }
 }
@@ -74,12 +74,13 @@ mod tests {
     use sluice_scheduler::WorkerId;
 
     use super::*;
+    use crate::gate::returns::SlotReturns;
 
     #[tokio::test(start_paused = true)]
     async fn requests_are_counted_while_the_loop_lets_others_in_and_not_after() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("1.sock.given");
-        let slots = Slots::new(Weak::new(), WorkerId(1), dir.path().join("1.sock"), true);
+        let slots = Slots::new(Weak::<SlotReturns>::new(), WorkerId(1), dir.path().join("1.sock"), true);
         let read = || std::fs::read(&path).unwrap();
         slots.note_given();
         assert!(!path.exists(), "nothing is made for a worker without such loops");

@@ -12,11 +12,11 @@ use sluice_scheduler::{RequestId, WorkerId};
 pub(crate) struct Lease {
     pub(crate) worker: WorkerId,
     pub(crate) request: RequestId,
-    lost: Option<Sender<Lost>>,
+    lost: Option<Sender<LostLease>>,
 }
 
 /// A lease that was never returned: a fault of the gateway's own has ended its task.
-pub(crate) struct Lost {
+pub(crate) struct LostLease {
     pub(crate) worker: WorkerId,
     pub(crate) request: RequestId,
     /// Source location of the fault.
@@ -24,7 +24,7 @@ pub(crate) struct Lost {
 }
 
 impl Lease {
-    pub(crate) fn new(worker: WorkerId, request: RequestId, lost: &Sender<Lost>) -> Self {
+    pub(crate) fn new(worker: WorkerId, request: RequestId, lost: &Sender<LostLease>) -> Self {
         Lease { worker, request, lost: Some(lost.clone()) }
     }
 
@@ -45,7 +45,7 @@ impl Drop for Lease {
         if let Some(lost) = self.lost.take() {
             // Whatever the task was at, the app may still hold the request: the gate sees to the worker. There is no gate only
             // while the gateway is torn down.
-            let _ = lost.send(Lost { worker: self.worker, request: self.request, place: tasks::place() });
+            let _ = lost.send(LostLease { worker: self.worker, request: self.request, place: tasks::place() });
         }
     }
 }

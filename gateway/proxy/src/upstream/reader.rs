@@ -15,7 +15,7 @@ const COPY_BYTES_MAX: usize = 4096;
 const VERSION_START: &[u8] = b"HTTP/1.";
 
 /// Request whose answer is read.
-pub(super) struct Expected<'r> {
+pub(super) struct AnswerTo<'r> {
     pub(super) method: &'r Method,
     pub(super) is_upgrade: bool,
     pub(super) token: Token,
@@ -48,7 +48,7 @@ pub(super) enum Progress {
 }
 
 /// Reason why an answer cannot be used.
-pub(super) enum Broken {
+pub(super) enum AnswerFault {
     /// Bytes that are not HTTP/1.1, or more bytes than announced.
     Malformed(&'static str),
     /// A head without the request's token (I10).
@@ -82,7 +82,7 @@ impl Reader {
     }
 
     /// Parses the available bytes.
-    pub(super) fn step(&mut self, unread: &mut BytesMut, request: &Expected<'_>) -> Result<Progress, Broken> {
+    pub(super) fn step(&mut self, unread: &mut BytesMut, request: &AnswerTo<'_>) -> Result<Progress, AnswerFault> {
         match &mut self.state {
             State::Head(_) => self.head(unread, request),
             State::Empty | State::Sized(0) => {
@@ -103,7 +103,7 @@ impl Reader {
         }
     }
 
-    fn head(&mut self, unread: &mut BytesMut, request: &Expected<'_>) -> Result<Progress, Broken> {
+    fn head(&mut self, unread: &mut BytesMut, request: &AnswerTo<'_>) -> Result<Progress, AnswerFault> {
         loop {
             let State::Head(heads) = &mut self.state else { return Ok(Progress::Short) };
             let parsed =
@@ -112,7 +112,7 @@ impl Reader {
             unread.advance(consumed);
             match received.head.status {
                 101 if request.is_upgrade => return self.final_head(received, request),
-                101 => return Err(Broken::Malformed("an upgrade that nobody asked for")),
+                101 => return Err(AnswerFault::Malformed("an upgrade that nobody asked for")),
                 100..=199 => {
                     self.state = State::Head(HeadReader::new());
                     // 100 was answered by the gateway, which had the whole body; 102 and 103 are for the client.
@@ -126,10 +126,10 @@ impl Reader {
         }
     }
 
-    fn final_head(&mut self, received: ReceivedResponse, request: &Expected<'_>) -> Result<Progress, Broken> {
+    fn final_head(&mut self, received: ReceivedResponse, request: &AnswerTo<'_>) -> Result<Progress, AnswerFault> {
         let is_marked = bears(&received, request);
         if !is_marked && self.proof == Proof::Token {
-            return Err(Broken::Foreign);
+            return Err(AnswerFault::Foreign);
         }
         request.answer.note_parts(&received.head.fields);
         let received = received.passed_on();
@@ -146,7 +146,7 @@ impl Reader {
         Ok(Progress::Head(received))
     }
 
-    fn chunk(&mut self, unread: &mut BytesMut, request: &Expected<'_>) -> Result<Progress, Broken> {
+    fn chunk(&mut self, unread: &mut BytesMut, request: &AnswerTo<'_>) -> Result<Progress, AnswerFault> {
         let State::Chunked(chunks) = &mut self.state else { return Ok(Progress::Short) };
         let (decoder, gathered) = &mut **chunks;
         loop {
@@ -186,16 +186,21 @@ impl Reader {
         }
     }
 
-    fn whole(&mut self, unread: &BytesMut, trailers: Trailers, request: &Expected<'_>) -> Result<Progress, Broken> {
+    fn whole(
+        &mut self,
+        unread: &BytesMut,
+        trailers: Trailers,
+        request: &AnswerTo<'_>,
+    ) -> Result<Progress, AnswerFault> {
         if !unread.is_empty() && request.answer.is_untouched() {
-            return Err(Broken::Malformed("more bytes than the response announced"));
+            return Err(AnswerFault::Malformed("more bytes than the response announced"));
         }
         Ok(Progress::Whole { trailers, is_reusable: self.keeps_alive && unread.is_empty() })
     }
 }
 
-fn malformed(rejection: &Rejection) -> Broken {
-    Broken::Malformed(rejection.detail)
+fn malformed(rejection: &Rejection) -> AnswerFault {
+    AnswerFault::Malformed(rejection.detail)
 }
 
 /// Takes the first `len` bytes. A small piece is copied, so that its buffer can be used again at once.
@@ -210,7 +215,7 @@ fn take(unread: &mut BytesMut, len: usize) -> Bytes {
 
 /// Whether the preload has marked the head for the request: its first field is the token. Bytes that precede it, up to the middle of a
 /// field or of a status line, make it a later field, or the real status line a reason.
-fn bears(received: &ReceivedResponse, request: &Expected<'_>) -> bool {
+fn bears(received: &ReceivedResponse, request: &AnswerTo<'_>) -> bool {
     let is_marked = received
         .head
         .fields

@@ -6,6 +6,7 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
 use sluice_catalog::snapshot::CurrentRequest;
 use sluice_dispatch::{Action, Actions, Ahead, Event, Exchange, Kind, Patience, Phase};
@@ -13,13 +14,14 @@ use sluice_message::Method;
 use sluice_scheduler::{Need, RequestId, Time};
 use tokio::time::Instant;
 
-use super::reader::Expected;
-use super::seat::Seat;
-use crate::gate::{Gate, Orphan, Pass};
+use super::reader::AnswerTo;
+use crate::quarantine::deaths::Pass;
 use crate::record::account::Account;
+use crate::record::reporters::Reporters;
 use crate::upstream::token::Token;
 use sluice_classes::Class;
 use sluice_road::sessions::POLL;
+use sluice_wire::front::seat::Seat;
 use sluice_wire::receive::body::Body;
 use sluice_wire::respond::answer::{Answer, Origin};
 use sluice_wire::signal::Signal;
@@ -30,18 +32,33 @@ const PATH_CHARS_MAX: usize = 200;
 /// Last bytes of every request head.
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
-/// Data from which a worker's request is made.
-pub(crate) struct Asked {
-    pub(crate) request: RequestId,
+/// Facts from the scheduler about a request whose worker has died.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Orphan {
+    pub(crate) arrived: Time,
+    /// Whether the worker held other requests too.
+    pub(crate) shared: bool,
+    /// The request was seen to wait for I/O.
+    pub(crate) is_parked: bool,
+}
+
+/// A request as it is written to a worker.
+pub(crate) struct WorkerMessage {
     /// Token that the head of its answer has to carry.
     pub(crate) token: Token,
     /// Request head, encoded for the worker.
     pub(crate) head: Vec<u8>,
-    pub(crate) body: Body,
+    pub(crate) body: RefCell<Body>,
     pub(crate) method: Method,
     /// The request asks to upgrade to another protocol.
     pub(crate) is_upgrade: bool,
     pub(crate) request_id: Rc<str>,
+}
+
+/// Data from which a worker's request is made.
+pub(crate) struct RequestParts {
+    pub(crate) request: RequestId,
+    pub(crate) message: WorkerMessage,
     pub(crate) class: Class,
     pub(crate) answer: Rc<Answer>,
     /// The request is the gateway's own, to warm a worker: it never waits in the queue.
@@ -49,33 +66,44 @@ pub(crate) struct Asked {
     /// Pass from quarantine. It stays with the request, as a client that leaves ends no probe.
     pub(crate) pass: Option<Pass>,
     /// Place in its client's task, which carries it out beside its own work.
-    pub(crate) seat: Option<Rc<Seat>>,
+    pub(crate) seat: Option<Rc<dyn Seat>>,
 }
 
-/// A complete request for a worker.
-pub(crate) struct WorkerRequest {
-    pub(crate) request: RequestId,
-    pub(crate) token: Token,
-    pub(crate) head: Vec<u8>,
-    pub(crate) body: RefCell<Body>,
-    pub(crate) method: Method,
-    pub(crate) is_upgrade: bool,
-    request_id: Rc<str>,
-    pub(crate) class: Class,
-    pub(crate) need: Cell<Need>,
-    pub(crate) answer: Rc<Answer>,
-    pub(crate) is_own: bool,
-    pass: Cell<Option<Pass>>,
-    pub(crate) seat: Option<Rc<Seat>>,
-    gate: Weak<Gate>,
+/// The exchange of a request, and its actions that are still to be carried out.
+struct Machine {
     epoch: Instant,
     exchange: RefCell<Exchange>,
     /// Outstanding actions of the exchange, in order.
     actions: RefCell<Actions>,
     /// Set when there is a new action, or another time to wait for.
     stirred: Signal,
+}
+
+/// Times of a request on its way to a worker.
+pub(crate) struct RequestTimes {
     /// Time at which it came to the queue.
     pub(crate) arrived: Cell<Option<Instant>>,
+    /// Times at which the request was given to its worker and began there.
+    pub(crate) given: Cell<Instant>,
+    pub(crate) started: Cell<Instant>,
+    /// Time at which the first of its bytes was written to its worker.
+    pub(crate) wrote: Cell<Option<Instant>>,
+}
+
+/// A complete request for a worker.
+pub(crate) struct WorkerRequest {
+    pub(crate) request: RequestId,
+    pub(crate) message: WorkerMessage,
+    pub(crate) class: Class,
+    pub(crate) need: Cell<Need>,
+    pub(crate) answer: Rc<Answer>,
+    pub(crate) is_own: bool,
+    pass: Cell<Option<Pass>>,
+    pub(crate) seat: Option<Rc<dyn Seat>>,
+    /// Workers that report the ends of requests.
+    reporters: Rc<Reporters>,
+    machine: Machine,
+    pub(crate) times: RequestTimes,
     /// Number by which it was handed ahead to its worker.
     pub(crate) handed_as: Cell<u64>,
     /// Facts from the scheduler about the request when its worker died.
@@ -84,38 +112,37 @@ pub(crate) struct WorkerRequest {
     pub(crate) is_answered: Cell<bool>,
     /// Pending cost and record of the request, until it has ended.
     pub(crate) account: Account,
-    /// Times at which the request was given to its worker and began there.
-    pub(crate) given: Cell<Instant>,
-    pub(crate) started: Cell<Instant>,
-    /// Time at which the first of its bytes was written to its worker.
-    pub(crate) wrote: Cell<Option<Instant>>,
 }
 
 impl WorkerRequest {
     /// Request head, with the number by which it was handed ahead at the end of the private field for the preload.
     pub(super) fn marked_head(&self) -> Cow<'_, [u8]> {
         if self.ahead() == Ahead::No {
-            return Cow::Borrowed(&self.head);
+            return Cow::Borrowed(&self.message.head);
         }
         let mark = format!(";handed={}\r\n\r\n", self.handed_as.get());
-        Cow::Owned([&self.head[..self.head.len() - END_OF_HEAD.len()], mark.as_bytes()].concat())
+        Cow::Owned([&self.message.head[..self.message.head.len() - END_OF_HEAD.len()], mark.as_bytes()].concat())
     }
 
     /// Facts about the request that its answer has to fit.
-    pub(super) fn expected(&self) -> Expected<'_> {
-        Expected { method: &self.method, is_upgrade: self.is_upgrade, token: self.token, answer: &self.answer }
+    pub(super) fn answer_to(&self) -> AnswerTo<'_> {
+        AnswerTo {
+            method: &self.message.method,
+            is_upgrade: self.message.is_upgrade,
+            token: self.message.token,
+            answer: &self.answer,
+        }
     }
 
-    pub(crate) fn new(gate: &Gate, asked: Asked) -> Rc<Self> {
-        let Asked { request, token, head, body, method, is_upgrade, request_id, class, answer, is_own, pass, seat } =
-            asked;
+    pub(crate) fn new(reporters: &Rc<Reporters>, epoch: Instant, limits: &Config, parts: RequestParts) -> Rc<Self> {
+        let RequestParts { request, message, class, answer, is_own, pass, seat } = parts;
         let kind = match () {
             () if is_own => Kind::Own,
-            () if is_upgrade => Kind::Upgrade,
-            () if head.ends_with(POLL) => Kind::Poll,
+            () if message.is_upgrade => Kind::Upgrade,
+            () if message.head.ends_with(POLL) => Kind::Poll,
             () => Kind::Plain,
         };
-        let (now, limits) = (Instant::now(), gate.config());
+        let now = Instant::now();
         let us = |ms: u64| ms.saturating_mul(1000);
         let patience = Patience {
             silence_us: us(limits.response.worker_timeout_ms),
@@ -123,31 +150,30 @@ impl WorkerRequest {
         };
         let request = Rc::new(WorkerRequest {
             request,
-            token,
-            head,
-            body: RefCell::new(body),
-            method,
-            is_upgrade,
-            request_id,
+            message,
             need: Cell::new(class.need),
             class,
             answer,
             is_own,
             pass: Cell::new(pass),
             seat,
-            gate: gate.weak(),
-            epoch: gate.epoch,
-            exchange: RefCell::new(Exchange::new(kind, patience)),
-            actions: RefCell::default(),
-            stirred: Signal::default(),
-            arrived: Cell::new(None),
+            reporters: Rc::clone(reporters),
+            machine: Machine {
+                epoch,
+                exchange: RefCell::new(Exchange::new(kind, patience)),
+                actions: RefCell::default(),
+                stirred: Signal::default(),
+            },
+            times: RequestTimes {
+                arrived: Cell::new(None),
+                given: Cell::new(now),
+                started: Cell::new(now),
+                wrote: Cell::new(None),
+            },
             handed_as: Cell::new(0),
             orphaned: Cell::new(None),
             is_answered: Cell::new(false),
             account: Account::new(is_own),
-            given: Cell::new(now),
-            started: Cell::new(now),
-            wrote: Cell::new(None),
         });
         request.answer.comes_from(Rc::downgrade(&request) as Weak<dyn Origin>);
         request
@@ -160,37 +186,37 @@ impl WorkerRequest {
 
     /// Passes an event with a time that was read within this turn.
     pub(crate) fn tell_at(&self, at: Instant, event: Event) {
-        let mut actions = self.actions.borrow_mut();
-        let mut exchange = self.exchange.borrow_mut();
+        let mut actions = self.machine.actions.borrow_mut();
+        let mut exchange = self.machine.exchange.borrow_mut();
         let (count, wake_at) = (actions.len(), exchange.wake_at());
         exchange.on(self.time_of(at), event, &mut actions);
         if actions.len() > count || exchange.wake_at() != wake_at {
-            self.stirred.set();
+            self.machine.stirred.set();
         }
     }
 
     fn time_of(&self, at: Instant) -> Time {
-        Time(u64::try_from(at.saturating_duration_since(self.epoch).as_micros()).unwrap_or(u64::MAX))
+        Time(u64::try_from(at.saturating_duration_since(self.machine.epoch).as_micros()).unwrap_or(u64::MAX))
     }
 
     /// Next action of the exchange, removed from the list.
     pub(super) fn next_action(&self) -> Option<Action> {
-        let mut actions = self.actions.borrow_mut();
+        let mut actions = self.machine.actions.borrow_mut();
         (!actions.is_empty()).then(|| actions.remove(0))
     }
 
     /// Ready when there is a new action.
     pub(super) fn poll_stirred(&self, cx: &mut Context<'_>) -> Poll<()> {
-        self.stirred.poll(cx)
+        self.machine.stirred.poll(cx)
     }
 
     /// Time at which the exchange next needs an event for passed time.
     pub(super) fn wake_at(&self) -> Option<Instant> {
-        self.exchange.borrow().wake_at().map(|at| self.epoch + Duration::from_micros(at.0))
+        self.machine.exchange.borrow().wake_at().map(|at| self.machine.epoch + Duration::from_micros(at.0))
     }
 
     pub(crate) fn phase(&self) -> Phase {
-        self.exchange.borrow().phase()
+        self.machine.exchange.borrow().phase()
     }
 
     pub(crate) fn is_queued(&self) -> bool {
@@ -198,21 +224,21 @@ impl WorkerRequest {
     }
 
     pub(super) fn forwards(&self) -> bool {
-        self.exchange.borrow().forwards()
+        self.machine.exchange.borrow().forwards()
     }
 
     /// Whether its worker has reported its end.
     pub(crate) fn is_reported(&self) -> bool {
-        self.exchange.borrow().is_reported()
+        self.machine.exchange.borrow().is_reported()
     }
 
     /// Whether its app writes at will: to another protocol, to an event stream, or to a long poll.
     pub(crate) fn is_taken(&self) -> bool {
-        self.exchange.borrow().is_taken()
+        self.machine.exchange.borrow().is_taken()
     }
 
     pub(crate) fn ahead(&self) -> Ahead {
-        self.exchange.borrow().ahead()
+        self.machine.exchange.borrow().ahead()
     }
 
     /// Whether the worker may have begun it: no request that the worker was handed precedes it.
@@ -222,7 +248,7 @@ impl WorkerRequest {
 
     /// Begins the request, which is now first in its worker: from here on its time counts.
     pub(crate) fn begin(&self, at: Instant) {
-        self.started.set(at);
+        self.times.started.set(at);
         self.tell_at(at, Event::Begun);
     }
 
@@ -239,7 +265,7 @@ impl WorkerRequest {
     /// and a warm-up has no client.
     fn shows_departures(&self) -> bool {
         let worker = self.answer.worker.get();
-        !self.is_own && worker.is_some_and(|worker| self.gate.upgrade().is_some_and(|gate| gate.reports(worker)))
+        !self.is_own && worker.is_some_and(|worker| self.reporters.reports(worker))
     }
 
     /// Checks the config's timeouts. They are long, so that requests pay for no timers of their own.
@@ -251,7 +277,7 @@ impl WorkerRequest {
             answer.fail(Code::StreamIdle);
             answer.close();
         }
-        let ends = self.exchange.borrow().patience_ends();
+        let ends = self.machine.exchange.borrow().patience_ends();
         if ends.is_some_and(|end| end <= self.time_of(now)) {
             self.tell_at(now, Event::TimedOut);
         }
@@ -266,28 +292,28 @@ impl WorkerRequest {
 
     /// Path and query.
     pub(crate) fn target(&self) -> &str {
-        method_and_target(&self.head).1
+        method_and_target(&self.message.head).1
     }
 
     /// Request id in logs and answers.
     pub(crate) fn id(&self) -> &str {
-        &self.request_id
+        &self.message.request_id
     }
 
     /// Request id, method, target.
     pub(crate) fn name(&self) -> (String, String, String) {
-        let (method, target) = method_and_target(&self.head);
-        (self.request_id.to_string(), method.to_owned(), target.to_owned())
+        let (method, target) = method_and_target(&self.message.head);
+        (self.message.request_id.to_string(), method.to_owned(), target.to_owned())
     }
 
     /// Description of the request for operators. The query may hold secrets, and so is left out.
     pub(crate) fn describe(&self) -> CurrentRequest {
-        let (method, target) = method_and_target(&self.head);
+        let (method, target) = method_and_target(&self.message.head);
         let path = target.split(['?', '#']).next().unwrap_or_default();
         CurrentRequest {
-            id: self.request_id.to_string(),
+            id: self.message.request_id.to_string(),
             class: self.class.name.to_string(),
-            for_ms: u64::try_from(self.started.get().elapsed().as_millis()).unwrap_or(u64::MAX),
+            for_ms: u64::try_from(self.times.started.get().elapsed().as_millis()).unwrap_or(u64::MAX),
             method: method.to_owned(),
             path: path.chars().take(PATH_CHARS_MAX).collect(),
         }

@@ -14,10 +14,10 @@ use super::driver::Driver;
 use super::given::Counter;
 use super::handed::Pipe;
 use super::lease::Lease;
+use super::owner::SlotOwner;
 use super::request::WorkerRequest;
 use super::seat::Seat;
 use super::wire::Wire;
-use crate::gate::Gate;
 use sluice_wire::ids::RequestMap;
 use sluice_wire::respond::answer::{Departure, Origin as _};
 
@@ -30,7 +30,7 @@ struct Idle {
 
 /// The slots of one worker.
 pub(crate) struct Slots {
-    pub(super) gate: Weak<Gate>,
+    pub(super) owner: Weak<dyn SlotOwner>,
     pub(super) worker: WorkerId,
     pub(super) socket: PathBuf,
     /// Pipe with the numbers of requests that the worker was handed ahead.
@@ -54,9 +54,9 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    pub(crate) fn new(gate: Weak<Gate>, worker: WorkerId, socket: PathBuf, marks: bool) -> Rc<Self> {
+    pub(crate) fn new(owner: Weak<dyn SlotOwner>, worker: WorkerId, socket: PathBuf, marks: bool) -> Rc<Self> {
         Rc::new(Slots {
-            gate,
+            owner,
             worker,
             socket,
             pipe: RefCell::default(),
@@ -84,14 +84,14 @@ impl Slots {
     ) {
         self.note_given();
         if self.held.borrow().len() >= self.connections_max(slots_max)
-            && let Some(gate) = self.gate.upgrade()
+            && let Some(owner) = self.owner.upgrade()
         {
             // Counted where requests really go out, apart from the scheduler's own account. It is a bug if it happens.
-            gate.observer.emit(Happening::OverlapSeen { worker: self.worker.0, count: 1 });
+            owner.observer().emit(Happening::OverlapSeen { worker: self.worker.0, count: 1 });
         }
         self.hold(&request);
         // An app may count what was written to an upgrade's connection.
-        let wire = if request.is_upgrade { None } else { self.take_idle() };
+        let wire = if request.message.is_upgrade { None } else { self.take_idle() };
         request.tell_at(at, Event::Assigned { is_ahead, is_reused: wire.is_some() });
         if self.is_dying.get() {
             request.tell_at(at, Event::Dying);
@@ -100,7 +100,7 @@ impl Slots {
             // Its client had closed its side before the request had a worker, or while it had another.
             request.client_half_closed();
         }
-        let seat = request.seat.clone();
+        let seat = request.seat.clone().and_then(|seat| seat.as_any().downcast::<Seat>().ok());
         Seat::take(seat.as_ref(), Driver::new(Rc::clone(self), request, lease, wire));
     }
 

@@ -12,9 +12,10 @@ use sluice_supervisor::Gate as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 
-use super::{Asked, Lease, Lost, WorkerRequest};
+use super::{Lease, LostLease, RequestParts, WorkerMessage};
+use crate::gate::Gate;
 use crate::gate::tests::one_ready_worker_at;
-use crate::gate::{Gate, Pass};
+use crate::quarantine::deaths::Pass;
 use sluice_classes::Class;
 use sluice_road::sessions::POLL;
 use sluice_wire::receive::body::Body;
@@ -109,12 +110,20 @@ async fn misbehave(gate: Rc<Gate>, worker: WorkerId, mut stream: UnixStream, mut
         }
         let request = RequestId(id.parse().unwrap());
         if rng.bool() && late.is_none() {
-            gate.reported(worker, request, &sluice_supervisor::CpuReport { cpu_us: Some(1), ..Default::default() });
+            gate.reports().reported(
+                worker,
+                request,
+                &sluice_supervisor::CpuReport { cpu_us: Some(1), ..Default::default() },
+            );
         } else {
             let gate = Rc::clone(&gate);
             tokio::task::spawn_local(async move {
                 tokio::time::sleep(Duration::from_millis(1)).await;
-                gate.reported(worker, request, &sluice_supervisor::CpuReport { cpu_us: Some(1), ..Default::default() });
+                gate.reports().reported(
+                    worker,
+                    request,
+                    &sluice_supervisor::CpuReport { cpu_us: Some(1), ..Default::default() },
+                );
             });
         }
     }
@@ -125,25 +134,27 @@ fn submit(gate: &Rc<Gate>, word: &str) -> Rc<Answer> {
 }
 
 fn submit_with(gate: &Rc<Gate>, word: &str, end: &[u8]) -> (RequestId, Rc<Answer>) {
-    let request = gate.next_request_id();
+    let request = gate.dispatch.requests.next_number();
     let (answer, token) = (gate.road.new_answer(), gate.tokens.of(request));
     let token_text = String::from_utf8(token.as_bytes().to_vec()).unwrap();
     let start = format!("GET {word} {} {token_text}", request.0);
-    let asked = Asked {
+    let asked = RequestParts {
         request,
-        token,
-        head: [start.as_bytes(), end].concat(),
-        body: Body::default(),
-        method: Method::Get,
-        is_upgrade: false,
-        request_id: word.into(),
+        message: WorkerMessage {
+            token,
+            head: [start.as_bytes(), end].concat(),
+            body: Body::default().into(),
+            method: Method::Get,
+            is_upgrade: false,
+            request_id: word.into(),
+        },
         class: Class::default(),
         answer: Rc::clone(&answer),
         is_own: false,
         pass: Some(Pass::default()),
         seat: None,
     };
-    gate.submit(tokio::time::Instant::now(), &WorkerRequest::new(gate, asked));
+    gate.dispatch.submit(tokio::time::Instant::now(), &gate.worker_request(asked));
     (request, answer)
 }
 
@@ -225,8 +236,8 @@ async fn answer_in_two_parts(is_read: bool) {
     while is_read && answer.times.get().head.is_none() {
         tokio::task::yield_now().await;
     }
-    gate.waits_on(worker, request);
-    gate.reported(worker, request, &sluice_supervisor::CpuReport { cpu_us: Some(1), ..Default::default() });
+    gate.reports().waits_on(worker, request);
+    gate.reports().reported(worker, request, &sluice_supervisor::CpuReport { cpu_us: Some(1), ..Default::default() });
     // Longer than the last bytes of an answer may take that was reported to have ended.
     tokio::time::sleep(Duration::from_millis(50)).await;
     stream.write_all(b"two ").await.unwrap();
@@ -252,6 +263,6 @@ fn i1_a_lease_that_is_dropped_is_told_of_and_one_that_was_given_back_is_not() {
     let held = lease(2);
     // What crosses threads later does so today.
     std::thread::spawn(move || drop(held)).join().unwrap();
-    let Lost { worker, request, .. } = lost.try_recv().unwrap();
+    let LostLease { worker, request, .. } = lost.try_recv().unwrap();
     assert_eq!((worker, request), (WorkerId(3), RequestId(2)));
 }

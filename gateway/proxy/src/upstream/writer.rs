@@ -39,7 +39,7 @@ pub(super) struct Writer {
 }
 
 /// Result of a write.
-pub(super) enum Written {
+pub(super) enum WriteOutcome {
     /// Bytes were sent. All of them: `is_whole`; in one small write: `is_one_piece`.
     Some { is_whole: bool, is_one_piece: bool },
     /// The worker's connection takes no more; its reading side gives the reason.
@@ -71,7 +71,7 @@ impl Writer {
     }
 
     /// Writes as many bytes as the worker takes.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>, wire: &mut Wire, head: &[u8]) -> Poll<Written> {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, wire: &mut Wire, head: &[u8]) -> Poll<WriteOutcome> {
         loop {
             let bytes = self.piece.as_deref().unwrap_or(head);
             if self.at < bytes.len() {
@@ -83,10 +83,10 @@ impl Writer {
                         let is_whole = self.wrote as u64 == self.total;
                         if was_first || is_whole {
                             let is_one_piece = was_first && is_whole && len <= PIECE_BYTES_MAX;
-                            return Poll::Ready(Written::Some { is_whole, is_one_piece });
+                            return Poll::Ready(WriteOutcome::Some { is_whole, is_one_piece });
                         }
                     }
-                    _ => return Poll::Ready(Written::Refused),
+                    _ => return Poll::Ready(WriteOutcome::Refused),
                 }
                 continue;
             }
@@ -94,7 +94,7 @@ impl Writer {
                 Ok(Some(piece)) => (self.piece, self.at) = (Some(piece), 0),
                 // All that was announced has been told of before.
                 Ok(None) => return Poll::Pending,
-                Err(_) => return Poll::Ready(Written::Lost),
+                Err(_) => return Poll::Ready(WriteOutcome::Lost),
             }
         }
     }

@@ -14,7 +14,7 @@ pub(crate) async fn answer(road: &Road, head: &RequestHead) -> Option<Response> 
     if !matches!(head.method, Method::Get | Method::Head) {
         return None;
     }
-    let store = road.certificates()?.store()?.clone();
+    let store = road.settings.certificates()?.store()?.clone();
     let found = tokio::task::spawn_blocking(move || store.challenge_answer(&token)).await;
     let text = found.ok().flatten()?;
     Some(Response::short(200, "application/octet-stream", text))

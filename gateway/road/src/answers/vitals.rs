@@ -19,7 +19,7 @@ pub(crate) async fn take(exchange: &mut Exchange<'_>, road: &Road, request: &mut
     if request.head.fields.get("sec-fetch-site").is_some_and(|site| site != b"same-origin") {
         return Err(refused(Code::VitalsRefused, "it comes from a page of another site"));
     }
-    if let Some(wait_s) = road.over_beacons(request.peer) {
+    if let Some(wait_s) = road.rendering.over_beacons(request.peer) {
         let refusal = Refusal { retry_after_s: Some(wait_s), ..Refusal::of(Code::VitalsLimited) };
         return Err(Failure::Refused(refusal));
     }
@@ -28,7 +28,7 @@ pub(crate) async fn take(exchange: &mut Exchange<'_>, road: &Road, request: &mut
     let read = body.beginning(to_usize(BEACON_BYTES_MAX)).read().await;
     let bytes = read.map_err(|_| refused(Code::TempFull, "the temporary file could not be read"))?;
     let beacon = Beacon::parse(&bytes).map_err(|why| refused(Code::VitalsRefused, why.as_str()))?;
-    road.take_beacon(&beacon, &request.head);
+    road.rendering.take_beacon(&beacon, &request.head, &*road.workers());
     Ok(Response { head: ResponseHead::new(204, Fields::default()), body: ResponseBody::Empty })
 }
 

@@ -68,19 +68,22 @@ pub(crate) fn start(
     whom: For,
 ) -> Rc<Flight> {
     let is_background = known.is_some_and(|object| {
-        matches!(object.policy.borrow().reuse(road.moment(), road.stale_limits()), Reuse::WhileRevalidating(_))
+        matches!(
+            object.policy.borrow().reuse(road.pages.moment(), road.pages.stale_limits()),
+            Reuse::WhileRevalidating(_)
+        )
     });
     let is_lone = matches!(whom, For::One(_));
-    let flight = Flight::new(key, road.cache.log.since_now(), is_background, is_lone);
+    let flight = Flight::new(key, road.pages.cache.log.since_now(), is_background, is_lone);
     if !is_lone {
-        road.cache.flights.add(flight_key, &flight);
+        road.pages.cache.flights.add(flight_key, &flight);
     }
     let fetch = Fetch {
         road: Rc::clone(road),
         flight: Rc::clone(&flight),
         key: key.to_owned(),
         flight_key: flight_key.to_owned(),
-        head: asked_for_all(&request.head, &road.cache.keys.rules),
+        head: asked_for_all(&request.head, &road.pages.cache.keys.rules),
         known: known.cloned(),
         position: if let For::One(position) = whom { position } else { None },
     };
@@ -105,7 +108,7 @@ fn conditional(head: &RequestHead, known: Option<&Rc<Object>>) -> RequestHead {
 impl Drop for Fetch {
     /// Ends the flight. This also runs if the task has panicked: no client must wait for ever.
     fn drop(&mut self) {
-        self.road.cache.flights.remove(&self.flight_key, &self.flight);
+        self.road.pages.cache.flights.remove(&self.flight_key, &self.flight);
         let state = self.flight.state.borrow().clone();
         match state {
             State::Asked => self.flight.set(State::Failed(Refusal::of(Code::GatewayFailed))),
@@ -124,7 +127,7 @@ impl Fetch {
         let condition = self.known.as_ref().filter(|_| !self.flight.is_lone);
         request.head = conditional(&self.head, condition);
         let (road, flight) = (&self.road, &self.flight);
-        let began = road.moment();
+        let began = road.pages.moment();
         let mut exchange = Exchange::Own(Box::new(Own::for_many(request.head.clone(), flight)));
         let answered = road.workers().fetch(&mut exchange, origin, &mut request, Body::default()).await;
         let response = match answered {
@@ -140,14 +143,15 @@ impl Fetch {
                 });
             }
         };
-        let came = road.moment();
+        let came = road.pages.moment();
         if response.head.status == 304
             && let Some(known) = self.known.as_ref().filter(|_| !self.flight.is_lone)
         {
             return self.freshen(known, request, &response.head, began, came);
         }
         // An error that may be kept must not take the place of a page that may still be used.
-        let is_usable = |object: &Rc<Object>| object.policy.borrow().reuse(came, road.stale_limits()) != Reuse::Never;
+        let is_usable =
+            |object: &Rc<Object>| object.policy.borrow().reuse(came, road.pages.stale_limits()) != Reuse::Never;
         let is_worse = is_of_request(response.head.status) && self.known.as_ref().is_some_and(is_usable);
         let judged = judge(road, &self.head, &response, (began, came));
         let judged = judged.and_then(|told| if is_worse { Err(Why::Worse) } else { Ok(told) });
@@ -167,8 +171,8 @@ impl Fetch {
     fn freshen(&self, known: &Rc<Object>, request: Request, not_modified: &ResponseHead, began: Moment, came: Moment) {
         let road = &self.road;
         let head = freshened(&known.head, not_modified, came);
-        let rule = road.cache.rule(self.head.path());
-        let chosen = &road.cache.vary_by;
+        let rule = road.pages.cache.rule(self.head.path());
+        let chosen = &road.pages.cache.vary_by;
         let answered = StorageCandidate { request: &self.head, response: &head, chosen, rule, asked: began, came };
         let policy = match renewed(answered) {
             Ok(policy) => policy,
@@ -194,7 +198,7 @@ impl Fetch {
             tags: known.tags.clone(),
             born: self.flight.since.number,
         });
-        road.cache.marks.end(&self.flight_key);
+        road.pages.cache.marks.end(&self.flight_key);
         self.keep(&object);
         self.leave(request);
         self.flight.set(State::Kept(object));
@@ -214,12 +218,12 @@ impl Fetch {
         let memory_bytes_max = to_usize(limits.bounds.response_memory_bytes_max);
         let body = Fill::new(&road.store, memory_bytes_max, limits.response_file_bytes_max());
         let may_get_tags = answer.parts().may_grow;
-        let head = reply::cleaned(head, road.moment());
+        let head = reply::cleaned(head, road.pages.moment());
         let shared = SharedAnswer::new(head, size, policy, (tags, may_get_tags), body);
         self.flight.set(State::Shared(Rc::clone(&shared)));
-        road.cache.marks.end(&self.flight_key);
+        road.pages.cache.marks.end(&self.flight_key);
         if self.flight.is_lone {
-            road.cache.flights.add(&self.flight_key, &self.flight);
+            road.pages.cache.flights.add(&self.flight_key, &self.flight);
         }
         match copy(&answer, &shared, bytes_max).await {
             Ok(trailers) => {
@@ -251,12 +255,12 @@ impl Fetch {
     /// once.
     async fn keep_whole(&self, shared: &SharedAnswer, tags: Vec<Box<str>>) {
         let road = &self.road;
-        let Ok(_turn) = road.cache.gathers.acquire().await else { return };
+        let Ok(_turn) = road.pages.cache.gathers.acquire().await else { return };
         let mut held = MemoryHold::of(&road.store.memory);
         held.set(to_usize(shared.len()));
         match shared.gather().await {
             Ok(body) => {
-                let body = KeptBody::new(body, road.compression.is_enabled());
+                let body = KeptBody::new(body, road.transforms.compression.is_enabled());
                 let (head, policy) = (shared.head.clone(), shared.policy.clone().into());
                 self.keep(&Rc::new(Object { head, body, policy, tags, born: self.flight.since.number }));
             }
@@ -267,11 +271,11 @@ impl Fetch {
     /// Caches a page that was rendered, here and for other gateways.
     fn keep(&self, object: &Rc<Object>) {
         if self.put(object) {
-            self.road.cache.unkept.forget(&self.key);
-            self.road.cache.counts.stored.update(|count| count + 1);
-            let (now, limits) = (self.road.moment(), self.road.stale_limits());
-            self.road.cache.disk.kept(now, limits, &self.key, object);
-            if let (Some(tier), Some(position)) = (&self.road.cache.tier, self.position) {
+            self.road.pages.cache.unkept.forget(&self.key);
+            self.road.pages.cache.counts.stored.update(|count| count + 1);
+            let (now, limits) = (self.road.pages.moment(), self.road.pages.stale_limits());
+            self.road.pages.cache.disk.kept(now, limits, &self.key, object);
+            if let (Some(tier), Some(position)) = (&self.road.pages.cache.tier, self.position) {
                 tier.store((now, limits), &self.key, object, position);
             }
         } else {
@@ -284,13 +288,13 @@ impl Fetch {
         let is_left = !self.flight.since.is_purged(&self.key, Tags::All(&object.tags));
         if is_left {
             self.flight.is_kept.set(true);
-            self.road.cache.store.borrow_mut().put(&self.key, &self.head.fields, Rc::clone(object));
+            self.road.pages.cache.store.borrow_mut().put(&self.key, &self.head.fields, Rc::clone(object));
         }
         is_left
     }
 
     fn unkept(&self, status: u16, why: Why) {
-        self.road.cache.unkept.note(&self.key, status, why);
+        self.road.pages.cache.unkept.note(&self.key, status, why);
     }
 
     fn leave(&self, request: Request) {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use sluice_cache::{Dimensions, Moment, Reuse, StaleLimits};
+use sluice_cache::{Dimensions, Reuse};
 use sluice_journal::{CacheUse, Outcome, Step};
 use sluice_message::{Method, RequestHead, ResponseHead, elements, starts_with};
 
@@ -47,19 +47,6 @@ enum RenderOutcome {
 /// Number of times that a client waits for a render that turns out to be for others, before a worker is asked for it alone.
 const WAITS_MAX: u32 = 3;
 
-impl Road {
-    /// Current time, by both clocks.
-    pub(crate) fn moment(&self) -> Moment {
-        let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let steady_ms = self.epoch.elapsed().as_millis();
-        Moment { wall_s: wall.as_secs(), steady_ms: u64::try_from(steady_ms).unwrap_or(u64::MAX) }
-    }
-
-    pub(crate) fn stale_limits(&self) -> StaleLimits {
-        StaleLimits { if_error_s: self.config().cache.stale_if_error_s }
-    }
-}
-
 /// Answers from the cache, or with a render that others get too; `None` if a worker is to be asked for this client alone. The request is
 /// complete.
 pub(crate) async fn answer(
@@ -70,7 +57,7 @@ pub(crate) async fn answer(
 ) -> Result<Option<CacheLookup>, Failure> {
     let found = look_up(exchange, origin, road, request).await;
     if let Some(how) = request.cached {
-        road.cache.counts.count(how);
+        road.pages.cache.counts.count(how);
     }
     found
 }
@@ -81,7 +68,7 @@ async fn look_up(
     road: &Rc<Road>,
     request: &mut Request,
 ) -> Result<Option<CacheLookup>, Failure> {
-    let cache = &road.cache;
+    let cache = &road.pages.cache;
     if !cache.is_on
         || cache.successor.is_there()
         || exchange.is_own()
@@ -102,7 +89,8 @@ async fn look_up(
     for _ in 0..WAITS_MAX {
         let kept = cache.store.borrow().find(&key, &request.head.fields);
         let mut stale = None;
-        let reuse = kept.as_ref().map(|object| object.policy.borrow().reuse(road.moment(), road.stale_limits()));
+        let reuse =
+            kept.as_ref().map(|object| object.policy.borrow().reuse(road.pages.moment(), road.pages.stale_limits()));
         if let (Some(object), Some(Reuse::Fresh(_))) = (&kept, reuse) {
             return Ok(Some(served(road, request, object, Source::Hit).into()));
         }
@@ -126,7 +114,7 @@ async fn look_up(
         }
         let mark = cache.marks.get(&flight_key);
         let is_lone = is_alone || mark.is_some();
-        let joined = cache.flights.open_to(&flight_key, &request.head.fields, road.moment(), is_lone);
+        let joined = cache.flights.open_to(&flight_key, &request.head.fields, road.pages.moment(), is_lone);
         let is_leader = joined.is_none();
         // What such a client asks for besides the page is the app's to answer, as far as nobody else gets that.
         if is_leader && is_lone && (exchange.is_half_closed() || !is_for_all(&request.head, &cache.keys.rules)) {
@@ -199,7 +187,8 @@ fn given(
         State::Found(object, source)
             if object.policy.borrow().is_for(&request.head.fields) && waiting.may_have(Tags::All(&object.tags)) =>
         {
-            let is_fresh = matches!(object.policy.borrow().reuse(road.moment(), road.stale_limits()), Reuse::Fresh(_));
+            let is_fresh =
+                matches!(object.policy.borrow().reuse(road.pages.moment(), road.pages.stale_limits()), Reuse::Fresh(_));
             // It goes on without this client where it is stale.
             return Ok(RenderOutcome::Answer(
                 served(road, request, &object, if is_fresh { source } else { Source::Stale }).into(),
@@ -239,7 +228,7 @@ fn served(road: &Road, request: &mut Request, object: &Object, source: Source) -
 
 /// Updates the cache after a worker's answer to one client: after a change, cached variants of the page are outdated (RFC 9111 §4.4).
 pub(crate) async fn note(road: &Road, origin: &Origin, request: &Request, response: &mut Response) {
-    let cache = &road.cache;
+    let cache = &road.pages.cache;
     if !cache.is_on {
         return;
     }
@@ -252,7 +241,7 @@ pub(crate) async fn note(road: &Road, origin: &Origin, request: &Request, respon
             let changed = RequestHead { method: Method::Get, path_and_query: target, ..head.clone() };
             cache.keys.key_of(&changed, origin)
         });
-        purge::known(keys.map(|key| road.outdate(key)).collect()).await;
+        purge::known(keys.map(|key| road.pages.outdate(key)).collect()).await;
     }
     fetch::note_lone(road, request, response);
     if request.cached.is_some() && !elements_have(&response.head, "sluice") {

@@ -11,17 +11,17 @@ use sluice_pages::disk::{Disk, DiskEvent, Settings, StartupPages};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
+use super::pages::Pages;
 use super::rules::rules;
-use crate::road::Road;
 
 /// Longest wait for pages that are still to be written when the gateway exits.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-impl Road {
+impl Pages {
     /// Stores pages on disk from now on, if the config wants it, for this instance alone. `is_successor` means that another gateway still
     /// uses the directory, and releases it soon.
-    pub fn keep_pages_on_disk(&self, instance: &Path, is_successor: bool) {
-        let config = self.config();
+    pub fn keep_on_disk(&self, instance: &Path, is_successor: bool) {
+        let config = self.settings.config();
         let Some(dir) = config.cache.disk_dir.as_ref().filter(|_| config.cache.enabled) else { return };
         let found = match config.cache.on_reload {
             OnReload::Keep => StartupPages::Kept,
@@ -37,8 +37,8 @@ impl Road {
         };
         match Disk::start(settings) {
             Ok((disk, heard)) => {
-                let road = self.rc();
-                tokio::task::spawn_local(async move { road.hear_disk(heard, is_successor).await });
+                let pages = self.rc();
+                tokio::task::spawn_local(async move { pages.hear_disk(heard, is_successor).await });
                 let _ = self.cache.disk.0.set(disk);
             }
             Err(error) => self.note_disk(Level::Error, &format!("there is no thread for it: {error}")),
@@ -76,13 +76,13 @@ impl Road {
     }
 
     fn note_disk(&self, level: Level, what: &str) {
-        let config = self.config();
+        let config = self.settings.config();
         let text = format!("cache.disk_dir {}: {what}", config.cache.disk_dir.as_deref().unwrap_or_default());
         self.observer.emit(Happening::Note { level, text: &text });
     }
 
     pub(crate) fn disk_snapshot(&self) -> Option<DiskCacheSnapshot> {
-        let (disk, config) = (self.cache.disk.0.get()?, self.config());
+        let (disk, config) = (self.cache.disk.0.get()?, self.settings.config());
         let counts = disk.counts();
         Some(DiskCacheSnapshot {
             dir: config.cache.disk_dir.clone().unwrap_or_default(),

@@ -6,18 +6,15 @@ use std::time::Duration;
 
 use sluice_cache::{Moment, TAG_FIELDS, Walk, prefix_of};
 use sluice_catalog::config::OnReload;
-use sluice_catalog::snapshot::{CacheSnapshot, KeptSnapshot, Purge, UnkeptSnapshot};
-use sluice_journal::CacheUse;
+use sluice_catalog::snapshot::Purge;
 use sluice_message::ResponseHead;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::Cache;
 use super::log::PurgeEntry;
-use crate::road::Road;
+use super::pages::Pages;
+use super::{Cache, SuccessorPurger};
 
-/// Most variants of one page, on all hosts, that are shown.
-const KEPT_MAX: usize = 100;
 /// Longest time that a client which asked for a purge waits for workers that do not report that they have purged their parts of pages.
 const PARTS_MAX: Duration = Duration::from_secs(5);
 
@@ -83,7 +80,7 @@ impl Cache {
     }
 }
 
-impl Road {
+impl Pages {
     /// Drops the pages that a purge affects, or marks them as stale with `is_soft`; all purges come this way. No client gets an affected
     /// page from now on. The receiver gets the number of affected variants, after the pages are gone and the workers have purged the parts
     /// of pages that they cache themselves.
@@ -104,9 +101,9 @@ impl Road {
         let (sender, receiver) = oneshot::channel();
         let sweep = self.cache.begin_sweep(&purge, is_soft, self.moment());
         others.extend(self.cache.disk.purge(&purge, is_soft));
-        let road = self.rc();
+        let pages = self.rc();
         tokio::task::spawn_local(async move {
-            let mut count = road.cache.finish(sweep).await;
+            let mut count = pages.cache.finish(sweep).await;
             let mut purged = pin!(all(parts.into_iter().chain(others)));
             let mut sender = Some(sender);
             if timeout(PARTS_MAX, &mut purged).await.is_err() {
@@ -114,9 +111,9 @@ impl Road {
                 purged.await;
             }
             // A page that was rendered meanwhile may have a part that was not purged yet.
-            let again = road.cache.begin_sweep(&purge, is_soft, road.moment());
-            let on_disk = road.cache.disk.purge(&purge, is_soft);
-            let more = road.cache.finish(again).await;
+            let again = pages.cache.begin_sweep(&purge, is_soft, pages.moment());
+            let on_disk = pages.cache.disk.purge(&purge, is_soft);
+            let more = pages.cache.finish(again).await;
             let _ = timeout(PARTS_MAX, all(on_disk)).await;
             // What was softened before is come to once more.
             count = if is_soft { count.max(more) } else { count + more };
@@ -150,9 +147,9 @@ impl Road {
             let _ = sender.send(sweep.count);
             return receiver;
         }
-        let road = self.rc();
+        let pages = self.rc();
         tokio::task::spawn_local(async move {
-            let count = road.cache.finish(sweep).await;
+            let count = pages.cache.finish(sweep).await;
             let _ = timeout(PARTS_MAX, all(others)).await;
             let _ = sender.send(count);
         });
@@ -160,8 +157,8 @@ impl Road {
     }
 
     /// Outdates pages, because a new version of the app has taken over.
-    pub fn outdate_pages(&self) {
-        let is_soft = match self.config().cache.on_reload {
+    pub fn outdate_all(&self) {
+        let is_soft = match self.settings.config().cache.on_reload {
             OnReload::Keep => return,
             OnReload::Stale => true,
             OnReload::Drop => false,
@@ -172,53 +169,16 @@ impl Road {
         drop(self.purge_pages(&purge, is_soft, others));
     }
 
-    /// State of the cache and the results of requests so far.
-    pub fn cache_snapshot(&self) -> CacheSnapshot {
-        let (pages, bytes) = self.cache.store.borrow().size();
-        let count = |how| self.cache.counts.of(how);
-        CacheSnapshot {
-            enabled: self.cache.is_on(),
-            pages,
-            bytes,
-            bytes_max: self.cache.bytes_max,
-            hits: count(CacheUse::Hit),
-            stale: count(CacheUse::Stale),
-            joined: count(CacheUse::Joined),
-            misses: count(CacheUse::Miss),
-            bypassed: count(CacheUse::Bypass),
-            stored: self.cache.counts.stored.get(),
-            purged: self.cache.counts.purged.get(),
-            disk: self.disk_snapshot(),
-            shared: self.cache.shared_snapshot(),
-        }
+    /// Answers no client from the page cache from now on, because a successor is about to serve. Purges reach it by `purger`.
+    pub fn leave_to(&self, purger: SuccessorPurger) {
+        self.cache.successor.0.replace(Some(purger));
     }
 
-    /// Reason why the latest answer for a page was not cached, if it was not.
-    pub fn unkept(&self, url: &str) -> Option<UnkeptSnapshot> {
-        let path = url.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..]))?;
-        if self.cache.keys.is_bypassed(path) {
-            return Some(UnkeptSnapshot { why: "its path is in cache.bypass".to_owned(), ..UnkeptSnapshot::default() });
+    /// Uses the page cache again, empty, because the successor has failed: its purges are not known here.
+    pub fn take_back(&self) {
+        if self.cache.successor.0.take().is_some() {
+            drop(self.purge_pages(&Purge::Prefix(String::new()), false, Vec::new()));
         }
-        self.cache.unkept.told(&self.cache.keys.rules.url(url))
-    }
-
-    /// Cached variants of a page, by its URL, or its path on all hosts.
-    pub fn kept(&self, url: &str) -> Vec<KeptSnapshot> {
-        let (now, limits) = (self.moment(), self.stale_limits());
-        let url = Purge::Url(self.cache.keys.rules.url(url));
-        let variants = self.cache.store.borrow().meant_by(&url, KEPT_MAX);
-        let told = variants.iter().map(|object| {
-            let policy = object.policy.borrow();
-            KeptSnapshot {
-                status: object.head.status,
-                bytes: object.body.data().len() as u64,
-                age_s: policy.age_s(now),
-                fresh_s: policy.lifetime_s().saturating_sub(policy.age_s(now)),
-                useful_s: policy.useful_s(now, limits),
-                tags: object.tags.iter().map(ToString::to_string).collect(),
-            }
-        });
-        told.collect()
     }
 }
 
@@ -256,3 +216,7 @@ pub(crate) fn target_of(place: &[u8], authority: &str) -> Option<String> {
     let target = target.split('#').next().unwrap_or(target);
     target.starts_with('/').then(|| target.to_owned())
 }
+
+#[cfg(test)]
+#[path = "purge_tests.rs"]
+mod tests;

@@ -32,14 +32,14 @@ pub(crate) fn cleaned(mut head: ResponseHead, came: Moment) -> ResponseHead {
 }
 
 fn with_age(road: &Road, head: &ResponseHead, policy: &Policy, source: Source) -> ResponseHead {
-    let now = road.moment();
+    let now = road.pages.moment();
     let fields = head.fields.clone_with_room(ADDED.0, ADDED.1);
     let mut head = ResponseHead { status: head.status, reason: head.reason.clone(), fields };
     let age_s = policy.age_s(now);
     if age_s > 0 || source.as_use() == CacheUse::Hit {
         head.fields.push_written("Age", format_args!("{age_s}"));
     }
-    source.tell(policy.reuse(now, road.stale_limits()), &mut head.fields);
+    source.tell(policy.reuse(now, road.pages.stale_limits()), &mut head.fields);
     head
 }
 
@@ -56,12 +56,12 @@ pub(crate) fn shared(road: &Road, request: &RequestHead, shared: &SharedAnswer, 
 fn verdict(road: &Road, request: &RequestHead, head: &ResponseHead, bytes: u64) -> Verdict {
     let fields = &request.fields;
     // What the client has was composed of another.
-    if head.status != 200 || !has_conditions(fields) || road.composer.takes(request, head) {
+    if head.status != 200 || !has_conditions(fields) || road.transforms.composer.takes(request, head) {
         return Verdict::Whole;
     }
     let etag = head.fields.get("etag").and_then(|etag| std::str::from_utf8(etag).ok()).unwrap_or_default();
     let modified = head.fields.get("last-modified").and_then(date);
-    let now = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(road.moment().wall_s);
+    let now = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(road.pages.moment().wall_s);
     Conditions::of(fields, request.method == Method::Head).verdict(etag, modified, bytes, now)
 }
 

@@ -12,7 +12,7 @@ use crate::road::Road;
 /// Carries out the purges of other gateways, and reports to the operator when the shared cache comes and goes. It runs for as long as there
 /// is one.
 pub async fn hear_other_gateways(road: Rc<Road>) {
-    let Some(tier) = &road.cache.tier else { return };
+    let Some(tier) = &road.pages.cache.tier else { return };
     let Some(mut heard) = tier.heard.take() else { return };
     while let Some(heard) = heard.recv().await {
         take(&road, tier, heard);
@@ -43,9 +43,9 @@ fn take(road: &Road, second: &SecondTier, heard: TierEvent) {
         TierEvent::Refuses(Some(why)) => note(road, Level::Warn, &format!("it refuses pages: {why}")),
         TierEvent::Refuses(None) => note(road, Level::Info, "it takes pages again"),
         // Workers purge what they keep themselves whatever comes of it.
-        TierEvent::Purge(purge, is_soft) => drop(road.purge_here(purge, is_soft, Vec::new())),
+        TierEvent::Purge(purge, is_soft) => drop(road.pages.purge_here(purge, is_soft, Vec::new())),
         TierEvent::Lost => {
-            drop(road.purge_pages(&Purge::Prefix(String::new()), true, Vec::new()));
+            drop(road.pages.purge_pages(&Purge::Prefix(String::new()), true, Vec::new()));
             note(
                 road,
                 Level::Warn,
@@ -56,7 +56,7 @@ fn take(road: &Road, second: &SecondTier, heard: TierEvent) {
 }
 
 fn note(road: &Road, level: Level, what: &str) {
-    let address = road.cache.tier.as_ref().map_or("", |tier| tier.tier.address());
+    let address = road.pages.cache.tier.as_ref().map_or("", |tier| tier.tier.address());
     let text = format!("shared cache {address}: {what}");
     road.observer.emit(Happening::Note { level, text: &text });
 }

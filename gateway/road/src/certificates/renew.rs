@@ -104,7 +104,7 @@ fn tell(road: &Road, told: &AcmeNotice) {
 impl Road {
     /// Certificates of the config, with those that a CA has not issued yet.
     pub fn certificate_snapshots(&self) -> Vec<CertificateSnapshot> {
-        let (Some(certificates), now) = (self.certificates(), now_unix_s()) else { return Vec::new() };
+        let (Some(certificates), now) = (self.settings.certificates(), now_unix_s()) else { return Vec::new() };
         let states = self.renewals.states();
         let mut found: Vec<_> = certificates.known().iter().map(|known| snapshot(known, &states, now)).collect();
         let awaited = states
@@ -126,7 +126,7 @@ impl Road {
 
     /// Name and seconds left of each certificate, each name once.
     pub fn certificate_ends(&self) -> Vec<(String, f64)> {
-        let (Some(certificates), now) = (self.certificates(), now_unix_s()) else { return Vec::new() };
+        let (Some(certificates), now) = (self.settings.certificates(), now_unix_s()) else { return Vec::new() };
         let mut names = HashSet::new();
         let ends =
             certificates.known().iter().filter_map(|known| Some((known.name.clone(), known.validity?.left_s(now))));
@@ -138,7 +138,7 @@ impl Road {
     /// asked.
     pub fn certificates_in_need(&self) -> Option<String> {
         let now = now_unix_s();
-        let certificates = self.certificates()?;
+        let certificates = self.settings.certificates()?;
         let states = self.renewals.states();
         let problem =
             |name: &str| states.iter().find(|state| state.name == name).and_then(|state| state.problem.clone());

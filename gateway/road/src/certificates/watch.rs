@@ -19,7 +19,7 @@ pub async fn run(road: Rc<Road>) {
         tokio::time::sleep(LOOK_EVERY).await;
         let config = road.config();
         // Another gateway that has taken over looks for itself.
-        let Some(in_force) = road.certificates().filter(|_| !road.lobby.is_draining()) else { continue };
+        let Some(in_force) = road.settings.certificates().filter(|_| !road.lobby.is_draining()) else { continue };
         let (config, known) = (config.as_ref().clone(), Arc::clone(&in_force));
         let read = move || {
             let seen = stamps(&config);
@@ -30,7 +30,7 @@ pub async fn run(road: Rc<Road>) {
             continue;
         };
         // A reload may have come in between, and has read the files itself.
-        if road.certificates().is_none_or(|now| !Arc::ptr_eq(&now, &in_force)) {
+        if road.settings.certificates().is_none_or(|now| !Arc::ptr_eq(&now, &in_force)) {
             continue;
         }
         match read {

@@ -20,12 +20,21 @@ use crate::trace::{self, Trace};
 use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::failure::UpgradeOffer;
 
-/// Request with the facts that were gathered on its way.
-pub struct Request {
+/// Times of a request.
+#[derive(Clone, Copy)]
+pub struct RequestTimes {
     /// Time of its first byte.
     pub started: Instant,
     /// The same time by the wall clock, milliseconds since 1970.
     pub time_unix_ms: u64,
+    /// Time at which enough of it had arrived for its answer.
+    pub received: Option<Instant>,
+}
+
+/// Request with the facts that were gathered on its way.
+pub struct Request {
+    /// Times of it so far.
+    pub times: RequestTimes,
     /// Request id in logs and answers.
     pub id: Rc<str>,
     /// Address of the client, or the one that a trusted peer reports.
@@ -36,8 +45,6 @@ pub struct Request {
     pub head: RequestHead,
     /// Protocols to which the client offers to switch.
     pub upgrade: Option<String>,
-    /// Time at which enough of it had arrived for its answer.
-    pub received: Option<Instant>,
     /// Bytes of its body.
     pub bytes_in: u64,
     /// Class by which its cost is estimated.
@@ -63,14 +70,16 @@ impl Request {
     pub fn new(peer: IpAddr) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Request {
-            started: Instant::now(),
-            time_unix_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+            times: RequestTimes {
+                started: Instant::now(),
+                time_unix_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+                received: None,
+            },
             id: id::new_request_id(),
             peer,
             trace: None,
             head: RequestHead::default(),
             upgrade: None,
-            received: None,
             bytes_in: 0,
             class: Class::default(),
             visit: Visit::default(),
@@ -90,15 +99,7 @@ impl Request {
 
     /// Copy of the request for all that want the page: with this head, and without a ticket.
     pub(crate) fn for_many(&self, head: RequestHead) -> Self {
-        Request {
-            started: self.started,
-            time_unix_ms: self.time_unix_ms,
-            id: Rc::clone(&self.id),
-            trace: self.trace,
-            head,
-            received: self.received,
-            ..Request::new(self.peer)
-        }
+        Request { times: self.times, id: Rc::clone(&self.id), trace: self.trace, head, ..Request::new(self.peer) }
     }
 
     /// Takes over the facts and the ticket of the request at the worker, if that was sent for this one and has ended.
@@ -106,8 +107,8 @@ impl Request {
         if let Some(fetched) = waiting.take_fetched()
             && let Ok(fetched) = fetched.downcast::<Request>()
         {
-            let Request { class, visit, ticket, received, .. } = *fetched;
-            (self.class, self.visit, self.ticket, self.received) = (class, visit, ticket, received);
+            let Request { class, visit, ticket, times, .. } = *fetched;
+            (self.class, self.visit, self.ticket, self.times.received) = (class, visit, ticket, times.received);
         }
     }
 

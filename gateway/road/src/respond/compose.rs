@@ -27,16 +27,9 @@ use sluice_wire::receive::failure::Failure;
 use sluice_wire::respond::encode::Size;
 use weave::{Source, Weaving};
 
-impl Road {
-    /// Number of includes with this result, since the start.
-    pub fn includes(&self, end: IncludeEnd) -> u64 {
-        self.composer.counted(end)
-    }
-}
-
 /// Removes fields that would make the app answer with a part of a page, or with none, if the config names its pages as composed.
 pub(crate) fn prepare(road: &Road, request: &mut Request) {
-    if road.composer.names(&request.head) {
+    if road.transforms.composer.names(&request.head) {
         rules::drop_conditions(&mut request.head);
     }
 }
@@ -51,10 +44,10 @@ pub(crate) fn compose(
     ask: Ask,
 ) -> Result<Response, Failure> {
     let mut response = answered?;
-    if exchange.is_own() || !(road.composer.is_on() || road.cache.is_on()) {
+    if exchange.is_own() || !(road.transforms.composer.is_on() || road.pages.cache.is_on()) {
         return Ok(response);
     }
-    let is_composed = road.composer.takes(&request.head, &response.head);
+    let is_composed = road.transforms.composer.takes(&request.head, &response.head);
     rules::hide(&mut response.head);
     if !is_composed {
         return Ok(response);
@@ -110,8 +103,8 @@ fn for_includes(head: &RequestHead) -> RequestHead {
 }
 
 fn tell_encoded(road: &Road, request: &Request) {
-    road.composer.count(IncludeEnd::Failed, 1);
-    if road.composer.may_tell() {
+    road.transforms.composer.count(IncludeEnd::Failed, 1);
+    if road.transforms.composer.may_tell() {
         let text = format!(
             "the page {} is to be composed, and the app has compressed it although it was not asked to: it was sent without its includes; \
              have the app compress only what has Accept-Encoding, and set compression.enabled",

@@ -3,13 +3,13 @@
 use sluice_vitals::{GraphCounts, GraphPathReport, GraphRouteReport};
 
 use super::record::ControlRecord;
-use crate::gate::GraphTold;
+use crate::gate::GraphReport;
 
 /// Routes or patterns accepted in one line.
 const ROWS_MAX: usize = 1000;
 
 /// Report that a line holds.
-pub(super) fn told(said: &ControlRecord) -> GraphTold<'_> {
+pub(super) fn told(said: &ControlRecord) -> GraphReport<'_> {
     let routes = said.graph_routes.iter().take(ROWS_MAX).map(|one| GraphRouteReport {
         route: &one.route,
         method: &one.method,
@@ -31,7 +31,7 @@ pub(super) fn told(said: &ControlRecord) -> GraphTold<'_> {
         again: one.again,
     });
     let ControlRecord { pages, page_requests, fetches, .. } = *said;
-    GraphTold {
+    GraphReport {
         routes: routes.collect(),
         paths: paths.collect(),
         counts: GraphCounts { pages, page_requests, fetches },

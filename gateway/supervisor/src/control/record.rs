@@ -111,7 +111,7 @@ pub(crate) enum Kind {
     Turn,
     React,
     ComponentCache,
-    RoutesGrown,
+    RoutesReport,
     ReactOff,
     Profiled,
     Tailed,

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::record::ControlRecord;
 use crate::Supervisor;
-use crate::gate::{DialInForce, RenderedTold};
+use crate::gate::{DialInForce, RenderReport};
 use crate::process::Process;
 
 /// Components, settings or variants accepted in one line.
@@ -55,7 +55,7 @@ pub(super) fn hear(supervisor: &Supervisor, said: &ControlRecord) {
     let settings = said.settings.iter().take(RENDERED_MAX);
     let settings = settings.map(|one| SettingReport { setting: &one.setting, pages: one.pages, cpu_us: one.cpu_us });
     let variants = said.variants.iter().take(RENDERED_MAX).map(String::as_str);
-    supervisor.gate.rendered(&RenderedTold {
+    supervisor.gate.reports().rendered(&RenderReport {
         components: components.collect(),
         settings: settings.collect(),
         variants: variants.collect(),

@@ -49,7 +49,7 @@ pub(crate) async fn run(
             let hint = if error.kind() == io::ErrorKind::NotFound { hint_of(&app) } else { String::new() };
             let text = format!("cannot start `{program}` in {}: {error}{hint}", app.cwd.display());
             report_failure(&supervisor, worker, Code::AppNotStarted, text);
-            supervisor.gate.exited(worker);
+            supervisor.gate.workers().exited(worker);
             return;
         }
     };
@@ -102,10 +102,10 @@ pub(crate) async fn run(
     supervisor.auxiliaries.forget(worker);
     // In development, the page about the death shows what the app wrote last.
     let is_told_at_once = process.is_ready.get() && process.app.development.is_none();
-    let held = supervisor.gate.held(worker);
+    let held = supervisor.gate.workers().held(worker);
     leave_untold(&supervisor, &process);
     if is_told_at_once {
-        supervisor.gate.exited(worker);
+        supervisor.gate.workers().exited(worker);
     }
     for task in [stdout, stderr].into_iter().flatten() {
         let _ = tokio::time::timeout(OUTPUT_TIMEOUT, task).await;
@@ -116,7 +116,7 @@ pub(crate) async fn run(
     report_exit(&supervisor, &process, &status, &held);
     if !is_told_at_once {
         // It held nothing, so nothing waits for this; and who gives up now finds the reason written down.
-        supervisor.gate.exited(worker);
+        supervisor.gate.workers().exited(worker);
     }
     supervisor.processes.borrow_mut().remove(&worker);
     clear_away(&socket);
@@ -197,7 +197,7 @@ fn leave_untold(supervisor: &Supervisor, process: &Process) {
     if let Some(used_us) = process.track.get().and_then(|track| track.used_us()) {
         unreported.used_since(used_us);
     }
-    supervisor.gate.left_untold(process.worker, unreported.left());
+    supervisor.gate.workers().left_untold(process.worker, unreported.left());
 }
 
 /// Request that ended the process: the one that its preload names, the only one that it held, or the one in which it
@@ -230,7 +230,7 @@ fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<E
     let is_changed = process.was_killed.get() == Some(KillReason::Changed);
     let expected = is_given_up || is_changed || process.is_asked_to_leave.get() && !is_violent;
     if !expected && process.app.development.is_some() {
-        supervisor.gate.app_is_down(&status, &tail);
+        supervisor.gate.workers().app_is_down(&status, &tail);
     }
     let threw = process.threw.borrow();
     let threw = threw.as_ref().filter(|threw| known.killed.is_none() && threw.at.elapsed() <= THREW_TIMEOUT);
@@ -252,7 +252,7 @@ fn report_exit(supervisor: &Supervisor, process: &Process, status: &io::Result<E
     });
     // Of one that is developed, its page tells.
     if process.is_ready.get() && !expected && process.app.development.is_none() {
-        supervisor.gate.crashed(process.worker, &crash);
+        supervisor.gate.workers().crashed(process.worker, &crash);
     }
     if !process.is_ready.get() && !expected {
         let code = match reason {

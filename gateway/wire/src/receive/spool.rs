@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 use sluice_catalog::config::Config;
 
+use crate::ids::to_usize;
 use crate::receive::memory::Memory;
 use closer::{Closer, DescriptorCount, SpoolFile};
 
@@ -59,8 +60,8 @@ impl TempStore {
     }
 
     /// Sets the most files that may be open at once: each takes a descriptor, which others may need.
-    pub fn set_files_max(&self, files_max: usize) {
-        self.files_max.set(files_max);
+    pub fn set_files_max(&self, files_max: u64) {
+        self.files_max.set(to_usize(files_max));
     }
 
     /// Last error of a temporary file since the previous call, for the operator.

@@ -77,7 +77,7 @@ fn wants_page(head: &RequestHead) -> bool {
 
 impl Road {
     fn shell_for(&self, path: &str) -> Option<Shell> {
-        let (files, given) = (self.shell_files(), self.shells.0.borrow());
+        let (files, given) = (self.settings.shell_files(), self.shells.0.borrow());
         let all = files.0.iter().chain(&given.shells);
         let fitting = all.filter(|(prefix, _)| path.starts_with(prefix.as_str()));
         fitting.max_by_key(|(prefix, _)| prefix.len()).map(|(_, shell)| shell.clone())

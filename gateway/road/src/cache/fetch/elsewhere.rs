@@ -13,7 +13,7 @@ use crate::respond::compress::KeptBody;
 impl Fetch {
     /// Asks the disk, and then the other gateways' cache. Returns whether no worker need be asked.
     pub(crate) async fn is_found_elsewhere(&mut self) -> bool {
-        let cache = &Rc::clone(&self.road).cache;
+        let cache = &Rc::clone(&self.road.pages).cache;
         // What is in memory is no older than what is on disk.
         let on_disk = if self.known.is_none() { cache.disk.look_up(&self.key, &self.head.fields).await } else { None };
         let on_disk = on_disk.map(|page| (self.object(page), Source::Disk));
@@ -22,11 +22,11 @@ impl Fetch {
         }
         let mut shared = None;
         if let Some(tier) = &cache.tier {
-            let (found, position) = tier.look_up(self.road.moment(), &self.key, &self.head.fields).await;
+            let (found, position) = tier.look_up(self.road.pages.moment(), &self.key, &self.head.fields).await;
             self.position = position;
             shared = found.map(|page| (self.object(page), Source::Shared));
         }
-        let now = self.road.moment();
+        let now = self.road.pages.moment();
         let youngest = shared.into_iter().chain(on_disk).min_by_key(|(object, _)| object.policy.borrow().age_ms(now));
         youngest.is_some_and(|(object, source)| self.is_settled_by(object, source))
     }
@@ -34,7 +34,7 @@ impl Fetch {
     /// Converts a page from elsewhere into a cached one.
     fn object(&self, page: Page) -> Rc<Object> {
         Rc::new(Object {
-            body: KeptBody::new(page.body, self.road.compression.is_enabled()),
+            body: KeptBody::new(page.body, self.road.transforms.compression.is_enabled()),
             head: page.head,
             policy: page.policy.into(),
             tags: page.tags,
@@ -43,13 +43,16 @@ impl Fetch {
     }
 
     fn is_fresh(&self, object: &Object) -> bool {
-        matches!(object.policy.borrow().reuse(self.road.moment(), self.road.stale_limits()), Reuse::Fresh(_))
+        matches!(
+            object.policy.borrow().reuse(self.road.pages.moment(), self.road.pages.stale_limits()),
+            Reuse::Fresh(_)
+        )
     }
 
     /// Gives waiting clients the page that was found, if it is usable. Returns whether no worker need be asked.
     fn is_settled_by(&mut self, object: Rc<Object>, source: Source) -> bool {
         let (road, flight) = (Rc::clone(&self.road), Rc::clone(&self.flight));
-        let reuse = object.policy.borrow().reuse(road.moment(), road.stale_limits());
+        let reuse = object.policy.borrow().reuse(road.pages.moment(), road.pages.stale_limits());
         if matches!(reuse, Reuse::Fresh(_)) {
             self.put(&object);
             flight.set(State::Found(object, source));

@@ -46,7 +46,7 @@ pub(crate) fn judge(
     response: &Response,
     (asked, came): (Moment, Moment),
 ) -> Result<PageMetadata, Why> {
-    let cache = &road.cache;
+    let cache = &road.pages.cache;
     let rule = cache.rule(head.path());
     let answered =
         StorageCandidate { request: head, response: &response.head, chosen: &cache.vary_by, rule, asked, came };
@@ -64,8 +64,8 @@ pub(crate) fn judge(
 /// for all would be, the next request is for all.
 pub(crate) fn note_lone(road: &Road, request: &Request, response: &Response) {
     let Some(key) = &request.lone_key else { return };
-    let (now, head) = (road.moment(), asked_for_all(&request.head, &road.cache.keys.rules));
+    let (now, head) = (road.pages.moment(), asked_for_all(&request.head, &road.pages.cache.keys.rules));
     if judge(road, &head, response, (now, now)).is_ok() {
-        road.cache.marks.end(key);
+        road.pages.cache.marks.end(key);
     }
 }

@@ -32,7 +32,7 @@ impl Fetch {
             }
         }
         // From here on nobody joins this one.
-        self.road.cache.flights.remove(&self.flight_key, &self.flight);
+        self.road.pages.cache.flights.remove(&self.flight_key, &self.flight);
         // The log line first: whoever takes the answer takes that too.
         self.leave(request);
         self.flight.offer(if is_error { State::AppError } else { State::Private }, response);
@@ -44,9 +44,9 @@ impl Fetch {
 
     /// Marks the page, unless a fresh one was cached meanwhile. For this time, clients that ask for it wait for no other render.
     pub(crate) fn mark(&self, time: Duration) {
-        let (cache, now) = (&self.road.cache, self.road.moment());
+        let (cache, now) = (&self.road.pages.cache, self.road.pages.moment());
         let kept = cache.store.borrow().find(&self.key, &self.head.fields);
-        let limits = self.road.stale_limits();
+        let limits = self.road.pages.stale_limits();
         let is_fresh = kept.is_some_and(|kept| matches!(kept.policy.borrow().reuse(now, limits), Reuse::Fresh(_)));
         if !is_fresh {
             cache.marks.set(&self.flight_key, Instant::now() + time, self.position);
@@ -57,12 +57,12 @@ impl Fetch {
     /// was stored since.
     pub(crate) fn drop_known(&self) {
         let Some(known) = &self.known else { return };
-        let cache = &self.road.cache;
+        let cache = &self.road.pages.cache;
         cache.store.borrow_mut().remove_variant(&self.key, known);
         // What is there goes by its URL. The others are written anew, the latest last.
         drop(cache.disk.purge(&Purge::Url(self.key.clone()), false));
         for other in cache.store.borrow().variants(&self.key).iter().rev() {
-            cache.disk.kept(self.road.moment(), self.road.stale_limits(), &self.key, other);
+            cache.disk.kept(self.road.pages.moment(), self.road.pages.stale_limits(), &self.key, other);
         }
     }
 }

@@ -122,7 +122,7 @@ impl Parent {
     }
 
     fn end(&self, end: IncludeEnd) {
-        self.road.composer.count(end, 1);
+        self.road.transforms.composer.count(end, 1);
         if end != IncludeEnd::Sent {
             self.tally.fail();
         }

@@ -73,7 +73,8 @@ impl Composer {
         may
     }
 
-    pub(crate) fn counted(&self, end: IncludeEnd) -> u64 {
+    /// Number of includes with this result, since the start.
+    pub fn counted(&self, end: IncludeEnd) -> u64 {
         self.counts[end as usize].get()
     }
 }

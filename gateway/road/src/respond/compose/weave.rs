@@ -236,7 +236,7 @@ impl Weaving {
     }
 
     fn ended(&mut self, faults: u64, trailers: Vec<(String, Vec<u8>)>) {
-        self.parent.road.composer.count(IncludeEnd::Malformed, faults);
+        self.parent.road.transforms.composer.count(IncludeEnd::Malformed, faults);
         self.source = Source::Ended(trailers);
     }
 

@@ -1,3 +1,4 @@
+use crate::road::Road;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -43,7 +44,7 @@ fn policy(road: &Road) -> Policy {
     };
     let mut fields = Fields::default();
     fields.push("Cache-Control", "public, max-age=600");
-    let (response, now) = (ResponseHead::new(200, fields), road.moment());
+    let (response, now) = (ResponseHead::new(200, fields), road.pages.moment());
     let answered = StorageCandidate {
         request: &request,
         response: &response,
@@ -62,9 +63,9 @@ fn keep(road: &Road) {
         body: KeptBody::new("page".into(), false),
         policy: policy(road).into(),
         tags: Vec::new(),
-        born: road.cache.log.since_now().number,
+        born: road.pages.cache.log.since_now().number,
     };
-    road.cache.store.borrow_mut().put(KEY, &Fields::default(), Rc::new(object));
+    road.pages.cache.store.borrow_mut().put(KEY, &Fields::default(), Rc::new(object));
 }
 
 /// Purges that a successor was asked for, with those who wait for them.
@@ -73,7 +74,7 @@ type PurgeCalls = Rc<RefCell<Vec<(Purge, bool, oneshot::Sender<()>)>>>;
 fn overtaken(road: &Road) -> PurgeCalls {
     let asked = PurgeCalls::default();
     let purges = Rc::clone(&asked);
-    road.leave_cache_to(Rc::new(move |purge, is_soft| {
+    road.pages.leave_to(Rc::new(move |purge, is_soft| {
         let (done, when_done) = oneshot::channel();
         purges.borrow_mut().push((purge.clone(), is_soft, done));
         when_done
@@ -88,7 +89,7 @@ fn i7_a_purge_returns_when_it_is_in_force_at_the_successor() {
         keep(&road);
         let asked = overtaken(&road);
         let tag = Purge::Tag("one".to_owned());
-        let mut purged = [road.purge(&tag, true), road.outdate(KEY.to_owned())];
+        let mut purged = [road.pages.purge(&tag, true), road.pages.outdate(KEY.to_owned())];
         let told: Vec<_> = asked.borrow().iter().map(|(purge, is_soft, _)| (purge.clone(), *is_soft)).collect();
         assert_eq!(told, [(tag, true), (Purge::Url(KEY.to_owned()), false)]);
         tokio::task::yield_now().await;
@@ -108,7 +109,7 @@ fn a_successor_that_does_not_answer_holds_a_purge_up_for_seconds_only() {
     play(async || {
         let road = road();
         let _asked = overtaken(&road);
-        assert_eq!(road.purge(&Purge::Url(KEY.to_owned()), false).await, Ok(0));
+        assert_eq!(road.pages.purge(&Purge::Url(KEY.to_owned()), false).await, Ok(0));
     });
 }
 
@@ -117,14 +118,14 @@ fn i7_a_gateway_whose_successor_has_failed_caches_again_and_begins_with_nothing(
     play(async || {
         let road = road();
         // Where there was no successor, nothing is lost.
-        road.take_cache_back();
+        road.pages.take_back();
         keep(&road);
         let asked = overtaken(&road);
-        assert!(road.cache.successor.is_there());
-        road.take_cache_back();
-        assert!(!road.cache.successor.is_there());
-        assert!(road.cache.store.borrow().find(KEY, &Fields::default()).is_none());
-        assert_eq!(road.purge(&Purge::All, false).await, Ok(0));
+        assert!(road.pages.cache.successor.is_there());
+        road.pages.take_back();
+        assert!(!road.pages.cache.successor.is_there());
+        assert!(road.pages.cache.store.borrow().find(KEY, &Fields::default()).is_none());
+        assert_eq!(road.pages.purge(&Purge::All, false).await, Ok(0));
         assert!(asked.borrow().is_empty());
     });
 }
