@@ -82,7 +82,7 @@ const options = readOptions({
   runs: 5,
   runsQuick: 1,
   workers: cores,
-  words: { app: ['all', 'trivial', 'storefront', 'suggest'] },
+  words: { app: ['all', 'trivial', 'items', 'storefront', 'suggest'] },
   numbers: { requests: [20_000, 1_500], storefrontRequests: [10_000, 250] },
 });
 buildGenerator();
