@@ -1,12 +1,13 @@
 // Side by side: the storefront and a trivial handler through Sluice and through what users would pick instead.
 //
-//   npx tsx bench/serve.ts [--quick] [--runs N] [--requests N] [--storefrontRequests N] [--workers N] [--app all|trivial|storefront|suggest]
+//   npx tsx bench/serve.ts [--quick] [--runs N] [--requests N] [--storefrontRequests N] [--workers N] [--app all|trivial|items|storefront|suggest]
 //     [--only sluice,sluice-strict,sluice-log,nginx-haproxy,haproxy,haproxy-leastconn,cluster,express]
 //
 // For each app all servers run at once; in every round each of them gets the same load in turn, the others idle. A cell of
 // the table is the median of the rounds. Requests per CPU second of the front: answers divided by user and system time of
 // the processes between clients and workers, over all rounds. Evenness: CPU time of the busiest worker over that of the
 // least busy, median of the rounds. Bars are about the medians of the rounds' ratios.
+import path from 'node:path';
 import { app as fixture } from '../tests/support/sluice.ts';
 import { type Route, buildGenerator, load } from './lib/load.ts';
 import { cores, readOptions } from './lib/options.ts';
@@ -26,9 +27,16 @@ import {
 import { storefrontEntry, storefrontIsBuilt, storefrontRoutes } from './lib/storefront.ts';
 import { type Run, bars } from './serve/bars.ts';
 
+interface Front {
+  name?: string;
+  start(app: AppToServe): Promise<Server>;
+}
+
+const SLUICE: Front = { start: async (app) => startSluiceServer(app) };
+const CLUSTER: Front = { start: startCluster };
 /** The fronts; `name` for one that says less of itself elsewhere. */
-const SERVERS: Record<string, { name?: string; start(app: AppToServe): Promise<Server> }> = {
-  sluice: { start: async (app) => startSluiceServer(app) },
+const SERVERS: Record<string, Front> = {
+  sluice: SLUICE,
   'sluice-strict': {
     name: 'Sluice, strict',
     start: async (app) => startSluiceServer(app, { flags: ['--concurrency', '1'] }),
@@ -37,7 +45,7 @@ const SERVERS: Record<string, { name?: string; start(app: AppToServe): Promise<S
   'nginx-haproxy': { start: startNginxHaproxy },
   haproxy: { start: startHaproxy },
   'haproxy-leastconn': { start: startHaproxyLeastconn },
-  cluster: { start: startCluster },
+  cluster: CLUSTER,
 };
 
 interface App {
@@ -74,7 +82,7 @@ const options = readOptions({
   runs: 5,
   runsQuick: 1,
   workers: cores,
-  words: { app: ['all', 'trivial', 'storefront', 'suggest'] },
+  words: { app: ['all', 'trivial', 'items', 'storefront', 'suggest'] },
   numbers: { requests: [20_000, 1_500], storefrontRequests: [10_000, 250] },
 });
 buildGenerator();
@@ -91,9 +99,19 @@ const APPS: Record<string, App> = {
     servers: SERVERS,
     workers: TRIVIAL_CPUS,
     pins: cores > TRIVIAL_CPUS ? pinsFor(TRIVIAL_CPUS) : unpinned,
-    clients: [8, 32],
+    clients: [8, 32, 128],
     requests,
     routes: async () => [{ path: '/' }],
+  },
+  // A route of Express that answers JSON at once: what a gateway adds to the processes' own work, and to one client's wait.
+  items: {
+    entry: path.join(import.meta.dirname, 'apps/items.cjs'),
+    servers: { sluice: SLUICE, cluster: CLUSTER },
+    workers: TRIVIAL_CPUS,
+    pins: cores > TRIVIAL_CPUS ? pinsFor(TRIVIAL_CPUS) : unpinned,
+    clients: [1, 8, 32],
+    requests,
+    routes: async () => [{ path: '/api/items/17' }],
   },
   storefront: {
     entry: storefrontEntry,

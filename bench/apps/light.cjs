@@ -1,5 +1,6 @@
 // A request that takes little: `hello` of plain Node, or a JSON answer of an Express route. `LIGHT_PATH` is the socket.
 const http = require('node:http');
+const { items } = require('./lib/items.cjs');
 
 const [kind] = process.argv.slice(2);
 const server = kind === 'express' ? http.createServer(items()) : http.createServer(hello);
@@ -9,12 +10,4 @@ server.listen(process.env.LIGHT_PATH);
 
 function hello(_request, response) {
   response.end('hello');
-}
-
-function items() {
-  const app = require('express')();
-  app.get('/api/items/:id', (request, response) => {
-    response.json({ id: request.params.id, name: 'A thing', price: 12.5, tags: ['new', 'small'], stock: 41 });
-  });
-  return app;
 }
