@@ -199,7 +199,7 @@ impl Dispatch {
     /// retried if its worker dies.
     fn is_for_good(&self, request: &WorkerRequest) -> bool {
         let light_us = self.road.config().bounds.light_us;
-        request.parts.method.is_safe()
+        request.message.method.is_safe()
             && self.scheduler.read(|scheduler| scheduler.costs().is_calm(request.class.id, light_us))
     }
 

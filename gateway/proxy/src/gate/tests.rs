@@ -455,9 +455,9 @@ async fn a_panic_while_a_slot_is_given_back_loses_no_slot() {
                 let held = gate.scheduler.scheduler.borrow_mut();
                 let given_back = catch_unwind(AssertUnwindSafe(|| {
                     if is_stream {
-                        drop(gate.returns.detached(lease))
+                        drop(gate.returns.detached(lease));
                     } else {
-                        gate.returns.finished(lease, Instant::now())
+                        gate.returns.finished(lease, Instant::now());
                     }
                 }));
                 drop(held);

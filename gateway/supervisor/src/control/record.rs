@@ -111,7 +111,7 @@ pub(crate) enum Kind {
     Turn,
     React,
     ComponentCache,
-    RoutesReport,
+    RoutesGrown,
     ReactOff,
     Profiled,
     Tailed,

@@ -26,7 +26,9 @@ export class PageGraph implements GraphPage {
 
   constructor({ signal, ...options }: PageGraphOptions) {
     const { source } = options;
-    this.#whole = new Model(source === undefined ? options : { ...options, source: this.#sourceFor(source, signal) });
+    this.#whole = new Model(
+      source === undefined ? options : { ...options, source: this.#sourceFor(source, signal) },
+    );
     this.model = this.#whole.batch((send) => this.#quiet.await(send));
     offerGatherers();
     setCurrentPage(current);
