@@ -167,7 +167,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: ControlRecord)
             };
             supervisor.gate.reports().runs(process.worker, &told);
         }
-        Kind::RoutesReport => {
+        Kind::RoutesGrown => {
             let places = said.places.iter().take(PLACES_MAX);
             let places = places.map(|adder| (excerpt(&adder.file, FILE_CHARS_MAX), adder.line, adder.added)).collect();
             let told = RoutesReport { size: said.size, added: said.added, places };
