@@ -46,10 +46,6 @@ const HIGH_EVERY_RECORDS: u32 = 10;
 const LIGHT_RECORDS_MIN: u32 = 60;
 /// Reports after which a class can be light again, counted from a request of it that took long.
 const DOUBTED_RECORDS: u32 = 60;
-/// Arrivals without a long request after which a class is calm, and cost from which a request is long for that, microseconds. Then of 4,000
-/// requests at most one is long.
-const CALM_ARRIVALS: u32 = 4_000;
-const CALM_US_MAX: u64 = 5_000;
 /// Arrivals after which the cut is computed again.
 const LOOK_EVERY_ARRIVALS: u32 = 16;
 /// Minimum arrivals and time between two halvings of the arrival counts. Both must have passed, so that neither a burst
@@ -103,8 +99,6 @@ struct Row {
     high_us: u64,
     /// Reports left before the class can be light again.
     doubted: u32,
-    /// Arrivals since a request of the class took long.
-    calm: u32,
     sketch: Sketch,
 }
 
@@ -125,7 +119,6 @@ impl Costs {
     pub fn arrived(&mut self, _now: Time, class: ClassId) {
         let at = self.row(class);
         self.rows[at].arrivals += 1.0;
-        self.rows[at].calm = self.rows[at].calm.saturating_add(1);
         self.arrivals += 1.0;
         self.arrivals_since_halving = self.arrivals_since_halving.saturating_add(1);
         self.arrivals_since_look = self.arrivals_since_look.saturating_add(1);
@@ -147,9 +140,6 @@ impl Costs {
         row.expected_us = row.expect(prior_us);
         row.look_for_high();
         row.doubted = row.doubted.saturating_sub(1);
-        if cost_us >= CALM_US_MAX {
-            row.calm = 0;
-        }
         if self.arrivals_since_look >= LOOK_EVERY_ARRIVALS {
             self.arrivals_since_look = 0;
             self.look(now);
@@ -227,16 +217,11 @@ impl Costs {
         self.get(class).is_some_and(is_light)
     }
 
-    /// Whether the class is light, and none of its latest 4,000 requests took 5 ms or more.
-    pub fn is_calm(&self, class: ClassId, light_us: u64) -> bool {
-        self.is_light(class, light_us) && self.get(class).is_some_and(|row| row.calm >= CALM_ARRIVALS)
-    }
-
     /// Marks a class as not light for its next reports, because a request of it took long without a usable report: the
     /// class may have changed.
     pub fn doubt(&mut self, class: ClassId) {
         let at = self.row(class);
-        (self.rows[at].doubted, self.rows[at].calm) = (DOUBTED_RECORDS, 0);
+        self.rows[at].doubted = DOUBTED_RECORDS;
     }
 
     /// Cost from which requests are long, microseconds. `None` while all requests cost about the same.

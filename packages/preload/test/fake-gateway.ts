@@ -110,11 +110,6 @@ export class FakeGateway {
     return { id, number, answer: this.ask({ ...ask, label }) };
   }
 
-  /** Hands a request over that it will not take back. */
-  async handForGood(ask: Ask = {}): Promise<Answer> {
-    return this.ask({ ...ask, label: `${this.label()};handed=0` });
-  }
-
   /** Puts the number of a request into the pipe that is still to be sent. */
   number(): { readonly id: number; readonly number: number; readonly label: string } {
     const label = this.label();

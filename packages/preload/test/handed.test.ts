@@ -35,23 +35,6 @@ test('I1_handed_requests_wait_for_the_one_before_them_and_are_served_one_after_t
   }
 });
 
-test('a request that is handed over for good waits for the one before it, and needs no number', async () => {
-  const gateway = await serve();
-  try {
-    const asks = [gateway.ask({ path: '/async?ms=20' })];
-    for (let index = 0; index < 8; index++) {
-      const path = index % 2 === 0 ? '/sync?ms=2' : '/async?ms=2';
-      asks.push(index % 3 === 0 ? gateway.hand({ path }).answer : gateway.handForGood({ path }));
-    }
-    for (const { status } of await Promise.all(asks)) assert.equal(status, 200);
-    const last = await gateway.askJson();
-    assert.deepEqual([last['overlaps'], last['served']], [0, 10]);
-    assert.deepEqual(gateway.takeBack(), []);
-  } finally {
-    await gateway.stop();
-  }
-});
-
 test('what the gateway takes back while the event loop stands still never reaches the app', async () => {
   const gateway = await serve();
   try {

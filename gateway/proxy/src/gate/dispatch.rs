@@ -190,17 +190,9 @@ impl Dispatch {
         request.times.given.set(at);
         request.times.started.set(at);
         request.times.wrote.set(None);
-        let is_ahead = is_ahead && self.slots.hand(&slots, request, self.is_for_good(request));
+        let is_ahead = is_ahead && self.slots.hand(&slots, request);
         slots.give(at, lease, Rc::clone(request), is_ahead, self.road.config().workers.held_max());
         None
-    }
-
-    /// Whether the request need not be taken back where it is handed ahead: those before it have long taken next to nothing, and it is
-    /// retried if its worker dies.
-    fn is_for_good(&self, request: &WorkerRequest) -> bool {
-        let light_us = self.road.config().bounds.light_us;
-        request.message.method.is_safe()
-            && self.scheduler.read(|scheduler| scheduler.costs().is_calm(request.class.id, light_us))
     }
 
     /// Puts a request that the worker never saw back into its old place in the queue.

@@ -13,9 +13,6 @@ use sluice_wire::ids::WorkerMap;
 
 use crate::upstream::{Lease, LostLease, Slots, WorkerRequest};
 
-/// Stands for the number of a request that is handed for good: no pipe has it (`docs/decisions/0153-handed-for-good.md`).
-const FOR_GOOD: u64 = 0;
-
 /// Slots of each worker that listens.
 pub struct SlotTable {
     slots: RefCell<WorkerMap<Rc<Slots>>>,
@@ -82,14 +79,14 @@ impl SlotTable {
         self.of(worker).is_some_and(|slots| slots.open_pipe(pipe).is_ok())
     }
 
-    /// Hands a request ahead: the worker begins it only if it takes its number out of the pipe first, or at its turn if it is handed for
-    /// good. Returns false where the pipe has no room.
-    pub(super) fn hand(&self, slots: &Slots, request: &WorkerRequest, is_for_good: bool) -> bool {
+    /// Hands a request ahead: the worker begins it only if it takes its number out of the pipe first. Returns whether the number is in
+    /// there.
+    pub(super) fn hand(&self, slots: &Slots, request: &WorkerRequest) -> bool {
         let number = self.handed_total.get() + 1;
-        let is_handed = is_for_good || slots.hand(number);
+        let is_handed = slots.hand(number);
         if is_handed {
             self.handed_total.set(number);
-            request.handed_as.set(if is_for_good { FOR_GOOD } else { number });
+            request.handed_as.set(number);
         }
         is_handed
     }

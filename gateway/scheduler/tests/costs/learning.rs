@@ -165,32 +165,6 @@ fn i8_any_cost_is_taken() {
 }
 
 #[test]
-fn a_class_is_calm_after_4_000_requests_of_which_none_took_long() {
-    let mut costs = Costs::default();
-    let arrive = |costs: &mut Costs, count| (0..count).for_each(|_| costs.arrived(Time(0), CLASS));
-    let is_calm = |costs: &Costs| costs.is_calm(CLASS, 1_500);
-    (0..60).for_each(|_| costs.record(Time(0), CLASS, 100));
-    arrive(&mut costs, 3_999);
-    assert!(costs.is_light(CLASS, 1_500) && !is_calm(&costs), "one request is missing");
-    arrive(&mut costs, 1);
-    assert!(is_calm(&costs));
-
-    costs.record(Time(0), CLASS, 5_000);
-    assert!(costs.is_light(CLASS, 1_500) && !is_calm(&costs), "one of many took long");
-    arrive(&mut costs, 4_000);
-    assert!(is_calm(&costs));
-
-    costs.doubt(CLASS);
-    (0..60).for_each(|_| costs.record(Time(0), CLASS, 100));
-    assert!(costs.is_light(CLASS, 1_500) && !is_calm(&costs), "one took long that was not to be measured");
-    arrive(&mut costs, 4_000);
-    assert!(is_calm(&costs));
-
-    (0..60).for_each(|_| costs.record(Time(0), CLASS, 2_000));
-    assert!(!is_calm(&costs), "it is light no more");
-}
-
-#[test]
 fn a_class_is_light_once_nearly_all_of_many_reports_were_and_until_it_is_doubted() {
     let mut costs = Costs::default();
     record(&mut costs, CLASS, 59, 150);

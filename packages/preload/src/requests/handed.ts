@@ -10,8 +10,6 @@ import { constants, openSync, readSync } from 'node:fs';
 
 /** A number in the pipe: 64 bits, least significant byte first. */
 const ENTRY_BYTES = 8;
-/** Stands in the label of a request that the gateway will not take back. */
-const FOR_GOOD = 0;
 /** Numbers that were read out before their requests came in. More are forgotten, oldest first. */
 const TAKEN_MAX = 64;
 
@@ -35,7 +33,7 @@ export class Handed {
   /** Takes the request over for good. False when the gateway has taken it back: the app must never see it then. */
   take(label: string): boolean {
     const wanted = Number(label.slice(label.lastIndexOf('=') + 1));
-    if (wanted === FOR_GOOD || this.#taken.delete(wanted)) return true;
+    if (this.#taken.delete(wanted)) return true;
     // What stands before it in the pipe has come in on another connection, or its connection was lost.
     for (let number = this.#next(); number !== undefined; number = this.#next()) {
       if (number === wanted) return true;
