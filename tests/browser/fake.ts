@@ -224,6 +224,10 @@ function graph(): GraphSnapshot {
     values_total: 1_200_000,
     unread_total: 90_000,
     again_total: 700,
+    calls_total: 286_700,
+    failures_total: 12,
+    denied_total: 4,
+    unanswered_total: 30,
     routes: Array.from({ length: 20 }, (_, at) => ({
       route: `shop.area${at}[{keys:names}][{integers:ids}]["name", "price", "stock"]`,
       method: at === 3 ? 'call' : 'get',

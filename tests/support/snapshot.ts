@@ -103,6 +103,10 @@ export interface Snapshot {
     values_total: number;
     unread_total: number;
     again_total: number;
+    calls_total: number;
+    failures_total: number;
+    denied_total: number;
+    unanswered_total: number;
     routes: {
       route: string;
       method: string;

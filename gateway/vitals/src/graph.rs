@@ -118,14 +118,17 @@ pub struct GraphRoute {
 pub struct Graphs {
     routes: Names<GraphRoute, ROUTES_MAX>,
     paths: Names<GraphPathSnapshot, PATHS_MAX>,
-    counts: GraphCounts,
+    /// Sums over all rows, also those that have had to go; without rows.
+    totals: GraphSnapshot,
 }
 
 impl Graphs {
     /// A worker's routes were called.
     pub fn called(&mut self, report: &GraphRouteReport<'_>, now: Duration) {
-        let method = if ["get", "set", "call"].contains(&report.method) { report.method } else { OTHER };
-        let row = self.routes.used(&format!("{method} {}", cut(report.route, NAME_CHARS_MAX)), now);
+        let route = cut(report.route, NAME_CHARS_MAX);
+        let is_known = ["get", "set", "call"].contains(&report.method) && route != OTHER;
+        let name = if is_known { format!("{} {route}", report.method) } else { OTHER.to_owned() };
+        let row = self.routes.used(&name, now);
         let time_us = report.time_us.min(TIME_US_MAX);
         for (total, more) in [
             (&mut row.calls, report.calls),
@@ -138,6 +141,15 @@ impl Graphs {
         ] {
             *total = total.saturating_add(more);
         }
+        let totals = &mut self.totals;
+        for (total, more) in [
+            (&mut totals.calls_total, report.calls),
+            (&mut totals.failures_total, report.failures),
+            (&mut totals.denied_total, report.denied),
+            (&mut totals.unanswered_total, report.unanswered),
+        ] {
+            *total = total.saturating_add(more);
+        }
         row.time_us_max = row.time_us_max.max(report.time_us_max.min(time_us));
         if let Some(error) = report.error {
             row.error = Some(cut(error, ERROR_CHARS_MAX).to_owned());
@@ -147,23 +159,29 @@ impl Graphs {
     /// A worker's pages and clients used paths.
     pub fn used(&mut self, report: &GraphPathReport<'_>, now: Duration) {
         let row = self.paths.used(cut(report.path, NAME_CHARS_MAX), now);
-        for (total, more) in [
-            (&mut row.asked_total, report.asked),
-            (&mut row.fetched_total, report.fetched),
-            (&mut row.values_total, report.brought),
-            (&mut row.unread_total, report.unread),
-            (&mut row.again_total, report.again),
+        let totals = &mut self.totals;
+        for (of_row, total, more) in [
+            (&mut row.asked_total, &mut totals.asked_total, report.asked),
+            (&mut row.fetched_total, &mut totals.fetched_total, report.fetched),
+            (&mut row.values_total, &mut totals.values_total, report.brought),
+            (&mut row.unread_total, &mut totals.unread_total, report.unread),
+            (&mut row.again_total, &mut totals.again_total, report.again),
         ] {
+            *of_row = of_row.saturating_add(more);
             *total = total.saturating_add(more);
         }
     }
 
     /// A worker has written pages, or answered clients.
     pub fn counted(&mut self, more: GraphCounts) {
-        let GraphCounts { pages, page_requests, fetches } = &mut self.counts;
-        *pages = pages.saturating_add(more.pages);
-        *page_requests = page_requests.saturating_add(more.page_requests);
-        *fetches = fetches.saturating_add(more.fetches);
+        let totals = &mut self.totals;
+        for (total, more) in [
+            (&mut totals.pages_total, more.pages),
+            (&mut totals.page_requests_total, more.page_requests),
+            (&mut totals.fetches_total, more.fetches),
+        ] {
+            *total = total.saturating_add(more);
+        }
     }
 
     /// Failures that a note is due for. They count as noted.
@@ -189,24 +207,14 @@ impl Graphs {
     pub fn snapshot(&self) -> Option<GraphSnapshot> {
         let mut routes: Vec<_> = self.routes.iter().collect();
         let mut paths: Vec<_> = self.paths.iter().collect();
-        if routes.is_empty() && paths.is_empty() && self.counts == GraphCounts::default() {
+        if routes.is_empty() && paths.is_empty() && self.totals == GraphSnapshot::default() {
             return None;
         }
-        routes.sort_by_key(|(_, row)| Reverse(row.time_us));
+        routes.sort_by_key(|(_, row)| Reverse((row.failures > 0, row.time_us)));
         paths.sort_by_key(|(_, row)| {
             Reverse(row.asked_total.saturating_add(row.fetched_total).saturating_add(row.values_total))
         });
-        let sum =
-            |of: fn(&GraphPathSnapshot) -> u64| paths.iter().fold(0, |sum: u64, (_, row)| sum.saturating_add(of(row)));
         Some(GraphSnapshot {
-            pages_total: self.counts.pages,
-            page_requests_total: self.counts.page_requests,
-            fetches_total: self.counts.fetches,
-            asked_total: sum(|row| row.asked_total),
-            fetched_total: sum(|row| row.fetched_total),
-            values_total: sum(|row| row.values_total),
-            unread_total: sum(|row| row.unread_total),
-            again_total: sum(|row| row.again_total),
             routes_count: routes.len() as u64,
             paths_count: paths.len() as u64,
             routes: routes.iter().take(SHOWN_MAX).map(|(name, row)| row.snapshot(name)).collect(),
@@ -215,6 +223,7 @@ impl Graphs {
                 .take(SHOWN_MAX)
                 .map(|(name, row)| GraphPathSnapshot { path: (*name).to_owned(), ..(*row).clone() })
                 .collect(),
+            ..self.totals.clone()
         })
     }
 
@@ -234,7 +243,8 @@ impl Graphs {
     /// Pages and requests.
     #[must_use]
     pub fn counts(&self) -> GraphCounts {
-        self.counts
+        let GraphSnapshot { pages_total, page_requests_total, fetches_total, .. } = self.totals;
+        GraphCounts { pages: pages_total, page_requests: page_requests_total, fetches: fetches_total }
     }
 }
 
@@ -308,11 +318,27 @@ mod tests {
         assert_eq!((graph.pages_total, graph.page_requests_total, graph.fetches_total), (2, 4, 2));
         assert_eq!((graph.asked_total, graph.fetched_total, graph.values_total), (20, 4, 10));
         assert_eq!((graph.unread_total, graph.again_total), (2, 6));
-        let [titles, bad] = graph.routes.as_slice() else { panic!("{graph:?}") };
+        let [bad, titles] = graph.routes.as_slice() else { panic!("{graph:?}") };
         assert_eq!((titles.route.as_str(), titles.method.as_str()), ("titles[{integers:ids}].name", "get"));
         assert_eq!((titles.calls_total, titles.paths_total, titles.unanswered_total), (3, 30, 2));
         assert!((titles.time_ms_total - 12.0).abs() < 1e-9 && (titles.time_ms_max - 2.0).abs() < 1e-9);
         assert_eq!((bad.failures_total, bad.error.as_deref()), (1, Some("TypeError: no")));
+    }
+
+    #[test]
+    fn a_failure_is_seen_however_many_routes_take_longer() {
+        let mut graphs = Graphs::default();
+        graphs.called(&failing("bad", 3), NOW);
+        for number in 0..2 * SHOWN_MAX {
+            let name = format!("slow{number}");
+            let report = GraphRouteReport { route: &name, method: "get", calls: 1, time_us: 900, ..Default::default() };
+            graphs.called(&report, NOW);
+        }
+        graphs.called(&GraphRouteReport { route: OTHER, method: OTHER, calls: 7, ..Default::default() }, NOW);
+        let graph = graphs.snapshot().unwrap();
+        assert_eq!((graph.calls_total, graph.failures_total), (110, 3));
+        assert_eq!((graph.routes[0].route.as_str(), graph.routes.len()), ("bad", SHOWN_MAX));
+        assert!(graphs.routes().any(|(route, method, row)| (route, method, row.calls) == (OTHER, OTHER, 7)));
     }
 
     #[test]
@@ -359,6 +385,8 @@ mod tests {
             graphs.counted(GraphCounts { pages: u64::MAX, ..GraphCounts::default() });
         }
         graphs.called(&GraphRouteReport::default(), NOW);
+        let labels: std::collections::BTreeSet<_> = graphs.routes().map(|(route, method, _)| (route, method)).collect();
+        assert_eq!(labels.len(), graphs.routes().count(), "no series stands twice");
         assert_eq!((graphs.routes().count(), graphs.paths().count()), (ROUTES_MAX + 1, PATHS_MAX + 1));
         assert!(graphs.routes().all(|(route, ..)| route.chars().count() <= NAME_CHARS_MAX));
         assert!(graphs.routes().all(|(_, method, _)| ["get", OTHER].contains(&method)));

@@ -596,7 +596,15 @@ export interface GraphSnapshot {
   readonly unread_total: number;
   /** Values that came into a page once more, or that a browser asked for although its page had them. */
   readonly again_total: number;
-  /** The 50 routes and methods that took most time, that one first. */
+  /** Calls of routes that have ended. */
+  readonly calls_total: number;
+  /** Calls among them that threw, took too long or gave what is no JSON Graph. */
+  readonly failures_total: number;
+  /** Calls among them some of whose paths were denied. */
+  readonly denied_total: number;
+  /** Single paths that these calls gave no value for. */
+  readonly unanswered_total: number;
+  /** The 50 routes and methods that took most time, those with failures before all others. */
   readonly routes: readonly GraphRouteSnapshot[];
   /** Routes and methods in all; those beyond 500 are one, `other`. */
   readonly routes_count: number;

@@ -21,7 +21,15 @@ pub struct GraphSnapshot {
     pub unread_total: u64,
     /// Values that came into a page once more, or that a browser asked for although its page had them.
     pub again_total: u64,
-    /// The 50 routes and methods that took most time, that one first.
+    /// Calls of routes that have ended.
+    pub calls_total: u64,
+    /// Calls among them that threw, took too long or gave what is no JSON Graph.
+    pub failures_total: u64,
+    /// Calls among them some of whose paths were denied.
+    pub denied_total: u64,
+    /// Single paths that these calls gave no value for.
+    pub unanswered_total: u64,
+    /// The 50 routes and methods that took most time, those with failures before all others.
     pub routes: Vec<GraphRouteSnapshot>,
     /// Routes and methods in all; those beyond 500 are one, `other`.
     pub routes_count: u64,

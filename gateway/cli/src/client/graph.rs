@@ -22,21 +22,16 @@ pub fn run(args: &GraphArgs) -> Result<ExitCode, ClientError> {
 /// Nothing where no worker uses a graph.
 pub fn write_graph(out: &mut String, graph: Option<&GraphSnapshot>) -> std::fmt::Result {
     let Some(graph) = graph else { return Ok(()) };
-    let calls = sum(graph, |row| row.calls_total);
-    let mut parts = vec![format!("{calls} calls of routes")];
-    for (count, what) in
-        [(sum(graph, |row| row.failures_total), "failed"), (sum(graph, |row| row.denied_total), "denied")]
-    {
+    let mut parts = vec![format!("{} calls of routes", graph.calls_total)];
+    for (count, what) in [
+        (graph.failures_total, "failed"),
+        (graph.denied_total, "denied"),
+        (graph.unanswered_total, "paths without a value"),
+    ] {
         parts.extend((count > 0).then(|| format!("{count} {what}")));
     }
-    let unanswered = sum(graph, |row| row.unanswered_total);
-    parts.extend((unanswered > 0).then(|| format!("{unanswered} paths without a value")));
     writeln!(out, "graph         {}  (`sluice graph`)", parts.join(", "))?;
     writeln!(out, "              {}", uses_text(graph))
-}
-
-fn sum(graph: &GraphSnapshot, of: fn(&GraphRouteSnapshot) -> u64) -> u64 {
-    graph.routes.iter().fold(0, |sum, row| sum.saturating_add(of(row)))
 }
 
 fn uses_text(graph: &GraphSnapshot) -> String {
@@ -166,6 +161,10 @@ mod tests {
             values_total: 17,
             unread_total: 5,
             again_total: 1,
+            calls_total: 5,
+            failures_total: 1,
+            unanswered_total: 2,
+            denied_total: 0,
             routes: vec![titles, bad],
             routes_count: 2,
             paths: vec![path],
