@@ -1,15 +1,17 @@
-// Model of `@sluice/graph`: CPU time of reading 360 cached values against Falcor and a plain tree of objects, memory over many writes at
-// a bound, and bytes in a browser.
+// Model of `@sluice/graph`: CPU time of reading 360 cached values against Falcor, Apollo Client and a plain tree of objects, memory over
+// many writes at a bound, and bytes in a browser.
 //
 //   npx tsx bench/graph.ts [--quick] [--runs N] [--reads N] [--writes N]
 //
 // The readers take turns within each round in one process; a figure is the median over the rounds. References: the items of lists are
-// references to titles, as graphs have them. The bars are for reads of one name; reads of eight names by turns are shown beside. By path: a function that reads the tree by the same path set. By hand: loops written for
+// references to titles, as graphs have them. The bars are for reads of one name; reads of eight names by turns are shown beside.
+// Apollo Client gives the same object again while nothing changes, unless that is switched off: both are shown. By path: a function that reads the tree by the same path set. By hand: loops written for
 // this path, which no library can be as fast as.
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { installFromNpm, versionIn } from './lib/npm.ts';
 import { readOptions } from './lib/options.ts';
 import { type Bar, conclude, describe, mebibytes, median, printTable, short } from './lib/report.ts';
 
@@ -36,17 +38,25 @@ const options = readOptions({
   workers: 1,
   numbers: { reads: [500, 200], writes: [1_000_000, 50_000] },
 });
-const about = describe('Model of a graph', options);
+const peers = installFromNpm(
+  'graph-model',
+  ['@apollo/client@4.3.8', 'graphql@17.1.0', 'rxjs@7.8.2'],
+  '@apollo/client',
+);
+const about = {
+  ...describe('Model of a graph', options),
+  '@apollo/client': versionIn(peers, '@apollo/client'),
+};
 const { reads = 0, writes = 0 } = options.numbers;
 
 const file = (name: string): string => fileURLToPath(new URL(`graph/${name}`, import.meta.url));
-const run = (flags: string[], name: string, args: number[]): unknown =>
+const run = (flags: string[], name: string, args: (number | string)[]): unknown =>
   JSON.parse(
     execFileSync(process.execPath, [...flags, file(name), ...args.map(String)], { encoding: 'utf8' }),
   );
 
-const { figures, falcor } = run([], 'reads.mjs', [options.runs, reads, 1]) as Reads;
-const { figures: ofEight } = run([], 'reads.mjs', [options.runs, reads, 8]) as Reads;
+const { figures, falcor } = run([], 'reads.mjs', [options.runs, reads, 1, `${peers}/`]) as Reads;
+const { figures: ofEight } = run([], 'reads.mjs', [options.runs, reads, 8, `${peers}/`]) as Reads;
 const readers = Object.keys(figures);
 const medianOf = (name: string): number => median(figures[name] ?? []) / 1000;
 printTable(

@@ -5,7 +5,10 @@ const require = createRequire(new URL('../../packages/graph/package.json', impor
 const falcor = require('falcor');
 const { Model } = require('@sluice/graph');
 
-const [rounds, reads, fields = 1] = process.argv.slice(2).map(Number);
+const [rounds, reads, fields, peers] = process.argv
+  .slice(2)
+  .map((word, at) => (at < 3 ? Number(word) : word));
+const { gql, InMemoryCache } = createRequire(peers)('@apollo/client');
 const LISTS = 10;
 const TITLES = 36;
 
@@ -88,6 +91,26 @@ function readFalcor(model) {
   return json;
 }
 
+/** Cache of Apollo Client with the titles as entities of their own, and the queries for one name each. */
+function apolloReader(options) {
+  const cache = new InMemoryCache(options);
+  const queries = names.map((name) => gql(`{ lists { id items { id ${name} } } }`));
+  const listOf = (list) => ({
+    __typename: 'List',
+    id: list,
+    items: Array.from({ length: TITLES }, (_, item) => {
+      const id = list * TITLES + item;
+      return { __typename: 'Title', id, ...titleOf(id) };
+    }),
+  });
+  const data = { lists: Array.from({ length: LISTS }, (_, list) => listOf(list)) };
+  for (const query of queries) cache.writeQuery({ query, data });
+  return () => {
+    nextPath();
+    return cache.readQuery({ query: queries[last] });
+  };
+}
+
 const tree = treeOf();
 const withReferences = { cache: graphOf(true) };
 const direct = { cache: graphOf(false) };
@@ -98,6 +121,8 @@ const readers = {
   'sluice, no references': () => oursDirect.read(nextPath()).json,
   'falcor, references': () => readFalcor(theirs),
   'falcor, no references': () => readFalcor(theirsDirect),
+  'Apollo Client, references': apolloReader({ resultCaching: false }),
+  'Apollo Client, the result kept': apolloReader({}),
   'plain tree, by path': () => readTree(tree, nextPath()),
   'plain tree, by hand': () => readByHand(tree),
 };
@@ -105,14 +130,16 @@ const readers = {
 for (const [name, read] of Object.entries(readers)) {
   const json = read();
   const field = name.endsWith('hand') ? 'name' : names[last];
-  if (json.lists[9][35][field] !== `${field} 359`) throw new Error(`${name} does not read what is there`);
+  const list = json.lists[9];
+  if ((list.items ?? list)[35][field] !== `${field} 359`)
+    throw new Error(`${name} does not read what is there`);
 }
 
 const figures = Object.fromEntries(Object.keys(readers).map((name) => [name, []]));
 let kept;
 for (let round = -2; round < rounds; round += 1)
   for (const [name, read] of Object.entries(readers)) {
-    const count = name.startsWith('falcor') ? Math.ceil(reads / 5) : reads;
+    const count = /^(falcor|Apollo Client, ref)/.test(name) ? Math.ceil(reads / 5) : reads;
     const before = process.cpuUsage();
     for (let at = 0; at < count; at += 1) kept = read();
     const { user, system } = process.cpuUsage(before);
