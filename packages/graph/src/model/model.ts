@@ -145,9 +145,9 @@ export class Model {
     this.#root.settle();
   }
 
-  /** Whether both are views of one cache. */
+  /** Whether both are views of one cache. No for a model of another copy of this package. */
   isViewOf(other: Model): boolean {
-    return this.#root === other.#root;
+    return #root in other && this.#root === other.#root;
   }
 
   /** Number of local writes so far: what is asked for now does not know of later ones. */
