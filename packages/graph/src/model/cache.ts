@@ -335,9 +335,10 @@ export class Cache {
   /** Drops values of an answer that were to be read once, but for those that were written again since. */
   drop(writer: Writer): void {
     for (const node of writer.fresh.splice(0)) {
+      if (node.setBy !== writer.id) continue;
       this.fresh.delete(node);
       // Expired values leave unheard: a listener that asks again would ask without end.
-      if (node.isLive && node.setBy === writer.id) this.remove(node, this.isExpired(node));
+      if (node.isLive) this.remove(node, this.isExpired(node));
     }
   }
 

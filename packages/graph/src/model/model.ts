@@ -163,8 +163,11 @@ export class Model {
    */
   merge(envelope: Envelope, moment = this.getMoment()): void {
     const writer = this.#root.newWriter(moment);
-    this.#root.merge(envelope, writer);
-    this.#root.drop(writer);
+    try {
+      this.#root.merge(envelope, writer);
+    } finally {
+      this.#root.drop(writer);
+    }
   }
 
   /**

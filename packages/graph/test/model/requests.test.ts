@@ -1,7 +1,16 @@
 /** Requests of a model: batches, joined requests, aborts, failures, parts, and races of writes with answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atom, error, Model, PathLimitError, ReadErrors, ref, UnansweredError } from '../../src/index.js';
+import {
+  atom,
+  error,
+  Model,
+  PathError,
+  PathLimitError,
+  ReadErrors,
+  ref,
+  UnansweredError,
+} from '../../src/index.js';
 import type { DataSource, Envelope, JsonGraph } from '../../src/types.js';
 import { ManualSource, settled } from '../reference/source.js';
 
@@ -253,6 +262,76 @@ void test('a stream that is left, and one that fails, end their requests', async
   await settled();
   source.gets[1]?.fail(new Error('down'));
   await assert.rejects(failing, /down/u);
+});
+
+/** Answer in parts that a test gives, one at a time. */
+class Parts implements AsyncIterable<Envelope> {
+  readonly #parts: Promise<Envelope | undefined>[] = [];
+  readonly #waiting: ((part: Promise<Envelope | undefined>) => void)[] = [];
+
+  /** Gives a part, the end for none, or an error. */
+  async give(part: Envelope | Error | undefined): Promise<void> {
+    const given = part instanceof Error ? Promise.reject(part) : Promise.resolve(part);
+    const take = this.#waiting.shift();
+    if (take === undefined) this.#parts.push(given);
+    else take(given);
+    await settled();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Envelope> {
+    for (;;) {
+      const part = await (this.#parts.shift() ?? new Promise((resolve) => this.#waiting.push(resolve)));
+      if (part === undefined) return;
+      yield part;
+    }
+  }
+}
+
+function partedWrites(): { model: Model; answers: Parts[] } {
+  const answers: Parts[] = [];
+  const answer = (): Parts => {
+    const parts = new Parts();
+    answers.push(parts);
+    return parts;
+  };
+  return { model: new Model({ source: { get: answer, set: answer, call: answer } }), answers };
+}
+
+const once = (value: number): Envelope => ({
+  jsonGraph: { once: atom(value, { $expires: 0 }) },
+  paths: [['once']],
+});
+
+void test('a value to be read once leaves with the call or write that breaks', async () => {
+  const { model, answers } = partedWrites();
+  const writes = [
+    model.call('f'),
+    model.set({ path: 'a', value: 1 }),
+    model.set({ path: 'a', value: 2 }, { rollback: false }),
+  ];
+  for (const [at, write] of writes.entries()) {
+    const broken = assert.rejects(write, /broken/u);
+    await answers[at]?.give(once(1));
+    assert.deepEqual(plain(model.read('once').json), { once: 1 });
+    await answers[at]?.give(new Error('broken'));
+    await broken;
+    assert.deepEqual(model.read('once').missing, [['once']], `write ${at}`);
+  }
+  const wrong = { jsonGraph: { ...once(1).jsonGraph, wrong: { $type: 'ref', value: 5 } } } as never;
+  assert.throws(() => model.merge(wrong), PathError);
+  assert.deepEqual(model.read('once').missing, [['once']]);
+});
+
+void test('calls that bring the same value to be read once each give it', async () => {
+  const { model, answers } = partedWrites();
+  const calls = [model.call('f'), model.call('g')];
+  await answers[0]?.give(once(1));
+  await answers[1]?.give(once(2));
+  await answers[0]?.give(undefined);
+  await answers[1]?.give(undefined);
+  await calls[0];
+  assert.deepEqual(plain(await calls[1]), { json: { once: 2 } });
+  assert.deepEqual(model.read('once').missing, [['once']]);
 });
 
 void test('a write during a read in flight is not replaced by the older answer', async () => {

@@ -230,7 +230,6 @@ export class Session {
   endSet(pending: PendingSet, envelope: Envelope | undefined): void {
     this.sets.splice(this.sets.indexOf(pending), 1);
     if (envelope === undefined) {
-      this.cache.collect();
       if (pending.rollback) pending.write.rollBack();
       else pending.write.confirm();
       this.cache.collect();
