@@ -13,7 +13,7 @@ import {
 import type { Envelope, JsonGraph, Key, KeySet, Path, PathSet, Primitive, Sentinel } from '../types.js';
 import { ReferenceLoopError } from './errors.js';
 import { isEqual, isOlder, isWire, readLeaf, timestampOf, wireOf } from './leaf.js';
-import { BRANCH, type Kind, NEVER, Node, pathOf, REF } from './node.js';
+import { BRANCH, type Kind, NEVER, Node, PENDING, pathOf, REF } from './node.js';
 import { Uses } from './uses.js';
 import { Watching } from './watch.js';
 
@@ -21,7 +21,7 @@ const HOPS = 64;
 
 /** Request whose answer is merged. */
 export class Writer {
-  /** Positive for local writes, negative for reads and calls, 0 for graphs that nobody waits for. */
+  /** Positive for local writes and calls, larger for those sent later; negative for reads, 0 for graphs that nobody waits for. */
   readonly id: number;
   /** Moment of the cache when the request was sent. */
   sentAt: number;
@@ -60,7 +60,7 @@ export class Cache {
   readonly #options: CacheOptions;
   /** Grows with each change. */
   version = 0;
-  /** Number of local writes: what was asked for before a write has a smaller one. */
+  /** Number of local writes, and of values that answers to writes and calls brought: what was asked for before has a smaller one. */
   moment = 0;
   /** Bytes of all leaves. */
   bytes = 0;
@@ -354,12 +354,14 @@ export class Cache {
 }
 
 /**
- * Whether a local write made the node, or one below it, after the request was sent. For an answer that is read once, all that is there
- * counts as newer.
+ * Whether a local write or a call made the node, or one below it, after the request was sent. To the answer of a write or call, only those
+ * sent later and writes without an answer are newer. For an answer that is read once, all that is there counts as newer.
  */
 function isNewer(node: Node, writer: Writer): boolean {
   if (node.kind === BRANCH) return kidsOf(node).some((kid) => isNewer(kid, writer));
-  return (writer.isOnce || node.setAt > writer.sentAt) && node.setBy !== writer.id;
+  const { setAt, setBy } = node;
+  if (writer.isOnce || setAt === PENDING) return setBy !== writer.id;
+  return setAt > writer.sentAt && setBy > writer.id;
 }
 
 function kidsOf(node: Node): Node[] {

@@ -48,9 +48,9 @@ export class Node {
   timestamp = 0;
   /** Bytes of a leaf. */
   size = 0;
-  /** Moment of the last local write of a leaf, PENDING while the write waits for the data source. */
+  /** Moment of the last local write or call that made a leaf, PENDING while the write waits for the data source. */
   setAt = 0;
-  /** Id of the last local write here. */
+  /** Id of the last local write or call here. */
   setBy = 0;
   /** Subscriptions to children, by key. */
   watchers: Map<string, Set<Watcher>> | null = null;

@@ -1,6 +1,7 @@
 /** Writes and calls: what they send to the data source, and what they take from its answer. */
 import { limitPaths } from '../paths/index.js';
 import type { Answer, Envelope, Key, Path, PathSet, PathValue } from '../types.js';
+import { Writer } from './cache.js';
 import { type PathErrorValue, ReadErrors } from './errors.js';
 import type { SetOptions } from './input.js';
 import type { Read } from './read.js';
@@ -69,7 +70,7 @@ export async function sendCall(
   if (source?.call === undefined || !view.settings.hasSource)
     throw new Error('The data source takes no calls');
   const base = view.path();
-  const writer = root.newWriter();
+  const writer = new Writer(root.nextId(), root.cache.moment);
   const paths: PathSet[] = [];
   const answer = source.call([...base, ...path], args, refSuffixes, thisPaths, signalOptions(signal));
   try {

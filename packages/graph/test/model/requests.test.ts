@@ -334,6 +334,65 @@ void test('calls that bring the same value to be read once each give it', async 
   assert.deepEqual(model.read('once').missing, [['once']]);
 });
 
+const count = (value: number): Envelope => ({ jsonGraph: { count: value }, paths: [['count']] });
+
+void test('what a call brings stays when a page or a read brings what was asked for before', async () => {
+  const { source, model } = setup();
+  const counted = (): unknown => plain(model.read('count').json);
+  source.answerToCalls = count(2);
+  const read = model.getValue('other');
+  await settled();
+  const before = model.getMoment();
+  const call = model.call('cart.add');
+  const during = model.getMoment();
+  await call;
+  source.gets[0]?.answer({ count: 1, other: 'there' });
+  assert.equal(await read, 'there');
+  assert.deepEqual(counted(), { count: 2 });
+  for (const moment of [before, during]) {
+    model.merge(count(1), moment);
+    assert.deepEqual(counted(), { count: 2 });
+  }
+  model.merge({ jsonGraph: { count: { sum: 1 } } }, before);
+  assert.deepEqual(counted(), { count: 2 });
+  model.merge(count(3), model.getMoment());
+  assert.deepEqual(counted(), { count: 3 });
+});
+
+for (const how of ['call', 'set'] as const)
+  void test(`of two answers to a ${how} stays that of the one sent later, in either order`, async () => {
+    for (const order of [
+      [0, 1],
+      [1, 0],
+    ]) {
+      const { model, answers } = partedWrites();
+      const send = (value: number): Promise<unknown> =>
+        how === 'call' ? model.call('cart.add') : model.set({ path: ['lines', value], value });
+      const sent = [send(1), send(2)];
+      for (const at of order) {
+        await answers[at]?.give(count(at + 1));
+        await answers[at]?.give(undefined);
+      }
+      await Promise.all(sent);
+      assert.deepEqual(plain(model.read('count').json), { count: 2 }, `${how} ${order.join()}`);
+    }
+  });
+
+void test('a call does not replace a write that waits, and replaces one that was sent before it and has its answer', async () => {
+  const { model, answers } = partedWrites();
+  const write = model.setValue('count', 5);
+  const calls = [model.call('cart.add'), model.call('cart.add')];
+  await answers[1]?.give(count(6));
+  assert.deepEqual(plain(model.read('count').json), { count: 5 });
+  await answers[0]?.give(count(5));
+  await answers[0]?.give(undefined);
+  await write;
+  await answers[2]?.give(count(7));
+  assert.deepEqual(plain(model.read('count').json), { count: 7 });
+  for (const answer of answers) await answer.give(undefined);
+  await Promise.all(calls);
+});
+
 void test('a write during a read in flight is not replaced by the older answer', async () => {
   const { source, model } = setup();
   const read = model.get('a["x","y"]');

@@ -243,7 +243,7 @@ export class Session {
 
   call(envelope: Envelope): Call {
     const call: Call = { outcome: undefined };
-    const writer = { id: -this.#id(), sentAt: this.cache.moment, isOnce: false };
+    const writer = { id: this.#id(), sentAt: this.cache.moment, isOnce: false };
     if ((envelope.invalidated?.length ?? 0) > 0) this.#outdate();
     this.#guard(call, () => this.cache.merge(envelope, writer));
     if (call.outcome === undefined) this.#finish(call, envelope.paths ?? [], writer);
