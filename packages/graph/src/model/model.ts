@@ -155,6 +155,11 @@ export class Model {
     return this.#root.cache.moment;
   }
 
+  /** Number of invalidations so far, by the app and by calls: an answer that was asked for before one is old. 0 without a data source. */
+  getInvalidations(): number {
+    return this.#root.requests?.outdates ?? 0;
+  }
+
   /**
    * Takes values that came another way than by the data source: with a page, or pushed by a server. They replace older ones.
    *

@@ -10,6 +10,9 @@ export const ERROR = 3;
 export const GONE = 4;
 export type Kind = typeof BRANCH | typeof ATOM | typeof REF | typeof ERROR | typeof GONE;
 
+/** Largest number of references that follow each other. */
+export const HOPS = 64;
+
 /** `$expires` of a value that never expires. */
 export const NEVER = 1;
 
