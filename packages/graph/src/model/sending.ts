@@ -43,7 +43,7 @@ export async function sendValues(
       else write.confirm();
       throw error;
     }
-    if (envelope !== undefined) write.confirm();
+    write.confirm();
     const read = view.read(pathSets);
     if (refused.length > 0) throw new ReadErrors(refused, read.json);
     return read;
