@@ -13,15 +13,13 @@ import {
 import type { Envelope, JsonGraph, Key, KeySet, Path, PathSet, Primitive, Sentinel } from '../types.js';
 import { ReferenceLoopError } from './errors.js';
 import { isEqual, isOlder, isWire, readLeaf, timestampOf, wireOf } from './leaf.js';
-import { BRANCH, type Kind, NEVER, Node, pathOf, REF } from './node.js';
+import { BRANCH, HOPS, type Kind, NEVER, Node, PENDING, pathOf, REF } from './node.js';
 import { Uses } from './uses.js';
 import { Watching } from './watch.js';
 
-const HOPS = 64;
-
 /** Request whose answer is merged. */
 export class Writer {
-  /** Positive for local writes, negative for reads and calls, 0 for graphs that nobody waits for. */
+  /** Positive for local writes and calls, larger for those sent later; negative for reads, 0 for graphs that nobody waits for. */
   readonly id: number;
   /** Moment of the cache when the request was sent. */
   sentAt: number;
@@ -60,7 +58,7 @@ export class Cache {
   readonly #options: CacheOptions;
   /** Grows with each change. */
   version = 0;
-  /** Number of local writes: what was asked for before a write has a smaller one. */
+  /** Number of local writes, and of values that answers to writes and calls brought: what was asked for before has a smaller one. */
   moment = 0;
   /** Bytes of all leaves. */
   bytes = 0;
@@ -87,22 +85,18 @@ export class Cache {
   enter(parent: Node, key: Key): Node {
     const name = String(key);
     const old = parent.kids[name];
-    if (old !== undefined) {
-      if (old.kind === BRANCH) return old;
-      this.#kill(old);
-      parent.count -= 1;
-      this.changed(parent, name);
-    }
+    if (old?.kind === BRANCH) return old;
+    if (old !== undefined) this.version += 1;
     // Its values are not written yet, but who watches one of them is not registered at this branch.
     this.watching.tell(parent, name);
-    return this.#add(parent, name, BRANCH);
+    return this.#put(parent, name, BRANCH, old);
   }
 
-  #add(parent: Node, key: string, kind: Kind): Node {
-    const node = new Node(parent, key, kind);
-    parent.kids[key] = node;
-    parent.count += 1;
-    return node;
+  /** Makes a child, in place of an old one. */
+  #put(parent: Node, key: string, kind: Kind, old: Node | undefined): Node {
+    if (old === undefined) parent.count += 1;
+    else this.#kill(old);
+    return (parent.kids[key] = new Node(parent, key, kind));
   }
 
   /** Notes a change of a child. */
@@ -119,14 +113,9 @@ export class Cache {
   write(parent: Node, key: Key, wire: Sentinel | Primitive | undefined): Node {
     const name = String(key);
     const leaf = readLeaf(wire, this.#options.now);
-    let node = parent.kids[name];
-    if (node !== undefined && node.kind === BRANCH) {
-      this.#kill(node);
-      parent.count -= 1;
-      node = undefined;
-    }
-    const isNew = node === undefined;
-    node ??= this.#add(parent, name, leaf.kind);
+    const old = parent.kids[name];
+    const isNew = old === undefined || old.kind === BRANCH;
+    const node = isNew ? this.#put(parent, name, leaf.kind, old) : old;
     const isSame = !isNew && node.kind === leaf.kind && isEqual(leaf.kind, node.value, leaf.value);
     if (isNew) this.uses.leaves += 1;
     this.uses.touch(node);
@@ -326,18 +315,20 @@ export class Cache {
       node.setAt = this.moment;
       node.setBy = writer.id;
     }
-    if (writer.id === 0 || (!writer.isOnce && !this.isExpired(node))) return;
-    node.setBy = writer.id;
-    this.fresh.add(node);
-    writer.fresh.push(node);
+    if (writer.id !== 0 && (writer.isOnce || this.isExpired(node))) {
+      node.setBy = writer.id;
+      this.fresh.add(node);
+      writer.fresh.push(node);
+    }
   }
 
   /** Drops values of an answer that were to be read once, but for those that were written again since. */
   drop(writer: Writer): void {
     for (const node of writer.fresh.splice(0)) {
+      if (node.setBy !== writer.id) continue;
       this.fresh.delete(node);
       // Expired values leave unheard: a listener that asks again would ask without end.
-      if (node.isLive && node.setBy === writer.id) this.remove(node, this.isExpired(node));
+      if (node.isLive) this.remove(node, this.isExpired(node));
     }
   }
 
@@ -353,12 +344,14 @@ export class Cache {
 }
 
 /**
- * Whether a local write made the node, or one below it, after the request was sent. For an answer that is read once, all that is there
- * counts as newer.
+ * Whether a local write or a call made the node, or one below it, after the request was sent. To the answer of a write or call, only those
+ * sent later and writes without an answer are newer. For an answer that is read once, all that is there counts as newer.
  */
 function isNewer(node: Node, writer: Writer): boolean {
   if (node.kind === BRANCH) return kidsOf(node).some((kid) => isNewer(kid, writer));
-  return (writer.isOnce || node.setAt > writer.sentAt) && node.setBy !== writer.id;
+  const { setAt, setBy } = node;
+  if (writer.isOnce || setAt === PENDING) return setBy !== writer.id;
+  return setAt > writer.sentAt && setBy > writer.id;
 }
 
 function kidsOf(node: Node): Node[] {

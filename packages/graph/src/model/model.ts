@@ -145,26 +145,34 @@ export class Model {
     this.#root.settle();
   }
 
-  /** Whether both are views of one cache. */
+  /** Whether both are views of one cache. No for a model of another copy of this package. */
   isViewOf(other: Model): boolean {
-    return this.#root === other.#root;
+    return #root in other && this.#root === other.#root;
   }
 
-  /** Number of local writes so far: what is asked for now does not know of later ones. */
+  /** Number of local writes and of values of calls so far: what is asked for now does not know of later ones. */
   getMoment(): number {
     return this.#root.cache.moment;
+  }
+
+  /** Number of invalidations so far, by the app and by calls: an answer that was asked for before one is old. 0 without a data source. */
+  getInvalidations(): number {
+    return this.#root.requests?.outdates ?? 0;
   }
 
   /**
    * Takes values that came another way than by the data source: with a page, or pushed by a server. They replace older ones.
    *
-   * @param moment - What `getMoment` gave when the values were asked for: values of later `set`s stay. Default: that of now.
+   * @param moment - What `getMoment` gave when the values were asked for: values of later `set`s and `call`s stay. Default: that of now.
    * @throws PathLimitError for a graph of more than 256 levels; PathError for a reference whose value is no path.
    */
   merge(envelope: Envelope, moment = this.getMoment()): void {
-    const writer = this.#root.newWriter(moment);
-    this.#root.merge(envelope, writer);
-    this.#root.drop(writer);
+    const writer = new Writer(-this.#root.nextId(), moment);
+    try {
+      this.#root.merge(envelope, writer);
+    } finally {
+      this.#root.drop(writer);
+    }
   }
 
   /**

@@ -10,6 +10,9 @@ export const ERROR = 3;
 export const GONE = 4;
 export type Kind = typeof BRANCH | typeof ATOM | typeof REF | typeof ERROR | typeof GONE;
 
+/** Largest number of references that follow each other. */
+export const HOPS = 64;
+
 /** `$expires` of a value that never expires. */
 export const NEVER = 1;
 
@@ -48,9 +51,9 @@ export class Node {
   timestamp = 0;
   /** Bytes of a leaf. */
   size = 0;
-  /** Moment of the last local write of a leaf, PENDING while the write waits for the data source. */
+  /** Moment of the last local write or call that made a leaf, PENDING while the write waits for the data source. */
   setAt = 0;
-  /** Id of the last local write here. */
+  /** Id of the last local write or call here. */
   setBy = 0;
   /** Subscriptions to children, by key. */
   watchers: Map<string, Set<Watcher>> | null = null;

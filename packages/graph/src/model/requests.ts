@@ -22,14 +22,12 @@ export const atOnce: Pace = (send) => send();
 
 /** Request to the data source. */
 export class Request extends Writer {
-  /** Readers, and the paths that each has added. */
+  /** Readers, and the paths that each has added before it was sent. */
   readonly readers = new Map<Reader, PathTrie>();
   readonly abort = new AbortController();
   /** Paths that are asked for, once it is sent. */
   readonly asked = new PathTrie();
 }
-
-const JOINED = new PathTrie();
 
 /** Envelopes of an answer, one after the other. */
 export async function* envelopesOf(answer: Answer): AsyncGenerator<Envelope> {
@@ -41,6 +39,8 @@ export async function* envelopesOf(answer: Answer): AsyncGenerator<Envelope> {
 export class Requests {
   readonly #root: Root;
   readonly #source: DataSource;
+  /** Number of times that answers in flight became old. */
+  outdates = 0;
   readonly #batches = new Map<Pace, Request>();
   readonly #inFlight = new Set<Request>();
 
@@ -55,7 +55,7 @@ export class Requests {
     const requests = new Set<Request>();
     for (const request of this.#inFlight) {
       if (request.isOnce || !rest.removeAll(request.asked)) continue;
-      request.readers.set(reader, JOINED);
+      request.readers.set(reader, rest);
       requests.add(request);
     }
     if (!rest.isEmpty) requests.add(this.#join(reader, rest, pace));
@@ -86,6 +86,7 @@ export class Requests {
 
   /** Values of requests in flight are read once and not kept, and no reader joins these any more. */
   outdate(): void {
+    this.outdates += 1;
     for (const request of this.#inFlight) request.isOnce = true;
   }
 

@@ -1,6 +1,6 @@
 /** State that all views of a model share. */
 import type { DataSource, Envelope, PathSet } from '../types.js';
-import { Cache, type CacheOptions, Writer } from './cache.js';
+import { Cache, type CacheOptions, type Writer } from './cache.js';
 import { Requests } from './requests.js';
 
 /** Cache, its data source, and those who are told of changes. */
@@ -25,11 +25,6 @@ export class Root {
   nextId(): number {
     this.#ids += 1;
     return this.#ids;
-  }
-
-  /** Writer for an answer that was asked for at a moment. */
-  newWriter(moment = this.cache.moment): Writer {
-    return new Writer(-this.nextId(), moment);
   }
 
   /** Drops what the cache holds at path sets. Answers in flight are old then. */

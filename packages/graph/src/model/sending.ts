@@ -1,12 +1,11 @@
 /** Writes and calls: what they send to the data source, and what they take from its answer. */
 import { limitPaths } from '../paths/index.js';
 import type { Answer, Envelope, Key, Path, PathSet, PathValue } from '../types.js';
-import type { Writer } from './cache.js';
+import { Writer } from './cache.js';
 import { type PathErrorValue, ReadErrors } from './errors.js';
 import type { SetOptions } from './input.js';
 import type { Read } from './read.js';
 import { envelopesOf } from './requests.js';
-import type { Root } from './root.js';
 import type { View } from './view.js';
 import { Write } from './write.js';
 
@@ -25,29 +24,32 @@ export async function sendValues(
   let envelope: Envelope | undefined;
   const refused: PathErrorValue[] = [];
   try {
-    for (const [at, { value }] of values.entries())
-      write.set(view.startOfWrite(), pathSets[at] as PathSet, value);
-    if (isSent) envelope = write.envelope();
-    if (envelope === undefined) root.tell();
-    else {
-      root.settle();
-      await take(root, source?.set?.(envelope, signalOptions(signal)) as Answer, signal, (part) => {
-        cache.merge(part, write);
-        // Before anybody is told: a component that reads an error shows it.
-        if (rollback) refused.push(...write.takeBackRefused());
-        root.tell();
-      });
+    try {
+      for (const [at, { value }] of values.entries())
+        write.set(view.startOfWrite(), pathSets[at] as PathSet, value);
+      if (isSent) envelope = write.envelope();
+      if (envelope === undefined) root.tell();
+      else {
+        root.settle();
+        await take(source?.set?.(envelope, signalOptions(signal)) as Answer, signal, (part) => {
+          cache.merge(part, write);
+          // Before anybody is told: a component that reads an error shows it.
+          if (rollback) refused.push(...write.takeBackRefused());
+          root.tell();
+        });
+      }
+    } catch (error) {
+      if (rollback || envelope === undefined) write.rollBack();
+      else write.confirm();
+      throw error;
     }
-  } catch (error) {
-    if (rollback || envelope === undefined) write.rollBack();
-    else write.confirm();
-    root.settle();
-    throw error;
+    write.confirm();
+    const read = view.read(pathSets);
+    if (refused.length > 0) throw new ReadErrors(refused, read.json);
+    return read;
+  } finally {
+    root.drop(write);
   }
-  if (envelope !== undefined) write.confirm();
-  const read = finish(view, pathSets, write);
-  if (refused.length > 0) throw new ReadErrors(refused, read.json);
-  return read;
 }
 
 /**
@@ -68,31 +70,25 @@ export async function sendCall(
   if (source?.call === undefined || !view.settings.hasSource)
     throw new Error('The data source takes no calls');
   const base = view.path();
-  const writer = root.newWriter();
+  const writer = new Writer(root.nextId(), root.cache.moment);
   const paths: PathSet[] = [];
   const answer = source.call([...base, ...path], args, refSuffixes, thisPaths, signalOptions(signal));
-  await take(root, answer, signal, (envelope) => {
-    root.merge(envelope, writer);
-    for (const pathSet of envelope.paths ?? [])
-      if (startsWith(pathSet, base)) paths.push(pathSet.slice(base.length));
-    root.tell();
-  });
-  limitPaths(paths, root.maxPaths);
-  return finish(view, paths, writer);
-}
-
-/** Reads what an answer has brought, and drops what was to be read once. */
-function finish(view: View, pathSets: readonly PathSet[], writer: Writer): Read {
   try {
-    return view.read(pathSets);
+    await take(answer, signal, (envelope) => {
+      root.merge(envelope, writer);
+      for (const pathSet of envelope.paths ?? [])
+        if (startsWith(pathSet, base)) paths.push(pathSet.slice(base.length));
+      root.tell();
+    });
+    limitPaths(paths, root.maxPaths);
+    return view.read(paths);
   } finally {
-    view.root.drop(writer);
+    root.drop(writer);
   }
 }
 
 /** Takes the envelopes of an answer until its end, or until the signal aborts. */
 async function take(
-  root: Root,
   answer: Answer,
   signal: AbortSignal | undefined,
   merge: (envelope: Envelope) => void,
@@ -106,7 +102,6 @@ async function take(
     }
   } catch (error) {
     envelopes.return(undefined).catch(() => undefined);
-    root.settle();
     throw error;
   }
 }

@@ -1,9 +1,7 @@
 /** Subscriptions to paths: each is registered at the places that its values and the references to them have in the tree. */
 import { keysOf } from '../paths/index.js';
 import type { Key, Path, PathSet } from '../types.js';
-import { BRANCH, type Node, REF } from './node.js';
-
-const HOPS = 64;
+import { BRANCH, HOPS, type Node, REF } from './node.js';
 
 /** Subscription. */
 export class Watcher {

@@ -107,16 +107,15 @@ export class Write extends Writer {
     const leaves = this.#own();
     if (leaves.length === 0) return undefined;
     const jsonGraph: JsonGraph = Object.create(null) as JsonGraph;
-    const paths = leaves.map(pathOf);
     for (const leaf of leaves) nest(jsonGraph, pathOf(leaf), wireOf(leaf));
-    return { jsonGraph, paths: collapsePaths(paths, Infinity) };
+    return { jsonGraph, paths: collapsePaths(leaves.map(pathOf), Infinity) };
   }
 
   #own(): Node[] {
     return [...this.#entries.keys()].filter((leaf) => leaf.isLive && leaf.setBy === this.id);
   }
 
-  /** Ends the wait for the data source: the values are as it has answered. */
+  /** Ends the wait for the data source, if there was one: the values are as it has answered. */
   confirm(): void {
     this.#cache.moment += 1;
     for (const leaf of this.#own()) leaf.setAt = this.#cache.moment;

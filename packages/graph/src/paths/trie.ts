@@ -8,7 +8,8 @@ type TrieKey = string | number | null;
 export class PathTrie {
   /** Whether a path ends here. */
   isEnd = false;
-  #kids: Map<TrieKey, PathTrie> | undefined;
+  /** Paths after each key, in the order of their arrival; undefined where none was added. */
+  kids: Map<TrieKey, PathTrie> | undefined;
 
   /** Set of the paths in the path sets. Its time and memory grow with their number: see `limitPaths`. */
   static of(pathSets: Iterable<PathSet>): PathTrie {
@@ -18,12 +19,7 @@ export class PathTrie {
   }
 
   get isEmpty(): boolean {
-    return !(this.isEnd || (this.#kids?.size ?? 0) > 0);
-  }
-
-  /** Keys and the paths after each, in the order of their arrival. */
-  entries(): Iterable<[TrieKey, PathTrie]> {
-    return this.#kids ?? [];
+    return !(this.isEnd || (this.kids?.size ?? 0) > 0);
   }
 
   /** Adds the paths of a path set. */
@@ -36,27 +32,27 @@ export class PathTrie {
   }
 
   #enter(key: TrieKey): PathTrie {
-    this.#kids ??= new Map();
-    let kid = this.#kids.get(key);
-    if (kid === undefined) this.#kids.set(key, (kid = new PathTrie()));
+    this.kids ??= new Map();
+    let kid = this.kids.get(key);
+    if (kid === undefined) this.kids.set(key, (kid = new PathTrie()));
     return kid;
   }
 
   /** Adds the paths of another set. */
   addAll(other: PathTrie): void {
     if (other.isEnd) this.isEnd = true;
-    for (const [key, kid] of other.entries()) this.#enter(key).addAll(kid);
+    for (const [key, kid] of other.kids ?? []) this.#enter(key).addAll(kid);
   }
 
   /** Removes the paths of another set, and nodes that hold none then. Returns whether there was one. */
   removeAll(other: PathTrie): boolean {
     let isLess = this.isEnd && other.isEnd;
     if (isLess) this.isEnd = false;
-    for (const [key, theirs] of other.entries()) {
-      const kid = this.#kids?.get(key);
+    for (const [key, theirs] of other.kids ?? []) {
+      const kid = this.kids?.get(key);
       if (kid?.removeAll(theirs) !== true) continue;
       isLess = true;
-      if (kid.isEmpty) this.#kids?.delete(key);
+      if (kid.isEmpty) this.kids?.delete(key);
     }
     return isLess;
   }
@@ -81,14 +77,15 @@ interface Shared {
 
 /** Ends of the paths from a node, as ids: 0 for a path that ends here, else one more than the place in `tails`. */
 function tailsOf(trie: PathTrie, shared: Shared): number[] {
+  const ids = trie.isEnd ? [0] : [];
+  if (trie.kids === undefined) return ids;
   const keysByTail = new Map<number, TrieKey[]>();
-  for (const [key, kid] of trie.entries())
+  for (const [key, kid] of trie.kids)
     for (const tail of tailsOf(kid, shared)) {
       const keys = keysByTail.get(tail);
       if (keys === undefined) keysByTail.set(tail, [key]);
       else keys.push(key);
     }
-  const ids = trie.isEnd ? [0] : [];
   for (const [next, keys] of keysByTail) {
     // oxlint-disable-next-line require-array-sort-compare -- Numbers are sorted by keySetOf(); the rest in the order of their text.
     const keySet = keySetOf(keys.sort());

@@ -1,15 +1,18 @@
 /** Reads of components: what each shows, waits for or has failed with, by model and paths. It must not know React. */
 import type { Json } from '../model/json.js';
 import { ReadErrors } from '../model/errors.js';
-import type { JsonEnvelope, Model } from '../model/model.js';
+import type { Model } from '../model/model.js';
 import { currentPage } from '../page/current.js';
 import type { PathInput } from '../types.js';
 
 /** Reads without a component that shows them, up to which none is dropped. */
 const IDLE_MAX = 1_000;
 
-/** Milliseconds after which a look at a failed read asks again, such as by a component that is shown another time. */
-const FAILED_MS = 5_000;
+/**
+ * Milliseconds after which a look at a failed read asks again, such as by a component that is shown another time, and for which values that
+ * expired at once wait for the first component that shows them.
+ */
+const ENDED_MS = 5_000;
 
 /** State of a read: a component shows values, waits, or fails. */
 export type State =
@@ -17,25 +20,23 @@ export type State =
   | { readonly is: 'waiting'; readonly until: Promise<unknown> }
   | { readonly is: 'failed'; readonly error: unknown };
 
-/** Milliseconds for which values that expired at once wait for the first component that shows them. */
-const PASSING_MS = 5_000;
-
 /** Read of one set of paths, for all components that ask for it. */
 export class Reading {
   readonly paths: readonly PathInput[];
   readonly #model: Model;
   readonly #listeners = new Set<() => void>();
   #unsubscribe: (() => void) | undefined;
-  /** Time until which `#passing` is shown without a component, milliseconds since 1970. */
-  #passingUntil = 0;
   /** Number of changes that the model has told of, and of ends of requests. */
   #changes = 0;
   /** Values of the latest whole read, and the change that it was made after. */
   #shown: { readonly json: Json | undefined; readonly change: number } | undefined;
   #request: Promise<void> | undefined;
-  #failure: { readonly error: unknown; readonly until_ms: number } | undefined;
-  /** Values that came and expired at once: they are shown until something changes. */
-  #passing: JsonEnvelope | undefined;
+  /** What the latest request brought and the model does not hold: a failure, or values that expired at once, until something changes. */
+  #ended: State | undefined;
+  /** Time until which `#ended` is shown, for values without a component that shows them, milliseconds since 1970. */
+  #until_ms = 0;
+  /** Invalidations of the model before the latest request. */
+  #invalidations = 0;
 
   constructor(model: Model, paths: readonly PathInput[]) {
     this.#model = model;
@@ -54,7 +55,7 @@ export class Reading {
     if (this.#unsubscribe === undefined) {
       this.#unsubscribe = this.#model.subscribe(this.paths, () => this.#change());
       // React compares versions after it has subscribed: a change since the render is seen then.
-      if (this.#isOld()) this.#changes += 1;
+      if (this.#isOld()) this.#change();
     }
     return () => {
       this.#listeners.delete(listener);
@@ -62,22 +63,19 @@ export class Reading {
       this.#unsubscribe?.();
       this.#unsubscribe = undefined;
       // Not the values themselves: a component of React's strict mode subscribes again at once.
-      this.#passingUntil = 0;
+      if (this.#ended?.is === 'there') this.#until_ms = 0;
     };
   };
 
   /** State now. Missing values are asked for, once; while `coming` is there, the component waits for it instead. */
   state(coming?: Promise<unknown>): State {
-    if (this.#listeners.size === 0 && Date.now() >= this.#passingUntil) this.#passing = undefined;
     const { json, missing, errors } = this.#model.read(...this.paths);
     if (missing.length > 0) {
-      if (this.#failure !== undefined && Date.now() < this.#failure.until_ms)
-        return { is: 'failed', error: this.#failure.error };
-      if (this.#request === undefined && this.#passing !== undefined)
-        return { is: 'there', json: this.#passing.json };
+      const isShown = this.#ended?.is === 'there' && this.#listeners.size > 0;
+      if (this.#ended !== undefined && (isShown || Date.now() < this.#until_ms)) return this.#ended;
       return { is: 'waiting', until: coming ?? this.#ask() };
     }
-    this.#failure = undefined;
+    this.#ended = undefined;
     if (errors.length > 0) return { is: 'failed', error: new ReadErrors(errors, json) };
     // The same object while nothing has changed: components compare what they get.
     // Without a subscription nobody tells of changes.
@@ -88,8 +86,8 @@ export class Reading {
 
   /** Forgets a failed request and errors of the graph, so that the next look asks again. */
   retry(): void {
-    if (this.#failure !== undefined) {
-      this.#failure = undefined;
+    if (this.#ended?.is === 'failed') {
+      this.#ended = undefined;
       this.#change();
     }
     const { errors } = this.#model.read(...this.paths);
@@ -98,40 +96,46 @@ export class Reading {
 
   /** Whether the model has other values than those that were shown. */
   #isOld(): boolean {
-    if (this.#shown === undefined || this.#passing !== undefined) return false;
+    if (this.#ended?.is === 'there') return !this.#isPassing();
+    if (this.#shown === undefined) return false;
     const { json, missing, errors } = this.#model.read(...this.paths);
     if (missing.length > 0 || errors.length > 0) return true;
     return JSON.stringify(json) !== JSON.stringify(this.#shown.json);
   }
 
   #ask(): Promise<void> {
-    this.#request ??= this.#model
+    if (this.#request !== undefined) return this.#request;
+    this.#invalidations = this.#model.getInvalidations();
+    this.#ended = undefined;
+    this.#request = this.#model
       .get(...this.paths)
       .then(
-        (envelope) => {
-          this.#passing = this.#misses() ? envelope : undefined;
-          this.#passingUntil = Date.now() + PASSING_MS;
-        },
-        (error: unknown) => {
-          // Errors of the graph are in the cache, where the next look finds them, unless they expired at once.
-          if (!(error instanceof ReadErrors) || this.#misses())
-            this.#failure = { error, until_ms: Date.now() + FAILED_MS };
-        },
+        (envelope): State | undefined =>
+          this.#isPassing() ? { is: 'there', json: envelope?.json } : undefined,
+        // Errors of the graph are in the cache, where the next look finds them, unless they expired at once.
+        (error: unknown): State | undefined =>
+          !(error instanceof ReadErrors) || this.#isPassing() ? { is: 'failed', error } : undefined,
       )
-      .then(() => {
+      .then((ended) => {
         this.#request = undefined;
+        this.#ended = ended;
+        this.#until_ms = Date.now() + ENDED_MS;
         this.#changes += 1;
       });
     return this.#request;
   }
 
-  #misses(): boolean {
-    return this.#model.read(...this.paths).missing.length > 0;
+  /** Whether what the latest request brought is not there because it expired, and not because of an invalidation. */
+  #isPassing(): boolean {
+    return (
+      this.#invalidations === this.#model.getInvalidations() &&
+      this.#model.read(...this.paths).missing.length > 0
+    );
   }
 
   #change(): void {
     this.#changes += 1;
-    this.#passing = undefined;
+    if (this.#ended?.is === 'there') this.#ended = undefined;
     for (const listener of Array.from(this.#listeners)) listener();
   }
 }

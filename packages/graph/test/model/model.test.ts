@@ -35,6 +35,17 @@ void test('JSON of a read is plain, and its branches lead to models', async () =
     assert.throws(() => model.deref(value), PathError);
 });
 
+void test('views of one cache are told from other models, also from those of another copy of the package', async () => {
+  const model = new Model();
+  assert.equal(model.isViewOf(model.boxValues()), true);
+  assert.equal(model.isViewOf(new Model()), false);
+  const copy = (await import(
+    String(new URL('../../src/model/model.ts?copy', import.meta.url))
+  )) as typeof import('../../src/model/model.js');
+  assert.notEqual(copy.Model, Model);
+  assert.equal(model.isViewOf(new copy.Model() as never), false);
+});
+
 void test('JSON of a read may be a value itself', async () => {
   const model = new Model({ cache: graph });
   const { json } = (await model.get('items.one.name')) as { json: { items: object } };

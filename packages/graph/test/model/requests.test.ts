@@ -1,7 +1,16 @@
 /** Requests of a model: batches, joined requests, aborts, failures, parts, and races of writes with answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atom, error, Model, PathLimitError, ReadErrors, ref, UnansweredError } from '../../src/index.js';
+import {
+  atom,
+  error,
+  Model,
+  PathError,
+  PathLimitError,
+  ReadErrors,
+  ref,
+  UnansweredError,
+} from '../../src/index.js';
 import type { DataSource, Envelope, JsonGraph } from '../../src/types.js';
 import { ManualSource, settled } from '../reference/source.js';
 
@@ -253,6 +262,135 @@ void test('a stream that is left, and one that fails, end their requests', async
   await settled();
   source.gets[1]?.fail(new Error('down'));
   await assert.rejects(failing, /down/u);
+});
+
+/** Answer in parts that a test gives, one at a time. */
+class Parts implements AsyncIterable<Envelope> {
+  readonly #parts: Promise<Envelope | undefined>[] = [];
+  readonly #waiting: ((part: Promise<Envelope | undefined>) => void)[] = [];
+
+  /** Gives a part, the end for none, or an error. */
+  async give(part: Envelope | Error | undefined): Promise<void> {
+    const given = part instanceof Error ? Promise.reject(part) : Promise.resolve(part);
+    const take = this.#waiting.shift();
+    if (take === undefined) this.#parts.push(given);
+    else take(given);
+    await settled();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Envelope> {
+    for (;;) {
+      const part = await (this.#parts.shift() ?? new Promise((resolve) => this.#waiting.push(resolve)));
+      if (part === undefined) return;
+      yield part;
+    }
+  }
+}
+
+function partedWrites(): { model: Model; answers: Parts[] } {
+  const answers: Parts[] = [];
+  const answer = (): Parts => {
+    const parts = new Parts();
+    answers.push(parts);
+    return parts;
+  };
+  return { model: new Model({ source: { get: answer, set: answer, call: answer } }), answers };
+}
+
+const once = (value: number): Envelope => ({
+  jsonGraph: { once: atom(value, { $expires: 0 }) },
+  paths: [['once']],
+});
+
+void test('a value to be read once leaves with the call or write that breaks', async () => {
+  const { model, answers } = partedWrites();
+  const writes = [
+    model.call('f'),
+    model.set({ path: 'a', value: 1 }),
+    model.set({ path: 'a', value: 2 }, { rollback: false }),
+  ];
+  for (const [at, write] of writes.entries()) {
+    const broken = assert.rejects(write, /broken/u);
+    await answers[at]?.give(once(1));
+    assert.deepEqual(plain(model.read('once').json), { once: 1 });
+    await answers[at]?.give(new Error('broken'));
+    await broken;
+    assert.deepEqual(model.read('once').missing, [['once']], `write ${at}`);
+  }
+  const wrong = { jsonGraph: { ...once(1).jsonGraph, wrong: { $type: 'ref', value: 5 } } } as never;
+  assert.throws(() => model.merge(wrong), PathError);
+  assert.deepEqual(model.read('once').missing, [['once']]);
+});
+
+void test('calls that bring the same value to be read once each give it', async () => {
+  const { model, answers } = partedWrites();
+  const calls = [model.call('f'), model.call('g')];
+  await answers[0]?.give(once(1));
+  await answers[1]?.give(once(2));
+  await answers[0]?.give(undefined);
+  await answers[1]?.give(undefined);
+  await calls[0];
+  assert.deepEqual(plain(await calls[1]), { json: { once: 2 } });
+  assert.deepEqual(model.read('once').missing, [['once']]);
+});
+
+const count = (value: number): Envelope => ({ jsonGraph: { count: value }, paths: [['count']] });
+
+void test('what a call brings stays when a page or a read brings what was asked for before', async () => {
+  const { source, model } = setup();
+  const counted = (): unknown => plain(model.read('count').json);
+  source.answerToCalls = count(2);
+  const read = model.getValue('other');
+  await settled();
+  const before = model.getMoment();
+  const call = model.call('cart.add');
+  const during = model.getMoment();
+  await call;
+  source.gets[0]?.answer({ count: 1, other: 'there' });
+  assert.equal(await read, 'there');
+  assert.deepEqual(counted(), { count: 2 });
+  for (const moment of [before, during]) {
+    model.merge(count(1), moment);
+    assert.deepEqual(counted(), { count: 2 });
+  }
+  model.merge({ jsonGraph: { count: { sum: 1 } } }, before);
+  assert.deepEqual(counted(), { count: 2 });
+  model.merge(count(3), model.getMoment());
+  assert.deepEqual(counted(), { count: 3 });
+});
+
+for (const how of ['call', 'set'] as const)
+  void test(`of two answers to a ${how} stays that of the one sent later, in either order`, async () => {
+    for (const order of [
+      [0, 1],
+      [1, 0],
+    ]) {
+      const { model, answers } = partedWrites();
+      const send = (value: number): Promise<unknown> =>
+        how === 'call' ? model.call('cart.add') : model.set({ path: ['lines', value], value });
+      const sent = [send(1), send(2)];
+      for (const at of order) {
+        await answers[at]?.give(count(at + 1));
+        await answers[at]?.give(undefined);
+      }
+      await Promise.all(sent);
+      assert.deepEqual(plain(model.read('count').json), { count: 2 }, `${how} ${order.join()}`);
+    }
+  });
+
+void test('a call does not replace a write that waits, and replaces one that was sent before it and has its answer', async () => {
+  const { model, answers } = partedWrites();
+  const write = model.setValue('count', 5);
+  const calls = [model.call('cart.add'), model.call('cart.add')];
+  await answers[1]?.give(count(6));
+  assert.deepEqual(plain(model.read('count').json), { count: 5 });
+  await answers[0]?.give(count(5));
+  await answers[0]?.give(undefined);
+  await write;
+  await answers[2]?.give(count(7));
+  assert.deepEqual(plain(model.read('count').json), { count: 7 });
+  for (const answer of answers) await answer.give(undefined);
+  await Promise.all(calls);
 });
 
 void test('a write during a read in flight is not replaced by the older answer', async () => {

@@ -224,7 +224,12 @@ export class Reference {
   }
 
   isNewer(value: Value, writer: Writer): boolean {
-    return (writer.isOnce || value.setAt > writer.sentAt) && value.setBy !== writer.id;
+    if (value.setBy === writer.id) return false;
+    if (writer.isOnce || value.setAt === Infinity) return true;
+    // Writes and calls go in the order in which they were sent.
+    return writer.id > 0 && value.setBy > 0
+      ? value.setAt > 0 && value.setBy > writer.id
+      : value.setAt > writer.sentAt;
   }
 
   merge({ jsonGraph, invalidated = [] }: Envelope, writer: Writer): void {

@@ -230,7 +230,6 @@ export class Session {
   endSet(pending: PendingSet, envelope: Envelope | undefined): void {
     this.sets.splice(this.sets.indexOf(pending), 1);
     if (envelope === undefined) {
-      this.cache.collect();
       if (pending.rollback) pending.write.rollBack();
       else pending.write.confirm();
       this.cache.collect();
@@ -244,7 +243,7 @@ export class Session {
 
   call(envelope: Envelope): Call {
     const call: Call = { outcome: undefined };
-    const writer = { id: -this.#id(), sentAt: this.cache.moment, isOnce: false };
+    const writer = { id: this.#id(), sentAt: this.cache.moment, isOnce: false };
     if ((envelope.invalidated?.length ?? 0) > 0) this.#outdate();
     this.#guard(call, () => this.cache.merge(envelope, writer));
     if (call.outcome === undefined) this.#finish(call, envelope.paths ?? [], writer);
