@@ -11,11 +11,10 @@ const IDLE_MAX = 1_000;
 /** Milliseconds after which a look at a failed read asks again, such as by a component that is shown another time. */
 const FAILED_MS = 5_000;
 
-/** State of a read: a component shows values, waits, or fails. */
+/** State of a read: a component shows values, or throws: a promise while it waits, else an error. */
 export type State =
   | { readonly is: 'there'; readonly json: Json | undefined }
-  | { readonly is: 'waiting'; readonly until: Promise<unknown> }
-  | { readonly is: 'failed'; readonly error: unknown };
+  | { readonly is: 'waiting' | 'failed'; readonly thrown: unknown };
 
 /** Milliseconds for which values that expired at once wait for the first component that shows them. */
 const PASSING_MS = 5_000;
@@ -72,13 +71,13 @@ export class Reading {
     const { json, missing, errors } = this.#model.read(...this.paths);
     if (missing.length > 0) {
       if (this.#failure !== undefined && Date.now() < this.#failure.until_ms)
-        return { is: 'failed', error: this.#failure.error };
+        return { is: 'failed', thrown: this.#failure.error };
       if (this.#request === undefined && this.#passing !== undefined)
         return { is: 'there', json: this.#passing.json };
-      return { is: 'waiting', until: coming ?? this.#ask() };
+      return { is: 'waiting', thrown: coming ?? this.#ask() };
     }
     this.#failure = undefined;
-    if (errors.length > 0) return { is: 'failed', error: new ReadErrors(errors, json) };
+    if (errors.length > 0) return { is: 'failed', thrown: new ReadErrors(errors, json) };
     // The same object while nothing has changed: components compare what they get.
     // Without a subscription nobody tells of changes.
     if (this.#shown?.change !== this.#changes || this.#unsubscribe === undefined)
@@ -93,7 +92,7 @@ export class Reading {
       this.#change();
     }
     const { errors } = this.#model.read(...this.paths);
-    if (errors.length > 0) this.#model.invalidate(...errors.map(({ path }) => path));
+    this.#model.invalidate(...errors.map(({ path }) => path));
   }
 
   /** Whether the model has other values than those that were shown. */
