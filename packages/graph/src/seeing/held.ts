@@ -3,7 +3,7 @@ import type { Model } from '../model/model.js';
 import type { DataSource, PathSet } from '../types.js';
 import { withGet } from './with-get.js';
 
-/** Path sets that are looked at: a server reads places of up to four digits. */
+/** Path sets from the first that count: a server reads places of up to four digits. */
 const PATH_SETS_MAX = 10_000;
 /** Places that are told at most, and the characters of the header that they make, as servers refuse requests with large headers. */
 const PLACES_MAX = 1_000;
