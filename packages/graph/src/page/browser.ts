@@ -23,17 +23,28 @@ export function startGraph(options: Omit<ModelOptions, 'cache'>): Model {
   );
   const model = whole.batch((send) => quiet.await(send));
   let moment = 0;
+  /** Takes the state of scripts that have arrived. Returns false while more may come. */
   const take = (): boolean => {
-    const scripts = document.querySelectorAll(`script[${STATE_ATTRIBUTE}]`);
-    for (const script of scripts) {
-      const jsonGraph = JSON.parse(script.textContent) as JsonGraph;
-      model.merge({ jsonGraph }, moment);
-      if (script.getAttribute(STATE_ATTRIBUTE) === COUNTED) (state ??= new Model()).merge({ jsonGraph });
+    const isLoading = document.readyState === 'loading';
+    const scripts = Array.from(document.querySelectorAll(`script[${STATE_ATTRIBUTE}]`));
+    const whole = isLoading ? scripts.filter(isPast) : scripts;
+    // What the page before had is of no interest any more.
+    if (whole.length > 0) state = undefined;
+    for (const script of whole) {
+      const counted = script.getAttribute(STATE_ATTRIBUTE) === COUNTED;
       script.removeAttribute(STATE_ATTRIBUTE);
+      try {
+        const jsonGraph = JSON.parse(script.textContent) as JsonGraph;
+        model.merge({ jsonGraph }, moment);
+        if (counted) (state ??= new Model()).merge({ jsonGraph });
+      } catch (error) {
+        // The document broke off in it: components ask for their values.
+        console.error('The state of the graph cannot be read:', error);
+      }
     }
-    return scripts.length > 0;
+    return !isLoading || (whole.length > 0 && whole.length === scripts.length);
   };
-  if (!take() && document.readyState === 'loading') {
+  if (!take()) {
     awaitState(
       model,
       new Promise((resolve) => {
@@ -50,4 +61,10 @@ export function startGraph(options: Omit<ModelOptions, 'cache'>): Model {
   const page = { model, noteRead: () => quiet.note() };
   setCurrentPage(() => page);
   return model;
+}
+
+/** Whether the parser is past a node: the text of a script comes in parts, and a module may run between them. */
+function isPast(node: Node): boolean {
+  for (let at: Node | null = node; at !== null; at = at.parentNode) if (at.nextSibling !== null) return true;
+  return false;
 }

@@ -8,7 +8,7 @@ import { sourceUntil } from './leaving.js';
 import { pick } from './pick.js';
 import { Quiet } from './quiet.js';
 import { stateScript } from './state.js';
-import { offerGatherers, pages, refuseCaches } from './storage.js';
+import { pages } from './storage.js';
 
 /** Options of a page's graph: those of its model. The source is of one request, with the rights of its visitor. */
 export interface PageGraphOptions extends ModelOptions {
@@ -30,7 +30,6 @@ export class PageGraph implements GraphPage {
       source === undefined ? options : { ...options, source: this.#sourceFor(source, signal) },
     );
     this.model = this.#whole.batch((send) => this.#quiet.await(send));
-    offerGatherers();
     setCurrentPage(current);
   }
 
@@ -64,11 +63,9 @@ export class PageGraph implements GraphPage {
   }
 }
 
-/** Page of what runs. Who asks for it makes HTML of this page's values. */
+/** Page of what runs. */
 function current(): GraphPage | undefined {
-  const page = pages.getStore();
-  if (page !== undefined) refuseCaches();
-  return page;
+  return pages.getStore();
 }
 
 /** Makes the graph of one page. Each page has its own: what one visitor may read is not for another. */

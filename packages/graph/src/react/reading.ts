@@ -14,11 +14,10 @@ const IDLE_MAX = 1_000;
  */
 const ENDED_MS = 5_000;
 
-/** State of a read: a component shows values, waits, or fails. */
+/** State of a read: a component shows values, or throws: a promise while it waits, else an error. */
 export type State =
   | { readonly is: 'there'; readonly json: Json | undefined }
-  | { readonly is: 'waiting'; readonly until: Promise<unknown> }
-  | { readonly is: 'failed'; readonly error: unknown };
+  | { readonly is: 'waiting' | 'failed'; readonly thrown: unknown };
 
 /** Read of one set of paths, for all components that ask for it. */
 export class Reading {
@@ -73,10 +72,10 @@ export class Reading {
     if (missing.length > 0) {
       const isShown = this.#ended?.is === 'there' && this.#listeners.size > 0;
       if (this.#ended !== undefined && (isShown || Date.now() < this.#until_ms)) return this.#ended;
-      return { is: 'waiting', until: coming ?? this.#ask() };
+      return { is: 'waiting', thrown: coming ?? this.#ask() };
     }
     this.#ended = undefined;
-    if (errors.length > 0) return { is: 'failed', error: new ReadErrors(errors, json) };
+    if (errors.length > 0) return { is: 'failed', thrown: new ReadErrors(errors, json) };
     // The same object while nothing has changed: components compare what they get.
     // Without a subscription nobody tells of changes.
     if (this.#shown?.change !== this.#changes || this.#unsubscribe === undefined)
@@ -91,7 +90,7 @@ export class Reading {
       this.#change();
     }
     const { errors } = this.#model.read(...this.paths);
-    if (errors.length > 0) this.#model.invalidate(...errors.map(({ path }) => path));
+    this.#model.invalidate(...errors.map(({ path }) => path));
   }
 
   /** Whether the model has other values than those that were shown. */
@@ -114,7 +113,7 @@ export class Reading {
           this.#isPassing() ? { is: 'there', json: envelope?.json } : undefined,
         // Errors of the graph are in the cache, where the next look finds them, unless they expired at once.
         (error: unknown): State | undefined =>
-          !(error instanceof ReadErrors) || this.#isPassing() ? { is: 'failed', error } : undefined,
+          !(error instanceof ReadErrors) || this.#isPassing() ? { is: 'failed', thrown: error } : undefined,
       )
       .then((ended) => {
         this.#request = undefined;

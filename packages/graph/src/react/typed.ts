@@ -3,8 +3,7 @@ import type { Json } from '../model/json.js';
 import { toPath } from '../paths/index.js';
 import type { JsonOfAll, PathIn, TypedModel, ValueAt } from '../router/schema.js';
 import type { PathInput } from '../types.js';
-import { useModel } from './context.js';
-import { useGraph } from './use-graph.js';
+import { useGraph, useModel } from './use-graph.js';
 
 /** Hooks that know a schema. A path that it does not have is a type error. */
 export interface GraphHooks<Schema> {

@@ -1,10 +1,36 @@
-/** Values of the graph in components. */
-import { useSyncExternalStore } from 'react';
+/** Model of a component, and values of the graph in it. */
+import { useContext, useSyncExternalStore } from 'react';
 import type { Json } from '../model/json.js';
-import { stateOnItsWay } from '../page/current.js';
+import type { Model } from '../model/model.js';
+import { currentPage, stateOnItsWay } from '../page/current.js';
 import type { PathInput } from '../types.js';
-import { useModel } from './context.js';
+import { ModelContext } from './context.js';
 import { readingsOf } from './reading.js';
+
+/** Place at which `@sluice/render`, `@sluice/react` and the preload gather what HTML is made of, to know when it may be used again. */
+const GATHERERS = Symbol.for('sluice.react.tags.1');
+
+interface Holder {
+  [GATHERERS]?: { getStore(): { refuse?(): void } | undefined };
+}
+
+/** Store that never changes: to subscribe, to end that and to read give the same. */
+const store = (): (() => unknown) => store;
+
+/**
+ * Model of the nearest `GraphProvider`, else that of the page: on the server the one of `createPageGraph`, in the browser the one of `startGraph`.
+ *
+ * @throws Error if there is none.
+ */
+export function useModel(): Model {
+  // Whoever reads from the model has HTML of its values: caches of components must not keep it, nor must `<Cached>` of `@sluice/react`,
+  // which keeps no HTML of a component with an external store.
+  (globalThis as Holder)[GATHERERS]?.getStore()?.refuse?.();
+  useSyncExternalStore(store, store, store);
+  const model = useContext(ModelContext) ?? currentPage()?.model;
+  if (model === undefined) throw new Error('No <GraphProvider>, startGraph() or createPageGraph().run()');
+  return model;
+}
 
 /**
  * JSON of the values at the path sets, undefined if nothing is there. The component suspends while values are on their way, and renders
@@ -20,8 +46,7 @@ export function useGraph<T = Json>(...paths: PathInput[]): T | undefined {
   const state = reading.state(stateOnItsWay(model));
   // React takes a promise that is thrown for "not yet", in 18 and in 19.
   // oxlint-disable-next-line no-throw-literal
-  if (state.is === 'waiting') throw state.until;
-  if (state.is === 'failed') throw state.error;
+  if (state.is !== 'there') throw state.thrown;
   return state.json as T | undefined;
 }
 

@@ -49,7 +49,7 @@ const aliasOf = (modules: string): Record<string, string> => ({
   'react-dom': `${modules}/react-dom`,
 });
 
-/** Server of the page and its data. `late`: the state comes that many ms after the rest of the document. */
+/** Server of the page and its data. `late_ms`: the state comes in two parts, each that long after what is before it. */
 async function shop(t: TestContext, line: Line, late_ms = 0): Promise<Shop> {
   const { rendered, version } = await serverOf(line);
   assert.ok(version.startsWith(`${line}.`), version);
@@ -106,8 +106,12 @@ async function shop(t: TestContext, line: Line, late_ms = 0): Promise<Shop> {
     response.write(
       `<!DOCTYPE html><html><body><div id="root">${html}</div><script type="module" async src="/client.js"></script>`,
     );
-    if (late_ms > 0) await new Promise((resolve) => setTimeout(resolve, late_ms));
-    response.end(`${ofGraph}</body></html>`);
+    const half = late_ms > 0 ? ofGraph.length >> 1 : 0;
+    for (const part of late_ms > 0 ? ['', ofGraph.slice(0, half)] : []) {
+      response.write(part);
+      await new Promise((resolve) => setTimeout(resolve, late_ms));
+    }
+    response.end(`${ofGraph.slice(half)}</body></html>`);
   };
   const server = http.createServer((request, response) => void serve(request, response));
   server.listen(0, '127.0.0.1');

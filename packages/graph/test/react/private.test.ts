@@ -35,6 +35,12 @@ function Own(): ReactElement {
   return createElement(GraphProvider, { model: useModel().batch(0) }, createElement(Me));
 }
 
+/** Asks for the model, and reads without a hook. */
+function Direct(): ReactElement {
+  const { json } = useModel().read<{ me: { name: string } }>('me.name');
+  return createElement('b', null, `I am ${json?.me.name}.`);
+}
+
 /** A frame that reads nothing itself, around one that does. */
 function Frame({ children }: { readonly children?: ReactNode }): ReactElement {
   return createElement('div', null, children, createElement(Me));
@@ -118,6 +124,16 @@ void test("HTML within <Cached> that shows the graph is no other visitor's", asy
     const html = await graph.run(() => stream(sluice as unknown as typeof dom, whole));
     const found = Array.from(html.matchAll(/I am (\w+)\./gu), ([, one]) => one);
     assert.deepEqual(found, [who, who]);
+  }
+});
+
+void test("HTML within <Cached> that shows the model is no other visitor's", async () => {
+  assert.equal(mode, 'production');
+  const kept = createElement(Cached, { cacheKey: 'direct' }, createElement(Direct));
+  for (const name of ['ann', 'bob', 'cat']) {
+    const graph = createPageGraph({ cache: { me: { name } } });
+    const html = await graph.run(() => stream(sluice as unknown as typeof dom, kept));
+    assert.match(html, new RegExp(`I am ${name}\\.`, 'u'));
   }
 });
 

@@ -20,7 +20,7 @@ test('a request that failed does not hide values that came otherwise', async () 
   const reading = new Reading(model, ['a']);
   const state = reading.state();
   assert.equal(state.is, 'waiting');
-  await (state as { until: Promise<unknown> }).until;
+  await (state as { thrown: Promise<unknown> }).thrown;
   assert.equal(reading.state().is, 'failed');
   model.merge({ jsonGraph: { a: 2 } });
   assert.equal(reading.state().is, 'there');
@@ -54,17 +54,17 @@ test('a failed read is not asked for again at once, and is when a component is s
   const waits = async (): Promise<void> => {
     const state = reading.state();
     assert.equal(state.is, 'waiting');
-    await (state as { until: Promise<unknown> }).until;
+    await (state as { thrown: Promise<unknown> }).thrown;
   };
   await waits();
   for (let look = 0; look < 10; look += 1) {
     t.mock.timers.tick(499);
-    assert.equal(String((reading.state() as { error: unknown }).error), 'Error: down 1');
+    assert.equal(String((reading.state() as { thrown: unknown }).thrown), 'Error: down 1');
   }
   assert.equal(calls, 1);
   t.mock.timers.tick(10);
   await waits();
-  assert.equal(String((reading.state() as { error: unknown }).error), 'Error: down 2');
+  assert.equal(String((reading.state() as { thrown: unknown }).thrown), 'Error: down 2');
   reading.retry();
   await waits();
   assert.deepEqual({ ...(reading.state() as { json: object }).json }, { a: 1 });

@@ -142,10 +142,10 @@ function opened(attribute: string, address = '/model.json') {
     removeAttribute: (name: string) => attributes.delete(name),
   };
   const holder = globalThis as { document?: unknown };
-  holder.document = {
+  holder.document = Object.assign(new EventTarget(), {
     readyState: 'complete',
     querySelectorAll: () => (attributes.size > 0 ? [script] : []),
-  };
+  });
   const source = httpSource(address, {
     fetch: async (url, { headers }) => {
       sent.push({ url, held: new Headers(headers).get('sluice-graph-held') });

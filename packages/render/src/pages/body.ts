@@ -16,6 +16,8 @@ const READY_BYTES = 65_536;
  * costs less than one in parts.
  */
 const FIRST_MS = 24;
+/** Milliseconds of real time after which the first text goes at the end of a turn, whatever turns count for. */
+const FIRST_REAL_MS = 50;
 /** Milliseconds of a turn of the event loop in which nothing is rendered. */
 const IDLE_TURN_MS = 0.5;
 /**
@@ -57,7 +59,10 @@ export class PageBody extends Readable {
    */
   flush(): undefined {
     if (this.#hasSent) this.#timer ??= setTimeout(this.#sendNow, SOON_MS);
-    else this.#turn ??= setImmediate(this.#awaitTurns, FIRST_MS, now_ms());
+    else if (this.#turn === undefined) {
+      const at_ms = now_ms();
+      this.#turn = setImmediate(this.#awaitTurns, FIRST_MS, at_ms, at_ms + FIRST_REAL_MS);
+    }
   }
 
   /**
@@ -71,12 +76,12 @@ export class PageBody extends Readable {
     });
   }
 
-  readonly #awaitTurns = (before_ms: number, since_ms: number): void => {
+  readonly #awaitTurns = (before_ms: number, since_ms: number, end_ms: number): void => {
     const at_ms = now_ms();
     const turn_ms = at_ms - since_ms;
     const left_ms = before_ms - (turn_ms < IDLE_TURN_MS ? TURN_MS : Math.min(turn_ms, TURN_MS));
-    if (left_ms <= 0) void this.#send();
-    else this.#turn = setImmediate(this.#awaitTurns, left_ms, at_ms);
+    if (left_ms <= 0 || at_ms >= end_ms) void this.#send();
+    else this.#turn = setImmediate(this.#awaitTurns, left_ms, at_ms, end_ms);
   };
 
   readonly #sendNow = (): void => void this.#send();

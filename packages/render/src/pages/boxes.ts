@@ -90,6 +90,8 @@ class Started implements OwnJob, TaskContext {
 
 export class Boxes {
   readonly results: Results;
+  /** Some box so far has HTML of which a part has failed. */
+  isPartial = false;
   readonly #options: BoxesOptions;
   /** Boxes that were started, by their place on the page. */
   readonly #started: Started[] = [];
@@ -245,6 +247,7 @@ export class Boxes {
   done(started: Started, task: TaskResult<Html>): void {
     const { box, component, named, own, hydration, hole } = started;
     if (hydration !== undefined) this.#noteOverrun(component, task);
+    if (task.ok && task.isPartial) this.isPartial = true;
     const { cpu_us, waited_us } = task;
     const result =
       hole !== undefined && task.ok

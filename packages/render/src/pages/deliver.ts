@@ -71,7 +71,7 @@ export async function deliverJson(prepared: Prepared): Promise<Page> {
     itemsOf: (item) => (item.kind === 'deferred' ? (boxes.settledItems(item) ?? []) : [item]),
     resultOf: (item) => (item.kind === 'box' ? boxes.settled(item) : undefined),
   });
-  finishWhole(headers, body, report);
+  finishWhole(prepared, headers, body, report);
   return { status, headers, body, report: Promise.resolve(report) };
 }
 
@@ -108,7 +108,7 @@ export async function deliverBoxes(prepared: Prepared): Promise<Page> {
     boxes: out.text,
     end: madeEnd(prepared),
   });
-  finishWhole(headers, body, report);
+  finishWhole(prepared, headers, body, report);
   return { status, headers, body, report: Promise.resolve(report) };
 }
 
@@ -116,7 +116,7 @@ async function wholeHtml(prepared: Prepared, start: string, status: number, head
   const out = new TextOut();
   await writeHtml(prepared, out, start);
   const report = await reportOf(prepared, status);
-  finishWhole(headers, out.text, report);
+  finishWhole(prepared, headers, out.text, report);
   return { status, headers, body: out.text, report: Promise.resolve(report) };
 }
 
@@ -220,12 +220,12 @@ function headersOf(prepared: Prepared, type: string): Headers {
   return all;
 }
 
-function finishWhole(headers: Headers, body: string, report: PageReport): void {
+function finishWhole({ boxes }: Prepared, headers: Headers, body: string, report: PageReport): void {
   headers['content-length'] = String(Buffer.byteLength(body));
   const timing = serverTiming(report);
   const own = headers['server-timing'];
   headers['server-timing'] = own === undefined ? timing : [...[own].flat(), timing].join(', ');
-  if (report.boxes.some(({ outcome }) => isFailure(outcome))) makeTransient(headers);
+  if (boxes.isPartial || report.boxes.some(({ outcome }) => isFailure(outcome))) makeTransient(headers);
 }
 
 /** Waits for every box, also for those that their parent does not show. */

@@ -127,6 +127,7 @@ class ContextOfAnyPlace implements RenderContext {
 
   tellPartial(): void {
     this.isPartial = true;
+    this.#context.tellPartial?.();
   }
 }
 

@@ -26,6 +26,8 @@ export interface Rendered<Markup = string> {
   readonly isCached: boolean;
   /** The render used more CPU time than its budget. A synchronous render cannot be interrupted, so there is HTML. */
   readonly isOverBudget: boolean;
+  /** A part of the HTML has failed, such as a boundary of React, and is the browser's to render. */
+  readonly isPartial: boolean;
 }
 
 export interface Failed {

@@ -144,7 +144,8 @@ export class Task implements Account {
     if (!this.#end()) return;
     const cpu_us = this.#cpu_us;
     const isOverBudget = cpu_us > this.#budget_us;
-    this.#tell({ ok: true, html, cpu_us, waited_us: this.#waited_us, isCached, isOverBudget });
+    const { isPartial } = this.#context;
+    this.#tell({ ok: true, html, cpu_us, waited_us: this.#waited_us, isCached, isOverBudget, isPartial });
   }
 
   #tell(result: TaskResult<Html>): void {
@@ -185,6 +186,7 @@ class ContextWithSignal implements TaskContext {
   readonly id: string;
   readonly slots: TaskContext['slots'];
   readonly isStatic: boolean;
+  isPartial = false;
   /** Undefined until somebody asks for the signal, or the task has failed. */
   #abort: Abort | undefined;
   #isAsked = false;
@@ -202,6 +204,10 @@ class ContextWithSignal implements TaskContext {
 
   get isCut(): boolean {
     return this.#isAsked && this.#abort?.aborted === true;
+  }
+
+  tellPartial(): void {
+    this.isPartial = true;
   }
 
   abort(reason: Error): void {

@@ -1,0 +1,44 @@
+// Pages with a boundary of React that failed: no cache keeps them, as the browser has to make up for what is missing.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createElement, type ReactElement, Suspense } from 'react';
+import * as server from 'react-dom/server';
+import { react } from '../../src/adapters/react.js';
+import { createPages } from '../../src/pages/pages.js';
+import { createRegistry } from '../../src/registry/registry.js';
+import { textOf } from './support.js';
+
+const headers = { 'cache-control': 'public, max-age=60', 'cdn-cache-control': 'max-age=60' };
+
+for (const [name, rendersBy] of Object.entries({ '@sluice/react': {}, 'react-dom': { server } })) {
+  for (const [what, settings] of Object.entries({ plain: {}, keyed: { cacheKey: () => 'one' } })) {
+    void test(`a page with a boundary that failed is for no cache, by ${name}, ${what}`, async () => {
+      let fails = true;
+      const Inner = (): ReactElement => {
+        if (fails) throw new Error('this time');
+        return createElement('b', null, 'data');
+      };
+      const Outer = (): ReactElement => createElement(Suspense, { fallback: 'waits' }, createElement(Inner));
+      const registry = createRegistry({ adapters: [react({ ...rendersBy, onError: () => undefined })] });
+      registry.register('Outer', Outer, settings);
+      const pages = createPages({ registry, deadlineMs: 60_000 });
+      const tree = { boxes: [{ component: 'Outer' }] };
+      for (let time = 0; time < 2; time += 1) {
+        fails = true;
+        const partial = await pages.render(tree, {}, { delivery: 'whole', headers });
+        assert.match(await textOf(partial), /waits/);
+        assert.equal(partial.headers['cache-control'], 'no-store');
+        assert.equal(partial.headers['cdn-cache-control'], undefined);
+        assert.deepEqual((await partial.report).outcomes, { rendered: 1 });
+      }
+      fails = false;
+      const whole = await pages.render(tree, {}, { delivery: 'whole', headers });
+      assert.match(await textOf(whole), /<b>data/);
+      assert.equal(whole.headers['cache-control'], headers['cache-control']);
+      // What is kept now is whole.
+      fails = what === 'keyed';
+      const kept = await pages.render(tree, {}, { delivery: 'whole', headers });
+      assert.equal(kept.headers['cache-control'], headers['cache-control']);
+    });
+  }
+}
