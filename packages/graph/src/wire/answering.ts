@@ -18,7 +18,7 @@ export interface WireOptions<Data> {
   readonly bytesMax?: number;
   /**
    * `Cache-Control` of answers to GET, or a function that decides by the paths. Answers that shared caches may keep have the header
-   * `Cache-Tag`, too: see `graphTag`. Answers with an `$error` are never cached. Requests with `Authorization` get the default, unless a function
+   * `Cache-Tag`, too; those with too many tags are private instead: see `graphTag`. Answers with an `$error` are never cached. Requests with `Authorization` get the default, unless a function
    * decides. Default: `private, no-cache`.
    */
   readonly cacheControl?: string | ((paths: readonly PathSet[], request: WireRequest) => string | undefined);
@@ -108,8 +108,8 @@ class Wire<Data> {
       PRIVATE;
     if (/\b(?:private|no-store)\b/i.test(value)) return { 'cache-control': value };
     const tags = tagsOf(graph);
-    // A cache that cannot be told to drop the answer must not keep it.
-    return tags === undefined ? NOT_KEPT : { 'cache-control': value, 'cache-tag': tags };
+    // A shared cache that cannot be told to drop the answer must not keep it.
+    return tags === undefined ? { 'cache-control': PRIVATE } : { 'cache-control': value, 'cache-tag': tags };
   }
 
   /** Lines of JSON: a part each, and a last one that says whether all have come. Errors before the first part have a status. */
