@@ -6,16 +6,20 @@ const TAGS_CHARACTERS_MAX = 12_000;
 /** Bounds the tags: Sluice's page cache keeps no answer that has more. */
 const TAGS_MAX = 1_000;
 
+/** Halves of pairs without their other half, which are no text. */
+const HALVES = /\p{Surrogate}/gu;
+
 /**
  * Tag of the data below a path of one or two keys: `purge({ tag: graphTag(['titlesById', 5]) })` drops all answers that have data of that
- * title. No shared cache keeps an answer that would have more than 1,000 tags, or 12,000 characters of them.
+ * title. No shared cache keeps an answer that would have more than 1,000 tags, or 12,000 characters of them. Lone surrogates in keys count as
+ * U+FFFD.
  */
 export function graphTag(path: Path): string {
   return `graph:${path.map(encoded).join('.')}`;
 }
 
 function encoded(key: Key): string {
-  return encodeURIComponent(String(key)).replaceAll('.', '%2E');
+  return encodeURIComponent(String(key).replace(HALVES, '\uFFFD')).replaceAll('.', '%2E');
 }
 
 /** Tags of the first one and two keys of all paths in a graph; undefined where they are too many or too long. */

@@ -186,6 +186,29 @@ void test('an answer for shared caches can be purged by each of its tags, or is 
   assert.deepEqual(await get([['x'.repeat(3_000)], ['y'.repeat(9_000)]]), ['private, no-cache', undefined]);
 });
 
+void test('half a surrogate pair in a key is tagged as what replaces it, and is no error', async (t) => {
+  const routes: RouteDefinition[] = [
+    {
+      route: 'titles[{keys:ids}].name',
+      get: ({ ids }) => (ids as string[]).map((id) => ({ path: ['titles', id, 'name'], value: 1 })),
+    },
+  ];
+  const errors: unknown[] = [];
+  const url = await serveGraph(t, new Router(routes), {
+    cacheControl: 'public, max-age=60',
+    onError: (error) => errors.push(error),
+  });
+  const paths = encodeURIComponent(JSON.stringify([['titles', ['\uD83D', 'a\uDE00b', '\u{1F600}'], 'name']]));
+  const { status, headers } = await fetch(`${url}?method=get&paths=${paths}`);
+  assert.deepEqual([status, errors], [200, []]);
+  const tags = headers.get('cache-tag')?.split(', ').slice(1);
+  assert.deepEqual(
+    tags,
+    ['\uFFFD', 'a\uFFFDb', '\u{1F600}'].map((id) => graphTag(['titles', id])),
+  );
+  assert.equal(graphTag(['titles', '\uD83D']), 'graph:titles.%EF%BF%BD');
+});
+
 void test('parts are sent as routes give them', async (t) => {
   let release: (() => void) | undefined;
   const routes: RouteDefinition[] = [
