@@ -10,18 +10,35 @@ export function addToCart(model: Model, sku: string, quantity: number): Promise<
   return inTurn(() => model.call(['cart', 'add'], [sku, quantity]));
 }
 
-/** Shows the quantity at once. The line has its old quantity again where the shop did not take the new one. */
+/** Line of the cart while changes of its quantity are under way. */
+interface Line {
+  /** Quantity that the server has, as far as it has answered. */
+  given: Promise<number | undefined> | number;
+  changes: number;
+}
+
+const lines = new Map<string, Line>();
+
+/** Shows the quantity at once. Where the shop takes neither it nor a later one, the line has again what the server took last. */
 export async function setQuantity(model: Model, sku: string, quantity: number): Promise<void> {
   const path = ['cart', 'lines', sku, 'quantity'];
   const shown = model.withoutDataSource();
-  const before = await shown.getValue<number>(path);
-  await shown.setValue(path, quantity);
+  const line = lines.get(sku) ?? { given: shown.getValue<number>(path), changes: 0 };
+  lines.set(sku, line);
+  line.changes += 1;
   try {
+    await line.given;
+    await shown.setValue(path, quantity);
     await inTurn(() => model.call(['cart', 'set'], [sku, quantity]));
+    // The model shows a later change, if there is one.
+    line.given = quantity;
   } catch (error) {
-    // A later change may have shown another quantity since.
-    if (before !== undefined && (await shown.getValue(path)) === quantity) await shown.setValue(path, before);
+    const given = await line.given;
+    if (line.changes === 1 && given !== undefined) await shown.setValue(path, given);
     throw error;
+  } finally {
+    line.changes -= 1;
+    if (line.changes === 0) lines.delete(sku);
   }
 }
 

@@ -7,7 +7,7 @@ import { awaitState, setCurrentPage } from './current.js';
 import { Quiet } from './quiet.js';
 import { COUNTED, STATE_ATTRIBUTE } from './state.js';
 
-export { httpSource, type HttpSourceOptions } from '../wire/source.js';
+export { type HttpDataSource, httpSource, type HttpSourceOptions } from '../wire/source.js';
 
 /**
  * Makes the model of the page's components, which starts with what the server has read for them. Components ask for what is missing only.

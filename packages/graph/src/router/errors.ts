@@ -21,7 +21,7 @@ export const CATALOGUE = {
   'SLU-GRAPH-ASTRAY': [500, 'The handler gave a path that was not requested: `onError` got the path.'],
   'SLU-GRAPH-CALL-UNKNOWN': [404, 'No route has this function: compare the path with the routes.'],
   'SLU-GRAPH-SOURCE': [502, 'The data source of unhandled paths failed: `onError` got the error.'],
-  'SLU-GRAPH-ORIGIN': [403, 'Pages of other sites may not change data: see `isCrossSite`.'],
+  'SLU-GRAPH-ORIGIN': [403, 'Pages of other origins may not change data: see `isCrossSite`.'],
   'SLU-GRAPH-METHOD': [405, 'The method is not supported here: see the header `Allow`.'],
   'SLU-GRAPH-BODY': [
     400,

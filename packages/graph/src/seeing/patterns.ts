@@ -1,12 +1,10 @@
 /** Patterns of paths, in bounded number: what tells thousands of paths in a few rows. It must not know who counts. */
 import { countKeys, isList, isRange } from '../paths/index.js';
-import type { GraphValue, JsonGraph, Key, KeySet, PathSet } from '../types.js';
+import type { GraphValue, JsonGraph, Key, KeySet, PathSet, Range } from '../types.js';
 
 /** Bounds the keys of routes that patterns name, over all routers of the process, and their length. */
 const NAMES_MAX = 2_000;
 const NAME_CHARACTERS_MAX = 64;
-/** Bounds the steps of patterns in memory. */
-const STEPS_MAX = 2_000;
 const DEPTH_MAX = 16;
 
 /** Key at which copies of this package keep the names of routes: the page and its router may each have one. */
@@ -25,25 +23,43 @@ export function nameKeys(keys: readonly (string | number)[]): void {
       names.add(key);
 }
 
+/** Number of steps of patterns that may be in memory for one kind of asker. */
+class Room {
+  #left: number;
+
+  constructor(steps: number) {
+    this.#left = steps;
+  }
+
+  take(): boolean {
+    if (this.#left === 0) return false;
+    this.#left -= 1;
+    return true;
+  }
+}
+
+/** Room of the paths of pages, which the app writes. */
+const PAGES = new Room(1_800);
+/** Room of the paths of clients, who may ask for anything: pages have their own. */
+export const CLIENTS = new Room(200);
+
 /** Pattern of a path: one object for each. */
 export class Pattern {
   readonly text: string;
   readonly #depth: number;
   readonly #steps = new Map<string, Pattern>();
-  static #made = 0;
 
   constructor(text: string, depth: number) {
     this.text = text;
     this.#depth = depth;
   }
 
-  /** Pattern of this path and one more key. `other` where there are too many. */
-  step(key: Key): Pattern {
+  /** Pattern of this path and one more key. `other` where it is new, and there is no more room. */
+  step(key: Key, room: Room): Pattern {
     const name = typeof key === 'number' ? INTEGERS : nameOf(String(key));
     const known = this.#steps.get(name);
     if (known !== undefined) return known;
-    if (this === OTHER || this.#depth >= DEPTH_MAX || Pattern.#made >= STEPS_MAX) return OTHER;
-    Pattern.#made += 1;
+    if (this === OTHER || this.#depth >= DEPTH_MAX || !room.take()) return OTHER;
     const step = new Pattern(this.#textWith(name), this.#depth + 1);
     this.#steps.set(name, step);
     return step;
@@ -67,11 +83,16 @@ function nameOf(key: string): string {
 }
 
 /** Calls `visit` with the patterns of a path set, and the number of its single paths of each. Ranges are counted, not expanded. */
-export function eachPattern(pathSet: PathSet, visit: (pattern: Pattern, count: number) => void): void {
-  step(ROOT, pathSet, 0, 1, visit);
+export function eachPattern(
+  pathSet: PathSet,
+  visit: (pattern: Pattern, count: number) => void,
+  room: Room = PAGES,
+): void {
+  step(room, ROOT, pathSet, 0, 1, visit);
 }
 
 function step(
+  room: Room,
   pattern: Pattern,
   pathSet: PathSet,
   depth: number,
@@ -82,24 +103,24 @@ function step(
     visit(pattern, count);
     return;
   }
-  for (const [next, keys] of stepsOf(pattern, pathSet[depth] as KeySet))
-    step(next, pathSet, depth + 1, count * keys, visit);
+  for (const [next, keys] of stepsOf(room, pattern, pathSet[depth] as KeySet))
+    step(room, next, pathSet, depth + 1, count * keys, visit);
 }
 
-function stepsOf(pattern: Pattern, keySet: KeySet): Iterable<readonly [Pattern, number]> {
-  if (!isList(keySet))
-    return [isRange(keySet) ? [pattern.step(0), countKeys(keySet)] : along(pattern, keySet)];
+function stepsOf(room: Room, pattern: Pattern, keySet: KeySet): Iterable<readonly [Pattern, number]> {
+  if (!isList(keySet)) return [along(room, pattern, keySet)];
   const steps = new Map<Pattern, number>();
   for (const part of keySet) {
-    const [next, count] = isRange(part) ? [pattern.step(0), countKeys(part)] : along(pattern, part);
+    const [next, count] = along(room, pattern, part);
     steps.set(next, (steps.get(next) ?? 0) + count);
   }
   return steps;
 }
 
 /** A null ends a path at a reference, whose pattern it has. */
-function along(pattern: Pattern, key: Key): readonly [Pattern, number] {
-  return [key === null ? pattern : pattern.step(key), 1];
+function along(room: Room, pattern: Pattern, key: Key | Range): readonly [Pattern, number] {
+  if (isRange(key)) return [pattern.step(0, room), countKeys(key)];
+  return [key === null ? pattern : pattern.step(key, room), 1];
 }
 
 /**
@@ -128,7 +149,7 @@ function branch(
   for (const key of Object.keys(node)) {
     const value = node[key];
     if (value === undefined) continue;
-    const next = pattern.step(key);
+    const next = pattern.step(key, PAGES);
     const there = others.map((other) =>
       isBranch(other) && Object.hasOwn(other, key) ? other[key] : undefined,
     );

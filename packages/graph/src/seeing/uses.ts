@@ -1,7 +1,7 @@
 /** Counts of what a page asked for, got and read, and of what clients asked for over the network. It must not know how either is sent. */
 import type { Answer, DataSource, Envelope, JsonGraph, PathSet } from '../types.js';
 import { graphHost, type GraphHost, type PathReport } from './host.js';
-import { eachPattern, eachValue, type Pattern } from './patterns.js';
+import { CLIENTS, eachPattern, eachValue, type Pattern } from './patterns.js';
 import { withGet } from './with-get.js';
 
 /** Number of answers of one page whose values are counted. */
@@ -102,10 +102,14 @@ export function tellFetch(paths: readonly PathSet[], held: string | undefined): 
   // A client may send anything: a place counts once, and only one that there is.
   const places = new Set(held !== undefined && HELD.test(held) ? held.split(',').map(Number) : []);
   for (const [at, path] of paths.entries())
-    eachPattern(path, (pattern, count) => {
-      const row = rows.of(pattern);
-      row.fetched += count;
-      if (places.has(at)) row.again += count;
-    });
+    eachPattern(
+      path,
+      (pattern, count) => {
+        const row = rows.of(pattern);
+        row.fetched += count;
+        if (places.has(at)) row.again += count;
+      },
+      CLIENTS,
+    );
   host.used({ pages: 0, requests: 0, fetches: 1, paths: rows.report() });
 }

@@ -5,6 +5,7 @@ import { RouteError, routeError } from '../router/errors.js';
 import type { Router } from '../router/router.js';
 import { tellFetch } from '../seeing/uses.js';
 import type { Answer, Answering, Incoming, WireRequest } from './exchange.js';
+import { isForeign, type OriginCheck } from './origins.js';
 import { readRequest, type GraphRequest } from './request.js';
 import { HELD_HEADER } from './source.js';
 import { tagsOf } from './tags.js';
@@ -18,12 +19,15 @@ export interface WireOptions<Data> {
   readonly bytesMax?: number;
   /**
    * `Cache-Control` of answers to GET, or a function that decides by the paths. Answers that shared caches may keep have the header
-   * `Cache-Tag`, too: see `graphTag`. Answers with an `$error` are never cached. Requests with `Authorization` get the default, unless a function
+   * `Cache-Tag`, too; those with too many tags are private instead: see `graphTag`. Answers with an `$error` are never cached. Requests with `Authorization` get the default, unless a function
    * decides. Default: `private, no-cache`.
    */
   readonly cacheControl?: string | ((paths: readonly PathSet[], request: WireRequest) => string | undefined);
-  /** Whether pages of other sites may `set` and `call`, which browsers tell by `Sec-Fetch-Site`. Default: false. */
-  readonly isCrossSite?: boolean;
+  /**
+   * Whether pages of other origins may POST, thus `set` and `call`, or a function that decides by the value of `Origin`. Sub-domains are other
+   * origins. Default: false.
+   */
+  readonly isCrossSite?: OriginCheck;
   /** Called with errors that clients do not see. Default: `console.error`. */
   readonly onError?: (error: unknown, request: WireRequest) => void;
 }
@@ -62,8 +66,8 @@ class Wire<Data> {
 
   async #answer(request: Incoming): Promise<Answer> {
     const { bytesMax = BYTES_MAX, isCrossSite = false, data } = this.#options;
-    if (request.method === 'POST' && !isCrossSite && request.headers['sec-fetch-site'] === 'cross-site')
-      throw routeError('SLU-GRAPH-ORIGIN', 'Pages of other sites may not change data');
+    if (request.method === 'POST' && isForeign(request, isCrossSite))
+      throw routeError('SLU-GRAPH-ORIGIN', 'Pages of other origins may not change data');
     const asked = await readRequest(request, bytesMax);
     const own = data === undefined ? {} : { data: await data(request) };
     const options = { ...own, signal: request.signal };
@@ -108,8 +112,8 @@ class Wire<Data> {
       PRIVATE;
     if (/\b(?:private|no-store)\b/i.test(value)) return { 'cache-control': value };
     const tags = tagsOf(graph);
-    // A cache that cannot be told to drop the answer must not keep it.
-    return tags === undefined ? NOT_KEPT : { 'cache-control': value, 'cache-tag': tags };
+    // A shared cache that cannot be told to drop the answer must not keep it.
+    return tags === undefined ? { 'cache-control': PRIVATE } : { 'cache-control': value, 'cache-tag': tags };
   }
 
   /** Lines of JSON: a part each, and a last one that says whether all have come. Errors before the first part have a status. */

@@ -15,6 +15,12 @@ export interface HttpSourceOptions {
   readonly credentials?: RequestInit['credentials'];
 }
 
+/** Data source whose answers to `set` and `call` come whole. */
+export interface HttpDataSource extends Required<DataSource> {
+  set(...args: Parameters<Required<DataSource>['set']>): Promise<Envelope>;
+  call(...args: Parameters<Required<DataSource>['call']>): Promise<Envelope>;
+}
+
 /** Header with the places of the path sets that the state of the client's page had: `0,2`. */
 export const HELD_HEADER = 'sluice-graph-held';
 const URL_MAX = 2_000;
@@ -22,11 +28,11 @@ const FORM = 'application/x-www-form-urlencoded';
 const NDJSON = 'application/x-ndjson';
 
 /** Makes a data source. Its requests reject with a `RouteError`, which has the status and the server's code, or with what `fetch` throws. */
-export function httpSource(url: string, options: HttpSourceOptions = {}): Required<DataSource> {
+export function httpSource(url: string, options: HttpSourceOptions = {}): HttpDataSource {
   return new HttpSource(url, options);
 }
 
-class HttpSource implements Required<DataSource> {
+class HttpSource implements HttpDataSource {
   readonly #url: string;
   readonly #options: HttpSourceOptions;
 

@@ -1,31 +1,36 @@
 /** Tags of answers, by which caches purge the data of a path. */
-import type { JsonGraph, Path } from '../types.js';
+import type { JsonGraph, Key, Path } from '../types.js';
 
-/** Bounds the characters of the header. */
-const TAGS_CHARACTERS_MAX = 4_000;
+/** Bounds the characters of the header: clients of Node.js refuse heads of more than 16 KiB. */
+const TAGS_CHARACTERS_MAX = 12_000;
+/** Bounds the tags: Sluice's page cache keeps no answer that has more. */
+const TAGS_MAX = 1_000;
+
+/** Halves of pairs without their other half, which are no text. */
+const HALVES = /\p{Surrogate}/gu;
 
 /**
  * Tag of the data below a path of one or two keys: `purge({ tag: graphTag(['titlesById', 5]) })` drops all answers that have data of that
- * title.
+ * title. No shared cache keeps an answer that would have more than 1,000 tags, or 12,000 characters of them. Lone surrogates in keys count as
+ * U+FFFD.
  */
 export function graphTag(path: Path): string {
-  return `graph:${path.map((key) => encodeURIComponent(String(key)).replaceAll('.', '%2E')).join('.')}`;
+  return `graph:${path.map(encoded).join('.')}`;
 }
 
-/**
- * Tags of the first one and two keys of all paths in a graph. A long list is reduced to the tags of one key; undefined where those are too long
- * as well.
- */
+function encoded(key: Key): string {
+  return encodeURIComponent(String(key).replace(HALVES, '\uFFFD')).replaceAll('.', '%2E');
+}
+
+/** Tags of the first one and two keys of all paths in a graph; undefined where they are too many or too long. */
 export function tagsOf(graph: JsonGraph): string | undefined {
-  const coarse: string[] = [];
-  const fine: string[] = [];
+  const tags: string[] = [];
   for (const [key, value] of Object.entries(graph)) {
-    coarse.push(graphTag([key]));
+    const tag = graphTag([key]);
+    tags.push(tag);
     if (typeof value !== 'object' || value === null || '$type' in value) continue;
-    for (const next of Object.keys(value)) fine.push(graphTag([key, next]));
+    for (const next of Object.keys(value)) tags.push(`${tag}.${encoded(next)}`);
   }
-  const all = [...coarse, ...fine].join(', ');
-  if (all.length <= TAGS_CHARACTERS_MAX) return all;
-  const few = coarse.join(', ');
-  return few.length <= TAGS_CHARACTERS_MAX ? few : undefined;
+  const all = tags.join(', ');
+  return tags.length <= TAGS_MAX && all.length <= TAGS_CHARACTERS_MAX ? all : undefined;
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonGraph, PathSet } from '../../src/index.js';
-import { eachPattern, eachValue, nameKeys } from '../../src/seeing/patterns.js';
+import { CLIENTS, eachPattern, eachValue, nameKeys } from '../../src/seeing/patterns.js';
 
 nameKeys(['list', 'titles', 'name', 'price', 'a b', '0', 'constructor']);
 
@@ -49,6 +49,19 @@ void test('values are found where they are, with what other graphs have there', 
     ['titles[{integers}].name', [true, false]],
     ['titles[{integers}].price', [false, false]],
   ]);
+});
+
+void test('what clients ask for takes no room from pages', () => {
+  const keys = Array.from({ length: 14 }, (_, at) => `field${at}`);
+  nameKeys(keys);
+  const told = new Set<string>();
+  eachPattern([keys, keys, keys], ({ text }) => told.add(text), CLIENTS);
+  assert.ok(told.has('other'));
+  assert.ok(told.size <= 201, String(told.size));
+  assert.deepEqual(counted(['titles', { to: 1 }, 'price']), { 'titles[{integers}].price': 2 });
+  // Patterns that pages have made are told of clients, too.
+  eachPattern(['titles', 0, 'price'], ({ text }) => told.add(text), CLIENTS);
+  assert.ok(told.has('titles[{integers}].price'));
 });
 
 void test('names of ten thousand routes and paths of a thousand steps make few patterns', () => {

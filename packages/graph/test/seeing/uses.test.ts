@@ -127,6 +127,22 @@ void test('requests over the network are counted, and what clients say of them i
   });
 });
 
+void test('a client who asks for all there is does not blind the counts of pages', async () => {
+  await seen(async (receiver) => {
+    const names = Array.from({ length: 14 }, (_, at) => `field${at}`);
+    const set = JSON.stringify(names);
+    const router = new Router([{ route: `${set}${set}${set}`, get: () => [] }]);
+    assert.equal(await asked(router, [[names, names, names]]), 200);
+    assert.ok(Object.hasOwn(receiver.paths(), 'other'));
+    const graph = createPageGraph({ source: shop().asDataSource() });
+    await graph.model.get('titles[0..1].name', 'list[0].field3');
+    graph.script();
+    const paths = receiver.paths();
+    assert.deepEqual(paths['titles[{integers}].name'], { asked: 2, brought: 2, unread: 2 });
+    assert.ok(!Object.hasOwn(paths, 'other'), Object.keys(paths).join());
+  });
+});
+
 interface Sent {
   readonly url: string;
   readonly held: string | null;
@@ -144,6 +160,7 @@ function opened(attribute: string, address = '/model.json') {
   const holder = globalThis as { document?: unknown };
   holder.document = Object.assign(new EventTarget(), {
     readyState: 'complete',
+    addEventListener: () => undefined,
     querySelectorAll: () => (attributes.size > 0 ? [script] : []),
   });
   const source = httpSource(address, {

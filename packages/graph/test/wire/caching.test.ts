@@ -37,7 +37,7 @@ void test('If-None-Match takes lists, weak tags and any, for GET and HEAD alike'
       assert.equal(answer.status, status, `${method} ${validators}`);
       assert.equal(answer.headers.get('etag'), etag);
       assert.equal(answer.headers.get('cache-control'), 'public, max-age=60');
-      assert.equal(answer.headers.get('vary'), 'Accept');
+      assert.equal(answer.headers.get('vary'), 'Accept, X-Requested-With');
       assert.equal(answer.headers.get('cache-tag'), 'graph:titlesById, graph:titlesById.3');
       const body = await answer.text();
       assert.equal(body === '', method === 'HEAD' || status === 304);
@@ -82,7 +82,7 @@ void test("the app's own Vary stays", async (t) => {
     return graph.node(request, response);
   });
   const { headers } = await fetch(`${origin}/model.json?${NAME}`);
-  assert.equal(headers.get('vary'), 'Origin, Accept');
+  assert.equal(headers.get('vary'), 'Origin, Accept, X-Requested-With');
 });
 
 const GRAPH = JSON.stringify({ jsonGraph: { a: 'ü</script>' } });

@@ -157,10 +157,56 @@ void test('answers to GET have an ETag, and tags where shared caches may keep th
   );
   const failed = await get([['bad']]);
   assert.deepEqual([failed.headers.get('cache-control'), failed.headers.get('etag')], ['no-store', null]);
-  const many = await get([['titles', { to: 999 }, 'name']]);
-  assert.equal(many.headers.get('cache-tag'), 'graph:titles');
-  const odd = await get([['x'.repeat(3_000)], ['y'.repeat(3_000)]]);
-  assert.equal(odd.headers.get('cache-control'), 'no-store');
+});
+
+void test('an answer for shared caches can be purged by each of its tags, or is private', async (t) => {
+  const routes: RouteDefinition[] = [
+    {
+      route: 'products[{keys:slugs}].name',
+      get: ({ slugs }) => (slugs as string[]).map((slug) => ({ path: ['products', slug, 'name'], value: 1 })),
+    },
+  ];
+  const url = await serveGraph(t, new Router(routes), { cacheControl: 'public, max-age=60' });
+  const get = async (paths: unknown): Promise<[control: string | null, tags: string[] | undefined]> => {
+    const { headers } = await fetch(`${url}?method=get&paths=${encodeURIComponent(JSON.stringify(paths))}`);
+    assert.match(headers.get('etag') ?? '', /^"[\w-]{27}"$/);
+    return [headers.get('cache-control'), headers.get('cache-tag')?.split(', ')];
+  };
+  // A long page of a listing.
+  const slugs = Array.from({ length: 96 }, (_, at) => String(at).padStart(31, 'a'));
+  const [control, tags] = await get([['products', slugs, 'name']]);
+  assert.equal(control, 'public, max-age=60');
+  for (const slug of slugs) assert.ok(tags?.includes(graphTag(['products', slug])), slug);
+  // The most tags that Sluice's cache keeps, and one more.
+  const short = (count: number): unknown => [['products', { length: count }, 'name']];
+  const least = (count: number): unknown => [[[...Array(count).keys()].map((at) => at.toString(36))]];
+  assert.equal((await get(least(1_000)))[1]?.length, 1_000);
+  assert.deepEqual(await get(least(1_001)), ['private, no-cache', undefined]);
+  assert.deepEqual(await get(short(999)), ['private, no-cache', undefined], 'its characters are too many');
+  assert.deepEqual(await get([['x'.repeat(3_000)], ['y'.repeat(9_000)]]), ['private, no-cache', undefined]);
+});
+
+void test('half a surrogate pair in a key is tagged as what replaces it, and is no error', async (t) => {
+  const routes: RouteDefinition[] = [
+    {
+      route: 'titles[{keys:ids}].name',
+      get: ({ ids }) => (ids as string[]).map((id) => ({ path: ['titles', id, 'name'], value: 1 })),
+    },
+  ];
+  const errors: unknown[] = [];
+  const url = await serveGraph(t, new Router(routes), {
+    cacheControl: 'public, max-age=60',
+    onError: (error) => errors.push(error),
+  });
+  const paths = encodeURIComponent(JSON.stringify([['titles', ['\uD83D', 'a\uDE00b', '\u{1F600}'], 'name']]));
+  const { status, headers } = await fetch(`${url}?method=get&paths=${paths}`);
+  assert.deepEqual([status, errors], [200, []]);
+  const tags = headers.get('cache-tag')?.split(', ').slice(1);
+  assert.deepEqual(
+    tags,
+    ['\uFFFD', 'a\uFFFDb', '\u{1F600}'].map((id) => graphTag(['titles', id])),
+  );
+  assert.equal(graphTag(['titles', '\uD83D']), 'graph:titles.%EF%BF%BD');
 });
 
 void test('parts are sent as routes give them', async (t) => {
