@@ -9,8 +9,8 @@ import type { PathInput } from '../types.js';
 const IDLE_MAX = 1_000;
 
 /**
- * Milliseconds after which a look at a failed read asks again, such as by a component that is shown another time, and for which values that
- * expired at once wait for the first component that shows them.
+ * Milliseconds after which a look at a failed read asks again, such as by a component that is shown another time. Values that expired at
+ * once wait as long for the first component that shows them.
  */
 const ENDED_MS = 5_000;
 
@@ -30,7 +30,7 @@ export class Reading {
   /** Values of the latest whole read, and the change that it was made after. */
   #shown: { readonly json: Json | undefined; readonly change: number } | undefined;
   #request: Promise<void> | undefined;
-  /** What the latest request brought and the model does not hold: a failure, or values that expired at once, until something changes. */
+  /** Result of the latest request that the model does not hold: a failure, or values that expired at once, until something changes. */
   #ended: State | undefined;
   /** Time until which `#ended` is shown, for values without a component that shows them, milliseconds since 1970. */
   #until_ms = 0;
@@ -98,8 +98,7 @@ export class Reading {
     if (this.#ended?.is === 'there') return !this.#isPassing();
     if (this.#shown === undefined) return false;
     const { json, missing, errors } = this.#model.read(...this.paths);
-    if (missing.length > 0 || errors.length > 0) return true;
-    return JSON.stringify(json) !== JSON.stringify(this.#shown.json);
+    return missing.length + errors.length > 0 || JSON.stringify(json) !== JSON.stringify(this.#shown.json);
   }
 
   #ask(): Promise<void> {
@@ -135,7 +134,7 @@ export class Reading {
   #change(): void {
     this.#changes += 1;
     if (this.#ended?.is === 'there') this.#ended = undefined;
-    for (const listener of Array.from(this.#listeners)) listener();
+    for (const listener of [...this.#listeners]) listener();
   }
 }
 

@@ -63,13 +63,13 @@ void test('a value that a call invalidates while it is on its way is asked for a
     const { model, source, reading } = await waiting();
     // A component that showed the value before stays subscribed while it waits.
     const leave = reading.subscribe(() => undefined);
-    const { until } = reading.state() as { until: Promise<unknown> };
+    const { thrown } = reading.state() as { thrown: Promise<unknown> };
     source.answerToCalls = { jsonGraph: {}, invalidated: [['cart', 'count']] };
     await model.call('cart.add');
     // A look in between waits for the same request.
-    assert.equal((reading.state() as { until: unknown }).until, until);
+    assert.equal((reading.state() as { thrown: unknown }).thrown, thrown);
     source.gets[0]?.answer({ cart: { count: old } });
-    await until;
+    await thrown;
     assert.equal(reading.state().is, 'waiting');
     await settled();
     assert.equal(source.gets.length, 2);
@@ -85,7 +85,7 @@ void test('a failure of a request stays one, whatever was invalidated meanwhile'
   model.invalidate('cart');
   source.gets[0]?.fail(new Error('down'));
   await settled();
-  const { error: failure } = reading.state() as { error: Error };
+  const { thrown: failure } = reading.state() as { thrown: Error };
   assert.equal(failure.message, 'down');
 });
 
