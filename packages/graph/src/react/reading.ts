@@ -134,6 +134,7 @@ export class Reading {
   #change(): void {
     this.#changes += 1;
     if (this.#ended?.is === 'there') this.#ended = undefined;
+    // oxlint-disable-next-line unicorn/no-useless-spread -- A listener may come and go meanwhile.
     for (const listener of [...this.#listeners]) listener();
   }
 }
