@@ -31,7 +31,7 @@ for (const dark of [false, true]) {
 }
 
 void test('200 classes and 64 workers are shown, sorted and filtered', options, async (t) => {
-  const gateway = await fakeGateway(t, { workers: 64, classes: 200 });
+  const gateway = await fakeGateway(t, { workers: 64, classes: 200, hasGraph: false });
   const { page, faults } = await open(t, gateway.url);
   const classes = page.locator('section:has(#classes) tbody tr');
   await page.getByRole('button', { name: 'show all 200' }).click();

@@ -43,6 +43,8 @@ export interface Fake {
 interface Options {
   workers?: number;
   classes?: number;
+  /** Whether the app has a graph of data. */
+  hasGraph?: boolean;
   marks?: Mark[];
   /** Answers nobody without this token. */
   token?: string;
@@ -55,7 +57,7 @@ interface Options {
 
 export async function fakeGateway(
   t: TestContext,
-  { workers = 4, classes = 10, marks = [], token, tails = [], port = 0, flame }: Options,
+  { workers = 4, classes = 10, hasGraph = true, marks = [], token, tails = [], port = 0, flame }: Options,
 ): Promise<Fake> {
   const epoch = Date.now() - 300_000;
   const actions: string[] = [];
@@ -114,7 +116,7 @@ export async function fakeGateway(
     const tell = () => {
       const frame: Frame = {
         now_ms: Date.now(),
-        status: { ...status(workers), tails },
+        status: { ...status(workers, hasGraph), tails },
         point: point(Date.now()),
         marks: [],
       };
@@ -289,7 +291,7 @@ function effects(): EffectsSnapshot {
   };
 }
 
-function status(workers: number): Snapshot {
+function status(workers: number, hasGraph: boolean): Snapshot {
   const worker = (at: number): WorkerSnapshot => ({
     id: at + 1,
     instance: at,
@@ -375,7 +377,7 @@ function status(workers: number): Snapshot {
     },
     dial: { server: { '*': '50%', 'Reviews@mobile': '0%' }, turned: true },
     effects: effects(),
-    graph: graph(),
+    graph: hasGraph ? graph() : null,
     page_cache: {
       enabled: true,
       pages: 1200,
