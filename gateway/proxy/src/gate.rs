@@ -181,7 +181,7 @@ impl sluice_supervisor::Gate for Gate {
                 }
             }
             Action::Reloaded { .. } => {
-                // What the version before died with, this one may survive.
+                // This version may survive requests that the one before died with.
                 if let Some(quarantine) = quarantine.upgrade() {
                     quarantine.forget();
                 }

@@ -23,7 +23,7 @@ mod writer;
 pub(crate) use handed::AHEAD_MAX;
 pub(crate) use lease::{Lease, LostLease, StreamCounts, StreamLease};
 pub(crate) use owner::SlotOwner;
-pub(crate) use request::{Orphan, RequestParts, WorkerMessage, WorkerRequest};
+pub(crate) use request::{Orphan, RequestParts, WorkerMessage, WorkerRequest, time_since};
 pub(crate) use seat::Seat;
 pub(crate) use slots::Slots;
 pub(crate) use wire::Wire;

@@ -206,7 +206,7 @@ pub trait Workers {
     /// Reports the unexpected end of a worker that served.
     fn crashed(&self, worker: WorkerId, crash: &Crash<'_>);
 
-    // What the supervisor asks.
+    // Questions of the supervisor.
 
     /// Notification that requests wait for a worker, where waiting workers may get further ones.
     fn queue_waits(&self) -> &Notify;

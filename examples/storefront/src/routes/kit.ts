@@ -80,7 +80,7 @@ export function pageKit({ assets, catalogue, visitorOf, router }: KitOptions): P
   };
 }
 
-/** Handler that works asynchronously. What it rejects with goes to the app's error handler. */
+/** Handler that works asynchronously. Its rejection goes to the app's error handler. */
 export function later(
   work: (req: Request, res: Response, next: NextFunction) => Promise<void>,
 ): RequestHandler {

@@ -167,7 +167,7 @@ impl Dispatch {
 
     /// Reports that a request which has waited begins in a worker.
     pub(super) fn tell_dispatched(&self, now: Instant, request: &WorkerRequest) {
-        // What was with another worker before has not waited all of its time.
+        // A request that was with another worker before has not waited all of its time.
         if let Some(arrived) = request.times.arrived.get().filter(|_| !request.answer.was_retried.get()) {
             self.observer.alarms.waited(now.saturating_duration_since(arrived));
         }

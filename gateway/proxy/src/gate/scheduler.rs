@@ -7,6 +7,8 @@ use std::time::Duration;
 use sluice_scheduler::{Action, Event, Lane, Scheduler, Time, WorkerId, WorkerState, WorkerView};
 use tokio::time::Instant;
 
+use crate::upstream::time_since;
+
 /// The scheduler, its clock, and its pending events.
 pub struct SchedulerSteps {
     pub(super) scheduler: RefCell<Scheduler>,
@@ -62,7 +64,7 @@ impl SchedulerSteps {
     }
 
     fn time_of(&self, at: Instant) -> Time {
-        Time(u64::try_from(at.saturating_duration_since(self.epoch).as_micros()).unwrap_or(u64::MAX))
+        time_since(self.epoch, at)
     }
 
     /// Time since a point of the scheduler's clock.

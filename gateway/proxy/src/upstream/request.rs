@@ -196,7 +196,7 @@ impl WorkerRequest {
     }
 
     fn time_of(&self, at: Instant) -> Time {
-        Time(u64::try_from(at.saturating_duration_since(self.machine.epoch).as_micros()).unwrap_or(u64::MAX))
+        time_since(self.machine.epoch, at)
     }
 
     /// Next action of the exchange, removed from the list.
@@ -288,7 +288,7 @@ impl WorkerRequest {
         self.pass.take()
     }
 
-    // What operators see of it.
+    // Views for operators.
 
     /// Path and query.
     pub(crate) fn target(&self) -> &str {
@@ -318,6 +318,11 @@ impl WorkerRequest {
             path: path.chars().take(PATH_CHARS_MAX).collect(),
         }
     }
+}
+
+/// Time on the clock of scheduler and exchanges, which begins at `epoch`.
+pub(crate) fn time_since(epoch: Instant, at: Instant) -> Time {
+    Time(u64::try_from(at.saturating_duration_since(epoch).as_micros()).unwrap_or(u64::MAX))
 }
 
 /// First two words of a head that the gateway wrote.

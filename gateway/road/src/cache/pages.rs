@@ -1,4 +1,4 @@
-//! The page cache with what it needs of the gateway: clock, settings, and the parts of pages in workers. What operators see of it.
+//! The page cache with what it needs of the gateway: clock, settings, and the parts of pages in workers. Its figures for operators.
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};

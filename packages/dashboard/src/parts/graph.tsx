@@ -18,7 +18,7 @@ export function Graph({ graph }: { graph: GraphSnapshot | null }) {
           id="graph-routes"
           name="Graph routes"
           total={graph.routes_count}
-          help="Routes of @sluice/graph since the start, those that took most time first. Metrics have all of them."
+          help="Routes of @sluice/graph since the start: first those with failures, then those that took most time. Metrics have all of them."
           columns={[
             ['Calls', 'Calls of the handler, for all keys that a request needs at once.'],
             ['Paths each', 'Single paths that one call is for, mean.'],

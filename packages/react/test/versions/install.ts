@@ -5,13 +5,11 @@
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { LINES } from '../../src/facts/lines.js';
 
 const install_timeout_ms = 10 * 60_000;
-/** Times that a copy is tried to be put into its place while others do the same. */
-const RENAMES_MAX = 20;
 const own = join(import.meta.dirname, '../..');
 
 /** Each line that is known has a folder here. */
@@ -20,8 +18,10 @@ export const minors: readonly string[] = LINES;
 /** Returns the folder of `minor`, ready for use. */
 export function install(minor: string): string {
   const folder = join(import.meta.dirname, minor);
-  installIfStale(folder);
-  copyRenderer(folder);
+  alone(folder, () => {
+    installIfStale(folder);
+    copyRenderer(folder);
+  });
   return folder;
 }
 
@@ -47,31 +47,41 @@ export function npmInstall(folder: string): void {
   if (status !== 0) throw new Error(`npm install in ${folder} ended with ${String(status)}:\n${stderr}`);
 }
 
-/**
- * Puts a copy of the built renderer into the folder's `node_modules`, unless it is there. Test files that run at the same time share it, so
- * it appears whole, and one that has been loaded stays.
- */
+/** Puts a copy of the built renderer into the folder's `node_modules`. One that is there stays, as a test that runs may have loaded it. */
 export function copyRenderer(folder: string): void {
   const copy = join(folder, 'node_modules/@sluice/react');
   const wanted = hashOf(['package.json', ...filesIn(join(own, 'dist')).map((file) => join('dist', file))]);
   const stamp = join(copy, '.sluice-copied');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
-  const made = `${copy}-${process.pid}`;
-  cpSync(join(own, 'dist'), join(made, 'dist'), { recursive: true });
-  cpSync(join(own, 'package.json'), join(made, 'package.json'));
-  writeFileSync(join(made, '.sluice-copied'), wanted);
-  // Another process may do the same: its copy is as good.
-  for (let tries = 0; tries < RENAMES_MAX; tries += 1) {
-    rmSync(copy, { recursive: true, force: true, maxRetries: 5 });
-    try {
-      renameSync(made, copy);
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
-      if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) break;
-    }
+  rmSync(copy, { recursive: true, force: true });
+  cpSync(join(own, 'dist'), join(copy, 'dist'), { recursive: true });
+  cpSync(join(own, 'package.json'), join(copy, 'package.json'));
+  writeFileSync(stamp, wanted);
+}
+
+/** Calls `work` while no other process works in the folder: test files of two packages run at the same time. */
+function alone(folder: string, work: () => void): void {
+  const lock = join(folder, '.sluice-lock');
+  for (const end_ms = Date.now() + install_timeout_ms; !taken(lock);) {
+    // Its process was killed.
+    if (Date.now() >= end_ms) rmSync(lock, { recursive: true, force: true });
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
   }
-  rmSync(made, { recursive: true, force: true });
+  try {
+    work();
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+function taken(lock: string): boolean {
+  try {
+    mkdirSync(lock);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
 }
 
 function filesIn(folder: string): string[] {
