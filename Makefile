@@ -242,7 +242,7 @@ bench-cache: build
 	bench/install-peers.sh nginx varnish hitch nghttp2-client
 	$(TSX) bench/cache.ts $(ARGS)
 
-## bench-render: a page of 60 boxes against Express, Next.js and rendering threads; ARGS="--mode browser" for bad-box, components, times or browser
+## bench-render: a page of 60 boxes against Express, Next.js and rendering threads; ARGS="--mode browser" for batch, bad-box, components, times or browser
 .PHONY: bench-render
 bench-render: build
 	$(TSX) bench/render.ts $(ARGS)

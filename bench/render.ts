@@ -1,10 +1,10 @@
 // The same listing page of 60 boxes on four architectures, from one set of React components and one generator of data: Sluice, Express with
 // `renderToString` and with `renderToPipeableStream`, Next.js standalone, and threads of worker-nodes that render behind Express.
 //
-//   npx tsx bench/render.ts [--mode pages|bad-box|components|times|browser] [--quick] [--runs N] [--only sluice,sluice-compiled,sluice-cached,express,express-stream,next,worker-nodes]
+//   npx tsx bench/render.ts [--mode pages|batch|bad-box|components|times|browser] [--quick] [--runs N] [--only sluice,sluice-compiled,sluice-cached,express,express-stream,next,worker-nodes]
 //                           [--requests N] [--connections N] [--seconds N]
 //
-// `pages` and `browser` compare; the other modes measure Sluice against its bars. See bench/README.md.
+// `pages`, `batch` and `browser` compare; the other modes measure Sluice against its bars. See bench/README.md.
 import { buildGenerator } from './lib/load.ts';
 import { cores, readOptions } from './lib/options.ts';
 import { type Bar, conclude, describe } from './lib/report.ts';
@@ -21,6 +21,7 @@ import {
   workerNodes,
   workerNodesVersion,
 } from './render/lib/servers.ts';
+import { measureBatches } from './render/modes/batch.ts';
 import { measureBadBox } from './render/modes/bad-box.ts';
 import { measureComponents } from './render/modes/components.ts';
 import { measureInBrowser } from './render/modes/browser.ts';
@@ -33,7 +34,7 @@ const options = readOptions({
   runs: 7,
   runsQuick: 1,
   workers: cores,
-  words: { mode: ['pages', 'bad-box', 'components', 'times', 'browser'] },
+  words: { mode: ['pages', 'batch', 'bad-box', 'components', 'times', 'browser'] },
   numbers: { requests: [2_000, 200], connections: [8, 8], seconds: [20, 4] },
 });
 const { mode = '' } = options.words;
@@ -49,6 +50,7 @@ const { bars, data } = await measured();
 conclude(`render-${mode}`, options, about, bars, data);
 
 async function measured(): Promise<{ bars: Bar[]; data: unknown }> {
+  if (mode === 'batch') return measureBatches(options);
   if (mode === 'bad-box') return measureBadBox(options);
   if (mode === 'components') return measureComponents(options);
   if (mode === 'times') return measureTimes(options);

@@ -1,8 +1,10 @@
 // Runs the load generator of `bench/load`, which is built on first use.
 import { spawn, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { once } from 'node:events';
+import { temporaryDir } from './run.ts';
 
 const loadDir = fileURLToPath(new URL('../load/', import.meta.url));
 const targetDir = process.env['CARGO_TARGET_DIR'] ?? path.join(loadDir, 'target');
@@ -15,6 +17,8 @@ export interface Route {
   weight?: number;
   headers?: [string, string][];
   body_bytes?: number;
+  /** Body, in place of `body_bytes`. */
+  body?: string;
   /** Length that the body of a success must have; any other is a failure. */
   answer_bytes?: number;
 }
@@ -147,8 +151,19 @@ export interface RunningLoad {
   stop(): Promise<LoadResult>;
 }
 
+/** Largest argument of a program on Linux is 128 KiB; longer plans go by file. */
+const ARGUMENT_MAX = 100_000;
+
+function argumentOf(plan: Plan): string {
+  const text = JSON.stringify(plan);
+  if (Buffer.byteLength(text) <= ARGUMENT_MAX) return text;
+  const file = path.join(temporaryDir('sluice-load-'), 'plan.json');
+  fs.writeFileSync(file, text);
+  return file;
+}
+
 export function startLoad(plan: Plan): RunningLoad {
-  const child = spawn(generator, [JSON.stringify(plan)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(generator, [argumentOf(plan)], { stdio: ['ignore', 'pipe', 'pipe'] });
   const killAtExit = () => child.kill('SIGKILL');
   process.once('exit', killAtExit);
   let stdout = '';

@@ -36,7 +36,7 @@ PLAN is JSON, or the path of a file that holds it. Only loopback targets are acc
   slow clients  "mode":{"kind":"slow","duration_ms_max":60000,"groups":[
                  {"slow":"headers","connections":100,"interval_ms":1000,"bytes":1,"path":"/"}]}
 
-Further keys: routes[].class, method, weight, headers, body_bytes, answer_bytes; abort {fraction, after_ms_min, after_ms_max,
+Further keys: routes[].class, method, weight, headers, body, body_bytes, answer_bytes; abort {fraction, after_ms_min, after_ms_max,
 reset_fraction}; timeout_ms; check_echo; resend; samples; seed. `hold` and `slow` say `ready` on stderr. SIGTERM ends a run early; the
 result so far is printed."#;
 

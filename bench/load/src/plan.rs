@@ -1,7 +1,5 @@
 //! Plan of a run: the JSON that the caller passes, and the checks that it must pass before a byte is sent. It knows
 //! nothing of sockets.
-//!
-//! It knows nothing of sockets.
 
 use std::net::SocketAddr;
 
@@ -125,6 +123,9 @@ pub struct Route {
     /// Length of the body to send; no body when 0.
     #[serde(default)]
     pub body_bytes: usize,
+    /// Body to send, in place of `body_bytes`.
+    #[serde(default)]
+    pub body: String,
     /// Length that the body of an answer with a status of 200 to 399 must have; any other length is a failure.
     #[serde(default)]
     pub answer_bytes: Option<u64>,

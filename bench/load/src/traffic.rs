@@ -73,8 +73,12 @@ impl Traffic {
                 for (name, value) in &route.headers {
                     head.extend([name, ": ", value, "\r\n"]);
                 }
-                if route.body_bytes > 0 {
-                    head.extend(["content-length: ", &route.body_bytes.to_string(), "\r\n"]);
+                let body = match route.body.as_bytes() {
+                    [] => vec![b'x'; route.body_bytes],
+                    given => given.to_vec(),
+                };
+                if !body.is_empty() {
+                    head.extend(["content-length: ", &body.len().to_string(), "\r\n"]);
                 }
                 if !keep_alive {
                     head += "connection: close\r\n";
@@ -83,7 +87,7 @@ impl Traffic {
                     class: route.class.clone(),
                     is_head: route.method == "HEAD",
                     head: head.into_bytes(),
-                    body: vec![b'x'; route.body_bytes],
+                    body,
                     answer_bytes: route.answer_bytes,
                     weight_until,
                 }

@@ -33,6 +33,7 @@ export async function build(): Promise<void> {
   };
   await Promise.all([
     bundle({ ...onServer, entryPoints: ['servers/express.tsx'], outfile: built('express.mjs') }),
+    bundle({ ...onServer, entryPoints: ['servers/batch.tsx'], outfile: built('batch.mjs') }),
     bundle({ ...onServer, entryPoints: ['servers/sluice.ts'], outfile: built('sluice.mjs') }),
     bundle({ ...onServer, entryPoints: ['servers/worker-nodes.ts'], outfile: built('worker-nodes.mjs') }),
     bundle({ ...onServer, entryPoints: ['servers/registry.ts'], outfile: built('registry.mjs') }),

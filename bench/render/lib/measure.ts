@@ -19,12 +19,13 @@ export interface Throughput {
 export async function throughput(
   server: Server,
   { requests, connections, seed }: { requests: number; connections: number; seed: number },
+  paths: Route[] = routes,
 ): Promise<Throughput> {
   const before = await server.workerPids();
   const meter = cpuMeter([...server.frontPids, ...before]);
   const result = await load({
     targets: server.targets,
-    routes,
+    routes: paths,
     seed,
     mode: { kind: 'closed', connections, requests },
   });

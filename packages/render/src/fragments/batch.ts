@@ -21,7 +21,7 @@ import {
 } from './plugins.js';
 import {
   fragmentError,
-  jobOf,
+  checkJob,
   statusOf,
   type BatchAnswer,
   type FragmentJob,
@@ -130,13 +130,18 @@ export class Batch {
   }
 
   async #runJob(job: Progress): Promise<void> {
+    const hasHooks = this.#rules.plugins.length > 0;
     try {
       if (job.hasFailed) throw job.error;
-      await this.#jobHooks('jobStart', job);
-      await this.#jobHooks('beforeRender', job);
+      if (hasHooks) {
+        await this.#jobHooks('jobStart', job);
+        await this.#jobHooks('beforeRender', job);
+      }
       await this.#renderJob(job);
-      await this.#jobHooks('afterRender', job);
-      await this.#jobHooks('jobEnd', job);
+      if (hasHooks) {
+        await this.#jobHooks('afterRender', job);
+        await this.#jobHooks('jobEnd', job);
+      }
       checkMeta(job);
     } catch (thrown) {
       const error = tamed(thrown);
@@ -183,9 +188,22 @@ export class Batch {
 
   /** A copy: what a hook assigns to it is not the job's, but for what it puts into `returnMeta`. */
   #jobContext(plugin: Plugin | undefined, job: Progress): JobContext {
+    const { request, response, batchMeta } = this.#shared;
     const { token, name, data: props, metadata, returnMeta, statusCode, html, duration } = job;
-    const data = this.#dataOf(plugin);
-    return { ...this.#shared, token, name, props, metadata, returnMeta, statusCode, html, duration, data };
+    return {
+      request,
+      response,
+      batchMeta,
+      token,
+      name,
+      props,
+      metadata,
+      returnMeta,
+      statusCode,
+      html,
+      duration,
+      data: this.#dataOf(plugin),
+    };
   }
 
   #dataOf(plugin: Plugin | undefined): Map<unknown, unknown> {
@@ -207,6 +225,7 @@ function isJson(value: unknown): boolean {
  * batch.
  */
 function checkMeta(job: Progress): void {
+  if (Object.keys(job.returnMeta).length === 0) return;
   try {
     JSON.stringify(job.returnMeta);
   } catch (error) {
@@ -217,16 +236,28 @@ function checkMeta(job: Progress): void {
 }
 
 function begin(token: string, value: unknown, limits: PropsLimits): Progress {
-  const progress = { token, returnMeta: {}, statusCode: 200, html: null, duration: null };
+  const { name, data, metadata } = (value ?? {}) as FragmentJob;
+  const progress: Progress = {
+    token,
+    name,
+    data,
+    metadata,
+    returnMeta: {},
+    statusCode: 200,
+    html: null,
+    duration: null,
+    error: undefined,
+    hasFailed: false,
+  };
   try {
-    const job = jobOf(token, value);
-    tameProps(job.data, limits);
-    tameProps(job.metadata, limits);
-    return { ...progress, ...job, error: undefined, hasFailed: false };
+    checkJob(token, value);
+    tameProps(data, limits);
+    tameProps(metadata, limits);
   } catch (error) {
-    const { name, data, metadata } = (value ?? {}) as Partial<FragmentJob>;
-    return { ...progress, name: name as string, data, metadata, error, hasFailed: true };
+    progress.error = error;
+    progress.hasFailed = true;
   }
+  return progress;
 }
 
 function resultOf({

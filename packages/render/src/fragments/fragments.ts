@@ -17,7 +17,10 @@ import { InvalidPropsError } from '../tasks/errors.js';
 import { madeProps, OwnProps } from '../tasks/own-props.js';
 import type { PropsLimits } from '../tasks/props.js';
 import { tamed, toError } from '../thrown.js';
-import { createTaskQueue, type PageTasks, type QueueOptions, type TaskQueue } from '../tasks/queue.js';
+import type { Html } from '../tasks/placed-html.js';
+import { createTaskQueue, type QueueOptions, type TaskQueue } from '../tasks/queue.js';
+import type { Job, TaskResult } from '../tasks/result.js';
+import { Scope } from '../tasks/task.js';
 import { Batch, RenderError, type BatchRules, type Exchange, type RenderedJob } from './batch.js';
 import { boxOf, headOf, newId } from './boxes.js';
 import { serialize } from './markup.js';
@@ -113,6 +116,9 @@ export function fragmentsOf(source: FragmentSource, rules: FragmentRules, config
   return new FragmentService(source, rules, config, undefined);
 }
 
+/** Renders one component of a batch. */
+type Run = (job: Job) => Promise<TaskResult<Html>>;
+
 class FragmentService implements Fragments {
   readonly #source: FragmentSource;
   readonly #rules: FragmentRules;
@@ -207,14 +213,17 @@ class FragmentService implements Fragments {
   #batch(body: unknown, exchange: Exchange, signal: Abortable | undefined): Batch {
     const jobs = jobsOf(body, this.#rules.jobsMax ?? JOBS_MAX);
     const tasks = this.#queue.page({ signal });
-    return new Batch(jobs, exchange, this.#batchRules, (job, context) => this.#render(job, context, tasks));
+    // Hooks may give each job an async context of its own.
+    const scope = this.#batchRules.plugins.length === 0 ? new Scope() : undefined;
+    const run: Run = (job) => new Promise((done) => tasks.start({ ...job, done }, scope ?? new Scope()));
+    return new Batch(jobs, exchange, this.#batchRules, (job, context) => this.#render(job, context, run));
   }
 
-  async #render(job: FragmentJob, context: JobContext, tasks: PageTasks): Promise<RenderedJob> {
+  async #render(job: FragmentJob, context: JobContext, run: Run): Promise<RenderedJob> {
     try {
       const component = await this.#source.find(job, context);
       if (component === undefined) throw new UnknownComponentError(job.name);
-      return await this.#renderComponent(component, this.#source.props(job, component), tasks);
+      return await this.#renderComponent(component, this.#source.props(job, component), run);
     } catch (thrown) {
       const error = tamed(thrown);
       report(job.name, outcomeOf(error), error instanceof RenderError ? error.cpu_us : 0);
@@ -222,11 +231,7 @@ class FragmentService implements Fragments {
     }
   }
 
-  async #renderComponent(
-    component: Component,
-    given: Props | OwnProps,
-    tasks: PageTasks,
-  ): Promise<RenderedJob> {
+  async #renderComponent(component: Component, given: Props | OwnProps, run: Run): Promise<RenderedJob> {
     const { name, settings } = component;
     const { rendering = 'server', placeholder = '' } = settings;
     const id = this.#source.id?.() ?? NO_ID;
@@ -238,10 +243,10 @@ class FragmentService implements Fragments {
       return { html, cpu_us: 0 };
     }
     const context = { id, slots: NO_SLOTS, isStatic: rendering === 'static' };
-    const result = await tasks.run({ component, props: given, context });
+    const result = await run({ component, props: given, context });
     const { cpu_us } = result;
     if (!result.ok) throw new RenderError(result.reason, result.error, cpu_us);
-    const html = this.#source.markup(component, result.html, await madeProps(component, given), id);
+    const html = this.#source.markup(component, String(result.html), await madeProps(component, given), id);
     report(name, result.isCached ? 'cached' : result.isOverBudget ? 'over-budget' : 'rendered', cpu_us);
     return { html, cpu_us };
   }

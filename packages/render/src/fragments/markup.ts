@@ -33,14 +33,18 @@ export function serialize(
   data: unknown,
   id: string = crypto.randomUUID(),
 ): string {
-  const attributes = { [DATA_KEY]: keyOf(name), [DATA_ID]: id };
-  return `<div ${attributesText(attributes)}>${html}</div>\n${toScript(attributes, data)}`;
+  const attributes = `data-${DATA_KEY}="${keyOf(name)}" data-${DATA_ID}="${escapeAttribute(id)}"`;
+  return `<div ${attributes}>${html}</div>\n${scriptOf(attributes, data)}`;
 }
 
 /** A script element with data, which `fromScript` finds by the same `data-` attributes. */
 export function toScript(attributes: Readonly<Record<string, string>>, data: unknown): string {
+  return scriptOf(attributesText(attributes), data);
+}
+
+function scriptOf(attributes: string, data: unknown): string {
   const json = jsonOf(data).replace(IN_DATA, (character) => IN_DATA_ESCAPED[character] ?? '');
-  return `<script type="application/json" ${attributesText(attributes)}>${LEFT}${json}${RIGHT}</script>`;
+  return `<script type="application/json" ${attributes}>${LEFT}${json}${RIGHT}</script>`;
 }
 
 /** Returns the data of the first script with these `data-` attributes; null if there is none. For the browser. */

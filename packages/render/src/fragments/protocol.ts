@@ -56,14 +56,13 @@ export function jobsOf(body: unknown, jobsMax: number): Jobs {
   return jobs;
 }
 
-/** Throws a `TypeError` that says what is missing. */
-export function jobOf(token: string, value: unknown): FragmentJob {
+/** Throws a `TypeError` that says what a job lacks. */
+export function checkJob(token: string, value: unknown): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new InvalidJobError(`Job "${token}" is no object with name and data`);
   }
-  const { name, data, metadata } = value as Readonly<Record<string, unknown>>;
-  if (typeof name !== 'string') throw new InvalidJobError(`Job "${token}" has no name of a component`);
-  return { name, data, metadata };
+  if (typeof (value as Partial<FragmentJob>).name !== 'string')
+    throw new InvalidJobError(`Job "${token}" has no name of a component`);
 }
 
 export class InvalidJobError extends TypeError {
