@@ -44,7 +44,7 @@ async function ofSluice() {
   return { serve: hypernova.default as Serve, fragmentOf: renderReact };
 }
 
-/** What hypernova-react does, which ends at React 16. */
+/** Fragments as hypernova-react makes them, whose peers end at React 16. */
 function ofHypernova() {
   const installed = createRequire(path.join(LIBRARY, 'package.json'));
   const { serialize } = installed('hypernova') as {
