@@ -11,8 +11,6 @@ const METHODS_MAX = 30;
 
 /** Structs over the bar, with their figures, which may only become smaller. */
 const LARGER: Readonly<Record<string, { fields: number; methods: number }>> = {
-  // One answer between two sides, with the facts that its record needs.
-  'wire::Answer': { fields: 20, methods: 33 },
   // A state machine: a method for each phase, and for each event that leads somewhere.
   'dispatch::Exchange': { fields: 22, methods: 57 },
 };

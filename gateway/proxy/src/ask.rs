@@ -30,11 +30,11 @@ use sluice_wire::respond::encode::Size;
 pub(crate) fn dress(gate: &Gate, request: &Request, response: &mut Response) {
     let ResponseBody::Fill(answer, _) = &response.body else { return };
     let head = &mut response.head;
-    if let Some(cookie) = gate.sessions.cookie(&request.visit, answer.worker.get(), head) {
+    if let Some(cookie) = gate.sessions.cookie(&request.visit, answer.facts.worker.get(), head) {
         head.fields.push("Set-Cookie", cookie);
     }
     if gate.road.config().log.server_timing
-        && let Some(timing) = server_timing(request.times.received, answer.times.get())
+        && let Some(timing) = server_timing(request.times.received, answer.facts.times.get())
     {
         head.fields.push("Server-Timing", timing);
     }
@@ -162,7 +162,7 @@ async fn head_of(
 ) -> Result<ReceivedResponse, Failure> {
     let number = request.ticket.as_ref().map_or(RequestId(0), |ticket| ticket.number);
     let gone = || {
-        let was_queued = gate.dispatch.leave(number) && !answer.was_retried.get();
+        let was_queued = gate.dispatch.leave(number) && !answer.facts.was_retried.get();
         Failure::Gone(if was_queued { Outcome::ClientGoneQueued } else { Outcome::ClientGoneInService })
     };
     loop {
@@ -170,7 +170,7 @@ async fn head_of(
             Some(Next::Informational(head)) => exchange.inform(&head),
             Some(Next::Head(head)) => return Ok(head),
             Some(Next::End(End::Failed(code))) => {
-                let retry_after_s = answer.retry_after_s.get();
+                let retry_after_s = answer.facts.retry_after_s.get();
                 return Err(Failure::Refused(Refusal { retry_after_s, ..Refusal::of(code) }));
             }
             // Nothing else comes before a head.
@@ -178,12 +178,12 @@ async fn head_of(
             None => {
                 // Interim heads do not go to the answer's file: its own head would be sent before them.
                 exchange.flush(None).await.map_err(|_| gone())?;
-                if exchange.is_half_closed() && answer.is_stream.get() {
+                if exchange.is_half_closed() && answer.facts.is_stream.get() {
                     return Err(gone());
                 }
                 match exchange.changed(answer).await {
                     Woke::Again => {}
-                    Woke::HalfClosed if !gate.dispatch.is_queued(number) && !answer.is_stream.get() => {
+                    Woke::HalfClosed if !gate.dispatch.is_queued(number) && !answer.facts.is_stream.get() => {
                         answer.half_close();
                     }
                     Woke::HalfClosed | Woke::Gone => return Err(gone()),

@@ -125,7 +125,7 @@ impl Records {
             worker: worker.0,
             generation: self.dispatch.scheduler.read(|scheduler| scheduler.generation_of(worker)),
             class: exchange.class.id,
-            service_us: (!exchange.answer.is_stream.get()).then_some(service_us),
+            service_us: (!exchange.answer.facts.is_stream.get()).then_some(service_us),
             cpu_us: None,
             cpu_weight: 1,
             handler_us: None,
@@ -163,7 +163,7 @@ impl Records {
     /// Gives up a report that has been waited for long enough, or that is one too many. Returns whether the class gets the service time as
     /// its cost.
     fn expire(&self, exchange: &WorkerRequest, now: Instant, is_too_many: bool) -> bool {
-        let Some(worker) = exchange.answer.worker.get() else { return false };
+        let Some(worker) = exchange.answer.facts.worker.get() else { return false };
         let account = &exchange.account;
         let may_come = |since| !is_too_many && self.may_report(worker, since, now);
         let reports = self.reporters.reports(worker);
@@ -183,7 +183,7 @@ impl Records {
 
     /// Sets the cost of a request whose worker never reports to its service time.
     fn measure_by_service(&self, exchange: &WorkerRequest) {
-        let Some(worker) = exchange.answer.worker.get() else { return };
+        let Some(worker) = exchange.answer.facts.worker.get() else { return };
         let finished = exchange.account.finished_at().unwrap_or(exchange.times.given.get());
         let service_us = finished.saturating_duration_since(exchange.times.given.get()).as_micros();
         self.worked(exchange, self.work(worker, exchange));

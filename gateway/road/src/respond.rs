@@ -263,7 +263,7 @@ async fn stream(
             }
             return;
         }
-        if exchange.is_half_closed() && answer.is_stream.get() {
+        if exchange.is_half_closed() && answer.facts.is_stream.get() {
             return gone(exchange, answer, sent, true);
         }
         if has_more {
@@ -273,7 +273,7 @@ async fn stream(
             Woke::Again => {}
             // A client that closes its sending side has most likely gone. In service the worker sees it as Node alone would:
             // what it has written by then is still sent, and then the connection ends.
-            Woke::HalfClosed if !answer.is_stream.get() => answer.half_close(),
+            Woke::HalfClosed if !answer.facts.is_stream.get() => answer.half_close(),
             Woke::HalfClosed | Woke::Gone => return gone(exchange, answer, sent, true),
         }
     }
@@ -297,7 +297,7 @@ async fn gather(
             None => return false,
             Some(Next::Data(data)) => {
                 if !body.is_begun && sent.status == 200 {
-                    road.workers().learn_session(&request.visit, answer.worker.get(), &data);
+                    road.workers().learn_session(&request.visit, answer.facts.worker.get(), &data);
                 }
                 body.is_begun = true;
                 body.write(exchange, data, sent);
@@ -344,7 +344,7 @@ fn gone(exchange: &mut Exchange<'_>, answer: &Answer, sent: &mut SendOutcome, by
     exchange.break_off();
     answer.abandon();
     // Leaving is how a client ends an event stream, so one that has begun is answered.
-    if !(by_its_will && answer.is_stream.get()) {
+    if !(by_its_will && answer.facts.is_stream.get()) {
         sent.outcome = Outcome::ClientGoneInService;
     }
 }

@@ -41,7 +41,7 @@ impl Dispatch {
     pub(super) fn begins(&self, at: Instant, request: RequestId) {
         let Some(request) = self.requests.held(request) else { return };
         request.begin(at);
-        request.answer.times.update(|times| Times { dispatched: Some(at), ..times });
+        request.answer.facts.times.update(|times| Times { dispatched: Some(at), ..times });
         self.tell_dispatched(at, &request);
     }
 }

@@ -141,7 +141,7 @@ impl Costs {
         let classes = self.classes.list();
         let held = self.dispatch.requests.all_held();
         let held = held.iter().filter_map(|exchange| {
-            Some((exchange.answer.worker.get()?, exchange.request, Rc::clone(&exchange.class.name)))
+            Some((exchange.answer.facts.worker.get()?, exchange.request, Rc::clone(&exchange.class.name)))
         });
         self.observer.followers.follow(route, classes.iter().map(|class| &*class.name), held)
     }

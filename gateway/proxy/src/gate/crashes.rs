@@ -39,7 +39,7 @@ impl Costs {
         for exchange in charged {
             let had = now.saturating_duration_since(exchange.times.started.get());
             let cpu_us = u64::try_from((cpu / count).min(had).as_micros()).unwrap_or(u64::MAX);
-            exchange.answer.untold_cpu_us.update(|us| us.saturating_add(cpu_us));
+            exchange.answer.facts.untold_cpu_us.update(|us| us.saturating_add(cpu_us));
             // Its client may have gone before, and then its record waits for a report that cannot come.
             exchange.account.give_untold(&self.observer, cpu_us);
             if is_certain {

@@ -168,7 +168,7 @@ impl Dispatch {
     /// Reports that a request which has waited begins in a worker.
     pub(super) fn tell_dispatched(&self, now: Instant, request: &WorkerRequest) {
         // A request that was with another worker before has not waited all of its time.
-        if let Some(arrived) = request.times.arrived.get().filter(|_| !request.answer.was_retried.get()) {
+        if let Some(arrived) = request.times.arrived.get().filter(|_| !request.answer.facts.was_retried.get()) {
             self.observer.alarms.waited(now.saturating_duration_since(arrived));
         }
     }
@@ -184,9 +184,9 @@ impl Dispatch {
         let lease = self.slots.lease(worker, request.request);
         let Some(slots) = self.slots.of(worker) else { return Some(lease) };
         let answer = &request.answer;
-        answer.worker.set(Some(worker));
+        answer.facts.worker.set(Some(worker));
         self.observer.followers.given(worker, request.request, &request.class.name);
-        answer.times.update(|times| Times { dispatched: Some(at), ..times });
+        answer.facts.times.update(|times| Times { dispatched: Some(at), ..times });
         request.times.given.set(at);
         request.times.started.set(at);
         request.times.wrote.set(None);
@@ -221,8 +221,8 @@ impl Dispatch {
     pub(super) fn put_back(&self, request: &Rc<WorkerRequest>) -> bool {
         let is_wanted = request.answer.is_wanted() && !request.is_own;
         if is_wanted {
-            request.answer.times.set(Times::default());
-            request.answer.worker.set(None);
+            request.answer.facts.times.set(Times::default());
+            request.answer.facts.worker.set(None);
             request.account.reopen();
         } else if let Some(request) = self.requests.remove(request.request) {
             request.account.give(&self.observer);

@@ -129,7 +129,7 @@ impl QuarantineWard {
         {
             let mut table = self.deaths.table.borrow_mut();
             if body.bytes() == 0 {
-                table.note_answered(job.answer.times.get().finished.unwrap_or_else(Instant::now), route);
+                table.note_answered(job.answer.facts.times.get().finished.unwrap_or_else(Instant::now), route);
             }
             // Nearly always.
             if !table.concerns(|| route) {
@@ -169,7 +169,7 @@ impl QuarantineWard {
             return (None, 0);
         }
         // The time of dispatch is that of this try; it is read before anything is awaited.
-        let dispatched = job.answer.times.get().dispatched.unwrap_or_else(Instant::now);
+        let dispatched = job.answer.facts.times.get().dispatched.unwrap_or_else(Instant::now);
         let beginning = job.message.body.borrow().beginning(BODY_BYTES_MAX);
         let body_len = job.message.body.borrow().bytes();
         let Some(subject) =

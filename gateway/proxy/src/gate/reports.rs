@@ -36,7 +36,7 @@ impl WorkerReports {
 
     /// The request, if this worker has it or has answered it: a late word of a worker that died may come when another has it.
     fn request_of(&self, worker: WorkerId, request: RequestId) -> Option<Rc<WorkerRequest>> {
-        self.dispatch.requests.exchange(request).filter(|exchange| exchange.answer.worker.get() == Some(worker))
+        self.dispatch.requests.exchange(request).filter(|exchange| exchange.answer.facts.worker.get() == Some(worker))
     }
 
     /// Passes an event to the exchange of a request that the worker holds.

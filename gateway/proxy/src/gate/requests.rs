@@ -59,7 +59,7 @@ impl Requests {
 
     /// The request, if this worker has it.
     pub(super) fn held_by(&self, worker: WorkerId, request: RequestId) -> Option<Rc<WorkerRequest>> {
-        self.held(request).filter(|request| request.answer.worker.get() == Some(worker))
+        self.held(request).filter(|request| request.answer.facts.worker.get() == Some(worker))
     }
 
     /// The request, if a worker has it or has answered it.
@@ -70,7 +70,7 @@ impl Requests {
     /// The request, if this worker has answered it and may still work on it.
     pub(crate) fn unreported(&self, worker: WorkerId, request: RequestId) -> Option<Rc<WorkerRequest>> {
         let request = self.exchange(request).filter(|request| request.is_answered.get() && !request.is_reported())?;
-        (request.answer.worker.get() == Some(worker)).then_some(request)
+        (request.answer.facts.worker.get() == Some(worker)).then_some(request)
     }
 
     /// Requests that workers have.
@@ -81,13 +81,13 @@ impl Requests {
     /// Start of the request that has been in a worker's slot for longest.
     pub(crate) fn oldest_begun(&self) -> Option<Instant> {
         let held = self.all_held();
-        let begun = held.iter().filter(|exchange| !exchange.answer.is_stream.get() && exchange.has_begun());
+        let begun = held.iter().filter(|exchange| !exchange.answer.facts.is_stream.get() && exchange.has_begun());
         begun.map(|exchange| exchange.times.started.get()).min()
     }
 
     /// Requests that this worker has or has answered.
     pub(super) fn of(&self, worker: WorkerId) -> Vec<Rc<WorkerRequest>> {
-        self.of_all(|request| !request.is_queued() && request.answer.worker.get() == Some(worker))
+        self.of_all(|request| !request.is_queued() && request.answer.facts.worker.get() == Some(worker))
     }
 
     fn of_all(&self, is_meant: impl Fn(&WorkerRequest) -> bool) -> Vec<Rc<WorkerRequest>> {

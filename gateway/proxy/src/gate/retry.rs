@@ -54,7 +54,7 @@ impl Retries {
         // Should this one be what its worker died with, it shall not end others' requests with the next.
         let need = retried.need.get().suspected(is_suspect);
         retried.need.set(need);
-        retried.answer.was_retried.set(retried.answer.was_retried.get() || was_sent);
+        retried.answer.facts.was_retried.set(retried.answer.facts.was_retried.get() || was_sent);
         if self.dispatch.put_back(retried) {
             self.total.set(self.total.get() + u64::from(was_sent));
             self.dispatch.tell(Event::Retried { request: retried.request, arrived: orphan.arrived, need });

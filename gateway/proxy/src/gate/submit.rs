@@ -20,7 +20,7 @@ impl Dispatch {
         let arrival = self.arrival(at, request);
         let (answer, step) = (&request.answer, arrival.step());
         request.times.arrived.set(Some(arrival.at));
-        answer.step.set(Some(step));
+        answer.facts.step.set(Some(step));
         match step {
             Step::Render => {
                 self.requests.add(request);
@@ -69,7 +69,7 @@ impl Dispatch {
 }
 
 fn turn_away(answer: &Answer, code: Code, retry_after_s: u32) {
-    answer.step.set(Some(Step::Refuse));
-    answer.retry_after_s.set(Some(retry_after_s));
+    answer.facts.step.set(Some(Step::Refuse));
+    answer.facts.retry_after_s.set(Some(retry_after_s));
     answer.fail(code);
 }

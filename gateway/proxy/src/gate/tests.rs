@@ -70,7 +70,7 @@ fn end(gate: &Rc<Gate>, request: RequestId, outcome: Outcome) {
 /// A request that the worker has, as the gate sees it: no task carries it out.
 fn held(gate: &Gate, worker: WorkerId, class: Class) -> RequestId {
     let request = asked(gate, Method::Get, class);
-    request.answer.worker.set(Some(worker));
+    request.answer.facts.worker.set(Some(worker));
     request.tell(sluice_dispatch::Event::Assigned { is_ahead: false, is_reused: false });
     gate.dispatch.requests.add(&request);
     request.request

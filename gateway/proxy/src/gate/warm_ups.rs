@@ -94,7 +94,7 @@ impl WarmUps {
     /// The warm-up request that the worker holds.
     fn held(&self, worker: WorkerId) -> Option<Rc<WorkerRequest>> {
         let held = self.dispatch.requests.all_held();
-        held.into_iter().find(|held| held.is_own && held.answer.worker.get() == Some(worker))
+        held.into_iter().find(|held| held.is_own && held.answer.facts.worker.get() == Some(worker))
     }
 
     fn note_failure(&self, worker: WorkerId, why: WarmUpError) {

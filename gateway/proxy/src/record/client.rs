@@ -24,8 +24,8 @@ pub(super) fn record_of(
     let received = request.times.received.unwrap_or(ended);
     let Request { ticket, head, class, .. } = request;
     let answer = ticket.as_ref().map(|ticket| &*ticket.answer);
-    let worker = answer.and_then(|answer| answer.worker.get());
-    let waits = answer.map(|answer| Waits::of(answer.times.get(), received, ended)).unwrap_or_default();
+    let worker = answer.and_then(|answer| answer.facts.worker.get());
+    let waits = answer.map(|answer| Waits::of(answer.facts.times.get(), received, ended)).unwrap_or_default();
     if let (Some(queue_ms), Some(service_ms)) = (waits.queue_ms, waits.service_ms) {
         costs.classes.served(&class, queue_ms, service_ms);
     }
@@ -37,8 +37,8 @@ pub(super) fn record_of(
         host: "",
         class: "",
         worker: worker.map(|worker| worker.0),
-        tries: answer.map_or(0, |answer| u32::from(answer.was_retried.get())) + u32::from(worker.is_some()),
-        step: request.step.or_else(|| answer.and_then(|answer| answer.step.get())),
+        tries: answer.map_or(0, |answer| u32::from(answer.facts.was_retried.get())) + u32::from(worker.is_some()),
+        step: request.step.or_else(|| answer.and_then(|answer| answer.facts.step.get())),
         session: request.visit.session(worker),
         cache: request.cached,
         includes: request.includes.map(|includes| includes.get()),
@@ -76,7 +76,7 @@ pub(super) fn record_of(
         host: head.authority,
         scheme: head.scheme,
         traced: request.trace.and_then(Trace::kept),
-        untold_cpu_us: answer.map_or(0, |answer| answer.untold_cpu_us.get()),
+        untold_cpu_us: answer.map_or(0, |answer| answer.facts.untold_cpu_us.get()),
         rest,
     };
     let record = RequestRecord { request_id: request.id, class: class.name, line: Some(line), work: None };

@@ -178,7 +178,7 @@ impl Driver {
         match read {
             Ok(len) if len > 0 => {
                 self.now = Instant::now();
-                self.request.answer.last_moved.set(self.now);
+                self.request.answer.facts.last_moved.set(self.now);
                 self.request.tell_at(self.now, Event::Heard);
             }
             read => {
@@ -336,7 +336,7 @@ impl Driver {
             Action::Finish { .. } => {
                 if self.is_whole {
                     self.slots.finished_total.set(self.slots.finished_total.get() + 1);
-                    request.answer.times.update(|times| Times { finished: Some(self.now), ..times });
+                    request.answer.facts.times.update(|times| Times { finished: Some(self.now), ..times });
                 }
                 owner.finished(lease, self.now);
                 if self.is_whole {
@@ -378,9 +378,9 @@ impl Driver {
         self.slots.free(self.request.request);
         self.slots.finished_total.set(self.slots.finished_total.get() + 1);
         let now = self.now;
-        answer.times.update(|times| Times { finished: Some(now), ..times });
-        answer.is_stream.set(true);
-        answer.last_moved.set(now);
+        answer.facts.times.update(|times| Times { finished: Some(now), ..times });
+        answer.facts.is_stream.set(true);
+        answer.facts.last_moved.set(now);
         self.stream = Some(owner.detached(lease));
         if self.head.is_some() {
             // It is never sent again, however long its answer lasts.

@@ -131,7 +131,7 @@ impl Reader {
         if !is_marked && self.proof == Proof::Token {
             return Err(AnswerFault::Foreign);
         }
-        request.answer.note_parts(&received.head.fields);
+        request.answer.parts.note(&received.head.fields);
         let received = received.passed_on();
         // Where the app wrote the head itself, nobody knows what else it will write.
         self.keeps_alive = received.keep_alive && (is_marked || self.proof == Proof::None);

@@ -264,15 +264,15 @@ impl WorkerRequest {
     /// Whether the app sees that a client leaves. A worker that reports no end of the app's reaction would have to be replaced each time,
     /// and a warm-up has no client.
     fn shows_departures(&self) -> bool {
-        let worker = self.answer.worker.get();
+        let worker = self.answer.facts.worker.get();
         !self.is_own && worker.is_some_and(|worker| self.reporters.reports(worker))
     }
 
     /// Checks the config's timeouts. They are long, so that requests pay for no timers of their own.
     pub(crate) fn check(&self, now: Instant, stream_idle_max: Option<Duration>) {
         let answer = &self.answer;
-        if answer.is_stream.get()
-            && stream_idle_max.is_some_and(|max| now.saturating_duration_since(answer.last_moved.get()) >= max)
+        if answer.facts.is_stream.get()
+            && stream_idle_max.is_some_and(|max| now.saturating_duration_since(answer.facts.last_moved.get()) >= max)
         {
             answer.fail(Code::StreamIdle);
             answer.close();

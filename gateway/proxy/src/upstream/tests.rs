@@ -175,7 +175,7 @@ async fn read(answer: &Answer, word: &str) -> (Vec<Bytes>, End) {
             Some(Next::Data(data)) => body.push(data),
             Some(Next::End(end)) => return (body, end),
             Some(Next::Spilled { .. }) => body.push(answer.read_back(64 * 1024).await.unwrap()),
-            None => std::future::poll_fn(|cx| answer.poll_changed(cx)).await,
+            None => std::future::poll_fn(|cx| answer.changed.poll(cx)).await,
         }
     }
 }
@@ -233,7 +233,7 @@ async fn answer_in_two_parts(is_read: bool) {
         head.push(stream.read_u8().await.unwrap());
     }
     stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\none ").await.unwrap();
-    while is_read && answer.times.get().head.is_none() {
+    while is_read && answer.facts.times.get().head.is_none() {
         tokio::task::yield_now().await;
     }
     gate.reports().waits_on(worker, request);

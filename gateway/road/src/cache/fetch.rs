@@ -217,7 +217,7 @@ impl Fetch {
         let bytes_max = limits.bounds.page_bytes_max;
         let memory_bytes_max = to_usize(limits.bounds.response_memory_bytes_max);
         let body = Fill::new(&road.store, memory_bytes_max, limits.response_file_bytes_max());
-        let may_get_tags = answer.parts().may_grow;
+        let may_get_tags = answer.parts.named().may_grow;
         let head = reply::cleaned(head, road.pages.moment());
         let shared = SharedAnswer::new(head, size, policy, (tags, may_get_tags), body);
         self.flight.set(State::Shared(Rc::clone(&shared)));
@@ -236,7 +236,7 @@ impl Fetch {
                     Why::NoRoom
                 };
                 // Parts that were rendered after the head have theirs in the trailers.
-                let tags = joined(shared.tags.clone(), &answer.parts());
+                let tags = joined(shared.tags.clone(), &answer.parts.named());
                 match (shared.complete(trailers), tags) {
                     (true, Some(tags)) => self.keep_whole(&shared, tags).await,
                     (true, None) => self.unkept(shared.head.status, Why::Refused(StorageRefusal::Tags)),

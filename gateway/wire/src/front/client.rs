@@ -166,7 +166,7 @@ impl Client {
             }
         }
         if let Some(answer) = wanted.answer
-            && answer.poll_changed(cx).is_ready()
+            && answer.changed.poll(cx).is_ready()
         {
             return Poll::Ready(Woke::Answer);
         }

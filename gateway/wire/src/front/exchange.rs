@@ -218,7 +218,7 @@ impl Exchange<'_> {
 
 /// Waits for more of the answer to a request of the gateway's own, or until nobody wants it.
 async fn own_changed(own: &dyn Own, answer: &Answer) -> Woke {
-    if answer.is_stream.get() && !answer.is_untouched() {
+    if answer.facts.is_stream.get() && !answer.is_untouched() {
         // It may never end, and its head says enough.
         return Woke::Gone;
     }

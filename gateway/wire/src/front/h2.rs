@@ -160,7 +160,7 @@ impl<'c> H2<'c> {
 
     pub(crate) async fn gathers_more(&mut self, answer: &Answer) -> bool {
         let Some(until) = self.out.waits_until() else { return false };
-        let changed = poll_fn(|cx| answer.poll_changed(cx));
+        let changed = poll_fn(|cx| answer.changed.poll(cx));
         timeout_at(until, changed).await.is_ok()
     }
 
@@ -267,7 +267,7 @@ impl<'c> H2<'c> {
 
     pub(crate) async fn changed(&mut self, answer: &Answer) -> Woke {
         let woke = poll_fn(|cx| {
-            if answer.poll_changed(cx).is_ready() {
+            if answer.changed.poll(cx).is_ready() {
                 return Poll::Ready(Woke::Again);
             }
             self.sending.poll_reset(cx).map(|()| Woke::Gone)

@@ -38,7 +38,7 @@ pub(crate) async fn run(
     answer: &Answer,
 ) -> bool {
     let UpgradedConnection { stream: mut worker, first, counted: _counted } = upgraded;
-    let note_moved = || answer.last_moved.set(Instant::now());
+    let note_moved = || answer.facts.last_moved.set(Instant::now());
     note_moved();
     let (mut worker_read, mut worker_write) = worker.split();
     let up = async {

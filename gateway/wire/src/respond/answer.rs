@@ -11,7 +11,6 @@ use std::collections::VecDeque;
 use std::io;
 use std::ops::Deref;
 use std::rc::{Rc, Weak};
-use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use sluice_cache::{PARTS_FIELD, Parts};
@@ -85,8 +84,6 @@ struct Inner {
     head: Option<ReceivedResponse>,
     head_taken: bool,
     trailers: Vec<(String, Vec<u8>)>,
-    /// Tags of the parts that the page was made of. They are between the worker and the gateway.
-    parts: Parts,
     end: Option<End>,
     upgraded: Option<UpgradedConnection>,
 }
@@ -130,6 +127,64 @@ pub trait Origin {
     fn client_left(&self);
 }
 
+/// Tags of the parts that a page was made of, as far as the worker has named them. They are between the worker and the gateway.
+#[derive(Default)]
+pub struct NamedParts(RefCell<Parts>);
+
+impl NamedParts {
+    /// Notes those of the worker's head.
+    pub fn note(&self, head: &Fields) {
+        head.get_all(PARTS_FIELD).for_each(|value| self.0.borrow_mut().read(value));
+    }
+
+    /// Notes those of the trailers, and removes them from there.
+    fn take_from(&self, trailers: &mut Vec<(String, Vec<u8>)>) {
+        for (_, value) in trailers.extract_if(.., |(name, _)| name.eq_ignore_ascii_case(PARTS_FIELD)) {
+            self.0.borrow_mut().read(&value);
+        }
+    }
+
+    /// Parts named so far.
+    pub fn named(&self) -> Parts {
+        self.0.borrow().clone()
+    }
+}
+
+/// Facts of an answer that its record and the gate read, whichever side has noted them.
+pub struct Facts {
+    /// Worker that gives the answer.
+    pub worker: Cell<Option<WorkerId>>,
+    /// Times of its events.
+    pub times: Cell<Times>,
+    /// Time in seconds after which the client may ask again, if it is refused.
+    pub retry_after_s: Cell<Option<u32>>,
+    /// Step of the ladder that the request got.
+    pub step: Cell<Option<Step>>,
+    /// A worker has died with the request, and a second one gets or got it.
+    pub was_retried: Cell<bool>,
+    /// CPU time that workers which died with the request used for it, microseconds: no worker has reported it.
+    pub untold_cpu_us: Cell<u64>,
+    /// The answer has left its slot: it is an event stream or an upgraded connection.
+    pub is_stream: Cell<bool>,
+    /// Time at which a byte last went either way on a stream that has left its slot.
+    pub last_moved: Cell<Instant>,
+}
+
+impl Facts {
+    fn new() -> Self {
+        Facts {
+            worker: Cell::new(None),
+            times: Cell::default(),
+            retry_after_s: Cell::new(None),
+            step: Cell::new(None),
+            was_retried: Cell::new(false),
+            untold_cpu_us: Cell::new(0),
+            is_stream: Cell::new(false),
+            last_moved: Cell::new(Instant::now()),
+        }
+    }
+}
+
 /// A response on its way from a worker to a client.
 pub struct Answer {
     inner: RefCell<Inner>,
@@ -148,22 +203,10 @@ pub struct Answer {
     client_half_closed: Cell<bool>,
     /// Set with each step of the client's departure: see [`Answer::departure`].
     pub departing: Signal,
-    /// Worker that gives the answer.
-    pub worker: Cell<Option<WorkerId>>,
-    /// Times of its events.
-    pub times: Cell<Times>,
-    /// Time in seconds after which the client may ask again, if it is refused.
-    pub retry_after_s: Cell<Option<u32>>,
-    /// Step of the ladder that the request got.
-    pub step: Cell<Option<Step>>,
-    /// A worker has died with the request, and a second one gets or got it.
-    pub was_retried: Cell<bool>,
-    /// CPU time that workers which died with the request used for it, microseconds: no worker has reported it.
-    pub untold_cpu_us: Cell<u64>,
-    /// The answer has left its slot: it is an event stream or an upgraded connection.
-    pub is_stream: Cell<bool>,
-    /// Time at which a byte last went either way on a stream that has left its slot.
-    pub last_moved: Cell<Instant>,
+    /// Facts for its record.
+    pub facts: Facts,
+    /// Parts that the page was made of.
+    pub parts: NamedParts,
     /// Ends the stream, which has left its slot, when this is set.
     pub(crate) closing: Signal,
     /// Only the end of the worker's connection ends the body; a worker that dies ends it as well.
@@ -199,14 +242,8 @@ impl Answer {
             client_gone: Cell::new(false),
             client_half_closed: Cell::new(false),
             departing: Signal::default(),
-            worker: Cell::new(None),
-            times: Cell::default(),
-            retry_after_s: Cell::new(None),
-            step: Cell::new(None),
-            was_retried: Cell::new(false),
-            untold_cpu_us: Cell::new(0),
-            is_stream: Cell::new(false),
-            last_moved: Cell::new(Instant::now()),
+            facts: Facts::new(),
+            parts: NamedParts::default(),
             closing: Signal::default(),
             is_until_close: Cell::new(false),
         })
@@ -226,7 +263,7 @@ impl Answer {
     /// Takes the head from the worker.
     pub fn begin(&self, head: ReceivedResponse) {
         // It came with the latest bytes.
-        self.times.update(|times| Times { head: Some(self.last_moved.get()), ..times });
+        self.facts.times.update(|times| Times { head: Some(self.facts.last_moved.get()), ..times });
         self.inner.borrow_mut().head = Some(head);
         self.changed.set();
     }
@@ -256,17 +293,10 @@ impl Answer {
         self.changed.set();
     }
 
-    /// Notes the parts of the page that the worker names in its head.
-    pub fn note_parts(&self, head: &Fields) {
-        head.get_all(PARTS_FIELD).for_each(|value| self.inner.borrow_mut().parts.read(value));
-    }
-
     /// Ends the answer with these trailers.
     pub fn complete(&self, mut trailers: Vec<(String, Vec<u8>)>) {
+        self.parts.take_from(&mut trailers);
         let mut inner = self.inner.borrow_mut();
-        for (_, value) in trailers.extract_if(.., |(name, _)| name.eq_ignore_ascii_case(PARTS_FIELD)) {
-            inner.parts.read(&value);
-        }
         if inner.end.is_none() {
             inner.trailers = trailers;
             inner.end = Some(if self.body.has_lost() { End::Failed(Code::TempFull) } else { End::Complete });
@@ -421,11 +451,6 @@ impl Answer {
         }
     }
 
-    /// Tags of the parts of the page that the worker has named so far.
-    pub fn parts(&self) -> Parts {
-        self.inner.borrow().parts.clone()
-    }
-
     /// Takes the trailers.
     pub fn take_trailers(&self) -> Vec<(String, Vec<u8>)> {
         std::mem::take(&mut self.inner.borrow_mut().trailers)
@@ -434,11 +459,6 @@ impl Answer {
     /// Takes the upgraded connection.
     pub fn take_upgraded(&self) -> Option<UpgradedConnection> {
         self.inner.borrow_mut().upgraded.take()
-    }
-
-    /// Polls whether the client's side has something new to read.
-    pub fn poll_changed(&self, cx: &mut Context<'_>) -> Poll<()> {
-        self.changed.poll(cx)
     }
 
     /// Records that the client has closed its sending side. The worker's connection is closed likewise, so that the app sees it.

@@ -52,11 +52,11 @@ pub(crate) fn judge(
         StorageCandidate { request: head, response: &response.head, chosen: &cache.vary_by, rule, asked, came };
     let policy = storable(answered).map_err(Why::Refused)?;
     let ResponseBody::Fill(answer, size) = &response.body else { return Err(Why::Endless) };
-    let tags = tags(&response.head.fields, &answer.parts()).ok_or(Why::Refused(StorageRefusal::Tags))?;
+    let tags = tags(&response.head.fields, &answer.parts.named()).ok_or(Why::Refused(StorageRefusal::Tags))?;
     if matches!(size, Size::Known(bytes) if *bytes > road.config().bounds.page_bytes_max) {
         return Err(Why::TooLarge);
     }
-    let is_endless = |answer: &Answer| answer.is_stream.get() || answer.is_until_close.get();
+    let is_endless = |answer: &Answer| answer.facts.is_stream.get() || answer.is_until_close.get();
     if is_endless(answer) { Err(Why::Endless) } else { Ok((policy, tags)) }
 }
 

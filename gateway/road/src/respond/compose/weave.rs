@@ -42,7 +42,7 @@ impl Source {
             ResponseBody::Whole(data) => Some(Source::Whole(data.clone())),
             ResponseBody::Kept(body) => Some(Source::Kept(Rc::clone(body))),
             // A stream may have no end.
-            ResponseBody::Fill(answer, _) => (!answer.is_stream.get()).then(|| Source::Fill(Rc::clone(answer))),
+            ResponseBody::Fill(answer, _) => (!answer.facts.is_stream.get()).then(|| Source::Fill(Rc::clone(answer))),
             ResponseBody::Empty | ResponseBody::File(_) => None,
         }
     }
