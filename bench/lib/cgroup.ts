@@ -32,8 +32,8 @@ export class MemoryCgroup {
     this.#outside = outside;
   }
 
-  /** Makes one, or says why it cannot. */
-  static make(limitBytes: number): MemoryCgroup | string {
+  /** Makes one, or says why it cannot. Without a limit until `limit` gives it one. */
+  static make(limitBytes?: number): MemoryCgroup | string {
     const version = fs.existsSync(path.join(TOP, 'memory/memory.limit_in_bytes')) ? 1 : 2;
     const top = version === 1 ? path.join(TOP, 'memory') : TOP;
     const dir = path.join(top, `sluice-bench-${process.pid}`);
@@ -43,13 +43,17 @@ export class MemoryCgroup {
       process.once('exit', () => {
         group.#removeNow();
       });
-      group.#write(version === 1 ? 'memory.limit_in_bytes' : 'memory.max', limitBytes);
-      // Version 1 counts TCP apart, and only where it is limited.
-      if (version === 1) group.#write('memory.kmem.tcp.limit_in_bytes', limitBytes);
+      if (limitBytes !== undefined) group.limit(limitBytes);
       return group;
     } catch (error) {
       return String(error);
     }
+  }
+
+  limit(bytes: number): void {
+    this.#write(this.version === 1 ? 'memory.limit_in_bytes' : 'memory.max', bytes);
+    // Version 1 counts TCP apart, and only where it is limited.
+    if (this.version === 1) this.#write('memory.kmem.tcp.limit_in_bytes', bytes);
   }
 
   /** Arguments before a program that have it run in the cgroup. */

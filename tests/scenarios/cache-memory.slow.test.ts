@@ -64,6 +64,8 @@ async function started(t: TestContext, cgroup: MemoryCgroup | undefined): Promis
       RELEASED_FILE: released,
     },
   });
+  // Not before: it would take the limit for that of its workers, and bound by that how many requests wait in them.
+  cgroup?.limit(LIMIT);
   const gateway = await sluice.gatewayPid();
   let peak = 0;
   const watch = setInterval(() => {
@@ -179,7 +181,7 @@ void test(
   'I6: renders, purges, slow readers and uploads at once do not take a gateway of 256 MB down',
   { skip: noProc },
   async (t) => {
-    const made = MemoryCgroup.make(LIMIT);
+    const made = MemoryCgroup.make();
     const cgroup = typeof made === 'string' ? undefined : made;
     if (typeof made === 'string')
       t.diagnostic(`No memory cgroup could be made (${made}): the resident set is held against 256 MB.`);
