@@ -127,7 +127,7 @@ pub trait Origin {
     fn client_left(&self);
 }
 
-/// Tags of the parts that a page was made of, as far as the worker has named them. They are between the worker and the gateway.
+/// Tags of the parts that a page was made of, and that the worker has named by now. They are between the worker and the gateway.
 #[derive(Default)]
 pub struct NamedParts(RefCell<Parts>);
 
