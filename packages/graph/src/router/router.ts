@@ -5,13 +5,14 @@ import type { DataSource, Envelope, Path, PathInput, PathSet, SourceOptions } fr
 import { callRoute } from './call.js';
 import { SchemaChecks } from './checks.js';
 import { RequestContext, type LoaderFunctions } from './context.js';
+import type { Core } from './core.js';
 import { routeError } from './errors.js';
 import { Given } from './given.js';
 import { Route, type RouteDefinition } from './route.js';
 import { Parts } from './parts.js';
 import { Journal, type RoutePlace } from './journal.js';
 import { limitsOf, type Limits } from './limits.js';
-import { Run, type Core } from './run.js';
+import { Run } from './run.js';
 import type { GraphSchema } from './schema.js';
 import { plainSets } from './sets.js';
 import type { RouteEvent, RouteFigures } from './stats.js';
