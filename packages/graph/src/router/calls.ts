@@ -136,7 +136,12 @@ export class Calls<Data> {
       for await (const parts of output) {
         if (lifetime.isClosed) return;
         outputs.take(parts, call.pieces, call);
-        emitter?.emit(call.pieces);
+        if (emitter === undefined) continue;
+        emitter.emit(outputs.writtenOf(call.pieces));
+        const { behind } = emitter;
+        if (behind === undefined) continue;
+        await behind;
+        if (lifetime.isClosed) return;
       }
     } catch (error) {
       this.#failed(call, error);

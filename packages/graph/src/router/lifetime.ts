@@ -7,7 +7,10 @@ interface Waiting {
 
 /** Receiver of the end of a request's time. */
 export interface Expiring {
+  /** Called where values have taken too long. */
   expire(): void;
+  /** Called where the reader has taken no part for too long. */
+  stall(): void;
 }
 
 export class Lifetime {
@@ -17,8 +20,9 @@ export class Lifetime {
   #failure: { readonly error: unknown } | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #waiting: Waiting | undefined;
+  #isReaderBehind = false;
 
-  /** `timeoutMs`: time from the first wait, after which `expiring` is called, unless the request has ended. */
+  /** `timeoutMs`: time from the first wait, or from when a reader was last behind, after which `expiring` is called. */
   constructor(timeoutMs: number, expiring: Expiring) {
     this.#timeoutMs = timeoutMs;
     this.#expiring = expiring;
@@ -71,13 +75,29 @@ export class Lifetime {
     clearTimeout(this.#timer);
   }
 
+  /** Stops the time of the request until its reader takes a part; the reader gets as much time for that. */
+  waitForReader(taken: Promise<void>): void {
+    if (this.#isReaderBehind || this.#isClosed) return;
+    this.#setBehind(true);
+    void taken.then(() => this.#setBehind(false));
+  }
+
+  #setBehind(isBehind: boolean): void {
+    this.#isReaderBehind = isBehind;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!this.#isClosed) this.#startTimer();
+  }
+
   #throwIfFailed(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
   #startTimer(): void {
     this.#timer ??= setTimeout(() => {
-      if (!this.#isClosed) this.#expiring.expire();
+      if (this.#isClosed) return;
+      if (this.#isReaderBehind) this.#expiring.stall();
+      else this.#expiring.expire();
     }, this.#timeoutMs);
   }
 }

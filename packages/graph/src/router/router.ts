@@ -98,11 +98,15 @@ export class Router<Data = unknown> {
     });
   }
 
-  /** Gets the values of paths in parts, as they come. A part has the paths that its values are for; each value comes once. */
+  /**
+   * Gets the values of paths in parts, as they come. A part has the paths that its values are for; each value comes once, and is not held after
+   * that. While four parts wait for a reader, no further level starts, and generators of handlers are not asked for more. `timeoutMs` bounds the
+   * time since then, and the time that the reader takes no part for, which ends the stream with an error.
+   */
   stream(paths: readonly PathSet[], options: RequestOptions<Data> = {}): AsyncIterable<Envelope> {
-    return new Parts(async (onPart, signal) => {
+    return new Parts(async (receiver, signal) => {
       const sets = plainSets(paths, this.#limits);
-      const run = new Run(this.#core, this.#context(options), 'get', { onPart });
+      const run = new Run(this.#core, this.#context(options), 'get', { receiver });
       await this.#within(run, { signal }, () => run.resolve(sets));
     }, options.signal);
   }

@@ -2,44 +2,33 @@
  * One request: its paths are matched with routes, whose handlers are called once for all paths of a level; references in their results make
  * the paths of the next level. A level waits only for handlers whose results may have references in the middle of a path. It must not know HTTP.
  */
-import type { Envelope, Ref } from '../types.js';
+import type { Envelope } from '../types.js';
 import { Batch } from './batch.js';
 import { Calls } from './calls.js';
 import type { RequestContext } from './context.js';
 import type { Core, Levels, Shared } from './core.js';
 import { Emitter } from './emitter.js';
 import { errorLeaf, routeError } from './errors.js';
-import {
-  ABSENT,
-  asJsonGraph,
-  breakLoop,
-  fill,
-  fillKeys,
-  newBranch,
-  targetOf,
-  walk,
-  type Branch,
-  type Leaf,
-  type Visitor,
-} from './graph.js';
+import { asJsonGraph, fill, newBranch, type Branch } from './graph.js';
 import type { Given } from './given.js';
+import { Landing } from './landing.js';
 import { Lifetime, type Expiring } from './lifetime.js';
 import { Outputs } from './outputs.js';
-import type { OnPart } from './parts.js';
+import type { PartReceiver } from './parts.js';
 import type { Route } from './route.js';
-import { Search, type Broken } from './search.js';
-import { countSets, overlaps, type Keys, type PlainKey, type Sets } from './sets.js';
+import { Search } from './search.js';
+import { overlaps, type Sets } from './sets.js';
 import type { Method, Piece } from './trie.js';
 import { Unhandled } from './unhandled.js';
 
 /** Request that is under way. */
-export class Run<Data> implements Visitor, Broken, Expiring, Levels<Data> {
-  readonly asksBranches = false;
+export class Run<Data> implements Expiring, Levels<Data> {
   readonly graph: Branch = newBranch();
   readonly #shared: Shared<Data>;
   readonly #lifetime: Lifetime;
   readonly #calls: Calls<Data>;
   readonly #unhandled: Unhandled<Data>;
+  readonly #landing: Landing<Data>;
   readonly #inflight = new Set<Batch<Data>>();
   #method: Method;
   #ready: Sets[] = [];
@@ -47,8 +36,8 @@ export class Run<Data> implements Visitor, Broken, Expiring, Levels<Data> {
   #blocking = 0;
   #level = 0;
   #isFlushing = false;
-  /** Batch whose paths are being looked at, after its last call. */
-  #ending: Batch<Data> | undefined;
+  /** Whether the next level starts when the reader of the answer wants parts again. */
+  #isHeld = false;
   /** Function that a call has come to. */
   function: Piece<Route<Data>> | undefined;
 
@@ -56,7 +45,7 @@ export class Run<Data> implements Visitor, Broken, Expiring, Levels<Data> {
     core: Core<Data>,
     context: RequestContext<Data>,
     method: Method,
-    { given, onPart }: { readonly given?: Given | undefined; readonly onPart?: OnPart | undefined } = {},
+    { given, receiver }: { readonly given?: Given; readonly receiver?: PartReceiver } = {},
   ) {
     this.#method = method;
     this.#lifetime = new Lifetime(core.limits.timeoutMs, this);
@@ -64,13 +53,14 @@ export class Run<Data> implements Visitor, Broken, Expiring, Levels<Data> {
       core,
       context,
       graph: this.graph,
-      outputs: new Outputs(this.graph, core.limits),
+      outputs: new Outputs(this.graph, core.limits, receiver !== undefined),
       lifetime: this.#lifetime,
       given,
-      emitter: onPart === undefined ? undefined : new Emitter(this.graph, onPart),
+      emitter: receiver && new Emitter(this.graph, receiver, this.#lifetime),
     };
     this.#calls = new Calls(this.#shared, this);
-    this.#unhandled = new Unhandled(this.#shared, this);
+    this.#landing = new Landing(this.#shared);
+    this.#unhandled = new Unhandled(this.#shared, this, this.#landing);
   }
 
   get isClosed(): boolean {
@@ -125,6 +115,12 @@ export class Run<Data> implements Visitor, Broken, Expiring, Levels<Data> {
     this.#lifetime.finish();
   }
 
+  /** Ends a request whose reader takes nothing. */
+  stall(): void {
+    const { timeoutMs } = this.#shared.core.limits;
+    this.fail(routeError('SLU-GRAPH-TIME', `No part was read for ${timeoutMs} ms`));
+  }
+
   /** Frees what the request holds. To be called at its end. */
   dispose(): void {
     this.#lifetime.close();
@@ -134,12 +130,17 @@ export class Run<Data> implements Visitor, Broken, Expiring, Levels<Data> {
     for (const batch of this.#inflight) this.#calls.leave(batch, failure);
   }
 
-  /** Starts the next level, once nothing that may add to it is under way. */
+  /** Starts the next level, once nothing that may add to it is under way, and the reader of parts wants more. */
   #flush(): void {
-    if (this.#isFlushing) return;
+    if (this.#isFlushing || this.#isHeld) return;
     this.#isFlushing = true;
     try {
       while (this.#ready.length > 0 && this.#blocking === 0 && !this.isClosed) {
+        const behind = this.#shared.emitter?.behind;
+        if (behind !== undefined) {
+          this.#hold(behind);
+          return;
+        }
         const ready = this.#ready;
         this.#ready = [];
         this.#level++;
@@ -153,10 +154,18 @@ export class Run<Data> implements Visitor, Broken, Expiring, Levels<Data> {
     if (this.#inflight.size === 0 && this.#ready.length === 0 && !this.isClosed) this.#lifetime.finish();
   }
 
+  #hold(behind: Promise<void>): void {
+    this.#isHeld = true;
+    void behind.then(() => {
+      this.#isHeld = false;
+      this.#flush();
+    });
+  }
+
   /** Follows references that are known, and returns the paths without a value. */
   #known(paths: Sets[]): Sets[] {
     const { core, given } = this.#shared;
-    return new Search(core.limits.referencesMax, given, this).of(this.graph, paths);
+    return new Search(core.limits.referencesMax, given, this.#landing).of(this.graph, paths);
   }
 
   #launch(missing: Sets[]): void {
@@ -205,46 +214,9 @@ export class Run<Data> implements Visitor, Broken, Expiring, Levels<Data> {
     }
     this.#inflight.delete(batch);
     if (batch.isBlocking) this.#blocking--;
-    this.#ending = batch;
-    for (const piece of batch.pieces) walk(this.graph, piece, this);
+    this.#landing.land(batch, this.#level, this.#ready);
     for (const sets of batch.waiting) this.#ready.push(sets);
     emitter?.emit(batch.pieces);
     this.#flush();
-  }
-
-  /** Paths that a handler gave nothing for. */
-  missing(branch: Branch, keys: Keys, sets: Sets, step: number): void {
-    if (this.#ending !== undefined) {
-      const { route, method } = this.#ending;
-      const count = countSets([keys]) * countSets(sets, step + 1, route?.steps.length);
-      this.#shared.core.journal.unanswered(route, method, count);
-    }
-    fillKeys(branch, keys, sets, step, ABSENT);
-  }
-
-  through(
-    ref: Ref,
-    branch: Branch,
-    key: PlainKey,
-    sets: Sets,
-    step: number,
-    path: readonly PlainKey[],
-  ): void {
-    const { core, given } = this.#shared;
-    const { referencesMax, depthMax } = core.limits;
-    const isDeep = ref.value.length + sets.length - step - 1 > depthMax;
-    if (this.#level > referencesMax || isDeep) {
-      this.broken(branch, key, path);
-      return;
-    }
-    const target = targetOf(ref, sets, step);
-    given?.graft(path, key, target, sets.length - step - 1);
-    this.#ready.push(target);
-  }
-
-  /** Replaces a reference by an error. */
-  broken(branch: Branch, key: PlainKey, path: readonly PlainKey[]): void {
-    breakLoop(branch, key);
-    this.#shared.emitter?.replaced([...path, key], branch[key] as Leaf);
   }
 }

@@ -7,22 +7,25 @@ import { ABSENT, fill, walk } from './graph.js';
 import type { Refusing } from './outputs.js';
 import { Filling, Search, type Broken } from './search.js';
 import { countSets, pathSetOf, type Sets } from './sets.js';
+import { Spare } from './spare.js';
 import type { Method } from './trie.js';
 
 export class Unhandled<Data> {
   readonly #shared: Shared<Data>;
-  readonly #levels: Levels<Data> & Broken;
-  /** Messages of the data source: a later path may find its value there. */
-  readonly #spare: object[] = [];
+  readonly #levels: Levels<Data>;
+  readonly #broken: Broken;
+  readonly #spare: Spare;
 
-  constructor(shared: Shared<Data>, levels: Levels<Data> & Broken) {
+  constructor(shared: Shared<Data>, levels: Levels<Data>, broken: Broken) {
     this.#shared = shared;
     this.#levels = levels;
+    this.#broken = broken;
+    this.#spare = new Spare(shared.outputs, shared.emitter !== undefined);
   }
 
   /** Paths to ask the data source for. Paths that its messages lead to are added to `next`; without a data source all get no value. */
   batchOf(paths: Sets[], method: Method, next: Sets[]): Batch<Data> | undefined {
-    const { core, emitter, graph, outputs } = this.#shared;
+    const { core, emitter, graph } = this.#shared;
     if (method === 'call') return undefined;
     if (core.unhandled === undefined) {
       for (const sets of paths) {
@@ -33,10 +36,9 @@ export class Unhandled<Data> {
       return undefined;
     }
     let rest = paths;
-    if (this.#spare.length > 0) {
-      for (const message of this.#spare) outputs.graph(message, paths, IGNORING);
+    if (this.#spare.take(paths)) {
       emitter?.emit(paths);
-      rest = new Search(0, undefined, this.#levels, next).of(graph, paths);
+      rest = new Search(0, undefined, this.#broken, next).of(graph, paths);
     }
     return rest.length > 0 ? new Batch<Data>(undefined, method, rest) : undefined;
   }
@@ -55,9 +57,14 @@ export class Unhandled<Data> {
     try {
       for await (const { jsonGraph } of partsOf(this.#answerTo(batch))) {
         if (lifetime.isClosed) return;
-        this.#spare.push(jsonGraph);
         outputs.graph(jsonGraph, batch.pieces, refusing);
-        emitter?.emit(batch.pieces);
+        this.#spare.add(jsonGraph, batch.pieces);
+        if (emitter === undefined) continue;
+        emitter.emit(outputs.writtenOf(batch.pieces));
+        const { behind } = emitter;
+        if (behind === undefined) continue;
+        await behind;
+        if (lifetime.isClosed) return;
       }
     } catch (error) {
       if (lifetime.isClosed) return;
@@ -78,9 +85,6 @@ export class Unhandled<Data> {
       : source.get(paths, { signal });
   }
 }
-
-/** Receiver for messages that were checked when they came. */
-const IGNORING: Refusing = { refuse: () => undefined };
 
 /** Parts of an answer, which is one part where it comes whole. */
 export async function* partsOf(answer: ReturnType<DataSource['get']>): AsyncGenerator<Envelope> {
