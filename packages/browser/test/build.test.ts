@@ -53,6 +53,16 @@ void test('browser and server have the same components', async () => {
   assert.ok(keys.includes('Adder@2.0.0'), keys.join());
 });
 
+void test('the server names the files of components in errors, from the folder of the project', () => {
+  const files = new Map<string, string>();
+  built.register({
+    lazy: (name: string, _load: unknown, _settings: undefined, { file }: { readonly file: string }) =>
+      void files.set(name, file),
+  });
+  assert.match(files.get('Counter') ?? '', /^components\/Counter\.[jt]sx$/);
+  for (const file of files.values()) assert.ok(!file.startsWith('/') && !file.startsWith('.'), file);
+});
+
 void test('classes of CSS Modules have the same names in the code of browser and server', async () => {
   const [file = ''] = built.assets.components['Counter']?.css ?? [];
   const [, name = ''] = /\.([\w-]+)/.exec(fs.readFileSync(path.join(built.folder, file), 'utf8')) ?? [];

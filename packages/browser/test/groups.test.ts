@@ -193,6 +193,36 @@ void test('a file that is gone fails the boxes of its components, and no others'
   await page.getByText('Part00 1').waitFor();
 });
 
+void test(
+  'a component whose code throws when it is evaluated is told by its file and the cause',
+  options,
+  async (t) => {
+    const broken =
+      "if (typeof document !== 'undefined') throw new RangeError('no key is set');\nexport default () => <p>Broken</p>;\n";
+    const files = { ...shopFiles(), 'components/Broken.jsx': broken };
+    const of = await built(app(files));
+    const file = fileOf(of, 'Broken');
+    const url = await serve(t, of, [...boxes(['Broken']), ...boxes(['vue/Item0'])]);
+    const { page, said } = await view(t);
+    await page.addInitScript(() => {
+      Object.assign(globalThis, { causes: [] });
+      document.addEventListener('sluice:failed', ({ detail }) => {
+        const { message, cause } = detail.error as Error;
+        (globalThis as unknown as { causes: string[] }).causes.push(`${message}: ${String(cause)}`);
+      });
+    });
+    await page.goto(url);
+    await settled(page);
+    assert.deepEqual(await page.evaluate('causes'), [`${file}: RangeError: no key is set`]);
+    assert.ok(
+      said.some((text) => text.includes('[sluice] Broken: code') && text.includes(file)),
+      said.join(),
+    );
+    await page.getByText('item0 1').click();
+    await page.getByText('item0 2').waitFor();
+  },
+);
+
 void test('the code of a box for interaction comes with the first pointer', options, async (t) => {
   const url = await serve(t, grouped, boxes(['Part07', 'vue/Item0'], 'interaction'));
   const { page } = await view(t);

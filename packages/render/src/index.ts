@@ -1,7 +1,13 @@
 /** `@sluice/render`: components by name, each rendered as a task of its own, to fragments and pages. */
 export type { Abortable } from './abort.js';
 export { createRegistry } from './registry/registry.js';
-export type { ComponentModule, Registry, RegistryOptions, VersionOptions } from './registry/registry.js';
+export type {
+  ComponentModule,
+  LazyOptions,
+  Registry,
+  RegistryOptions,
+  VersionOptions,
+} from './registry/registry.js';
 export { registryFromFiles, type FilesOptions } from './registry/files.js';
 export { createTaskQueue } from './tasks/queue.js';
 export type { PageOptions, PageTasks, QueueOptions, TaskQueue } from './tasks/queue.js';

@@ -178,7 +178,7 @@ export default function sluice(options: SluiceOptions = {}): Plugin {
             ? modules.registryModule(components, locate, groupKb > 0 ? groupingName(groupKb) : undefined)
             : modules.devRegistryModule(components);
         case `\0${modules.SERVER}`:
-          return modules.serverModule(components, wrap);
+          return modules.serverModule(components, wrap, normalizePath(config.root));
         case `\0${modules.WRAPPED_REACT}`:
           return wrap === undefined ? undefined : modules.wrappedReactModule(wrap);
         case `\0${modules.DEV}`:

@@ -108,10 +108,15 @@ export default { mount: (request) => adapter.mount(ownOf(request)) };
 }
 
 /** Module for the server: components by name, loaded on first use, and the component around each box of React. */
-export function serverModule(components: readonly ComponentFile[], wrap: string | undefined): string {
+export function serverModule(
+  components: readonly ComponentFile[],
+  wrap: string | undefined,
+  root: string,
+): string {
   const entries = components.map(({ name, version, file }) => {
-    const options = version === undefined ? '' : `, undefined, { version: ${text(version)} }`;
-    return `  registry.lazy(${text(name)}, ${importing(file)}${options});\n`;
+    // Errors name the file. Where the project was built is nobody's business.
+    const options = text({ version, file: path.posix.relative(root, file) });
+    return `  registry.lazy(${text(name)}, ${importing(file)}, undefined, ${options});\n`;
   });
   return `/** Adds all components to a registry of @sluice/render. */
 export function register(registry) {

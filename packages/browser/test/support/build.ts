@@ -13,8 +13,8 @@ export interface Registering {
   lazy(
     name: string,
     load: () => Promise<{ default: unknown }>,
-    settings?: undefined,
-    options?: { version: string },
+    settings: undefined,
+    options: { readonly version?: string; readonly file: string },
   ): void;
 }
 
@@ -70,8 +70,8 @@ export async function build(
     readonly wrap: unknown;
   };
   server.register({
-    lazy(name, load, _settings, version) {
-      components.set(version ? `${name}@${version.version}` : name, load);
+    lazy(name, load, _settings, { version }) {
+      components.set(version === undefined ? name : `${name}@${version}`, load);
     },
   });
   return {

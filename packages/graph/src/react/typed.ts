@@ -1,7 +1,7 @@
 /** Hooks whose paths and values have the types of a schema, and the value of one path. */
 import type { Json } from '../model/json.js';
 import { toPath } from '../paths/index.js';
-import type { JsonOfAll, PathIn, TypedModel, ValueAt } from '../router/schema.js';
+import type { JsonOfAll, ValueIn, TypedModel, ValueAt } from '../router/schema.js';
 import type { PathInput } from '../types.js';
 import { useGraph, useModel } from './use-graph.js';
 
@@ -10,12 +10,12 @@ export interface GraphHooks<Schema> {
   /** JSON of the values at path sets; see `useGraph`. */
   useGraph<const Texts extends readonly string[]>(
     this: void,
-    ...paths: { readonly [Place in keyof Texts]: PathIn<Schema, Texts[Place]> & Texts[Place] }
+    ...paths: { readonly [Place in keyof Texts]: ValueIn<Schema, Texts[Place]> & Texts[Place] }
   ): JsonOfAll<Schema, Texts> | undefined;
   /** Value at one path; see `useValue`. */
   useValue<const Text extends string>(
     this: void,
-    path: PathIn<Schema, Text> & Text,
+    path: ValueIn<Schema, Text> & Text,
   ): ValueAt<Schema, Text> | undefined;
   /** Model of the component; see `useModel`. */
   useModel(this: void): TypedModel<Schema>;

@@ -2,15 +2,17 @@
 import { countPaths, toPathSet } from '../paths/index.js';
 import type { Envelope, Path, PathSet } from '../types.js';
 import type { RequestContext } from './context.js';
+import type { Core } from './core.js';
 import { routeError, RouteError } from './errors.js';
 import { isRef, leafOf } from './graph.js';
 import { singles, writeAt } from './outputs.js';
 import type { Route, RouteOutput, RoutePart } from './route.js';
 import { isTrue } from './guard.js';
 import type { Journal } from './journal.js';
-import { partsOf, type Core, type Run } from './run.js';
+import type { Run } from './run.js';
 import { joined, pathSetOf, plainKey, plainKeys, plainSets, type PlainKey, type Sets } from './sets.js';
 import { matchedPath } from './syntax.js';
+import { partsOf } from './unhandled.js';
 
 interface CallRequest {
   readonly path: Path;

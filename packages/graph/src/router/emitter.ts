@@ -1,18 +1,28 @@
-/** Parts of an answer, cut from the graph of a request as its values come. */
-import { asJsonGraph, Fresh, newBranch, type Branch, type Leaf } from './graph.js';
+/** Parts of an answer, cut from the graph of a request as its values come. The graph keeps references, and drops other values. */
+import type { Envelope } from '../types.js';
+import { Fresh } from './fresh.js';
+import { asJsonGraph, newBranch, type Branch, type Leaf } from './graph.js';
 import { writeAt } from './outputs.js';
-import type { OnPart } from './parts.js';
+import type { Lifetime } from './lifetime.js';
+import type { PartReceiver } from './parts.js';
 import { joined, pathSetOf, type PlainKey, type Sets } from './sets.js';
 
 export class Emitter {
   readonly #graph: Branch;
-  readonly #onPart: OnPart;
+  readonly #receiver: PartReceiver;
+  readonly #lifetime: Lifetime;
   /** Places whose values have been given. */
   readonly #sent = newBranch();
 
-  constructor(graph: Branch, onPart: OnPart) {
+  constructor(graph: Branch, receiver: PartReceiver, lifetime: Lifetime) {
     this.#graph = graph;
-    this.#onPart = onPart;
+    this.#receiver = receiver;
+    this.#lifetime = lifetime;
+  }
+
+  /** Promise that resolves when the reader wants parts again; undefined where it wants some now. */
+  get behind(): Promise<void> | undefined {
+    return this.#receiver.behind;
   }
 
   /** Gives the values of paths that have come since. */
@@ -20,13 +30,19 @@ export class Emitter {
     const fresh = new Fresh();
     for (const sets of paths) fresh.add(this.#graph, this.#sent, sets);
     if (fresh.sets.length === 0) return;
-    this.#onPart({ jsonGraph: asJsonGraph(fresh.graph), paths: joined(fresh.sets).map(pathSetOf) });
+    this.#give({ jsonGraph: asJsonGraph(fresh.graph), paths: joined(fresh.sets).map(pathSetOf) });
   }
 
   /** Gives a value that replaces one that was given before. */
   replaced(path: readonly PlainKey[], leaf: Leaf): void {
     const part = newBranch();
     writeAt(part, path, leaf, path);
-    this.#onPart({ jsonGraph: asJsonGraph(part), paths: [path] });
+    this.#give({ jsonGraph: asJsonGraph(part), paths: [path] });
+  }
+
+  #give(part: Envelope): void {
+    this.#receiver.give(part);
+    const { behind } = this.#receiver;
+    if (behind !== undefined) this.#lifetime.waitForReader(behind);
   }
 }

@@ -5,13 +5,13 @@ import {
   branchAt,
   isLeaf,
   isRef,
-  Merge,
   newBranch,
   targetOf,
   walk,
   type Branch,
   type Leaf,
 } from './graph.js';
+import { Merge } from './merge.js';
 import { plainKey, type Keys, type PlainKey, type Sets } from './sets.js';
 
 export class Given {

@@ -158,60 +158,6 @@ function isPath(value: unknown, depthMax: number): boolean {
   return value.every((key) => isKey(key) && key !== '$type');
 }
 
-/** Own value of a key in a message: clients' keys name no property of a prototype. */
-export function ownValue(message: object, key: PlainKey): unknown {
-  const value = (message as Readonly<Record<PlainKey, unknown>>)[key];
-  if (value === undefined) return undefined;
-  const isSuspect = typeof value === 'function' || key === '__proto__' || key === 'length';
-  return isSuspect && (!Object.hasOwn(message, key) || Array.isArray(message)) ? undefined : value;
-}
-
-/** Reason why a value was not taken, and its place. */
-export type Refused = (reason: string, path: readonly PlainKey[]) => void;
-
-/**
- * Copies values of a message into a graph, along requested paths and up to references. Values that are there stay, except that a later value of
- * the same path replaces an earlier one.
- */
-export class Merge {
-  readonly #depthMax: number;
-  readonly #refused: Refused;
-  readonly #path: PlainKey[] = [];
-
-  constructor(depthMax: number, refused: Refused) {
-    this.#depthMax = depthMax;
-    this.#refused = refused;
-  }
-
-  graph(branch: Branch, message: object, sets: Sets, step = 0): void {
-    const keys = sets[step] as Keys;
-    if (typeof keys !== 'object') this.#key(branch, message, keys, sets, step);
-    else for (const key of keys) this.#key(branch, message, key, sets, step);
-  }
-
-  #key(branch: Branch, message: object, key: PlainKey, sets: Sets, step: number): void {
-    const value = ownValue(message, key);
-    if (value === undefined) return;
-    const isLast = step === sets.length - 1;
-    const isBranch = typeof value === 'object' && value !== null && !('$type' in value);
-    // A branch is no value. A list is one where a value was asked for.
-    if (isLast && isBranch && !Array.isArray(value)) return;
-    if (isLast || !isBranch) {
-      const leaf = leafOf(value, this.#depthMax);
-      if (leaf === undefined) this.#refused('The value is not JSON Graph', [...this.#path, key]);
-      // The same value holds for paths below, which may have been asked for as well.
-      else if (isLast) branch[key] = leaf;
-      else putShort(branch, key, leaf, sets, step);
-      return;
-    }
-    const next = branchAt(branch, key);
-    if (next === undefined) return;
-    this.#path.push(key);
-    this.graph(next, value, sets, step + 1);
-    this.#path.pop();
-  }
-}
-
 /** Branch at a key, which is made where nothing is; undefined where a value is. */
 export function branchAt(branch: Branch, key: PlainKey): Branch | undefined {
   const before = branch[key];
@@ -231,43 +177,6 @@ export function putShort(branch: Branch, key: PlainKey, leaf: Leaf, sets: Sets, 
   }
   if (before !== undefined && before !== ABSENT && isLeaf(before)) return;
   fillKeys(branch, key, sets, step, leaf, true);
-}
-
-/** Copies what a graph has and `sent` has not, for requested paths, into a new graph. */
-export class Fresh {
-  readonly graph: Branch = newBranch();
-  readonly sets: Sets[] = [];
-  readonly #path: PlainKey[] = [];
-
-  add(from: Branch, sent: Branch, sets: Sets): void {
-    this.#step(from, sent, this.graph, sets, 0);
-  }
-
-  #step(from: Branch, sent: Branch, to: Branch, sets: Sets, step: number): void {
-    const isLast = step === sets.length - 1;
-    let found: PlainKey[] | undefined;
-    for (const key of listOf(sets[step] as Keys)) {
-      const value = from[key];
-      if (value === undefined) continue;
-      if (isLeaf(value)) {
-        if (sent[key] === true) continue;
-        sent[key] = true;
-        to[key] = value;
-        (found ??= []).push(key);
-      } else if (!isLast) {
-        let next = sent[key];
-        if (next === undefined || isLeaf(next)) next = sent[key] = newBranch();
-        const there = to[key];
-        const into = there === undefined || isLeaf(there) ? newBranch() : there;
-        const before = this.sets.length;
-        this.#path.push(key);
-        this.#step(value, next, into, sets, step + 1);
-        this.#path.pop();
-        if (this.sets.length > before) to[key] = into;
-      }
-    }
-    if (found !== undefined) this.sets.push([...this.#path, keysOf(found)]);
-  }
 }
 
 export function asJsonGraph(branch: Branch): JsonGraph {

@@ -2,12 +2,15 @@
 import { countPaths, toPathSet } from '../paths/index.js';
 import type { PathInput } from '../types.js';
 import { routeError, type RouteError } from './errors.js';
-import { branchAt, leafOf, Merge, putShort, type Branch } from './graph.js';
+import { branchAt, leafOf, putShort, type Branch } from './graph.js';
+import { Merge, type Notes } from './merge.js';
 import type { RoutePart, RouteParts } from './route.js';
 import { listOf, plainKey, plainKeys, type Keys, type PlainKey, type Sets } from './sets.js';
 
 /** Bounds the keys of a step that are searched one by one. */
 const SEARCHED_MAX = 16;
+/** Bounds the written paths that are noted one by one. */
+const NOTED_MAX = 16;
 
 /** Receiver of the reasons why parts of a result were not taken. */
 export interface Refusing {
@@ -20,15 +23,29 @@ export interface OutputLimits {
 }
 
 /** Writes the results of handlers within the paths that they were called for. */
-export class Outputs {
+export class Outputs implements Notes {
   readonly #graph: Branch;
   readonly #limits: OutputLimits;
   /** Sets of the long key lists of this request. */
   readonly #members = new Map<readonly PlainKey[], ReadonlySet<PlainKey>>();
+  /** Paths that got values, where somebody asks for them. */
+  readonly #written: Sets[] | undefined;
 
-  constructor(graph: Branch, limits: OutputLimits) {
+  /** `isNoting`: whether written paths are noted. */
+  constructor(graph: Branch, limits: OutputLimits, isNoting = false) {
     this.#graph = graph;
     this.#limits = limits;
+    if (isNoting) this.#written = [];
+  }
+
+  /** Returns the paths that the latest results wrote, or all that they were for where they wrote many. */
+  writtenOf(pieces: readonly Sets[]): readonly Sets[] {
+    const written = this.#written?.splice(0) ?? [];
+    return written.length > NOTED_MAX ? pieces : written;
+  }
+
+  note(path: Sets): void {
+    if (this.#written !== undefined && this.#written.length <= NOTED_MAX) this.#written.push(path);
   }
 
   /** Takes one result, which may throw where its properties do. */
@@ -56,7 +73,11 @@ export class Outputs {
       refusing.refuse(routeError('SLU-GRAPH-VALUE', 'A `jsonGraph` is an object'));
       return;
     }
-    const merge = new Merge(this.#limits.depthMax, (reason, path) => refusing.refuse(refusal(reason, path)));
+    const merge = new Merge(
+      this.#limits.depthMax,
+      (reason, path) => refusing.refuse(refusal(reason, path)),
+      this.#written === undefined ? undefined : this,
+    );
     for (const piece of pieces) merge.graph(this.#graph, message, piece);
   }
 
@@ -94,7 +115,10 @@ export class Outputs {
     for (const piece of pieces) {
       if (path.length > piece.length || !this.#isWithin(path, piece)) continue;
       isAsked = true;
-      if (leaf !== undefined) writeAt(this.#graph, path, leaf, piece);
+      if (leaf !== undefined) {
+        writeAt(this.#graph, path, leaf, piece);
+        this.note([...path, ...piece.slice(path.length)]);
+      }
       if (path.length === piece.length) break;
     }
     return isAsked;
@@ -104,12 +128,15 @@ export class Outputs {
     for (let step = 0; step < path.length; step++) {
       const key = path[step] as PlainKey;
       const keys = sets[step] as Keys;
-      if (typeof keys !== 'object') {
-        if (keys !== key) return false;
-      } else if (keys.length <= SEARCHED_MAX ? !keys.includes(key) : !this.#membersOf(keys).has(key))
-        return false;
+      if (!this.has(keys, key)) return false;
     }
     return true;
+  }
+
+  /** Whether a key is one of a step's. */
+  has(keys: Keys, key: PlainKey): boolean {
+    if (typeof keys !== 'object') return keys === key;
+    return keys.length <= SEARCHED_MAX ? keys.includes(key) : this.#membersOf(keys).has(key);
   }
 
   #membersOf(keys: readonly PlainKey[]): ReadonlySet<PlainKey> {

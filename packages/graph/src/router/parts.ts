@@ -1,9 +1,20 @@
-/** Parts of an answer as an iterable. A generator would wait for its next part before it sees that its reader has left. */
+/**
+ * Parts of an answer as an iterable, which holds few of them. A generator would wait for its next part before it sees that its reader has left.
+ */
 import type { Envelope } from '../types.js';
 
-export type OnPart = (part: Envelope) => void;
-/** Work that gives parts, and ends early when the signal aborts. */
-export type PartWork = (onPart: OnPart, signal: AbortSignal) => Promise<void>;
+/** Parts without a reader from which on the reader is behind. */
+const PARTS_MAX = 4;
+
+/** Receiver of the parts that work makes. */
+export interface PartReceiver {
+  give(part: Envelope): void;
+  /** Promise that resolves when a reader that is behind takes a part, or leaves; undefined for a reader that keeps up. */
+  readonly behind: Promise<void> | undefined;
+}
+
+/** Work that gives parts, and ends early when the signal aborts. It may give parts to a reader that is behind, but should wait. */
+export type PartWork = (receiver: PartReceiver, signal: AbortSignal) => Promise<void>;
 
 type Result = IteratorResult<Envelope, undefined>;
 
@@ -15,7 +26,7 @@ interface Reader {
 const DONE: Result = { done: true, value: undefined };
 
 /** Runs work at the first read. A reader that stops aborts it, and so does the signal. */
-export class Parts implements AsyncIterableIterator<Envelope, undefined> {
+export class Parts implements AsyncIterableIterator<Envelope, undefined>, PartReceiver {
   readonly #work: PartWork;
   readonly #outer: AbortSignal | undefined;
   readonly #controller = new AbortController();
@@ -23,6 +34,7 @@ export class Parts implements AsyncIterableIterator<Envelope, undefined> {
   readonly #readers: Reader[] = [];
   #state: 'new' | 'open' | 'ended' = 'new';
   #failure: { readonly error: unknown } | undefined;
+  #behind: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
 
   constructor(work: PartWork, signal: AbortSignal | undefined) {
     this.#work = work;
@@ -36,6 +48,7 @@ export class Parts implements AsyncIterableIterator<Envelope, undefined> {
   next(): Promise<Result> {
     if (this.#state === 'new') void this.#run();
     const part = this.#parts.shift();
+    if (this.#parts.length < PARTS_MAX) this.#release();
     if (part !== undefined) return Promise.resolve({ done: false, value: part });
     if (this.#state !== 'ended') {
       return new Promise((resolve, reject) => {
@@ -53,7 +66,25 @@ export class Parts implements AsyncIterableIterator<Envelope, undefined> {
     this.#failure = undefined;
     this.#controller.abort(new Error('The reader of the stream has left'));
     for (const reader of this.#readers.splice(0)) reader.resolve(DONE);
+    this.#release();
     return Promise.resolve(DONE);
+  }
+
+  get behind(): Promise<void> | undefined {
+    if (this.#state === 'ended' || this.#parts.length < PARTS_MAX) return undefined;
+    if (this.#behind === undefined) {
+      let resolve = (): void => undefined;
+      const promise = new Promise<void>((done) => {
+        resolve = done;
+      });
+      this.#behind = { promise, resolve };
+    }
+    return this.#behind.promise;
+  }
+
+  #release(): void {
+    this.#behind?.resolve();
+    this.#behind = undefined;
   }
 
   async #run(): Promise<void> {
@@ -63,7 +94,7 @@ export class Parts implements AsyncIterableIterator<Envelope, undefined> {
     if (outer?.aborted === true) leave();
     else outer?.addEventListener('abort', leave, { once: true });
     try {
-      await this.#work((part) => this.#give(part), this.#controller.signal);
+      await this.#work(this, this.#controller.signal);
       this.#end(undefined);
     } catch (error) {
       this.#end({ error });
@@ -72,7 +103,7 @@ export class Parts implements AsyncIterableIterator<Envelope, undefined> {
     }
   }
 
-  #give(part: Envelope): void {
+  give(part: Envelope): void {
     if (this.#state === 'ended') return;
     const reader = this.#readers.shift();
     if (reader === undefined) this.#parts.push(part);
@@ -80,6 +111,7 @@ export class Parts implements AsyncIterableIterator<Envelope, undefined> {
   }
 
   #end(failure: { readonly error: unknown } | undefined): void {
+    this.#release();
     if (this.#state === 'ended') return;
     this.#state = 'ended';
     const [first, ...others] = this.#readers.splice(0);

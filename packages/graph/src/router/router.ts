@@ -5,13 +5,14 @@ import type { DataSource, Envelope, Path, PathInput, PathSet, SourceOptions } fr
 import { callRoute } from './call.js';
 import { SchemaChecks } from './checks.js';
 import { RequestContext, type LoaderFunctions } from './context.js';
+import type { Core } from './core.js';
 import { routeError } from './errors.js';
 import { Given } from './given.js';
 import { Route, type RouteDefinition } from './route.js';
 import { Parts } from './parts.js';
 import { Journal, type RoutePlace } from './journal.js';
 import { limitsOf, type Limits } from './limits.js';
-import { Run, type Core } from './run.js';
+import { Run } from './run.js';
 import type { GraphSchema } from './schema.js';
 import { plainSets } from './sets.js';
 import type { RouteEvent, RouteFigures } from './stats.js';
@@ -97,11 +98,15 @@ export class Router<Data = unknown> {
     });
   }
 
-  /** Gets the values of paths in parts, as they come. A part has the paths that its values are for; each value comes once. */
+  /**
+   * Gets the values of paths in parts, as they come. A part has the paths that its values are for; each value comes once, and is not held after
+   * that. While four parts wait for a reader, no further level starts, and generators of handlers are not asked for more. `timeoutMs` bounds the
+   * time since then, and the time that the reader takes no part for, which ends the stream with an error.
+   */
   stream(paths: readonly PathSet[], options: RequestOptions<Data> = {}): AsyncIterable<Envelope> {
-    return new Parts(async (onPart, signal) => {
+    return new Parts(async (receiver, signal) => {
       const sets = plainSets(paths, this.#limits);
-      const run = new Run(this.#core, this.#context(options), 'get', { onPart });
+      const run = new Run(this.#core, this.#context(options), 'get', { receiver });
       await this.#within(run, { signal }, () => run.resolve(sets));
     }, options.signal);
   }

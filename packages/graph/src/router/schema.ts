@@ -39,6 +39,8 @@ export class RefTo<Target extends string = string> {
 export class Callable<Args = unknown> {
   /** Schema of the list of arguments. */
   readonly args: StandardSchema<Args>;
+  /** Tells functions from objects that have a key `args`. */
+  declare protected readonly kind: 'function';
 
   constructor(args: StandardSchema<Args>) {
     this.args = args;
@@ -101,29 +103,58 @@ type Output<Node> =
       ? readonly (string | number)[]
       : never;
 
-/** Whether each key of each step is in the schema. */
-type Exists<Root, Node, Path> = Path extends readonly [infer Step, ...infer Rest]
-  ? false extends (
-      KeyOf<Step> extends infer Key ? (Key extends unknown ? Has<Root, Node, Key, Rest> : never) : never
-    )
-    ? false
-    : true
-  : true;
+/** Keys of a path that the schema does not have; never where it has all. */
+type Missing<Root, Node, Path> = Path extends readonly [infer Step, ...infer Rest]
+  ? KeyOf<Step> extends infer Key
+    ? Key extends unknown
+      ? [Child<Root, Node, Key>] extends [never]
+        ? Key
+        : Missing<Root, Child<Root, Node, Key>, Rest>
+      : never
+    : never
+  : never;
 
-type Has<Root, Node, Key, Rest> = [Child<Root, Node, Key>] extends [never]
-  ? false
-  : Exists<Root, Child<Root, Node, Key>, Rest>;
+/** Name of a key in an error of the editor. */
+type NameOf<Key> = string extends Key
+  ? '{keys}'
+  : number extends Key
+    ? '{integers}'
+    : Key extends string | number
+      ? `${Key}`
+      : never;
 
-/** Whether a path ends at a value or a reference, and not at an object of several. */
-type IsValue<Node> = [Node] extends [StandardSchema | RefTo | Callable] ? true : false;
+/** Type that no text has, in place of a path: editors show it in their error. */
+interface Problem<Message extends string> {
+  readonly problem: Message;
+}
+
+/** Whether a path ends at a value, a reference or a function, and not at an object of several. */
+type IsEnd<Node> = [Node] extends [StandardSchema | RefTo | Callable] ? true : false;
 
 /** The text itself where it is a path of the schema, and a type that no text has otherwise. */
 export type PathIn<Schema, Text extends string> =
-  Exists<Schema, Schema, Steps<Text>> extends true
-    ? IsValue<At<Schema, Schema, Steps<Text>>> extends true
+  Missing<Schema, Schema, Steps<Text>> extends infer Lost
+    ? [Lost] extends [never]
+      ? IsEnd<At<Schema, Schema, Steps<Text>>> extends true
+        ? Text
+        : Problem<`${Text} is no value of the graph`>
+      : Problem<`the graph has no ${NameOf<Lost>} there`>
+    : never;
+
+/** The same for paths of values: functions have none. */
+export type ValueIn<Schema, Text extends string> = [
+  Extract<At<Schema, Schema, Steps<Text>>, Callable>,
+] extends [never]
+  ? PathIn<Schema, Text>
+  : Problem<`${Text} is a function of the graph`>;
+
+/** The same for functions. */
+export type FunctionIn<Schema, Text extends string> =
+  PathIn<Schema, Text> extends Text
+    ? At<Schema, Schema, Steps<Text>> extends Callable
       ? Text
-      : { readonly problem: `${Text} is no value of the graph` }
-    : { readonly problem: `${Text} is no path of the graph` };
+      : Problem<`${Text} is no function of the graph`>
+    : PathIn<Schema, Text>;
 
 /** JSON that a path gives. */
 export type JsonAt<Schema, Text extends string> = JsonOf<Schema, Schema, Steps<Text>>;
@@ -151,17 +182,17 @@ type Settable<Schema, Text> = [Text] extends [infer Own extends string]
 /** Reads and writes of a model that know the paths of a schema. */
 export interface TypedModel<Schema> {
   get<const Texts extends readonly string[]>(
-    ...paths: { readonly [Place in keyof Texts]: PathIn<Schema, Texts[Place]> & Texts[Place] }
+    ...paths: { readonly [Place in keyof Texts]: ValueIn<Schema, Texts[Place]> & Texts[Place] }
   ): Promise<{ readonly json: JsonOfAll<Schema, Texts> } | undefined>;
   getValue<const Text extends string>(
-    path: PathIn<Schema, Text> & Text,
+    path: ValueIn<Schema, Text> & Text,
   ): Promise<ValueAt<Schema, Text> | undefined>;
   setValue<const Text extends string>(
-    path: PathIn<Schema, Text> & Text,
+    path: ValueIn<Schema, Text> & Text,
     ...value: Settable<Schema, Text>
   ): Promise<ValueAt<Schema, Text> | undefined>;
   call<const Text extends string>(
-    path: PathIn<Schema, Text> & Text,
+    path: FunctionIn<Schema, Text> & Text,
     args: NoInfer<ArgsAt<Schema, Text>>,
   ): Promise<unknown>;
 }

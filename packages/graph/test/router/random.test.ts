@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { long, seed } from '../../../../tests/support/chance.js';
 import { Router, type RouteDefinition, type RouteParts } from '../../src/router/index.js';
-import type { PathSet } from '../../src/types.js';
+import type { DataSource, Envelope, PathSet } from '../../src/types.js';
 import {
   empty,
   firstOn,
@@ -189,29 +189,46 @@ for (const everything of ['a route for all keys', 'a data source for unhandled p
   });
 }
 
-void test('the parts of a stream have each value once, and together the values of the whole answer', async () => {
-  await fc.assert(
-    fc.asyncProperty(graphs, texts, manners, pathSets, async (graph, all, how, paths) => {
-      const router = new Router(routesOf(graph, [...all, '[{keys}]'], how, []), { onError: () => undefined });
-      const whole = empty();
-      const seen = new Set<string>();
-      for await (const part of router.stream(paths)) {
-        const graphOfPart = sent(part);
-        for (const one of singles(part.paths ?? [])) {
-          const name = one.join('/');
-          const value = firstOn(graphOfPart, one);
-          assert.equal(value?.path.length, one.length, `${name} is no value of its part`);
-          const isLoop = JSON.stringify(value?.value).includes('SLU-GRAPH-REFERENCES');
-          assert.ok(!seen.has(name) || isLoop, `${name} came twice`);
-          seen.add(name);
+/** Data source that answers each path by a part of its own, with all that its references lead to. */
+function partsSource(graph: Tree): DataSource {
+  const whole = sourceOf(graph);
+  return {
+    async *get(paths) {
+      for (const one of singles(paths)) yield await (whole.get([one]) as Promise<Envelope>);
+    },
+  };
+}
+
+for (const everything of ['a route for all keys', 'a data source for unhandled paths']) {
+  void test(`the parts of a stream have each value once, and together the values of the whole answer, with ${everything}`, async () => {
+    const lag = fc.constantFrom(0, 1, 9);
+    await fc.assert(
+      fc.asyncProperty(graphs, texts, manners, pathSets, lag, async (graph, all, how, paths, turns) => {
+        const isRouted = everything === 'a route for all keys';
+        const routes = routesOf(graph, isRouted ? [...all, '[{keys}]'] : all, how, []);
+        const unhandled = isRouted ? {} : { unhandled: partsSource(graph) };
+        const router = new Router(routes, { onError: () => undefined, ...unhandled });
+        const whole = empty();
+        const seen = new Set<string>();
+        for await (const part of router.stream(paths)) {
+          const graphOfPart = sent(part);
+          for (const one of singles(part.paths ?? [])) {
+            const name = one.join('/');
+            const value = firstOn(graphOfPart, one);
+            assert.equal(value?.path.length, one.length, `${name} is no value of its part`);
+            const isLoop = JSON.stringify(value?.value).includes('SLU-GRAPH-REFERENCES');
+            assert.ok(!seen.has(name) || isLoop, `${name} came twice`);
+            seen.add(name);
+          }
+          merge(whole, graphOfPart);
+          for (let at = 0; at < turns; at += 1) await turn();
         }
-        merge(whole, graphOfPart);
-      }
-      check(graph, whole, paths);
-    }),
-    runs,
-  );
-});
+        check(graph, whole, paths);
+      }),
+      runs,
+    );
+  });
+}
 
 /** Paths of two keys, by which all routes of the tests below decide. */
 const pairs = fc.uniqueArray(fc.tuple(key, key), { maxLength: 30, selector: (pair) => pair.join('/') });

@@ -44,6 +44,8 @@ export interface Exchange {
 export interface RenderedJob {
   readonly html: string;
   readonly cpu_us: number;
+  /** A part of the HTML has failed, and is the browser's to render. */
+  readonly isPartial: boolean;
 }
 
 /** Rejects with why there is no HTML: a `RenderError` where the render had begun. */
@@ -70,6 +72,7 @@ interface Progress extends FragmentJob {
   returnMeta: Record<string, unknown>;
   statusCode: number;
   html: string | null;
+  isPartial: boolean;
   duration: number | null;
   error: unknown;
   hasFailed: boolean;
@@ -155,8 +158,9 @@ export class Batch {
 
   async #renderJob(job: Progress): Promise<void> {
     try {
-      const { html, cpu_us } = await this.#render(job, this.#jobContext(undefined, job));
+      const { html, cpu_us, isPartial } = await this.#render(job, this.#jobContext(undefined, job));
       job.html = html;
+      job.isPartial = isPartial;
       job.duration = cpu_us / 1000;
     } catch (thrown) {
       const error = tamed(thrown);
@@ -245,6 +249,7 @@ function begin(token: string, value: unknown, limits: PropsLimits): Progress {
     returnMeta: {},
     statusCode: 200,
     html: null,
+    isPartial: false,
     duration: null,
     error: undefined,
     hasFailed: false,
@@ -263,6 +268,7 @@ function begin(token: string, value: unknown, limits: PropsLimits): Progress {
 function resultOf({
   name,
   html,
+  isPartial,
   returnMeta,
   duration,
   statusCode,
@@ -277,5 +283,6 @@ function resultOf({
     statusCode,
     success: html !== null,
     error: hasFailed ? fragmentError(error) : null,
+    ...(isPartial && html !== null && { partial: true }),
   };
 }

@@ -240,7 +240,7 @@ class FragmentService implements Fragments {
       const text = typeof placeholder === 'string' ? placeholder : placeholder(props);
       const html = this.#source.markup(component, text, props, id);
       report(name, 'client', 0);
-      return { html, cpu_us: 0 };
+      return { html, cpu_us: 0, isPartial: false };
     }
     const context = { id, slots: NO_SLOTS, isStatic: rendering === 'static' };
     const result = await run({ component, props: given, context });
@@ -248,7 +248,7 @@ class FragmentService implements Fragments {
     if (!result.ok) throw new RenderError(result.reason, result.error, cpu_us);
     const html = this.#source.markup(component, String(result.html), await madeProps(component, given), id);
     report(name, result.isCached ? 'cached' : result.isOverBudget ? 'over-budget' : 'rendered', cpu_us);
-    return { html, cpu_us };
+    return { html, cpu_us, isPartial: result.isPartial };
   }
 }
 

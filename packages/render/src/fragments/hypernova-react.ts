@@ -7,7 +7,7 @@ import type { RenderContext } from '../adapters/adapter.js';
 import { NO_SLOTS } from '../adapters/slot.js';
 import { react } from '../adapters/react.js';
 import type { Props } from '../component.js';
-import { signalOfJob } from './job.js';
+import { contextOfJob, signalOfJob } from './job.js';
 import { serialize } from './markup.js';
 
 /** Renders a component's data to a fragment. */
@@ -20,7 +20,7 @@ export function renderReact<P extends object>(name: string, component: Component
   return (data) => {
     // Also the prefix of ids that React makes up: several fragments of a document have different ones.
     const id = crypto.randomUUID();
-    const html = adapter.render(component, data as Props, contextOfJob(id));
+    const html = adapter.render(component, data as Props, contextOf(id));
     return typeof html === 'string'
       ? serialize(name, html, data, id)
       : html.then((whole) => serialize(name, whole, data, id));
@@ -32,11 +32,12 @@ export function renderReactStatic<P extends object>(
   _name: string,
   component: ComponentType<P>,
 ): RenderFragment<P> {
-  return (data) => adapter.render(component, data as Props, contextOfJob('', true));
+  return (data) => adapter.render(component, data as Props, contextOf('', true));
 }
 
 /** Most components are rendered at once and need no signal. */
-function contextOfJob(id: string, isStatic = false): RenderContext {
+function contextOf(id: string, isStatic = false): RenderContext {
+  const job = contextOfJob();
   let signal: AbortSignal | undefined;
   return {
     id,
@@ -44,6 +45,9 @@ function contextOfJob(id: string, isStatic = false): RenderContext {
     isStatic,
     get signal() {
       return (signal ??= signalOfJob());
+    },
+    tellPartial() {
+      job?.tellPartial?.();
     },
   };
 }

@@ -20,6 +20,11 @@ export function runJob<T>(context: RenderContext, work: () => T): T {
   }
 }
 
+/** Context of the job whose component runs; undefined outside of a job, and later than its first part. */
+export function contextOfJob(): RenderContext | undefined {
+  return running;
+}
+
 /** Aborted when nobody waits for what is rendered now. */
 export function signalOfJob(): AbortSignal {
   return running?.signal ?? AbortSignal.timeout(TIMEOUT_MS);

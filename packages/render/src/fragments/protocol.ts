@@ -34,6 +34,8 @@ export interface FragmentResult {
   /** True if there is HTML. A hook that fails after the render leaves both HTML and `error`. */
   readonly success: boolean;
   readonly error: FragmentError | null;
+  /** True if a part of the HTML has failed, such as a boundary of React, and is the browser's to render; absent otherwise. No cache may keep such HTML. */
+  readonly partial?: true;
 }
 
 export interface BatchAnswer {

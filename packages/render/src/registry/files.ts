@@ -35,7 +35,12 @@ export async function registryFromFiles(folder: string, options: FilesOptions = 
       const module = (await importOnce()) as ComponentModule;
       return { default: module.default, settings: { ...settings, ...module.settings } };
     };
-    registry.lazy(name, load, {}, version === undefined ? {} : { version });
+    registry.lazy(
+      name,
+      load,
+      {},
+      { file: path.join(folder, file), ...(version !== undefined && { version }) },
+    );
   }
   return registry;
 }

@@ -7,6 +7,7 @@ import { plain } from '../adapters/plain.js';
 import type { Component, Settings } from '../component.js';
 import { withDeadline } from '../tasks/deadline.js';
 import { LateError } from '../tasks/errors.js';
+import { LoadError } from './load-error.js';
 import type { GivenProps, Named, PropsOf } from './named.js';
 import { compareVersions, isVersion } from './versions.js';
 
@@ -22,6 +23,11 @@ export interface RegistryOptions {
 export interface VersionOptions {
   /** A semantic version: `2.1.0`. Default: none, and then the name has no other. */
   readonly version?: string;
+}
+
+export interface LazyOptions extends VersionOptions {
+  /** File of the component, which errors of its load name. */
+  readonly file?: string;
 }
 
 /** Exports of a component's module. */
@@ -46,8 +52,8 @@ export interface Registry {
     options?: VersionOptions,
   ): Named<GivenProps<View, Given>>;
   /**
-   * Registers like `register`, for a component that `load` imports on its first use. A load that fails is tried again by the
-   * next use.
+   * Registers like `register`, for a component that `load` imports on its first use. A load that fails rejects with a `LoadError`, which names
+   * the file and the cause, and is tried again by the next use.
    */
   lazy<
     Module extends ComponentModule,
@@ -56,7 +62,7 @@ export interface Registry {
     name: string,
     load: Load<Module>,
     settings?: Given,
-    options?: VersionOptions,
+    options?: LazyOptions,
   ): Named<GivenProps<Module['default'], Given>>;
   /** The newest version, or that which is named. Undefined where there is none; rejects where it cannot be loaded. */
   find(name: string, version?: string): Promise<Component | undefined>;
@@ -97,10 +103,10 @@ class ComponentRegistry implements Registry {
     name: string,
     load: Load<Module>,
     settings?: Given,
-    { version }: VersionOptions = {},
+    { version, file }: LazyOptions = {},
   ): Named<GivenProps<Module['default'], Given>> {
     const loadComponent = async (): Promise<Component> => {
-      const module = await load();
+      const module = await loadModule(name, load, file);
       const merged = { ...module.settings, ...(settings as Settings | undefined) };
       return this.#component(name, version, viewOf(module), merged);
     };
@@ -216,6 +222,18 @@ interface Entry {
   readonly load: (() => Promise<Component>) | undefined;
   /** All who ask while it is loaded wait for the same. */
   loading: Promise<Component | undefined> | undefined;
+}
+
+async function loadModule<Module>(
+  name: string,
+  load: () => Promise<Module> | Module,
+  file: string | undefined,
+): Promise<Module> {
+  try {
+    return await load();
+  } catch (error) {
+    throw new LoadError(name, file, error);
+  }
 }
 
 async function loadEntry(entry: Entry, timeoutMs: number): Promise<Component | undefined> {

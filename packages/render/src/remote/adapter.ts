@@ -7,9 +7,10 @@ export const remoteAdapter: Adapter = {
   name: 'remote',
   hasOwnMarkup: true,
   recognises: isRemote,
-  async render(view, props, { signal }) {
+  async render(view, props, context) {
     if (!isRemote(view)) throw new TypeError('not a component of createRemote');
-    const { html } = await view.render(props, signal);
+    const { html, isPartial } = await view.render(props, context.signal);
+    if (isPartial) context.tellPartial?.();
     return html;
   },
 };

@@ -17,7 +17,9 @@ export function jobOf(name: string, props: unknown): RemoteJob {
   return { name, json: JSON.stringify({ name, data: props }) };
 }
 
-export type JobResult = { readonly html: string } | { readonly error: RemoteError };
+/** `isPartial`: the service says that a part of the HTML has failed. */
+export type JobResult =
+  { readonly html: string; readonly isPartial: boolean } | { readonly error: RemoteError };
 
 /** HTTP status after which the same request may do better elsewhere, or soon. */
 const AGAIN: ReadonlySet<number> = new Set([502, 503, 504]);
@@ -82,7 +84,8 @@ async function send(
 /** Empty HTML is a success: some components have nothing to show. */
 function resultOf(name: string, result: unknown): JobResult {
   const html = field(result, 'html');
-  if (field(result, 'success') === true && typeof html === 'string') return { html };
+  if (field(result, 'success') === true && typeof html === 'string')
+    return { html, isPartial: field(result, 'partial') === true };
   const message = field(field(result, 'error'), 'message');
   return {
     error: new RemoteError(

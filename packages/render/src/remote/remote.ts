@@ -57,6 +57,14 @@ export interface RemoteComponentOptions {
   readonly vary?: readonly string[];
 }
 
+/** HTML of a service. */
+export interface RemoteHtml {
+  readonly html: string;
+  readonly isCached: boolean;
+  /** A part of it has failed at the service, and is its browser code's to render: no cache keeps such HTML. */
+  readonly isPartial: boolean;
+}
+
 interface Waiting {
   readonly job: RemoteJob;
   readonly signal: AbortSignal;
@@ -125,20 +133,21 @@ export class Remote {
     cacheS: number,
     signal: AbortSignal,
     vary?: readonly string[],
-  ): Promise<{ html: string; isCached: boolean }> {
+  ): Promise<RemoteHtml> {
     const group = this.#groupOf(signal);
     const key = cacheS > 0 ? keyOf(name, props, group.headers, vary) : undefined;
     const cached = key === undefined ? undefined : this.#cache.get(key, performance.now());
-    if (cached !== undefined) return { html: cached, isCached: true };
+    if (cached !== undefined) return { html: cached, isCached: true, isPartial: false };
     const { purges } = this.#cache;
     const job = jobOf(name, props);
     const result = await new Promise<JobResult>((settle) => {
       group.waiting.push({ job, signal, settle });
     });
     if ('error' in result) throw result.error;
-    if (key !== undefined && this.#cache.purges === purges)
-      this.#cache.set(key, result.html, performance.now() + cacheS * 1000);
-    return { html: result.html, isCached: false };
+    const { html, isPartial } = result;
+    if (key !== undefined && !isPartial && this.#cache.purges === purges)
+      this.#cache.set(key, html, performance.now() + cacheS * 1000);
+    return { html, isCached: false, isPartial };
   }
 
   /**
@@ -233,7 +242,7 @@ export class RemoteView {
     this.vary = vary;
   }
 
-  async render(props: Props, signal: AbortSignal): Promise<{ html: string; isCached: boolean }> {
+  async render(props: Props, signal: AbortSignal): Promise<RemoteHtml> {
     return this.remote.render(this.name, props, this.cacheS, signal, this.vary);
   }
 }

@@ -74,7 +74,7 @@ void test('a file that could not be imported is tried again by the next use', as
   const registry = await registryFromFiles(components);
   await assert.rejects(registry.find('Hero'), /not yet/);
   await writeFile(path.join(components, 'Hero.js'), 'export default (');
-  await assert.rejects(registry.find('Hero'), SyntaxError);
+  await assert.rejects(registry.find('Hero'), ({ cause }: Error) => cause instanceof SyntaxError);
   await writeFile(path.join(components, 'Hero.js'), 'export default () => "mended"');
   const found = (await registry.find('Hero')) ?? assert.fail();
   assert.equal((found.view as () => string)(), 'mended');
@@ -90,4 +90,43 @@ void test('files are added to a registry that is there', async (t) => {
 
 void test('a folder that is not there is refused', async () => {
   await assert.rejects(registryFromFiles(path.join(os.tmpdir(), 'sluice-no-such-folder')), /ENOENT/);
+});
+
+void test('a file that throws when it is evaluated, or cannot be, is named with the cause and its place', async (t) => {
+  const components = await folder(t, {
+    'Own.js': 'const config = undefined;\nexport default () => config.key;\nexport const key = config.key;',
+    'Imports.js': 'import "./_shared/key.js"; export default () => "html"',
+    '_shared/key.js': '\nthrow new RangeError("no key is set")',
+    'Text.js': 'throw "a text"',
+    'Nothing.js': 'throw undefined',
+    'Syntax.js': 'export default (',
+    'Missing.js': 'import "no-such-package-of-anybody"; export default () => ""',
+    'Rejects.js': 'await Promise.reject(new Error("later")); export default () => ""',
+    'Hostile.js': 'throw new Proxy({}, { get() { throw new Error("from the proxy") } })',
+  });
+  const registry = await registryFromFiles(components);
+  const says: Readonly<Record<string, readonly string[]>> = {
+    Own: ["Own.js: TypeError: Cannot read properties of undefined (reading 'key') (at ", 'Own.js:3:'],
+    Imports: ['Imports.js: RangeError: no key is set (at ', '_shared/key.js:2:7)'],
+    Text: ['Text.js: Error: a text'],
+    Nothing: ['Nothing.js: '],
+    Syntax: ['Syntax.js: SyntaxError: '],
+    Missing: ["Missing.js: Error: Cannot find package 'no-such-package-of-anybody'"],
+    Rejects: ['Rejects.js: Error: later (at ', 'Rejects.js:1:'],
+    Hostile: ['Hostile.js: '],
+  };
+  assert.deepEqual(registry.names().toSorted(), Object.keys(says).toSorted());
+  for (const [name, parts] of Object.entries(says)) {
+    const error = await registry.find(name).then(
+      () => assert.fail(name),
+      (thrown: unknown) => thrown as Error,
+    );
+    assert.equal(error.name, 'LoadError');
+    assert.ok(
+      error.message.startsWith(`Component "${name}" was not loaded from ${components}`),
+      error.message,
+    );
+    for (const part of parts) assert.ok(error.message.includes(part), error.message);
+    assert.ok(error.cause instanceof Error, name);
+  }
 });

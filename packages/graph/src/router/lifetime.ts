@@ -1,0 +1,103 @@
+/** Time from the start of a request to its end: what waits for it, its time limit, and its failure. It must not know paths. */
+
+interface Waiting {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Receiver of the end of a request's time. */
+export interface Expiring {
+  /** Called where values have taken too long. */
+  expire(): void;
+  /** Called where the reader has taken no part for too long. */
+  stall(): void;
+}
+
+export class Lifetime {
+  readonly #timeoutMs: number;
+  readonly #expiring: Expiring;
+  #isClosed = false;
+  #failure: { readonly error: unknown } | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #waiting: Waiting | undefined;
+  #isReaderBehind = false;
+
+  /** `timeoutMs`: time from the first wait, or from when a reader was last behind, after which `expiring` is called. */
+  constructor(timeoutMs: number, expiring: Expiring) {
+    this.#timeoutMs = timeoutMs;
+    this.#expiring = expiring;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Runs work, and resolves when `finish` is called. Rejects with what `fail` is given. */
+  async untilFinished(work: () => void): Promise<void> {
+    this.#throwIfFailed();
+    await new Promise<void>((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      work();
+      if (this.#waiting !== undefined) this.#startTimer();
+    });
+  }
+
+  /** Waits for a result within the time of the request. */
+  async during<T>(result: Promise<T>): Promise<T> {
+    // Nobody waits for it where the request has failed.
+    result.catch(() => undefined);
+    this.#throwIfFailed();
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting = { resolve: () => undefined, reject };
+      this.#startTimer();
+      result.then(resolve, reject);
+    });
+  }
+
+  finish(): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.resolve();
+  }
+
+  /** Closes the request, and rejects what waits for it now or later. */
+  fail(error: unknown): void {
+    this.#failure = { error };
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    this.close();
+    waiting?.reject(error);
+  }
+
+  /** Ends the request's time. Results that come later are dropped. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** Stops the time of the request until its reader takes a part; the reader gets as much time for that. */
+  waitForReader(taken: Promise<void>): void {
+    if (this.#isReaderBehind || this.#isClosed) return;
+    this.#setBehind(true);
+    void taken.then(() => this.#setBehind(false));
+  }
+
+  #setBehind(isBehind: boolean): void {
+    this.#isReaderBehind = isBehind;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!this.#isClosed) this.#startTimer();
+  }
+
+  #throwIfFailed(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  #startTimer(): void {
+    this.#timer ??= setTimeout(() => {
+      if (this.#isClosed) return;
+      if (this.#isReaderBehind) this.#expiring.stall();
+      else this.#expiring.expire();
+    }, this.#timeoutMs);
+  }
+}
