@@ -4,4 +4,12 @@ export { useGraph, useModel, useRetry } from './use-graph.js';
 export { type GraphHooks, graphHooks, useValue } from './typed.js';
 // Types that the compiler names in the declarations of an app that exports its hooks.
 export type { Steps } from '../router/match.js';
-export type { JsonAt, JsonOfAll, PathIn, TypedModel, ValueAt } from '../router/schema.js';
+export type {
+  FunctionIn,
+  JsonAt,
+  JsonOfAll,
+  PathIn,
+  TypedModel,
+  ValueAt,
+  ValueIn,
+} from '../router/schema.js';

@@ -32,6 +32,7 @@ export {
   type Callable,
   type GraphSchema,
   type JsonAt,
+  type FunctionIn,
   type PathIn,
   type RefTo,
   type SchemaNode,
@@ -40,6 +41,7 @@ export {
   type TypedHandlers,
   type TypedModel,
   type ValueAt,
+  type ValueIn,
 } from './schema.js';
 export type { RouteEvent, RouteFigures, RouteStats } from './stats.js';
 export type { MatchedPath } from './syntax.js';

@@ -117,7 +117,7 @@ export class Outputs implements Notes {
       isAsked = true;
       if (leaf !== undefined) {
         writeAt(this.#graph, path, leaf, piece);
-        this.note([...path, ...piece.slice(path.length)]);
+        if (this.#written !== undefined) this.note([...path, ...piece.slice(path.length)]);
       }
       if (path.length === piece.length) break;
     }

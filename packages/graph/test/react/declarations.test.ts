@@ -16,6 +16,7 @@ import { typedGraph } from '@sluice/graph/router';
 import { httpSource } from '@sluice/graph/browser';
 
 const graph = typedGraph()({});
+export const typed = graph.model({});
 export const { useGraph, useModel, useValue } = graphHooks<typeof graph.schema>();
 export const source = httpSource('/model.json');
 // A call has one answer, for which an app may wait.

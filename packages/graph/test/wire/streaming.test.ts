@@ -6,6 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { eventually } from '../../../../tests/support/eventually.js';
 import { RouteError, Router, type RouteParts } from '../../src/router/index.js';
 import { graphHandler } from '../../src/wire/index.js';
 import { serveGraph } from './support.js';
@@ -136,6 +137,26 @@ void test('a client that leaves in the middle of a large answer ends its generat
   assert.ok(rows.made < AHEAD_MAX);
   for (let at = 0; at < 1_000 && rows.alive > 2; at += 1) await turn();
   assert.ok(rows.alive <= 2, `${rows.alive} rows are held`);
+});
+
+void test('a client that takes nothing for the time of a request ends it, and is told when it reads on', async (t) => {
+  const rows = new Rows();
+  const reported: unknown[] = [];
+  const onError = (error: unknown): void => void reported.push(error);
+  const url = await serveGraph(t, new Router([rows], { timeoutMs: 1_500, onError }), { onError });
+  const response = await open(url);
+  await eventually(() => rows.isLeft, { what: 'the end of the generator' });
+  assert.ok(rows.made < AHEAD_MAX);
+  const lines: string[] = [];
+  for await (const line of linesOf(response)) lines.push(line);
+  const last = JSON.parse(lines.pop() ?? '') as { readonly code?: string };
+  assert.equal(last.code, 'SLU-GRAPH-TIME');
+  // All parts before it are whole, and in their order.
+  assert.deepEqual(
+    lines.map((line) => (rowOf(line) as { readonly value: { readonly row: number } }).value.row),
+    lines.map((_, row) => row),
+  );
+  assert.equal(reported.length, 1);
 });
 
 void test('a part that fails for a slow client gives errors to the rows that are left', async (t) => {
