@@ -22,7 +22,7 @@ const EXCLUDED: [pattern: RegExp, reason: string][] = [
   ],
 ];
 /** Words of a table that stand for a value. */
-const VALUES: Record<string, string> = { N: '2', URL: 'http://localhost/', ID: 'all' };
+const VALUES: Record<string, string> = { N: '2', URL: 'http://localhost/', ID: 'all', LOG: 'access.log' };
 /** Commands that need more than the table of commands says. */
 const FURTHER: [pattern: RegExp, words: string[]][] = [
   [/^sluice cache$/, ['status']],
@@ -90,6 +90,10 @@ class Handler(BaseHTTPRequestHandler):
         return 'gateway'
 socketserver.ThreadingUnixStreamServer(os.environ['SLUICE_SOCKET'], Handler).serve_forever()
 `,
+  );
+  write(
+    'access.log',
+    '192.0.2.1 - - [28/Nov/2026:20:55:04 +0000] "GET / HTTP/1.1" 200 5 "-" "curl" 0.061 0.048\n'.repeat(20),
   );
   // Stands for the framework's own: conformance tests run the real one.
   write('node_modules/.bin/next', `#!/bin/sh\n[ "$1" = start ] && exec node server.js\n`, 0o755);

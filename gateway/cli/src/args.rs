@@ -15,6 +15,7 @@ mod logs;
 mod look;
 mod milliseconds;
 mod parse;
+mod plan;
 mod profile;
 mod report;
 mod routes;
@@ -38,6 +39,7 @@ pub use logs::{LEVELS, LogsArgs, Moment, Statuses};
 pub use look::{AlarmsAre, StatusArgs, Thresholds, TopArgs};
 use milliseconds::Milliseconds;
 pub use parse::parse;
+pub use plan::PlanArgs;
 pub use profile::{HeapArgs, ProfileArgs};
 pub use report::{ReportArgs, Since};
 pub use routes::RoutesArgs;
@@ -90,6 +92,8 @@ pub enum Command {
     Hotspots(HotspotsArgs),
     /// Show the tables of the app's routers: duplicates, routes that are never reached, look-up cost, growth
     Routes(RoutesArgs),
+    /// Say from access logs how many workers a latency takes, without a server
+    Plan(PlanArgs),
     /// Show what the page cache holds, or drop pages from it
     Cache(CacheArgs),
     /// Show, or release, requests that are answered without a worker because workers died with them

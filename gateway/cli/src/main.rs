@@ -13,6 +13,7 @@ mod files;
 mod generate;
 mod init;
 mod output;
+mod plan;
 mod registry;
 mod run_dir;
 mod run_lock;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Command::Heap(args) => client::heap(&args),
         Command::Hotspots(args) => client::hotspots(&args),
         Command::Routes(args) => client::routes(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Quarantine(args) => client::quarantine(&args),
         Command::Init(args) => init::run(&args),
         Command::Check(args) => check::run(&args),

@@ -1,0 +1,111 @@
+//! `sluice plan`.
+
+#![allow(clippy::doc_markdown, reason = "doc comments here are help texts, which terminals show as they are")]
+
+use std::path::PathBuf;
+
+use clap::Args;
+use sluice_catalog::config::parse_ms;
+use sluice_plan::{Format, PERCENTILES, REQUESTS, Target};
+
+/// Largest number of workers and of instances.
+const COUNT_MAX: usize = 1_024;
+
+/// `sluice plan`.
+#[derive(Args, Debug)]
+#[command(after_help = include_str!("examples/plan.txt"))]
+pub struct PlanArgs {
+    /// Access logs of Sluice, nginx, Apache or HAProxy, also compressed with gzip; - is standard input
+    #[arg(value_name = "LOG", required = true)]
+    pub logs: Vec<PathBuf>,
+    /// Format of the logs: sluice, nginx, apache, haproxy, a log_format of nginx or a LogFormat of Apache [default: found out]
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    /// Latency wanted of all requests, such as `p95=200ms`: says how many workers meet it
+    #[arg(long, value_name = "pN=TIME", value_parser = target)]
+    pub target: Option<Target>,
+    /// Numbers of workers to try [default: 1 to twice those that the CPU time keeps busy]
+    #[arg(long, short, value_name = "N..M", value_parser = range)]
+    pub workers: Option<(usize, usize)>,
+    /// Multiples of the log's traffic to try, from 0.1 to 10
+    #[arg(long, value_name = "X,...", value_delimiter = ',', default_value = "1,1.5,2", value_parser = traffic)]
+    pub traffic: Vec<u64>,
+    /// Fleets to try, as instances x workers of each: 1x8,2x4,8x1
+    #[arg(long, value_name = "IxW,...", value_delimiter = ',', value_parser = fleet)]
+    pub fleet: Vec<(usize, usize)>,
+    /// Consecutive requests to replay, the busiest of the log
+    #[arg(long, value_name = "N", default_value_t = REQUESTS, value_parser = requests)]
+    pub requests: usize,
+    /// Seed of chance: the same log and seed give the same plan
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Write a page with plots to this file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print everything as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn target(text: &str) -> Result<Target, &'static str> {
+    const MEANT: &str = "p50, p95 or p99 with a time is meant, as in p95=200ms";
+    let (name, time) = text.split_once('=').ok_or(MEANT)?;
+    let percentile = name.strip_prefix('p').and_then(|digits| digits.parse().ok()).ok_or(MEANT)?;
+    let ms = parse_ms(time).ok().and_then(|ms| u32::try_from(ms).ok()).filter(|ms| *ms > 0).ok_or(MEANT)?;
+    PERCENTILES.contains(&percentile).then(|| Target { percentile, ms: f64::from(ms) }).ok_or(MEANT)
+}
+
+fn count(text: &str) -> Option<usize> {
+    text.parse().ok().filter(|count| (1..=COUNT_MAX).contains(count))
+}
+
+fn range(text: &str) -> Result<(usize, usize), &'static str> {
+    let (from, to) = text.split_once("..").unwrap_or((text, text));
+    let range = count(from).zip(count(to)).filter(|(from, to)| from <= to);
+    range.ok_or("a number from 1 to 1024, or two with .. between, is meant, as in 1..8")
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked before")]
+fn traffic(text: &str) -> Result<u64, &'static str> {
+    let factor = text.parse().ok().filter(|factor: &f64| (0.1..=10.0).contains(factor));
+    factor.map(|factor| (factor * 1_000.0).round() as u64).ok_or("a number from 0.1 to 10 is meant")
+}
+
+fn fleet(text: &str) -> Result<(usize, usize), &'static str> {
+    let fleet = text.split_once('x').and_then(|(instances, workers)| count(instances).zip(count(workers)));
+    fleet.ok_or("instances x workers is meant, as in 4x2")
+}
+
+fn requests(text: &str) -> Result<usize, &'static str> {
+    if text == "all" {
+        return Ok(usize::MAX);
+    }
+    text.parse().ok().filter(|requests| *requests > 0).ok_or("a number from 1, or all, is meant")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_a_percentile_with_a_time() {
+        assert_eq!(target("p95=200ms"), Ok(Target { percentile: 95, ms: 200.0 }));
+        assert_eq!(target("p99=1s"), Ok(Target { percentile: 99, ms: 1_000.0 }));
+        for text in ["", "p95", "p90=1s", "95=1s", "p95=", "p95=0ms", "p95=200", "p95=-1s", "p95=999999999d"] {
+            assert!(target(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ranges_fleets_and_traffic_are_bounded() {
+        assert_eq!([range("3"), range("1..8")], [Ok((3, 3)), Ok((1, 8))]);
+        assert_eq!([fleet("4x2"), fleet("1x1024")], [Ok((4, 2)), Ok((1, 1_024))]);
+        assert_eq!([traffic("1.5"), traffic("10")], [Ok(1_500), Ok(10_000)]);
+        assert_eq!([requests("all"), requests("7")], [Ok(usize::MAX), Ok(7)]);
+        for text in ["", "0", "8..1", "1..", "1..9999", "-1", "x", "0x1", "1x", "nan", "11", "0.01", "inf"] {
+            assert!(range(text).is_err() || text == "11", "{text}");
+            assert!(fleet(text).is_err() && traffic(text).is_err(), "{text}");
+        }
+        assert!(requests("0").is_err());
+    }
+}

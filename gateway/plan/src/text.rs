@@ -1,0 +1,242 @@
+//! The plan as text for a terminal.
+
+use std::fmt::Write as _;
+
+use crate::log::Counts;
+use crate::plan::{Answer, Latency, PERCENTILES, Plan, Row};
+
+/// Characters of a class's name that are shown.
+const NAME_CHARS_MAX: usize = 44;
+/// Classes that the text shows.
+const CLASSES_MAX: usize = 10;
+
+/// Milliseconds with about three figures.
+pub(crate) fn ms(value: f64) -> String {
+    match value {
+        value if value < 9.95 => format!("{value:.1}"),
+        value if value < 9_950.0 => format!("{value:.0}"),
+        value => format!("{:.0}s", value / 1_000.0),
+    }
+}
+
+/// `p50 / p95 / p99`, and what was refused.
+pub(crate) fn cell(latency: Option<&Latency>) -> String {
+    let Some(latency) = latency else { return "overload".to_owned() };
+    let mut text = latency.ms.map_or_else(|| "-".to_owned(), |all| all.map(ms).join(" / "));
+    if latency.refused > 0.0 {
+        let _ = write!(text, " ({:.1}% refused)", (latency.refused * 100.0).max(0.1));
+    }
+    text
+}
+
+pub(crate) fn times(traffic: f64) -> String {
+    format!("x{traffic}")
+}
+
+/// Columns as wide as their widest cell; all but the first on the right.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).filter_map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let _ = if at == 0 { write!(line, "{cell:<width$}") } else { write!(line, "  {cell:>width$}") };
+        }
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
+
+fn plural(count: u64, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+}
+
+/// A class's name without control characters, and not too long.
+fn name(class: &str) -> String {
+    let mut text: String = class.chars().map(|sign| if sign.is_control() { '?' } else { sign }).collect();
+    if let Some((cut, _)) = text.char_indices().nth(NAME_CHARS_MAX) {
+        text.truncate(cut);
+        text.push('…');
+    }
+    text
+}
+
+/// Statements about the log.
+pub(crate) fn notes(plan: &Plan, counts: &Counts) -> Vec<String> {
+    let mut notes = vec![format!(
+        "{} of {} lines, format {}",
+        plural(counts.requests, "request"),
+        counts.lines,
+        counts.formats.join(" and ")
+    )];
+    if counts.elsewhere > 0 {
+        notes.push(format!("{} needed no worker and is left out", plural(counts.elsewhere, "request")));
+    }
+    if counts.strange > 0 {
+        let first = counts.strange_first.join(", ");
+        notes.push(format!("{} could not be read: {first}", plural(counts.strange, "line")));
+    }
+    if counts.untimed > 0 {
+        notes.push(format!("{} has no time of the request and is left out", plural(counts.untimed, "line")));
+    }
+    if counts.coarse > 0 {
+        notes.push("dates have whole seconds: arrivals are spread over their second by chance".to_owned());
+    }
+    if (plan.requests as u64) < counts.requests {
+        notes.push(format!("replayed: the busiest {} consecutive requests (--requests)", plan.requests));
+    }
+    notes.push(format!(
+        "{:.1} requests/s for {:.0} s; their CPU time keeps {:.2} workers busy",
+        plan.per_second, plan.span_s, plan.busy_workers
+    ));
+    notes.push(if plan.knows.cpu_share == 0.0 {
+        "the log does not tell CPU time: all service time counts as CPU time, which asks for too many workers if the app waits for data".to_owned()
+    } else {
+        format!("CPU time is known of {:.0} % of the requests; the rest of the service time is a wait in the worker", plan.knows.cpu_share * 100.0)
+    });
+    if plan.knows.unserved > 0 {
+        let unserved = plural(plan.knows.unserved as u64, "request");
+        notes.push(format!("{unserved} got no answer of a worker: each takes the mean service time of its class"));
+    }
+    notes
+}
+
+/// A table with its title; the first row is its head.
+pub(crate) struct Table {
+    pub title: String,
+    pub rows: Vec<Vec<String>>,
+    /// A statement below it.
+    pub note: &'static str,
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// Multiples of the traffic that were tried.
+pub(crate) fn traffics(plan: &Plan) -> Vec<f64> {
+    let mut traffics: Vec<f64> = Vec::new();
+    for row in &plan.rows {
+        if !traffics.contains(&row.traffic) {
+            traffics.push(row.traffic);
+        }
+    }
+    traffics
+}
+
+fn of_all(plan: &Plan, traffics: &[f64]) -> Table {
+    let heads = ["Workers", "Lanes", "Load"].map(str::to_owned).into_iter();
+    let mut rows = vec![heads.chain(traffics.iter().map(|it| times(*it))).collect::<Vec<_>>()];
+    if let Some(measured) = &plan.measured {
+        rows.push(vec!["measured".to_owned(), String::new(), String::new(), cell(Some(measured))]);
+    }
+    for row in plan.rows.iter().filter(|row| Some(&row.traffic) == traffics.first()) {
+        let lanes = if row.lanes { "on" } else { "off" };
+        let mut cells = vec![row.workers.to_string(), lanes.to_owned(), percent(row.load)];
+        let at = |it: &f64| plan.row(row.workers, row.lanes, *it).and_then(|row| row.all.as_ref());
+        cells.extend(traffics.iter().map(|it| cell(at(it))));
+        rows.push(cells);
+    }
+    let note = "With one worker lost, the row above holds: N workers without one are N-1 for the whole replay.";
+    Table { title: "All requests, p50 / p95 / p99 in ms".to_owned(), rows, note }
+}
+
+fn of_classes(plan: &Plan, base: f64) -> Option<Table> {
+    let workers = shown(plan)?;
+    let [on, off] = [true, false].map(|lanes| plan.row(workers, lanes, base));
+    let mut rows = vec![["Class", "Requests", "CPU", "Lanes on", "Lanes off", "Measured"].map(str::to_owned).to_vec()];
+    let classes = plan.classes.iter().enumerate().filter(|(_, class)| class.requests > 0);
+    for (at, class) in classes.take(CLASSES_MAX) {
+        let of = |row: Option<&Row>| cell(row.and_then(|row| row.classes.get(at)));
+        let measured = class.measured.as_ref().map_or_else(String::new, |latency| cell(Some(latency)));
+        let share = percent(class.cpu_share);
+        rows.push(vec![name(&class.class), class.requests.to_string(), share, of(on), of(off), measured]);
+    }
+    if plan.measured.is_none() {
+        for row in &mut rows {
+            row.truncate(5);
+        }
+    }
+    let title = format!("By class, {} at {}", plural(workers as u64, "worker"), times(base));
+    Some(Table { title, rows, note: "" })
+}
+
+fn of_fleets(plan: &Plan) -> Option<Table> {
+    let mut rows = vec![["Instances x workers", "Load", "Balancer", "Latency"].map(str::to_owned).to_vec()];
+    rows.extend(plan.fleets.iter().map(|row| {
+        let size = format!("{} x {}", row.instances, row.workers);
+        vec![size, percent(row.load), row.balancer.to_owned(), cell(row.all.as_ref())]
+    }));
+    (rows.len() > 1).then(|| Table { title: "Fleets at x1, lanes on".to_owned(), rows, note: "" })
+}
+
+/// All tables of the plan.
+pub(crate) fn tables(plan: &Plan) -> Vec<Table> {
+    let traffics = traffics(plan);
+    let base = traffics.first().copied().unwrap_or(1.0);
+    [Some(of_all(plan, &traffics)), of_classes(plan, base), of_fleets(plan)].into_iter().flatten().collect()
+}
+
+/// Writes the plan.
+pub fn text(plan: &Plan, counts: &Counts) -> String {
+    let mut text = String::new();
+    for note in notes(plan, counts) {
+        let _ = writeln!(text, "{note}");
+    }
+    for mut table in tables(plan) {
+        for head in &mut table.rows[0] {
+            *head = head.to_uppercase();
+        }
+        let _ = writeln!(text, "\n{}\n{}{}", table.title, aligned(&table.rows), table.note);
+        if table.note.is_empty() {
+            text.pop();
+        }
+    }
+    if let Some((title, lines)) = answers(plan) {
+        let _ = writeln!(text, "\n{title}\n{}", lines.join("\n"));
+    }
+    text
+}
+
+/// The number of workers whose classes are shown: that of the first answer, else the first at 70 % load or less.
+pub(crate) fn shown(plan: &Plan) -> Option<usize> {
+    let answered = plan.answers.first().and_then(|answer| answer.workers);
+    let first = plan.rows.first()?.traffic;
+    let has_room = |row: &&Row| row.traffic <= first && row.load <= 0.7;
+    let roomy = || plan.rows.iter().find(has_room).or(plan.rows.last()).filter(|row| row.all.is_some());
+    answered.or_else(|| roomy().map(|row| row.workers))
+}
+
+/// The target, and one sentence for each traffic.
+pub(crate) fn answers(plan: &Plan) -> Option<(String, Vec<String>)> {
+    let target = plan.target?;
+    let percentile = target.percentile;
+    let place = PERCENTILES.iter().position(|it| *it == percentile)?;
+    let most = plan.rows.iter().map(|row| row.workers).max().unwrap_or(0);
+    let sentence = |answer: &Answer| {
+        let mut line = format!("{}: ", times(answer.traffic));
+        let Some(workers) = answer.workers else {
+            let _ = write!(line, "not met by {most} workers (--workers tries more)");
+            return line;
+        };
+        let _ = write!(line, "{}", plural(workers as u64, "worker"));
+        let _ = match answer.workers_one_lost {
+            Some(lost) => write!(line, ", {lost} if one may be lost"),
+            None => write!(line, ", more than {most} if one may be lost"),
+        };
+        let at = |latency: &Option<Latency>| latency.as_ref().and_then(|it| it.ms).map(|all| all[place]);
+        let with = at(&answer.with).unwrap_or_default();
+        let _ = match at(&answer.without_last) {
+            _ if workers == 1 => Ok(()),
+            Some(without) => {
+                write!(line, "; the last one buys p{percentile} {} instead of {} ms", ms(with), ms(without))
+            }
+            None => write!(line, "; without the last one there is more work than they can do"),
+        };
+        line
+    };
+    let title = format!("Target: p{percentile} of at most {} ms, lanes on", ms(target.ms));
+    Some((title, plan.answers.iter().map(sentence).collect()))
+}
