@@ -20,7 +20,7 @@ export function renderReact<P extends object>(name: string, component: Component
   return (data) => {
     // Also the prefix of ids that React makes up: several fragments of a document have different ones.
     const id = crypto.randomUUID();
-    const html = adapter.render(component, data as Props, contextOfJob(id));
+    const html = adapter.render(component, data as Props, new JobContext(id));
     return typeof html === 'string'
       ? serialize(name, html, data, id)
       : html.then((whole) => serialize(name, whole, data, id));
@@ -32,18 +32,22 @@ export function renderReactStatic<P extends object>(
   _name: string,
   component: ComponentType<P>,
 ): RenderFragment<P> {
-  return (data) => adapter.render(component, data as Props, contextOfJob('', true));
+  return (data) => adapter.render(component, data as Props, new JobContext('', true));
 }
 
-/** Most components are rendered at once and need no signal. */
-function contextOfJob(id: string, isStatic = false): RenderContext {
-  let signal: AbortSignal | undefined;
-  return {
-    id,
-    slots: NO_SLOTS,
-    isStatic,
-    get signal() {
-      return (signal ??= signalOfJob());
-    },
-  };
+/** Context of a job. Most components are rendered at once and need no signal. */
+class JobContext implements RenderContext {
+  readonly id: string;
+  readonly slots = NO_SLOTS;
+  readonly isStatic: boolean;
+  #signal: AbortSignal | undefined;
+
+  constructor(id: string, isStatic = false) {
+    this.id = id;
+    this.isStatic = isStatic;
+  }
+
+  get signal(): AbortSignal {
+    return (this.#signal ??= signalOfJob());
+  }
 }

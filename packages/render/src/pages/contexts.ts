@@ -1,0 +1,38 @@
+/**
+ * Contexts of the app's functions, whose `signal` is made when it is read. They are classes, because V8 gives each object literal with a
+ * getter a hidden class of its own, which retains what the getter reaches until the next full garbage collection: all data of a
+ * page. It must not know what is asked or made.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Abort } from '../abort.js';
+import type { Visitor } from '../dial/visitor.js';
+import type { Allocation } from '../variants/experiments.js';
+import type { InputContext } from './options.js';
+import type { SourceContext } from './sources.js';
+
+/** Context of a question to a source. */
+export class AskContext implements SourceContext {
+  readonly request: IncomingMessage | undefined;
+  readonly #stop: Abort;
+
+  constructor(request: IncomingMessage | undefined, stop: Abort) {
+    this.request = request;
+    this.#stop = stop;
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+}
+
+/** Context of the function for a page's data. */
+export class DataContext extends AskContext implements InputContext {
+  readonly visitor: Visitor;
+  readonly variants: Allocation;
+
+  constructor(request: IncomingMessage | undefined, working: Abort, visitor: Visitor, variants: Allocation) {
+    super(request, working);
+    this.visitor = visitor;
+    this.variants = variants;
+  }
+}
