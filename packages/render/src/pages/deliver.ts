@@ -291,5 +291,5 @@ class TextOut implements Out {
 
   drained(): undefined {}
 
-  flush(): undefined {}
+  flush(): void {}
 }

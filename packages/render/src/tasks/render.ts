@@ -11,15 +11,12 @@ import { PlacedHtml, type Html } from './placed-html.js';
 import { isPromise } from './promise.js';
 import { Gathered, gatherTags, tellTags } from './tags.js';
 
-export interface Made {
-  readonly html: Html;
-  readonly isCached: boolean;
-}
-
 /** Context of a task's render. */
 export interface TaskContext extends RenderContext {
   /** The component's code has the signal, and it is aborted: HTML that comes now may lack what the abort has stopped. */
   readonly isCut: boolean;
+  /** Set where the HTML comes from the component cache. */
+  isCached: boolean;
 }
 
 const CACHE_S = 60;
@@ -36,7 +33,7 @@ export function renderComponent(
   context: TaskContext,
   cache: HtmlCache,
   htmlBytesMax: number,
-): Made | Promise<Made> {
+): Html | Promise<Html> {
   const made = madeProps(component, props);
   if (isPromise(made))
     return after(made, (checked) => renderChecked(component, props, checked, context, cache, htmlBytesMax));
@@ -51,14 +48,15 @@ function renderChecked(
   context: TaskContext,
   cache: HtmlCache,
   htmlBytesMax: number,
-): Made | Promise<Made> {
+): Html | Promise<Html> {
   const key = cacheKey(component, checked, context);
-  if (key === undefined) return after(htmlOf(component, props, checked, context, htmlBytesMax), uncached);
+  if (key === undefined) return htmlOf(component, props, checked, context, htmlBytesMax);
   if (typeof key !== 'string') return key;
   const cached = cache.find(key, Date.now());
   if (cached !== undefined) {
     tellTags(cached.tags);
-    return { html: new PlacedHtml(cache.pieces(cached, ANY_ID), context.id), isCached: true };
+    context.isCached = true;
+    return new PlacedHtml(cache.pieces(cached, ANY_ID), context.id);
   }
   const own: unknown = component.settings.cacheTags?.(checked) ?? [];
   if (isPromise(own)) return refuse(component, 'cacheTags', own);
@@ -73,12 +71,10 @@ function renderChecked(
       const until_ms = Date.now() + (component.settings.cacheS ?? CACHE_S) * 1000;
       const isWhole = !context.isCut && !anywhere.isPartial && !gathered.isRefused;
       if (isWhole && cache.purges === purges) cache.set(key, html, until_ms, [...gathered.tags]);
-      return { html: html.replaceAll(ANY_ID, context.id), isCached: false };
+      return html.replaceAll(ANY_ID, context.id);
     },
   );
 }
-
-const uncached = (html: string): Made => ({ html, isCached: false });
 
 /** HTML as the component makes it, checked. */
 function htmlOf(
