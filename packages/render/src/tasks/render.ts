@@ -9,6 +9,7 @@ import type { HtmlCache } from './html-cache.js';
 import { madeProps, OwnProps } from './own-props.js';
 import { PlacedHtml, type Html } from './placed-html.js';
 import { isPromise } from './promise.js';
+import { serialize } from '../state/serialize.js';
 import { Gathered, gatherTags, tellTags } from './tags.js';
 
 /** Context of a task's render. */
@@ -49,7 +50,7 @@ function renderChecked(
   cache: HtmlCache,
   htmlBytesMax: number,
 ): Html | Promise<Html> {
-  const key = cacheKey(component, checked, context);
+  const key = cacheKey(component, props, checked, context);
   if (key === undefined) return htmlOf(component, props, checked, context, htmlBytesMax);
   if (typeof key !== 'string') return key;
   const cached = cache.find(key, Date.now());
@@ -130,10 +131,12 @@ class ContextOfAnyPlace implements RenderContext {
 /** Undefined: this component is not cached, or not with these props. */
 function cacheKey(
   component: Component,
-  props: Props,
+  props: Props | OwnProps,
+  checked: Props,
   context: RenderContext,
 ): string | undefined | Promise<never> {
-  const key: unknown = component.settings.cacheKey?.(props);
+  const { cacheKey: setting } = component.settings;
+  const key: unknown = setting === 'props' ? textOf(props, checked) : setting?.(checked);
   if (key === undefined || key === null) return undefined;
   if (isPromise(key)) return refuse(component, 'cacheKey', key);
   // The text of promises and Maps is the same for all: the HTML of one visitor would be another's.
@@ -141,6 +144,15 @@ function cacheKey(
     throw new TypeError(`cacheKey of component "${component.name}" gave ${typeof key} in place of a string`);
   const prefix = prefixOf(component, context.slots.names);
   return (context.isStatic === true ? prefix.static : prefix.hydrated) + String(key);
+}
+
+/** The text of the props, which a page has for the browser as well; undefined for props that have none, such as functions. */
+function textOf(props: Props | OwnProps, checked: Props): string | undefined {
+  try {
+    return props instanceof OwnProps ? props.text() : serialize(checked);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Rejects what must be there at once. The reason of its rejection is told with the box's error, and is unhandled nowhere. */
