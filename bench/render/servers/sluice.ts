@@ -31,7 +31,7 @@ const lazy: Registry['lazy'] = (name, load, settings, options) =>
   registry.lazy(
     name,
     load,
-    name === cached ? ({ ...settings, cacheKey: 'props' as const } as typeof settings) : settings,
+    name === cached ? ({ ...settings, cacheKey: 'props' } as unknown as typeof settings) : settings,
     options,
   );
 build.register({ ...registry, lazy });

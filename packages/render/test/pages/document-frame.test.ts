@@ -23,9 +23,12 @@ const tree: PageTree = {
 
 void test('pages of one tree differ where their data, nonce, head, setting or components do', async () => {
   const shares: Record<string, number> = {};
-  const pages = createPages({ registry, assets, host: undefined as never, server: shares });
-  const html = async (data: Record<string, unknown>, options: object = {}): Promise<string> =>
-    String((await pages.render(tree, data, { delivery: 'whole', ...options })).body);
+  const pages = createPages({ registry, assets, server: shares });
+  const html = async (data: Record<string, unknown>, options: object = {}): Promise<string> => {
+    const { body } = await pages.render(tree, data, { delivery: 'whole', ...options });
+    assert.ok(typeof body === 'string');
+    return body;
+  };
   const first = await html({ title: 'first' });
   assert.equal(await html({ title: 'first' }), first);
   assert.equal(await html({ title: 'second' }), first.replace('<title>first', '<title>second'));
