@@ -1,7 +1,6 @@
 /**
  * Contexts of the app's functions, whose `signal` is made when it is read. They are classes, because V8 gives each object literal with a
- * getter a hidden class of its own, which retains what the getter reaches until the next full garbage collection: all data of a
- * page. It must not know what is asked or made.
+ * getter a hidden class of its own. That retains what the getter reaches, all data of a page, until the next full garbage collection. It must not know what is asked or made.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Abort } from '../abort.js';

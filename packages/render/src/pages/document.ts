@@ -108,7 +108,7 @@ function factsOf({ options, styles, assets, code, isFilledLater, page }: Documen
   return { code, others };
 }
 
-/** What follows the tree's own head, up to the first box. */
+/** HTML between the tree's own head and the first box. */
 function frameOf(parts: DocumentParts, nonceAttribute: string): string {
   const { options, styles, page } = parts;
   const navigates = page.navigation !== undefined;

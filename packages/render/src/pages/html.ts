@@ -81,9 +81,9 @@ export function placeholderOf({ component, props }: Pick<Result, 'component' | '
 
 /** The parts of start tags that are the same for all boxes of a component. */
 interface Tag {
-  /** Up to the id. */
+  /** HTML before the id. */
   readonly start: string;
-  /** Behind the id, of boxes that are taken over, by the time of that. */
+  /** HTML after the id, of boxes that are taken over, by the time of that. */
   readonly ends: Map<Hydration, string>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Writes the boxes of a page in the order of the document. A box that is there is written at once, also in the turn that renders it, so that
- * its HTML becomes the page's bytes and garbage before the next box is rendered. Boxes that are not there yet are waited for, or leave a
- * place that is filled when they are. It must not know where the text goes or how boxes are rendered.
+ * Writes the boxes of a page in the order of the document. A box that is there is written at once, also in the turn that renders it: its
+ * HTML becomes bytes before the next box is rendered. Boxes that are not there yet are waited for, or leave a place that is filled when
+ * they are. It must not know where the text goes or how boxes are rendered.
  */
 import { toError } from '../thrown.js';
 import type { Waiter } from './box-task.js';
@@ -94,7 +94,7 @@ export class Writer implements Waiter {
     }
   }
 
-  /** Takes one step. False where it waits for something, and the run goes on when that is there. */
+  /** Takes one step. False where it waits for something, after which it runs again. */
   #step(): boolean {
     const level = this.#levels.at(-1) as Level;
     const step = level.steps[level.next];
@@ -173,7 +173,7 @@ export class Writer implements Waiter {
     return false;
   }
 
-  /** Goes on after something. */
+  /** Runs again after something. */
   #after(work: Promise<unknown>): void {
     work.then(
       () => this.#run(),

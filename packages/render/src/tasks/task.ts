@@ -1,7 +1,7 @@
 /**
  * One component's render, from the queue to its result: its CPU time, its budget, its time limit, its signal. It is the context of the render
- * as well, and a synchronous component needs no other object, promise or timer: they are made for one that suspends, throws or is late. It
- * must not know when its turn comes.
+ * as well. A synchronous component needs no other object, promise or timer: they are made for one that suspends, throws or is late.
+ * It must not know when its turn comes.
  */
 import { AsyncResource } from 'node:async_hooks';
 import { now_us } from '#host/cpu-clock.js';
