@@ -6,11 +6,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Abort } from '../abort.js';
 import type { Visitor } from '../dial/visitor.js';
 import type { Allocation } from '../variants/experiments.js';
-import type { InputContext } from './options.js';
-import type { SourceContext } from './sources.js';
 
 /** Context of a question to a source. */
-export class AskContext implements SourceContext {
+export class AskContext {
   readonly request: IncomingMessage | undefined;
   readonly #stop: Abort;
 
@@ -25,7 +23,7 @@ export class AskContext implements SourceContext {
 }
 
 /** Context of the function for a page's data. */
-export class DataContext extends AskContext implements InputContext {
+export class DataContext extends AskContext {
   readonly visitor: Visitor;
   readonly variants: Allocation;
 

@@ -10,7 +10,6 @@ import { InvalidPropsError, LateError } from '../tasks/errors.js';
 import { OwnProps } from '../tasks/own-props.js';
 import type { Html } from '../tasks/placed-html.js';
 import type { Failure } from '../tasks/result.js';
-import type { BoxTask } from './box-task.js';
 import type { Found } from './lookup.js';
 import type { Box, Item } from './plan.js';
 
@@ -33,6 +32,22 @@ export interface Result {
   readonly cpu_us: number;
   readonly waited_us: number;
   readonly error: Error | undefined;
+}
+
+/** A box's task at its end. */
+export interface EndedTask {
+  readonly box: Box;
+  readonly cpu_us: number;
+  readonly waited_us: number;
+}
+
+export interface RenderedTask extends EndedTask {
+  /** The component as the registry names it. */
+  readonly named: Component;
+  readonly own: OwnProps | undefined;
+  readonly hydration: Hydration | undefined;
+  readonly isCached: boolean;
+  readonly isOverBudget: boolean;
 }
 
 export interface ResultsOptions {
@@ -76,13 +91,13 @@ export class Results {
     return props;
   }
 
-  ofTask(task: BoxTask, html: Html): Result {
+  ofTask(task: RenderedTask, html: Html): Result {
     const { box, named, hydration, own, cpu_us, waited_us } = task;
     const outcome = task.isCached ? 'cached' : task.isOverBudget ? 'over-budget' : 'rendered';
     return this.rendered(box, named, outcome, html, hydration, cpu_us, waited_us, own);
   }
 
-  ofFailure({ box, cpu_us, waited_us }: BoxTask, reason: Failure, error: Error): Result {
+  ofFailure({ box, cpu_us, waited_us }: EndedTask, reason: Failure, error: Error): Result {
     return { ...this.hole(box, reason, HOLES[reason], error), cpu_us, waited_us };
   }
 
