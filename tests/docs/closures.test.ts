@@ -41,6 +41,28 @@ function closuresOf(file: string): number[] {
   return lines;
 }
 
+/**
+ * Lines on which a function makes an object literal with a getter. V8 gives each such object a hidden class of its own, which is old and keeps
+ * the getter's scope as well.
+ */
+function gettersOf(code: string): number[] {
+  const ast = parseSync(code, {
+    filename: 'module.ts',
+    presets: ['@babel/preset-typescript'],
+    configFile: false,
+    babelrc: false,
+  });
+  assert.ok(ast);
+  const lines: number[] = [];
+  traverse(ast, {
+    ObjectMethod(at) {
+      const isMade = at.parentPath.getFunctionParent() !== null;
+      if (at.node.kind === 'get' && isMade) lines.push(at.node.loc?.start.line ?? 0);
+    },
+  });
+  return lines;
+}
+
 const sourcesOf = (name: string): string[] =>
   fs
     .readdirSync(path.join(root, 'packages', name, 'src'), { recursive: true, encoding: 'utf8' })
@@ -57,4 +79,16 @@ test('no closure of a request is assigned to a property', () => {
 test('such an assignment is found', () => {
   const file = path.join(root, 'packages/render/src/adapters/preact.ts');
   assert.ok(closuresOf(file).length === 1);
+});
+
+test('no object literal of a request has a getter', () => {
+  const found = PACKAGES.flatMap(sourcesOf).filter(
+    (file) => gettersOf(fs.readFileSync(path.join(root, 'packages', file), 'utf8')).length > 0,
+  );
+  assert.deepEqual(found, []);
+});
+
+test('such a getter is found, and that of a class or a module is not', () => {
+  assert.deepEqual(gettersOf('const make = (a: number) => ({\n  get a() { return a; },\n});'), [2]);
+  assert.deepEqual(gettersOf('class A { get a() { return 1; } }\nconst b = { get b() { return 1; } };'), []);
 });

@@ -27,12 +27,11 @@ const {
 
 const registry = createRegistry({ adapters: [react()] });
 const build = (await import(pathToFileURL(COMPONENTS).href)) as { register(registry: Registry): void };
-const cacheKey = (props: unknown): string => JSON.stringify(props);
 const lazy: Registry['lazy'] = (name, load, settings, options) =>
   registry.lazy(
     name,
     load,
-    name === cached ? ({ ...settings, cacheKey } as typeof settings) : settings,
+    name === cached ? ({ ...settings, cacheKey: 'props' } as unknown as typeof settings) : settings,
     options,
   );
 build.register({ ...registry, lazy });

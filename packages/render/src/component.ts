@@ -46,8 +46,11 @@ export interface Settings<P = Props> {
   readonly budgetMs?: number;
   /** Time from the start of an asynchronous render to its HTML, in milliseconds; from 1. Default: `RegistryOptions.timeoutMs`. */
   readonly timeoutMs?: number;
-  /** Props of the same key give the same HTML, which is used again for `cacheS` seconds. Undefined: not cached. */
-  readonly cacheKey?: (props: P) => string | undefined;
+  /**
+   * Props of the same key give the same HTML, which is used again for `cacheS` seconds. Undefined: not cached. `'props'`: the key is all props as
+   * text, which a page makes for the browser anyway.
+   */
+  readonly cacheKey?: 'props' | ((props: P) => string | undefined);
   /** Seconds; default 60. */
   readonly cacheS?: number;
   /**

@@ -17,7 +17,7 @@ import { InvalidPropsError } from '../tasks/errors.js';
 import { madeProps, OwnProps } from '../tasks/own-props.js';
 import type { PropsLimits } from '../tasks/props.js';
 import { tamed, toError } from '../thrown.js';
-import type { Html } from '../tasks/placed-html.js';
+import { JobTask } from '../tasks/job-task.js';
 import { createTaskQueue, type QueueOptions, type TaskQueue } from '../tasks/queue.js';
 import type { Job, TaskResult } from '../tasks/result.js';
 import { Scope } from '../tasks/task.js';
@@ -117,7 +117,7 @@ export function fragmentsOf(source: FragmentSource, rules: FragmentRules, config
 }
 
 /** Renders one component of a batch. */
-type Run = (job: Job) => Promise<TaskResult<Html>>;
+type Run = (job: Job) => Promise<TaskResult>;
 
 class FragmentService implements Fragments {
   readonly #source: FragmentSource;
@@ -215,7 +215,7 @@ class FragmentService implements Fragments {
     const tasks = this.#queue.page({ signal });
     // Hooks may give each job an async context of its own.
     const scope = this.#batchRules.plugins.length === 0 ? new Scope() : undefined;
-    const run: Run = (job) => new Promise((done) => tasks.start({ ...job, done }, scope ?? new Scope()));
+    const run: Run = (job) => new Promise((done) => tasks.start(new JobTask(job, done), scope ?? new Scope()));
     return new Batch(jobs, exchange, this.#batchRules, (job, context) => this.#render(job, context, run));
   }
 
@@ -246,7 +246,7 @@ class FragmentService implements Fragments {
     const result = await run({ component, props: given, context });
     const { cpu_us } = result;
     if (!result.ok) throw new RenderError(result.reason, result.error, cpu_us);
-    const html = this.#source.markup(component, String(result.html), await madeProps(component, given), id);
+    const html = this.#source.markup(component, result.html, await madeProps(component, given), id);
     report(name, result.isCached ? 'cached' : result.isOverBudget ? 'over-budget' : 'rendered', cpu_us);
     return { html, cpu_us, isPartial: result.isPartial };
   }

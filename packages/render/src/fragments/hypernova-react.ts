@@ -20,7 +20,7 @@ export function renderReact<P extends object>(name: string, component: Component
   return (data) => {
     // Also the prefix of ids that React makes up: several fragments of a document have different ones.
     const id = crypto.randomUUID();
-    const html = adapter.render(component, data as Props, contextOf(id));
+    const html = adapter.render(component, data as Props, new JobContext(id));
     return typeof html === 'string'
       ? serialize(name, html, data, id)
       : html.then((whole) => serialize(name, whole, data, id));
@@ -32,22 +32,27 @@ export function renderReactStatic<P extends object>(
   _name: string,
   component: ComponentType<P>,
 ): RenderFragment<P> {
-  return (data) => adapter.render(component, data as Props, contextOf('', true));
+  return (data) => adapter.render(component, data as Props, new JobContext('', true));
 }
 
-/** Most components are rendered at once and need no signal. */
-function contextOf(id: string, isStatic = false): RenderContext {
-  const job = contextOfJob();
-  let signal: AbortSignal | undefined;
-  return {
-    id,
-    slots: NO_SLOTS,
-    isStatic,
-    get signal() {
-      return (signal ??= signalOfJob());
-    },
-    tellPartial() {
-      job?.tellPartial?.();
-    },
-  };
+/** Context of a job. Most components are rendered at once and need no signal. */
+class JobContext implements RenderContext {
+  readonly id: string;
+  readonly slots = NO_SLOTS;
+  readonly isStatic: boolean;
+  readonly #job = contextOfJob();
+  #signal: AbortSignal | undefined;
+
+  constructor(id: string, isStatic = false) {
+    this.id = id;
+    this.isStatic = isStatic;
+  }
+
+  get signal(): AbortSignal {
+    return (this.#signal ??= signalOfJob());
+  }
+
+  tellPartial(): void {
+    this.#job?.tellPartial?.();
+  }
 }

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Abort } from '../abort.js';
 import { toError } from '../thrown.js';
+import { AskContext } from './contexts.js';
 import type { SourceContext } from './sources.js';
 import { SourceFailure } from './upstream.js';
 
@@ -77,12 +78,7 @@ async function send(
   request: IncomingMessage | undefined,
 ): Promise<void> {
   const stop = stopOfAll(calls);
-  const context: SourceContext = {
-    request,
-    get signal() {
-      return stop.signal;
-    },
-  };
+  const context: SourceContext = new AskContext(request, stop);
   try {
     const values: unknown = await load(
       calls.map(({ args }) => args),

@@ -57,7 +57,7 @@ export class PageBody extends Readable {
    * Flushes, because something is waited for: the first text goes after some turns, because the browser begins with it, and
    * others go soon.
    */
-  flush(): undefined {
+  flush(): void {
     if (this.#hasSent) this.#timer ??= setTimeout(this.#sendNow, SOON_MS);
     else if (this.#turn === undefined) {
       const at_ms = now_ms();

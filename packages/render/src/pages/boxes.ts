@@ -2,21 +2,19 @@
  * Fates of boxes: HTML by a task of its own or of a remote service, or a hole that the browser renders. It must not know how
  * a page is put together or sent.
  */
-import type { Slots } from '../adapters/adapter.js';
-import { NO_SLOTS, slotsOf } from '../adapters/slot.js';
-import type { Component, Hydration, Props } from '../component.js';
+import type { Component, Hydration } from '../component.js';
 import type { Abort } from '../abort.js';
 import { referenceOf } from '../css/order.js';
 import type { Dial } from '../dial/dial.js';
 import type { RenderHost } from '../host.js';
 import { RemoteView } from '../remote/remote.js';
-import type { OwnProps } from '../tasks/own-props.js';
 import type { PageTasks } from '../tasks/queue.js';
 import { LateError } from '../tasks/errors.js';
 import { toError } from '../thrown.js';
 import type { Html } from '../tasks/placed-html.js';
-import type { OwnJob, TaskContext, TaskResult } from '../tasks/result.js';
+import type { Failure } from '../tasks/result.js';
 import { Scope } from '../tasks/task.js';
+import { BoxTask, type BoxTaskOwner, type Waiter } from './box-task.js';
 import { checkedAlone } from './checked-alone.js';
 import { jsonComponent } from './json-form.js';
 import type { Overruns } from './overruns.js';
@@ -36,65 +34,13 @@ export interface BoxesOptions extends ResultsOptions {
   readonly onError: (error: Error, component: string, box: string) => void;
 }
 
-/** A box that has been started, and the job of its task. */
-class Started implements OwnJob, TaskContext {
-  readonly box: Box;
-  readonly found: Found;
-  readonly isResumed: boolean;
-  readonly #boxes: Boxes;
-  /** Turn in the order of the tree; `NO_TURN` for a box that was resumed. */
-  turn = NO_TURN;
-  result: Result | undefined = undefined;
-  /** Callbacks that wait for the result. */
-  waiting: ((result: Result) => void)[] | undefined = undefined;
-  component!: Component;
-  /** The component as the registry names it: `component` may have another form. */
-  named!: Component;
-  own: OwnProps | undefined = undefined;
-  hydration: Hydration | undefined = undefined;
-  /** Result of a box that the browser renders, if its props are what its component takes. */
-  hole: Result | undefined = undefined;
-
-  constructor(boxes: Boxes, box: Box, found: Found, isResumed: boolean) {
-    this.#boxes = boxes;
-    this.box = box;
-    this.found = found;
-    this.isResumed = isResumed;
-  }
-
-  get props(): Props | OwnProps {
-    return this.own ?? this.box.given;
-  }
-
-  get context(): TaskContext {
-    return this;
-  }
-
-  get id(): string {
-    return this.box.id;
-  }
-
-  get slots(): Slots {
-    const { slots } = this.box;
-    return slots.size === 0 || this.hole !== undefined ? NO_SLOTS : slotsOf([...slots.keys()]);
-  }
-
-  get isStatic(): boolean {
-    return this.hydration === undefined && this.hole === undefined;
-  }
-
-  done(result: TaskResult<Html>): void {
-    this.#boxes.done(this, result);
-  }
-}
-
-export class Boxes {
+export class Boxes implements BoxTaskOwner {
   readonly results: Results;
   /** Some box so far has HTML of which a part has failed. */
   isPartial = false;
   readonly #options: BoxesOptions;
   /** Boxes that were started, by their place on the page. */
-  readonly #started: Started[] = [];
+  readonly #started: BoxTask[] = [];
   readonly #items = new Map<Deferred, Promise<readonly Item[]>>();
   readonly #settledItems = new Map<Deferred, readonly Item[]>();
   readonly #order = new Order();
@@ -117,11 +63,11 @@ export class Boxes {
     const boxes: Box[] = [];
     const waiting: Deferred[] = [];
     sortItems(items, boxes, waiting);
-    const remote: Started[] = [];
-    const local: Started[] = [];
+    const remote: BoxTask[] = [];
+    const local: BoxTask[] = [];
     for (const box of boxes) {
       const found = this.#options.find(box);
-      const started = new Started(this, box, found, isResumed);
+      const started = new BoxTask(this, box, found, isResumed);
       (this.#isRemote(found) ? remote : local).push(started);
     }
     this.#scope = new Scope();
@@ -152,8 +98,14 @@ export class Boxes {
     if (started === undefined) return Promise.reject(new Error(`box ${box.id} was not started`));
     if (started.result !== undefined) return Promise.resolve(started.result);
     return new Promise((resolve) => {
-      (started.waiting ??= []).push(resolve);
+      this.await(box, { settled: resolve });
     });
+  }
+
+  /** Tells the waiter when the box is there, which it is not yet. */
+  await(box: Box, waiter: Waiter): void {
+    const started = this.#started[box.place];
+    if (started !== undefined) (started.waiting ??= []).push(waiter);
   }
 
   async items(deferred: Deferred): Promise<readonly Item[]> {
@@ -176,7 +128,7 @@ export class Boxes {
     this.#items.set(deferred, items);
   }
 
-  #startBox(started: Started): void {
+  #startBox(started: BoxTask): void {
     const { box } = started;
     if (!started.isResumed) started.turn = this.#order.take();
     this.#started[box.place] = started;
@@ -185,18 +137,18 @@ export class Boxes {
   }
 
   /** Settles a box. A result of a late box changes nothing any more. */
-  #settle(started: Started, result: Result): void {
+  #settle(started: BoxTask, result: Result): void {
     if (started.result !== undefined) return;
     started.result = result;
     this.#order.pass(started.turn);
     this.#tell(result);
     const { waiting = [] } = started;
     started.waiting = undefined;
-    for (const resolve of waiting) resolve(result);
+    for (const waiter of waiting) waiter.settled(result);
   }
 
   /** The result where there is nothing to wait for. */
-  #begin(started: Started): Result | undefined {
+  #begin(started: BoxTask): Result | undefined {
     const { box, found } = started;
     const { failure } = box;
     if (failure !== undefined) {
@@ -228,35 +180,34 @@ export class Boxes {
   }
 
   /** The browser renders it, of the props that the schema gives. */
-  #leave(started: Started, named: Component, hole: Result): Result | undefined {
+  #leave(started: BoxTask, named: Component, hole: Result): Result | undefined {
     if (named.settings.props === undefined) return hole;
     started.hole = hole;
     return this.#startTask(started, checkedAlone(named), named);
   }
 
-  /** `component` is rendered in the form that the client wants; `named` is that of the registry. */
-  #startTask(started: Started, component: Component, named: Component, hydration?: Hydration): undefined {
-    started.component = component;
-    started.named = named;
-    started.own = this.results.props(started.box, named);
-    started.hydration = hydration;
+  #startTask(started: BoxTask, component: Component, named: Component, hydration?: Hydration): undefined {
+    started.prepare(component, named, this.results.props(started.box, named), hydration);
     this.#options.tasks.start(started, this.#scope);
   }
 
-  /** Takes the result of a box's task. */
-  done(started: Started, task: TaskResult<Html>): void {
-    const { box, component, named, own, hydration, hole } = started;
-    if (hydration !== undefined) this.#noteOverrun(component, task);
-    if (task.ok && task.isPartial) this.isPartial = true;
-    const { cpu_us, waited_us } = task;
-    const result =
-      hole !== undefined && task.ok
-        ? { ...hole, cpu_us, waited_us }
-        : this.results.ofTask(box, named, task, hydration, own);
-    this.#settle(started, result);
+  rendered(started: BoxTask, html: Html): void {
+    const { hole, cpu_us, waited_us } = started;
+    if (started.hydration !== undefined && !started.isCached)
+      this.#noteOverrun(started.component, started.isOverBudget);
+    if (started.isPartial) this.isPartial = true;
+    this.#settle(
+      started,
+      hole === undefined ? this.results.ofTask(started, html) : { ...hole, cpu_us, waited_us },
+    );
   }
 
-  async #runRemote(started: Started, view: RemoteView): Promise<void> {
+  failed(started: BoxTask, reason: Failure, error: Error): void {
+    if (started.hydration !== undefined) this.#noteOverrun(started.component, reason === 'late');
+    this.#settle(started, this.results.ofFailure(started, reason, error));
+  }
+
+  async #runRemote(started: BoxTask, view: RemoteView): Promise<void> {
     const { box } = started;
     const component = this.results.component(box);
     let result: Result;
@@ -265,7 +216,8 @@ export class Boxes {
       const made = own?.made() ?? box.given;
       // Boxes that ask at once share a request.
       const props = made instanceof Promise ? await made : made;
-      const { html, isCached } = await view.render(props, this.#options.signal.signal);
+      const { html, isCached, isPartial } = await view.render(props, this.#options.signal.signal);
+      if (isPartial) this.isPartial = true;
       result = this.results.rendered(
         box,
         component,
@@ -288,9 +240,7 @@ export class Boxes {
     return isComponent && this.#options.format === 'html' && found.view instanceof RemoteView;
   }
 
-  #noteOverrun(component: Component, task: TaskResult<Html>): void {
-    if (task.ok && task.isCached) return;
-    const isOver = task.ok ? task.isOverBudget : task.reason === 'late';
+  #noteOverrun(component: Component, isOver: boolean): void {
     this.#options.overruns?.note(referenceOf(component), isOver, performance.now());
   }
 

@@ -7,6 +7,8 @@ import type { PlacedHtml } from '../tasks/placed-html.js';
 
 /** Bytes that a character takes at most, for one that JavaScript counts once. */
 const BYTES_OF_CHARACTER = 3;
+/** Characters up to which a text waits for the next one: what encodes a text costs as much as 100 characters do. */
+const SHORT_CHARACTERS = 160;
 const FIRST_BYTES = 16_384;
 const BYTES_MAX = 1_048_576;
 
@@ -17,13 +19,31 @@ let usual_bytes = FIRST_BYTES;
 export class PageBytes {
   #bytes = Buffer.allocUnsafeSlow(0);
   #length = 0;
+  /** Short texts that are not encoded yet. */
+  #short = '';
 
-  /** Number of bytes so far. */
+  /** Number of bytes so far; at least one for each character that is not encoded yet. */
   get length(): number {
-    return this.#length;
+    return this.#length + this.#short.length;
   }
 
   add(text: string): void {
+    if (text.length <= SHORT_CHARACTERS) {
+      this.#short += text;
+      if (this.#short.length > FIRST_BYTES) this.#encodeShort();
+      return;
+    }
+    this.#encodeShort();
+    this.#encode(text);
+  }
+
+  #encodeShort(): void {
+    if (this.#short === '') return;
+    this.#encode(this.#short);
+    this.#short = '';
+  }
+
+  #encode(text: string): void {
     const most = text.length * BYTES_OF_CHARACTER;
     // Exactly, where three bytes a character do not fit: most characters take one.
     if (this.#length + most > this.#bytes.length)
@@ -32,14 +52,16 @@ export class PageBytes {
   }
 
   addPlaced({ pieces, id }: PlacedHtml): void {
+    this.#encodeShort();
     for (let index = 0; index < pieces.length; index += 1) {
-      if (index > 0) this.add(id);
+      if (index > 0) this.#encode(id);
       this.#copy(pieces[index] as Buffer);
     }
   }
 
   /** Returns all bytes, and begins anew. */
   take(): Buffer {
+    this.#encodeShort();
     const taken = this.#bytes.subarray(0, this.#length);
     usual_bytes = Math.min(Math.max(FIRST_BYTES, Math.ceil(this.#length * 1.125)), BYTES_MAX);
     this.#bytes = Buffer.allocUnsafeSlow(0);

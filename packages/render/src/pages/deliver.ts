@@ -147,7 +147,7 @@ function writerOf({ boxes, options, shared }: Prepared, out: Out): Writer {
 function startOf(prepared: Prepared): string {
   const { shared, tree, scope, options, components, code } = prepared;
   return documentStart({
-    tree: tree.document,
+    tree,
     scope,
     options: documentOptions(prepared),
     styles: shared.styles.of(components),
@@ -291,5 +291,5 @@ class TextOut implements Out {
 
   drained(): undefined {}
 
-  flush(): undefined {}
+  flush(): void {}
 }

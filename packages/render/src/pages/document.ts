@@ -12,7 +12,8 @@ import { serialize } from '../state/serialize.js';
 import { resolve } from './bind.js';
 import { LINK_RELS } from './check.js';
 import type { Scope } from './path.js';
-import type { DocumentTree, LinkTree } from './tree.js';
+import { DocumentFrames, type FrameFacts } from './document-frame.js';
+import type { DocumentTree, LinkTree, PageTree } from './tree.js';
 
 /** Settings of documents in code. HTML in it is trusted, and never made from data without escaping. */
 export interface DocumentOptions {
@@ -29,7 +30,7 @@ export interface DocumentOptions {
 }
 
 export interface DocumentParts {
-  readonly tree: DocumentTree | undefined;
+  readonly tree: PageTree;
   readonly scope: Scope;
   readonly options: DocumentOptions;
   readonly styles: PageStyles | undefined;
@@ -65,16 +66,53 @@ export interface DocumentStrings {
 
 /** Everything before the first box. Throws a `TypeError` for a nonce that is none. */
 export function documentStart(parts: DocumentParts): string {
-  const { scope, options, styles, nonce, page } = parts;
+  const { scope, options, nonce } = parts;
   if (nonce !== undefined && !isNonce(nonce))
     throw new TypeError('a nonce is base64 of at least 8 characters');
   const nonceAttribute = nonce === undefined ? '' : ` nonce="${nonce}"`;
-  const { lang, dir, head } = documentStrings(parts.tree, options.defaults, scope);
+  const { lang, dir, head } = documentStrings(parts.tree.document, options.defaults, scope);
+  const direction = dir === undefined ? '' : ` dir="${escapeHtml(dir)}"`;
+  const frame = frames.html(parts.tree, factsOf(parts), nonceAttribute, (attribute) =>
+    frameOf(parts, attribute),
+  );
+  return (
+    `<!DOCTYPE html><html lang="${escapeHtml(lang)}"${direction}>` +
+    `<head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">${head}${frame}`
+  );
+}
+
+const frames = new DocumentFrames();
+
+/** All that `frameOf` reads. */
+function factsOf({ options, styles, assets, code, isFilledLater, page }: DocumentParts): FrameFacts {
+  const { head, bodyAttributes, bodyStart } = options;
+  const own = [
+    page.page,
+    page.setting,
+    page.variant,
+    page.vitals,
+    page.more,
+    page.navigation,
+    page.transitions,
+  ];
+  const others = [
+    assets,
+    styles?.href,
+    styles?.inline,
+    isFilledLater,
+    head,
+    bodyAttributes,
+    bodyStart,
+    ...own,
+  ];
+  return { code, others };
+}
+
+/** HTML between the tree's own head and the first box. */
+function frameOf(parts: DocumentParts, nonceAttribute: string): string {
+  const { options, styles, page } = parts;
   const navigates = page.navigation !== undefined;
   return [
-    `<!DOCTYPE html><html lang="${escapeHtml(lang)}"${dir === undefined ? '' : ` dir="${escapeHtml(dir)}"`}>`,
-    '<head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">',
-    head,
     // The runtime finds what is a page's own by these two: what stands before the one, and the other.
     `<style${navigates ? ' data-sluice-head' : ''}${nonceAttribute}>${BOX_STYLE}</style>`,
     stylesTag(styles, `${navigates ? ' data-sluice-styles' : ''}${nonceAttribute}`),

@@ -4,36 +4,56 @@
  */
 import { slotHtml, SLOT_TAG } from '../adapters/slot.js';
 import { attribute, BOX_END, BOX_TAG, STATE_END, stateStart } from '../boxes/markup.js';
-import type { Component } from '../component.js';
+import type { Component, Hydration } from '../component.js';
 import { escapeHtml } from '../state/escape.js';
 import { toError } from '../thrown.js';
 import type { Result } from './results.js';
-import type { Deferred } from './plan.js';
+import type { Deferred, Item } from './plan.js';
 import { RemoteView } from '../remote/remote.js';
-import { PlacedHtml, type Html } from '../tasks/placed-html.js';
+import type { Html } from '../tasks/placed-html.js';
 
-/** A text, or the place where the boxes of a slot go. Long texts are parts of their own: one that is put together is copied. */
-export type Part = Html | { readonly slot: string };
-
-export function isHtml(part: Part): part is Html {
-  return typeof part === 'string' || part instanceof PlacedHtml;
-}
+/** A text, or the boxes of a slot. Long texts are parts of their own: one that is put together is copied. */
+export type Part = Html | { readonly items: readonly Item[] };
 
 const SLOT_END = `</${SLOT_TAG}>`;
 
-/** A box with the places where its slots' boxes go. `onError` is told of props that cannot be sent to the browser. */
-export function boxMarkup(result: Result, onError: (error: Error) => void): readonly Part[] {
+/** Takes HTML in its order. */
+export interface HtmlSink {
+  write(html: Html): void;
+}
+
+/**
+ * Writes a box without slots, or returns the parts of one with slots. The result gives its HTML and props away. `onError` is told of props that
+ * cannot be sent to the browser.
+ */
+export function writeBox(
+  result: Result,
+  out: HtmlSink,
+  onError: (error: Error, result: Result) => void,
+): readonly Part[] | undefined {
   const { box, text } = result;
   const state = stateOf(result, onError);
+  const id = escapeHtml(box.id);
   // Without its props a component cannot be taken over.
-  const start = startTag(result, state !== undefined);
+  const start = startTag(result, id, state !== undefined);
   const inner = text ?? placeholderOf(result);
-  const parts: Part[] = [start];
-  if (box.slots.size === 0) parts.push(inner);
-  else split(String(inner), [...box.slots.keys()], text === undefined, parts);
-  if (state === undefined) parts.push(BOX_END);
-  else parts.push(BOX_END + stateStart(box.id), state, STATE_END);
-  return parts;
+  result.text = result.props = undefined;
+  if (box.slots.size > 0) {
+    const parts: Part[] = [start];
+    split(String(inner), box.slots, text === undefined, parts);
+    parts.push(state === undefined ? BOX_END : `${BOX_END}${stateStart(box.id)}${state}${STATE_END}`);
+    return parts;
+  }
+  out.write(start);
+  out.write(inner);
+  if (state === undefined) {
+    out.write(BOX_END);
+    return undefined;
+  }
+  out.write(BOX_END + stateStart(box.id));
+  out.write(state);
+  out.write(STATE_END);
+  return undefined;
 }
 
 /** A place for HTML that comes later in the same document. */
@@ -59,40 +79,57 @@ export function placeholderOf({ component, props }: Pick<Result, 'component' | '
   }
 }
 
-const namedTags = new WeakMap<Component, string>();
+/** The parts of start tags that are the same for all boxes of a component. */
+interface Tag {
+  /** HTML before the id. */
+  readonly start: string;
+  /** HTML after the id, of boxes that are taken over, by the time of that. */
+  readonly ends: Map<Hydration, string>;
+}
 
-/** The part of start tags that is the same for all boxes of a component. */
-function namedTag(component: Component): string {
-  let tag = namedTags.get(component);
+const tags = new WeakMap<Component, Tag>();
+
+function tagOf(component: Component): Tag {
+  let tag = tags.get(component);
   if (tag === undefined) {
-    tag = `<${BOX_TAG}${attribute('n', component.name)}${attribute('v', component.version)}`;
-    namedTags.set(component, tag);
+    const start = `<${BOX_TAG}${attribute('n', component.name)}${attribute('v', component.version)} i="`;
+    tag = { start, ends: new Map() };
+    tags.set(component, tag);
   }
   return tag;
 }
 
-function startTag({ box, component, hole, hydration }: Result, hasState: boolean): string {
+function startTag({ box, component, hole, hydration }: Result, id: string, hasState: boolean): string {
   const isForBrowser = hole !== undefined || (hydration !== undefined && hasState);
-  const slots = isForBrowser && box.slots.size > 0 ? [...box.slots.keys()].join(' ') : undefined;
-  const tag =
-    component === undefined ? `<${BOX_TAG}${attribute('n', box.node.component)}` : namedTag(component);
-  return `${tag}${attribute('i', box.id)}${
-    isForBrowser ? attribute('a', component?.adapter.name) + attribute('on', hydration) : ''
-  }${attribute('s', slots)}${attribute('hole', hole)}>`;
+  const tag = component && tagOf(component);
+  const start = tag?.start ?? `<${BOX_TAG}${attribute('n', box.node.component)} i="`;
+  if (!isForBrowser) return `${start}${id}">`;
+  if (tag === undefined || hole !== undefined || hydration === undefined || box.slots.size > 0) {
+    const slots = box.slots.size > 0 ? [...box.slots.keys()].join(' ') : undefined;
+    return `${start}${id}"${takenOver(component, hydration)}${attribute('s', slots)}${attribute('hole', hole)}>`;
+  }
+  let end = tag.ends.get(hydration);
+  if (end === undefined) {
+    end = `"${takenOver(component, hydration)}>`;
+    tag.ends.set(hydration, end);
+  }
+  return start + id + end;
+}
+
+function takenOver(component: Component | undefined, hydration: Hydration | undefined): string {
+  return attribute('a', component?.adapter.name) + attribute('on', hydration);
 }
 
 /** The props of boxes that the browser takes over, and of holes that it can fill, as text. */
-function stateOf(
-  { component, props, hole, hydration, text }: Result,
-  onError: (error: Error) => void,
-): string | undefined {
+function stateOf(result: Result, onError: (error: Error, result: Result) => void): string | undefined {
+  const { component, props, hole, hydration, text } = result;
   if (text === undefined ? hole === undefined : hydration === undefined) return undefined;
   if (component?.view instanceof RemoteView) return undefined;
   try {
     // Of a component that could not be loaded, or that there is not, nobody knows what its schema lets browsers see.
     return props?.text();
   } catch (error) {
-    onError(toError(error));
+    onError(toError(error), result);
     return undefined;
   }
 }
@@ -101,20 +138,25 @@ function stateOf(
  * Cuts at the first place of each slot, so that no box is there twice. In a hole the boxes of slots follow the placeholder:
  * they are in the page whatever became of the component around them, and the browser finds them for it.
  */
-function split(html: string, names: readonly string[], isHole: boolean, parts: Part[]): void {
-  const places = names
-    .map((name) => ({ name, marker: slotHtml(name), at: html.indexOf(slotHtml(name)) }))
+function split(
+  html: string,
+  slots: ReadonlyMap<string, readonly Item[]>,
+  isHole: boolean,
+  parts: Part[],
+): void {
+  const places = [...slots]
+    .map(([name, items]) => ({ items, marker: slotHtml(name), at: html.indexOf(slotHtml(name)) }))
     .sort((left, right) => left.at - right.at);
   let from = 0;
-  for (const { name, marker, at } of places) {
+  for (const { items, marker, at } of places) {
     if (at === -1) continue;
     const inside = at + marker.length - SLOT_END.length;
-    parts.push(html.slice(from, inside), { slot: name });
+    parts.push(html.slice(from, inside), { items });
     from = inside;
   }
   parts.push(html.slice(from));
-  for (const { name, marker, at } of places) {
+  for (const { items, marker, at } of places) {
     if (at !== -1 || !isHole) continue;
-    parts.push(marker.slice(0, -SLOT_END.length), { slot: name }, SLOT_END);
+    parts.push(marker.slice(0, -SLOT_END.length), { items }, SLOT_END);
   }
 }

@@ -13,6 +13,7 @@ import type { Variants } from '../variants/experiments.js';
 import { Boxes } from './boxes.js';
 import type { BrowserCode } from '../boxes/head.js';
 
+import { DataContext } from './contexts.js';
 import { checkedHeaders, type Headers } from './headers.js';
 import { Lookup } from './lookup.js';
 import {
@@ -131,14 +132,7 @@ export function contextOf(
   variants: Variants,
   working: Abort,
 ): InputContext {
-  return {
-    request,
-    visitor,
-    variants: variants.asData(),
-    get signal() {
-      return working.signal;
-    },
-  };
+  return new DataContext(request, working, visitor, variants.asData());
 }
 
 /** The page's own data and that of its sources. It waits for both, so their failure is the page's. */

@@ -9,7 +9,7 @@ import { RemoteView } from '../remote/remote.js';
 import { InvalidPropsError, LateError } from '../tasks/errors.js';
 import { OwnProps } from '../tasks/own-props.js';
 import type { Html } from '../tasks/placed-html.js';
-import type { Failure, TaskResult } from '../tasks/result.js';
+import type { Failure } from '../tasks/result.js';
 import type { Found } from './lookup.js';
 import type { Box, Item } from './plan.js';
 
@@ -21,17 +21,33 @@ export interface Result {
   readonly box: Box;
   /** Undefined where there is none of that name. */
   readonly component: Component | undefined;
-  /** Undefined where there is no component, or no data. */
-  readonly props: OwnProps | undefined;
+  /** Undefined where there is no component, or no data, and where it is written. */
+  props: OwnProps | undefined;
   readonly outcome: Outcome;
-  /** HTML, or the text of the JSON form; undefined for a hole. */
-  readonly text: Html | undefined;
+  /** HTML, or the text of the JSON form; undefined for a hole, and where it is written. */
+  text: Html | undefined;
   readonly hole: Hole | undefined;
   /** Time at which the browser takes over; undefined for never. */
   readonly hydration: Hydration | undefined;
   readonly cpu_us: number;
   readonly waited_us: number;
   readonly error: Error | undefined;
+}
+
+/** A box's task at its end. */
+export interface EndedTask {
+  readonly box: Box;
+  readonly cpu_us: number;
+  readonly waited_us: number;
+}
+
+export interface RenderedTask extends EndedTask {
+  /** The component as the registry names it. */
+  readonly named: Component;
+  readonly own: OwnProps | undefined;
+  readonly hydration: Hydration | undefined;
+  readonly isCached: boolean;
+  readonly isOverBudget: boolean;
 }
 
 export interface ResultsOptions {
@@ -75,20 +91,14 @@ export class Results {
     return props;
   }
 
-  ofTask(
-    box: Box,
-    component: Component,
-    task: TaskResult<Html>,
-    hydration: Hydration | undefined,
-    props: OwnProps | undefined,
-  ): Result {
-    const { cpu_us, waited_us } = task;
-    if (!task.ok) {
-      const hole = this.hole(box, task.reason, HOLES[task.reason], task.error);
-      return { ...hole, cpu_us, waited_us };
-    }
+  ofTask(task: RenderedTask, html: Html): Result {
+    const { box, named, hydration, own, cpu_us, waited_us } = task;
     const outcome = task.isCached ? 'cached' : task.isOverBudget ? 'over-budget' : 'rendered';
-    return this.rendered(box, component, outcome, task.html, hydration, cpu_us, waited_us, props);
+    return this.rendered(box, named, outcome, html, hydration, cpu_us, waited_us, own);
+  }
+
+  ofFailure({ box, cpu_us, waited_us }: EndedTask, reason: Failure, error: Error): Result {
+    return { ...this.hole(box, reason, HOLES[reason], error), cpu_us, waited_us };
   }
 
   late(box: Box): Result {

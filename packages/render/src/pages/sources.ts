@@ -9,6 +9,7 @@ import { serialize } from '../state/serialize.js';
 import { toError } from '../thrown.js';
 import { resolve } from './bind.js';
 import { Batched, Batches } from './batched.js';
+import { AskContext } from './contexts.js';
 import type { Scope } from './path.js';
 import type { Source } from './tree.js';
 import { askUpstream, SourceFailure, urlOf } from './upstream.js';
@@ -187,7 +188,7 @@ export class PageSources {
     return this.#join(keyOf(source.source, args), async (stop) =>
       called instanceof Batched
         ? this.#batches.ask(called, args, stop)
-        : called(args, contextOf(this.#context.request, stop)),
+        : called(args, new AskContext(this.#context.request, stop)),
     );
   }
 
@@ -215,15 +216,6 @@ function keyOf(name: string, args: unknown): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function contextOf(request: IncomingMessage | undefined, stop: Abort): SourceContext {
-  return {
-    request,
-    get signal() {
-      return stop.signal;
-    },
-  };
 }
 
 /** Rejects when nobody waits any more, whatever the source does about it. */

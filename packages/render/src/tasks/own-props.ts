@@ -23,6 +23,7 @@ export class OwnProps {
   #reason: unknown;
   /** Whether the copy has seen that they are JSON. */
   #isJson = false;
+  #text: string | undefined = undefined;
 
   /** `isFrozen`: a component that changes its props throws, for development. */
   constructor(component: Component, given: Props, isFrozen = false) {
@@ -75,9 +76,11 @@ export class OwnProps {
 
   /** State of the props as text, where they are known. Throws a `TypeError` where they cannot be sent to the browser. */
   text(): string | undefined {
+    if (this.#text !== undefined) return this.#text;
     const known = this.known();
     if (known === undefined) return undefined;
-    return this.#isJson ? serializeJson(known) : serialize(known);
+    this.#text = this.#isJson ? serializeJson(known) : serialize(known);
+    return this.#text;
   }
 
   #make(): Props | Promise<Props> {

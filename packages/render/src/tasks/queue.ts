@@ -8,10 +8,11 @@ import { CpuClock, now_us } from '#host/cpu-clock.js';
 import type { Abortable } from '../abort.js';
 import { soonestDue_us } from './deadline.js';
 import { HtmlCache } from './html-cache.js';
-import type { Job, OwnJob, TaskResult } from './result.js';
+import type { Job, TaskResult } from './result.js';
+import { JobTask } from './job-task.js';
 import { Line, Rounds } from './rounds.js';
 import { Runs } from './runs.js';
-import { abandoned, Scope, Task, type Workshop } from './task.js';
+import { abandoned, Scope, type Task, type Workshop } from './task.js';
 
 const BUDGET_MS = 50;
 const TIMEOUT_MS = 1_000;
@@ -45,10 +46,10 @@ export interface PageOptions {
 export interface PageTasks {
   run(job: Job): Promise<TaskResult>;
   /**
-   * The same without a promise: the job is told, perhaps at once, in the async context of `scope`, which jobs that are started together
+   * The same without a promise: the task is told, perhaps at once, in the async context of `scope`, which tasks that are started together
    * share.
    */
-  start(job: OwnJob, scope: Scope): void;
+  start(task: Task, scope: Scope): void;
   /** CPU microseconds of its components so far. */
   readonly cpu_us: number;
 }
@@ -89,7 +90,7 @@ class Queue implements TaskQueue {
 
   page(options: PageOptions = {}): PageTasks {
     return new Page(options, this.#workshop, (page, task) => {
-      if (task.job.isResumed === true) this.#resumed.push(page.resumed, task);
+      if (task.isResumed) this.#resumed.push(page.resumed, task);
       else this.#new.push(page.new, task);
       this.#askForTurn();
     });
@@ -140,27 +141,28 @@ class Queue implements TaskQueue {
     let task: Task | undefined = first;
     let at_us = now_us();
     while (task !== undefined && task.scope === scope) {
-      const isAlone = !this.#mayShare(task);
-      this.#begin(task, at_us);
+      const mayShare = this.#mayShare(task);
+      this.#begin(task, at_us, mayShare);
       at_us = now_us();
-      if (isAlone || at_us >= end_us) return undefined;
+      if (!mayShare || at_us >= end_us) return undefined;
       task = this.#more(task.page as Page, rounds);
     }
     return task;
   }
 
-  #begin(task: Task, at_us: number): void {
-    const { component, budgetMs = component.settings.budgetMs ?? this.#budgetMs } = task.job;
+  #begin(task: Task, at_us: number, isSynchronous: boolean): void {
+    const { settings } = task.component;
+    const budgetMs = task.budgetMs ?? settings.budgetMs ?? this.#budgetMs;
     const budget_us = Math.min(budgetMs * 1000, task.page.left_us);
-    task.begin(at_us, budget_us, component.settings.timeoutMs ?? this.#timeoutMs);
+    task.begin(at_us, budget_us, settings.timeoutMs ?? this.#timeoutMs, isSynchronous);
   }
 
   /**
    * Whether the task may share the turn. Work that a waiting component has started gets its turn before the next
    * component.
    */
-  #mayShare({ job }: Task): boolean {
-    return this.#workshop.synchronous.has(job.component);
+  #mayShare({ component }: Task): boolean {
+    return this.#workshop.synchronous.has(component);
   }
 
   /** Returns the first task. One that has ended in the queue, by an abort, costs no turn. */
@@ -190,7 +192,7 @@ class Page implements PageTasks {
   readonly new = new Line<Task>();
   readonly #budget_us: number;
   readonly #signal: Abortable | undefined;
-  readonly #workshop: Workshop;
+  readonly workshop: Workshop;
   readonly #push: (page: Page, task: Task) => void;
   /** Tasks since there was none without a result. */
   #tasks: Task[] = [];
@@ -201,7 +203,7 @@ class Page implements PageTasks {
   constructor(options: PageOptions, workshop: Workshop, push: (page: Page, task: Task) => void) {
     this.#budget_us = (options.budgetMs ?? Number.POSITIVE_INFINITY) * 1000;
     this.#signal = options.signal;
-    this.#workshop = workshop;
+    this.workshop = workshop;
     this.#push = push;
   }
 
@@ -215,16 +217,15 @@ class Page implements PageTasks {
 
   run(job: Job): Promise<TaskResult> {
     return new Promise((resolve) => {
-      const done: OwnJob['done'] = (result) =>
-        resolve(result.ok ? { ...result, html: String(result.html) } : result);
-      this.start({ ...job, done }, new Scope());
+      this.start(new JobTask(job, resolve), new Scope());
     });
   }
 
-  start(job: OwnJob, scope: Scope): void {
-    const task = new Task(job, this.#workshop, this, scope);
+  start(task: Task, scope: Scope): void {
+    task.page = this;
+    task.scope = scope;
     this.#add(task);
-    if (this.#signal?.aborted === true) task.fail('aborted', abandoned(job.component.name));
+    if (this.#signal?.aborted === true) task.fail('aborted', abandoned(task.component.name));
     else this.#push(this, task);
   }
 
@@ -246,6 +247,6 @@ class Page implements PageTasks {
   }
 
   readonly #abort = (): void => {
-    for (const task of this.#tasks) task.fail('aborted', abandoned(task.job.component.name));
+    for (const task of this.#tasks) task.fail('aborted', abandoned(task.component.name));
   };
 }

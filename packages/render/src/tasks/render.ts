@@ -9,17 +9,15 @@ import type { HtmlCache } from './html-cache.js';
 import { madeProps, OwnProps } from './own-props.js';
 import { PlacedHtml, type Html } from './placed-html.js';
 import { isPromise } from './promise.js';
+import { serialize } from '../state/serialize.js';
 import { Gathered, gatherTags, tellTags } from './tags.js';
-
-export interface Made {
-  readonly html: Html;
-  readonly isCached: boolean;
-}
 
 /** Context of a task's render. */
 export interface TaskContext extends RenderContext {
   /** The component's code has the signal, and it is aborted: HTML that comes now may lack what the abort has stopped. */
   readonly isCut: boolean;
+  /** Set where the HTML comes from the component cache. */
+  isCached: boolean;
 }
 
 const CACHE_S = 60;
@@ -36,7 +34,7 @@ export function renderComponent(
   context: TaskContext,
   cache: HtmlCache,
   htmlBytesMax: number,
-): Made | Promise<Made> {
+): Html | Promise<Html> {
   const made = madeProps(component, props);
   if (isPromise(made))
     return after(made, (checked) => renderChecked(component, props, checked, context, cache, htmlBytesMax));
@@ -51,14 +49,15 @@ function renderChecked(
   context: TaskContext,
   cache: HtmlCache,
   htmlBytesMax: number,
-): Made | Promise<Made> {
-  const key = cacheKey(component, checked, context);
-  if (key === undefined) return after(htmlOf(component, props, checked, context, htmlBytesMax), uncached);
+): Html | Promise<Html> {
+  const key = cacheKey(component, props, checked, context);
+  if (key === undefined) return htmlOf(component, props, checked, context, htmlBytesMax);
   if (typeof key !== 'string') return key;
   const cached = cache.find(key, Date.now());
   if (cached !== undefined) {
     tellTags(cached.tags);
-    return { html: new PlacedHtml(cache.pieces(cached, ANY_ID), context.id), isCached: true };
+    context.isCached = true;
+    return new PlacedHtml(cache.pieces(cached, ANY_ID), context.id);
   }
   const own: unknown = component.settings.cacheTags?.(checked) ?? [];
   if (isPromise(own)) return refuse(component, 'cacheTags', own);
@@ -73,12 +72,10 @@ function renderChecked(
       const until_ms = Date.now() + (component.settings.cacheS ?? CACHE_S) * 1000;
       const isWhole = !context.isCut && !anywhere.isPartial && !gathered.isRefused;
       if (isWhole && cache.purges === purges) cache.set(key, html, until_ms, [...gathered.tags]);
-      return { html: html.replaceAll(ANY_ID, context.id), isCached: false };
+      return html.replaceAll(ANY_ID, context.id);
     },
   );
 }
-
-const uncached = (html: string): Made => ({ html, isCached: false });
 
 /** HTML as the component makes it, checked. */
 function htmlOf(
@@ -134,10 +131,12 @@ class ContextOfAnyPlace implements RenderContext {
 /** Undefined: this component is not cached, or not with these props. */
 function cacheKey(
   component: Component,
-  props: Props,
+  props: Props | OwnProps,
+  checked: Props,
   context: RenderContext,
 ): string | undefined | Promise<never> {
-  const key: unknown = component.settings.cacheKey?.(props);
+  const { cacheKey: setting } = component.settings;
+  const key: unknown = setting === 'props' ? textOf(props, checked) : setting?.(checked);
   if (key === undefined || key === null) return undefined;
   if (isPromise(key)) return refuse(component, 'cacheKey', key);
   // The text of promises and Maps is the same for all: the HTML of one visitor would be another's.
@@ -145,6 +144,15 @@ function cacheKey(
     throw new TypeError(`cacheKey of component "${component.name}" gave ${typeof key} in place of a string`);
   const prefix = prefixOf(component, context.slots.names);
   return (context.isStatic === true ? prefix.static : prefix.hydrated) + String(key);
+}
+
+/** The text of the props, which a page has for the browser as well; undefined for props that have none, such as functions. */
+function textOf(props: Props | OwnProps, checked: Props): string | undefined {
+  try {
+    return props instanceof OwnProps ? props.text() : serialize(checked);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Rejects what must be there at once. The reason of its rejection is told with the box's error, and is unhandled nowhere. */

@@ -2,7 +2,6 @@
 import type { RenderContext } from '../adapters/adapter.js';
 import type { Component, Props } from '../component.js';
 import type { OwnProps } from './own-props.js';
-import type { Html } from './placed-html.js';
 
 /**
  * Reason for the lack of a component's HTML.
@@ -14,10 +13,9 @@ import type { Html } from './placed-html.js';
  */
 export type Failure = 'error' | 'late' | 'unknown' | 'invalid' | 'aborted';
 
-/** `Markup`: the form of the HTML. */
-export interface Rendered<Markup = string> {
+export interface Rendered {
   readonly ok: true;
-  readonly html: Markup;
+  readonly html: string;
   /** CPU time of this component alone, in microseconds: no other component's, whatever ran in between. */
   readonly cpu_us: number;
   /** Time between `run` and the start of the render, in microseconds. */
@@ -38,7 +36,7 @@ export interface Failed {
   readonly waited_us: number;
 }
 
-export type TaskResult<Markup = string> = Rendered<Markup> | Failed;
+export type TaskResult = Rendered | Failed;
 
 /** Facts of a job about its place. Its signal is the queue's, which knows when nobody waits any more. */
 export type TaskContext = Omit<RenderContext, 'signal'>;
@@ -53,10 +51,4 @@ export interface Job {
   readonly budgetMs?: number | undefined;
   /** Data that it waited for has come: it goes before components that have not begun. */
   readonly isResumed?: boolean | undefined;
-}
-
-/** A job that is told its result, once, in the async context that it was started in. */
-export interface OwnJob extends Job {
-  /** Takes the result, and must not throw. */
-  done(result: TaskResult<Html>): void;
 }

@@ -1,18 +1,21 @@
 /**
- * One component's render, from the queue to its result: its CPU time, its budget, its time limit, its signal. It must not
- * know when its turn comes.
+ * One component's render, from the queue to its result: its CPU time, its budget, its time limit, its signal. It is the context of the render
+ * as well. A synchronous component needs no other object, promise or timer: they are made for one that suspends, throws or is late.
+ * It must not know when its turn comes.
  */
 import { AsyncResource } from 'node:async_hooks';
 import { now_us } from '#host/cpu-clock.js';
-import type { Component } from '../component.js';
+import type { Slots } from '../adapters/adapter.js';
+import type { Component, Props } from '../component.js';
 import { Abort } from '../abort.js';
 import { startDeadline, type Deadline } from './deadline.js';
 import { toError } from '../thrown.js';
 import { AbandonedError, InvalidPropsError, LateError } from './errors.js';
 import type { HtmlCache } from './html-cache.js';
+import type { OwnProps } from './own-props.js';
 import type { Html } from './placed-html.js';
-import { renderComponent, type Made, type TaskContext } from './render.js';
-import type { Failure, OwnJob, TaskResult } from './result.js';
+import { renderComponent, type TaskContext } from './render.js';
+import type { Failure } from './result.js';
 import type { Account, Runs } from './runs.js';
 
 /** State that tasks of a queue share. */
@@ -26,9 +29,10 @@ export interface Workshop {
 
 /** Facts that a page knows of its tasks. */
 export interface TaskPage extends Account {
+  readonly workshop: Workshop;
   /** CPU microseconds that all its tasks together may still use. */
   readonly left_us: number;
-  /** Called when a task has its result, before the job is told. */
+  /** Called when a task has its result, before the task is told. */
   ended(): void;
 }
 
@@ -41,47 +45,74 @@ export class Scope extends AsyncResource {
   }
 }
 
-export class Task implements Account {
-  readonly job: OwnJob;
-  readonly page: TaskPage;
-  readonly scope: Scope;
-  readonly #workshop: Workshop;
-  readonly #context: ContextWithSignal;
+export abstract class Task implements Account, TaskContext {
+  abstract readonly component: Component;
+  /** Props as they came, or those that others ask for as well. */
+  abstract readonly props: Props | OwnProps;
+  abstract readonly id: string;
+  abstract readonly slots: Slots;
+  abstract readonly isStatic: boolean;
+  /** CPU milliseconds. Undefined: the component's setting, else the queue's. */
+  abstract readonly budgetMs: number | undefined;
+  /** Data that it waited for has come: it goes before components that have not begun. */
+  abstract readonly isResumed: boolean;
+  page!: TaskPage;
+  scope!: Scope;
+  /** CPU time of this component alone, in microseconds. */
+  cpu_us = 0;
+  /** Time between the start and the render, in microseconds. */
+  waited_us = 0;
+  /** The HTML came from the component cache. */
+  isCached = false;
+  /** A part of the HTML has failed, and is the browser's to render. */
+  isPartial = false;
+  isDone = false;
   #budget_us = Number.POSITIVE_INFINITY;
-  #waited_us = 0;
-  #cpu_us = 0;
   #isFollowed = false;
-  #isDone = false;
-  #deadline: Deadline | undefined;
+  #deadline: Deadline | undefined = undefined;
+  /** Undefined until somebody asks for the signal, or the task has failed. */
+  #abort: Abort | undefined = undefined;
+  #hasSignal = false;
 
-  constructor(job: OwnJob, workshop: Workshop, page: TaskPage, scope: Scope) {
-    this.job = job;
-    this.scope = scope;
-    this.page = page;
-    this.#workshop = workshop;
-    this.#context = new ContextWithSignal(job.context);
+  /** Takes the HTML, once and in the async context of `scope`. Must not throw. */
+  protected abstract rendered(html: Html): void;
+
+  /** Takes the failure in place of HTML, likewise. */
+  protected abstract failed(reason: Failure, error: Error): void;
+
+  get isOverBudget(): boolean {
+    return this.cpu_us > this.#budget_us;
   }
 
-  get isDone(): boolean {
-    return this.#isDone;
+  get signal(): AbortSignal {
+    this.#hasSignal = true;
+    return (this.#abort ??= new Abort()).signal;
+  }
+
+  get isCut(): boolean {
+    return this.#hasSignal && this.#abort?.aborted === true;
+  }
+
+  tellPartial(): void {
+    this.isPartial = true;
   }
 
   charge(ran_us: number): void {
-    this.#cpu_us += ran_us;
+    this.cpu_us += ran_us;
     this.page.charge(ran_us);
     // A synchronous render is at its end now. One that goes on by turns is left, but not from here, where its code may run.
-    if (this.#deadline !== undefined && this.#cpu_us > this.#budget_us) setImmediate(() => this.#useUp());
+    if (this.#deadline !== undefined && this.isOverBudget) setImmediate(() => this.#useUp());
   }
 
   /** Runs the component, in this macrotask and in `scope`. `at_us`: the time by `now_us`. */
-  begin(at_us: number, budget_us: number, timeoutMs: number): void {
-    this.#waited_us = at_us - this.scope.since_us;
+  begin(at_us: number, budget_us: number, timeoutMs: number, isSynchronous: boolean): void {
+    this.waited_us = at_us - this.scope.since_us;
     this.#budget_us = budget_us;
     if (budget_us <= 0) {
       this.fail('late', new LateError(`The page's CPU time was used up before component "${this.#name}"`));
       return;
     }
-    if (this.#workshop.synchronous.has(this.job.component)) {
+    if (isSynchronous) {
       this.#start(timeoutMs);
       return;
     }
@@ -91,28 +122,29 @@ export class Task implements Account {
   }
 
   #start(timeoutMs: number): void {
-    const { runs, synchronous } = this.#workshop;
-    let html: Made | Promise<Made>;
+    const { runs, synchronous } = this.page.workshop;
+    let html: Html | Promise<Html>;
     try {
-      html = runs.run(this, rendered, this);
+      html = runs.run(this, renderTask, this);
     } catch (error) {
       this.#failWith(error);
       return;
     }
     if (html instanceof Promise) {
       this.#awaitHtml(html, timeoutMs);
-    } else {
-      synchronous.add(this.job.component);
-      this.#complete(html);
+      return;
     }
+    if (this.#isFollowed) synchronous.add(this.component);
+    if (this.#end()) this.#complete(html);
   }
 
   fail(reason: Failure, error: Error): void {
     if (!this.#end()) return;
-    const result = { ok: false, reason, error, cpu_us: this.#cpu_us, waited_us: this.#waited_us } as const;
-    // An abort comes from anywhere.
-    this.scope.runInAsyncScope(() => this.#tell(result));
-    this.#context.abort(error);
+    // An abort comes from anywhere: in the middle of a component, whose time the rest is not.
+    const tell = (): void => this.scope.runInAsyncScope(() => this.failed(reason, error));
+    this.page.ended();
+    this.page.workshop.runs.run(undefined, tell, undefined);
+    (this.#abort ??= new Abort()).abort(error);
   }
 
   #useUp(): void {
@@ -120,37 +152,26 @@ export class Task implements Account {
     this.fail('late', new LateError(error));
   }
 
-  /** Renders the component. For `begin` alone, which has its CPU time charged. */
-  render(): Made | Promise<Made> {
-    const { component, props } = this.job;
-    const { cache, htmlBytesMax } = this.#workshop;
-    return renderComponent(component, props, this.#context, cache, htmlBytesMax);
-  }
-
-  #awaitHtml(html: Promise<Made>, timeoutMs: number): void {
+  #awaitHtml(html: Promise<Html>, timeoutMs: number): void {
+    const { runs, synchronous } = this.page.workshop;
     // One that was synchronous until now is followed from here on: what it ran just after its first part is lost.
-    this.#workshop.synchronous.delete(this.job.component);
+    synchronous.delete(this.component);
     this.#follow();
     this.#deadline = startDeadline(timeoutMs, () =>
       this.fail('late', new LateError(`Component "${this.#name}" had no HTML after ${timeoutMs} ms`)),
     );
     html.then(
-      (given) => this.#complete(given),
+      // What follows is no part of the component.
+      (given) => {
+        if (this.#end()) runs.run(undefined, () => this.#complete(given), undefined);
+      },
       (error: unknown) => this.#failWith(error),
     );
   }
 
-  #complete({ html, isCached }: Made): void {
-    if (!this.#end()) return;
-    const cpu_us = this.#cpu_us;
-    const isOverBudget = cpu_us > this.#budget_us;
-    const { isPartial } = this.#context;
-    this.#tell({ ok: true, html, cpu_us, waited_us: this.#waited_us, isCached, isOverBudget, isPartial });
-  }
-
-  #tell(result: TaskResult<Html>): void {
+  #complete(html: Html): void {
     this.page.ended();
-    this.job.done(result);
+    this.rendered(html);
   }
 
   #failWith(thrown: unknown): void {
@@ -161,58 +182,27 @@ export class Task implements Account {
   #follow(): void {
     if (this.#isFollowed) return;
     this.#isFollowed = true;
-    this.#workshop.runs.follow();
+    this.page.workshop.runs.follow();
   }
 
   /** False where it has ended already. */
   #end(): boolean {
-    if (this.#isDone) return false;
-    this.#isDone = true;
+    if (this.isDone) return false;
+    this.isDone = true;
     this.#deadline?.clear();
-    if (this.#isFollowed) this.#workshop.runs.unfollow();
+    if (this.#isFollowed) this.page.workshop.runs.unfollow();
     return true;
   }
 
   get #name(): string {
-    return this.job.component.name;
+    return this.component.name;
   }
 }
 
 /** One for all tasks: a function for each would be made, and is called once. */
-const rendered = (task: Task): Made | Promise<Made> => task.render();
-
-/** The job's context, with a signal for a component that asks for it. */
-class ContextWithSignal implements TaskContext {
-  readonly id: string;
-  readonly slots: TaskContext['slots'];
-  readonly isStatic: boolean;
-  isPartial = false;
-  /** Undefined until somebody asks for the signal, or the task has failed. */
-  #abort: Abort | undefined;
-  #isAsked = false;
-
-  constructor({ id, slots, isStatic = false }: OwnJob['context']) {
-    this.id = id;
-    this.slots = slots;
-    this.isStatic = isStatic;
-  }
-
-  get signal(): AbortSignal {
-    this.#isAsked = true;
-    return (this.#abort ??= new Abort()).signal;
-  }
-
-  get isCut(): boolean {
-    return this.#isAsked && this.#abort?.aborted === true;
-  }
-
-  tellPartial(): void {
-    this.isPartial = true;
-  }
-
-  abort(reason: Error): void {
-    (this.#abort ??= new Abort()).abort(reason);
-  }
+function renderTask(task: Task): Html | Promise<Html> {
+  const { cache, htmlBytesMax } = task.page.workshop;
+  return renderComponent(task.component, task.props, task, cache, htmlBytesMax);
 }
 
 export function abandoned(name: string): AbandonedError {

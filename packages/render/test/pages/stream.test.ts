@@ -14,14 +14,22 @@ const LONG_MS = 60_000;
 /** Components that wait for the test. */
 function gates(registry: Registry): { open: (name: string) => void; add: (name: string) => void } {
   const waiting = new Map<string, (html: string) => void>();
+  /** Opened before their component began. */
+  const opened = new Map<string, string>();
   return {
     add(name) {
-      registry.register(name, () => new Promise<string>((resolve) => waiting.set(name, resolve)), {
+      const wait = async (): Promise<string> =>
+        opened.get(name) ?? new Promise<string>((resolve) => waiting.set(name, resolve));
+      registry.register(name, wait, {
         timeoutMs: LONG_MS,
         placeholder: `<i>${name} comes</i>`,
       });
     },
-    open: (name) => waiting.get(name)?.(`<p>${name} is here</p>`),
+    open(name) {
+      const html = `<p>${name} is here</p>`;
+      opened.set(name, html);
+      waiting.get(name)?.(html);
+    },
   };
 }
 

@@ -365,6 +365,23 @@ void test('a component with a cache key renders once for each key, with the id o
   assert.equal(renders, 4);
 });
 
+void test('props as a key are all props: other values and other types have other HTML, and a function is never cached', async () => {
+  const queue = createTaskQueue();
+  const shown = component('Shown', ({ value }: { value: unknown }) => `<i>${typeof value}</i>`, {
+    cacheKey: 'props',
+  });
+  const isCached = async (props: Record<string, unknown>): Promise<boolean> =>
+    rendered(await queue.run(job(shown, props))).isCached;
+  const values = [1, '1', [1], { 1: 1 }, null, new Date(1), new Map([[1, 1]]), new Set([1]), 1n];
+  for (const [index, value] of values.entries()) assert.equal(await isCached({ value }), false, `${index}`);
+  for (const [index, value] of values.entries()) assert.equal(await isCached({ value }), true, `${index}`);
+  assert.equal(await isCached({ value: 1, other: 1 }), false);
+  for (const value of [() => 1, Symbol('one')]) {
+    assert.equal(await isCached({ value }), false);
+    assert.equal(await isCached({ value }), false);
+  }
+});
+
 void test('HTML under a key is that of one component, of its slots, and of a form', async () => {
   const queue = createTaskQueue();
   const named = (name: string) =>
