@@ -50,7 +50,7 @@ export default defineConfig(({ mode }) => {
         ssr: true,
         rollupOptions: {
           ...node.rollupOptions,
-          input: { 'server.react-dom': 'src/server.ts', 'costs.react-dom': 'src/costs.ts' },
+          input: { 'server.react-dom': 'src/server.ts', 'probe.react-dom': 'src/probe.ts' },
         },
       },
     };
@@ -79,6 +79,7 @@ export default defineConfig(({ mode }) => {
             input: {
               server: 'src/server.ts',
               costs: 'src/costs.ts',
+              probe: 'src/probe.ts',
               suggestions: 'src/shelf/service.ts',
             },
           },

@@ -1,52 +1,22 @@
 /**
- * Prints what each route costs: the CPU time that this process spends from handing a request to the app until its
- * answer has ended and one turn of the event loop has gone by. In-process, without a network; the answers are
- * thrown away. Run by `npm run costs`; `npm run costs -- 100` takes the median of 100 renders.
+ * Prints what each route costs with each renderer: the CPU time of a process from handing a request to the app until its answer has
+ * ended and one turn of the event loop has gone by. The renderers take turns request by request, so that a busy machine is in the
+ * figures of both. Run by `npm run costs`; `npm run costs -- 100` takes the median of 100 renders.
  */
 
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { cpus } from 'node:os';
-import { Socket } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { version as reactVersion } from 'react';
-import { createApp } from './app.js';
 import { readAssets } from './assets.js';
 import { createCatalogue } from './catalogue/catalogue.js';
-import { openData } from './data/data.js';
-import { createMeter } from './meter.js';
-import { settings } from './settings.js';
-import { seal } from './shop/signed-cookie.js';
+import type { Cost } from './probe.js';
 
-/** A socket that takes everything and keeps nothing. */
-class Sink extends Socket {
-  bytes_taken = 0;
-
-  override _write(chunk: Buffer | string, _encoding: BufferEncoding, done: () => void): void {
-    this.bytes_taken += chunk.length;
-    done();
-  }
-
-  override _writev(chunks: { chunk: Buffer | string }[], done: () => void): void {
-    for (const { chunk } of chunks) this.bytes_taken += chunk.length;
-    done();
-  }
-}
-
-const secret = 'costs';
-const assets = readAssets(fileURLToPath(new URL(/* @vite-ignore */ './client', import.meta.url)));
-const catalogue = createCatalogue();
-const app = createApp({
-  assets,
-  secret,
-  catalogue,
-  data: openData(':memory:', catalogue),
-  meter: createMeter(),
-  wait_scale: 0,
-  shelf_folder: fileURLToPath(new URL(/* @vite-ignore */ '.', import.meta.url)),
-  suggestions_url: settings().suggestions_url,
-});
-const { products, categories, makers } = catalogue;
+const { products, categories, makers } = createCatalogue();
+const folder = fileURLToPath(new URL(/* @vite-ignore */ '.', import.meta.url));
+const { stylesheet } = readAssets(`${folder}/client`);
 
 const words = [
   'mug',
@@ -59,11 +29,6 @@ const words = [
   'leather bag',
   'made in saltmere',
 ];
-const cookie = `cart=${seal(
-  'cart',
-  products.slice(0, 5).map((product) => `${product.variants[0]?.sku ?? ''}:2`).join(','),
-  secret,
-)}`; // prettier-ignore
 
 /** Each route with a way to ask for something else every time, as visitors do. */
 const routes: readonly (readonly [string, (turn: number) => string])[] = [
@@ -71,7 +36,7 @@ const routes: readonly (readonly [string, (turn: number) => string])[] = [
     '/api/suggest?q=…',
     (turn) => `/api/suggest?q=${encodeURIComponent(at(words, turn).slice(0, 2 + (turn % 3)))}`,
   ],
-  ['/assets/….css', () => assets.stylesheet],
+  ['/assets/….css', () => stylesheet],
   ['/about', () => '/about'],
   ['/no-such-page (404)', (turn) => `/no-such-page-${turn}`],
   ['/cart (5 lines)', () => '/cart'],
@@ -92,49 +57,45 @@ const routes: readonly (readonly [string, (turn: number) => string])[] = [
   ['/catalogue?pictures=1', () => '/catalogue?pictures=1'],
 ];
 
+/** Without NODE_ENV=production, `react-dom` would be its development build, at twice the CPU time. */
+const env = { ...process.env, NODE_ENV: 'production' };
+const probes = ['probe.js', 'probe.react-dom.js'].map((file) => fork(`${folder}/${file}`, { env }));
+
 const renders = Math.max(3, Number.parseInt(process.argv[2] ?? '60', 10) || 60);
 const warmUps = Math.max(10, Math.ceil(renders / 2));
 
-console.log(
-  `Node ${process.version}, React ${reactVersion}, NODE_ENV=${process.env['NODE_ENV'] ?? ''}, ${cpus()[0]?.model ?? 'unknown CPU'}`,
-);
+console.log(`Node ${process.version}, React ${reactVersion}, ${cpus()[0]?.model ?? 'unknown CPU'}`);
 console.log(`CPU ms per request, in-process, ${renders} renders after ${warmUps} to warm up\n`);
-console.log(`${'route'.padEnd(26)}${'median'.padStart(9)}${'p95'.padStart(9)}${'KB'.padStart(8)}`);
-for (let turn = 0; turn < warmUps; turn += 1) for (const [, path] of routes) await ask(path(turn));
+console.log(`${''.padEnd(26)}${'@sluice/react'.padStart(18)}${'react-dom'.padStart(18)}`);
+console.log(
+  `${'route'.padEnd(26)}${`${'median'.padStart(9)}${'p95'.padStart(9)}`.repeat(2)}${'KB'.padStart(8)}`,
+);
+for (let turn = 0; turn < warmUps; turn += 1)
+  for (const [, path] of routes) for (const probe of probes) await costOf(probe, path(turn));
 for (const [name, path] of routes) {
-  const costs: number[] = [];
-  let bytes = 0;
-  for (let turn = 0; turn < renders; turn += 1) {
-    const before = process.cpuUsage();
-    bytes += await ask(path(turn));
-    const { user, system } = process.cpuUsage(before);
-    costs.push((user + system) / 1000);
-  }
-  costs.sort((a, b) => a - b);
-  const quantile = (share: number): string => at(costs, Math.floor(costs.length * share)).toFixed(1);
-  console.log(
-    `${name.padEnd(26)}${quantile(0.5).padStart(9)}${quantile(0.95).padStart(9)}${(bytes / renders / 1024).toFixed(0).padStart(8)}`,
-  );
-}
-
-/** Gives the app a GET without a connection behind it; resolves to the size of the answer. */
-async function ask(path: string): Promise<number> {
-  const req = new IncomingMessage(new Socket());
-  req.method = 'GET';
-  req.url = path;
-  req.headers = { host: 'localhost', accept: 'text/html', cookie };
-  req.push(null);
-  const res = new ServerResponse(req);
-  const sink = new Sink();
-  res.assignSocket(sink);
-  // What a server does for its connections: React waits for it before it writes on.
-  sink.on('drain', () => res.emit('drain'));
-  await new Promise<void>((resolve) => {
-    res.on('finish', resolve);
-    app(req, res);
+  const costs: Cost[][] = probes.map(() => []);
+  for (let turn = 0; turn < renders; turn += 1)
+    for (const [place, probe] of probes.entries()) costs[place]?.push(await costOf(probe, path(turn)));
+  const figures = costs.map((list) => {
+    const sorted = list.map(({ cpu_ms }) => cpu_ms).sort((one, other) => one - other);
+    return [0.5, 0.95]
+      .map((share) =>
+        at(sorted, Math.floor(renders * share))
+          .toFixed(1)
+          .padStart(9),
+      )
+      .join('');
   });
-  await setImmediate();
-  return sink.bytes_taken;
+  const bytes = (costs[0] ?? []).reduce((sum, cost) => sum + cost.bytes, 0) / renders;
+  console.log(`${name.padEnd(26)}${figures.join('')}${(bytes / 1024).toFixed(0).padStart(8)}`);
+}
+for (const probe of probes) probe.disconnect();
+
+async function costOf(probe: ChildProcess, path: string): Promise<Cost> {
+  const answer = once(probe, 'message');
+  probe.send(path);
+  const [cost] = (await answer) as [Cost];
+  return cost;
 }
 
 function at<T>(list: readonly T[], index: number): T {

@@ -4,8 +4,10 @@ import { createCatalogue } from '../src/catalogue/catalogue.js';
 import { generateProducts } from '../src/catalogue/generate.js';
 import { cartLinesMax, formatCart, parseCart, totalsOf, withQuantity } from '../src/shop/cart.js';
 import type { Cart } from '../src/shop/cart.js';
-import { listingOf } from '../src/shop/facets.js';
+import { listed, listingOf } from '../src/shop/facets.js';
+import type { Listing } from '../src/shop/facets.js';
 import { hrefOf, readFilters } from '../src/shop/filters.js';
+import type { Filters } from '../src/shop/filters.js';
 import { money } from '../src/shop/money.js';
 import { createRecommender } from '../src/shop/recommend.js';
 import { createSearchIndex } from '../src/shop/search.js';
@@ -13,6 +15,11 @@ import { seal, unseal } from '../src/shop/signed-cookie.js';
 import { drawingOf } from '../src/components/drawings.js';
 
 const catalogue = createCatalogue();
+
+function listingIn(filters: Filters, per_page: number): Listing {
+  const { products } = catalogue;
+  return listingOf(catalogue, products, listed(products, filters), filters, { per_page });
+}
 
 describe('catalogue', () => {
   test('twelve_categories_hold_more_than_six_hundred_products', () => {
@@ -54,7 +61,7 @@ describe('filters', () => {
     let pages = 1;
     let total = 0;
     for (let page = 1; page <= pages; page += 1) {
-      const listing = listingOf(catalogue, catalogue.products, { ...filters, page }, { per_page: 5 });
+      const listing = listingIn({ ...filters, page }, 5);
       ({ pages, total } = listing);
       for (const product of listing.products) {
         assert.equal(product.maker.slug, 'quillhaven');
@@ -69,11 +76,11 @@ describe('filters', () => {
 
   test('a_count_beside_a_filter_is_what_choosing_it_gives', () => {
     const filters = readFilters(new URLSearchParams('category=kitchen&sale=1'), catalogue);
-    const { facets } = listingOf(catalogue, catalogue.products, filters, { per_page: 60 });
+    const { facets } = listingIn(filters, 60);
     const maker = facets.find((facet) => facet.key === 'maker')?.values[0];
     assert.ok(maker !== undefined);
     const chosen = { ...filters, chosen: { ...filters.chosen, maker: [maker.slug] } };
-    assert.equal(listingOf(catalogue, catalogue.products, chosen, { per_page: 60 }).total, maker.count);
+    assert.equal(listingIn(chosen, 60).total, maker.count);
   });
 
   test('a_query_survives_being_read_and_written_and_unknown_values_are_dropped', () => {

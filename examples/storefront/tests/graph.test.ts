@@ -351,3 +351,26 @@ test('a_cart_works_without_scripts', { skip: noBrowser }, async (t) => {
   await plain.waitForURL('**page=2');
   assert.equal(await plain.locator('.card').count(), 24);
 });
+
+test('a_listing_reads_its_first_page_from_the_graph_and_sends_none_of_it_as_state', async () => {
+  for (const path of ['/products', '/c/kitchen?sort=name', '/products?show=120&page=2']) {
+    const html = await (await fetch(shop.url + path)).text();
+    const address = path.replace('&page=2', '');
+    const from = path.includes('page=2') ? 120 : 0;
+    const to = from + (path.includes('show=120') ? 119 : 59);
+    const { graph } = await get([['listings', address, { from, to }, 'sku']]);
+    const places = (graph['listings'] as JsonGraph)[address] as JsonGraph;
+    const wanted = Object.values(places).map((place) => String((place as { value: unknown[] }).value[1]));
+    const shown = [...html.matchAll(/class="card-link" href="\/p\/([\w-]+)"/g)].map(([, name]) => name);
+    assert.deepEqual(shown, wanted, path);
+    assert.doesNotMatch(html, /data-sluice-graph/, path);
+  }
+});
+
+test('a_page_after_the_last_one_is_the_last_one_with_its_cards_in_the_state', async () => {
+  const last = await (await fetch(`${shop.url}/search?q=mug&page=2`)).text();
+  const beyond = await (await fetch(`${shop.url}/search?q=mug&page=77`)).text();
+  const [state = ''] = /<script type="application\/json" data-sluice-graph.*?<\/script>/.exec(beyond) ?? [];
+  assert.match(state, /"card"/);
+  assert.equal(beyond, last);
+});

@@ -11,6 +11,7 @@ import type { Found, Listings } from '../shop/listings.js';
 import type { Recommend } from '../shop/recommend.js';
 import { cardOf, choicesOf, factsOf, firstInStock } from './parts.js';
 import { shopGraph } from './schema.js';
+import type { Card } from './schema.js';
 import type { Visitor } from './visitor.js';
 
 export interface RouterOptions {
@@ -37,12 +38,20 @@ export function shopRouter({ catalogue, data, listings, recommend }: RouterOptio
       const product = catalogue.product(String(slug));
       return product === undefined ? [] : [{ path: ['products', slug, name], value: value(product) }];
     });
-  const shelf = shelfOf(catalogue, data);
+  const shelf = untilSold(data, () => shelfOf(catalogue));
+  const cards = untilSold(data, () => new Map<Product, Card>());
+  const card = (product: Product): Card => {
+    const before = cards().get(product);
+    if (before !== undefined) return before;
+    const made = cardOf(product);
+    cards().set(product, made);
+    return made;
+  };
 
   return new Router<Visitor>(
     [
       shopGraph.route('products[{keys:slugs}].card', {
-        get: ({ slugs }) => ofProducts(slugs, 'card', cardOf),
+        get: ({ slugs }) => ofProducts(slugs, 'card', card),
       }),
       shopGraph.route('products[{keys:slugs}].facts', {
         get: ({ slugs }) => ofProducts(slugs, 'facts', factsOf),
@@ -213,20 +222,19 @@ function cartValues(
   return fields.map((field) => ({ path: ['cart', field], value: values[field] }));
 }
 
-/** What sells best, looked for again when something was sold. */
-function shelfOf(
-  catalogue: Catalogue,
-  { stock }: Data,
-): () => Record<'picks' | 'others', readonly Product[]> {
-  const find = (): ReturnType<ReturnType<typeof shelfOf>> => {
-    const best = catalogue.products.toSorted((a, b) => b.sold - a.sold || a.id - b.id).slice(0, shelfMax);
-    const picks = best.filter((product) => firstInStock(product) !== undefined).slice(0, picksMax);
-    return { picks, others: best.filter((product) => !picks.includes(product)) };
-  };
+/** What sells best. */
+function shelfOf({ products }: Catalogue): Record<'picks' | 'others', readonly Product[]> {
+  const best = products.toSorted((a, b) => b.sold - a.sold || a.id - b.id).slice(0, shelfMax);
+  const picks = best.filter((product) => firstInStock(product) !== undefined).slice(0, picksMax);
+  return { picks, others: best.filter((product) => !picks.includes(product)) };
+}
+
+/** What is made of the goods, made again when something was sold. */
+function untilSold<Made>({ stock }: Data, make: () => Made): () => Made {
   let version = stock.version();
-  let found = find();
+  let made = make();
   return () => {
-    if (version !== stock.version()) [version, found] = [stock.version(), find()];
-    return found;
+    if (version !== stock.version()) [version, made] = [stock.version(), make()];
+    return made;
   };
 }

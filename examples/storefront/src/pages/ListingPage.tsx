@@ -5,8 +5,7 @@ import type { Site } from '../components/Layout.js';
 import { Results, ResultsOf } from '../components/Results.js';
 import { Island } from '../components/Island.js';
 import { Breadcrumbs } from '../components/small.js';
-import type { About } from '../graph/schema.js';
-import type { Product } from '../catalogue/types.js';
+import type { About, Card } from '../graph/schema.js';
 import type { Found } from '../shop/listings.js';
 import { sorts } from '../shop/filters.js';
 
@@ -15,7 +14,7 @@ export interface ListingPageProps {
   found: Found;
   about: About;
   /** Products of the page. Without them the page reads them from the graph, and has them for the browser, too. */
-  products?: readonly Product[];
+  products?: readonly Card[];
 }
 
 /** A grid of goods beside its filters: everything, a category, or what a search found. */

@@ -4,8 +4,9 @@ import { Router } from 'express';
 import type { ReactNode } from 'react';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import type { Site } from '../components/Layout.js';
+import type { PageGraph } from '@sluice/graph/server';
 import { shopGraph } from '../graph/schema.js';
-import type { Facts } from '../graph/schema.js';
+import type { About as AboutListing, Card, Facts } from '../graph/schema.js';
 import { Compare } from '../pages/Compare.js';
 import { Explore } from '../pages/Explore.js';
 import { ForYou } from '../pages/ForYou.js';
@@ -16,7 +17,7 @@ import { ProductPage } from '../pages/ProductPage.js';
 import { WholeCatalogue } from '../pages/WholeCatalogue.js';
 import { totalsOf } from '../shop/cart.js';
 import { readFilters } from '../shop/filters.js';
-import type { Listings } from '../shop/listings.js';
+import type { Found, Listings } from '../shop/listings.js';
 import type { SearchIndex } from '../shop/search.js';
 import type { Services } from '../shop/services.js';
 import { later, once } from './kit.js';
@@ -37,34 +38,29 @@ export function browseRoutes({ kit, catalogue, listings, search, services }: Bro
     kit.send(req, res, next, (site) => <Home site={site} catalogue={catalogue} />);
   });
 
-  // The first page of these is asked for most, and nothing of it changes in the browser: its HTML is made of the goods themselves.
-  routes.get(['/products', '/c/:category'], (req, res, next) => {
-    const found = listings.at(req.path, kit.query(req));
-    if (found === undefined) return next();
-    const { products, ...about } = found.listing();
-    kit.sendToAll(req, res, next, (site) => (
-      <ListingPage site={site} found={found} about={about} products={products} />
-    ));
-  });
+  // Nothing of these changes in the browser: their pages are HTML alone.
+  routes.get(
+    ['/products', '/c/:category'],
+    later(async (req, res, next) => {
+      const found = listings.at(req.path, kit.query(req));
+      if (found === undefined) return next();
+      const read = await readPage(kit.graph(req), found, found.filters.page);
+      if (read === undefined) return next();
+      kit.sendToAll(req, res, next, (site) => <ListingPage site={site} found={found} {...read} />);
+    }),
+  );
 
+  // The island of a search reads its cards from the graph again, so that the browser has them, too.
   routes.get(
     '/search',
     later(async (req, res, next) => {
-      const found = listings.at('/search', kit.query(req));
+      const found = listings.at(req.path, kit.query(req));
       if (found === undefined) return next();
-      const { address, per_page, filters } = found;
-      const from = (filters.page - 1) * per_page;
       const graph = kit.graph(req);
-      const read = await shopGraph
-        .model(graph.model.unbatch())
-        .get(`listings["${address}"].about`, `listings["${address}"][${from}..${from + per_page - 1}].card`);
-      const about = read?.json.listings?.[address]?.about;
-      if (about === undefined) return next();
-      const page = Math.min(filters.page, about.pages);
-      const shown = (site: Site): ReactNode => (
-        <ListingPage site={site} found={found} about={{ ...about, page }} />
-      );
-      kit.send(req, res, next, shown, { graph });
+      const read = await readPage(graph, found, found.filters.page);
+      if (read === undefined) return next();
+      const { about } = read;
+      kit.send(req, res, next, (site) => <ListingPage site={site} found={found} about={about} />, { graph });
     }),
   );
 
@@ -152,4 +148,24 @@ export function browseRoutes({ kit, catalogue, listings, search, services }: Bro
   });
 
   return routes;
+}
+
+/** A page of a listing; its last one where it has fewer. */
+async function readPage(
+  graph: PageGraph,
+  found: Found,
+  page: number,
+): Promise<{ about: AboutListing; products: readonly Card[] } | undefined> {
+  const { address, per_page } = found;
+  const from = (page - 1) * per_page;
+  const read = await shopGraph
+    .model(graph.model.unbatch())
+    .get(`listings["${address}"].about`, `listings["${address}"][${from}..${from + per_page - 1}].card`);
+  const { about, ...places } = read?.json.listings?.[address] ?? {};
+  if (about === undefined) return undefined;
+  if (page > about.pages) return readPage(graph, found, about.pages);
+  return {
+    about: { ...about, page },
+    products: Object.values(places).flatMap((place) => place?.card ?? []),
+  };
 }

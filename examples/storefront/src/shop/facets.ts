@@ -38,14 +38,14 @@ const facetNames: Record<FacetKey, string> = {
   colour: 'Colour',
 };
 
-/** `fixed` are facets that the page itself decides, a category page its category, say: they are not offered. */
+/** `found` are those of `from` that pass, in order. `fixed` are facets that the page itself decides, a category page its category, say: they are not offered. */
 export function listingOf(
   catalogue: Catalogue,
   from: readonly Product[],
+  found: readonly Product[],
   filters: Filters,
-  options: { per_page: number; fixed?: readonly FacetKey[]; ranked?: boolean },
+  options: { per_page: number; fixed?: readonly FacetKey[] },
 ): Listing {
-  const found = listed(from, filters, options);
   const pages = Math.max(1, Math.ceil(found.length / options.per_page));
   const page = Math.min(filters.page, pages);
   const prices = found.map((product) => product.price_cents);

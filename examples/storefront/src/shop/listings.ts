@@ -39,12 +39,17 @@ export function createListings(catalogue: Catalogue, search: SearchIndex): Listi
     given: Pick<Found, 'path' | 'title' | 'blurb' | 'filters' | 'per_page' | 'words'>,
     from: () => readonly Product[],
     options: { fixed?: readonly FacetKey[]; ranked?: boolean } = {},
-  ): Found => ({
-    ...given,
-    address: hrefOf(given.path, given.filters),
-    listing: () => listingOf(catalogue, from(), given.filters, { ...options, per_page: given.per_page }),
-    products: () => listed(from(), given.filters, options),
-  });
+  ): Found => {
+    const { filters, per_page } = given;
+    let all: readonly Product[] | undefined;
+    const products = (): readonly Product[] => (all ??= listed(from(), filters, options));
+    return {
+      ...given,
+      address: hrefOf(given.path, filters),
+      listing: () => listingOf(catalogue, from(), products(), filters, { ...options, per_page }),
+      products,
+    };
+  };
   return {
     at(path, query) {
       const filters = readFilters(query, catalogue);

@@ -3,7 +3,6 @@ import {
   boundsOf,
   checkPathSet,
   countKeys,
-  isList,
   isRange,
   keysOf,
   maxDepth,
@@ -14,6 +13,7 @@ import type { Envelope, JsonGraph, Key, KeySet, Path, PathSet, Primitive, Sentin
 import { ReferenceLoopError } from './errors.js';
 import { isEqual, isOlder, isWire, readLeaf, timestampOf, wireOf } from './leaf.js';
 import { BRANCH, HOPS, type Kind, NEVER, Node, PENDING, pathOf, REF } from './node.js';
+import { sizeOf } from './size.js';
 import { Uses } from './uses.js';
 import { Watching } from './watch.js';
 
@@ -60,13 +60,13 @@ export class Cache {
   version = 0;
   /** Number of local writes, and of values that answers to writes and calls brought: what was asked for before has a smaller one. */
   moment = 0;
-  /** Bytes of all leaves. */
+  /** Bytes of all leaves, where they have a bound. */
   bytes = 0;
   readonly uses: Uses;
   /** Values that had expired when they arrived, or are not to be kept, until their readers have read them. */
   readonly fresh = new Set<Node>();
   /** End of the last `follow` that returned nothing. */
-  readonly lost: Lost = { node: this.root, rest: [] };
+  lost!: Lost;
   #hops = 0;
 
   constructor(options: CacheOptions) {
@@ -100,9 +100,9 @@ export class Cache {
   }
 
   /** Notes a change of a child. */
-  changed(parent: Node, key: string): void {
-    this.version += 1;
-    this.watching.tell(parent, key);
+  changed(parent: Node, key: string, isQuiet = false): void {
+    if (!isQuiet) this.version += 1;
+    this.watching.tell(parent, key, isQuiet);
   }
 
   /**
@@ -119,9 +119,6 @@ export class Cache {
     const isSame = !isNew && node.kind === leaf.kind && isEqual(leaf.kind, node.value, leaf.value);
     if (isNew) this.uses.leaves += 1;
     this.uses.touch(node);
-    const size = leaf.size + name.length;
-    this.bytes += size - node.size;
-    node.size = size;
     node.kind = leaf.kind;
     node.value = leaf.value;
     node.box = leaf.box;
@@ -129,6 +126,10 @@ export class Cache {
     node.timestamp = leaf.timestamp;
     node.setAt = 0;
     node.setBy = 0;
+    if (this.uses.isBounded) {
+      this.bytes -= node.size;
+      this.bytes += node.size = sizeOf(node);
+    }
     if (this.fresh.size > 0) this.fresh.delete(node);
     if (!isSame) {
       node.target = null;
@@ -144,8 +145,7 @@ export class Cache {
     for (let parent = at.parent; parent !== null; parent = at.parent) {
       delete parent.kids[at.key];
       parent.count -= 1;
-      if (!isQuiet) this.changed(parent, at.key);
-      else this.watching.moved(parent, at.key);
+      this.changed(parent, at.key, isQuiet);
       if (parent.count > 0 || parent.parent === null) return;
       this.#kill(parent);
       at = parent;
@@ -226,38 +226,35 @@ export class Cache {
   }
 
   #lose(node: Node, rest: readonly Key[]): undefined {
-    this.lost.node = node;
-    this.lost.rest = rest;
+    this.lost = { node, rest };
   }
 
   /**
    * Nodes at a path set, through references but for one at the end. Takes time by what is there, however wide a range is and however often
    * references lead back.
    *
+   * @param tells - Whether to tell subscriptions to values on the way that are not there, such as those that expired at once.
    * @throws ReferenceLoopError where references lead to each other.
    */
-  find(pathSet: PathSet): Set<Node> {
+  find(pathSet: PathSet, tells = false): Set<Node> {
     let found = new Set([this.root]);
     for (let depth = 0; depth < pathSet.length; depth += 1) {
       const keySet = pathSet[depth] as KeySet;
       const isLast = depth === pathSet.length - 1;
       if (isLast && keySet === null) break;
       const kids = new Set<Node>();
-      for (const node of found)
+      for (const node of found) {
+        if (tells)
+          for (const name of node.watchers?.keys() ?? [])
+            if (node.kids[name] === undefined && hasKey(keySet, name)) this.watching.tell(node, name);
         for (const kid of kidsAt(node, keySet)) {
           const next = isLast || kid.kind !== REF ? kid : this.follow(kid);
           if (next !== undefined) kids.add(next);
         }
+      }
       found = kids;
     }
     return found;
-  }
-
-  /** Removes what is at the path sets. */
-  invalidate(pathSets: readonly PathSet[]): void {
-    for (const node of pathSets.flatMap((pathSet) => [...this.find(pathSet)]))
-      if (node.parent === null) for (const kid of kidsOf(node)) this.remove(kid);
-      else if (node.isLive) this.remove(node);
   }
 
   /**
@@ -266,23 +263,28 @@ export class Cache {
    * @throws PathLimitError for a graph of more than 256 levels; PathError for a reference whose value is no path.
    */
   merge(envelope: Envelope, writer: Writer): void {
-    if (envelope.invalidated !== undefined) this.invalidate(envelope.invalidated.map(checkPathSet));
+    const invalidated = envelope.invalidated?.map(checkPathSet) ?? [];
+    for (const node of invalidated.flatMap((pathSet) => [...this.find(pathSet, true)]))
+      if (node.parent === null) for (const kid of kidsOf(node)) this.remove(kid);
+      else if (node.isLive) this.remove(node);
     this.#mergeInto(this.root, envelope.jsonGraph, writer, 0);
   }
 
-  #mergeInto(parent: Node, graph: JsonGraph, writer: Writer, depth: number): void {
-    if (depth === maxDepth) throw new PathLimitError(`A graph is over the limit of ${maxDepth} levels`);
-    for (const key of Object.keys(graph)) {
+  #mergeInto(parent: Node, graph: JsonGraph, writer: Writer, depth: number, keys = Object.keys(graph)): void {
+    if (depth === maxDepth) throw new PathLimitError(`Levels are over the limit of ${maxDepth}`);
+    for (const key of keys) {
       const value = graph[key];
       if (value === undefined) continue;
       const old = parent.kids[key];
       if (isWire(value)) this.#mergeLeaf(parent, key, old, value, writer);
-      else if (Object.keys(value).length > 0) {
+      else {
+        const inner = Object.keys(value);
+        if (inner.length === 0) continue;
         if (old !== undefined && old.kind !== BRANCH && !this.isExpired(old) && isNewer(old, writer))
           continue;
         const branch = this.enter(parent, key);
         try {
-          this.#mergeInto(branch, value, writer, depth + 1);
+          this.#mergeInto(branch, value, writer, depth + 1, inner);
         } finally {
           if (branch.count === 0) {
             // Not by remove(), which would take empty parents out that are being filled.
@@ -335,10 +337,9 @@ export class Cache {
   /** The branch, or the whole cache, as JSON Graph without what has expired. */
   export(node = this.root): JsonGraph {
     const graph: Record<string, JsonGraph | Sentinel | Primitive | undefined> = Object.create(null) as never;
-    for (const [key, kid] of Object.entries(node.kids)) {
-      if (kid === undefined || (kid.kind !== BRANCH && this.isExpired(kid))) continue;
-      graph[key] = kid.kind === BRANCH ? this.export(kid) : wireOf(kid);
-    }
+    for (const [key, kid] of Object.entries(node.kids as Record<string, Node>))
+      if (kid.kind === BRANCH) graph[key] = this.export(kid);
+      else if (!this.isExpired(kid)) graph[key] = wireOf(kid);
     return graph;
   }
 }
@@ -361,17 +362,23 @@ function kidsOf(node: Node): Node[] {
 /** Children of a node that a key set names. Takes time by what is there, however wide a range is. */
 function kidsAt(node: Node, keySet: KeySet): Node[] {
   const found: Node[] = [];
-  for (const part of isList(keySet) ? keySet : [keySet])
+  for (const part of [keySet].flat())
     if (isRange(part) && countKeys(part) > node.count) {
-      const { from, to } = boundsOf(part);
-      for (const kid of kidsOf(node)) {
-        const key = normalKey(kid.key);
-        if (typeof key === 'number' && key >= from && key <= to) found.push(kid);
-      }
+      for (const kid of kidsOf(node)) if (hasKey(part, kid.key)) found.push(kid);
     } else
       for (const key of keysOf(part)) {
         const kid = node.kids[String(key)];
         if (kid !== undefined) found.push(kid);
       }
   return found;
+}
+
+/** Whether a key set names a child. */
+function hasKey(keySet: KeySet, name: string): boolean {
+  return [keySet].flat().some((part) => {
+    if (!isRange(part)) return String(part) === name;
+    const { from, to } = boundsOf(part);
+    const key = normalKey(name);
+    return typeof key === 'number' && key >= from && key <= to;
+  });
 }

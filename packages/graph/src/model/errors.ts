@@ -16,9 +16,7 @@ export class ReadErrors extends Error {
   readonly json: unknown;
 
   constructor(errors: readonly PathErrorValue[], json: unknown) {
-    super(
-      `${errors.length} of the values read are errors; the first is at ${JSON.stringify(errors[0]?.path)}`,
-    );
+    super(`${errors.length} errors, the first at ${JSON.stringify(errors[0]?.path)}`);
     this.errors = errors;
     this.json = json;
   }
@@ -33,7 +31,7 @@ export class UnansweredError extends Error {
   readonly json: unknown;
 
   constructor(paths: readonly PathSet[], json: unknown) {
-    super(`The data source answered without ${JSON.stringify(paths.slice(0, 3))}`);
+    super(`The data source left out ${JSON.stringify(paths.slice(0, 3))}`);
     this.paths = paths;
     this.json = json;
   }
@@ -44,6 +42,6 @@ export class ReferenceLoopError extends RangeError {
   override readonly name = 'ReferenceLoopError';
 
   constructor(path: Path) {
-    super(`More than 64 references follow each other at ${JSON.stringify(path)}`);
+    super(`Over 64 references in a row at ${JSON.stringify(path)}`);
   }
 }

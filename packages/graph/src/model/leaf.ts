@@ -2,7 +2,6 @@
 import { PathError, toPath } from '../paths/index.js';
 import type { Atom, JsonGraph, Path, Primitive, Sentinel } from '../types.js';
 import { ATOM, ERROR, type Kind, NEVER, type Node, REF } from './node.js';
-import { bytesOf } from './size.js';
 
 /** Fields of a node that holds a value. */
 export interface Leaf {
@@ -11,7 +10,6 @@ export interface Leaf {
   readonly box: Sentinel | undefined;
   readonly expires: number;
   readonly timestamp: number;
-  readonly size: number;
 }
 
 /** Whether a part of a graph is a value, and no branch. */
@@ -32,7 +30,7 @@ export function readLeaf(wire: unknown, now: () => number): Leaf {
   const { $type, $timestamp: timestamp = 0 } = given;
   const kind = $type === 'ref' ? REF : $type === 'error' ? ERROR : ATOM;
   const value = kind === REF ? pathIn(given) : given.value;
-  const { $expires = NEVER, $size: size = bytesOf(value) } = given;
+  const { $expires = NEVER } = given;
   const expires = $expires < 0 ? now() - $expires : $expires;
   return {
     kind,
@@ -40,13 +38,12 @@ export function readLeaf(wire: unknown, now: () => number): Leaf {
     box: isPlain ? undefined : $expires < 0 ? { ...given, $expires: expires } : given,
     expires,
     timestamp,
-    size: Number.isFinite(size) && size > 0 ? size : 0,
   };
 }
 
 function pathIn(ref: Sentinel): Path {
   if (Array.isArray(ref.value)) return toPath(ref.value);
-  throw new PathError('A reference has a path as its value');
+  throw new PathError('A reference needs a path');
 }
 
 /** `$timestamp` of a value, 0 for none. */

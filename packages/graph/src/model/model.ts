@@ -1,5 +1,5 @@
 /** Model: reads and writes one JSON Graph through a cache, and asks a data source for what is missing. */
-import { collapsePaths, maxPaths as defaultMaxPaths, PathError, toPath, toPathSet } from '../paths/index.js';
+import { collapse, maxPaths as defaultMaxPaths, PathError, toPath, toPathSet } from '../paths/index.js';
 import type { DataSource, Envelope, JsonGraph, Path, PathInput, PathSet, PathValue } from '../types.js';
 import { Writer } from './cache.js';
 import type { PathErrorValue } from './errors.js';
@@ -10,6 +10,7 @@ import { Reading, withoutErrors } from './reading.js';
 import { atOnce, inTick, type Pace } from './requests.js';
 import { Root } from './root.js';
 import { sendCall, sendValues } from './sending.js';
+import { sizeOf } from './size.js';
 import { type Settings, View } from './view.js';
 import { Watcher } from './watch.js';
 
@@ -57,7 +58,8 @@ export class Model {
       return;
     }
     const { source, cache, maxSize = Infinity, collectRatio = 0.75, now = Date.now, onChange } = options;
-    this.#root = new Root(source, { maxSize, collectRatio, now }, options.maxPaths ?? defaultMaxPaths);
+    const { maxPaths = defaultMaxPaths } = options;
+    this.#root = new Root(source, { maxSize, collectRatio, now }, maxPaths);
     this.#view = new View(this.#root, {
       isBoxed: false,
       takesErrors: false,
@@ -115,7 +117,7 @@ export class Model {
    */
   deref(json: unknown): Model {
     const node = nodeOf(json);
-    if (node === undefined) throw new PathError('deref() takes a branch of JSON that a read gave');
+    if (node === undefined) throw new PathError('deref() takes JSON of a read');
     return this.#with({ base: node });
   }
 
@@ -129,9 +131,10 @@ export class Model {
     return this.#root.cache.version;
   }
 
-  /** Bytes that the cached values take, estimated. */
+  /** Bytes that the cached values take, estimated. Takes time by the number of values where the model has no `maxSize`. */
   getSize(): number {
-    return this.#root.cache.bytes;
+    const { bytes, root, uses } = this.#root.cache;
+    return uses.isBounded ? bytes : sizeOf(root);
   }
 
   /** Whole cache as JSON Graph. */
@@ -141,8 +144,7 @@ export class Model {
 
   /** Replaces the whole cache. */
   setCache(jsonGraph: JsonGraph): void {
-    this.#root.merge({ jsonGraph, invalidated: [[]] }, new Writer(0, Infinity));
-    this.#root.settle();
+    this.#replace(jsonGraph, [[]]);
   }
 
   /** Whether both are views of one cache. No for a model of another copy of this package. */
@@ -183,7 +185,7 @@ export class Model {
   read<T = Json>(...paths: PathInput[]): Snapshot<T> {
     const read = this.#view.read(this.#view.pathSets(paths));
     const json = read.hasValue ? (read.json as T) : undefined;
-    return { json, missing: collapsePaths(read.missing, Infinity), errors: read.errors };
+    return { json, missing: collapse(read.missing), errors: read.errors };
   }
 
   /**
@@ -286,8 +288,10 @@ export class Model {
   /** Drops what the cache holds at path sets, and below them. Answers on their way are given to their readers, and not cached. */
   invalidate(...paths: PathInput[]): void {
     const base = this.getPath();
-    this.#root.invalidate(paths.map((path) => [...base, ...toPathSet(path)]));
-    this.#root.settle();
+    this.#replace(
+      {},
+      paths.map((path) => [...base, ...toPathSet(path)]),
+    );
   }
 
   /**
@@ -314,6 +318,11 @@ export class Model {
     const watcher = new Watcher(pathSets, listener);
     watching.add(watcher);
     return () => watching.remove(watcher);
+  }
+
+  #replace(jsonGraph: JsonGraph, invalidated: readonly PathSet[]): void {
+    this.#root.merge({ jsonGraph, invalidated }, new Writer(0, Infinity));
+    this.#root.settle();
   }
 
   #complete(pathSets: readonly PathSet[], signal: AbortSignal | undefined): Promise<Read> {

@@ -49,7 +49,7 @@ export class Node {
   box: Sentinel | undefined = undefined;
   /** `$timestamp`, 0 for none. */
   timestamp = 0;
-  /** Bytes of a leaf. */
+  /** Bytes of a leaf, where they have a bound. */
   size = 0;
   /** Moment of the last local write or call that made a leaf, PENDING while the write waits for the data source. */
   setAt = 0;

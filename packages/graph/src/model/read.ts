@@ -68,7 +68,7 @@ export class Read {
   #takesName(node: Node, key: string, json: Json): boolean {
     const kid = node.kids[key];
     if (kid?.kind !== ATOM || kid.expires !== NEVER || this.#isBoxed || key === '__proto__') return false;
-    if (this.#uses.isBounded) this.#uses.touch(kid);
+    this.#uses.touch(kid);
     if (kid.value !== undefined) {
       this.hasValue = true;
       json[key] = kid.value;
@@ -96,7 +96,7 @@ export class Read {
     if (child.kind !== BRANCH) {
       const near = child.target;
       if (near !== null && near.kind === BRANCH && child.expires === NEVER && !isLast) {
-        if (this.#uses.isBounded) this.#uses.touch(child);
+        this.#uses.touch(child);
         kid = near;
       } else {
         kid = this.#find(child, path, depth, key);

@@ -1,5 +1,5 @@
 /** Read that asks the data source for what is missing until everything is there. A view without a data source takes what is there. */
-import { collapsePaths } from '../paths/index.js';
+import { collapse } from '../paths/index.js';
 import type { PathSet } from '../types.js';
 import { ReadErrors, UnansweredError } from './errors.js';
 import type { Reader, Request, Requests } from './requests.js';
@@ -69,7 +69,7 @@ export class Reading implements Reader {
   }
 
   #ask(read: Read): void {
-    const paths = collapsePaths(read.missing, Infinity);
+    const paths = collapse(read.missing);
     const text = JSON.stringify(paths);
     if (text === this.#asked || this.#rounds === ROUNDS) {
       this.fail(new UnansweredError(paths, read.json));

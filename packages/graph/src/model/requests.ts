@@ -1,6 +1,6 @@
 /** Requests for missing values: those of one tick go together, and what is in flight is not asked for again. */
-import { PathTrie } from '../paths/index.js';
-import type { Answer, DataSource, Envelope, PathSet } from '../types.js';
+import { collapse, PathTrie } from '../paths/index.js';
+import type { DataSource, PathSet } from '../types.js';
 import { Writer } from './cache.js';
 import type { Root } from './root.js';
 
@@ -22,17 +22,13 @@ export const atOnce: Pace = (send) => send();
 
 /** Request to the data source. */
 export class Request extends Writer {
-  /** Readers, and the paths that each has added before it was sent. */
-  readonly readers = new Map<Reader, PathTrie>();
+  /** Readers, and the collapsed path sets that each has added before it was sent. */
+  readonly readers = new Map<Reader, readonly PathSet[]>();
   readonly abort = new AbortController();
-  /** Paths that are asked for, once it is sent. */
-  readonly asked = new PathTrie();
-}
-
-/** Envelopes of an answer, one after the other. */
-export async function* envelopesOf(answer: Answer): AsyncGenerator<Envelope> {
-  if (Symbol.asyncIterator in answer) yield* answer;
-  else yield await answer;
+  /** Path sets that are asked for, once it is sent. */
+  pathSets: readonly PathSet[] = [];
+  /** The same paths as a set, made for the first reader that asks while it is in flight. */
+  asked: PathTrie | undefined;
 }
 
 /** Requests of a cache to its data source. */
@@ -49,31 +45,28 @@ export class Requests {
     this.#source = source;
   }
 
-  /** Asks for path sets, and returns the requests that will bring them. */
+  /** Asks for collapsed path sets, and returns the requests that will bring them. */
   ask(reader: Reader, pathSets: readonly PathSet[], pace: Pace): Set<Request> {
-    const rest = PathTrie.of(pathSets);
+    let rest = pathSets;
     const requests = new Set<Request>();
     for (const request of this.#inFlight) {
-      if (request.isOnce || !rest.removeAll(request.asked)) continue;
+      const trie = PathTrie.of(rest);
+      if (request.isOnce || !trie.removeAll((request.asked ??= PathTrie.of(request.pathSets)))) continue;
+      rest = trie.pathSets();
       request.readers.set(reader, rest);
       requests.add(request);
     }
-    if (!rest.isEmpty) requests.add(this.#join(reader, rest, pace));
-    return requests;
-  }
-
-  /** Adds a reader to the batch that is open, or to a new one. */
-  #join(reader: Reader, paths: PathTrie, pace: Pace): Request {
+    if (rest.length === 0) return requests;
     const open = this.#batches.get(pace);
     const batch = open ?? new Request(-this.#root.nextId(), 0);
-    batch.readers.set(reader, paths);
+    batch.readers.set(reader, rest);
     if (open === undefined) {
       this.#batches.set(pace, batch);
       const send = (): void => this.#send(batch, pace);
       if (typeof pace === 'function') pace(send);
       else setTimeout(send, pace);
     }
-    return batch;
+    return requests.add(batch);
   }
 
   /** Takes a reader from a request, which is aborted if it was the last. */
@@ -93,7 +86,8 @@ export class Requests {
   #send(request: Request, pace: Pace): void {
     this.#batches.delete(pace);
     if (request.readers.size === 0) return;
-    for (const paths of request.readers.values()) request.asked.addAll(paths);
+    const asked = [...request.readers.values()];
+    request.pathSets = asked.length === 1 ? (asked[0] as PathSet[]) : collapse(asked.flat());
     request.sentAt = this.#root.cache.moment;
     this.#inFlight.add(request);
     void this.#take(request);
@@ -102,9 +96,9 @@ export class Requests {
   async #take(request: Request): Promise<void> {
     const { signal } = request.abort;
     try {
-      const answer = this.#source.get(request.asked.pathSets(), { signal });
+      const answer = this.#source.get(request.pathSets, { signal });
       const isParted = Symbol.asyncIterator in answer;
-      for await (const envelope of envelopesOf(answer)) {
+      for await (const envelope of isParted ? answer : [answer]) {
         if (signal.aborted) return;
         this.#root.cache.merge(envelope, request);
         if (!isParted) continue;

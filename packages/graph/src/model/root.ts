@@ -1,5 +1,5 @@
 /** State that all views of a model share. */
-import type { DataSource, Envelope, PathSet } from '../types.js';
+import type { DataSource, Envelope } from '../types.js';
 import { Cache, type CacheOptions, type Writer } from './cache.js';
 import { Requests } from './requests.js';
 
@@ -27,13 +27,7 @@ export class Root {
     return this.#ids;
   }
 
-  /** Drops what the cache holds at path sets. Answers in flight are old then. */
-  invalidate(pathSets: readonly PathSet[]): void {
-    this.requests?.outdate();
-    this.cache.invalidate(pathSets);
-  }
-
-  /** Takes an envelope that is not the answer to a read. */
+  /** Takes an envelope that is not the answer to a read. If it drops values, answers in flight are old then. */
   merge(envelope: Envelope, writer: Writer): void {
     if ((envelope.invalidated?.length ?? 0) > 0) this.requests?.outdate();
     this.cache.merge(envelope, writer);

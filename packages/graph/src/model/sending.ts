@@ -1,11 +1,10 @@
 /** Writes and calls: what they send to the data source, and what they take from its answer. */
 import { limitPaths } from '../paths/index.js';
-import type { Answer, Envelope, Key, Path, PathSet, PathValue } from '../types.js';
+import type { Answer, Envelope, Key, Path, PathSet, PathValue, SourceOptions } from '../types.js';
 import { Writer } from './cache.js';
 import { type PathErrorValue, ReadErrors } from './errors.js';
 import type { SetOptions } from './input.js';
 import type { Read } from './read.js';
-import { envelopesOf } from './requests.js';
 import type { View } from './view.js';
 import { Write } from './write.js';
 
@@ -31,7 +30,7 @@ export async function sendValues(
       if (envelope === undefined) root.tell();
       else {
         root.settle();
-        await take(source?.set?.(envelope, signalOptions(signal)) as Answer, signal, (part) => {
+        await take(source?.set?.(envelope, { signal } as SourceOptions) as Answer, signal, (part) => {
           cache.merge(part, write);
           // Before anybody is told: a component that reads an error shows it.
           if (rollback) refused.push(...write.takeBackRefused());
@@ -72,7 +71,7 @@ export async function sendCall(
   const base = view.path();
   const writer = new Writer(root.nextId(), root.cache.moment);
   const paths: PathSet[] = [];
-  const answer = source.call([...base, ...path], args, refSuffixes, thisPaths, signalOptions(signal));
+  const answer = source.call([...base, ...path], args, refSuffixes, thisPaths, { signal } as SourceOptions);
   try {
     await take(answer, signal, (envelope) => {
       root.merge(envelope, writer);
@@ -85,6 +84,11 @@ export async function sendCall(
   } finally {
     root.drop(writer);
   }
+}
+
+/** Envelopes of an answer, one after the other. */
+async function* envelopesOf(answer: Answer): AsyncGenerator<Envelope> {
+  yield* Symbol.asyncIterator in answer ? answer : [answer];
 }
 
 /** Takes the envelopes of an answer until its end, or until the signal aborts. */
@@ -115,10 +119,6 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined):
     signal.addEventListener('abort', abort);
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
-}
-
-function signalOptions(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
 }
 
 function startsWith(pathSet: PathSet, base: Path): boolean {

@@ -1,9 +1,17 @@
 /** Bytes that values take. */
+import { BRANCH, type Node } from './node.js';
 
 /** Bytes of a leaf without its value: the node, its place among its siblings, and its share of their parent. */
 const LEAF_BYTES = 380;
 /** Largest number of values of an object that the estimate visits. The rest counts like the mean of these. */
 const LOOKED_AT = 1000;
+
+/** Bytes of a leaf, or of the leaves below a branch. */
+export function sizeOf({ kind, kids, key, box, value }: Node): number {
+  if (kind === BRANCH) return (Object.values(kids) as Node[]).reduce((sum, kid) => sum + sizeOf(kid), 0);
+  const { $size: size = bytesOf(value) } = box ?? {};
+  return key.length + (Number.isFinite(size) && size > 0 ? size : 0);
+}
 
 /** Estimate of the bytes that a leaf with the value takes. */
 export function bytesOf(value: unknown): number {

@@ -36,14 +36,10 @@ export class Watching {
     this.#unplace(watcher);
   }
 
-  /** Notes that a child has changed. */
-  tell(parent: Node, key: string): void {
-    for (const watcher of parent.watchers?.get(key) ?? []) this.#told.add(watcher);
-  }
-
-  /** Notes that a child was collected or has expired, of which nobody is told. */
-  moved(parent: Node, key: string): void {
-    for (const watcher of parent.watchers?.get(key) ?? []) this.#moved.add(watcher);
+  /** Notes that a child has changed; quietly where it was collected or has expired, of which nobody is told. */
+  tell(parent: Node, key: string, isQuiet = false): void {
+    const watchers = isQuiet ? this.#moved : this.#told;
+    for (const watcher of parent.watchers?.get(key) ?? []) watchers.add(watcher);
   }
 
   /** Notes that a branch has left the tree. */

@@ -1,5 +1,5 @@
 /** Local writes: through references, and back if the data source refuses them. */
-import { collapsePaths, countKeys, keysOf } from '../paths/index.js';
+import { collapse, countKeys, keysOf } from '../paths/index.js';
 import type { Envelope, GraphValue, JsonGraph, Key, Path, PathSet, Primitive, Sentinel } from '../types.js';
 import { type Cache, Writer } from './cache.js';
 import { isOlder, timestampOf, wireOf } from './leaf.js';
@@ -108,7 +108,7 @@ export class Write extends Writer {
     if (leaves.length === 0) return undefined;
     const jsonGraph: JsonGraph = Object.create(null) as JsonGraph;
     for (const leaf of leaves) nest(jsonGraph, pathOf(leaf), wireOf(leaf));
-    return { jsonGraph, paths: collapsePaths(leaves.map(pathOf), Infinity) };
+    return { jsonGraph, paths: collapse(leaves.map(pathOf)) };
   }
 
   #own(): Node[] {

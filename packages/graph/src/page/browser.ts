@@ -12,7 +12,8 @@ export { type HttpDataSource, httpSource, type HttpSourceOptions } from '../wire
 /**
  * Makes the model of the page's components, which starts with what the server has read for them. Components ask for what is missing only.
  * While the document is still on its way they wait for the state at its end. A page that `@sluice/browser/navigate` shows in this document
- * brings its state as well: it replaces older values, before the components of that page run.
+ * brings its state as well: it replaces older values, before the components of that page run. Nothing of it is taken where the app or a call has
+ * invalidated values since the page was asked for, as these may be in it: components ask then.
  */
 export function startGraph(options: Omit<ModelOptions, 'cache'>): Model {
   const quiet = new Quiet((look) => setTimeout(look));
@@ -22,7 +23,7 @@ export function startGraph(options: Omit<ModelOptions, 'cache'>): Model {
     source === undefined ? options : { ...options, source: heldNoted(source, () => state) },
   );
   const model = whole.batch((send) => quiet.await(send));
-  let moment = 0;
+  let [moment, invalidations] = [0, 0];
   /** Takes the state of scripts that have arrived. Returns false while more may come. */
   const take = (): boolean => {
     const isLoading = document.readyState === 'loading';
@@ -35,7 +36,7 @@ export function startGraph(options: Omit<ModelOptions, 'cache'>): Model {
       script.removeAttribute(STATE_ATTRIBUTE);
       try {
         const jsonGraph = JSON.parse(script.textContent) as JsonGraph;
-        model.merge({ jsonGraph }, moment);
+        if (model.getInvalidations() === invalidations) model.merge({ jsonGraph }, moment);
         if (counted) (state ??= new Model()).merge({ jsonGraph });
       } catch (error) {
         // The document broke off in it: components ask for their values.
@@ -56,7 +57,9 @@ export function startGraph(options: Omit<ModelOptions, 'cache'>): Model {
       }),
     );
   }
-  document.addEventListener('sluice:navigate', () => (moment = model.getMoment()));
+  document.addEventListener('sluice:navigate', () => {
+    [moment, invalidations] = [model.getMoment(), model.getInvalidations()];
+  });
   document.addEventListener('sluice:swap', take);
   const page = { model, noteRead: () => quiet.note() };
   setCurrentPage(() => page);

@@ -26,7 +26,7 @@ export function isRange(part: unknown): part is Range {
 export function boundsOf(range: Range): Bounds {
   const { from = 0, to = from + (range.length ?? Number.NaN) - 1 } = range;
   if (!Number.isSafeInteger(to) || to < -1 || !Number.isSafeInteger(from) || from < 0)
-    throw new PathError(`Range ${JSON.stringify(range)} needs integers of at least 0, and "to" or "length"`);
+    throw new PathError(`Range ${JSON.stringify(range)} needs integers from 0, and "to" or "length"`);
   return { from, to };
 }
 
@@ -81,8 +81,8 @@ export function keySetOf(keys: readonly (string | number | null)[]): KeySet {
     for (at += 1; numbers[at] === to + 1; at += 1) to += 1;
     parts.push(from === to ? from : { from, to });
   }
-  for (const key of keys) if (typeof key !== 'number') parts.push(key);
-  return onlyOf(parts);
+  // oxlint-disable-next-line require-array-sort-compare -- Text and null, in the order of their text.
+  return onlyOf([...parts, ...keys.filter((key) => typeof key !== 'number').sort()]);
 }
 
 /** Key set of parts: the part itself if it is the only one. */

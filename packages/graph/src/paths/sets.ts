@@ -1,7 +1,7 @@
 /** Path sets as lists of paths, and back. */
 import type { Key, KeySet, Path, PathSet } from '../types.js';
 import { limitPaths } from './check.js';
-import { keysOf } from './keys.js';
+import { keySetOf, keysOf, normalKey } from './keys.js';
 import { maxPaths } from './limits.js';
 import { PathTrie } from './trie.js';
 
@@ -30,7 +30,22 @@ function* expand(pathSet: PathSet, depth: number, prefix: readonly Key[]): Gener
  */
 export function collapsePaths(pathSets: readonly PathSet[], limit = maxPaths): PathSet[] {
   limitPaths(pathSets, limit);
-  return pathSets.length === 0 ? [] : PathTrie.of(pathSets).pathSets();
+  return PathTrie.of(pathSets).pathSets();
+}
+
+/** The same for path sets without empty key sets whose number of paths was checked. The shortest come first. */
+export function collapse(pathSets: readonly PathSet[]): PathSet[] {
+  // Path sets of different lengths have nothing in common.
+  const collapsed =
+    new Set(pathSets.map(({ length }) => length)).size === pathSets.length
+      ? pathSets.map((pathSet) => pathSet.map(normal))
+      : PathTrie.of(pathSets).pathSets();
+  // In one order, as reads compare what they ask for.
+  return collapsed.sort((one, other) => one.length - other.length);
+}
+
+function normal(keySet: KeySet): KeySet {
+  return keySetOf([...new Set(Array.from(keysOf(keySet), normalKey))]);
 }
 
 /**

@@ -18,10 +18,6 @@ export class PathTrie {
     return trie;
   }
 
-  get isEmpty(): boolean {
-    return !(this.isEnd || (this.kids?.size ?? 0) > 0);
-  }
-
   /** Adds the paths of a path set. */
   add(pathSet: PathSet, depth = 0): void {
     if (depth === pathSet.length) {
@@ -38,12 +34,6 @@ export class PathTrie {
     return kid;
   }
 
-  /** Adds the paths of another set. */
-  addAll(other: PathTrie): void {
-    if (other.isEnd) this.isEnd = true;
-    for (const [key, kid] of other.kids ?? []) this.#enter(key).addAll(kid);
-  }
-
   /** Removes the paths of another set, and nodes that hold none then. Returns whether there was one. */
   removeAll(other: PathTrie): boolean {
     let isLess = this.isEnd && other.isEnd;
@@ -52,54 +42,47 @@ export class PathTrie {
       const kid = this.kids?.get(key);
       if (kid?.removeAll(theirs) !== true) continue;
       isLess = true;
-      if (kid.isEmpty) this.kids?.delete(key);
+      if (!kid.isEnd && !kid.kids?.size) this.kids?.delete(key);
     }
     return isLess;
   }
 
   /** Path sets that hold each path of the set once: paths that are equal but for one step share a path set. */
   pathSets(): PathSet[] {
-    const shared: Shared = { ids: new Map(), tails: [] };
-    return tailsOf(this, shared).map((id) => pathOf(shared, id));
+    return tailsOf(this, new Map()).map(pathOf);
   }
 }
 
-/** End of path sets: one step and the end after it, which is 0 for none. */
+/** End of path sets: one step, and the end after it. There is one for all that are equal. */
 interface Tail {
+  readonly id: number;
   readonly keySet: KeySet;
-  readonly next: number;
+  readonly next: Tail | undefined;
 }
 
-interface Shared {
-  readonly ids: Map<string, number>;
-  readonly tails: Tail[];
-}
-
-/** Ends of the paths from a node, as ids: 0 for a path that ends here, else one more than the place in `tails`. */
-function tailsOf(trie: PathTrie, shared: Shared): number[] {
-  const ids = trie.isEnd ? [0] : [];
-  if (trie.kids === undefined) return ids;
-  const keysByTail = new Map<number, TrieKey[]>();
-  for (const [key, kid] of trie.kids)
-    for (const tail of tailsOf(kid, shared)) {
+/** Ends of the paths from a node: undefined for a path that ends here. */
+function tailsOf({ isEnd, kids }: PathTrie, known: Map<string, Tail>): (Tail | undefined)[] {
+  const tails: (Tail | undefined)[] = isEnd ? [undefined] : [];
+  if (kids === undefined) return tails;
+  const keysByTail = new Map<Tail | undefined, TrieKey[]>();
+  for (const [key, kid] of kids)
+    for (const tail of tailsOf(kid, known)) {
       const keys = keysByTail.get(tail);
       if (keys === undefined) keysByTail.set(tail, [key]);
       else keys.push(key);
     }
   for (const [next, keys] of keysByTail) {
-    // oxlint-disable-next-line require-array-sort-compare -- Numbers are sorted by keySetOf(); the rest in the order of their text.
-    const keySet = keySetOf(keys.sort());
-    const signature = `${next} ${JSON.stringify(keySet)}`;
-    let id = shared.ids.get(signature);
-    if (id === undefined) shared.ids.set(signature, (id = shared.tails.push({ keySet, next })));
-    ids.push(id);
+    const keySet = keySetOf(keys);
+    const signature = `${next?.id} ${JSON.stringify(keySet)}`;
+    let tail = known.get(signature);
+    if (tail === undefined) known.set(signature, (tail = { id: known.size, keySet, next }));
+    tails.push(tail);
   }
-  return ids;
+  return tails;
 }
 
-function pathOf(shared: Shared, id: number): PathSet {
+function pathOf(tail: Tail | undefined): PathSet {
   const path: KeySet[] = [];
-  for (let tail = shared.tails[id - 1]; tail !== undefined; tail = shared.tails[tail.next - 1])
-    path.push(tail.keySet);
+  for (let at = tail; at !== undefined; at = at.next) path.push(at.keySet);
   return path;
 }

@@ -38,8 +38,7 @@ export function isRef(value: Leaf | Branch): value is Ref {
 /** Paths that continue at the target of a reference. */
 export function targetOf(ref: Ref, sets: Sets, step: number): Sets {
   const target: Keys[] = ref.value.map(plainKey);
-  for (let at = step + 1; at < sets.length; at++) target.push(sets[at] as Keys);
-  return target;
+  return target.concat(sets.slice(step + 1));
 }
 
 /** Places that a walk comes to. */

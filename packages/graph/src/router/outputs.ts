@@ -88,16 +88,9 @@ export class Outputs implements Notes {
       return;
     }
     const leaf = leafOf(value, this.#limits.depthMax);
-    const keys: PlainKey[] = [];
-    let isSingle = true;
-    for (const key of path) {
-      if (typeof key === 'object' && key !== null) {
-        isSingle = false;
-        break;
-      }
-      keys.push(plainKey(key));
-    }
-    if (leaf === undefined) refusing.refuse(refusal('The value is not JSON Graph', keys));
+    const isSingle = path.every(isPlain);
+    const keys = isSingle ? path.map(plainKey) : [];
+    if (leaf === undefined) refusing.refuse(refusal('The value is not JSON Graph', path));
     else if (isSingle) {
       if (!this.#write(keys, leaf, pieces)) refusing.refuse(astray(keys));
     } else if (countPaths([path]) > this.#limits.pathsMax)
@@ -180,7 +173,11 @@ export function singles(sets: Sets): PlainKey[][] {
   return paths;
 }
 
-function refusal(reason: string, path: readonly PlainKey[]): RouteError {
+function isPlain(keySet: unknown): boolean {
+  return typeof keySet !== 'object' || keySet === null;
+}
+
+function refusal(reason: string, path: readonly unknown[]): RouteError {
   return routeError('SLU-GRAPH-VALUE', `${reason}: ${JSON.stringify(path)}`);
 }
 

@@ -200,17 +200,25 @@ function isSingle(sets: Sets): boolean {
 
 /** Unites sets that differ in one step only. */
 function unite(list: Sets[], length: number): Sets[] {
+  const different: number[] = [];
+  for (let step = length - 1; step >= 0; step--) if (!isSameAt(list, step)) different.push(step);
+  const [only] = different;
+  if (only === undefined) return [list[0] as Sets];
+  if (different.length === 1) return [merged(list, only)];
   let sets = list;
   const tokens = new Map<Keys, string>();
   let tried = 0;
-  for (let step = length - 1; step >= 0 && sets.length > 1; step--) {
-    const first = (sets[0] as Sets)[step];
-    if (sets.every((one) => one[step] === first)) continue;
+  for (const step of different) {
+    if (sets.length === 1 || isSameAt(sets, step)) continue;
     if (++tried > JOINED_STEPS_MAX) break;
     sets = uniteAt(sets, step, tokens);
   }
-  // Sets that are equal in all steps.
-  return tried === 0 && sets.length > 1 ? [sets[0] as Sets] : sets;
+  return sets;
+}
+
+function isSameAt(list: readonly Sets[], step: number): boolean {
+  const first = (list[0] as Sets)[step];
+  return list.every((sets) => sets[step] === first);
 }
 
 function uniteAt(list: Sets[], step: number, tokens: Map<Keys, string>): Sets[] {
@@ -225,22 +233,22 @@ function uniteAt(list: Sets[], step: number, tokens: Map<Keys, string>): Sets[] 
     else group.push(sets);
   }
   if (groups.size === list.length) return list;
-  const united: Sets[] = [];
-  for (const group of groups.values()) {
-    if (group.length === 1) united.push(group[0] as Sets);
-    else {
-      const keys: PlainKey[] = [];
-      for (const sets of group) {
-        const own = sets[step] as Keys;
-        if (typeof own === 'object') for (const key of own) keys.push(key);
-        else keys.push(own);
-      }
-      const whole = [...(group[0] as Sets)];
-      whole[step] = keysOf(keys);
-      united.push(whole);
-    }
+  return Array.from(groups.values(), (group) =>
+    group.length === 1 ? (group[0] as Sets) : merged(group, step),
+  );
+}
+
+/** One set for sets that are equal but for a step. */
+function merged(group: readonly Sets[], step: number): Sets {
+  const keys: PlainKey[] = [];
+  for (const sets of group) {
+    const own = sets[step] as Keys;
+    if (typeof own === 'object') for (const key of own) keys.push(key);
+    else keys.push(own);
   }
-  return united;
+  const whole = [...(group[0] as Sets)];
+  whole[step] = keysOf(keys);
+  return whole;
 }
 
 /** Text that equal key sets have alike, and no others. */

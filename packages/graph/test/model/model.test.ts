@@ -168,6 +168,35 @@ void test('a value that expires at once is given to those who wait for it, and a
   assert.equal(await next, 2);
 });
 
+void test('an invalidation tells subscriptions to values that expired at once, also behind references', async () => {
+  const source = new ManualSource();
+  const cache = { list: { 0: ref('titles[5]') }, titles: { 4: { year: 1 }, 5: { year: 2 } } };
+  const model = new Model({ source, cache });
+  let told = 0;
+  model.subscribe([['list', 0, 'name']], () => (told += 1));
+  const name = model.getValue('list[0].name');
+  await settled();
+  source.gets[0]?.answer({ titles: { 5: { name: atom('once', { $expires: 0 }) } } });
+  assert.equal(await name, 'once');
+  told = 0;
+  for (const [path, isTold] of [
+    [['list', 0, 'name'], true],
+    [['titles', '5', ['year2', 'name']], true],
+    [['titles', [7, { to: 1_000_000_000 }], 'name'], true],
+    [['titles', 4, 'name'], false],
+    [['list', { from: 1, to: 9 }, 'name'], false],
+    [['titles', 5, { to: 9 }], false],
+    [['titles', 5, 'name', 'below'], true],
+    [['name'], false],
+  ] as const) {
+    const before = told;
+    model.invalidate(path);
+    assert.equal(told - before, isTold ? 1 : 0, JSON.stringify(path));
+  }
+  // The cache has what it had.
+  assert.deepEqual(plain(model.getCache()), plain(new Model({ cache }).getCache()));
+});
+
 const sized = (value: number): object => atom(value, { $size: 100 });
 
 void test('the least recently used values leave when the bound is passed', async () => {

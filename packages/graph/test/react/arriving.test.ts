@@ -130,3 +130,37 @@ void test('a page without a new document is not held to have what the pages befo
   await again();
   assert.deepEqual(held, [[0, 1], [0, 1], [1]]);
 });
+
+void test('a page that was asked for before a call brings back nothing that the call has invalidated', async (t) => {
+  const document = documentOf(t);
+  document.readyState = 'complete';
+  const asked: unknown[] = [];
+  const source: DataSource = {
+    get: async (paths) => {
+      asked.push(...paths);
+      return { jsonGraph: { cart: { count: 2 } } };
+    },
+    call: async () => ({ jsonGraph: {}, invalidated: [['cart', 'count']] }),
+  };
+  const model = startGraph({ source });
+  const shown = (text: string): void => {
+    document.scripts.push(new Script(text));
+    document.dispatchEvent(new Event('sluice:swap'));
+  };
+  document.dispatchEvent(new Event('sluice:navigate'));
+  await model.call('cart.add');
+  shown('{"cart":{"count":1},"name":"old"}');
+  assert.equal(await model.getValue('cart.count'), 2);
+  assert.equal(nameOf(model), undefined);
+  // The page after it was asked for later.
+  document.dispatchEvent(new Event('sluice:navigate'));
+  shown('{"cart":{"count":3},"name":"new"}');
+  assert.equal(await model.getValue('cart.count'), 3);
+  assert.equal(nameOf(model), 'new');
+  // An invalidation by the app counts as well.
+  document.dispatchEvent(new Event('sluice:navigate'));
+  model.invalidate('name');
+  shown('{"name":"new"}');
+  assert.equal(nameOf(model), undefined);
+  assert.deepEqual(asked, [['cart', 'count']]);
+});

@@ -7,15 +7,16 @@ import { ManualSource, settled } from '../reference/source.js';
 
 const PASSING = { now: atom('passing', { $expires: 0 }) };
 
-async function arrived(): Promise<{ source: ManualSource; reading: Reading }> {
+async function arrived(): Promise<{ source: ManualSource; reading: Reading; model: Model }> {
   const source = new ManualSource();
-  const reading = new Reading(new Model({ source }), ['now']);
+  const model = new Model({ source });
+  const reading = new Reading(model, ['now']);
   assert.equal(reading.state().is, 'waiting');
   await settled();
   source.gets[0]?.answer(PASSING);
   await settled();
   assert.deepEqual(reading.state(), { is: 'there', json: { now: 'passing' } });
-  return { source, reading };
+  return { source, reading, model };
 }
 
 void test('a value that expires at once is shown as long as a component shows it, and asked for by the next one', async (context) => {
@@ -115,4 +116,19 @@ void test('an answer without a value that expires at once is not asked for witho
   source.gets[0]?.answer({ now: atom(undefined, { $expires: 0 }) });
   await settled();
   assert.deepEqual(reading.state(), { is: 'there', json: undefined });
+});
+
+void test('an invalidation tells the component that shows a value which expired at once', async () => {
+  const { source, reading, model } = await arrived();
+  let told = 0;
+  const leave = reading.subscribe(() => (told += 1));
+  model.invalidate('other', ['others', { to: 9 }]);
+  assert.equal(told, 0);
+  assert.equal(reading.state().is, 'there');
+  model.invalidate('now');
+  assert.equal(told, 1);
+  assert.equal(reading.state().is, 'waiting');
+  await settled();
+  assert.equal(source.gets.length, 2);
+  leave();
 });
