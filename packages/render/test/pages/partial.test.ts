@@ -6,6 +6,9 @@ import * as server from 'react-dom/server';
 import { react } from '../../src/adapters/react.js';
 import { createPages } from '../../src/pages/pages.js';
 import { createRegistry } from '../../src/registry/registry.js';
+import { remoteAdapter } from '../../src/remote/adapter.js';
+import { createRemote } from '../../src/remote/remote.js';
+import { listen } from '../support/server.js';
 import { textOf } from './support.js';
 
 const headers = { 'cache-control': 'public, max-age=60', 'cdn-cache-control': 'max-age=60' };
@@ -42,3 +45,28 @@ for (const [name, rendersBy] of Object.entries({ '@sluice/react': {}, 'react-dom
     });
   }
 }
+
+void test('a page with a box whose service says that a part of it has failed is for no cache', async (t) => {
+  let partial: true | undefined = true;
+  const origin = await listen(t, (request, response) => {
+    request.resume();
+    const results = { j0: { html: '<p>Recs</p>', success: true, partial } };
+    response.end(JSON.stringify({ success: true, error: null, results }));
+  });
+  const registry = createRegistry({ adapters: [remoteAdapter] });
+  const remote = createRemote({ url: `${origin}/batch`, timeoutMs: 60_000 });
+  registry.register('Recs', remote.component('Recs', { cacheS: 60 }));
+  const pages = createPages({ registry, deadlineMs: 60_000 });
+  const tree = { boxes: [{ component: 'Recs' }] };
+  const control = async (): Promise<unknown> => {
+    const page = await pages.render(tree, {}, { delivery: 'whole', headers });
+    assert.match(await textOf(page), /<p>Recs/);
+    return page.headers['cache-control'];
+  };
+  assert.equal(await control(), 'no-store');
+  partial = undefined;
+  assert.equal(await control(), headers['cache-control']);
+  // The service's HTML is cached now.
+  partial = true;
+  assert.equal(await control(), headers['cache-control']);
+});
