@@ -215,7 +215,8 @@ class FragmentService implements Fragments {
     const tasks = this.#queue.page({ signal });
     // Hooks may give each job an async context of its own.
     const scope = this.#batchRules.plugins.length === 0 ? new Scope() : undefined;
-    const run: Run = (job) => new Promise((done) => tasks.start(new JobTask(job, done), scope ?? new Scope()));
+    const run: Run = (job) =>
+      new Promise((done) => tasks.start(new JobTask(job, done), scope ?? new Scope()));
     return new Batch(jobs, exchange, this.#batchRules, (job, context) => this.#render(job, context, run));
   }
 
