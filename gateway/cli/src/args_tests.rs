@@ -35,17 +35,33 @@ fn examples_parse() {
         for line in examples.lines().filter_map(|line| line.trim().strip_prefix("sluice ")) {
             let line = line.split("  ").next().unwrap_or(line);
             let line = line.split(['|', '>', '<']).next().unwrap_or(line).trim();
-            let words = std::iter::once("sluice").chain(line.split(' '));
+            let words = std::iter::once(String::from("sluice")).chain(words_of(line));
             Cli::try_parse_from(words).unwrap_or_else(|error| panic!("sluice {line}: {error}"));
         }
     }
+}
+
+/// Words of a command line as a shell takes them: what stands in single quotes is one.
+fn words_of(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for (at, part) in line.split('\'').enumerate() {
+        for (space, piece) in part.split(if at % 2 == 0 { ' ' } else { '\0' }).enumerate() {
+            if space > 0 {
+                words.push(String::new());
+            }
+            if let Some(word) = words.last_mut() {
+                word.push_str(piece);
+            }
+        }
+    }
+    words
 }
 
 #[test]
 fn every_command_takes_run_dir() {
     for command in public_command()
         .get_subcommands()
-        .filter(|command| !["completion", "access", "init", "list"].contains(&command.get_name()))
+        .filter(|command| !["completion", "access", "init", "list", "plan"].contains(&command.get_name()))
     {
         assert!(command.get_arguments().any(|arg| arg.get_id() == "run_dir"), "{}", command.get_name());
     }
