@@ -47,8 +47,12 @@ export interface Settings<P = Props> {
   /** Time from the start of an asynchronous render to its HTML, in milliseconds; from 1. Default: `RegistryOptions.timeoutMs`. */
   readonly timeoutMs?: number;
   /**
-   * Props of the same key give the same HTML, which is used again for `cacheS` seconds. Undefined: not cached. `'props'`: the key is all props as
-   * text, which a page makes for the browser anyway.
+   * Props of the same key give the same HTML, which is used again for `cacheS` seconds. Undefined: not cached.
+   *
+   * `'props'`: the key is the text of all props, as the schema gives them. The order of properties counts, and a property that is undefined is
+   * another key than none. A page makes this text anyway for boxes that the browser hydrates; for static boxes, and jobs of fragments, it is
+   * made for the key alone. Props that a text does not tell from all others are not cached. These have functions, promises, getters, symbols as
+   * keys, arrays with holes, or instances of classes other than Date, URL, Map and Set.
    */
   readonly cacheKey?: 'props' | ((props: P) => string | undefined);
   /** Seconds; default 60. */

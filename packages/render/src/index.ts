@@ -8,6 +8,7 @@ export type {
   RegistryOptions,
   VersionOptions,
 } from './registry/registry.js';
+export { LoadError } from './registry/load-error.js';
 export { registryFromFiles, type FilesOptions } from './registry/files.js';
 export { createTaskQueue } from './tasks/queue.js';
 export type { PageOptions, PageTasks, QueueOptions, TaskQueue } from './tasks/queue.js';

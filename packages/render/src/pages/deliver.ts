@@ -255,12 +255,13 @@ async function reportOf(prepared: Prepared, status: number): Promise<PageReport>
   };
 }
 
-function boxReport({ box, component, outcome, cpu_us, waited_us, error }: Result): BoxReport {
+function boxReport({ box, component, outcome, isPartial, cpu_us, waited_us, error }: Result): BoxReport {
   return {
     id: box.id,
     component: component?.name ?? box.node.component,
     version: component?.version,
     outcome,
+    isPartial,
     cpu_us,
     waited_us,
     error: error?.message,

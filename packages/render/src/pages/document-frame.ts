@@ -1,6 +1,6 @@
 /**
- * The part of a document's start that is the same for all pages of a tree with the same components: styles, code, the page's data about itself. It
- * is made once and used again, with each page's own nonce. It must not know what a page's data says.
+ * The parts of a document's start that are the same for all pages of a tree with the same components: styles and code. They are made once and used
+ * again, with each page's own nonce. It must not know a page's data, or HTML that is a request's own.
  */
 import { randomBytes } from 'node:crypto';
 import type { BrowserCode } from '../boxes/head.js';
@@ -12,9 +12,17 @@ export interface FrameFacts {
   readonly others: readonly unknown[];
 }
 
-interface Frame extends FrameFacts {
+export interface Frame {
+  /** HTML of styles and code. */
+  readonly html: string;
+  /** Files of components by their names, as JSON. */
+  readonly files: string;
+}
+
+interface KeptFrame extends FrameFacts {
   /** HTML between the places of the nonce. */
   readonly pieces: readonly string[];
+  readonly files: string;
 }
 
 /** Stands for the attribute of the nonce. Random, so that no HTML is taken for it. */
@@ -23,25 +31,31 @@ const NONCE_PLACE = ` ${randomBytes(12).toString('hex')}`;
 const FRAMES_MAX = 8;
 
 export class DocumentFrames {
-  readonly #frames = new WeakMap<object, Frame[]>();
+  readonly #frames = new WeakMap<object, KeptFrame[]>();
 
   /** The frame of these facts. `make` gets the attribute of the nonce, with its leading space. */
-  html(
+  of(
     tree: object,
     facts: FrameFacts,
     nonceAttribute: string,
-    make: (nonceAttribute: string) => string,
-  ): string {
+    make: (nonceAttribute: string) => Frame,
+  ): Frame {
     let frames = this.#frames.get(tree);
     if (frames === undefined) this.#frames.set(tree, (frames = []));
-    let frame = frames.find((each) => isSame(each, facts));
-    if (frame === undefined) {
-      frame = { ...facts, pieces: make(NONCE_PLACE).split(NONCE_PLACE) };
+    const at = frames.findIndex((each) => isSame(each, facts));
+    const frame = frames[at] ?? keptFrame(facts, make(NONCE_PLACE));
+    if (at !== 0) {
+      // Those that are used stay.
+      if (at !== -1) frames.splice(at, 1);
       frames.unshift(frame);
       if (frames.length > FRAMES_MAX) frames.pop();
     }
-    return frame.pieces.join(nonceAttribute);
+    return { html: frame.pieces.join(nonceAttribute), files: frame.files };
   }
+}
+
+function keptFrame({ code, others }: FrameFacts, { html, files }: Frame): KeptFrame {
+  return { code, others, pieces: html.split(NONCE_PLACE), files };
 }
 
 function isSame(known: FrameFacts, facts: FrameFacts): boolean {

@@ -12,7 +12,7 @@ import { serialize } from '../state/serialize.js';
 import { resolve } from './bind.js';
 import { LINK_RELS } from './check.js';
 import type { Scope } from './path.js';
-import { DocumentFrames, type FrameFacts } from './document-frame.js';
+import { DocumentFrames, type Frame, type FrameFacts } from './document-frame.js';
 import type { DocumentTree, LinkTree, PageTree } from './tree.js';
 
 /** Settings of documents in code. HTML in it is trusted, and never made from data without escaping. */
@@ -66,63 +66,47 @@ export interface DocumentStrings {
 
 /** Everything before the first box. Throws a `TypeError` for a nonce that is none. */
 export function documentStart(parts: DocumentParts): string {
-  const { scope, options, nonce } = parts;
+  const { tree, scope, options, nonce, page } = parts;
   if (nonce !== undefined && !isNonce(nonce))
     throw new TypeError('a nonce is base64 of at least 8 characters');
   const nonceAttribute = nonce === undefined ? '' : ` nonce="${nonce}"`;
-  const { lang, dir, head } = documentStrings(parts.tree.document, options.defaults, scope);
+  const { lang, dir, head } = documentStrings(tree.document, options.defaults, scope);
   const direction = dir === undefined ? '' : ` dir="${escapeHtml(dir)}"`;
-  const frame = frames.html(parts.tree, factsOf(parts), nonceAttribute, (attribute) =>
-    frameOf(parts, attribute),
-  );
+  const frame = frames.of(tree, factsOf(parts), nonceAttribute, (attribute) => frameOf(parts, attribute));
+  const bodyAttributes = options.bodyAttributes === undefined ? '' : ` ${options.bodyAttributes}`;
   return (
     `<!DOCTYPE html><html lang="${escapeHtml(lang)}"${direction}>` +
-    `<head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">${head}${frame}`
+    `<head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">${head}` +
+    `${frame.html}${options.head ?? ''}</head><body${bodyAttributes}>` +
+    `<script type="application/json" data-sluice-page>${dataText(page, frame.files)}</script>` +
+    `${options.bodyStart ?? ''}${navigates(parts) ? BOXES_START : ''}`
   );
 }
 
 const frames = new DocumentFrames();
 
-/** All that `frameOf` reads. */
-function factsOf({ options, styles, assets, code, isFilledLater, page }: DocumentParts): FrameFacts {
-  const { head, bodyAttributes, bodyStart } = options;
-  const own = [
-    page.page,
-    page.setting,
-    page.variant,
-    page.vitals,
-    page.more,
-    page.navigation,
-    page.transitions,
-  ];
-  const others = [
-    assets,
-    styles?.href,
-    styles?.inline,
-    isFilledLater,
-    head,
-    bodyAttributes,
-    bodyStart,
-    ...own,
-  ];
-  return { code, others };
+function navigates({ page }: Pick<DocumentParts, 'page'>): boolean {
+  return page.navigation !== undefined;
 }
 
-/** HTML between the tree's own head and the first box. */
-function frameOf(parts: DocumentParts, nonceAttribute: string): string {
-  const { options, styles, page } = parts;
-  const navigates = page.navigation !== undefined;
-  return [
+/** All that `frameOf` reads. Nothing that is a page's or a request's own: each would have a frame. */
+function factsOf(parts: DocumentParts): FrameFacts {
+  const { styles, assets, code, isFilledLater } = parts;
+  return { code, others: [assets, styles?.href, styles?.inline, isFilledLater, navigates(parts)] };
+}
+
+function frameOf(parts: DocumentParts, nonceAttribute: string): Frame {
+  const { styles } = parts;
+  const isMarked = navigates(parts);
+  return {
     // The runtime finds what is a page's own by these two: what stands before the one, and the other.
-    `<style${navigates ? ' data-sluice-head' : ''}${nonceAttribute}>${BOX_STYLE}</style>`,
-    stylesTag(styles, `${navigates ? ' data-sluice-styles' : ''}${nonceAttribute}`),
-    codeTags(parts, nonceAttribute),
-    options.head ?? '',
-    `</head><body${options.bodyAttributes === undefined ? '' : ` ${options.bodyAttributes}`}>`,
-    `<script type="application/json" data-sluice-page>${pageData(parts)}</script>`,
-    options.bodyStart ?? '',
-    navigates ? BOXES_START : '',
-  ].join('');
+    html: [
+      `<style${isMarked ? ' data-sluice-head' : ''}${nonceAttribute}>${BOX_STYLE}</style>`,
+      stylesTag(styles, `${isMarked ? ' data-sluice-styles' : ''}${nonceAttribute}`),
+      codeTags(parts, nonceAttribute),
+    ].join(''),
+    files: filesOf(parts),
+  };
 }
 
 /** Place of the boxes in documents that the runtime navigates in. */
@@ -192,19 +176,23 @@ function stylesTag(styles: PageStyles | undefined, attributes: string): string {
   return inline === '' ? '' : `<style${attributes}>${inline}</style>`;
 }
 
-export function pageData({
-  page,
-  assets,
-  code: all,
-}: Pick<DocumentParts, 'page' | 'assets' | 'code'>): string {
-  const code: Record<string, string> = {};
-  for (const { component } of all) {
+export function pageData(parts: Pick<DocumentParts, 'page' | 'assets' | 'code'>): string {
+  return dataText(parts.page, filesOf(parts));
+}
+
+function filesOf({ assets, code }: Pick<DocumentParts, 'assets' | 'code'>): string {
+  const files: Record<string, string> = {};
+  for (const { component } of code) {
     const [own] = assetsOf(assets, referenceOf(component))?.js ?? [];
-    if (own !== undefined) code[referenceOf(component)] = own;
+    if (own !== undefined) files[referenceOf(component)] = own;
   }
+  return serialize(files);
+}
+
+function dataText({ page: id, ...others }: PageData, files: string): string {
   // Undefined is no JSON, which is how this is read: vitals of a page without an id go by its path.
-  const { page: id, ...others } = page;
-  return serialize({ ...(id === undefined || id === '' ? {} : { page: id }), ...others, code });
+  const own = serialize({ ...(id === undefined || id === '' ? {} : { page: id }), ...others });
+  return `${own.slice(0, -1)},"code":${files}}`;
 }
 
 /** Numbers and texts; anything else is no text of a head. */

@@ -83,13 +83,16 @@ export function placeholderOf({ component, props }: Pick<Result, 'component' | '
 interface Tag {
   /** HTML before the id. */
   readonly start: string;
-  /** HTML after the id, of boxes that are taken over, by the time of that. */
+  /** HTML after the id, of boxes that are taken over, by the time of that: of those times that no tree makes up. */
   readonly ends: Map<Hydration, string>;
 }
 
+/** Times that are words. A media query is any text, which may come from a client's tree. */
+const HYDRATIONS: ReadonlySet<Hydration> = new Set<Hydration>(['load', 'idle', 'visible', 'interaction']);
 const tags = new WeakMap<Component, Tag>();
 
-function tagOf(component: Component): Tag {
+/** Keeps the tag as long as the component. */
+export function tagOf(component: Component): Tag {
   let tag = tags.get(component);
   if (tag === undefined) {
     const start = `<${BOX_TAG}${attribute('n', component.name)}${attribute('v', component.version)} i="`;
@@ -111,7 +114,8 @@ function startTag({ box, component, hole, hydration }: Result, id: string, hasSt
   let end = tag.ends.get(hydration);
   if (end === undefined) {
     end = `"${takenOver(component, hydration)}>`;
-    tag.ends.set(hydration, end);
+    if (HYDRATIONS.has(hydration) || hydration === component?.settings.hydration)
+      tag.ends.set(hydration, end);
   }
   return start + id + end;
 }

@@ -6,6 +6,8 @@ export interface BoxReport {
   readonly component: string;
   readonly version: string | undefined;
   readonly outcome: Outcome;
+  /** A part of its HTML has failed, such as a Suspense boundary of React, and is the browser's to render. False for a box of a service. */
+  readonly isPartial: boolean;
   /** CPU time of this component alone, in microseconds. */
   readonly cpu_us: number;
   /** Time until its render began, in microseconds. */

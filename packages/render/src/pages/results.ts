@@ -29,6 +29,8 @@ export interface Result {
   readonly hole: Hole | undefined;
   /** Time at which the browser takes over; undefined for never. */
   readonly hydration: Hydration | undefined;
+  /** A part of the HTML has failed. */
+  readonly isPartial: boolean;
   readonly cpu_us: number;
   readonly waited_us: number;
   readonly error: Error | undefined;
@@ -48,6 +50,7 @@ export interface RenderedTask extends EndedTask {
   readonly hydration: Hydration | undefined;
   readonly isCached: boolean;
   readonly isOverBudget: boolean;
+  readonly isPartial: boolean;
 }
 
 export interface ResultsOptions {
@@ -92,9 +95,9 @@ export class Results {
   }
 
   ofTask(task: RenderedTask, html: Html): Result {
-    const { box, named, hydration, own, cpu_us, waited_us } = task;
+    const { box, named, hydration, own, isPartial, cpu_us, waited_us } = task;
     const outcome = task.isCached ? 'cached' : task.isOverBudget ? 'over-budget' : 'rendered';
-    return this.rendered(box, named, outcome, html, hydration, cpu_us, waited_us, own);
+    return this.rendered(box, named, outcome, html, hydration, cpu_us, waited_us, own, isPartial);
   }
 
   ofFailure({ box, cpu_us, waited_us }: EndedTask, reason: Failure, error: Error): Result {
@@ -114,6 +117,7 @@ export class Results {
     cpu_us: number,
     waited_us: number,
     props: OwnProps | undefined,
+    isPartial = false,
   ): Result {
     return {
       box,
@@ -123,6 +127,7 @@ export class Results {
       text,
       hole: undefined,
       hydration,
+      isPartial,
       cpu_us,
       waited_us,
       error: undefined,
@@ -145,6 +150,7 @@ export class Results {
       outcome,
       text: undefined,
       hydration,
+      isPartial: false,
       cpu_us: 0,
       waited_us: 0,
       error,

@@ -6,19 +6,19 @@ import { toError } from '../thrown.js';
 export class LoadError extends Error {
   override readonly name = 'LoadError';
 
-  /** `file`: file of the component, where it is known. */
-  constructor(component: string, file: string | undefined, thrown: unknown) {
+  /** `file`: file of the component, where it is known. `by`: whose code threw; the registry's places are nothing to look for. */
+  constructor(component: string, file: string | undefined, thrown: unknown, by: 'module' | 'registry') {
     const cause = toError(thrown);
     const from = file === undefined ? '' : ` from ${file}`;
-    super(
-      `Component "${component}" was not loaded${from}: ${cause.name}: ${cause.message}${placeOf(cause)}`,
-      { cause },
-    );
+    const place = by === 'module' ? placeOf(cause) : '';
+    super(`Component "${component}" was not loaded${from}: ${cause.name}: ${cause.message}${place}`, {
+      cause,
+    });
   }
 }
 
-/** A frame of the stack whose code is in a file, with line and column. */
-const FRAME = /^\s+at (?:[^\n]*\()?((?:file:\/\/)?\/[^\s)]+:\d+:\d+)\)?$/m;
+/** A frame of the stack whose code is in a file, with line and column. Paths may have spaces and parentheses; code of `eval` has no file. */
+const FRAME = /^\s+at (?![^\n]*\(eval at )(?:async )?(?:[^\n]*? \()?((?:file:\/\/)?\/[^\n]+?:\d+:\d+)\)?$/m;
 
 /** Place that threw. Errors of Node's own, such as for a package that is not there, have none and name the file themselves. */
 function placeOf({ stack = '' }: Error): string {

@@ -53,7 +53,7 @@ export interface Registry {
   ): Named<GivenProps<View, Given>>;
   /**
    * Registers like `register`, for a component that `load` imports on its first use. A load that fails rejects with a `LoadError`, which names
-   * the file and the cause, and is tried again by the next use.
+   * the file and the cause, and is tried again by the next use. So does a module without a component; a load that is late, with a `LateError`.
    */
   lazy<
     Module extends ComponentModule,
@@ -105,10 +105,15 @@ class ComponentRegistry implements Registry {
     settings?: Given,
     { version, file }: LazyOptions = {},
   ): Named<GivenProps<Module['default'], Given>> {
+    checkCacheKey(name, settings);
     const loadComponent = async (): Promise<Component> => {
       const module = await loadModule(name, load, file);
-      const merged = { ...module.settings, ...(settings as Settings | undefined) };
-      return this.#component(name, version, viewOf(module), merged);
+      try {
+        const merged = { ...module.settings, ...(settings as Settings | undefined) };
+        return this.#component(name, version, viewOf(module), merged);
+      } catch (error) {
+        throw new LoadError(name, file, error, 'registry');
+      }
     };
     this.#add({ name, version, component: undefined, load: loadComponent, loading: undefined });
     return { name, version };
@@ -161,6 +166,7 @@ class ComponentRegistry implements Registry {
   }
 
   #component(name: string, version: string | undefined, view: unknown, settings: Settings): Component {
+    checkCacheKey(name, settings);
     const adapter = this.#adapterOf(name, view, settings);
     // The headers of a visitor are part of what a service is asked, and of no key that is made of props.
     if (adapter === adapterOf(view) && settings.cacheKey !== undefined)
@@ -188,6 +194,14 @@ class ComponentRegistry implements Registry {
     const names = [found, ...others].map((adapter) => adapter.name).join(', ');
     throw new TypeError(`Component "${name}" may be of ${names}: name one of them in the setting "adapter"`);
   }
+}
+
+/** A word that is none would fail each render. */
+function checkCacheKey(name: string, settings: { readonly cacheKey?: unknown } = {}): void {
+  const key = settings.cacheKey ?? 'props';
+  if (key === 'props' || typeof key === 'function') return;
+  const given = typeof key === 'string' ? JSON.stringify(key) : `of type ${typeof key}`;
+  throw new TypeError(`cacheKey of component "${name}" is ${given}; it may be 'props' or a function`);
 }
 
 /** The adapter that a view brings along. */
@@ -232,7 +246,7 @@ async function loadModule<Module>(
   try {
     return await load();
   } catch (error) {
-    throw new LoadError(name, file, error);
+    throw error instanceof LateError ? error : new LoadError(name, file, error, 'module');
   }
 }
 
@@ -248,7 +262,10 @@ async function loadEntry(entry: Entry, timeoutMs: number): Promise<Component | u
 
 /** CommonJS that was compiled from modules has its default export one level deeper. */
 function viewOf(module: ComponentModule): unknown {
-  const view = module.default;
-  const isWrapped = typeof view === 'object' && view !== null && '__esModule' in view && 'default' in view;
-  return isWrapped ? view.default : view;
+  const exported = module.default;
+  const isWrapped =
+    typeof exported === 'object' && exported !== null && '__esModule' in exported && 'default' in exported;
+  const view = isWrapped ? exported.default : exported;
+  if (view === undefined) throw new TypeError('The module has no default export');
+  return view;
 }

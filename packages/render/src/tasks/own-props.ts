@@ -3,6 +3,7 @@
  * asked for later is made of these, and no other box has a part of them. It must not know queues, pages or fragments.
  */
 import type { Component, Props } from '../component.js';
+import { exactTextOf } from '../state/exact.js';
 import { serialize, serializeJson } from '../state/serialize.js';
 import { Copier, copyOf } from './copy.js';
 import { checkProps } from './props.js';
@@ -81,6 +82,15 @@ export class OwnProps {
     if (known === undefined) return undefined;
     this.#text = this.#isJson ? serializeJson(known) : serialize(known);
     return this.#text;
+  }
+
+  /** Key that no other props have. Undefined where they are not known, or a text does not tell them from all others. */
+  key(): string | undefined {
+    const known = this.known();
+    const exact = known && exactTextOf(known);
+    // A page has it for the browser as well.
+    this.#text ??= exact?.text;
+    return exact?.key;
   }
 
   #make(): Props | Promise<Props> {

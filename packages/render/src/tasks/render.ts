@@ -9,7 +9,7 @@ import type { HtmlCache } from './html-cache.js';
 import { madeProps, OwnProps } from './own-props.js';
 import { PlacedHtml, type Html } from './placed-html.js';
 import { isPromise } from './promise.js';
-import { serialize } from '../state/serialize.js';
+import { exactTextOf } from '../state/exact.js';
 import { Gathered, gatherTags, tellTags } from './tags.js';
 
 /** Context of a task's render. */
@@ -136,7 +136,7 @@ function cacheKey(
   context: RenderContext,
 ): string | undefined | Promise<never> {
   const { cacheKey: setting } = component.settings;
-  const key: unknown = setting === 'props' ? textOf(props, checked) : setting?.(checked);
+  const key: unknown = setting === 'props' ? keyOf(props, checked) : setting?.(checked);
   if (key === undefined || key === null) return undefined;
   if (isPromise(key)) return refuse(component, 'cacheKey', key);
   // The text of promises and Maps is the same for all: the HTML of one visitor would be another's.
@@ -146,11 +146,12 @@ function cacheKey(
   return (context.isStatic === true ? prefix.static : prefix.hydrated) + String(key);
 }
 
-/** The text of the props, which a page has for the browser as well; undefined for props that have none, such as functions. */
-function textOf(props: Props | OwnProps, checked: Props): string | undefined {
+/** The key of all props; undefined for props that others may have the text of, such as promises. */
+function keyOf(props: Props | OwnProps, checked: Props): string | undefined {
   try {
-    return props instanceof OwnProps ? props.text() : serialize(checked);
+    return props instanceof OwnProps ? props.key() : exactTextOf(checked)?.key;
   } catch {
+    // A proxy, or an object that only looks like a Date.
     return undefined;
   }
 }

@@ -32,12 +32,18 @@ for (const [name, rendersBy] of Object.entries({ '@sluice/react': {}, 'react-dom
         assert.match(await textOf(partial), /waits/);
         assert.equal(partial.headers['cache-control'], 'no-store');
         assert.equal(partial.headers['cdn-cache-control'], undefined);
-        assert.deepEqual((await partial.report).outcomes, { rendered: 1 });
+        const { outcomes, boxes } = await partial.report;
+        assert.deepEqual(outcomes, { rendered: 1 });
+        assert.deepEqual(
+          boxes.map(({ isPartial }) => isPartial),
+          [true],
+        );
       }
       fails = false;
       const whole = await pages.render(tree, {}, { delivery: 'whole', headers });
       assert.match(await textOf(whole), /<b>data/);
       assert.equal(whole.headers['cache-control'], headers['cache-control']);
+      assert.equal((await whole.report).boxes[0]?.isPartial, false);
       // What is kept now is whole.
       fails = what === 'keyed';
       const kept = await pages.render(tree, {}, { delivery: 'whole', headers });

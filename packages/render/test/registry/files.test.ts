@@ -102,6 +102,10 @@ void test('a file that throws when it is evaluated, or cannot be, is named with 
     'Syntax.js': 'export default (',
     'Missing.js': 'import "no-such-package-of-anybody"; export default () => ""',
     'Rejects.js': 'await Promise.reject(new Error("later")); export default () => ""',
+    'a (new) folder/Spaces.cjs': '\n\nthrow new Error("no luck")',
+    'a (new) folder/Calls.cjs': 'function own() {\n throw new Error("no luck") }\nown();',
+    'a (new) folder/Module.js': '\nthrow new Error("no luck")',
+    'NoDefault.js': 'export const NoDefault = () => ""',
     'Hostile.js': 'throw new Proxy({}, { get() { throw new Error("from the proxy") } })',
   });
   const registry = await registryFromFiles(components);
@@ -113,6 +117,10 @@ void test('a file that throws when it is evaluated, or cannot be, is named with 
     Syntax: ['Syntax.js: SyntaxError: '],
     Missing: ["Missing.js: Error: Cannot find package 'no-such-package-of-anybody'"],
     Rejects: ['Rejects.js: Error: later (at ', 'Rejects.js:1:'],
+    'a (new) folder/Spaces': [`Error: no luck (at ${components}/a (new) folder/Spaces.cjs:3:7)`],
+    'a (new) folder/Calls': [`Error: no luck (at ${components}/a (new) folder/Calls.cjs:2:8)`],
+    'a (new) folder/Module': [`Error: no luck (at ${components}/a (new) folder/Module.js:2:7)`],
+    NoDefault: ['NoDefault.js: TypeError: The module has no default export'],
     Hostile: ['Hostile.js: '],
   };
   assert.deepEqual(registry.names().toSorted(), Object.keys(says).toSorted());

@@ -1,7 +1,10 @@
 // Components are found by name and version, and loaded when they are used first.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRegistry } from '../../src/registry/registry.js';
+import type { Settings } from '../../src/component.js';
+import { LoadError } from '../../src/index.js';
+import { createRegistry, type ComponentModule } from '../../src/registry/registry.js';
+import { LateError } from '../../src/tasks/errors.js';
 import type { Adapter } from '../../src/adapters/adapter.js';
 
 const view = () => '<p>';
@@ -115,7 +118,7 @@ void test('a module without a component is refused with its name', async () => {
   registry.lazy('Empty', () => ({}));
   await assert.rejects(
     registry.find('Empty'),
-    /"Empty" is nothing that an adapter renders; the registry has plain/,
+    /"Empty" was not loaded: TypeError: The module has no default export/,
   );
 });
 
@@ -159,4 +162,58 @@ void test('of a thousand components none is loaded that is not used', async () =
   await registry.find('Component7');
   assert.deepEqual(loaded, ['Component7']);
   assert.equal(registry.names().length, 1_000);
+});
+
+void test('a cacheKey that is neither a function nor a word is refused when it is registered', async () => {
+  const registry = createRegistry();
+  for (const [cacheKey, says] of [
+    ['prop', '"prop"'],
+    [true, 'of type boolean'],
+    [{}, 'of type object'],
+  ] as const) {
+    const settings = { cacheKey } as unknown as Settings;
+    const expected = {
+      name: 'TypeError',
+      message: `cacheKey of component "Card" is ${says}; it may be 'props' or a function`,
+    };
+    assert.throws(() => registry.register('Card', view, settings), expected);
+    assert.throws(() => registry.lazy('Card', () => ({ default: view }), settings), expected);
+  }
+  registry.register('Card', view, { cacheKey: 'props' });
+  registry.register('Own', view, { cacheKey: () => 'key' });
+  const settings = { cacheKey: 'prop' } as unknown as Settings;
+  registry.lazy('Exports', () => ({ default: view, settings }), {}, { file: 'Exports.js' });
+  await assert.rejects(registry.find('Exports'), {
+    name: 'LoadError',
+    message:
+      'Component "Exports" was not loaded from Exports.js: TypeError: ' +
+      'cacheKey of component "Exports" is "prop"; it may be \'props\' or a function',
+  });
+});
+
+void test('a load that is late is late, and no file that is broken', async () => {
+  const registry = createRegistry();
+  const late = new LateError('The store of components did not answer');
+  registry.lazy('Late', () => Promise.reject(late));
+  await assert.rejects(registry.find('Late'), (error) => error === late);
+});
+
+void test('a module that has no component is an error of its load', async () => {
+  const registry = createRegistry();
+  const modules: Readonly<Record<string, unknown>> = {
+    'The module has no default export': { Card: view },
+    'Component "Card1" is nothing that an adapter renders; the registry has plain': { default: 5 },
+    "Cannot read properties of undefined (reading 'settings')": undefined,
+  };
+  for (const [index, [message, module]] of Object.entries(modules).entries()) {
+    registry.lazy(`Card${index}`, () => module as ComponentModule, {}, { file: '/app/Card.js' });
+    await assert.rejects(registry.find(`Card${index}`), (error: unknown) => {
+      assert.ok(error instanceof LoadError);
+      assert.equal(
+        error.message,
+        `Component "Card${index}" was not loaded from /app/Card.js: TypeError: ${message}`,
+      );
+      return true;
+    });
+  }
 });
