@@ -227,6 +227,7 @@ export class Boxes implements BoxTaskOwner {
         0,
         0,
         own,
+        isPartial,
       );
     } catch (thrown) {
       const error = toError(thrown);

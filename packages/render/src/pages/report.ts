@@ -6,7 +6,7 @@ export interface BoxReport {
   readonly component: string;
   readonly version: string | undefined;
   readonly outcome: Outcome;
-  /** A part of its HTML has failed, such as a Suspense boundary of React, and is the browser's to render. False for a box of a service. */
+  /** A part of its HTML has failed, such as a Suspense boundary of React, and is the browser's to render. */
   readonly isPartial: boolean;
   /** CPU time of this component alone, in microseconds. */
   readonly cpu_us: number;

@@ -67,6 +67,8 @@ void test('a page with a box whose service says that a part of it has failed is 
   const control = async (): Promise<unknown> => {
     const page = await pages.render(tree, {}, { delivery: 'whole', headers });
     assert.match(await textOf(page), /<p>Recs/);
+    const { boxes } = await page.report;
+    assert.equal(boxes[0]?.isPartial, page.headers['cache-control'] === 'no-store');
     return page.headers['cache-control'];
   };
   assert.equal(await control(), 'no-store');
