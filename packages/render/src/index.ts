@@ -12,7 +12,7 @@ export { LoadError } from './registry/load-error.js';
 export { registryFromFiles, type FilesOptions } from './registry/files.js';
 export { createTaskQueue } from './tasks/queue.js';
 export type { PageOptions, PageTasks, QueueOptions, TaskQueue } from './tasks/queue.js';
-export type { Failed, Failure, Job, TaskContext, Rendered, TaskResult } from './tasks/result.js';
+export type { Failed, Failure, Job, JobPlace, Rendered, TaskResult } from './tasks/result.js';
 export { InvalidPropsError, LateError } from './tasks/errors.js';
 export { plain, type PlainView } from './adapters/plain.js';
 export type { Adapter, RenderContext, Slots } from './adapters/adapter.js';

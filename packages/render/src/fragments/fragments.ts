@@ -41,7 +41,7 @@ const NO_ID = '';
 
 /** Source of components, and the markup around their HTML. */
 export interface FragmentSource {
-  /** Undefined: nothing of this name. */
+  /** Undefined: nothing of this name. What is not a promise was found without calling code of the app. */
   find(job: FragmentJob, context: JobContext): Promise<Component | undefined> | Component | undefined;
   /** Props of the component, from the job's data. Throws an `InvalidPropsError` for data that is none. */
   props(job: FragmentJob, component: Component): Props | OwnProps;
@@ -116,8 +116,8 @@ export function fragmentsOf(source: FragmentSource, rules: FragmentRules, config
   return new FragmentService(source, rules, config, undefined);
 }
 
-/** Renders one component of a batch. */
-type Run = (job: Job) => Promise<TaskResult>;
+/** Renders one component of a batch. `isFoundAtOnce`: no code of the app has run for the job. */
+type Run = (job: Job, isFoundAtOnce: boolean) => Promise<TaskResult>;
 
 class FragmentService implements Fragments {
   readonly #source: FragmentSource;
@@ -213,18 +213,23 @@ class FragmentService implements Fragments {
   #batch(body: unknown, exchange: Exchange, signal: Abortable | undefined): Batch {
     const jobs = jobsOf(body, this.#rules.jobsMax ?? JOBS_MAX);
     const tasks = this.#queue.page({ signal });
-    // Hooks may give each job an async context of its own.
-    const scope = this.#batchRules.plugins.length === 0 ? new Scope() : undefined;
-    const run: Run = (job) =>
-      new Promise((done) => tasks.start(new JobTask(job, done), scope ?? new Scope()));
+    const shared = new Scope();
+    const hasHooks = this.#batchRules.plugins.length > 0;
+    // Hooks, and code that finds a component, may give a job an async context of its own.
+    const run: Run = (job, isFoundAtOnce) =>
+      new Promise((done) => {
+        tasks.start(new JobTask(job, done), isFoundAtOnce && !hasHooks ? shared : new Scope());
+      });
     return new Batch(jobs, exchange, this.#batchRules, (job, context) => this.#render(job, context, run));
   }
 
   async #render(job: FragmentJob, context: JobContext, run: Run): Promise<RenderedJob> {
     try {
-      const component = await this.#source.find(job, context);
+      const found = this.#source.find(job, context);
+      const component = await found;
       if (component === undefined) throw new UnknownComponentError(job.name);
-      return await this.#renderComponent(component, this.#source.props(job, component), run);
+      const props = this.#source.props(job, component);
+      return await this.#renderComponent(component, props, run, found === component);
     } catch (thrown) {
       const error = tamed(thrown);
       report(job.name, outcomeOf(error), error instanceof RenderError ? error.cpu_us : 0);
@@ -232,7 +237,12 @@ class FragmentService implements Fragments {
     }
   }
 
-  async #renderComponent(component: Component, given: Props | OwnProps, run: Run): Promise<RenderedJob> {
+  async #renderComponent(
+    component: Component,
+    given: Props | OwnProps,
+    run: Run,
+    isFoundAtOnce: boolean,
+  ): Promise<RenderedJob> {
     const { name, settings } = component;
     const { rendering = 'server', placeholder = '' } = settings;
     const id = this.#source.id?.() ?? NO_ID;
@@ -244,7 +254,7 @@ class FragmentService implements Fragments {
       return { html, cpu_us: 0, isPartial: false };
     }
     const context = { id, slots: NO_SLOTS, isStatic: rendering === 'static' };
-    const result = await run({ component, props: given, context });
+    const result = await run({ component, props: given, context }, isFoundAtOnce);
     const { cpu_us } = result;
     if (!result.ok) throw new RenderError(result.reason, result.error, cpu_us);
     const html = this.#source.markup(component, result.html, await madeProps(component, given), id);

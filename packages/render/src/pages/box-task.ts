@@ -25,6 +25,7 @@ export interface Waiter {
 
 export class BoxTask extends Task {
   readonly box: Box;
+  /** Answer of the registry to the name of the box. */
   readonly found: Found;
   readonly isResumed: boolean;
   readonly id: string;
@@ -37,11 +38,12 @@ export class BoxTask extends Task {
   result: Result | undefined = undefined;
   waiting: Waiter[] | undefined = undefined;
   component!: Component;
-  /** The component as the registry names it: `component` may have another form. */
+  /** The component as the registry names it, which reports are about. `component` has the form that is rendered: HTML, JSON, or props alone. */
   named!: Component;
+  /** Props as the component's schema makes them. Undefined before `prepare`, and at the end: what was written need not be kept. */
   own: OwnProps | undefined = undefined;
   hydration: Hydration | undefined = undefined;
-  /** Result of a box that the browser renders, if its props are what its component takes. */
+  /** Result of a box that the browser renders, if its props are what its component takes. Undefined at the end, likewise. */
   hole: Result | undefined = undefined;
 
   constructor(owner: BoxTaskOwner, box: Box, found: Found, isResumed: boolean) {
@@ -75,9 +77,11 @@ export class BoxTask extends Task {
 
   protected rendered(html: Html): void {
     this.#owner.rendered(this, html);
+    this.own = this.hole = undefined;
   }
 
   protected failed(reason: Failure, error: Error): void {
     this.#owner.failed(this, reason, error);
+    this.own = this.hole = undefined;
   }
 }

@@ -95,17 +95,18 @@ export class Boxes implements BoxTaskOwner {
 
   result(box: Box): Promise<Result> {
     const started = this.#started[box.place];
-    if (started === undefined) return Promise.reject(new Error(`box ${box.id} was not started`));
+    if (started === undefined) return Promise.reject(notStarted(box));
     if (started.result !== undefined) return Promise.resolve(started.result);
     return new Promise((resolve) => {
       this.await(box, { settled: resolve });
     });
   }
 
-  /** Tells the waiter when the box is there, which it is not yet. */
+  /** Tells the waiter when the box is there, which it is not yet. Throws for a box that was not started. */
   await(box: Box, waiter: Waiter): void {
     const started = this.#started[box.place];
-    if (started !== undefined) (started.waiting ??= []).push(waiter);
+    if (started === undefined) throw notStarted(box);
+    (started.waiting ??= []).push(waiter);
   }
 
   async items(deferred: Deferred): Promise<readonly Item[]> {
@@ -251,6 +252,10 @@ export class Boxes implements BoxTaskOwner {
     host?.rendered({ component: name, outcome, cpu_us, setting: dial.setting });
     if (error !== undefined && outcome !== 'aborted') onError(error, name, box.id);
   }
+}
+
+function notStarted({ id }: Box): Error {
+  return new Error(`Box ${id} was not started`);
 }
 
 function lateBox({ place, id, node }: Deferred): Box {

@@ -39,14 +39,14 @@ export interface Failed {
 export type TaskResult = Rendered | Failed;
 
 /** Facts of a job about its place. Its signal is the queue's, which knows when nobody waits any more. */
-export type TaskContext = Omit<RenderContext, 'signal'>;
+export type JobPlace = Omit<RenderContext, 'signal'>;
 
 /** Facts of a component to be rendered with its props. */
 export interface Job {
   readonly component: Component;
   /** Props as they came, or those that others ask for as well. */
   readonly props: Props | OwnProps;
-  readonly context: TaskContext;
+  readonly context: JobPlace;
   /** CPU milliseconds. Default: the component's setting, else the queue's. */
   readonly budgetMs?: number | undefined;
   /** Data that it waited for has come: it goes before components that have not begun. */

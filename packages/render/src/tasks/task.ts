@@ -1,7 +1,6 @@
 /**
- * One component's render, from the queue to its result: its CPU time, its budget, its time limit, its signal. It is the context of the render
- * as well. A synchronous component needs no other object, promise or timer: they are made for one that suspends, throws or is late.
- * It must not know when its turn comes.
+ * One component's render, from the queue to its result: its CPU time, its budget, its time limit, its signal. A synchronous component needs
+ * no promise or timer: they are made for one that suspends, throws or is late. It must not know when its turn comes.
  */
 import { AsyncResource } from 'node:async_hooks';
 import { now_us } from '#host/cpu-clock.js';
@@ -14,9 +13,10 @@ import { AbandonedError, InvalidPropsError, LateError } from './errors.js';
 import type { HtmlCache } from './html-cache.js';
 import type { OwnProps } from './own-props.js';
 import type { Html } from './placed-html.js';
-import { renderComponent, type TaskContext } from './render.js';
+import { renderComponent } from './render.js';
 import type { Failure } from './result.js';
 import type { Account, Runs } from './runs.js';
+import { ContextOfTask } from './task-context.js';
 
 /** State that tasks of a queue share. */
 export interface Workshop {
@@ -36,7 +36,10 @@ export interface TaskPage extends Account {
   ended(): void;
 }
 
-/** The async context of a call, for the tasks that it starts: what the app keeps in `AsyncLocalStorage` is what its components find there. */
+/**
+ * The async context of a call, for the tasks that it starts: their components find what the app keeps in `AsyncLocalStorage`. Results are told
+ * in it, and no component runs in it: what one enters is not for others.
+ */
 export class Scope extends AsyncResource {
   readonly since_us = now_us();
 
@@ -45,7 +48,7 @@ export class Scope extends AsyncResource {
   }
 }
 
-export abstract class Task implements Account, TaskContext {
+export abstract class Task implements Account {
   abstract readonly component: Component;
   /** Props as they came, or those that others ask for as well. */
   abstract readonly props: Props | OwnProps;
@@ -104,7 +107,7 @@ export abstract class Task implements Account, TaskContext {
     if (this.#deadline !== undefined && this.isOverBudget) setImmediate(() => this.#useUp());
   }
 
-  /** Runs the component, in this macrotask and in `scope`. `at_us`: the time by `now_us`. */
+  /** Runs the component, in this macrotask. To be called in `scope`. `at_us`: the time by `now_us`. */
   begin(at_us: number, budget_us: number, timeoutMs: number, isSynchronous: boolean): void {
     this.waited_us = at_us - this.scope.since_us;
     this.#budget_us = budget_us;
@@ -112,20 +115,10 @@ export abstract class Task implements Account, TaskContext {
       this.fail('late', new LateError(`The page's CPU time was used up before component "${this.#name}"`));
       return;
     }
-    if (isSynchronous) {
-      this.#start(timeoutMs);
-      return;
-    }
-    this.#follow();
-    // Its own context within that of the others: it may go on while they run.
-    new AsyncResource('SluiceTask').runInAsyncScope(() => this.#start(timeoutMs));
-  }
-
-  #start(timeoutMs: number): void {
-    const { runs, synchronous } = this.page.workshop;
+    if (!isSynchronous) this.#follow();
     let html: Html | Promise<Html>;
     try {
-      html = runs.run(this, renderTask, this);
+      html = new AsyncResource('SluiceTask').runInAsyncScope(runTask, undefined, this);
     } catch (error) {
       this.#failWith(error);
       return;
@@ -134,7 +127,7 @@ export abstract class Task implements Account, TaskContext {
       this.#awaitHtml(html, timeoutMs);
       return;
     }
-    if (this.#isFollowed) synchronous.add(this.component);
+    if (this.#isFollowed) this.page.workshop.synchronous.add(this.component);
     if (this.#end()) this.#complete(html);
   }
 
@@ -156,6 +149,11 @@ export abstract class Task implements Account, TaskContext {
     const { runs, synchronous } = this.page.workshop;
     // One that was synchronous until now is followed from here on: what it ran just after its first part is lost.
     synchronous.delete(this.component);
+    if (this.isDone) {
+      // It has ended its own page. Nobody waits for the rest.
+      html.catch(ignore);
+      return;
+    }
     this.#follow();
     this.#deadline = startDeadline(timeoutMs, () =>
       this.fail('late', new LateError(`Component "${this.#name}" had no HTML after ${timeoutMs} ms`)),
@@ -199,11 +197,18 @@ export abstract class Task implements Account, TaskContext {
   }
 }
 
-/** One for all tasks: a function for each would be made, and is called once. */
+// One of each for all tasks: functions of a task would be made, and are called once.
+
+function runTask(task: Task): Html | Promise<Html> {
+  return task.page.workshop.runs.run(task, renderTask, task);
+}
+
 function renderTask(task: Task): Html | Promise<Html> {
   const { cache, htmlBytesMax } = task.page.workshop;
-  return renderComponent(task.component, task.props, task, cache, htmlBytesMax);
+  return renderComponent(task.component, task.props, new ContextOfTask(task), cache, htmlBytesMax);
 }
+
+function ignore(): void {}
 
 export function abandoned(name: string): AbandonedError {
   return new AbandonedError(`Nobody waits for component "${name}" any more`);

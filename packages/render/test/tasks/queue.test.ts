@@ -322,6 +322,18 @@ void test('components find the async context of who asked for them', async () =>
   );
 });
 
+void test('a component finds the facts of its place in its context, and nothing of its task', async () => {
+  let context: object = {};
+  const looking = viewJob((_props, given) => {
+    context = given;
+    return given.id;
+  });
+  assert.equal(rendered(await createTaskQueue().run(looking)).html, 'b1');
+  for (const name of ['id', 'slots', 'signal', 'isStatic', 'tellPartial']) assert.ok(name in context, name);
+  for (const name of ['page', 'scope', 'component', 'props', 'charge', 'fail', 'begin', 'cpu_us'])
+    assert.equal(name in context, false, name);
+});
+
 void test('props go through the component’s schema', async () => {
   const schema = {
     '~standard': {

@@ -1,10 +1,11 @@
 // Which components share a turn of the event loop, and when they do not.
 import assert from 'node:assert/strict';
+import { AsyncResource } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
 import { startDeadline } from '../../src/tasks/deadline.js';
 import { createTaskQueue, type TaskQueue } from '../../src/tasks/queue.js';
-import { rendered, viewJob } from '../support/components.js';
+import { failed, rendered, viewJob } from '../support/components.js';
 
 /** A component that the queue knows to be synchronous, as it has rendered it before. */
 async function knownJob(queue: TaskQueue, view: () => string) {
@@ -69,4 +70,34 @@ void test('near a time limit every component has a macrotask of its own', async 
   await Promise.all([page.run(known), page.run(known)]);
   deadline.clear();
   assert.deepEqual(order.slice(0, 3), ['render', 'end', 'render']);
+});
+
+void test('a component known as synchronous that aborts its page, and then goes on, leaves no hook of async calls', async () => {
+  const queue = createTaskQueue();
+  const controller = new AbortController();
+  let [isAsync, isFollowed] = [false, false];
+  /** Notes whether the component is followed: what it makes has a note of whose it is then. */
+  const probe = (): string => {
+    const notes = Object.getOwnPropertySymbols(new AsyncResource('Probe'));
+    isFollowed = notes.some(({ description }) => description === 'account');
+    return '';
+  };
+  const known = viewJob(() => {
+    probe();
+    if (!isAsync) return '';
+    controller.abort();
+    return Promise.reject(new Error('It goes on'));
+  });
+  const other = viewJob(probe);
+  for (const each of [known, other]) {
+    rendered(await queue.run(each));
+    assert.equal(isFollowed, true);
+    rendered(await queue.run(each));
+    assert.equal(isFollowed, false);
+  }
+  isAsync = true;
+  assert.equal(failed(await queue.run(known, { signal: controller.signal })).reason, 'aborted');
+  await turn();
+  rendered(await queue.run(other));
+  assert.equal(isFollowed, false);
 });
