@@ -1,5 +1,7 @@
 //! The plan as text for a terminal.
 
+#![allow(clippy::float_cmp, reason = "multiples of the traffic are the same numbers")]
+
 use std::fmt::Write as _;
 
 use crate::log::{Counts, time};
@@ -161,13 +163,12 @@ pub(crate) fn traffics(plan: &Plan) -> Vec<f64> {
 fn of_all(plan: &Plan, traffics: &[f64]) -> Table {
     let heads = ["Workers", "Lanes", "Load"].map(str::to_owned).into_iter();
     let mut rows = vec![heads.chain(traffics.iter().map(|it| times(*it))).collect::<Vec<_>>()];
-    if let Some(measured) = &plan.measured {
-        if let Some(at) = traffics.iter().position(|it| *it == 1.0) {
-            let mut row = vec![String::new(); 4 + at];
-            row[0].push_str("measured");
-            row[3 + at] = cell(Some(measured));
-            rows.push(row);
-        }
+    let at = traffics.iter().position(|it| *it == 1.0);
+    if let (Some(measured), Some(at)) = (&plan.measured, at) {
+        let mut row = vec![String::new(); 4 + at];
+        row[0].push_str("measured");
+        row[3 + at] = cell(Some(measured));
+        rows.push(row);
     }
     for row in plan.rows.iter().filter(|row| Some(&row.traffic) == traffics.first()) {
         let lanes = if row.lanes { "on" } else { "off" };

@@ -4,8 +4,8 @@
 use crate::arrivals::{Request, Stretch};
 use crate::rng::thousandth;
 
-/// Shift of the second copy at least: longer than requests are in a worker, so that no copy is the other's echo, and no
-/// multiple of a round period, in which apps poll.
+/// Shift of the second copy at least: longer than requests are in a worker. It is no multiple of a round period, in which
+/// apps poll.
 const SHIFT_US: u64 = 11_700_000;
 
 struct Copy {

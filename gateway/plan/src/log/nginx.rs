@@ -6,8 +6,9 @@ const NAMES: Names =
     Names { date: "$msec", request: "\"$request\"", time: "$upstream_response_time, and $request_time beside it" };
 
 const COMBINED: &str = r#"$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent""#;
-/// What `main` of the stock configuration has behind `combined`, and the times that guides add.
+/// Fields of the stock configuration's `main` behind `combined`.
 const BEHIND: [&str; 2] = ["", r#" "$http_x_forwarded_for""#];
+/// Times that guides add.
 const TIMES: [&str; 3] = [
     " $request_time $upstream_response_time",
     r#" rt=$request_time uct="$upstream_connect_time" uht="$upstream_header_time" urt="$upstream_response_time""#,
