@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use serde::Serialize;
+use sluice_sketch::Times;
 
 /// Classes with a name of their own. Requests of further ones count as [`OTHERS`].
 const CLASSES_MAX: usize = 500;
@@ -12,15 +13,20 @@ pub const OTHERS: &str = "(others)";
 /// A time that the log does not tell.
 const UNKNOWN: u32 = u32::MAX;
 const CHUNK: usize = 1 << 20;
-/// Middle of the 48 bits of an arrival, in which the first line's is put. Later lines may be earlier.
-const MIDDLE_US: i64 = 1 << 47;
+/// Bits of a class's number. The other 55 of a request are its arrival, until the year 3111.
+const CLASS_BITS: u32 = 9;
+/// Time from the middle request's arrival beyond which a request is not of the same log.
+const FAR_US: u64 = 400 * 86_400 * 1_000_000;
+/// Time without arrivals beyond which the server was off, or another file begins. [`JOINT_US`] of it stay.
+const GAP_US: u64 = 600_000_000;
+const JOINT_US: u64 = 10_000_000;
 /// Requests in service beyond which all counts are one.
 const COMPANY_MAX: usize = 63;
 
 /// One request. Times are microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Request {
-    /// Arrival in the upper 48 bits, class in the lower 16, as two halves so that they take 8 bytes of 20.
+    /// Arrival in the upper bits, class in the lower [`CLASS_BITS`], as two halves so that they take 8 bytes of 20.
     when: [u32; 2],
     service_us: u32,
     cpu_us: u32,
@@ -30,7 +36,7 @@ pub(crate) struct Request {
 #[allow(clippy::cast_possible_truncation, reason = "halves and masked bits")]
 impl Request {
     pub(crate) fn new(at_us: u64, class: u16, service_us: u32, cpu_us: u32) -> Self {
-        let when = at_us << 16 | u64::from(class);
+        let when = at_us << CLASS_BITS | u64::from(class);
         Self { when: [(when >> 32) as u32, when as u32], service_us, cpu_us, queue_us: UNKNOWN }
     }
 
@@ -39,11 +45,11 @@ impl Request {
     }
 
     pub(crate) fn at_us(self) -> u64 {
-        self.when() >> 16
+        self.when() >> CLASS_BITS
     }
 
     pub(crate) fn class(self) -> u16 {
-        self.when() as u16
+        self.when() as u16 & ((1 << CLASS_BITS) - 1)
     }
 
     pub(crate) fn cpu_us(self) -> u32 {
@@ -53,6 +59,11 @@ impl Request {
     /// Time in which the request waits in its worker for something else than the CPU.
     pub(crate) fn wait_us(self) -> u32 {
         self.service_us - self.cpu_us
+    }
+
+    /// Time in the worker.
+    pub(crate) fn service_us(self) -> u64 {
+        self.service_us.into()
     }
 
     /// Measured queue wait and service time.
@@ -78,7 +89,6 @@ pub(crate) struct Told {
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
     chunks: Vec<Vec<Request>>,
-    base_us: Option<i64>,
     numbers: HashMap<Box<str>, u16>,
     names: Vec<Box<str>>,
 }
@@ -90,14 +100,18 @@ pub struct Stretch {
     /// Names of classes by their numbers.
     pub(crate) names: Vec<Box<str>>,
     /// Arrival of the first request, microseconds since 1970.
-    pub(crate) began_us: i64,
+    pub(crate) began_us: u64,
+    /// Arrival of the last one, with the gaps that [`Stretch::span_us`] leaves out.
+    pub(crate) ended_us: u64,
+    /// 99th percentile of the time in the worker.
+    pub(crate) p99_us: u64,
     pub(crate) knows: Knows,
 }
 
 /// Facts that the log tells of the requests' time in their workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Knows {
-    /// Share of the requests whose CPU time is known, from 0 to 1. The others have the mean share of their class.
+    /// Share of the requests whose CPU time is known, from 0 to 1. The others have their class's mean.
     pub cpu_share: f64,
     /// Requests that no worker answered. Each has the mean service time of its class.
     pub unserved: usize,
@@ -130,8 +144,7 @@ impl Arrivals {
     }
 
     pub(crate) fn add(&mut self, class: u16, told: Told) {
-        let base_us = self.base_us.get_or_insert(told.at_us).saturating_sub(MIDDLE_US);
-        let at_us = u64::try_from(told.at_us.saturating_sub(base_us)).unwrap_or(0).min((1 << 48) - 1);
+        let at_us = u64::try_from(told.at_us).unwrap_or(0).min((1 << (64 - CLASS_BITS)) - 1);
         let service_us = told.service_us.map_or(UNKNOWN, capped);
         let cpu_us = told.cpu_us.map_or(UNKNOWN, |us| capped(us).min(service_us));
         let queue_us = told.queue_us.filter(|_| told.service_us.is_some()).map_or(UNKNOWN, capped);
@@ -143,20 +156,29 @@ impl Arrivals {
         }
     }
 
-    /// The stretch of at most `requests_max` consecutive requests in which the most service time was asked for per
-    /// second. All of them if there are no more.
-    pub(crate) fn busiest(self, requests_max: usize) -> Stretch {
+    /// The stretch of at most `requests_max` consecutive requests in which the most CPU time was asked for per second, or
+    /// service time where that is not known. All of them if there are no more. And how many requests are left out because
+    /// their dates are far away.
+    pub(crate) fn busiest(self, requests_max: usize) -> (Stretch, usize) {
         let mut all = Vec::with_capacity(self.len());
         for chunk in self.chunks {
             all.extend_from_slice(&chunk);
         }
         all.sort_unstable();
-        let known = all.iter().filter(|it| it.service_us != UNKNOWN);
-        let (sum, count) = known.fold((0, 0), |(sum, count), it| (sum + u64::from(it.service_us), count + 1));
-        let mean_us = sum / u64::max(count, 1);
-        let service_us = |it: &Request| if it.service_us == UNKNOWN { mean_us } else { u64::from(it.service_us) };
+        let count = all.len();
+        let middle_us = all.get(all.len() / 2).map_or(0, |it| it.at_us());
+        all.retain(|it| it.at_us().abs_diff(middle_us) <= FAR_US);
+        let far = count - all.len();
+        let gaps = join(&mut all);
+        let mean_us = mean(all.iter().map(|it| it.service_us)).unwrap_or(0);
+        let mean_cpu_us = mean(all.iter().map(|it| it.cpu_us));
+        let work_us = |it: &Request| match (it.cpu_us, it.service_us) {
+            (UNKNOWN, UNKNOWN) => mean_cpu_us.unwrap_or(mean_us),
+            (UNKNOWN, us) => mean_cpu_us.unwrap_or(u64::MAX).min(us.into()),
+            (us, _) => us.into(),
+        };
         if all.len() > requests_max {
-            let mut work: u64 = all[..requests_max].iter().map(service_us).sum();
+            let mut work: u64 = all[..requests_max].iter().map(work_us).sum();
             let mut best = (0.0, 0);
             for first in 0..=all.len() - requests_max {
                 let end = first + requests_max;
@@ -164,23 +186,50 @@ impl Arrivals {
                 if rate > best.0 {
                     best = (rate, first);
                 }
-                work = work - service_us(&all[first]) + all.get(end).map_or(0, service_us);
+                work = work - work_us(&all[first]) + all.get(end).map_or(0, work_us);
             }
             all.copy_within(best.1..best.1 + requests_max, 0);
             all.truncate(requests_max);
             all.shrink_to_fit();
         }
         let first_us = all.first().map_or(0, |it| it.at_us());
+        let real_us = |at_us: u64| {
+            at_us
+                + gaps[..gaps.partition_point(|(from_us, _)| *from_us <= at_us)].last().map_or(0, |(_, out_us)| *out_us)
+        };
+        let (began_us, ended_us) = (real_us(first_us), real_us(all.last().map_or(0, |it| it.at_us())));
         for it in &mut all {
             let rest = Request::new(it.at_us() - first_us, it.class(), 0, 0);
             it.when = rest.when;
         }
-        let began_us =
-            self.base_us.unwrap_or(0).saturating_sub(MIDDLE_US).saturating_add(i64::try_from(first_us).unwrap_or(0));
-        let mut stretch = Stretch { requests: all, names: self.names, began_us, knows: Knows::default() };
+        let (names, knows) = (self.names, Knows::default());
+        let mut stretch = Stretch { requests: all, names, began_us, ended_us, p99_us: 0, knows };
         stretch.settle(mean_us);
-        stretch
+        (stretch, far)
     }
+}
+
+/// Takes long gaps out of arrivals, which are in order. Returns from which arrivals on how much is out in all.
+fn join(all: &mut [Request]) -> Vec<(u64, u64)> {
+    let mut gaps = Vec::new();
+    let (mut out_us, mut before_us) = (0, all.first().map_or(0, |it| it.at_us()));
+    for it in all {
+        let gap_us = it.at_us() - before_us;
+        before_us = it.at_us();
+        if gap_us > GAP_US {
+            out_us += gap_us - JOINT_US;
+            gaps.push((before_us - out_us, out_us));
+        }
+        it.when = Request::new(before_us - out_us, it.class(), 0, 0).when;
+    }
+    gaps
+}
+
+/// Mean of what is known; `None` if nothing is.
+fn mean(times_us: impl Iterator<Item = u32>) -> Option<u64> {
+    let known = times_us.filter(|us| *us != UNKNOWN);
+    let (sum, count) = known.fold((0_u64, 0_u64), |(sum, count), us| (sum + u64::from(us), count + 1));
+    sum.checked_div(count)
 }
 
 #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
@@ -199,7 +248,6 @@ struct Sums {
     served: u64,
     service_us: u64,
     measured: u64,
-    measured_service_us: u64,
     cpu_us: u64,
     /// Requests and their waits by the number of others that were in service when they began.
     company: Vec<(u64, u64)>,
@@ -223,7 +271,7 @@ impl Sums {
 }
 
 impl Stretch {
-    /// Time from the first arrival to the last, microseconds, at least 1.
+    /// Time from the first arrival to the last without long gaps, microseconds, at least 1.
     pub fn span_us(&self) -> u64 {
         self.requests.last().map_or(1, |it| it.at_us().max(1))
     }
@@ -249,6 +297,7 @@ impl Stretch {
     }
 
     /// Fills what the log does not tell, and takes waits for the CPU out of service times.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a percentile of 32 bits")]
     fn settle(&mut self, mean_us: u64) {
         let mut sums = vec![Sums::default(); self.names.len().max(1)];
         let mut ends = BinaryHeap::new();
@@ -263,7 +312,6 @@ impl Stretch {
             ends.push(Reverse(began_us + u64::from(it.service_us)));
             if it.cpu_us != UNKNOWN {
                 of.measured += 1;
-                of.measured_service_us += u64::from(it.service_us);
                 of.cpu_us += u64::from(it.cpu_us);
                 of.company.resize(of.company.len().max(company + 1), (0, 0));
                 let (count, us) = &mut of.company[company];
@@ -282,8 +330,7 @@ impl Stretch {
                 it.cpu_us = UNKNOWN;
             }
             if it.cpu_us == UNKNOWN {
-                let part = if of.measured > 0 { ratio(of.cpu_us, of.measured_service_us.max(1)) } else { 1.0 };
-                it.cpu_us = part_of(it.service_us, part);
+                it.cpu_us = of.cpu_us.checked_div(of.measured).map_or(it.service_us, capped).min(it.service_us);
             }
             let wait_us = it.wait_us();
             let lost_us = wait_us - part_of(wait_us, own_waits[class]);
@@ -293,5 +340,9 @@ impl Stretch {
                 it.queue_us = it.queue_us.saturating_add(lost_us).min(UNKNOWN - 1);
             }
         }
+        let mut times = Times::default();
+        self.requests.iter().for_each(|it| times.record(it.service_us.into()));
+        let p99 = Times::percentiles(&[&times].into_iter(), [99]).map_or(0.0, |[us]| us);
+        self.p99_us = p99 as u64;
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::log::Counts;
-use crate::plan::{ClassRow, Latency, PERCENTILES, Plan, Row};
-use crate::text::{answers, ms, notes, tables, times, traffics};
+use crate::plan::{ClassRow, Latency, PERCENTILES, Plan, REFUSED_MAX, Row};
+use crate::text::{answers, base, duration, notes, tables, times, traffics};
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;margin:1rem 0}\
 th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid #8884}th:first-child,td:first-child{text-align:left}\
@@ -56,11 +56,11 @@ fn plot(title: &str, curves: &[Curve]) -> String {
         let at = y(10_f64.powi(power));
         let _ = write!(
             svg,
-            "<line class=\"grid\" x1=\"{left}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{} ms</text>",
+            "<line class=\"grid\" x1=\"{left}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
             WIDTH - right,
             left - 6.0,
             at + 4.0,
-            ms(10_f64.powi(power))
+            duration(10_f64.powi(power))
         );
     }
     for workers in (from..=to).step_by((to - from).div_ceil(16).max(1)) {
@@ -112,8 +112,9 @@ fn points(plan: &Plan, lanes: bool, traffic: f64, ms_of: impl Fn(&Row) -> Option
     workers.into_iter().filter_map(|at| Some((at, plan.row(at, lanes, traffic).and_then(&ms_of)?))).collect()
 }
 
+/// The latency, unless requests were refused: those that are left look fast.
 fn at(latency: Option<&Latency>, place: usize) -> Option<f64> {
-    latency.and_then(|latency| latency.ms).map(|all| all[place])
+    latency.filter(|latency| latency.refused <= REFUSED_MAX).and_then(|latency| latency.ms).map(|all| all[place])
 }
 
 fn list(lines: &[String]) -> String {
@@ -156,7 +157,7 @@ pub fn html(plan: &Plan, counts: &Counts) -> String {
         let title = format!("p{percentile} of all requests by workers");
         let _ = write!(body, "<h2>{title}</h2>{}", plot(&title, &curves));
     }
-    let base = traffics.first().copied().unwrap_or(1.0);
+    let base = base(&traffics);
     let classes = plan.classes.iter().enumerate().filter(|(_, class)| class.requests > 0);
     let curve = |((column, class), colour): ((usize, &ClassRow), _)| Curve {
         name: class.class.chars().take(18).collect(),

@@ -7,7 +7,7 @@ mod pattern;
 mod sluice;
 #[cfg(test)]
 mod tests;
-mod time;
+pub(crate) mod time;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -27,6 +27,8 @@ use time::SECOND_US;
 
 /// Bytes of a line. Longer ones count as strange.
 const LINE_BYTES_MAX: usize = 64 * 1024;
+/// Time of a request below which a field is rather something else.
+const TINY_US: u64 = 100;
 /// Numbers of strange lines that are named.
 const NAMED_MAX: usize = 5;
 
@@ -94,7 +96,7 @@ pub struct Format(Vec<Kind>);
 
 impl Default for Format {
     fn default() -> Self {
-        let nginx = nginx::KNOWN.iter().filter_map(|format| nginx::pattern(format).ok()).map(Kind::Nginx);
+        let nginx = nginx::known().map(Kind::Nginx);
         let apache = apache::KNOWN.iter().filter_map(|format| apache::pattern(format).ok()).map(Kind::Apache);
         Self([Kind::Sluice, Kind::Haproxy].into_iter().chain(nginx).chain(apache).collect())
     }
@@ -132,8 +134,14 @@ pub struct Counts {
     pub strange_first: Vec<String>,
     /// Lines of a web server's log without the time that the request took.
     pub untimed: u64,
+    /// Requests whose date is more than 400 days from that of the middle one. They are left out, and not in `requests`.
+    pub far: u64,
     /// Requests whose date has whole seconds.
     pub coarse: u64,
+    /// Requests whose time is a whole number of seconds.
+    pub whole: u64,
+    /// Requests with a time below 100 µs.
+    pub tiny: u64,
     /// Names of the formats.
     pub formats: Vec<&'static str>,
 }
@@ -225,6 +233,8 @@ impl LogReader {
             Line::Event => return,
         };
         self.counts.requests += 1;
+        self.counts.whole += u64::from(told.service_us.is_some_and(|us| us % SECOND_US.unsigned_abs() == 0));
+        self.counts.tiny += u64::from(told.service_us.is_some_and(|us| us < TINY_US));
         if is_coarse {
             self.counts.coarse += 1;
             let within_us = i64::try_from(self.rng.below(SECOND_US.unsigned_abs())).unwrap_or(0);
@@ -261,7 +271,11 @@ impl LogReader {
     /// The stretch of at most `requests_max` consecutive requests in which most was asked for per second, and the
     /// counts of all lines.
     pub fn busiest(self, requests_max: usize) -> (Stretch, Counts) {
-        (self.arrivals.busiest(requests_max.max(1)), self.counts)
+        let mut counts = self.counts;
+        let (stretch, far) = self.arrivals.busiest(requests_max.max(1));
+        counts.far = far as u64;
+        counts.requests -= counts.far;
+        (stretch, counts)
     }
 }
 

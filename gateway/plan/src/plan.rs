@@ -12,7 +12,7 @@ use crate::replay::{Balancer, Outcome, Replayed, Setup, replay};
 /// Percentiles of every table.
 pub const PERCENTILES: [u64; 3] = [50, 95, 99];
 /// Share of refused requests above which no target is met.
-const REFUSED_MAX: f64 = 0.001;
+pub(crate) const REFUSED_MAX: f64 = 0.001;
 /// Classes that are shown; the others are one.
 const CLASSES_MAX: usize = 20;
 /// Most workers that are tried unless more are asked for.
@@ -62,6 +62,8 @@ pub struct ClassRow {
     pub requests: u64,
     /// Share of the CPU time of all, from 0 to 1.
     pub cpu_share: f64,
+    /// Median of the time in the worker, milliseconds.
+    pub median_ms: f64,
     /// Queue wait and service time that the log measured; `None` if it does not tell.
     pub measured: Option<Latency>,
 }
@@ -105,7 +107,7 @@ pub struct Answer {
     pub traffic: f64,
     /// Fewest workers that meet the target; `None` if none of those tried do.
     pub workers: Option<usize>,
-    /// Fewest workers that meet it with one of them lost.
+    /// Fewest workers that meet it with one of them lost: one more.
     pub workers_one_lost: Option<usize>,
     /// Latency with these workers.
     pub with: Option<Latency>,
@@ -117,8 +119,10 @@ pub struct Answer {
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
     /// Arrival of the first replayed request, microseconds since 1970.
-    pub began_us: i64,
-    /// Time from there to the last, seconds.
+    pub began_us: u64,
+    /// Arrival of the last one.
+    pub ended_us: u64,
+    /// Time from the first to the last without gaps of more than 10 minutes, seconds.
     pub span_s: f64,
     /// Requests that are replayed.
     pub requests: usize,
@@ -174,11 +178,16 @@ fn classes(stretch: &Stretch) -> (Vec<ClassRow>, Vec<usize>) {
     let rest = sums.iter().zip(&columns).filter(|(_, column)| **column == order.len());
     let rest = rest.fold((0, 0), |sum, (it, _)| (sum.0 + it.0, sum.1 + it.1));
     rows.push(row(crate::arrivals::OTHERS, rest, total));
+    let mut times = vec![Times::default(); rows.len()];
+    stretch.requests.iter().for_each(|it| times[columns[usize::from(it.class())]].record(it.service_us()));
+    for (row, times) in rows.iter_mut().zip(&times) {
+        row.median_ms = Times::percentiles(&[times].into_iter(), [50]).map_or(0.0, |[us]| us / 1_000.0);
+    }
     (rows, columns)
 }
 
 fn row(name: &str, (requests, cpu_us): (u64, u64), total: u64) -> ClassRow {
-    ClassRow { class: name.to_owned(), requests, cpu_share: ratio(cpu_us, total), measured: None }
+    ClassRow { class: name.to_owned(), requests, cpu_share: ratio(cpu_us, total), median_ms: 0.0, measured: None }
 }
 
 /// Measured latencies of the same requests that a replay counts.
@@ -200,8 +209,12 @@ fn measured(stretch: &Stretch, columns: &[usize], rows: &mut [ClassRow]) -> Opti
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "small")]
 fn worker_range(question: &Question, busy: f64) -> (usize, usize) {
-    let most = question.traffic.iter().max().map_or(1.0, |most| *most as f64 / 1_000.0);
-    question.workers.unwrap_or((1, ((busy * f64::max(most, 2.0)).ceil() as usize + 2).clamp(2, WORKERS_MAX)))
+    let times = |traffic: Option<&u64>| busy * traffic.map_or(1.0, |it| *it as f64 / 1_000.0);
+    let enough = times(question.traffic.iter().max()).max(busy * 2.0).ceil() as usize + 2;
+    let (fewest, most) = question.workers.unwrap_or((1, enough.clamp(2, WORKERS_MAX)));
+    // The fewest that meet a target are only known when fewer were tried, down to those with too much work.
+    let overloaded = (times(question.traffic.iter().min()) as usize).max(1);
+    (if question.target.is_some() { fewest.min(overloaded) } else { fewest }, most)
 }
 
 /// Runs `jobs` on so many threads, and returns their results in order.
@@ -279,6 +292,7 @@ pub fn plan(stretch: &Stretch, question: &Question) -> Plan {
     let answers = question.target.map(|target| traffic.map(|traffic| answer(&rows, traffic, target)).collect());
     Plan {
         began_us: stretch.began_us,
+        ended_us: stretch.ended_us,
         span_s: stretch.span_us() as f64 / 1e6,
         requests: stretch.len(),
         per_second: stretch.len() as f64 / (stretch.span_us() as f64 / 1e6),
@@ -308,13 +322,11 @@ fn find(rows: &[Row], workers: usize, lanes: bool, traffic: f64) -> Option<&Row>
 fn answer(rows: &[Row], traffic: f64, target: Target) -> Answer {
     let latency = |workers: usize| find(rows, workers, true, traffic).and_then(|row| row.all.clone());
     let meets = |workers: usize| latency(workers).is_some_and(|latency| latency.meets(target));
-    let mut tried: Vec<usize> = rows.iter().map(|row| row.workers).collect();
-    tried.dedup();
-    let workers = tried.iter().copied().find(|workers| meets(*workers));
+    let workers = rows.iter().map(|row| row.workers).find(|workers| meets(*workers));
     Answer {
         traffic,
         workers,
-        workers_one_lost: tried.iter().copied().find(|workers| *workers > 1 && meets(*workers - 1)),
+        workers_one_lost: workers.map(|workers| workers + 1),
         with: workers.and_then(latency),
         without_last: workers.and_then(|workers| latency(workers - 1)),
     }

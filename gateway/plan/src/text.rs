@@ -1,22 +1,31 @@
 //! The plan as text for a terminal.
 
+#![allow(clippy::float_cmp, reason = "multiples of the traffic are the same numbers")]
+
 use std::fmt::Write as _;
 
-use crate::log::Counts;
-use crate::plan::{Answer, Latency, PERCENTILES, Plan, Row};
+use crate::log::{Counts, time};
+use crate::plan::{Answer, Latency, PERCENTILES, Plan, REFUSED_MAX, Row};
 
 /// Characters of a class's name that are shown.
 const NAME_CHARS_MAX: usize = 44;
 /// Classes that the text shows.
 const CLASSES_MAX: usize = 10;
+/// Median above which a class is rather of streams than of requests, milliseconds.
+const LONG_MS: f64 = 30_000.0;
 
-/// Milliseconds with about three figures.
-pub(crate) fn ms(value: f64) -> String {
+/// Time with about three figures: milliseconds, or seconds with their unit.
+fn ms(value: f64) -> String {
     match value {
         value if value < 9.95 => format!("{value:.1}"),
         value if value < 9_950.0 => format!("{value:.0}"),
         value => format!("{:.0}s", value / 1_000.0),
     }
+}
+
+/// Time with its unit.
+pub(crate) fn duration(value: f64) -> String {
+    if value < 9_950.0 { format!("{} ms", ms(value)) } else { format!("{:.0} s", value / 1_000.0) }
 }
 
 /// `p50 / p95 / p99`, and what was refused.
@@ -64,6 +73,7 @@ fn name(class: &str) -> String {
 }
 
 /// Statements about the log.
+#[allow(clippy::cast_precision_loss, reason = "microseconds of some years")]
 pub(crate) fn notes(plan: &Plan, counts: &Counts) -> Vec<String> {
     let mut notes = vec![format!(
         "{} of {} lines, format {}",
@@ -72,14 +82,27 @@ pub(crate) fn notes(plan: &Plan, counts: &Counts) -> Vec<String> {
         counts.formats.join(" and ")
     )];
     if counts.elsewhere > 0 {
-        notes.push(format!("{} needed no worker and is left out", plural(counts.elsewhere, "request")));
+        notes.push(format!("left out: {} for no worker", plural(counts.elsewhere, "request")));
     }
     if counts.strange > 0 {
         let first = counts.strange_first.join(", ");
         notes.push(format!("{} could not be read: {first}", plural(counts.strange, "line")));
     }
     if counts.untimed > 0 {
-        notes.push(format!("{} has no time of the request and is left out", plural(counts.untimed, "line")));
+        notes.push(format!("left out: {} without the time of the request", plural(counts.untimed, "line")));
+    }
+    if counts.far > 0 {
+        notes.push(format!("left out: {} more than 400 days from the others", plural(counts.far, "request")));
+    }
+    let all = counts.requests + counts.far;
+    if counts.whole == all {
+        notes.push(
+            "times of requests are whole seconds, too coarse for a plan: log milliseconds or microseconds".to_owned(),
+        );
+    } else if counts.formats.contains(&"Apache") && counts.tiny * 100 >= all * 99 {
+        notes.push(
+            "nearly all times are below 0.1 ms: if the last field is not %D, name the format (--format)".to_owned(),
+        );
     }
     if counts.coarse > 0 {
         notes.push("dates have whole seconds: arrivals are spread over their second by chance".to_owned());
@@ -91,6 +114,17 @@ pub(crate) fn notes(plan: &Plan, counts: &Counts) -> Vec<String> {
         "{:.1} requests/s for {:.0} s; their CPU time keeps {:.2} workers busy",
         plan.per_second, plan.span_s, plan.busy_workers
     ));
+    let gaps_s = (plan.ended_us - plan.began_us) as f64 / 1e6 - plan.span_s;
+    let gaps =
+        if gaps_s >= 1.0 { format!(", without {gaps_s:.0} s in gaps of more than 10 minutes") } else { String::new() };
+    notes.push(format!("from {} to {}{gaps}", time::text(plan.began_us), time::text(plan.ended_us)));
+    notes.extend(plan.classes.iter().filter(|class| class.median_ms > LONG_MS).map(|class| {
+        let median = duration(class.median_ms);
+        format!(
+            "half of the requests of {} take over {median}: event streams and downloads need no worker so long",
+            name(&class.class)
+        )
+    }));
     notes.push(if plan.knows.cpu_share == 0.0 {
         "the log does not tell CPU time: all service time counts as CPU time, which asks for too many workers if the app waits for data".to_owned()
     } else {
@@ -129,8 +163,12 @@ pub(crate) fn traffics(plan: &Plan) -> Vec<f64> {
 fn of_all(plan: &Plan, traffics: &[f64]) -> Table {
     let heads = ["Workers", "Lanes", "Load"].map(str::to_owned).into_iter();
     let mut rows = vec![heads.chain(traffics.iter().map(|it| times(*it))).collect::<Vec<_>>()];
-    if let Some(measured) = &plan.measured {
-        rows.push(vec!["measured".to_owned(), String::new(), String::new(), cell(Some(measured))]);
+    let at = traffics.iter().position(|it| *it == 1.0);
+    if let (Some(measured), Some(at)) = (&plan.measured, at) {
+        let mut row = vec![String::new(); 4 + at];
+        row[0].push_str("measured");
+        row[3 + at] = cell(Some(measured));
+        rows.push(row);
     }
     for row in plan.rows.iter().filter(|row| Some(&row.traffic) == traffics.first()) {
         let lanes = if row.lanes { "on" } else { "off" };
@@ -144,7 +182,7 @@ fn of_all(plan: &Plan, traffics: &[f64]) -> Table {
 }
 
 fn of_classes(plan: &Plan, base: f64) -> Option<Table> {
-    let workers = shown(plan)?;
+    let workers = shown(plan, base)?;
     let [on, off] = [true, false].map(|lanes| plan.row(workers, lanes, base));
     let mut rows = vec![["Class", "Requests", "CPU", "Lanes on", "Lanes off", "Measured"].map(str::to_owned).to_vec()];
     let classes = plan.classes.iter().enumerate().filter(|(_, class)| class.requests > 0);
@@ -154,7 +192,7 @@ fn of_classes(plan: &Plan, base: f64) -> Option<Table> {
         let share = percent(class.cpu_share);
         rows.push(vec![name(&class.class), class.requests.to_string(), share, of(on), of(off), measured]);
     }
-    if plan.measured.is_none() {
+    if plan.measured.is_none() || base != 1.0 {
         for row in &mut rows {
             row.truncate(5);
         }
@@ -172,10 +210,15 @@ fn of_fleets(plan: &Plan) -> Option<Table> {
     (rows.len() > 1).then(|| Table { title: "Fleets at x1, lanes on".to_owned(), rows, note: "" })
 }
 
+/// The traffic whose classes are shown: that of the log if it was tried.
+pub(crate) fn base(traffics: &[f64]) -> f64 {
+    traffics.iter().find(|it| **it == 1.0).or(traffics.first()).copied().unwrap_or(1.0)
+}
+
 /// All tables of the plan.
 pub(crate) fn tables(plan: &Plan) -> Vec<Table> {
     let traffics = traffics(plan);
-    let base = traffics.first().copied().unwrap_or(1.0);
+    let base = base(&traffics);
     [Some(of_all(plan, &traffics)), of_classes(plan, base), of_fleets(plan)].into_iter().flatten().collect()
 }
 
@@ -200,12 +243,12 @@ pub fn text(plan: &Plan, counts: &Counts) -> String {
     text
 }
 
-/// The number of workers whose classes are shown: that of the first answer, else the first at 70 % load or less.
-pub(crate) fn shown(plan: &Plan) -> Option<usize> {
-    let answered = plan.answers.first().and_then(|answer| answer.workers);
-    let first = plan.rows.first()?.traffic;
-    let has_room = |row: &&Row| row.traffic <= first && row.load <= 0.7;
-    let roomy = || plan.rows.iter().find(has_room).or(plan.rows.last()).filter(|row| row.all.is_some());
+/// The number of workers whose classes are shown at this traffic: that of its answer, else the first at 70 % load or less,
+/// else the most.
+fn shown(plan: &Plan, base: f64) -> Option<usize> {
+    let answered = plan.answers.iter().find(|answer| answer.traffic == base).and_then(|answer| answer.workers);
+    let rows = || plan.rows.iter().filter(|row| row.traffic == base);
+    let roomy = || rows().find(|row| row.load <= 0.7).or(rows().next_back()).filter(|row| row.all.is_some());
     answered.or_else(|| roomy().map(|row| row.workers))
 }
 
@@ -217,26 +260,24 @@ pub(crate) fn answers(plan: &Plan) -> Option<(String, Vec<String>)> {
     let most = plan.rows.iter().map(|row| row.workers).max().unwrap_or(0);
     let sentence = |answer: &Answer| {
         let mut line = format!("{}: ", times(answer.traffic));
-        let Some(workers) = answer.workers else {
+        let (Some(workers), Some(one_lost)) = (answer.workers, answer.workers_one_lost) else {
             let _ = write!(line, "not met by {most} workers (--workers tries more)");
             return line;
         };
-        let _ = write!(line, "{}", plural(workers as u64, "worker"));
-        let _ = match answer.workers_one_lost {
-            Some(lost) => write!(line, ", {lost} if one may be lost"),
-            None => write!(line, ", more than {most} if one may be lost"),
-        };
-        let at = |latency: &Option<Latency>| latency.as_ref().and_then(|it| it.ms).map(|all| all[place]);
-        let with = at(&answer.with).unwrap_or_default();
-        let _ = match at(&answer.without_last) {
+        let _ = write!(line, "{}, {one_lost} if one may be lost", plural(workers as u64, "worker"));
+        let at = |latency: &Latency| duration(latency.ms.map_or(0.0, |all| all[place]));
+        let _ = match (&answer.with, &answer.without_last) {
             _ if workers == 1 => Ok(()),
-            Some(without) => {
-                write!(line, "; the last one buys p{percentile} {} instead of {} ms", ms(with), ms(without))
+            (_, Some(without)) if without.refused > REFUSED_MAX => {
+                write!(line, "; without the last one {:.1} % are refused", without.refused * 100.0)
             }
-            None => write!(line, "; without the last one there is more work than they can do"),
+            (Some(with), Some(without)) => {
+                write!(line, "; the last one buys p{percentile} {} instead of {}", at(with), at(without))
+            }
+            _ => write!(line, "; without the last one there is more work than they can do"),
         };
         line
     };
-    let title = format!("Target: p{percentile} of at most {} ms, lanes on", ms(target.ms));
+    let title = format!("Target: p{percentile} of at most {}, lanes on", duration(target.ms));
     Some((title, plan.answers.iter().map(sentence).collect()))
 }

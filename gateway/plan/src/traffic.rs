@@ -1,8 +1,12 @@
-//! More of the same traffic: copies of a stretch, each shifted in time and wrapped around at its end. So bursts stay as they
-//! were within a copy, and no request takes longer than it did.
+//! More of the same traffic: copies of a stretch, each shifted by some seconds and wrapped around at its end. So bursts stay
+//! as they were within a copy, the peak of one copy is with the peak of the others, and no request takes longer than it did.
 
 use crate::arrivals::{Request, Stretch};
 use crate::rng::thousandth;
+
+/// Shift of the second copy at least: longer than requests are in a worker. It is no multiple of a round period, in which
+/// apps poll.
+const SHIFT_US: u64 = 11_700_000;
 
 struct Copy {
     /// Index of the next request, and how many are left.
@@ -26,8 +30,9 @@ impl<'a> Traffic<'a> {
     pub(crate) fn new(stretch: &'a Stretch, thousandths: u64, seed: u64) -> Self {
         let span_us = stretch.span_us() + 1;
         let count = thousandths.div_ceil(1_000).max(1);
+        let apart_us = SHIFT_US.max(stretch.p99_us * 2).min(span_us / count);
         let copies = (0..count).map(|copy| {
-            let shift_us = span_us * copy / count;
+            let shift_us = apart_us * copy;
             Copy {
                 at: stretch.requests.partition_point(|it| it.at_us() + shift_us < span_us) % stretch.len().max(1),
                 left: stretch.len(),
@@ -70,15 +75,20 @@ mod tests {
 
     fn stretch(times_us: &[u64]) -> Stretch {
         let requests = times_us.iter().map(|at_us| Request::new(*at_us, 1, 10, 10)).collect();
-        Stretch { requests, names: Vec::new(), began_us: 0, knows: Knows::default() }
+        Stretch { requests, names: Vec::new(), began_us: 0, ended_us: 0, p99_us: 10, knows: Knows::default() }
     }
 
     #[test]
-    fn twice_the_traffic_is_each_request_twice_half_a_span_apart() {
+    fn twice_the_traffic_is_each_request_twice_some_seconds_apart() {
         let of = stretch(&[0, 10, 20, 99]);
         let times = |thousandths| Traffic::new(&of, thousandths, 1).map(|(at_us, _)| at_us).collect::<Vec<_>>();
         assert_eq!(times(1_000), [0, 10, 20, 99]);
         assert_eq!(times(2_000), [0, 10, 20, 49, 50, 60, 70, 99]);
+        // A day's peak stays a peak.
+        let hour = 3_600_000_000;
+        let peaks = stretch(&[0, 12 * hour, 24 * hour]);
+        let times: Vec<u64> = Traffic::new(&peaks, 2_000, 1).map(|(at_us, _)| at_us).collect();
+        assert_eq!(times[3..5], [12 * hour, 12 * hour + SHIFT_US]);
     }
 
     proptest! {

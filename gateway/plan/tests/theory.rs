@@ -135,6 +135,38 @@ fn the_answer_of_a_target_is_the_fewest_workers_and_says_what_the_last_one_buys(
 }
 
 #[test]
+fn fewer_workers_than_asked_for_are_tried_for_a_target_and_what_is_measured_stands_under_the_logs_traffic() {
+    let line = |at: u32| {
+        format!(
+            r#"{{"time":"2026-11-28T20:55:{:02}.000Z","event":"access","class":"a","queue_ms":0,"service_ms":30,"cpu_ms":30}}"#,
+            at % 60
+        )
+    };
+    let mut reader = LogReader::new(Format::default(), 1);
+    reader.read("log", &mut (0..60).map(line).collect::<Vec<_>>().join("\n").as_bytes()).unwrap();
+    let (stretch, counts) = reader.busiest(1_000);
+    let target = Some(Target { percentile: 95, ms: 12_000.0 });
+    let made = |traffic: &[u64]| {
+        let question = Question {
+            workers: Some((4, 4)),
+            traffic: traffic.to_vec(),
+            target,
+            fleets: Vec::new(),
+            seed: 1,
+            threads: 1,
+        };
+        text(&plan(&stretch, &question), &counts)
+    };
+    let both = made(&[2_000, 1_000]);
+    assert!(both.contains("Target: p95 of at most 12 s, lanes on\nx2: 1 worker, 2 if one may be lost\n"), "{both}");
+    assert!(both.contains("\nBy class, 1 worker at x1\n"), "{both}");
+    let measured = |text: &str| text.lines().find(|line| line.starts_with("measured")).map(str::len);
+    let head = both.lines().find(|line| line.starts_with("WORKERS")).map(str::len);
+    assert!(measured(&both).is_some() && measured(&both) == head, "{both}");
+    assert_eq!(measured(&made(&[2_000])), None);
+}
+
+#[test]
 fn a_small_plan_is_this_table() {
     let lines: Vec<String> = (0..200)
         .map(|at| {

@@ -8,8 +8,10 @@ use clap::Args;
 use sluice_catalog::config::parse_ms;
 use sluice_plan::{Format, PERCENTILES, REQUESTS, Target};
 
-/// Largest number of workers and of instances.
-const COUNT_MAX: usize = 1_024;
+/// Largest number of workers.
+const WORKERS_MAX: usize = 256;
+/// Largest number of instances of a fleet, and of workers of each.
+const FLEET_MAX: usize = 64;
 
 /// `sluice plan`.
 #[derive(Args, Debug)]
@@ -24,13 +26,13 @@ pub struct PlanArgs {
     /// Latency wanted of all requests, such as `p95=200ms`: says how many workers meet it
     #[arg(long, value_name = "pN=TIME", value_parser = target)]
     pub target: Option<Target>,
-    /// Numbers of workers to try [default: 1 to twice those that the CPU time keeps busy]
+    /// Numbers of workers to try; with --target also fewer [default: 1 to twice those that the CPU time keeps busy]
     #[arg(long, short, value_name = "N..M", value_parser = range)]
     pub workers: Option<(usize, usize)>,
     /// Multiples of the log's traffic to try, from 0.1 to 10
     #[arg(long, value_name = "X,...", value_delimiter = ',', default_value = "1,1.5,2", value_parser = traffic)]
     pub traffic: Vec<u64>,
-    /// Fleets to try, as instances x workers of each: 1x8,2x4,8x1
+    /// Fleets to try at the log's traffic, as instances x workers of each: 1x8,2x4,8x1
     #[arg(long, value_name = "IxW,...", value_delimiter = ',', value_parser = fleet)]
     pub fleet: Vec<(usize, usize)>,
     /// Consecutive requests to replay, the busiest of the log
@@ -55,14 +57,14 @@ fn target(text: &str) -> Result<Target, &'static str> {
     PERCENTILES.contains(&percentile).then(|| Target { percentile, ms: f64::from(ms) }).ok_or(MEANT)
 }
 
-fn count(text: &str) -> Option<usize> {
-    text.parse().ok().filter(|count| (1..=COUNT_MAX).contains(count))
+fn count(text: &str, most: usize) -> Option<usize> {
+    text.parse().ok().filter(|count| (1..=most).contains(count))
 }
 
 fn range(text: &str) -> Result<(usize, usize), &'static str> {
     let (from, to) = text.split_once("..").unwrap_or((text, text));
-    let range = count(from).zip(count(to)).filter(|(from, to)| from <= to);
-    range.ok_or("a number from 1 to 1024, or two with .. between, is meant, as in 1..8")
+    let range = count(from, WORKERS_MAX).zip(count(to, WORKERS_MAX)).filter(|(from, to)| from <= to);
+    range.ok_or("a number from 1 to 256, or two with .. between, is meant, as in 1..8")
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked before")]
@@ -72,8 +74,10 @@ fn traffic(text: &str) -> Result<u64, &'static str> {
 }
 
 fn fleet(text: &str) -> Result<(usize, usize), &'static str> {
-    let fleet = text.split_once('x').and_then(|(instances, workers)| count(instances).zip(count(workers)));
-    fleet.ok_or("instances x workers is meant, as in 4x2")
+    let fleet = text
+        .split_once('x')
+        .and_then(|(instances, workers)| count(instances, FLEET_MAX).zip(count(workers, FLEET_MAX)));
+    fleet.ok_or("instances x workers is meant, each from 1 to 64, as in 4x2")
 }
 
 fn requests(text: &str) -> Result<usize, &'static str> {
@@ -99,10 +103,10 @@ mod tests {
     #[test]
     fn ranges_fleets_and_traffic_are_bounded() {
         assert_eq!([range("3"), range("1..8")], [Ok((3, 3)), Ok((1, 8))]);
-        assert_eq!([fleet("4x2"), fleet("1x1024")], [Ok((4, 2)), Ok((1, 1_024))]);
+        assert_eq!([fleet("4x2"), fleet("1x64")], [Ok((4, 2)), Ok((1, 64))]);
         assert_eq!([traffic("1.5"), traffic("10")], [Ok(1_500), Ok(10_000)]);
         assert_eq!([requests("all"), requests("7")], [Ok(usize::MAX), Ok(7)]);
-        for text in ["", "0", "8..1", "1..", "1..9999", "-1", "x", "0x1", "1x", "nan", "11", "0.01", "inf"] {
+        for text in ["", "0", "8..1", "1..", "1..257", "1x65", "-1", "x", "0x1", "1x", "nan", "11", "0.01", "inf"] {
             assert!(range(text).is_err() || text == "11", "{text}");
             assert!(fleet(text).is_err() && traffic(text).is_err(), "{text}");
         }

@@ -44,6 +44,7 @@ pub(super) fn pattern(format: &str) -> Result<Pattern, FormatError> {
         rest = after;
         let field = match (*directive, name) {
             (b'v' | b'V', _) => Field::Host,
+            (b's', _) => Field::Status,
             (b'i', name) if name.eq_ignore_ascii_case(b"host") => Field::Host,
             (b'm', _) => Field::Method,
             (b'U', _) => Field::Target,

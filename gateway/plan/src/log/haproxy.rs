@@ -4,6 +4,9 @@ use super::time;
 use super::{Line, Place};
 use crate::arrivals::Told;
 
+/// Bytes in which a date must end.
+const DATE_BYTES_MAX: usize = 64;
+
 /// Reads a line; `None` if it is none. The service time is `Tr`, from the connection until the server's head came. A
 /// request that no server got has none.
 pub(super) fn read(line: &[u8]) -> Option<Line<'_>> {
@@ -11,7 +14,7 @@ pub(super) fn read(line: &[u8]) -> Option<Line<'_>> {
     // A process id in brackets may stand before the date.
     let (date_us, rest) = open.into_iter().find_map(|at| {
         let inner = line[at..].trim_ascii_start().strip_prefix(b"[")?;
-        let end = inner.iter().position(|byte| *byte == b']')?;
+        let end = inner.iter().take(DATE_BYTES_MAX).position(|byte| *byte == b']')?;
         // With milliseconds and without a zone, as no other log has it.
         let date_us = time::common(&inner[..end]).filter(|_| inner[..end].get(20) == Some(&b'.'))?;
         Some((date_us, &inner[end + 1..]))
@@ -23,7 +26,9 @@ pub(super) fn read(line: &[u8]) -> Option<Line<'_>> {
         [times.next()??, times.next()??, times.next()??, times.next()??];
     times.next()??;
     let details = words.next()?;
-    if server.ends_with(b"/<NOSRV>") || receive_ms < 0 {
+    // `<NOSRV>`, `<STATS>`, `<CACHE>`: HAProxy answered itself.
+    let is_itself = server.rsplit(|byte| *byte == b'/').next().is_some_and(|name| name.starts_with(b"<"));
+    if is_itself || receive_ms < 0 {
         return Some(Line::Elsewhere);
     }
     let request = details.iter().position(|byte| *byte == b'"')?;

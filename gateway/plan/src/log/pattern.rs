@@ -9,6 +9,8 @@ use crate::arrivals::Told;
 pub(super) enum Field {
     /// Nothing of use here.
     Other,
+    /// Status of the answer.
+    Status,
     Host,
     Method,
     /// Path, with or without its query.
@@ -27,7 +29,7 @@ pub(super) enum Field {
     Seconds,
     /// Time of the request: a whole number of so many microseconds.
     TimeOf(i64),
-    /// Times of the servers that were asked, in seconds, the last of them being the one that answered. `-` for none.
+    /// Times of the servers that were asked, in seconds: the last one answered. `-` for a server that was not reached.
     Upstream,
 }
 
@@ -99,7 +101,19 @@ impl Builder {
         Ok(())
     }
 
-    pub(super) fn build(self, is_end: bool, names: &Names) -> Result<Pattern, FormatError> {
+    /// Leaves only the finest of the fields that have a unit.
+    fn keep_finest(&mut self, unit_us: fn(Field) -> Option<i64>) {
+        let unit_of = |piece: &Piece| if let Piece::Field(field) = piece { unit_us(*field) } else { None };
+        let finest = (0..self.pieces.len()).filter(|at| unit_of(&self.pieces[*at]).is_some());
+        let finest = finest.min_by_key(|at| unit_of(&self.pieces[*at]));
+        for (at, piece) in self.pieces.iter_mut().enumerate() {
+            if unit_of(piece).is_some() && Some(at) != finest {
+                *piece = Piece::Field(Field::Other);
+            }
+        }
+    }
+
+    pub(super) fn build(mut self, is_end: bool, names: &Names) -> Result<Pattern, FormatError> {
         use Field::{Common, Epoch, EpochOf, Iso, Request, Seconds, Target, TimeOf, Upstream};
         let has = |is: fn(&Field) -> bool| self.pieces.iter().any(|it| matches!(it, Piece::Field(field) if is(field)));
         if !has(|field| matches!(field, Common | Iso | Epoch | EpochOf(_))) {
@@ -111,7 +125,30 @@ impl Builder {
         if !has(|field| matches!(field, Seconds | TimeOf(_) | Upstream)) {
             return Err(FormatError::Untimed(names.time));
         }
+        self.keep_finest(date_unit_us);
+        self.keep_finest(time_unit_us);
         Ok(Pattern { pieces: self.pieces, is_end })
+    }
+}
+
+/// Microseconds of a date's unit.
+fn date_unit_us(field: Field) -> Option<i64> {
+    match field {
+        Field::Common => Some(SECOND_US),
+        // It may have a fraction.
+        Field::Iso => Some(SECOND_US - 1),
+        Field::Epoch => Some(1_000),
+        Field::EpochOf(unit_us) => Some(unit_us),
+        _ => None,
+    }
+}
+
+/// Microseconds of the unit of a request's time.
+fn time_unit_us(field: Field) -> Option<i64> {
+    match field {
+        Field::Seconds => Some(1_000),
+        Field::TimeOf(unit_us) => Some(unit_us),
+        _ => None,
     }
 }
 
@@ -132,7 +169,7 @@ impl Pattern {
     pub(super) fn read<'a>(&self, line: &'a [u8]) -> Option<Line<'a>> {
         let (mut host, mut method, mut target): (&[u8], &[u8], Option<&[u8]>) = (b"", b"GET", None);
         let (mut dated_us, mut is_coarse, mut took_us, mut upstream) = (None, false, None, None);
-        let mut rest = line;
+        let (mut rest, mut is_switched) = (line, false);
         for (at, piece) in self.pieces.iter().enumerate() {
             let field = match piece {
                 Piece::Text(text) => {
@@ -149,6 +186,7 @@ impl Pattern {
             rest = &rest[end..];
             match field {
                 Field::Other => {}
+                Field::Status => is_switched = value == b"101",
                 Field::Host => host = value,
                 Field::Method => method = value,
                 Field::Target => target = Some(value),
@@ -159,7 +197,6 @@ impl Pattern {
                 Field::Common | Field::Iso => {
                     let is_common = field == Field::Common;
                     dated_us = Some(if is_common { time::common(value)? } else { time::iso(value)? });
-                    // Unless another field is finer, and Iso has a fraction nowhere by default.
                     is_coarse = !value.contains(&b'.');
                 }
                 Field::Epoch => (dated_us, is_coarse) = (Some(time::seconds(value)?), false),
@@ -169,10 +206,10 @@ impl Pattern {
                 }
                 Field::Seconds => took_us = Some(time::seconds(value)?),
                 Field::TimeOf(unit_us) => took_us = Some(time::number(value)?.checked_mul(unit_us)?),
-                Field::Upstream if value == b"-" || value.is_empty() => upstream = Some(None),
                 Field::Upstream => {
-                    let last = value.rsplit(|byte| matches!(byte, b',' | b':')).next()?.trim_ascii();
-                    upstream = Some(Some(time::seconds(last)?));
+                    let times = value.rsplit(|byte| matches!(byte, b',' | b':')).map(<[u8]>::trim_ascii);
+                    let last = times.filter(|time| !matches!(*time, b"" | b"-")).map(time::seconds).next();
+                    upstream = Some(if let Some(us) = last { Some(us?) } else { None });
                 }
             }
         }
@@ -180,6 +217,10 @@ impl Pattern {
             return None;
         }
         let place = Place::of(method, host, target?)?;
+        // The time of a WebSocket is that of its connection.
+        if is_switched {
+            return Some(Line::Elsewhere);
+        }
         let service_us = match upstream {
             Some(None) => return Some(Line::Elsewhere),
             Some(Some(us)) => us,

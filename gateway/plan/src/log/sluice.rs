@@ -1,4 +1,4 @@
-//! Sluice's own access log, JSON lines (`log.format`).
+//! Sluice's own access log, JSON lines (`log.format`) with any names of `log.fields`.
 
 use std::borrow::Cow;
 
@@ -10,30 +10,35 @@ use crate::arrivals::Told;
 
 #[derive(Deserialize)]
 struct Access<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, alias = "timestamp", alias = "@timestamp")]
     time: Cow<'a, str>,
-    #[serde(borrow)]
+    #[serde(borrow, alias = "event.name", alias = "event.action")]
     event: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, alias = "sluice.class")]
     class: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, alias = "http.request.method")]
     method: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, alias = "server.address", alias = "url.domain")]
     host: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, alias = "url.original")]
     target: Cow<'a, str>,
+    #[serde(alias = "sluice.receive_ms")]
     receive_ms: Option<f64>,
+    #[serde(alias = "sluice.queue_ms")]
     queue_ms: Option<f64>,
+    #[serde(alias = "sluice.service_ms")]
     service_ms: Option<f64>,
+    #[serde(alias = "sluice.unserved_ms")]
     unserved_ms: Option<f64>,
+    #[serde(alias = "sluice.cpu_ms")]
     cpu_ms: Option<f64>,
 }
 
 #[derive(Deserialize)]
 struct Other<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, alias = "timestamp", alias = "@timestamp")]
     time: Cow<'a, str>,
-    #[serde(borrow)]
+    #[serde(borrow, alias = "event.name", alias = "event.action")]
     event: Cow<'a, str>,
 }
 

@@ -22,7 +22,7 @@ fn only(format: &str, line: &str) -> (i64, u64, String) {
     assert_eq!((counts.requests, counts.strange), (1, 0), "{line}: {counts:?}");
     let it = stretch.requests[0];
     let class = stretch.names[usize::from(it.class())].to_string();
-    (stretch.began_us, u64::from(it.cpu_us()) + u64::from(it.wait_us()), class)
+    (i64::try_from(stretch.began_us).unwrap(), u64::from(it.cpu_us()) + u64::from(it.wait_us()), class)
 }
 
 #[test]
@@ -66,6 +66,8 @@ fn haproxy_gives_the_request_and_the_server_its_time() {
     assert_eq!(only("", bare).1, 69_000);
     let none = HAPROXY.replace("app/web1 10/0/1/69/109", "app/<NOSRV> 10/-1/-1/-1/10");
     assert_eq!(read("", &none).counts().elsewhere, 1);
+    let stats = HAPROXY.replace("app/web1 10/0/1/69/109", "app/<STATS> 10/-1/-1/-1/10");
+    assert_eq!(read("", &stats).counts().elsewhere, 1);
     // It waited for a server and got none: its service time is not known.
     let (stretch, _) = read("", &format!("{HAPROXY}\n{}", HAPROXY.replace("/0/1/69/109", "/20/-1/-1/30"))).busiest(9);
     assert_eq!((stretch.knows.unserved, stretch.requests.iter().all(|it| it.cpu_us() == 69_000)), (1, true));
@@ -76,7 +78,7 @@ fn sluices_own_log_has_cpu_time_queue_wait_and_class() {
     let (stretch, counts) = read("", SLUICE).busiest(10);
     let it = stretch.requests[0];
     assert_eq!((it.cpu_us(), it.wait_us(), it.measured_us()), (20_125, 11_375, Some(33_750)));
-    assert_eq!((stretch.began_us, &*stretch.names[1]), (MOMENT + 123_500, "GET /a"));
+    assert_eq!((stretch.began_us, &*stretch.names[1]), (u64::try_from(MOMENT).unwrap() + 123_500, "GET /a"));
     assert_eq!((counts.formats, stretch.knows.cpu_share), (vec!["Sluice"], 1.0));
     let others = [
         SLUICE.replace("\"access\"", "\"worker_ready\""),
@@ -114,8 +116,8 @@ fn hostile_lines_are_strange_and_do_no_harm() {
     let far = r#"{"time":"9999-12-31T23:59:59Z","event":"access","class":"a","service_ms":1e12,"cpu_ms":1e12}"#;
     let near = r#"{"time":"1970-01-01T00:00:00Z","event":"access","class":"a","service_ms":1}"#;
     let late = HAPROXY.replace("10/0/1/69/109", "999999999999999999/0/1/999999999999999999/109");
-    let (stretch, counts) = read("", &format!("{far}\n{near}")).busiest(10);
-    assert_eq!((counts.requests, stretch.len()), (2, 2));
+    let (stretch, counts) = read("", &format!("{near}\n{far}\n{SLUICE}\n{SLUICE}\n{SLUICE}\n{far}")).busiest(10);
+    assert_eq!((counts.requests, counts.far, stretch.len(), stretch.span_us()), (3, 3, 3, 1));
     assert_eq!(read("", &late).busiest(10).0.len(), 1);
 }
 
@@ -142,6 +144,64 @@ fn formats_that_cannot_be_used_say_what_is_missing() {
     for name in ["sluice", "nginx", "apache", "haproxy"] {
         assert!(name.parse::<Format>().is_ok());
     }
+}
+
+#[test]
+fn the_finest_date_and_time_count_whatever_comes_last() {
+    let (at_us, service_us, _) = only(
+        "$msec [$time_local] ${request_method} $uri $request_time",
+        "1795899304.250 [28/Nov/2026:20:55:04 +0000] GET / 0.050",
+    );
+    assert_eq!((at_us, service_us), (MOMENT + 200_000, 50_000));
+    assert_eq!(only(r#"%t "%r" %D %T"#, r#"[28/Nov/2026:20:55:04 +0000] "GET / HTTP/1.1" 48213 0"#).1, 48_213);
+    assert_eq!(read(r#"%t "%r" %T"#, r#"[28/Nov/2026:20:55:04 +0000] "GET / HTTP/1.1" 3"#).counts().whole, 1);
+    assert_eq!(read("", &NGINX.replace(" 0.061 0.048", " 0")).counts().tiny, 1);
+    assert!("${msec $request $request_time".parse::<Format>().is_err());
+}
+
+#[test]
+fn nginx_main_with_times_is_recognised_and_upgrades_are_left_out() {
+    let main = NGINX.replace(" 0.061 0.048", r#" "198.51.100.7, 10.0.0.1" 0.061 0.048, -"#);
+    assert_eq!(only("", &main).1, 48_000);
+    let switched = NGINX.replace(" 200 ", " 101 ");
+    let counts = read("", &format!("{switched}\n{}", NGINX.replace(" 0.048", " -, -"))).counts().clone();
+    assert_eq!((counts.elsewhere, counts.requests, counts.strange), (2, 0, 0));
+    assert_eq!(read("", &NGINX.replace(" 0.048", " 0.010, x")).counts().requests, 0);
+}
+
+#[test]
+fn sluices_log_with_names_of_opentelemetry_and_ecs_is_the_same() {
+    let otel = SLUICE.replace("\"time\"", "\"timestamp\"").replace("\"event\"", "\"event.name\"");
+    let ecs = SLUICE.replace("\"time\"", "\"@timestamp\"").replace("\"event\"", "\"event.action\"");
+    for mut line in [otel, ecs] {
+        for name in ["class", "receive_ms", "queue_ms", "service_ms", "unserved_ms", "cpu_ms"] {
+            line = line.replace(&format!("\"{name}\""), &format!("\"sluice.{name}\""));
+        }
+        line = line.replace("\"method\"", "\"http.request.method\"").replace("\"target\"", "\"url.original\"");
+        let it = read("", &line).busiest(10).0.requests[0];
+        assert_eq!((it.cpu_us(), it.wait_us(), it.measured_us()), (20_125, 11_375, Some(33_750)), "{line}");
+    }
+}
+
+#[test]
+fn gaps_are_left_out_of_the_span_but_not_of_the_dates() {
+    let line = |minute: i64| format!("{} / 1000", MOMENT + minute * 60_000_000);
+    let format = "%{usec}t %U %D";
+    let log = [0, 5, 600, 601].map(line).join("\n");
+    let (stretch, _) = read(format, &log).busiest(10);
+    // 5 minutes, the 10 s that stay of the gap, and 1 minute.
+    assert_eq!((stretch.span_us(), stretch.ended_us - stretch.began_us), (370_000_000, 601 * 60_000_000));
+    let (stretch, _) = read(format, &log).busiest(2);
+    assert_eq!((stretch.began_us, stretch.span_us()), (u64::try_from(MOMENT).unwrap() + 5 * 60_000_000, 10_000_000));
+}
+
+#[test]
+fn cpu_time_that_is_not_known_is_the_mean_of_the_class_up_to_the_service_time() {
+    let without = |service: &str| SLUICE.replace("\"cpu_ms\":20.125", "\"cpu_ms\":null").replace("31.5", service);
+    let (stretch, _) = read("", &[SLUICE, &without("900"), &without("7")].join("\n")).busiest(10);
+    let mut cpu: Vec<u32> = stretch.requests.iter().map(|it| it.cpu_us()).collect();
+    cpu.sort_unstable();
+    assert_eq!(cpu, [7_000, 20_125, 20_125]);
 }
 
 proptest! {

@@ -35,6 +35,21 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(year / 400 * 146_097 + of_400 * 365 + of_400 / 4 - of_400 / 100 + of_year - 719_468)
 }
 
+/// `2026-11-28 20:55:04`, of microseconds since 1970, UTC.
+pub(crate) fn text(us: u64) -> String {
+    let seconds = us / SECOND_US.unsigned_abs();
+    let (days, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
+    // Days since a first of March, of 400 years and then of one.
+    let of_400 = days % 146_097;
+    let year = (of_400 - of_400 / 1_460 + of_400 / 36_524 - of_400 / 146_096) / 365;
+    let of_year = of_400 - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let year = days / 146_097 * 400 + year + u64::from(month >= 10);
+    let month = (month + 2) % 12 + 1;
+    format!("{year}-{month:02}-{day:02} {:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)
+}
+
 /// `hh:mm:ss`.
 fn time_of_day(text: &[u8]) -> Option<i64> {
     let at = |from: usize| number(text.get(from..from + 2)?);
@@ -103,6 +118,14 @@ mod tests {
         assert_eq!(iso(b"2026-11-28T15:55:04-05:00"), Some(MOMENT));
         assert_eq!(common(b"29/Feb/2024:00:00:00 +0000"), Some(1_709_164_800 * SECOND_US));
         assert_eq!(seconds(b"1795899304.250"), Some(MOMENT + 250_000));
+    }
+
+    #[test]
+    fn a_date_is_written_as_it_was_read() {
+        for date in ["1970-01-01 00:00:00", "2000-02-29 23:59:59", "2026-03-01 00:00:01", "2026-11-28 20:55:04"] {
+            let us = iso(format!("{}Z", date.replace(' ', "T")).as_bytes()).and_then(|us| u64::try_from(us).ok());
+            assert_eq!(us.map(text).as_deref(), Some(date));
+        }
     }
 
     #[test]
