@@ -42,7 +42,6 @@ export class Emitter {
 
   #give(part: Envelope): void {
     this.#receiver.give(part);
-    const { behind } = this.#receiver;
-    if (behind !== undefined) this.#lifetime.waitForReader(behind);
+    if (this.#receiver.behind !== undefined) this.#lifetime.waitForReader(this.#receiver);
   }
 }

@@ -205,6 +205,64 @@ void test('the time that a reader takes does not count for routes, and a reader 
   assert.equal(after.length, 4);
 });
 
+void test('a reader that takes parts steadily is not cut off, however many wait for it', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const keys = Array.from({ length: 40 }, (_, at) => `k${at}`);
+  const slow: RouteDefinition = { route: 'slow', get: () => new Promise(() => undefined) };
+  const quick = keys.map((key, at) => ({
+    route: key,
+    get: async () => {
+      await turns(at);
+      return { path: [key], value: key };
+    },
+  }));
+  const parts = partsOf(new Router([...quick, slow], { timeoutMs: 1_000 }), [
+    ...keys.map((key) => [key]),
+    ['slow'],
+  ]);
+  await parts.next();
+  await turns(100);
+  for (const _ of keys.slice(1)) {
+    t.mock.timers.tick(999);
+    assert.notEqual((await parts.next()).done, true);
+    await turns(2);
+  }
+  t.mock.timers.tick(1_000);
+  const { value } = (await parts.next()) as IteratorYieldResult<Envelope>;
+  assert.deepEqual(value.paths, [['slow']]);
+  assert.match(JSON.stringify(value.jsonGraph), /SLU-GRAPH-TIME/);
+  assert.equal((await parts.next()).done, true);
+});
+
+void test('the time of routes does not run while a reader is behind again in the turn in which it took a part', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const controls: ((value: RouteParts) => void)[] = [];
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  const router = new Router(
+    keys.map((key) => ({ route: key, get: () => new Promise<RouteParts>((give) => controls.push(give)) })),
+    { timeoutMs: 1_000 },
+  );
+  const parts = partsOf(
+    router,
+    keys.map((key) => [key]),
+  );
+  const give = (at: number): void => controls[at]?.({ path: [keys[at] as string], value: at });
+  const first = parts.next();
+  for (const at of [0, 1, 2, 3, 4]) give(at);
+  await first;
+  await turns(5);
+  // A part comes while the one before it is taken: it is there before any reaction to the taking.
+  give(5);
+  const second = parts.next();
+  await second;
+  await turns(5);
+  t.mock.timers.tick(1_000);
+  await turns(5);
+  await assert.rejects(async () => {
+    for (let next = await parts.next(); next.done !== true; next = await parts.next());
+  }, /No part was read for 1000 ms/);
+});
+
 void test('routes that are late have their time after a reader was behind', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const late: RouteDefinition = { route: 'late', get: () => new Promise(() => undefined) };
