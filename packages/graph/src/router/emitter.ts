@@ -1,5 +1,6 @@
 /** Parts of an answer, cut from the graph of a request as its values come. The graph keeps references, and drops other values. */
 import type { Envelope } from '../types.js';
+import type { RouteError } from './errors.js';
 import { Fresh } from './fresh.js';
 import { asJsonGraph, newBranch, type Branch, type Leaf } from './graph.js';
 import { writeAt } from './outputs.js';
@@ -23,6 +24,16 @@ export class Emitter {
   /** Promise that resolves when the reader wants parts again; undefined where it wants some now. */
   get behind(): Promise<void> | undefined {
     return this.#receiver.behind;
+  }
+
+  /** Promise that resolves when the reader takes its next part. */
+  get taken(): Promise<void> {
+    return this.#receiver.taken;
+  }
+
+  /** Frees the parts that a reader does not take. */
+  stall(error: RouteError): void {
+    this.#receiver.stall(error);
   }
 
   /** Gives the values of paths that have come since. */

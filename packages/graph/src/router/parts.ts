@@ -2,6 +2,7 @@
  * Parts of an answer as an iterable, which holds few of them. A generator would wait for its next part before it sees that its reader has left.
  */
 import type { Envelope } from '../types.js';
+import type { RouteError } from './errors.js';
 
 /** Parts without a reader from which on the reader is behind. */
 const PARTS_MAX = 4;
@@ -9,6 +10,8 @@ const PARTS_MAX = 4;
 /** Receiver of the parts that work makes. */
 export interface PartReceiver {
   give(part: Envelope): void;
+  /** Frees the parts that wait for a reader who takes none. The request ends with the error, with which the next read rejects. */
+  stall(error: RouteError): void;
   /** Promise that resolves when fewer parts wait for a reader that is behind, or it leaves; undefined for a reader that keeps up. */
   readonly behind: Promise<void> | undefined;
   /** Promise that resolves when the reader takes its next part, however many wait, or leaves. */
@@ -53,6 +56,7 @@ class Moment {
 export class Parts implements AsyncIterableIterator<Envelope, undefined>, PartReceiver {
   readonly #work: PartWork;
   readonly #outer: AbortSignal | undefined;
+  readonly #onStall: ((error: RouteError) => void) | undefined;
   readonly #controller = new AbortController();
   readonly #parts: Envelope[] = [];
   readonly #readers: Reader[] = [];
@@ -61,9 +65,13 @@ export class Parts implements AsyncIterableIterator<Envelope, undefined>, PartRe
   readonly #taking = new Moment();
   readonly #catchingUp = new Moment();
 
-  constructor(work: PartWork, signal: AbortSignal | undefined) {
+  constructor(
+    work: PartWork,
+    { signal, onStall }: { readonly signal?: AbortSignal; readonly onStall?: (error: RouteError) => void },
+  ) {
     this.#work = work;
     this.#outer = signal;
+    this.#onStall = onStall;
   }
 
   [Symbol.asyncIterator](): this {
@@ -130,6 +138,11 @@ export class Parts implements AsyncIterableIterator<Envelope, undefined>, PartRe
     const reader = this.#readers.shift();
     if (reader === undefined) this.#parts.push(part);
     else reader.resolve({ done: false, value: part });
+  }
+
+  stall(error: RouteError): void {
+    this.#parts.length = 0;
+    this.#onStall?.(error);
   }
 
   #end(failure: { readonly error: unknown } | undefined): void {
