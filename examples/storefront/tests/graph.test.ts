@@ -185,6 +185,8 @@ test('pages_have_the_values_of_their_islands_and_no_others', async () => {
   const search = stateOf(await htmlOf('/search?q=oak'));
   assert.equal(Object.keys((search['listings'] as JsonGraph)['/search?q=oak'] ?? {}).length, 24);
   assert.doesNotMatch(await htmlOf('/products'), /data-sluice-graph/);
+  for (const path of ['/search/?q=oak', '/Search?q=oak'])
+    assert.deepEqual(stateOf(await htmlOf(path)), search, path);
   for (const odd of ['%22%5D.about', '__proto__', '%3C/script%3E', '%00'])
     assert.match(await htmlOf(`/search?q=${odd}`), /<\/html>/, odd);
   for (const odd of ['%22%5D.about', '__proto__', 'constructor'])

@@ -54,7 +54,7 @@ export function browseRoutes({ kit, catalogue, listings, search, services }: Bro
   routes.get(
     '/search',
     later(async (req, res, next) => {
-      const found = listings.at(req.path, kit.query(req));
+      const found = listings.at('/search', kit.query(req));
       if (found === undefined) return next();
       const graph = kit.graph(req);
       const read = await readPage(graph, found, found.filters.page);

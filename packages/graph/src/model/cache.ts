@@ -244,12 +244,16 @@ export class Cache {
       if (isLast && keySet === null) break;
       const kids = new Set<Node>();
       for (const node of found) {
-        if (tells)
-          for (const name of node.watchers?.keys() ?? [])
-            if (node.kids[name] === undefined && hasKey(keySet, name)) this.watching.tell(node, name);
-        for (const kid of kidsAt(node, keySet)) {
-          const next = isLast || kid.kind !== REF ? kid : this.follow(kid);
+        for (const name of namesIn(keySet, node)) {
+          const kid = node.kids[name];
+          const next =
+            kid === undefined
+              ? this.#lose(node, [name])
+              : isLast || kid.kind !== REF
+                ? kid
+                : this.follow(kid);
           if (next !== undefined) kids.add(next);
+          else if (tells) this.watching.tell(this.lost.node, String(this.lost.rest[0]));
         }
       }
       found = kids;
@@ -359,26 +363,14 @@ function kidsOf(node: Node): Node[] {
   return Object.values(node.kids) as Node[];
 }
 
-/** Children of a node that a key set names. Takes time by what is there, however wide a range is. */
-function kidsAt(node: Node, keySet: KeySet): Node[] {
-  const found: Node[] = [];
+/** Names that a key set has; of a range that is wider than what a node has or what is watched there, those that are. */
+function* namesIn(keySet: KeySet, { kids, count, watchers }: Node): Generator<string> {
   for (const part of [keySet].flat())
-    if (isRange(part) && countKeys(part) > node.count) {
-      for (const kid of kidsOf(node)) if (hasKey(part, kid.key)) found.push(kid);
-    } else
-      for (const key of keysOf(part)) {
-        const kid = node.kids[String(key)];
-        if (kid !== undefined) found.push(kid);
+    if (isRange(part) && countKeys(part) > count + (watchers?.size ?? 0)) {
+      const { from, to } = boundsOf(part);
+      for (const name of [...Object.keys(kids), ...(watchers?.keys() ?? [])]) {
+        const key = normalKey(name);
+        if (typeof key === 'number' && key >= from && key <= to) yield name;
       }
-  return found;
-}
-
-/** Whether a key set names a child. */
-function hasKey(keySet: KeySet, name: string): boolean {
-  return [keySet].flat().some((part) => {
-    if (!isRange(part)) return String(part) === name;
-    const { from, to } = boundsOf(part);
-    const key = normalKey(name);
-    return typeof key === 'number' && key >= from && key <= to;
-  });
+    } else for (const key of keysOf(part)) yield String(key);
 }

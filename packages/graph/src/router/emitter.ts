@@ -1,5 +1,6 @@
 /** Parts of an answer, cut from the graph of a request as its values come. The graph keeps references, and drops other values. */
 import type { Envelope } from '../types.js';
+import type { RouteError } from './errors.js';
 import { Fresh } from './fresh.js';
 import { asJsonGraph, newBranch, type Branch, type Leaf } from './graph.js';
 import { writeAt } from './outputs.js';
@@ -25,6 +26,16 @@ export class Emitter {
     return this.#receiver.behind;
   }
 
+  /** Promise that resolves when the reader takes its next part. */
+  get taken(): Promise<void> {
+    return this.#receiver.taken;
+  }
+
+  /** Frees the parts that a reader does not take. */
+  stall(error: RouteError): void {
+    this.#receiver.stall(error);
+  }
+
   /** Gives the values of paths that have come since. */
   emit(paths: readonly Sets[]): void {
     const fresh = new Fresh();
@@ -42,7 +53,6 @@ export class Emitter {
 
   #give(part: Envelope): void {
     this.#receiver.give(part);
-    const { behind } = this.#receiver;
-    if (behind !== undefined) this.#lifetime.waitForReader(behind);
+    if (this.#receiver.behind !== undefined) this.#lifetime.waitForReader(this.#receiver);
   }
 }

@@ -21,7 +21,7 @@ export {
   type RouteParts,
   type RouteValue,
 } from './route.js';
-export { Router, type RequestOptions, type RouterOptions } from './router.js';
+export { Router, type RequestOptions, type RouterOptions, type StreamOptions } from './router.js';
 export type { RoutePlace } from './journal.js';
 export type { Limits } from './limits.js';
 export {

@@ -1,5 +1,13 @@
 /** Time from the start of a request to its end: what waits for it, its time limit, and its failure. It must not know paths. */
 
+/** Reader of parts, of which a request knows when it takes some. */
+export interface PartReader {
+  /** Undefined for a reader that keeps up. */
+  readonly behind: Promise<void> | undefined;
+  /** Promise that resolves when the reader takes its next part, or leaves. */
+  readonly taken: Promise<void>;
+}
+
 interface Waiting {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -75,18 +83,24 @@ export class Lifetime {
     clearTimeout(this.#timer);
   }
 
-  /** Stops the time of the request until its reader takes a part; the reader gets as much time for that. */
-  waitForReader(taken: Promise<void>): void {
+  /** Stops the time of the request while its reader is behind. The reader gets as much time for each part that it takes. */
+  waitForReader(reader: PartReader): void {
     if (this.#isReaderBehind || this.#isClosed) return;
-    this.#setBehind(true);
-    void taken.then(() => this.#setBehind(false));
+    this.#isReaderBehind = true;
+    this.#restartTimer();
+    void reader.taken.then(() => {
+      this.#isReaderBehind = false;
+      if (this.#isClosed) return;
+      // Parts may have come since it took one.
+      if (reader.behind === undefined) this.#restartTimer();
+      else this.waitForReader(reader);
+    });
   }
 
-  #setBehind(isBehind: boolean): void {
-    this.#isReaderBehind = isBehind;
+  #restartTimer(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (!this.#isClosed) this.#startTimer();
+    this.#startTimer();
   }
 
   #throwIfFailed(): void {

@@ -2,6 +2,7 @@
  * Parts of an answer as an iterable, which holds few of them. A generator would wait for its next part before it sees that its reader has left.
  */
 import type { Envelope } from '../types.js';
+import type { RouteError } from './errors.js';
 
 /** Parts without a reader from which on the reader is behind. */
 const PARTS_MAX = 4;
@@ -9,8 +10,12 @@ const PARTS_MAX = 4;
 /** Receiver of the parts that work makes. */
 export interface PartReceiver {
   give(part: Envelope): void;
-  /** Promise that resolves when a reader that is behind takes a part, or leaves; undefined for a reader that keeps up. */
+  /** Frees the parts that wait for a reader who takes none. The request ends with the error, with which the next read rejects. */
+  stall(error: RouteError): void;
+  /** Promise that resolves when fewer parts wait for a reader that is behind, or it leaves; undefined for a reader that keeps up. */
   readonly behind: Promise<void> | undefined;
+  /** Promise that resolves when the reader takes its next part, however many wait, or leaves. */
+  readonly taken: Promise<void>;
 }
 
 /** Work that gives parts, and ends early when the signal aborts. It may give parts to a reader that is behind, but should wait. */
@@ -25,20 +30,48 @@ interface Reader {
 
 const DONE: Result = { done: true, value: undefined };
 
+/** Event that comes again and again. Its promise is made where somebody waits for it. */
+class Moment {
+  #waiting: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+
+  /** Promise that resolves when the event comes next. */
+  get next(): Promise<void> {
+    if (this.#waiting === undefined) {
+      let resolve = (): void => undefined;
+      const promise = new Promise<void>((done) => {
+        resolve = done;
+      });
+      this.#waiting = { promise, resolve };
+    }
+    return this.#waiting.promise;
+  }
+
+  come(): void {
+    this.#waiting?.resolve();
+    this.#waiting = undefined;
+  }
+}
+
 /** Runs work at the first read. A reader that stops aborts it, and so does the signal. */
 export class Parts implements AsyncIterableIterator<Envelope, undefined>, PartReceiver {
   readonly #work: PartWork;
   readonly #outer: AbortSignal | undefined;
+  readonly #onStall: ((error: RouteError) => void) | undefined;
   readonly #controller = new AbortController();
   readonly #parts: Envelope[] = [];
   readonly #readers: Reader[] = [];
   #state: 'new' | 'open' | 'ended' = 'new';
   #failure: { readonly error: unknown } | undefined;
-  #behind: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+  readonly #taking = new Moment();
+  readonly #catchingUp = new Moment();
 
-  constructor(work: PartWork, signal: AbortSignal | undefined) {
+  constructor(
+    work: PartWork,
+    { signal, onStall }: { readonly signal?: AbortSignal; readonly onStall?: (error: RouteError) => void },
+  ) {
     this.#work = work;
     this.#outer = signal;
+    this.#onStall = onStall;
   }
 
   [Symbol.asyncIterator](): this {
@@ -48,7 +81,8 @@ export class Parts implements AsyncIterableIterator<Envelope, undefined>, PartRe
   next(): Promise<Result> {
     if (this.#state === 'new') void this.#run();
     const part = this.#parts.shift();
-    if (this.#parts.length < PARTS_MAX) this.#release();
+    this.#taking.come();
+    if (this.#parts.length < PARTS_MAX) this.#catchingUp.come();
     if (part !== undefined) return Promise.resolve({ done: false, value: part });
     if (this.#state !== 'ended') {
       return new Promise((resolve, reject) => {
@@ -71,20 +105,16 @@ export class Parts implements AsyncIterableIterator<Envelope, undefined>, PartRe
   }
 
   get behind(): Promise<void> | undefined {
-    if (this.#state === 'ended' || this.#parts.length < PARTS_MAX) return undefined;
-    if (this.#behind === undefined) {
-      let resolve = (): void => undefined;
-      const promise = new Promise<void>((done) => {
-        resolve = done;
-      });
-      this.#behind = { promise, resolve };
-    }
-    return this.#behind.promise;
+    return this.#state === 'ended' || this.#parts.length < PARTS_MAX ? undefined : this.#catchingUp.next;
+  }
+
+  get taken(): Promise<void> {
+    return this.#state === 'ended' ? Promise.resolve() : this.#taking.next;
   }
 
   #release(): void {
-    this.#behind?.resolve();
-    this.#behind = undefined;
+    this.#taking.come();
+    this.#catchingUp.come();
   }
 
   async #run(): Promise<void> {
@@ -110,10 +140,16 @@ export class Parts implements AsyncIterableIterator<Envelope, undefined>, PartRe
     else reader.resolve({ done: false, value: part });
   }
 
+  stall(error: RouteError): void {
+    this.#parts.length = 0;
+    this.#onStall?.(error);
+  }
+
   #end(failure: { readonly error: unknown } | undefined): void {
-    this.#release();
-    if (this.#state === 'ended') return;
+    const wasEnded = this.#state === 'ended';
     this.#state = 'ended';
+    this.#release();
+    if (wasEnded) return;
     const [first, ...others] = this.#readers.splice(0);
     if (first === undefined) this.#failure = failure;
     else if (failure === undefined) first.resolve(DONE);

@@ -6,7 +6,7 @@ import { callRoute } from './call.js';
 import { SchemaChecks } from './checks.js';
 import { RequestContext, type LoaderFunctions } from './context.js';
 import type { Core } from './core.js';
-import { routeError } from './errors.js';
+import { routeError, type RouteError } from './errors.js';
 import { Given } from './given.js';
 import { Route, type RouteDefinition } from './route.js';
 import { Parts } from './parts.js';
@@ -35,6 +35,11 @@ export interface RouterOptions<Data> extends Partial<Limits> {
 export interface RequestOptions<Data> extends SourceOptions {
   /** Data of the request for handlers: `context.data`. */
   readonly data?: Data;
+}
+
+export interface StreamOptions<Data> extends RequestOptions<Data> {
+  /** Called when the reader has taken no part for `timeoutMs`, which has ended the stream. */
+  readonly onStall?: (error: RouteError) => void;
 }
 
 /**
@@ -99,16 +104,17 @@ export class Router<Data = unknown> {
   }
 
   /**
-   * Gets the values of paths in parts, as they come. A part has the paths that its values are for; each value comes once, and is not held after
-   * that. While four parts wait for a reader, no further level starts, and generators of handlers are not asked for more. `timeoutMs` bounds the
-   * time since then, and the time that the reader takes no part for, which ends the stream with an error.
+   * Gets the values of paths in parts, as they come. A part has the paths that its values are for. Each value comes once, and is not held after
+   * that; of two values for a path the first counts. While four parts wait for a reader, no further level starts, and generators of handlers
+   * are not asked for more. `timeoutMs` bounds the time since then, and the time that the reader takes no part for: the parts that wait are
+   * dropped then, and the stream ends with an error.
    */
-  stream(paths: readonly PathSet[], options: RequestOptions<Data> = {}): AsyncIterable<Envelope> {
+  stream(paths: readonly PathSet[], options: StreamOptions<Data> = {}): AsyncIterable<Envelope> {
     return new Parts(async (receiver, signal) => {
       const sets = plainSets(paths, this.#limits);
       const run = new Run(this.#core, this.#context(options), 'get', { receiver });
       await this.#within(run, { signal }, () => run.resolve(sets));
-    }, options.signal);
+    }, options);
   }
 
   /** Sets values, and answers them as they are then. */

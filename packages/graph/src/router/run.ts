@@ -117,8 +117,10 @@ export class Run<Data> implements Expiring, Levels<Data> {
 
   /** Ends a request whose reader takes nothing. */
   stall(): void {
-    const { timeoutMs } = this.#shared.core.limits;
-    this.fail(routeError('SLU-GRAPH-TIME', `No part was read for ${timeoutMs} ms`));
+    const { core, emitter } = this.#shared;
+    const error = routeError('SLU-GRAPH-TIME', `No part was read for ${core.limits.timeoutMs} ms`);
+    this.fail(error);
+    emitter?.stall(error);
   }
 
   /** Frees what the request holds. To be called at its end. */

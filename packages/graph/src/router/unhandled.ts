@@ -2,6 +2,7 @@
 import type { DataSource, Envelope } from '../types.js';
 import { Batch } from './batch.js';
 import type { Levels, Shared } from './core.js';
+import type { Emitter } from './emitter.js';
 import { thrownLeaf } from './errors.js';
 import { ABSENT, fill, walk } from './graph.js';
 import type { Refusing } from './outputs.js';
@@ -15,6 +16,7 @@ export class Unhandled<Data> {
   readonly #levels: Levels<Data>;
   readonly #broken: Broken;
   readonly #spare: Spare;
+  #turns = Promise.resolve();
 
   constructor(shared: Shared<Data>, levels: Levels<Data>, broken: Broken) {
     this.#shared = shared;
@@ -61,9 +63,8 @@ export class Unhandled<Data> {
         this.#spare.add(jsonGraph, batch.pieces);
         if (emitter === undefined) continue;
         emitter.emit(outputs.writtenOf(batch.pieces));
-        const { behind } = emitter;
-        if (behind === undefined) continue;
-        await behind;
+        if (emitter.behind === undefined) continue;
+        await this.#turn(emitter);
         if (lifetime.isClosed) return;
       }
     } catch (error) {
@@ -73,6 +74,15 @@ export class Unhandled<Data> {
       for (const piece of batch.pieces) walk(graph, piece, filling);
     }
     if (!lifetime.isClosed) this.#levels.closed(batch);
+  }
+
+  /**
+   * Waits for the next part that the reader takes. One data source may give one part for it: the queue does not grow. A router behind this
+   * one sees the pace of the reader, however many parts wait here.
+   */
+  #turn(emitter: Emitter): Promise<void> {
+    this.#turns = this.#turns.then(() => (emitter.behind === undefined ? undefined : emitter.taken));
+    return this.#turns;
   }
 
   #answerTo({ method, pieces }: Batch<Data>): ReturnType<DataSource['get']> {

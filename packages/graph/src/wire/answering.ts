@@ -122,13 +122,19 @@ class Wire<Data> {
     options: { readonly data?: Data; readonly signal: AbortSignal },
     request: Incoming,
   ): Promise<Answer> {
-    const parts = this.#router.stream(paths, options)[Symbol.asyncIterator]();
+    const stall = new AbortController();
+    const onStall = (error: RouteError): void => {
+      this.#report(error, request);
+      stall.abort(error);
+    };
+    const parts = this.#router.stream(paths, { ...options, onStall })[Symbol.asyncIterator]();
     const first = await parts.next();
     tellFetch(paths, request.headers[HELD_HEADER]);
     return {
       status: 200,
       headers: { ...NOT_KEPT, 'content-type': NDJSON, vary: 'Accept', ...SAFE },
-      body: this.#lines(first, parts, request),
+      body: this.#lines(first, parts, request, stall.signal),
+      stalled: stall.signal,
     };
   }
 
@@ -136,6 +142,7 @@ class Wire<Data> {
     first: IteratorResult<Envelope>,
     parts: AsyncIterator<Envelope>,
     request: Incoming,
+    stalled: AbortSignal,
   ): AsyncGenerator<string> {
     let isDone = false;
     try {
@@ -145,6 +152,8 @@ class Wire<Data> {
       isDone = true;
       yield '{"end":true}\n';
     } catch (error) {
+      // Node.js throws into the lines of a response that is closed.
+      if (stalled.aborted) return;
       isDone = true;
       const { body } = this.#errorAnswer(error, request);
       yield `${body as string}\n`;

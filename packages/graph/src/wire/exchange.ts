@@ -27,6 +27,8 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** Text, or lines that come one after the other. */
   readonly body: string | AsyncIterable<string>;
+  /** Aborts when the client takes no more of the lines: its connection is to be closed. */
+  readonly stalled?: AbortSignal;
 }
 
 /** Makes the answer to a request; undefined for requests that are not its own. */

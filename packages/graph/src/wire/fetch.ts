@@ -52,18 +52,25 @@ class FetchIncoming implements Incoming {
 /** Statuses whose responses have no body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-function responseOf(method: string, { status, headers, body }: Answer): Response {
+function responseOf(method: string, { status, headers, body, stalled }: Answer): Response {
   const isEmpty = method === 'HEAD' || BODILESS.has(status);
-  return new Response(isEmpty ? null : typeof body === 'string' ? body : streamOf(body), {
+  return new Response(isEmpty ? null : typeof body === 'string' ? body : streamOf(body, stalled), {
     status,
     headers: { ...headers },
   });
 }
 
-function streamOf(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
+/** Stream of lines. It fails, and drops what waits in it, when nobody takes them. */
+function streamOf(
+  lines: AsyncIterable<string>,
+  stalled: AbortSignal | undefined,
+): ReadableStream<Uint8Array> {
   const iterator = lines[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   return new ReadableStream({
+    start(controller) {
+      stalled?.addEventListener('abort', () => controller.error(stalled.reason), { once: true });
+    },
     async pull(controller) {
       const { done, value } = await iterator.next();
       if (done === true) controller.close();

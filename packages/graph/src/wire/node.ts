@@ -88,11 +88,11 @@ class NodeIncoming implements Incoming {
   }
 }
 
-/** Sends an answer. A client who leaves ends its body, which is no error. */
+/** Sends an answer. A client who leaves ends its body, which is no error; one who takes nothing loses its connection. */
 async function write(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, headers, body }: Answer,
+  { status, headers, body, stalled }: Answer,
 ): Promise<void> {
   if (response.headersSent || response.destroyed) {
     if (typeof body !== 'string') await body[Symbol.asyncIterator]().return?.();
@@ -115,8 +115,9 @@ async function write(
     return;
   }
   try {
-    await pipeline(Readable.from(body), response);
+    await pipeline(Readable.from(body), response, stalled === undefined ? {} : { signal: stalled });
   } catch (error) {
-    if (!response.destroyed) throw error;
+    if (stalled?.aborted === true) response.destroy();
+    else if (!response.destroyed) throw error;
   }
 }

@@ -168,7 +168,7 @@ void test('a value that expires at once is given to those who wait for it, and a
   assert.equal(await next, 2);
 });
 
-void test('an invalidation tells subscriptions to values that expired at once, also behind references', async () => {
+test('an invalidation tells subscriptions to values that expired at once, also behind references', async () => {
   const source = new ManualSource();
   const cache = { list: { 0: ref('titles[5]') }, titles: { 4: { year: 1 }, 5: { year: 2 } } };
   const model = new Model({ source, cache });
@@ -195,6 +195,31 @@ void test('an invalidation tells subscriptions to values that expired at once, a
   }
   // The cache has what it had.
   assert.deepEqual(plain(model.getCache()), plain(new Model({ cache }).getCache()));
+});
+
+test('an invalidation tells subscriptions to values behind references to what is not there', () => {
+  const cache = { lists: { 0: ref('items[5]'), 1: ref('lists[0]'), 2: ref('lists[1].more') } };
+  const model = new Model({ cache });
+  for (const path of ['lists[0].name', 'lists[1].name', 'lists[2].name', 'lists[0..2].name']) {
+    let told = 0;
+    const stop = model.subscribe([path], () => (told += 1));
+    model.invalidate('lists[3].name');
+    assert.equal(told, 0, path);
+    model.invalidate(path);
+    assert.equal(told, 1, path);
+    stop();
+  }
+});
+
+test('an invalidation of many absent values that are watched takes time by their number', () => {
+  const keys = Array.from({ length: 60_000 }, (_, at) => `k${at}`);
+  const model = new Model({ cache: { there: 1 } });
+  let told = 0;
+  model.subscribe([['a', keys]], () => (told += 1));
+  model.merge({ jsonGraph: { a: { there: 1 } } });
+  told = 0;
+  model.invalidate(['a', keys]);
+  assert.equal(told, 1);
 });
 
 const sized = (value: number): object => atom(value, { $size: 100 });
@@ -365,7 +390,7 @@ void test('path sets of too many paths are refused at once', async () => {
     await assert.rejects(model.get(path as never), PathError);
 });
 
-void test('an invalidation of a range takes time by what is there', () => {
+test('an invalidation of a range takes time by what is there', () => {
   const model = new Model({ cache: { a: { 5: 1, 7: 2, x: 3 } } });
   model.invalidate(['a', { from: 6, to: 1e15 }]);
   assert.deepEqual(plain(model.getCache()), { a: { 5: 1, x: 3 } });

@@ -202,7 +202,131 @@ void test('the time that a reader takes does not count for routes, and a reader 
   await assert.rejects(async () => {
     for (let next = await parts.next(); next.done !== true; next = await parts.next()) after.push(next.value);
   }, /^RouteError: No part was read for 1000 ms$/);
-  assert.equal(after.length, 4);
+  assert.equal(after.length, 0, 'no part is held for it');
+});
+
+void test('a reader that takes parts steadily is not cut off, however many wait for it', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const keys = Array.from({ length: 40 }, (_, at) => `k${at}`);
+  const slow: RouteDefinition = { route: 'slow', get: () => new Promise(() => undefined) };
+  const quick = keys.map((key, at) => ({
+    route: key,
+    get: async () => {
+      await turns(at);
+      return { path: [key], value: key };
+    },
+  }));
+  const parts = partsOf(new Router([...quick, slow], { timeoutMs: 1_000 }), [
+    ...keys.map((key) => [key]),
+    ['slow'],
+  ]);
+  await parts.next();
+  await turns(100);
+  for (const _ of keys.slice(1)) {
+    t.mock.timers.tick(999);
+    assert.notEqual((await parts.next()).done, true);
+    await turns(2);
+  }
+  t.mock.timers.tick(1_000);
+  const { value } = (await parts.next()) as IteratorYieldResult<Envelope>;
+  assert.deepEqual(value.paths, [['slow']]);
+  assert.match(JSON.stringify(value.jsonGraph), /SLU-GRAPH-TIME/);
+  assert.equal((await parts.next()).done, true);
+});
+
+void test('the time of routes does not run while a reader is behind again in the turn in which it took a part', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const controls: ((value: RouteParts) => void)[] = [];
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  const router = new Router(
+    keys.map((key) => ({ route: key, get: () => new Promise<RouteParts>((give) => controls.push(give)) })),
+    { timeoutMs: 1_000 },
+  );
+  const parts = partsOf(
+    router,
+    keys.map((key) => [key]),
+  );
+  const give = (at: number): void => controls[at]?.({ path: [keys[at] as string], value: at });
+  const first = parts.next();
+  for (const at of [0, 1, 2, 3, 4]) give(at);
+  await first;
+  await turns(5);
+  // A part comes while the one before it is taken: it is there before any reaction to the taking.
+  give(5);
+  const second = parts.next();
+  await second;
+  await turns(5);
+  t.mock.timers.tick(1_000);
+  await turns(5);
+  await assert.rejects(async () => {
+    for (let next = await parts.next(); next.done !== true; next = await parts.next());
+  }, /No part was read for 1000 ms/);
+});
+
+void test('parts that a reader does not take are freed when it has taken none for too long', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const held: WeakRef<object>[] = [];
+  const router = new Router(
+    [
+      {
+        route: 'rows[{integers:rows}]',
+        async *get() {
+          for (let row = 0; row < ROWS; row += 1) {
+            const value = { row };
+            held.push(new WeakRef(value));
+            yield { path: ['rows', row], value };
+          }
+        },
+      },
+    ],
+    { timeoutMs: 1_000 },
+  );
+  const stalls: string[] = [];
+  const parts = router.stream(ALL, { onStall: ({ message }) => stalls.push(message) });
+  const reader = parts[Symbol.asyncIterator]();
+  await reader.next();
+  await turns();
+  t.mock.timers.tick(1_000);
+  assert.deepEqual(stalls, ['No part was read for 1000 ms']);
+  await turns();
+  collect();
+  assert.ok(held.length > 4);
+  assert.equal(held.filter((one) => one.deref() !== undefined).length, 0);
+  await assert.rejects(async () => reader.next(), /No part was read/);
+  assert.equal((await reader.next()).done, true);
+});
+
+void test('a router behind another one is not cut off while the reader of the outer one takes parts', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const rows = new Rows();
+  const others = Array.from({ length: 12 }, (_, at) => `k${at}`);
+  const router = new Router(
+    others.map((key, at) => ({
+      route: key,
+      get: async () => {
+        await turns(at);
+        return { path: [key], value: key };
+      },
+    })),
+    {
+      timeoutMs: 1_000,
+      unhandled: new Router([rows], { timeoutMs: 1_000 }).asDataSource(undefined, { isStream: true }),
+    },
+  );
+  const parts = partsOf(router, [...others.map((key) => [key]), ...ALL]);
+  await parts.next();
+  await turns(30);
+  let count = 1;
+  for (;;) {
+    t.mock.timers.tick(999);
+    const next = await parts.next();
+    if (next.done === true) break;
+    await turns(3);
+    count += 1;
+    assert.doesNotMatch(JSON.stringify(next.value), /error/);
+    assert.ok(rows.made < count + 10, `${rows.made} rows were made when ${count} parts were taken`);
+  }
+  assert.equal(count, 212);
 });
 
 void test('routes that are late have their time after a reader was behind', async (t) => {

@@ -139,7 +139,7 @@ void test('a client that leaves in the middle of a large answer ends its generat
   assert.ok(rows.alive <= 2, `${rows.alive} rows are held`);
 });
 
-void test('a client that takes nothing for the time of a request ends it, and is told when it reads on', async (t) => {
+void test('a client that takes nothing for the time of a request loses its connection, and nothing is held', async (t) => {
   const rows = new Rows();
   const reported: unknown[] = [];
   const onError = (error: unknown): void => void reported.push(error);
@@ -147,15 +147,34 @@ void test('a client that takes nothing for the time of a request ends it, and is
   const response = await open(url);
   await eventually(() => rows.isLeft, { what: 'the end of the generator' });
   assert.ok(rows.made < AHEAD_MAX);
+  await eventually(() => reported.length > 0, { what: 'the report' });
+  for (let at = 0; at < 50 && rows.alive > 1; at += 1) await turn();
+  assert.ok(rows.alive <= 1, `${rows.alive} rows are held`);
   const lines: string[] = [];
-  for await (const line of linesOf(response)) lines.push(line);
-  const last = JSON.parse(lines.pop() ?? '') as { readonly code?: string };
-  assert.equal(last.code, 'SLU-GRAPH-TIME');
+  await assert.rejects(
+    async () => {
+      for await (const line of linesOf(response)) lines.push(line);
+    },
+    { code: 'ECONNRESET' },
+  );
   // All parts before it are whole, and in their order.
   assert.deepEqual(
     lines.map((line) => (rowOf(line) as { readonly value: { readonly row: number } }).value.row),
     lines.map((_, row) => row),
   );
+  assert.match(String(reported), /^RouteError: No part was read for 1500 ms$/);
+});
+
+void test('a client of Fetch that takes nothing for the time of a request has its body failed', async () => {
+  const rows = new Rows();
+  const reported: unknown[] = [];
+  const onError = (error: unknown): void => void reported.push(error);
+  const graph = graphHandler(new Router([rows], { timeoutMs: 300 }), { onError });
+  const response = await graph.fetch(new Request(`http://shop.test/model.json?${QUERY}`, { headers }));
+  await eventually(() => rows.isLeft, { what: 'the end of the generator' });
+  await turn();
+  assert.ok(rows.alive <= 1, `${rows.alive} rows are held`);
+  await assert.rejects(async () => response?.text(), /No part was read for 300 ms/);
   assert.equal(reported.length, 1);
 });
 
