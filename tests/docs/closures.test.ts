@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { parseSync, traverse } from '@babel/core';
+import { type ParseResult, parseSync, traverse } from '@babel/core';
 import { root } from './repository.ts';
 
 /** Packages whose code runs for requests. */
@@ -20,17 +20,22 @@ const RARE: Readonly<Record<string, string>> = {
   'render/src/adapters/preact.ts': 'once in the life of a process',
 };
 
-/** Lines on which a function within a function is assigned to a property. */
-function closuresOf(file: string): number[] {
-  const ast = parseSync(fs.readFileSync(file, 'utf8'), {
-    filename: file,
+/** Syntax tree of TypeScript. */
+function parsed(code: string): ParseResult {
+  const ast = parseSync(code, {
+    filename: 'module.ts',
     presets: ['@babel/preset-typescript'],
     configFile: false,
     babelrc: false,
   });
   assert.ok(ast);
+  return ast;
+}
+
+/** Lines on which a function within a function is assigned to a property. */
+function closuresOf(file: string): number[] {
   const lines: number[] = [];
-  traverse(ast, {
+  traverse(parsed(fs.readFileSync(file, 'utf8')), {
     AssignmentExpression(at) {
       const { left, right, loc } = at.node;
       const isProperty = left.type === 'MemberExpression';
@@ -46,15 +51,8 @@ function closuresOf(file: string): number[] {
  * the getter's scope as well.
  */
 function gettersOf(code: string): number[] {
-  const ast = parseSync(code, {
-    filename: 'module.ts',
-    presets: ['@babel/preset-typescript'],
-    configFile: false,
-    babelrc: false,
-  });
-  assert.ok(ast);
   const lines: number[] = [];
-  traverse(ast, {
+  traverse(parsed(code), {
     ObjectMethod(at) {
       const isMade = at.parentPath.getFunctionParent() !== null;
       if (at.node.kind === 'get' && isMade) lines.push(at.node.loc?.start.line ?? 0);

@@ -72,7 +72,7 @@ async function ask(path: string): Promise<number> {
   const res = new ServerResponse(req);
   const sink = new Sink();
   res.assignSocket(sink);
-  // What a server does for its connections: React waits for it before it writes on.
+  // A server passes `drain` of its connections on: React waits for it before it writes on.
   sink.on('drain', () => res.emit('drain'));
   await new Promise<void>((resolve) => {
     res.on('finish', resolve);

@@ -12,7 +12,6 @@ mod looks;
 mod machine;
 mod plan;
 mod replay;
-mod rng;
 mod text;
 mod traffic;
 

@@ -20,7 +20,7 @@ use sluice_classes::{Classes, Traits};
 use sluice_message::Method;
 
 use crate::arrivals::{Arrivals, Stretch, Told};
-use crate::rng::Rng;
+use fastrand::Rng;
 pub use pattern::FormatError;
 use pattern::Pattern;
 use time::SECOND_US;
@@ -173,7 +173,7 @@ impl LogReader {
             counts: Counts::default(),
             classes: Classes::new(&Config::default()),
             methods: HashMap::new(),
-            rng: Rng(seed),
+            rng: Rng::with_seed(seed),
         }
     }
 
@@ -237,7 +237,7 @@ impl LogReader {
         self.counts.tiny += u64::from(told.service_us.is_some_and(|us| us < TINY_US));
         if is_coarse {
             self.counts.coarse += 1;
-            let within_us = i64::try_from(self.rng.below(SECOND_US.unsigned_abs())).unwrap_or(0);
+            let within_us = self.rng.i64(0..SECOND_US);
             told.at_us = told.at_us.saturating_add(within_us);
         }
         let class = match place {

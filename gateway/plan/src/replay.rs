@@ -4,8 +4,8 @@ use sluice_sketch::Times;
 
 use crate::arrivals::Stretch;
 use crate::instance::Instance;
-use crate::rng::Rng;
 use crate::traffic::Traffic;
+use fastrand::Rng;
 
 /// Time between two reports of an instance's load to its balancer, as an agent makes them, microseconds.
 const REPORT_US: f64 = 1_000_000.0;
@@ -121,7 +121,7 @@ impl Router {
                 (0..count).map(nth).min_by_key(|at| instances[*at].in_flight()).unwrap_or(0)
             }
             Balancer::TwoChoices => {
-                let mut pick = |below: usize| usize::try_from(self.rng.below(below as u64)).unwrap_or(0);
+                let mut pick = |below: usize| self.rng.usize(..below.max(1));
                 let one = pick(count);
                 let other = (one + 1 + pick(count - 1)) % count;
                 if instances[other].in_flight() < instances[one].in_flight() { other } else { one }
@@ -156,7 +156,7 @@ pub fn replay(stretch: &Stretch, setup: &Setup, columns: &[usize]) -> Replayed {
     let mut next_us: Vec<f64> = instances.iter().map(Instance::next_us).collect();
     let mut router = Router {
         balancer: setup.balancer,
-        rng: Rng(setup.seed),
+        rng: Rng::with_seed(setup.seed),
         turn: 0,
         weights: vec![100.0; setup.instances],
         owed: vec![0.0; setup.instances],

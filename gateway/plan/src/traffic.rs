@@ -2,7 +2,6 @@
 //! as they were within a copy, the peak of one copy is with the peak of the others, and no request takes longer than it did.
 
 use crate::arrivals::{Request, Stretch};
-use crate::rng::thousandth;
 
 /// Shift of the second copy at least: longer than requests are in a worker. It is no multiple of a round period, in which
 /// apps poll.
@@ -46,6 +45,11 @@ impl<'a> Traffic<'a> {
     fn time_us(&self, copy: &Copy) -> u64 {
         (self.requests[copy.at].at_us() + copy.shift_us) % self.span_us
     }
+}
+
+/// A number from 0 to 999 that depends on both.
+fn thousandth(seed: u64, at: usize) -> u64 {
+    fastrand::Rng::with_seed(seed ^ (at as u64).wrapping_mul(0xD6E8_FEB8_6659_FD93)).u64(..1_000)
 }
 
 impl Iterator for Traffic<'_> {

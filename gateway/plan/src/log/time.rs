@@ -1,5 +1,7 @@
 //! Dates of access logs, as microseconds since 1970.
 
+use time::{Date, Month, OffsetDateTime};
+
 /// Microseconds of a second.
 pub(super) const SECOND_US: i64 = 1_000_000;
 const MONTHS: [&[u8]; 12] =
@@ -24,30 +26,21 @@ fn fraction_us(digits: &[u8]) -> Option<i64> {
     Some(number(six)? * 10_i64.pow(6 - u32::try_from(six.len()).ok()?))
 }
 
-/// Days from 1970 to this date of the Gregorian calendar.
-fn days(year: i64, month: i64, day: i64) -> Option<i64> {
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || !(1970..=9999).contains(&year) {
-        return None;
-    }
-    let year = if month <= 2 { year - 1 } else { year };
-    let of_400 = year % 400;
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    Some(year / 400 * 146_097 + of_400 * 365 + of_400 / 4 - of_400 / 100 + of_year - 719_468)
+/// Seconds from 1970 to the begin of this date.
+fn day_s(year: i64, month: i64, day: i64) -> Option<i64> {
+    let month = Month::try_from(u8::try_from(month).ok()?).ok()?;
+    let year = i32::try_from(year).ok().filter(|year| (1970..=9999).contains(year))?;
+    let date = Date::from_calendar_date(year, month, u8::try_from(day).ok()?).ok()?;
+    Some(date.midnight().assume_utc().unix_timestamp())
 }
 
 /// `2026-11-28 20:55:04`, of microseconds since 1970, UTC.
 pub(crate) fn text(us: u64) -> String {
-    let seconds = us / SECOND_US.unsigned_abs();
-    let (days, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
-    // Days since a first of March, of 400 years and then of one.
-    let of_400 = days % 146_097;
-    let year = (of_400 - of_400 / 1_460 + of_400 / 36_524 - of_400 / 146_096) / 365;
-    let of_year = of_400 - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let year = days / 146_097 * 400 + year + u64::from(month >= 10);
-    let month = (month + 2) % 12 + 1;
-    format!("{year}-{month:02}-{day:02} {:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)
+    let seconds = i64::try_from(us / SECOND_US.unsigned_abs()).unwrap_or(i64::MAX);
+    let Ok(moment) = OffsetDateTime::from_unix_timestamp(seconds) else { return "after the year 9999".into() };
+    let (year, month, day) = moment.to_calendar_date();
+    let (hour, minute, second) = moment.to_hms();
+    format!("{year}-{:02}-{day:02} {hour:02}:{minute:02}:{second:02}", u8::from(month))
 }
 
 /// `hh:mm:ss`.
@@ -78,8 +71,8 @@ pub(super) fn common(text: &[u8]) -> Option<i64> {
     let date = text.get(..20)?;
     let month = MONTHS.iter().position(|name| *name == &date[3..6])? + 1;
     let is_date = date[2] == b'/' && date[6] == b'/' && date[11] == b':';
-    let days = days(number(&date[7..11])?, i64::try_from(month).ok()?, number(&date[..2])?).filter(|_| is_date)?;
-    let seconds = days * 86_400 + time_of_day(&date[12..])?;
+    let day_s = day_s(number(&date[7..11])?, i64::try_from(month).ok()?, number(&date[..2])?).filter(|_| is_date)?;
+    let seconds = day_s + time_of_day(&date[12..])?;
     match &text[20..] {
         [b' ', rest @ ..] => Some((seconds - zone(rest)?) * SECOND_US),
         [b'.', rest @ ..] => Some(seconds * SECOND_US + fraction_us(rest)?),
@@ -91,8 +84,8 @@ pub(super) fn common(text: &[u8]) -> Option<i64> {
 pub(super) fn iso(text: &[u8]) -> Option<i64> {
     let date = text.get(..19)?;
     let is_date = date[4] == b'-' && date[7] == b'-' && date[10] == b'T';
-    let days = days(number(&date[..4])?, number(&date[5..7])?, number(&date[8..10])?).filter(|_| is_date)?;
-    let seconds = days * 86_400 + time_of_day(&date[11..])?;
+    let day_s = day_s(number(&date[..4])?, number(&date[5..7])?, number(&date[8..10])?).filter(|_| is_date)?;
+    let seconds = day_s + time_of_day(&date[11..])?;
     let rest = &text[19..];
     let zone_at = rest.iter().position(|byte| matches!(byte, b'Z' | b'+' | b'-'))?;
     let fraction_us = match &rest[..zone_at] {
@@ -137,6 +130,7 @@ mod tests {
             "28/Nov/2026:24:55:04 +0000",
             "28/Nov/2026:20:55:04 0000",
             "00/Nov/2026:20:55:04 +0000",
+            "31/Feb/2026:20:55:04 +0000",
             "28/Nov/1969:20:55:04 +0000",
             "28/Nov/2026:20:55:04.",
         ] {

@@ -23,7 +23,7 @@ export function load<T>(source: Source<T>): Promise<T> {
 function get<T>(source: Source<T>, query: string): Promise<T> {
   if (typeof source === 'function') return source();
   return import(/* @vite-ignore */ source + query).catch((cause: unknown) => {
-    // What code throws when it is evaluated does not say whose code it is.
+    // Errors of code that is evaluated do not say whose code it is.
     throw new Error(source, { cause });
   }) as Promise<T>;
 }

@@ -121,7 +121,7 @@ const router = new Router([
   ...['Throws', 'Late', 'Slow', 'Down', 'Client'].map((name) => route('texts.' + name, {
     get: async (_, { data, signal }) => {
       asked.push(name);
-      // What browsers ask for is there.
+      // Files for browsers are there.
       if (data?.isPage && name === 'Slow') await new Promise((resolve) => signal.addEventListener('abort', resolve));
       if (data?.isPage && name === 'Down') throw new RouteError('not now');
       return { path: ['texts', name], value: 'text of ' + name };

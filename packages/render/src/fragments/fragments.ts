@@ -41,7 +41,7 @@ const NO_ID = '';
 
 /** Source of components, and the markup around their HTML. */
 export interface FragmentSource {
-  /** Undefined: nothing of this name. What is not a promise was found without calling code of the app. */
+  /** Undefined: nothing of this name. A component that is no promise was found without calling code of the app. */
   find(job: FragmentJob, context: JobContext): Promise<Component | undefined> | Component | undefined;
   /** Props of the component, from the job's data. Throws an `InvalidPropsError` for data that is none. */
   props(job: FragmentJob, component: Component): Props | OwnProps;

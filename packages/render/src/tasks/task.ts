@@ -159,7 +159,7 @@ export abstract class Task implements Account {
       this.fail('late', new LateError(`Component "${this.#name}" had no HTML after ${timeoutMs} ms`)),
     );
     html.then(
-      // What follows is no part of the component.
+      // The rest is no part of the component.
       (given) => {
         if (this.#end()) runs.run(undefined, () => this.#complete(given), undefined);
       },

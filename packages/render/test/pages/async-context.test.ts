@@ -1,4 +1,4 @@
-// What the app keeps in `AsyncLocalStorage`: its code finds what the request has there, and nothing that a component has entered.
+// Values in `AsyncLocalStorage`: code of the app finds those of the request, and none that a component has entered.
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
