@@ -24,6 +24,9 @@ const SIDES = ['plain', 'sampled', 'each'] as const;
 const SAMPLE = 16;
 const WARM_UP = 4_000;
 
+/** It ends by itself when this program was killed. */
+const AWAKE = 'const { ppid } = process; while (process.ppid === ppid) for (let at = 0; at < 1e7; at += 1);';
+
 type App = keyof typeof APPS;
 type Side = (typeof SIDES)[number];
 type Figures = Record<Side, number>;
@@ -58,7 +61,7 @@ printTable(
 conclude('preload', options, about, bars(), { node, rounds });
 
 function keepAwake(): void {
-  const loop = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
+  const loop = spawn(process.execPath, ['-e', AWAKE], { stdio: 'ignore' });
   if (loop.pid !== undefined) os.setPriority(loop.pid, os.constants.priority.PRIORITY_LOW);
   process.on('exit', () => loop.kill('SIGKILL'));
 }
