@@ -12,7 +12,7 @@ const METHODS_MAX = 30;
 /** Structs over the bar, with their figures, which may only become smaller. */
 const LARGER: Readonly<Record<string, { fields: number; methods: number }>> = {
   // A state machine: a method for each phase, and for each event that leads somewhere.
-  'dispatch::Exchange': { fields: 22, methods: 57 },
+  'dispatch::Exchange': { fields: 8, methods: 55 },
 };
 
 const found = CRATES.flatMap((crate) =>

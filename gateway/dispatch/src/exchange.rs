@@ -70,11 +70,22 @@ pub enum Settling {
 
 /// The machine. See the module's text.
 #[derive(Clone, Debug)]
-#[allow(clippy::struct_excessive_bools)] // Facts of which none excludes another; what excludes is in the phase.
 pub struct Exchange {
     phase: Phase,
     kind: Kind,
     patience: Patience,
+    attempt: Attempt,
+    is_wanted: bool,
+    was_retried: bool,
+    /// Times that a worker gave it back for a request that it had reported as ended.
+    returns: u8,
+    unwanted_since: Option<Time>,
+}
+
+/// Facts of one attempt at one worker. The next attempt begins without them.
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools)] // Facts of which none excludes another; what excludes is in the phase.
+struct Attempt {
     ahead: Ahead,
     seen: ByteEvidence,
     /// The connection has carried another request.
@@ -86,18 +97,41 @@ pub struct Exchange {
     is_half_closed: bool,
     /// The app sees that its client has left.
     has_left: bool,
-    is_wanted: bool,
     is_reported: bool,
     is_taken: bool,
     app_waits: bool,
     is_dying: bool,
     cause: Cause,
-    was_retried: bool,
-    /// Times that a worker gave it back for a request that it had reported as ended.
-    returns: u8,
     last_heard: Time,
-    unwanted_since: Option<Time>,
     timer: Option<(Timer, Time)>,
+}
+
+impl Attempt {
+    const NONE: Self = Attempt {
+        ahead: Ahead::No,
+        seen: ByteEvidence::NOTHING,
+        is_reused: false,
+        is_written: false,
+        is_one_piece: false,
+        is_until_close: false,
+        is_half_closed: false,
+        has_left: false,
+        is_reported: false,
+        is_taken: false,
+        app_waits: false,
+        is_dying: false,
+        cause: Cause::Own,
+        last_heard: Time(0),
+        timer: None,
+    };
+
+    fn wait(&mut self, timer: Timer, now: Time) {
+        self.timer = Some((timer, now.plus_us(timer.us())));
+    }
+
+    fn is_over(&self, timer: Timer, now: Time) -> bool {
+        self.timer.is_some_and(|(set, at)| set == timer && at <= now)
+    }
 }
 
 impl Exchange {
@@ -107,25 +141,11 @@ impl Exchange {
             phase: Phase::Queued,
             kind,
             patience,
-            ahead: Ahead::No,
-            seen: ByteEvidence::NOTHING,
-            is_reused: false,
-            is_written: false,
-            is_one_piece: false,
-            is_until_close: false,
-            is_half_closed: false,
-            has_left: false,
+            attempt: Attempt::NONE,
             is_wanted: true,
-            is_reported: false,
-            is_taken: false,
-            app_waits: false,
-            is_dying: false,
-            cause: Cause::Own,
             was_retried: false,
             returns: 0,
-            last_heard: Time(0),
             unwanted_since: None,
-            timer: None,
         }
     }
 
@@ -145,17 +165,17 @@ impl Exchange {
 
     /// Time at which the exchange is to be told [`Event::TimedOut`], if nothing else happens.
     pub fn wake_at(&self) -> Option<Time> {
-        self.timer.map(|(_, at)| at)
+        self.attempt.timer.map(|(_, at)| at)
     }
 
     /// End of the config's two times, which are long and may be looked at late.
     pub fn patience_ends(&self) -> Option<Time> {
         match self.phase {
             Phase::Handed | Phase::Sent | Phase::Head | Phase::Body if self.is_wanted => {
-                Some(self.last_heard.plus_us(self.patience.silence_us))
+                Some(self.attempt.last_heard.plus_us(self.patience.silence_us))
             }
-            Phase::Detached if self.is_wanted && !self.seen.heard => {
-                Some(self.last_heard.plus_us(self.patience.silence_us))
+            Phase::Detached if self.is_wanted && !self.attempt.seen.heard => {
+                Some(self.attempt.last_heard.plus_us(self.patience.silence_us))
             }
             Phase::Handed
             | Phase::Sent
@@ -175,7 +195,7 @@ impl Exchange {
 
     /// Place among the requests that its worker has.
     pub fn ahead(&self) -> Ahead {
-        self.ahead
+        self.attempt.ahead
     }
 
     /// Whether a slot is taken for it (I1).
@@ -197,12 +217,12 @@ impl Exchange {
 
     /// Whether the worker has reported its end.
     pub fn is_reported(&self) -> bool {
-        self.is_reported
+        self.attempt.is_reported
     }
 
     /// Whether its app writes when it likes: to another protocol, to an event stream, or to a poll that it waits with.
     pub fn is_taken(&self) -> bool {
-        self.is_taken
+        self.attempt.is_taken
     }
 
     /// Whether somebody waits for its answer.
@@ -211,14 +231,6 @@ impl Exchange {
     }
 
     // What the arms share.
-
-    fn wait(&mut self, timer: Timer, now: Time) {
-        self.timer = Some((timer, now.plus_us(timer.us())));
-    }
-
-    fn is_over(&self, timer: Timer, now: Time) -> bool {
-        self.timer.is_some_and(|(set, at)| set == timer && at <= now)
-    }
 
     fn fail(&mut self, now: Time, code: Code, actions: &mut Actions) {
         if self.is_wanted {
@@ -246,7 +258,7 @@ impl Exchange {
 
     fn end(&mut self) {
         self.phase = Phase::Ended;
-        self.timer = None;
+        self.attempt.timer = None;
     }
 
     /// The request is in the queue once more, if somebody waits for it.
@@ -255,18 +267,15 @@ impl Exchange {
             actions.push(Action::Fail(Code::Draining));
             self.is_wanted = false;
         }
-        let Exchange { kind, patience, was_retried, is_wanted, returns, .. } = *self;
-        *self = Exchange { is_wanted, was_retried, returns, ..Exchange::new(kind, patience) };
-        if !is_wanted {
-            self.end();
-        }
+        self.phase = if self.is_wanted { Phase::Queued } else { Phase::Ended };
+        self.attempt = Attempt::NONE;
     }
 
     /// The worker has exited, and the connection has nothing more.
     fn judge(&mut self, seen: ByteEvidence, actions: &mut Actions) {
         self.phase = Phase::Judged;
-        self.timer = None;
-        self.seen = seen;
-        actions.push(Action::Judge { seen, cause: self.cause });
+        self.attempt.timer = None;
+        self.attempt.seen = seen;
+        actions.push(Action::Judge { seen, cause: self.attempt.cause });
     }
 }

@@ -10,7 +10,7 @@ impl Exchange {
         match event {
             Event::Wrote { is_whole, is_one_piece } => self.wrote(is_whole, is_one_piece, actions),
             Event::Heard => self.heard(now),
-            Event::HeadCame { is_until_close } => self.is_until_close = is_until_close,
+            Event::HeadCame { is_until_close } => self.attempt.is_until_close = is_until_close,
             Event::Switched => {
                 self.end();
                 actions.push(Action::SwitchOver);
@@ -24,25 +24,25 @@ impl Exchange {
             }
             Event::BodyLost => self.break_off(now, Code::TempFull, actions),
             Event::Reported => {
-                self.is_reported = true;
-                match self.timer {
+                self.attempt.is_reported = true;
+                match self.attempt.timer {
                     Some((Timer::LastWord, _)) => self.stream_complete(actions),
                     Some((Timer::Exit, _)) => self.break_off(now, self.stream_error(), actions),
                     _ => {}
                 }
             }
             Event::Dying => {
-                self.is_dying = true;
-                if matches!(self.timer, Some((Timer::Exit, _))) {
+                self.attempt.is_dying = true;
+                if matches!(self.attempt.timer, Some((Timer::Exit, _))) {
                     self.break_off(now, Code::WorkerDied, actions);
                 }
             }
             Event::Exited { cause, .. } => {
-                self.cause = cause;
-                self.is_dying = true;
-                match self.timer {
+                self.attempt.cause = cause;
+                self.attempt.is_dying = true;
+                match self.attempt.timer {
                     Some((Timer::LastWord | Timer::Exit, _)) => self.break_off(now, Code::WorkerDied, actions),
-                    _ => self.wait(Timer::LastRead, now),
+                    _ => self.attempt.wait(Timer::LastRead, now),
                 }
             }
             Event::ClientLeft { .. } | Event::Unwanted => {
@@ -71,25 +71,25 @@ impl Exchange {
 
     /// Whether a stream ended because its worker died, or the worker lives and ended it, shows a little later.
     fn stream_closed(&mut self, now: Time, is_reset: bool, actions: &mut Actions) {
-        if self.has_left {
+        if self.attempt.has_left {
             actions.push(Action::Leave);
             self.end_stream(actions);
-        } else if self.is_dying {
+        } else if self.attempt.is_dying {
             self.break_off(now, Code::WorkerDied, actions);
-        } else if self.is_until_close && !is_reset {
-            if self.is_reported {
+        } else if self.attempt.is_until_close && !is_reset {
+            if self.attempt.is_reported {
                 return self.stream_complete(actions);
             }
-            self.wait(Timer::LastWord, now);
+            self.attempt.wait(Timer::LastWord, now);
         } else {
-            self.wait(Timer::Exit, now);
+            self.attempt.wait(Timer::Exit, now);
         }
     }
 
     fn stream_times_out(&mut self, now: Time, actions: &mut Actions) {
-        if self.is_over(Timer::LastWord, now) {
+        if self.attempt.is_over(Timer::LastWord, now) {
             self.stream_complete(actions);
-        } else if self.is_over(Timer::Exit, now) || self.is_over(Timer::LastRead, now) {
+        } else if self.attempt.is_over(Timer::Exit, now) || self.attempt.is_over(Timer::LastRead, now) {
             self.break_off(now, self.stream_error(), actions);
         } else if self.patience_ends().is_some_and(|end| end <= now) {
             self.break_off(now, Code::WorkerTimeout, actions);
@@ -97,7 +97,7 @@ impl Exchange {
     }
 
     fn stream_error(&self) -> Code {
-        if self.is_dying { Code::WorkerDied } else { Code::WorkerAnswerTruncated }
+        if self.attempt.is_dying { Code::WorkerDied } else { Code::WorkerAnswerTruncated }
     }
 
     fn break_off(&mut self, now: Time, code: Code, actions: &mut Actions) {

@@ -26,7 +26,7 @@ impl Exchange {
             }
             Event::HeadCame { is_until_close } => {
                 self.phase = Phase::Body;
-                self.is_until_close = is_until_close;
+                self.attempt.is_until_close = is_until_close;
             }
             Event::StreamCame => self.detach(actions),
             Event::Switched => {
@@ -35,7 +35,7 @@ impl Exchange {
                 actions.push(Action::SwitchOver);
             }
             Event::Completed { is_reusable } => {
-                self.finish(is_reusable && self.is_written && !self.has_left, actions);
+                self.finish(is_reusable && self.attempt.is_written && !self.attempt.has_left, actions);
             }
             Event::Closed { is_reset } => self.closed(now, is_reset, actions),
             Event::Malformed | Event::Foreign => {
@@ -46,15 +46,15 @@ impl Exchange {
                 self.settle(Settling::Broken, now, actions);
             }
             Event::Reported => {
-                self.is_reported = true;
+                self.attempt.is_reported = true;
                 if self.phase == Phase::Ending {
                     self.complete(actions);
-                } else if !self.is_taken {
-                    self.wait(Timer::LastBytes, now);
+                } else if !self.attempt.is_taken {
+                    self.attempt.wait(Timer::LastBytes, now);
                 }
             }
             Event::Taken => {
-                self.is_taken = true;
+                self.attempt.is_taken = true;
                 if self.kind == Kind::Upgrade {
                     self.detach(actions);
                 }
@@ -86,80 +86,80 @@ impl Exchange {
     pub(super) fn note(&mut self, now: Time, event: Event) {
         match event {
             Event::Begun => {
-                self.ahead = Ahead::Begun;
-                self.last_heard = self.last_heard.max(now);
+                self.attempt.ahead = Ahead::Begun;
+                self.attempt.last_heard = self.attempt.last_heard.max(now);
             }
-            Event::Dying => self.is_dying = true,
+            Event::Dying => self.attempt.is_dying = true,
             Event::Unwanted => self.unwanted(now),
-            Event::ClientHalfClosed { is_shown } => self.is_half_closed |= is_shown && self.kind != Kind::Own,
-            Event::Reported => self.is_reported = true,
-            Event::Taken => self.is_taken = true,
+            Event::ClientHalfClosed { is_shown } => self.attempt.is_half_closed |= is_shown && self.kind != Kind::Own,
+            Event::Reported => self.attempt.is_reported = true,
+            Event::Taken => self.attempt.is_taken = true,
             Event::Waits => {
-                self.app_waits |= self.kind == Kind::Poll;
-                self.is_taken |= self.app_waits;
+                self.attempt.app_waits |= self.kind == Kind::Poll;
+                self.attempt.is_taken |= self.attempt.app_waits;
             }
             _ => {}
         }
     }
 
     pub(super) fn heard(&mut self, now: Time) {
-        self.seen.heard = true;
-        self.last_heard = now;
-        self.timer = self.timer.filter(|(timer, _)| *timer != Timer::LastBytes);
-        if self.is_reported && !self.is_taken && self.phase != Phase::Detached {
-            self.wait(Timer::LastBytes, now);
+        self.attempt.seen.heard = true;
+        self.attempt.last_heard = now;
+        self.attempt.timer = self.attempt.timer.filter(|(timer, _)| *timer != Timer::LastBytes);
+        if self.attempt.is_reported && !self.attempt.is_taken && self.phase != Phase::Detached {
+            self.attempt.wait(Timer::LastBytes, now);
         }
     }
 
     pub(super) fn wrote(&mut self, is_whole: bool, is_one_piece: bool, actions: &mut Actions) {
-        self.seen.sent = true;
-        self.is_one_piece = is_one_piece;
-        self.is_written = is_whole;
+        self.attempt.seen.sent = true;
+        self.attempt.is_one_piece = is_one_piece;
+        self.attempt.is_written = is_whole;
         self.half_close(actions);
         self.leave_while_app_waits(actions);
     }
 
     /// The app reads the whole request and then its end, as from the client itself.
     pub(super) fn half_close(&mut self, actions: &mut Actions) {
-        if self.is_half_closed && self.is_written && !self.has_left {
-            self.has_left = true;
+        if self.attempt.is_half_closed && self.attempt.is_written && !self.attempt.has_left {
+            self.attempt.has_left = true;
             actions.push(Action::ShutDown);
         }
     }
 
     /// An app does not wait with what it has not read whole, and an answer that has begun ends where it began.
     fn leave_while_app_waits(&mut self, actions: &mut Actions) {
-        if self.app_waits && self.is_written && matches!(self.phase, Phase::Sent | Phase::Head) {
+        if self.attempt.app_waits && self.attempt.is_written && matches!(self.phase, Phase::Sent | Phase::Head) {
             self.detach(actions);
         }
     }
 
     fn detach(&mut self, actions: &mut Actions) {
         self.phase = Phase::Detached;
-        self.timer = None;
+        self.attempt.timer = None;
         actions.push(Action::Detach);
     }
 
     pub(super) fn closed(&mut self, now: Time, is_reset: bool, actions: &mut Actions) {
-        self.seen.unread = is_reset && !self.seen.heard && self.is_one_piece;
-        if self.has_left {
+        self.attempt.seen.unread = is_reset && !self.attempt.seen.heard && self.attempt.is_one_piece;
+        if self.attempt.has_left {
             return self.client_left(now, actions);
         }
-        if self.phase == Phase::Body && self.is_until_close && !is_reset {
-            if self.is_reported {
+        if self.phase == Phase::Body && self.attempt.is_until_close && !is_reset {
+            if self.attempt.is_reported {
                 return self.complete(actions);
             }
             self.phase = Phase::Ending;
-            return self.wait(Timer::LastWord, now);
+            return self.attempt.wait(Timer::LastWord, now);
         }
-        if self.is_reused && self.seen.is_unnoticed() {
+        if self.attempt.is_reused && self.attempt.seen.is_unnoticed() {
             // It had been closed while it was idle.
             self.phase = Phase::Handed;
-            self.is_reused = false;
-            self.is_written = false;
-            self.is_reported = false;
-            self.timer = None;
-            self.seen = ByteEvidence::NOTHING;
+            self.attempt.is_reused = false;
+            self.attempt.is_written = false;
+            self.attempt.is_reported = false;
+            self.attempt.timer = None;
+            self.attempt.seen = ByteEvidence::NOTHING;
             return actions.push(Action::Connect);
         }
         self.settle(Settling::Closed, now, actions);
@@ -184,7 +184,7 @@ impl Exchange {
     }
 
     pub(super) fn withdrawn(&mut self, now: Time, actions: &mut Actions) {
-        if self.seen.heard {
+        if self.attempt.seen.heard {
             return self.lied(now, actions);
         }
         let is_fault = self.returns > RETURNS_MAX;
@@ -197,13 +197,13 @@ impl Exchange {
 
     /// The worker has given the request back, unseen. The slot is that of one it answered, if it is still at that.
     pub(super) fn busy(&mut self, now: Time, by: RequestId, is_open: bool, actions: &mut Actions) {
-        if self.seen.heard {
+        if self.attempt.seen.heard {
             self.lied(now, actions);
-        } else if is_open && self.ahead != Ahead::Handed {
+        } else if is_open && self.attempt.ahead != Ahead::Handed {
             self.wait_again(actions);
             actions.push(Action::PassTo { by });
         } else {
-            self.returns = self.returns.saturating_add(u8::from(self.ahead != Ahead::Handed));
+            self.returns = self.returns.saturating_add(u8::from(self.attempt.ahead != Ahead::Handed));
             self.withdrawn(now, actions);
         }
     }
@@ -217,30 +217,30 @@ impl Exchange {
     }
 
     fn exited(&mut self, now: Time, is_unseen: bool, cause: crate::Cause, actions: &mut Actions) {
-        self.cause = cause;
-        if is_unseen && !self.seen.heard {
+        self.attempt.cause = cause;
+        if is_unseen && !self.attempt.seen.heard {
             actions.push(Action::Close);
             return self.judge(ByteEvidence::NOTHING, actions);
         }
         if self.phase == Phase::Ending {
-            return self.judge(self.seen, actions);
+            return self.judge(self.attempt.seen, actions);
         }
         self.phase = Phase::Orphaned;
-        self.wait(Timer::LastRead, now);
+        self.attempt.wait(Timer::LastRead, now);
     }
 
     fn time_out(&mut self, now: Time, actions: &mut Actions) {
-        if self.is_over(Timer::LastWord, now) {
+        if self.attempt.is_over(Timer::LastWord, now) {
             return self.complete(actions);
         }
-        if !self.is_over(Timer::LastBytes, now) {
+        if !self.attempt.is_over(Timer::LastBytes, now) {
             return self.lose_patience(now, actions);
         }
-        if self.phase == Phase::Body && self.is_until_close {
+        if self.phase == Phase::Body && self.attempt.is_until_close {
             actions.push(Action::Close);
             return self.complete(actions);
         }
-        if self.has_left {
+        if self.attempt.has_left {
             return self.client_left(now, actions);
         }
         actions.push(Action::Note(Note::Short));

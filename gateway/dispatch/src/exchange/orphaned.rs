@@ -12,20 +12,20 @@ const ANSWERED: ByteEvidence = ByteEvidence { sent: true, heard: true, unread: f
 impl Exchange {
     pub(super) fn while_orphaned(&mut self, now: Time, event: Event, actions: &mut Actions) {
         match event {
-            Event::Wrote { .. } => self.seen.sent = true,
-            Event::Heard => self.seen.heard = true,
-            Event::HeadCame { is_until_close } => self.is_until_close = is_until_close,
+            Event::Wrote { .. } => self.attempt.seen.sent = true,
+            Event::Heard => self.attempt.seen.heard = true,
+            Event::HeadCame { is_until_close } => self.attempt.is_until_close = is_until_close,
             Event::Completed { .. } => self.finish(false, actions),
             Event::Closed { is_reset } => {
-                self.seen.unread = is_reset && !self.seen.heard && self.is_one_piece;
-                if self.is_until_close && self.is_reported && !is_reset {
+                self.attempt.seen.unread = is_reset && !self.attempt.seen.heard && self.attempt.is_one_piece;
+                if self.attempt.is_until_close && self.attempt.is_reported && !is_reset {
                     return self.complete(actions);
                 }
-                self.judge(self.seen, actions);
+                self.judge(self.attempt.seen, actions);
             }
-            Event::TimedOut if self.is_over(Timer::LastRead, now) => {
+            Event::TimedOut if self.attempt.is_over(Timer::LastRead, now) => {
                 actions.push(Action::Close);
-                self.judge(self.seen, actions);
+                self.judge(self.attempt.seen, actions);
             }
             Event::Malformed | Event::Foreign => {
                 let note = if event == Event::Foreign { Note::Foreign } else { Note::Malformed };
@@ -46,7 +46,7 @@ impl Exchange {
             }
             Event::Withdrawn | Event::Busy { .. } => {
                 actions.push(Action::Close);
-                self.judge(if self.seen.heard { ANSWERED } else { ByteEvidence::NOTHING }, actions);
+                self.judge(if self.attempt.seen.heard { ANSWERED } else { ByteEvidence::NOTHING }, actions);
             }
             Event::ClientLeft { .. } => {
                 self.unwanted(now);
@@ -100,8 +100,8 @@ impl Exchange {
     }
 
     fn decide(&mut self, judged: Judgement, actions: &mut Actions) {
-        let seen = self.seen;
-        let mut verdict = fate(seen, self.cause, self.was_retried, judged);
+        let seen = self.attempt.seen;
+        let mut verdict = fate(seen, self.attempt.cause, self.was_retried, judged);
         if verdict == Fate::Again && self.kind == Kind::Own {
             verdict = Fate::Fail(Code::Draining);
         }

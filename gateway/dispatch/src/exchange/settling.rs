@@ -11,18 +11,18 @@ impl Exchange {
     /// The connection is over.
     pub(super) fn settle(&mut self, why: Settling, now: Time, actions: &mut Actions) {
         self.phase = Phase::Settling(why);
-        self.timer = None;
-        if self.is_reported {
+        self.attempt.timer = None;
+        if self.attempt.is_reported {
             return self.reported(why, now, actions);
         }
         match why {
-            Settling::Closed => self.wait(Timer::Exit, now),
-            Settling::Broken => self.wait(Timer::Report, now),
-            Settling::Cut => self.wait(Timer::CutReport, now),
+            Settling::Closed => self.attempt.wait(Timer::Exit, now),
+            Settling::Broken => self.attempt.wait(Timer::Report, now),
+            Settling::Cut => self.attempt.wait(Timer::CutReport, now),
             Settling::Left | Settling::StillOpen | Settling::GivenUp => {}
         }
         // From then on its number is not in the pipe: either it is free, or the worker has it and will report its end.
-        if self.ahead != Ahead::No {
+        if self.attempt.ahead != Ahead::No {
             actions.push(Action::TakeBack);
         }
     }
@@ -63,11 +63,11 @@ impl Exchange {
     }
 
     fn may_be_unseen(&self, why: Settling) -> bool {
-        !self.seen.heard && !matches!(why, Settling::StillOpen | Settling::GivenUp)
+        !self.attempt.seen.heard && !matches!(why, Settling::StillOpen | Settling::GivenUp)
     }
 
     fn reported(&mut self, why: Settling, now: Time, actions: &mut Actions) {
-        self.is_reported = true;
+        self.attempt.is_reported = true;
         match why {
             // Only its exit frees the slot of a worker that was given up.
             Settling::GivenUp => return,
@@ -78,31 +78,31 @@ impl Exchange {
     }
 
     fn settled_by_exit(&mut self, why: Settling, is_unseen: bool, cause: Cause, actions: &mut Actions) {
-        self.cause = cause;
+        self.attempt.cause = cause;
         if why == Settling::StillOpen {
             return self.finish(false, actions);
         }
         let seen = match why {
-            _ if is_unseen && !self.seen.heard => ByteEvidence::NOTHING,
-            Settling::Closed => self.seen,
+            _ if is_unseen && !self.attempt.seen.heard => ByteEvidence::NOTHING,
+            Settling::Closed => self.attempt.seen,
             _ => ByteEvidence { sent: true, heard: true, unread: false },
         };
         self.judge(seen, actions);
     }
 
     fn wait_no_longer(&mut self, why: Settling, now: Time, actions: &mut Actions) {
-        if self.is_over(Timer::Exit, now) && self.is_dying {
-            return self.wait(Timer::DyingExit, now);
+        if self.attempt.is_over(Timer::Exit, now) && self.attempt.is_dying {
+            return self.attempt.wait(Timer::DyingExit, now);
         }
-        if self.is_over(Timer::Exit, now) || self.is_over(Timer::DyingExit, now) {
+        if self.attempt.is_over(Timer::Exit, now) || self.attempt.is_over(Timer::DyingExit, now) {
             self.fail(now, Code::WorkerAnswerTruncated, actions);
             // Of what it has not noticed it reports no end.
-            if self.seen.is_unnoticed() {
+            if self.attempt.seen.is_unnoticed() {
                 return self.finish(false, actions);
             }
-            return self.wait(Timer::Report, now);
+            return self.attempt.wait(Timer::Report, now);
         }
-        if self.is_over(Timer::Report, now) || self.is_over(Timer::CutReport, now) {
+        if self.attempt.is_over(Timer::Report, now) || self.attempt.is_over(Timer::CutReport, now) {
             return self.give_worker_up(actions);
         }
         if self.patience_ends().is_some_and(|end| end <= now) {
@@ -110,20 +110,20 @@ impl Exchange {
                 return self.give_worker_up(actions);
             }
             self.phase = Phase::Settling(Settling::Cut);
-            self.wait(Timer::CutReport, now);
+            self.attempt.wait(Timer::CutReport, now);
         }
     }
 
     fn give_worker_up(&mut self, actions: &mut Actions) {
         self.phase = Phase::Settling(Settling::GivenUp);
-        self.timer = None;
+        self.attempt.timer = None;
         actions.extend([Action::Note(Note::NotEnded), Action::GiveUpWorker]);
     }
 
     pub(super) fn after_its_end(&mut self, now: Time, event: Event, actions: &mut Actions) {
         match event {
-            Event::Reported => self.is_reported = true,
-            Event::StillOpen if !self.is_reported => {
+            Event::Reported => self.attempt.is_reported = true,
+            Event::StillOpen if !self.attempt.is_reported => {
                 self.is_wanted = false;
                 self.unwanted_since = Some(now);
                 self.settle(Settling::StillOpen, now, actions);

@@ -11,9 +11,9 @@ impl Exchange {
         match event {
             Event::Assigned { is_ahead, is_reused } => {
                 self.phase = Phase::Handed;
-                self.ahead = if is_ahead { Ahead::Handed } else { Ahead::No };
-                self.is_reused = is_reused;
-                self.last_heard = now;
+                self.attempt.ahead = if is_ahead { Ahead::Handed } else { Ahead::No };
+                self.attempt.is_reused = is_reused;
+                self.attempt.last_heard = now;
                 actions.push(if is_reused { Action::Write } else { Action::Connect });
             }
             // The scheduler takes it out of the queue.
@@ -49,7 +49,7 @@ impl Exchange {
     pub(super) fn while_handed(&mut self, now: Time, event: Event, actions: &mut Actions) {
         match event {
             Event::Connected => {
-                self.is_reused = false;
+                self.attempt.is_reused = false;
                 actions.push(Action::Write);
             }
             Event::ConnectFailed => self.give_back(true, actions),
@@ -77,7 +77,7 @@ impl Exchange {
             }
             Event::Closed { is_reset } => self.closed(now, is_reset, actions),
             Event::Exited { cause, .. } => {
-                self.cause = cause;
+                self.attempt.cause = cause;
                 actions.push(Action::Close);
                 self.judge(ByteEvidence::NOTHING, actions);
             }
