@@ -24,7 +24,7 @@ const SIDES = ['plain', 'sampled', 'each'] as const;
 const SAMPLE = 16;
 const WARM_UP = 4_000;
 
-/** It ends by itself when this program was killed. */
+/** A loop that ends when this program was killed. */
 const AWAKE = 'const { ppid } = process; while (process.ppid === ppid) for (let at = 0; at < 1e7; at += 1);';
 
 type App = keyof typeof APPS;

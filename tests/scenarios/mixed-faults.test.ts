@@ -111,7 +111,7 @@ for (const concurrency of ['1', 'while-waiting'])
       assert.equal(begunBy.size, orders.length, 'no order is begun twice');
       const losers = clients.ordersLost.flatMap((target) => begunBy.get(target) ?? []);
       assert.deepEqual(
-        losers.filter((pid) => !faults.killed.has(pid)),
+        losers.filter((worker) => !faults.killed.has(Number.parseInt(worker, 10))),
         [],
         'workers that lost an order and were not killed',
       );
@@ -298,11 +298,12 @@ async function settledUsage(sluice: Sluice): Promise<Usage> {
 }
 
 /** The app's notes of one kind: target and process. */
-function notesOf(journal: string, kind: string): [string, number][] {
+/** Targets, each with its worker: the number of the process and its start. */
+function notesOf(journal: string, kind: string): [string, string][] {
   return fs
     .readFileSync(journal, 'utf8')
     .split('\n')
     .filter((line) => line.startsWith(`${kind} `))
     .map((line) => line.split(' '))
-    .map(([, target = '', pid]) => [target, Number(pid)]);
+    .map(([, target = '', ...worker]) => [target, worker.join(' ')]);
 }

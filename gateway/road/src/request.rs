@@ -16,7 +16,7 @@ use crate::own::Own;
 use crate::respond::compose::{self, rules};
 use crate::respond::{SendOutcome, respond};
 use crate::road::{Road, workers};
-use crate::route::{Asker, Route, log_in, route};
+use crate::route::{Asker, Route, limit_rate, log_in, route};
 use passage::Request;
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Level};
@@ -49,6 +49,7 @@ pub async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, road: &
         }
         compose::prepare(road, &mut request);
         let route = route(road, origin, asker, &mut request)?;
+        limit_rate(road, &route, asker, &mut request).await?;
         log_in(road, &route, &mut request).await?;
         let found = match route {
             Route::Ping => Some(edge::ping()),

@@ -20,7 +20,7 @@ use sluice_wire::respond::answer::Answer;
 use tokio::time::Instant;
 
 use crate::active::ActiveConfig;
-use crate::admit::rate::Rates;
+use crate::admit::rate::{self, Rates};
 use crate::answers::down::LastWords;
 use crate::answers::files::Files;
 use crate::answers::shell::Shells;
@@ -145,9 +145,21 @@ impl Road {
     }
 
     /// Counts a request of this client. If it is over its limit, returns the seconds after which it may ask again.
-    pub(crate) fn over_rate(&self, client: IpAddr, target: &str) -> Option<u32> {
-        let now_ns = || u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.rates.as_ref()?.borrow_mut().refuses(client, target, now_ns())
+    pub(crate) async fn over_rate(&self, client: IpAddr, target: &str) -> Option<u32> {
+        let rates = self.rates.as_ref()?;
+        let now_ns = u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let charged = rates.borrow_mut().charge(client, target, now_ns);
+        let numbers = match charged {
+            Ok(numbers) => numbers,
+            Err(wait_s) => return Some(wait_s),
+        };
+        if numbers.is_empty() || !rates.borrow().is_shared {
+            return None;
+        }
+        let allowances = rates.borrow().allowances(&numbers, client);
+        // Without an answer the gateway's own count stands.
+        let wait_us = self.pages.cache.charge(allowances).await?;
+        (wait_us > 0).then(|| rate::seconds(wait_us.saturating_mul(1000)))
     }
 
     /// Answer that a worker is to give.

@@ -35,7 +35,7 @@ pub(crate) enum Asker {
     Gateway,
 }
 
-/// Chooses the route. Refuses clients that may not ask or ask too often, before a body is received.
+/// Chooses the route. Refuses clients that may not ask, before a body is received.
 pub(crate) fn route(road: &Road, origin: &Origin, asker: Asker, request: &mut Request) -> Result<Route, Failure> {
     if asker == Asker::Gateway {
         return Ok(Route::Own);
@@ -54,14 +54,20 @@ pub(crate) fn route(road: &Road, origin: &Origin, asker: Asker, request: &mut Re
     {
         return Err(Code::AccessDenied.into());
     }
-    if let Route::Workers | Route::File(_) | Route::Vitals = route
-        && let Some(wait_s) = road.over_rate(request.peer, &request.head.path_and_query)
+    Ok(route)
+}
+
+/// Refuses clients that ask too often, before a body is received. Includes of a page were counted with it.
+pub(crate) async fn limit_rate(road: &Road, route: &Route, asker: Asker, request: &mut Request) -> Result<(), Failure> {
+    if asker == Asker::Client
+        && let Route::Workers | Route::File(_) | Route::Vitals = route
+        && let Some(wait_s) = road.over_rate(request.peer, &request.head.path_and_query).await
     {
         request.classify(&*road.workers());
         let refusal = Refusal { retry_after_s: Some(wait_s), ..Refusal::of(Code::RateLimited) };
         return Err(Failure::Refused(refusal));
     }
-    Ok(route)
+    Ok(())
 }
 
 /// Lets a request through that needs no password or has one.

@@ -1,5 +1,5 @@
-//! The page cache's second tier: pages in a server of Redis or Valkey that several gateways share, and the purges that they tell
-//! each other there.
+//! The page cache's second tier: a server of Redis or Valkey that several gateways share. Pages are in it, the purges that the gateways
+//! tell each other, and the allowances of clients that they charge together.
 //!
 //! The tier may be slow, full of garbage or dead. A look-up has a time limit, and a tier that misses it is left alone until it
 //! answers in time again. Pages that wait to be written have a queue with a bound. All of it runs on a thread of its own with its
@@ -8,10 +8,12 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod allowance;
 mod breaker;
 mod client;
 mod clock;
 mod counts;
+mod interface;
 mod link;
 mod log;
 mod outbox;
@@ -21,8 +23,10 @@ mod stored;
 mod thread;
 
 pub use address::{Address, NoAddress};
-pub use client::{Answer, Settings, Tier, TierEvent, ToStore};
+pub use allowance::Allowance;
+pub use client::Tier;
 pub use counts::Counts;
+pub use interface::{Answer, Settings, TierEvent, ToStore};
 pub use log::Position;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Work over one set of connections, until one of them is lost. Look-ups and purges use the first, and writes the second, so that
 //! no look-up waits behind a large page. The third brings what other gateways tell.
 
+mod charge;
 mod listen;
 mod look_up;
 mod pulse;
@@ -14,15 +15,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::client::{Settings, TimeMax};
 use crate::clock::{Clock, is_behind};
 use crate::counts::Counts;
+use crate::interface::{Ends, Settings, TimeMax};
 use crate::link::{Commands, Fault, Link};
 use crate::log::{Entry, Id, KEPT_MAX, Kind, Log, News, entries};
 use crate::outbox::Outbox;
 use crate::resp::{Garbage, Reply};
 use crate::stored::Names;
-use crate::thread::Ends;
 
 /// Longest time for any answer of the server before its connection is given up.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
@@ -74,8 +74,9 @@ impl Session {
 
     /// Serves until a connection is lost. Returns why.
     pub(crate) async fn serve(self: Rc<Self>, ends: &mut Ends) -> Fault {
-        let Ends { wishes, writes, probe, heard, .. } = ends;
+        let Ends { wishes, charges, writes, probe, heard, .. } = ends;
         let ended = tokio::select! {
+            ended = charge::serve(&self, charges) => ended,
             ended = look_up::serve(&self, wishes) => ended,
             ended = write::serve(&self, writes, heard) => ended,
             ended = listen::serve(&self, heard) => ended,

@@ -27,6 +27,10 @@ impl Names {
         Names { prefix: prefix.to_owned() }
     }
 
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
     pub(crate) fn log(&self) -> String {
         format!("{}purges", self.prefix)
     }
@@ -46,19 +50,24 @@ impl Names {
     }
 
     fn name(&self, parts: &[&[u8]]) -> String {
-        use std::fmt::Write as _;
         let mut hash = Context::new(&SHA256);
         for part in parts {
             hash.update(&(part.len() as u64).to_le_bytes());
             hash.update(part);
         }
-        let mut name = format!("{}page:", self.prefix);
-        for byte in &hash.finish().as_ref()[..NAME_BYTES] {
-            // Writing to a String cannot fail.
-            let _ = write!(name, "{byte:02x}");
-        }
-        name
+        format!("{}page:{}", self.prefix, hex(&hash.finish().as_ref()[..NAME_BYTES]))
     }
+}
+
+/// Bytes in lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    let mut digits = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing to a String cannot fail.
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
 }
 
 /// Value under a name.

@@ -14,7 +14,7 @@ use tokio::task::LocalSet;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::thread::run;
-use crate::{Address, Answer, Position, Settings, Tier, TierEvent, ToStore};
+use crate::{Address, Allowance, Answer, Position, Settings, Tier, TierEvent, ToStore};
 use server::{Fault, Server};
 
 const URL: &str = "https://a.test/page";
@@ -462,5 +462,65 @@ fn pages_that_wait_to_be_written_have_a_bound_and_large_ones_are_left_out() {
         assert_eq!(a.tier.counts().dropped.get(), 300 - 256);
         a.store(position, &[], &answer, &"x".repeat(100_001));
         assert_eq!(a.tier.counts().dropped.get(), 300 - 256, "it is not counted as dropped: it was never to be stored");
+    });
+}
+
+/// Two requests at once, then one a second.
+fn allowance(name: &str) -> Vec<Allowance> {
+    vec![Allowance { name: name.to_owned(), interval_us: 1_000_000, tolerance_us: 1_000_000 }]
+}
+
+#[test]
+fn gateways_charge_an_allowance_together_and_the_server_may_forget_the_script() {
+    play(async |server| {
+        let (one, two) = (Gateway::at(&server).await, Gateway::at(&server).await);
+        assert_eq!(one.tier.charge(allowance("a")).await, Some(0));
+        assert_eq!(two.tier.charge(allowance("a")).await, Some(0));
+        let wait_us = one.tier.charge(allowance("a")).await.unwrap();
+        assert!((900_000..=1_000_000).contains(&wait_us), "{wait_us}");
+        assert_eq!(two.tier.charge(allowance("b")).await, Some(0), "another client");
+        sleep(Duration::from_micros(wait_us) + Duration::from_millis(1)).await;
+        server.empty();
+        assert_eq!(two.tier.charge(allowance("a")).await, Some(0));
+    });
+}
+
+#[test]
+fn clock_that_was_set_back_refuses_nobody_for_longer_than_a_burst_takes() {
+    play(async |server| {
+        let gateway = Gateway::at(&server).await;
+        assert_eq!(gateway.tier.charge(allowance("a")).await, Some(0));
+        server.set_clock_back(Duration::from_secs(3600));
+        let wait_us = gateway.tier.charge(allowance("a")).await.unwrap();
+        assert!(wait_us <= 1_000_000, "{wait_us}");
+    });
+}
+
+#[test]
+fn charges_end_with_their_time_limit_and_then_nobody_asks() {
+    play(async |server| {
+        let mut gateway = Gateway::at(&server).await;
+        server.fail(Fault::Silent);
+        for _ in 0..5 {
+            let asked = Instant::now();
+            assert_eq!(gateway.tier.charge(allowance("a")).await, None);
+            assert!(asked.elapsed() <= TIME_MAX, "{:?}", asked.elapsed());
+        }
+        gateway.until(|event| matches!(event, TierEvent::Down(_))).await;
+        let asked = Instant::now();
+        assert_eq!(gateway.tier.charge(allowance("a")).await, None);
+        assert_eq!(asked.elapsed(), Duration::ZERO);
+        server.fail(Fault::None);
+        gateway.until(|event| *event == TierEvent::Up).await;
+        assert!(gateway.tier.charge(allowance("a")).await.is_some());
+    });
+}
+
+#[test]
+fn garbage_for_a_charge_is_no_answer() {
+    play(async |server| {
+        let gateway = Gateway::at(&server).await;
+        server.fail(Fault::Garbage);
+        assert_eq!(gateway.tier.charge(allowance("a")).await, None);
     });
 }

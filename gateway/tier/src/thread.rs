@@ -3,21 +3,18 @@
 
 use std::io;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use nix::sys::signal::SigSet;
 use tokio::runtime::Builder;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 use tokio::time::{Instant, sleep};
 
-use crate::client::{Settings, TierEvent, TimeMax, Wish, Write};
-use crate::counts::Counts;
+use crate::interface::{Ends, Settings, TierEvent};
 use crate::link::{self, Fault, Link};
 use crate::log::Log;
-use crate::outbox::Outbox;
 use crate::session::Session;
 
 /// The first wait after a connection was lost or could not be had; each one is twice as long as the one before.
@@ -26,19 +23,6 @@ const RETRY_MIN: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(5);
 /// A reply that is no page: a part of the purge log.
 const REPLY_BYTES_MIN: usize = 16 * 1024 * 1024;
-
-/// Channels that connect this thread to the one that serves.
-pub(crate) struct Ends {
-    pub(crate) time_max: Arc<TimeMax>,
-    pub(crate) wishes: mpsc::Receiver<Wish>,
-    pub(crate) writes: mpsc::Receiver<Write>,
-    pub(crate) outbox: Arc<Outbox>,
-    pub(crate) probe: Arc<Notify>,
-    pub(crate) heard: mpsc::Sender<TierEvent>,
-    pub(crate) counts: Arc<Counts>,
-    /// Start of this gateway.
-    pub(crate) started: Instant,
-}
 
 /// Starts the thread.
 ///
@@ -90,6 +74,7 @@ pub(crate) async fn run(settings: Settings, mut ends: Ends, connect: impl AsyncF
 /// Tells all who wait that there is nothing, and drops what was to be written.
 fn leave_out(ends: &mut Ends) {
     while ends.wishes.try_recv().is_ok() {}
+    while ends.charges.try_recv().is_ok() {}
     while ends.writes.try_recv().is_ok() {
         ends.counts.dropped.add(1);
     }

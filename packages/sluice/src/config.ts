@@ -333,6 +333,12 @@ export interface RateLimitsConfig {
    * @default []
    */
   exempt?: string[];
+  /**
+   * Whether all gateways that share `cache.shared_url` count together. A request waits for that server
+   * for `cache.shared_timeout_ms` at most. A gateway that gets no answer counts alone.
+   * @default false
+   */
+  shared?: boolean;
 }
 
 /** `[access]` */

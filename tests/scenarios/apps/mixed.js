@@ -7,7 +7,9 @@ const fs = require('node:fs');
 const http = require('node:http');
 
 const journal = fs.openSync(process.env.MIXED_FILE, 'a');
-const note = (what, url) => fs.writeSync(journal, `${what} ${url} ${process.pid}\n`);
+// The start tells workers apart that had the same number: half an hour of kills uses all numbers up.
+const worker = `${process.pid} ${performance.timeOrigin}`;
+const note = (what, url) => fs.writeSync(journal, `${what} ${url} ${worker}\n`);
 let held = 0;
 
 http

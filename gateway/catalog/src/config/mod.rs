@@ -254,6 +254,9 @@ config! {
         limits: BTreeMap<String, String> = BTreeMap::new() => restart;
         /// Networks (`10.0.0.0/8`, `::1`) whose requests are never limited.
         exempt: Vec<String> = Vec::new() => restart;
+        /// Whether all gateways that share `cache.shared_url` count together. A request waits for that server for
+        /// `cache.shared_timeout_ms` at most. A gateway that gets no answer counts alone.
+        shared: bool = false => restart;
     }
 
     /// Clients that may send requests. Requests that the gateway answers for its probes (`edge.ping_path`, `edge.ready_path`)

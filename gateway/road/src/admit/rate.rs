@@ -14,6 +14,7 @@ use sluice_catalog::config::{Config, Rate};
 
 use crate::unusable::Unusable;
 use sluice_message::path_of;
+use sluice_tier::Allowance;
 use sluice_wire::ids::to_usize;
 use sluice_wire::receive::trust::Networks;
 
@@ -27,11 +28,13 @@ pub(crate) struct Rates {
     limits: Vec<Limit>,
     exempt: Networks,
     table: Table,
+    /// Whether the gateways that share a server count there together.
+    pub(crate) is_shared: bool,
 }
 
 struct Limit {
     /// Path in lower case, as are the readings that it is compared with: many routers ignore case.
-    path: Vec<u8>,
+    path: String,
     pace: Pace,
 }
 
@@ -60,26 +63,28 @@ impl Rates {
                 text: text.clone(),
                 source,
             })?;
-            let path = paths::lower(path.as_bytes()).into_owned().into_bytes();
+            let path = paths::lower(path.as_bytes()).into_owned();
             limits.push(Limit { path, pace: Pace::of(rate) });
         }
         limits.sort_by_key(|limit| std::cmp::Reverse(limit.path.len()));
         let exempt = Networks::parse("rate.exempt", &config.rate.exempt)?;
-        Ok(Some(Rates { limits, exempt, table: Table::new(to_usize(config.bounds.rate_clients_max)) }))
+        let table = Table::new(to_usize(config.bounds.rate_clients_max));
+        Ok(Some(Rates { limits, exempt, table, is_shared: config.rate.shared }))
     }
 
-    /// Counts a request. If it comes too early, returns the seconds, at least 1, after which the client's next one
-    /// comes in time.
-    pub(crate) fn refuses(&mut self, client: IpAddr, target: &str, now_ns: u64) -> Option<u32> {
+    /// Counts a request, and returns the numbers of the limits that count it. The error is for one that comes too early: the
+    /// seconds, at least 1, after which the client's next one comes in time.
+    pub(crate) fn charge(&mut self, client: IpAddr, target: &str, now_ns: u64) -> Result<Vec<usize>, u32> {
         let client = client.to_canonical();
         if self.exempt.contains(client) {
-            return None;
+            return Ok(Vec::new());
         }
         // Several readings of one path mostly meet the same limit, which counts the request once.
         let mut met: Vec<usize> = Vec::with_capacity(1);
         for path in paths::readings(path_of(target)) {
             let path = paths::lower(&path);
-            let fitting = self.limits.iter().position(|limit| paths::lies_below(path.as_bytes(), &limit.path));
+            let fitting =
+                self.limits.iter().position(|limit| paths::lies_below(path.as_bytes(), limit.path.as_bytes()));
             if let Some(number) = fitting.filter(|number| !met.contains(number)) {
                 met.push(number);
             }
@@ -90,13 +95,31 @@ impl Rates {
             self.limits[*number].pace.after(whole_at_ns, now_ns).err()
         });
         if let Some(wait_ns) = wait_ns.max() {
-            return Some(u32::try_from(wait_ns.div_ceil(NS_PER_S).max(1)).unwrap_or(u32::MAX));
+            return Err(seconds(wait_ns));
         }
-        for number in met {
+        for &number in &met {
             let _ = self.table.take(Key::of(number, client), self.limits[number].pace, now_ns);
         }
-        None
+        Ok(met)
     }
+
+    /// The client's allowances of the limits with these numbers, as all gateways with these limits name them.
+    pub(crate) fn allowances(&self, numbers: &[usize], client: IpAddr) -> Vec<Allowance> {
+        let allowance = |&number: &usize| {
+            let (Limit { path, pace }, key) = (self.limits.get(number)?, Key::of(number, client.to_canonical()));
+            let (interval_us, tolerance_us) = (pace.interval_ns.div_ceil(1000), pace.tolerance_ns / 1000);
+            let (kind, network) = (if key.is_v4 { 4 } else { 6 }, key.network);
+            // Gateways with another rate for the same path, such as the one before an upgrade, count apart.
+            let name = format!("{path}:{interval_us}:{tolerance_us}:{kind}:{network:x}");
+            Some(Allowance { name, interval_us, tolerance_us })
+        };
+        numbers.iter().filter_map(allowance).collect()
+    }
+}
+
+/// Whole seconds, at least 1, that are no shorter.
+pub(crate) fn seconds(wait_ns: u64) -> u32 {
+    u32::try_from(wait_ns.div_ceil(NS_PER_S).max(1)).unwrap_or(u32::MAX)
 }
 
 impl Pace {

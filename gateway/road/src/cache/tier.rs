@@ -8,7 +8,7 @@ use std::time::Duration;
 use sluice_cache::{Moment, Page, StaleLimits};
 use sluice_catalog::snapshot::{Purge, SharedCacheSnapshot};
 use sluice_message::Fields;
-use sluice_tier::{Answer, Position, Tier, TierEvent, ToStore};
+use sluice_tier::{Allowance, Answer, Position, Tier, TierEvent, ToStore};
 use tokio::sync::mpsc::Receiver;
 
 use super::Cache;
@@ -60,6 +60,12 @@ impl SecondTier {
 }
 
 impl Cache {
+    /// Charges allowances that other gateways charge too. Returns the time in microseconds for which they are used up; `None` without
+    /// an answer in time.
+    pub(crate) async fn charge(&self, allowances: Vec<Allowance>) -> Option<u64> {
+        self.tier.as_ref()?.tier.charge(allowances).await
+    }
+
     /// Passes the purge to the gateways that share a cache with this one.
     pub(crate) fn tell_sharers(&self, purge: &Purge, is_soft: bool) {
         if let Some(tier) = &self.tier {

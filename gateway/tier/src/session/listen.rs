@@ -3,8 +3,8 @@
 use tokio::sync::mpsc;
 
 use super::{ANSWER_TIMEOUT, Session};
-use crate::client::TierEvent;
 use crate::counts::Counts;
+use crate::interface::TierEvent;
 use crate::link::{Commands, Fault};
 use crate::log::{News, entries};
 use crate::resp::{Garbage, Reply};

@@ -9,7 +9,7 @@ use sluice_message::Fields;
 use tokio::sync::mpsc;
 
 use super::{ANSWER_TIMEOUT, READ_MAX, Session, time};
-use crate::client::{Answer, Wish};
+use crate::interface::{Answer, Wish};
 use crate::link::{Commands, Fault};
 use crate::log::{Position, Verdict, entries};
 use crate::resp::{Garbage, Reply};

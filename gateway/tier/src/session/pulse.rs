@@ -7,7 +7,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, sleep};
 
 use super::{ANSWER_TIMEOUT, Session, first, time};
-use crate::client::TierEvent;
+use crate::interface::TierEvent;
 use crate::link::{Commands, Fault};
 
 const PERIOD: Duration = Duration::from_secs(1);

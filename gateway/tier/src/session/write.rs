@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use super::{ANSWER_TIMEOUT, Session};
-use crate::client::{TierEvent, ToStore, Write};
+use crate::interface::{TierEvent, ToStore, Write};
 use crate::link::{Commands, Fault};
 use crate::resp::Reply;
 use crate::stored;

@@ -154,6 +154,19 @@ impl Server {
         }
     }
 
+    /// What the script does with one allowance.
+    fn charge(&self, name: &[u8], interval_us: u64, tolerance_us: u64) -> Vec<u8> {
+        let now = self.now_ms() * 1000;
+        let mut values = self.values.borrow_mut();
+        let known = values.get(name).map_or(0, |text| std::str::from_utf8(text).unwrap().parse().unwrap());
+        let known = known.clamp(now, now + interval_us + tolerance_us);
+        let wait = (known - now).saturating_sub(tolerance_us);
+        if wait == 0 {
+            values.insert(name.to_vec(), (known + interval_us).to_string().into_bytes());
+        }
+        format!(":{wait}\r\n").into_bytes()
+    }
+
     async fn reply(&self, words: &[&[u8]]) -> Vec<u8> {
         let number = |word: &[u8]| std::str::from_utf8(word).unwrap().parse::<u64>().unwrap();
         let id = |word: &[u8]| Id::parse(std::str::from_utf8(word).unwrap()).unwrap();
@@ -172,6 +185,13 @@ impl Server {
             (b"SET", [name, value, b"EX", _]) => {
                 self.values.borrow_mut().insert(name.to_vec(), value.to_vec());
                 b"+OK\r\n".to_vec()
+            }
+            (b"EVALSHA", [hash, ..]) if !self.values.borrow().contains_key(*hash) => {
+                self.values.borrow_mut().insert(hash.to_vec(), Vec::new());
+                b"-NOSCRIPT No matching script. Please use EVAL.\r\n".to_vec()
+            }
+            (b"EVALSHA" | b"EVAL", [_, b"1", name, interval_us, tolerance_us]) => {
+                self.charge(name, number(interval_us), number(tolerance_us))
             }
             (b"UNLINK", [name]) => {
                 if name.ends_with(b"purges") {

@@ -34,7 +34,7 @@ fn without_limits_nothing_is_kept() {
 #[test]
 fn burst_comes_at_once_and_then_the_rate_counts() {
     let mut rates = rates(&[("/", "5/min burst 3")], &[], 10);
-    let mut ask = |now_s: u64| rates.refuses(ip(SOMEBODY), "/", now_s * NS_PER_S);
+    let mut ask = |now_s: u64| rates.charge(ip(SOMEBODY), "/", now_s * NS_PER_S).err();
     assert_eq!([ask(0), ask(0), ask(0), ask(0), ask(0)], [None, None, None, Some(12), Some(12)]);
     assert_eq!([ask(5), ask(11), ask(12), ask(12)], [Some(7), Some(1), None, Some(12)]);
     assert_eq!([ask(1000), ask(1000), ask(1000), ask(1000)], [None, None, None, Some(12)]);
@@ -43,7 +43,7 @@ fn burst_comes_at_once_and_then_the_rate_counts() {
 #[test]
 fn longest_path_that_fits_is_the_one_that_counts() {
     let mut rates = rates(&[("/", "2/h burst 2"), ("/login", "1/h"), ("/login/help", "3/h burst 3")], &[], 10);
-    let mut let_through = |target: &str| (0..10).filter(|_| rates.refuses(ip(SOMEBODY), target, 0).is_none()).count();
+    let mut let_through = |target: &str| (0..10).filter(|_| rates.charge(ip(SOMEBODY), target, 0).is_ok()).count();
     assert_eq!(let_through("/login/help/me?x=/login"), 3);
     assert_eq!(let_through("/login"), 1);
     assert_eq!(let_through("/login/helper"), 0);
@@ -54,7 +54,7 @@ fn longest_path_that_fits_is_the_one_that_counts() {
 #[test]
 fn clients_are_told_apart_by_address_and_ipv6_by_the_network_of_64_bits() {
     let mut rates = rates(&[("/a", "1/h"), ("/b", "1/h")], &["10.0.0.0/8", "2001:db8:ff::1"], 100);
-    let mut passes = |client: &str, target: &str| rates.refuses(ip(client), target, 0).is_none();
+    let mut passes = |client: &str, target: &str| rates.charge(ip(client), target, 0).is_ok();
     assert!(passes("192.0.2.1", "/a") && !passes("192.0.2.1", "/a"));
     assert!(!passes("::ffff:192.0.2.1", "/a"), "a mapped address is the IPv4 client");
     assert!(passes("192.0.2.2", "/a"), "another client");
@@ -104,30 +104,30 @@ fn no_spelling_of_a_path_dodges_its_limit() {
         "/x/y/..//login/../../login",
     ] {
         let mut rates = rates(&[("/", "9/h burst 9"), ("/login", "1/h")], &[], 10);
-        assert_eq!(rates.refuses(ip(SOMEBODY), "/login", 0), None);
-        assert!(rates.refuses(ip(SOMEBODY), target, 0).is_some(), "{target}");
+        assert_eq!(rates.charge(ip(SOMEBODY), "/login", 0).err(), None);
+        assert!(rates.charge(ip(SOMEBODY), target, 0).is_err(), "{target}");
     }
     for target in
         ["/loginx", "/LOGINX", "/x/login", "/login%2Fx", "/%2Flogin", "/%256cogin", "/x?/login", "/x?/../login"]
     {
         let mut rates = rates(&[("/login", "1/h")], &[], 10);
-        assert_eq!(rates.refuses(ip(SOMEBODY), "/login", 0), None);
-        assert_eq!(rates.refuses(ip(SOMEBODY), target, 0), None, "{target}");
+        assert_eq!(rates.charge(ip(SOMEBODY), "/login", 0).err(), None);
+        assert_eq!(rates.charge(ip(SOMEBODY), target, 0).err(), None, "{target}");
     }
     let mut capital = rates(&[("/Login", "1/h")], &[], 10);
-    assert_eq!(capital.refuses(ip(SOMEBODY), "/Login", 0), None);
-    assert!(capital.refuses(ip(SOMEBODY), "/login", 0).is_some());
+    assert_eq!(capital.charge(ip(SOMEBODY), "/Login", 0).err(), None);
+    assert!(capital.charge(ip(SOMEBODY), "/login", 0).is_err());
     let mut letters = rates(&[("/café au lait", "1/h")], &[], 10);
-    assert_eq!(letters.refuses(ip(SOMEBODY), "/caf%C3%a9%20au%20lait", 0), None);
+    assert_eq!(letters.charge(ip(SOMEBODY), "/caf%C3%a9%20au%20lait", 0).err(), None);
     for target in ["/caf%c3%A9%20au%20lait/x", "/CAF%c3%89%20au%20lait"] {
-        assert!(letters.refuses(ip(SOMEBODY), target, 0).is_some(), "{target}");
+        assert!(letters.charge(ip(SOMEBODY), target, 0).is_err(), "{target}");
     }
 }
 
 #[test]
 fn path_with_several_readings_counts_once_where_they_meet_one_limit() {
     let mut rates = rates(&[("/login", "3/h burst 3")], &[], 10);
-    let passed = (0..10).filter(|_| rates.refuses(ip(SOMEBODY), "/login/a//../b", 0).is_none()).count();
+    let passed = (0..10).filter(|_| rates.charge(ip(SOMEBODY), "/login/a//../b", 0).is_ok()).count();
     assert_eq!(passed, 3);
 }
 
@@ -136,7 +136,7 @@ fn i6_table_of_a_million_addresses_is_bounded_and_refuses_nobody_new() {
     const ENTRIES_MAX: u64 = 1_000;
     let mut rates = rates(&[("/", "1/h")], &[], ENTRIES_MAX);
     for number in 0..1_000_000_u32 {
-        assert_eq!(rates.refuses(v4(number), "/", u64::from(number)), None, "a new client, all entries live");
+        assert_eq!(rates.charge(v4(number), "/", u64::from(number)).err(), None, "a new client, all entries live");
         assert!(rates.table.entries.len() <= to_usize(ENTRIES_MAX));
     }
     assert_eq!(rates.table.entries.len(), to_usize(ENTRIES_MAX));
@@ -146,11 +146,11 @@ fn i6_table_of_a_million_addresses_is_bounded_and_refuses_nobody_new() {
 #[test]
 fn client_that_has_used_up_most_is_not_washed_out_by_others() {
     let mut rates = rates(&[("/", "60/min burst 60")], &[], 100);
-    while rates.refuses(ip(SOMEBODY), "/", 0).is_none() {}
+    while rates.charge(ip(SOMEBODY), "/", 0).is_ok() {}
     for number in 0..100_000_u32 {
-        assert_eq!(rates.refuses(v4(number), "/", 0), None);
+        assert_eq!(rates.charge(v4(number), "/", 0).err(), None);
     }
-    assert!(rates.refuses(ip(SOMEBODY), "/", 0).is_some());
+    assert!(rates.charge(ip(SOMEBODY), "/", 0).is_err());
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn entries_whose_allowance_is_whole_make_room_before_the_table_is_full() {
     let mut rates = rates(&[("/", "10/s burst 1")], &[], 100_000);
     // A new client each millisecond, each of which counts for a tenth of a second.
     for number in 0..20_000_u32 {
-        assert_eq!(rates.refuses(v4(number), "/", u64::from(number) * 1_000_000), None);
+        assert_eq!(rates.charge(v4(number), "/", u64::from(number) * 1_000_000).err(), None);
         assert!(rates.table.entries.len() < 300, "{} entries", rates.table.entries.len());
     }
     assert_consistent(&rates.table);
@@ -222,14 +222,14 @@ proptest! {
         let mut rates = rates(&[("/", &text)], &[], 10);
         let mut wait_s = None;
         for _ in 0..u32::try_from(burst).unwrap() + extra {
-            wait_s = rates.refuses(ip(SOMEBODY), "/", start_ns);
+            wait_s = rates.charge(ip(SOMEBODY), "/", start_ns).err();
         }
         // All came at one moment, so it is the burst that decides.
         prop_assert_eq!(wait_s.is_some(), extra > 0);
         if let Some(wait_s) = wait_s {
             let interval_s = rate.period_s.div_ceil(rate.count);
             prop_assert!(wait_s >= 1 && u64::from(wait_s) <= interval_s, "{wait_s}");
-            prop_assert_eq!(rates.refuses(ip(SOMEBODY), "/", start_ns + u64::from(wait_s) * NS_PER_S), None);
+            prop_assert_eq!(rates.charge(ip(SOMEBODY), "/", start_ns + u64::from(wait_s) * NS_PER_S).err(), None);
         }
     }
 
@@ -281,7 +281,7 @@ proptest! {
 #[test]
 fn a_request_that_is_refused_by_one_limit_is_not_charged_to_another() {
     let mut rates = rates(&[("/login", "1/h"), ("/x/y", "1/h")], &[], 10);
-    assert_eq!(rates.refuses(ip(SOMEBODY), "/login", 0), None);
-    assert!(rates.refuses(ip(SOMEBODY), "/x/y/../../login", 0).is_some());
-    assert_eq!(rates.refuses(ip(SOMEBODY), "/x/y", 0), None);
+    assert_eq!(rates.charge(ip(SOMEBODY), "/login", 0).err(), None);
+    assert!(rates.charge(ip(SOMEBODY), "/x/y/../../login", 0).is_err());
+    assert_eq!(rates.charge(ip(SOMEBODY), "/x/y", 0).err(), None);
 }
