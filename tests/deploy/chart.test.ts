@@ -111,7 +111,7 @@ void test('every optional part is there when it is asked for', (t) => {
   assert.equal(at(of('Service'), 'spec.ports.0.port'), 443);
   const container = at(of('Deployment'), 'spec.template.spec.containers.0');
   assert.deepEqual(at(container, 'securityContext.capabilities.add'), ['NET_BIND_SERVICE']);
-  assert.equal(at(of('ScaledObject'), 'spec.triggers.0.metadata.threshold'), '0.100');
+  assert.equal(at(of('ScaledObject'), 'spec.triggers.0.metadata.threshold'), '0.500');
   assert.equal(at(of('NetworkPolicy'), 'spec.ingress.0.from'), undefined, 'everybody may use the app');
   assert.ok(at(of('NetworkPolicy'), 'spec.ingress.1.from.0.namespaceSelector') !== undefined);
 });
@@ -128,7 +128,7 @@ void test('both autoscalers behave alike', (t) => {
     at(hpa, 'spec.behavior'),
     at(keda, 'spec.advanced.horizontalPodAutoscalerConfig.behavior'),
   );
-  assert.equal(at(hpa, 'spec.metrics.0.pods.target.averageValue'), '100m');
+  assert.equal(at(hpa, 'spec.metrics.0.pods.target.averageValue'), '500m');
 });
 
 void test('values that do not fit are refused with the key', (t) => {

@@ -39,8 +39,7 @@ fn table(name: &str, stretch: &Stretch) {
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     let fleet = Fleet { workers: 2, start_s: 20.0, first: 1, traffic: 1_000, late_ms: 1_000.0, seed: 1 };
     let cases = [
-        ("as shipped, HPA", shipped, fleet),
-        ("as shipped, KEDA", Autoscaler { is_external: true, ..shipped }, fleet),
+        ("as shipped", shipped, fleet),
         ("from 1 pod", Autoscaler { min: 1, ..shipped }, fleet),
         ("pods start in 60 s", shipped, Fleet { start_s: 60.0, ..fleet }),
         ("wait alone", Autoscaler { cpu_percent: None, ..shipped }, fleet),

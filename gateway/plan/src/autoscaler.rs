@@ -44,9 +44,9 @@ impl Default for Autoscaler {
         Self {
             min: 2,
             max: 10,
-            wait_ms: 100.0,
+            wait_ms: 500.0,
             cpu_percent: Some(60.0),
-            up: Pace { pods: 2, percent: 100, period_s: 60 },
+            up: Pace { pods: 4, percent: 100, period_s: 30 },
             down: Pace { pods: 1, percent: 25, period_s: 60 },
             down_after_s: 300.0,
             is_external: false,
@@ -124,7 +124,8 @@ impl Controller {
     pub(crate) fn sync(&mut self, now_s: f64, seen: &[Seen]) -> usize {
         let Autoscaler { min, max, .. } = self.settings;
         let desired = self.recommend(seen).clamp(min, max);
-        let next = self.paced(now_s, self.stabilised(now_s, desired));
+        let stabilised = self.stabilised(now_s, desired);
+        let next = self.paced(now_s, stabilised);
         self.recommended.push_back((now_s, desired));
         if next != self.current {
             let (added, removed) = (next.saturating_sub(self.current), self.current.saturating_sub(next));

@@ -11,7 +11,7 @@ const FLEET: Fleet = Fleet { workers: 2, start_s: 20.0, first: 1, traffic: 1_000
 
 fn run(burst: usize, settings: Autoscaler) -> Scaled {
     let of = scaling(&ALL[burst].log(), &FLEET, settings, 1_800.0);
-    assert_eq!(of.waits.total() + of.refused, of.requests, "every request ends");
+    assert_eq!(of.waits.total() + of.refused, of.requests, "{}: every request ends", ALL[burst].name);
     of
 }
 
