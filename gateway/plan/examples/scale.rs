@@ -37,7 +37,7 @@ fn table(name: &str, stretch: &Stretch) {
     println!("\n{name}: {} requests in {:.0} min", stretch.len(), stretch.span_us() as f64 / 6e7);
     println!("\n| autoscaler | most pods | turns | late | refused | p99 of the wait, ms | pod hours |");
     println!("| --- | --- | --- | --- | --- | --- | --- |");
-    let fleet = Fleet { workers: 2, start_s: 20.0, first: 1, traffic: 1_000, late_ms: 1_000.0, seed: 1 };
+    let fleet = Fleet { workers: 2, start_s: 20.0, first: 1, traffic: 1_000, late_ms: 1_000, seed: 1 };
     let cases = [
         ("as shipped", shipped, fleet),
         ("from 1 pod", Autoscaler { min: 1, ..shipped }, fleet),

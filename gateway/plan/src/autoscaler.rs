@@ -1,4 +1,4 @@
-//! The HorizontalPodAutoscaler of Kubernetes (`autoscaling/v2`) with the metrics and bounds that the chart in `packaging/helm/sluice`
+//! The `HorizontalPodAutoscaler` of Kubernetes (`autoscaling/v2`) with the metrics and bounds that the chart in `packaging/helm/sluice`
 //! sets. KEDA drives the same one. Pure: it gets the pods, and says how many there should be.
 
 use std::collections::VecDeque;

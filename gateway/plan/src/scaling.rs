@@ -27,7 +27,7 @@ pub struct Fleet {
     /// Traffic in thousandths of the log's.
     pub traffic: u64,
     /// Wait in the queue from which a request counts as late, milliseconds.
-    pub late_ms: f64,
+    pub late_ms: u64,
     /// Seed of chance.
     pub seed: u64,
 }
@@ -185,15 +185,12 @@ impl Run<'_> {
         let Some(instance) = &mut pod.instance else { return };
         pod.next_us = instance.next_us();
         for end in instance.take_ends() {
-            match end.latency_us {
-                None => self.result.refused += 1,
-                Some(_) => {
-                    self.result.waits.record(end.waited_us);
-                    #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
-                    let waited_ms = end.waited_us as f64 / 1e3;
-                    self.result.late += u64::from(waited_ms > self.fleet.late_ms);
-                }
+            if end.latency_us.is_none() {
+                self.result.refused += 1;
+                continue;
             }
+            self.result.waits.record(end.waited_us);
+            self.result.late += u64::from(end.waited_us > self.fleet.late_ms * 1_000);
         }
     }
 }

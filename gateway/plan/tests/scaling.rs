@@ -7,7 +7,7 @@ use std::path::Path;
 use bursts::ALL;
 use sluice_plan::{Autoscaler, Fleet, Scaled, scaling};
 
-const FLEET: Fleet = Fleet { workers: 2, start_s: 20.0, first: 1, traffic: 1_000, late_ms: 1_000.0, seed: 1 };
+const FLEET: Fleet = Fleet { workers: 2, start_s: 20.0, first: 1, traffic: 1_000, late_ms: 1_000, seed: 1 };
 
 fn run(burst: usize, settings: Autoscaler) -> Scaled {
     let of = scaling(&ALL[burst].log(), &FLEET, settings, 1_800.0);
