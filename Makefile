@@ -50,8 +50,8 @@ packaging/.tools/%: packaging/tools/%.txt
 packaging/.tools/bin/cargo-fuzz:
 	$(CARGO) install --quiet --locked --root packaging/.tools --target-dir packaging/.tools/target cargo-fuzz@0.13.2
 
-# Programs of Go's modules, each with a module of its own, packaging/tools/NAME/go.mod. The first build takes minutes, the apiserver a quarter
-# of an hour; then Go's cache has everything.
+# Programs of Go's modules, each with a module of its own, packaging/tools/NAME/go.mod. The first build takes long, above all that of the
+# apiserver; then Go's cache has everything.
 packaging/.tools/bin/helm: packaging/tools/helm/go.mod packaging/tools/helm/go.sum
 packaging/.tools/bin/kube-apiserver: packaging/tools/kubernetes/go.mod packaging/tools/kubernetes/go.sum
 packaging/.tools/bin/helm packaging/.tools/bin/kube-apiserver:

@@ -13,6 +13,8 @@ export const chart = path.join(root, 'packaging/helm/sluice');
 /** Folder of the manifests. */
 export const folder = path.join(root, 'examples/fleet/kubernetes');
 
+/** Kubernetes for which the chart is rendered. A helm that was built from its module knows no version of its own. */
+const KUBERNETES = '1.34.0';
 /** Values of every manifest. */
 const SHOP = ['image.repository=registry.example/shop', 'image.tag=1.0.0'];
 const MONITORING = 'kubernetes\\.io/metadata\\.name=monitoring';
@@ -45,7 +47,7 @@ export function rendered(
   values: readonly string[],
   templates: readonly string[] = [],
 ): string {
-  const args = ['template', release, chart, '--namespace', 'shop'];
+  const args = ['template', release, chart, '--namespace', 'shop', '--kube-version', KUBERNETES];
   for (const value of values) args.push('--set', value);
   for (const template of templates) args.push('--show-only', `templates/${template}.yaml`);
   const { status, stdout, stderr, error } = spawnSync(helm, args, { encoding: 'utf8' });
