@@ -50,6 +50,15 @@ packaging/.tools/%: packaging/tools/%.txt
 packaging/.tools/bin/cargo-fuzz:
 	$(CARGO) install --quiet --locked --root packaging/.tools --target-dir packaging/.tools/target cargo-fuzz@0.13.2
 
+# Programs of Go's modules, each with a module of its own, packaging/tools/NAME/go.mod. The first build takes long, above all that of the
+# apiserver; then Go's cache has everything.
+packaging/.tools/bin/helm: packaging/tools/helm/go.mod packaging/tools/helm/go.sum
+packaging/.tools/bin/kube-apiserver: packaging/tools/kubernetes/go.mod packaging/tools/kubernetes/go.sum
+packaging/.tools/bin/helm packaging/.tools/bin/kube-apiserver:
+	mkdir -p $(@D)
+	cd $(<D) && go build -trimpath -mod=readonly -o $(abspath $(@D))/ tool
+	@touch $@
+
 # What @sluice/react is measured against.
 bench/react/node_modules/.package-lock.json: bench/react/package-lock.json
 	npm ci --include=dev --prefix bench/react --no-audit --no-fund
@@ -125,6 +134,7 @@ test-long: build check-bench
 	@echo "replay with: make test-long SLUICE_SEED=$$SLUICE_SEED"
 	$(MAKE) test TESTED=release
 	$(TSX) packages/compiler/test/support/install.ts
+	$(MAKE) packaging/.tools/bin/helm packaging/.tools/bin/kube-apiserver || echo "NOT tested: the chart, because Go cannot build helm and kube-apiserver"
 	$(NODE_TEST) --test-concurrency=1 $(call slow,packages tests)
 
 ## check: formatters, lints, types, stale generated files, licences and audits of dependencies

@@ -22,11 +22,18 @@ function setCargoVersion(version: string): void {
   fs.writeFileSync(file, manifest.replace(/(\[workspace\.package\]\nversion = ").*(")/, `$1${version}$2`));
 }
 
+/** The version of the Helm chart. */
+function setChartVersion(version: string): void {
+  const file = path.join(root, 'packaging/helm/sluice/Chart.yaml');
+  fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace(/^version: .*$/m, `version: ${version}`));
+}
+
 const before = releaseVersion();
 run(process.execPath, path.join(root, 'packaging/node_modules/@changesets/cli/bin.js'), 'version');
 const after = releaseVersion();
 if (after !== before) {
   setCargoVersion(after);
+  setChartVersion(after);
   run(
     'npm',
     'install',

@@ -94,12 +94,11 @@ void test('times and ports of sluice.toml are those of the files', async (t) => 
   const { deployment, service } = kubernetes(dir);
   const pod = at(deployment, 'spec.template.spec');
   assert.equal(at(pod, 'terminationGracePeriodSeconds'), 101);
-  assert.deepEqual(at(pod, 'containers.0.lifecycle.preStop.exec.command'), ['sleep', '5']);
-  assert.deepEqual(at(pod, 'containers.0.livenessProbe.httpGet'), {
-    path: '/alive',
-    port: 'web',
-    scheme: 'HTTPS',
-  });
+  const env = at(pod, 'containers.0.env') as readonly { name: string; value: string }[];
+  const valueOf = (name: string): string | undefined => env.find((one) => one.name === name)?.value;
+  assert.equal(valueOf('SLUICE_DRAIN_DELAY_MS'), '5000', 'balancers need time');
+  assert.equal(valueOf('SLUICE_DRAIN_TIMEOUT_MS'), '90000');
+  assert.equal(valueOf('SLUICE_WORKERS_STOP_TIMEOUT_MS'), '1000');
   assert.equal(at(pod, 'containers.0.ports.0.containerPort'), 443);
   assert.deepEqual(at(pod, 'containers.0.securityContext.capabilities.add'), ['NET_BIND_SERVICE']);
   assert.equal(at(service, 'spec.ports.0.port'), 443);

@@ -23,13 +23,22 @@ export function kubernetes(dir: string): Manifests {
   const documents = parseAllDocuments(fs.readFileSync(path.join(dir, 'kubernetes.yaml'), 'utf8'), {
     strict: true,
   });
-  const objects = documents.map((document) => {
-    assert.deepEqual(document.errors, []);
-    return document.toJS() as unknown;
-  });
-  const kinds = objects.map((object) => `${String(at(object, 'apiVersion'))} ${String(at(object, 'kind'))}`);
-  assert.deepEqual(kinds, ['apps/v1 Deployment', 'v1 Service', 'policy/v1 PodDisruptionBudget']);
-  const [deployment, service, budget] = objects;
+  return checked(
+    documents.map((document) => {
+      assert.deepEqual(document.errors, []);
+      return document.toJS() as unknown;
+    }),
+  );
+}
+
+/** Checks that a deployment, its service and its budget fit together, lose no request and have few rights. */
+export function checked(objects: readonly unknown[]): Manifests {
+  const sorted = ['Deployment', 'Service', 'PodDisruptionBudget'].map((kind) =>
+    objects.find((object) => at(object, 'kind') === kind),
+  );
+  const kinds = sorted.map((object) => String(at(object, 'apiVersion')));
+  assert.deepEqual(kinds, ['apps/v1', 'v1', 'policy/v1']);
+  const [deployment, service, budget] = sorted;
   for (const object of objects)
     assert.match(String(at(object, 'metadata.name')), /^[a-z]([a-z0-9-]*[a-z0-9])?$/);
 
@@ -39,17 +48,17 @@ export function kubernetes(dir: string): Manifests {
   assert.deepEqual(at(service, 'spec.selector'), labels);
   assert.deepEqual(at(budget, 'spec.selector.matchLabels'), labels);
   assert.ok(
-    Number(at(deployment, 'spec.replicas')) > Number(at(budget, 'spec.minAvailable')),
-    'a node can be drained',
+    Number(at(deployment, 'spec.replicas')) > Number(at(budget, 'spec.maxUnavailable')),
+    'a pod serves while another is drained',
   );
   assert.equal(at(deployment, 'spec.strategy.rollingUpdate.maxUnavailable'), 0);
 
   const pod = at(deployment, 'spec.template.spec');
   const container = at(pod, 'containers.0');
-  const port = at(container, 'ports.0.name');
-  assert.equal(at(service, 'spec.ports.0.targetPort'), port);
+  assert.equal(at(service, 'spec.ports.0.targetPort'), at(container, 'ports.0.name'));
+  const admin = at(container, 'ports.1.name');
   for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe']) {
-    assert.equal(at(container, `${probe}.httpGet.port`), port, probe);
+    assert.equal(at(container, `${probe}.httpGet.port`), admin, probe);
     assert.match(String(at(container, `${probe}.httpGet.path`)), /^\//, probe);
   }
   for (const amount of ['requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']) {
@@ -64,16 +73,26 @@ export function kubernetes(dir: string): Manifests {
   return { deployment, service, budget };
 }
 
+/** Reads `compose.yaml` of this folder; its services by name, those that are built here checked. */
+export function composedAll(dir: string): Readonly<Record<string, unknown>> {
+  const text = fs.readFileSync(path.join(dir, 'compose.yaml'), 'utf8');
+  const services = at(parse(text, { strict: true, merge: true }), 'services') as Readonly<
+    Record<string, unknown>
+  >;
+  for (const service of Object.values(services)) {
+    assert.equal(at(service, 'read_only'), true);
+    assert.deepEqual(at(service, 'cap_drop'), ['ALL']);
+    assert.match(String(at(service, 'stop_grace_period')), /^\d+s$/);
+    if (at(service, 'build') === undefined) continue;
+    assert.equal(at(service, 'build'), '.');
+    assert.equal(at(service, 'init'), true);
+  }
+  return services;
+}
+
 /** Reads `compose.yaml` of this folder; its only service, checked. */
 export function composed(dir: string): unknown {
-  const file: unknown = parse(fs.readFileSync(path.join(dir, 'compose.yaml'), 'utf8'), { strict: true });
-  const services = Object.values(at(file, 'services') as Readonly<Record<string, unknown>>);
+  const services = Object.values(composedAll(dir));
   assert.equal(services.length, 1);
-  const [service] = services;
-  assert.equal(at(service, 'build'), '.');
-  assert.equal(at(service, 'init'), true);
-  assert.equal(at(service, 'read_only'), true);
-  assert.deepEqual(at(service, 'cap_drop'), ['ALL']);
-  assert.match(String(at(service, 'stop_grace_period')), /^\d+s$/);
-  return service;
+  return services[0];
 }

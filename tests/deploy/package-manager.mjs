@@ -52,6 +52,7 @@ const known = {
   'npm install --include=dev': install,
   'npm run build': build,
   'npm prune --omit=dev': prune,
+  'npm cache clean --force': () => {},
   'corepack enable': () => {},
   'pnpm install --frozen-lockfile --prod': locked('pnpm-lock.yaml'),
   'pnpm install --frozen-lockfile --prod=false': locked('pnpm-lock.yaml'),

@@ -47,13 +47,14 @@ void test('every name that a code block imports from a package of Sluice is expo
 /** Names that others declare elsewhere, by whose they are. */
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   Kubernetes: ['emptyDir', 'preStop', 'terminationGracePeriodSeconds'],
+  Istio: ['consecutiveGatewayErrors', 'retryOn', 'terminationDrainDuration'],
   'Next.js': ['basePath', 'expireTime', 'revalidatePath'],
   Nitro: ['staleMaxAge'],
   'express-session': ['saveUninitialized'],
   'Node.js, without a declaration': ['httpAllowHalfOpen'],
 };
 
-/** Every word of the declarations that packages publish, and of those of the platform and the frameworks. */
+/** Every word of the declarations that packages publish, and of those of the platform and the frameworks; values of the Helm chart. */
 function words(): Set<string> {
   const own = ['breathe', 'browser', 'compiler', 'graph', 'preload', 'react', 'render'].map(
     (name) => `packages/${name}/dist`,
@@ -73,6 +74,7 @@ function words(): Set<string> {
       .filter((file) => /\.d\.[cm]?ts$/u.test(file))
       .map((file) => fs.readFileSync(path.join(root, folder, file), 'utf8')),
   );
+  texts.push(read('packaging/helm/sluice/values.yaml'));
   return new Set(texts.flatMap((text) => text.match(/\b[a-z]\w*[A-Z]\w*\b/gu) ?? []));
 }
 

@@ -18,17 +18,23 @@ fi
 if command -v go >/dev/null 2>&1 && ! command -v pebble >/dev/null 2>&1 && [ ! -x "$(go env GOPATH)/bin/pebble" ]; then
   go install github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1 >/dev/null 2>&1 || true
 fi
-# promtool, for monitoring.test.ts: the one program of Debian's package prometheus, without its service, and without root.
+# Single programs of Debian's packages, without their services, and without root: promtool and prometheus for monitoring.test.ts and
+# fleet.test.ts, etcd for tests/deploy/api-server.slow.test.ts. An archive that does not answer leaves the tests skipped.
 cache=${0%/*}/../../node_modules/.cache/sluice
-if ! command -v promtool >/dev/null 2>&1 && [ ! -x "$cache/promtool" ] && command -v dpkg-deb >/dev/null 2>&1; then
+fetch() {
+  package=$1 program=$2
+  command -v "$program" >/dev/null 2>&1 || [ -x "$cache/$program" ] && return 0
+  command -v dpkg-deb >/dev/null 2>&1 || return 0
   mkdir -p "$cache"
   fetched=$(mktemp -d)
-  # An archive that does not answer leaves the test skipped.
-  (cd "$fetched" && apt-get download -qq prometheus >/dev/null 2>&1) &&
-    dpkg-deb --fsys-tarfile "$fetched"/prometheus_*.deb | tar -xO ./usr/bin/promtool >"$cache/promtool.new" &&
-    chmod 755 "$cache/promtool.new" && mv "$cache/promtool.new" "$cache/promtool" || true
-  rm -rf "$fetched" "$cache/promtool.new"
-fi
+  (cd "$fetched" && apt-get download -qq "$package" >/dev/null 2>&1) &&
+    dpkg-deb --fsys-tarfile "$fetched/$package"_*.deb | tar -xO "./usr/bin/$program" >"$cache/$program.new" &&
+    chmod 755 "$cache/$program.new" && mv "$cache/$program.new" "$cache/$program" || true
+  rm -rf "$fetched" "$cache/$program.new"
+}
+fetch prometheus promtool
+fetch prometheus prometheus
+fetch etcd-server etcd
 [ -n "$missing" ] || exit 0
 left=$missing
 if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then

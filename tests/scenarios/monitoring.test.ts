@@ -8,7 +8,7 @@ import { parser } from '@prometheus-io/lezer-promql';
 import { parse as parseYaml } from 'yaml';
 import { app, repositoryDir } from '../support/sluice.ts';
 import { eventually } from '../support/eventually.ts';
-import { promtool } from './promtool.ts';
+import { programNamed } from '../support/programs.ts';
 import { ask, running } from './scenario.ts';
 
 const folder = path.join(repositoryDir, 'docs/monitoring');
@@ -198,7 +198,7 @@ void test('a stall of an event loop, open files and times by class are on the pa
 });
 
 void test('each alert fires in its trouble, and none in a service in order', (t) => {
-  const program = promtool();
+  const program = programNamed('promtool');
   if (program === undefined) return t.skip('promtool is not installed (tests/scenarios/install.sh)');
   for (const args of [
     ['check', 'rules', 'alerts.yml'],
@@ -207,8 +207,11 @@ void test('each alert fires in its trouble, and none in a service in order', (t)
     const ended: SpawnSyncReturns<string> = spawnSync(program, args, { cwd: folder, encoding: 'utf8' });
     assert.equal(ended.status, 0, `${ended.stdout}${ended.stderr}`);
   }
-  const count = rules.groups.flatMap((group) => group.rules).length;
-  assert.ok(read('alerts.test.yml').includes(`value: ${count} }`), 'the test counts all alerts');
+  const [one, fleet] = rules.groups;
+  assert.ok(one && fleet && rules.groups.length === 2);
+  const tests = read('alerts.test.yml');
+  assert.ok(tests.includes(`value: ${one.rules.length} }`), 'the test counts all alerts of one instance');
+  assert.ok(tests.includes(fleet.rules.map(({ alert }) => alert).join('|')), 'and names those of a fleet');
 });
 
 void test('the ends of components that leave a hole are the same to the rule, the panel and the alarm', () => {
@@ -224,7 +227,7 @@ void test('the ends of components that leave a hole are the same to the rule, th
   const asking = queries.filter(({ expression }) =>
     /sluice_component_renders_total\{[^}]*outcome/.test(expression),
   );
-  assert.equal(asking.length, 2);
+  assert.equal(asking.length, 3);
   for (const { from, expression } of asking) {
     const [, words = ''] = /outcome=~"([^"]*)"/.exec(expression) ?? [];
     assert.deepEqual(new Set(words.split('|')), holes, from);

@@ -22,11 +22,14 @@ pub(crate) struct End {
     pub counts: bool,
     /// Queue wait and service time, microseconds; `None` if it was refused.
     pub latency_us: Option<u64>,
+    /// Queue wait, microseconds; of a refused request the time until then.
+    pub waited_us: u64,
 }
 
 struct InFlight {
     request: Request,
     arrived_us: f64,
+    given_us: Option<f64>,
     counts: bool,
     has_begun: bool,
     has_ended: bool,
@@ -121,6 +124,17 @@ impl Instance {
         if self.scheduler.has_free_slot() { 0 } else { self.scheduler.predicted_wait_ms().unwrap_or(0) }
     }
 
+    /// Predicted wait in the metrics, milliseconds; `None` while the scheduler does not know enough.
+    #[allow(clippy::cast_precision_loss, reason = "milliseconds")]
+    pub(crate) fn shown_wait_ms(&self) -> Option<f64> {
+        self.scheduler.predicted_wait_ms().map(|ms| ms as f64)
+    }
+
+    /// Sets the time at which the instance begins.
+    pub(crate) fn wake(&mut self, now_us: f64) {
+        self.advance(now_us);
+    }
+
     /// CPU time of the workers so far, microseconds.
     pub(crate) fn worked_us(&self) -> f64 {
         self.machine.worked_us()
@@ -144,7 +158,14 @@ impl Instance {
     pub(crate) fn arrive(&mut self, now_us: f64, request: Request, counts: bool) {
         self.advance(now_us);
         let number = self.first + self.requests.len() as u64;
-        self.requests.push_back(InFlight { request, arrived_us: now_us, counts, has_begun: false, has_ended: false });
+        self.requests.push_back(InFlight {
+            request,
+            arrived_us: now_us,
+            given_us: None,
+            counts,
+            has_begun: false,
+            has_ended: false,
+        });
         self.in_flight += 1;
         let need = Need { class: ClassId(request.class()), ..Need::default() };
         self.tell(Event::Arrived { request: RequestId(number), need });
@@ -203,8 +224,10 @@ impl Instance {
         let now_us = self.now_us;
         let Some(of) = self.find(number).filter(|of| !of.has_ended) else { return };
         of.has_ended = true;
-        let latency_us = is_served.then(|| (now_us - of.arrived_us).max(0.0).round() as u64);
-        let end = End { class: of.request.class(), counts: of.counts, latency_us };
+        let since_arrival = |at_us: f64| (at_us - of.arrived_us).max(0.0).round() as u64;
+        let (latency_us, waited_us) =
+            (is_served.then(|| since_arrival(now_us)), since_arrival(of.given_us.unwrap_or(now_us)));
+        let end = End { class: of.request.class(), counts: of.counts, latency_us, waited_us };
         self.ends.push(end);
         self.in_flight -= 1;
         while self.requests.front().is_some_and(|of| of.has_ended) {
@@ -241,7 +264,9 @@ impl Instance {
                 self.events.push_back(Event::Exited { worker });
             }
             Action::Dispatch { request, worker } => {
+                let now_us = self.now_us;
                 let Some(of) = self.find(request.0) else { return };
+                of.given_us = Some(now_us);
                 let of = of.request;
                 let has_wait = of.wait_us() > 0;
                 let us = if has_wait { (of.cpu_us() / 2).min(BEGIN_US) } else { of.cpu_us() };

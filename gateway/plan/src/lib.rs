@@ -5,6 +5,7 @@
 //! no sockets, files or time of day: the same log and seed give the same plan.
 
 mod arrivals;
+mod autoscaler;
 mod html;
 mod instance;
 mod log;
@@ -12,14 +13,17 @@ mod looks;
 mod machine;
 mod plan;
 mod replay;
+mod scaling;
 mod text;
 mod traffic;
 
 pub use arrivals::{Knows, OTHERS, Stretch};
+pub use autoscaler::{Autoscaler, Pace};
 pub use html::html;
 pub use log::{Counts, Format, FormatError, LogReader};
 pub use plan::{Answer, ClassRow, FleetRow, Latency, PERCENTILES, Plan, Question, Row, Target, plan};
 pub use replay::{Balancer, Outcome, Replayed, Setup, replay};
+pub use scaling::{Fleet, Scaled, scaling};
 pub use text::text;
 
 /// Consecutive requests that are replayed unless more are asked for: the busiest of the log.

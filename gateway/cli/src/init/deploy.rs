@@ -45,13 +45,38 @@ pub struct Plan {
     port: u16,
     is_tls: bool,
     needs_low_port: bool,
-    /// Readiness says no for so long before the gateway stops accepting.
-    delay_s: u64,
-    /// Time from SIGTERM to the last exit, with a margin.
-    stop_s: u64,
-    start_s: u64,
+    times: Times,
     ping_path: String,
-    ready_path: String,
+}
+
+/// Limits of the app's configuration, milliseconds.
+struct Times {
+    /// Readiness says no for so long before the gateway stops accepting.
+    delay_ms: u64,
+    drain_ms: u64,
+    worker_stop_ms: u64,
+    worker_start_ms: u64,
+}
+
+impl Times {
+    fn read(config: &Config) -> Self {
+        Times {
+            delay_ms: config.drain.delay_ms,
+            drain_ms: config.drain.timeout_ms,
+            worker_stop_ms: config.workers.stop_timeout_ms,
+            worker_start_ms: config.workers.start_timeout_ms,
+        }
+    }
+
+    /// Time from SIGTERM to the last exit, with a margin, seconds.
+    fn stop_s(&self) -> u64 {
+        [self.delay_ms, self.drain_ms, self.worker_stop_ms].iter().map(|ms| ms.div_ceil(1000)).sum::<u64>() + MARGIN_S
+    }
+
+    /// Longest start, with a margin, seconds.
+    fn start_s(&self) -> u64 {
+        self.worker_start_ms.div_ceil(1000) + MARGIN_S
+    }
 }
 
 impl Plan {
@@ -65,8 +90,6 @@ impl Plan {
         let here = std::path::absolute(dir).ok().and_then(|dir| Some(dir.file_name()?.to_string_lossy().into_owned()));
         let named = package.get("name").and_then(Value::as_str).map(str::to_owned).or(here).unwrap_or_default();
         let is_standalone = found.framework.is_some_and(|framework| framework.name == "Next.js") && is_standalone(dir);
-        let in_s = |ms: u64| ms.div_ceil(1000);
-        let delay_s = in_s(config.drain.delay_ms);
         Ok(Plan {
             name: label(&named),
             install: Install::read(dir, &package),
@@ -78,11 +101,8 @@ impl Plan {
             needs_low_port: [config.server.port, config.server.redirect_port]
                 .iter()
                 .any(|port| (1..1024).contains(port)),
-            delay_s,
-            stop_s: delay_s + in_s(config.drain.timeout_ms) + in_s(config.workers.stop_timeout_ms) + MARGIN_S,
-            start_s: in_s(config.workers.start_timeout_ms) + MARGIN_S,
+            times: Times::read(config),
             ping_path: config.edge.ping_path.clone(),
-            ready_path: config.edge.ready_path.clone(),
         })
     }
 
@@ -126,7 +146,7 @@ impl Plan {
             steps.push(format!("docker build -t {name} ."));
         }
         if args.docker && !args.compose {
-            let (stop_s, port) = (self.stop_s, self.port);
+            let (stop_s, port) = (self.times.stop_s(), self.port);
             steps.push(format!("docker run --init --stop-timeout {stop_s} -p {port}:{port} {name}"));
         }
         if args.kubernetes {

@@ -83,12 +83,16 @@ fn drain_decides_what_supervisors_allow() {
     assert!(text_of(&plan, &all, "Dockerfile").contains("--stop-timeout 69"));
     assert!(text_of(&plan, &all, "compose.yaml").contains("stop_grace_period: 69s"));
     let manifests = text_of(&plan, &all, "kubernetes.yaml");
-    assert!(manifests.contains("terminationGracePeriodSeconds: 74") && manifests.contains("[\"sleep\", \"5\"]"));
+    assert!(manifests.contains("terminationGracePeriodSeconds: 74\n"), "{manifests}");
+    for (name, ms) in [("DRAIN_DELAY", 5_000), ("DRAIN_TIMEOUT", 60_500), ("WORKERS_STOP_TIMEOUT", 3_000)] {
+        assert!(manifests.contains(&format!("SLUICE_{name}_MS, value: \"{ms}\"")), "{name}: {manifests}");
+    }
 
     config.drain.delay_ms = 10_000;
     let (_dir, plan) = plan_of(r#"{"name":"shop"}"#, &[], &config);
     let manifests = text_of(&plan, &all, "kubernetes.yaml");
-    assert!(manifests.contains("terminationGracePeriodSeconds: 79") && !manifests.contains("preStop:"));
+    assert!(manifests.contains("terminationGracePeriodSeconds: 79\n"), "{manifests}");
+    assert!(manifests.contains("SLUICE_DRAIN_DELAY_MS, value: \"10000\""), "{manifests}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::Plan;
 
 pub fn compose(plan: &Plan) -> String {
-    let Plan { name, port, stop_s, .. } = plan;
+    let Plan { name, port, times, .. } = plan;
     let health = if plan.ping_path.is_empty() || plan.is_tls {
         String::new()
     } else {
@@ -14,14 +14,15 @@ pub fn compose(plan: &Plan) -> String {
       timeout: 5s
       start_period: {}s
 ",
-            plan.ping_path, plan.start_s
+            plan.ping_path,
+            times.start_s()
         )
     };
     format!(
         include_str!("texts/compose.txt"),
         name = name,
         port = port,
-        stop_s = stop_s,
+        stop_s = times.stop_s(),
         health = health,
         capabilities = if plan.needs_low_port { "    cap_add: [NET_BIND_SERVICE]\n" } else { "" }
     )

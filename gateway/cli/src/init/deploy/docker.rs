@@ -1,4 +1,5 @@
-//! The Dockerfile: packages first, because they change less often than the app.
+//! The Dockerfile: packages first, because they change less often than the app. They have a stage of their own, so that caches of
+//! the package manager are not in the image.
 
 use super::{Plan, words_as_json};
 
@@ -9,34 +10,34 @@ pub fn dockerfile(plan: &Plan) -> String {
     let sluice = if plan.has_own_sluice() {
         String::new()
     } else {
-        format!("RUN npm install --global sluice@{}\n", env!("CARGO_PKG_VERSION"))
+        format!("RUN npm install --global sluice@{} && npm cache clean --force\n", env!("CARGO_PKG_VERSION"))
     };
-    let head = "# Written by `sluice init --docker`.\n";
-    let tail = tail(plan);
     let packages =
         |command: &str| if files.is_empty() { String::new() } else { format!("COPY {files} ./\nRUN {command}\n") };
-    if !install.has_build {
-        let install = packages(install.command());
-        return format!("{head}FROM {image}\nENV NODE_ENV=production\n{sluice}WORKDIR /app\n{install}COPY . .\n{tail}");
-    }
-    let (all, build) = (packages(install.all()), install.build());
-    let (prune, copied) = if plan.is_standalone {
-        let public = if plan.has_public { "COPY --from=build /app/public ./public\n" } else { "" };
-        let copied = format!(
-            "COPY --from=build /app/.next/standalone ./\nCOPY --from=build /app/.next/static ./.next/static\n{public}COPY sluice.toml ./\n"
-        );
-        (String::new(), copied)
+    let built = if !install.has_build {
+        format!("{}COPY . .\n", packages(install.command()))
+    } else if plan.is_standalone {
+        format!("{}COPY . .\nRUN {}\n", packages(install.all()), install.build())
     } else {
-        (format!("RUN {}\n", install.prune()), "COPY --from=build /app ./\n".to_owned())
+        format!("{}COPY . .\nRUN {}\nRUN {}\n", packages(install.all()), install.build(), install.prune())
+    };
+    let copied = if plan.is_standalone && install.has_build {
+        let public = if plan.has_public { "COPY --from=build /app/public ./public\n" } else { "" };
+        format!(
+            "COPY --from=build /app/.next/standalone ./\nCOPY --from=build /app/.next/static ./.next/static\n{public}COPY sluice.toml ./\n"
+        )
+    } else {
+        "COPY --from=build /app ./\n".to_owned()
     };
     format!(
-        "{head}FROM {image} AS build\nWORKDIR /app\n{all}COPY . .\nRUN {build}\n{prune}\n\
-         FROM {image}\nENV NODE_ENV=production\n{sluice}WORKDIR /app\n{copied}{tail}"
+        "# Written by `sluice init --docker`.\nFROM {image} AS build\nWORKDIR /app\n{built}\n\
+         FROM {image}\nENV NODE_ENV=production\n{sluice}WORKDIR /app\n{copied}{}",
+        tail(plan)
     )
 }
 
 fn tail(plan: &Plan) -> String {
-    let Plan { port, stop_s, .. } = plan;
+    let (port, stop_s) = (plan.port, plan.times.stop_s());
     format!(
         "USER node\nEXPOSE {port}\n\
          # SIGTERM drains for up to {stop_s} s: docker run --init --stop-timeout {stop_s}\n\

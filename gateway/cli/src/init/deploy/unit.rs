@@ -28,8 +28,8 @@ pub fn unit(plan: &Plan) -> String {
         program = program,
         flags = flags,
         app = app,
-        start_s = plan.start_s,
-        stop_s = plan.stop_s
+        start_s = plan.times.start_s(),
+        stop_s = plan.times.stop_s()
     );
     if plan.needs_low_port {
         out += "# For ports below 1024, and nothing else.\nAmbientCapabilities=CAP_NET_BIND_SERVICE\nCapabilityBoundingSet=CAP_NET_BIND_SERVICE\n\n";
