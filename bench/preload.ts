@@ -63,6 +63,7 @@ conclude('preload', options, about, bars(), { node, rounds });
 function keepAwake(): void {
   const loop = spawn(process.execPath, ['-e', AWAKE], { stdio: 'ignore' });
   if (loop.pid !== undefined) os.setPriority(loop.pid, os.constants.priority.PRIORITY_LOW);
+  loop.unref();
   process.on('exit', () => loop.kill('SIGKILL'));
 }
 
