@@ -10,6 +10,7 @@ mod instance;
 mod log;
 mod looks;
 mod machine;
+pub mod page;
 mod plan;
 mod replay;
 mod text;
@@ -17,7 +18,7 @@ mod traffic;
 
 pub use arrivals::{Knows, OTHERS, Stretch};
 pub use html::html;
-pub use log::{Counts, Format, FormatError, LogReader};
+pub use log::{Asked, Counts, Format, FormatError, LogReader, PathCounts, PathReader};
 pub use plan::{Answer, ClassRow, FleetRow, Latency, PERCENTILES, Plan, Question, Row, Target, plan};
 pub use replay::{Balancer, Outcome, Replayed, Setup, replay};
 pub use text::text;
