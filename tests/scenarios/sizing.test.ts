@@ -11,7 +11,8 @@ import { running } from './scenario.ts';
 
 const MIB = 2 ** 20;
 const LIMIT_MIB = 600;
-const cgroup = process.platform === 'linux' ? MemoryCgroup.make(LIMIT_MIB * MIB) : 'there are no cgroups here';
+const cgroup =
+  process.platform === 'linux' ? MemoryCgroup.make(LIMIT_MIB * MIB) : 'there are no cgroups here';
 const skip = typeof cgroup === 'string' ? cgroup : false;
 
 interface Sizing {
@@ -43,7 +44,11 @@ function check(dir: string, words: string[], env: Record<string, string> = {}): 
   const through = cgroup instanceof MemoryCgroup ? cgroup.enter : [];
   const [program, args] = sluiceCommand(['check', 'server.js', ...words]);
   const [command = '', ...rest] = [...through, program, ...args];
-  const { stdout, stderr, status } = spawnSync(command, rest, { cwd: dir, env: cleanEnvironment(env), encoding: 'utf8' });
+  const { stdout, stderr, status } = spawnSync(command, rest, {
+    cwd: dir,
+    env: cleanEnvironment(env),
+    encoding: 'utf8',
+  });
   assert.equal(status, 0, stderr);
   return words.includes('--json') ? stdout : `${stderr}${stdout}`;
 }
@@ -56,10 +61,19 @@ void test('sluice check says what it chose by the limit and why', { skip }, (t) 
   const chosen = sizing(dir);
   // Beside the buffers there are 525 MiB: three workers, and two for long requests and a reload.
   assert.deepEqual([chosen.workers, chosen.extra_workers], [Math.min(chosen.cpus, 3), 2]);
-  assert.deepEqual([chosen.memory_bytes_max, chosen.is_cgroup, chosen.heap_by], [LIMIT_MIB * MIB, true, 'sluice']);
+  assert.deepEqual(
+    [chosen.memory_bytes_max, chosen.is_cgroup, chosen.heap_by],
+    [LIMIT_MIB * MIB, true, 'sluice'],
+  );
   assert.ok((chosen.heap_mib ?? 0) * (chosen.workers + 2) < LIMIT_MIB, String(chosen.heap_mib));
   assert.deepEqual(chosen.warnings, []);
-  assert.match(check(dir, []), new RegExp(`^# Workers: ${chosen.workers}, [^]*^# Heap of each: --max-old-space-size=${chosen.heap_mib}, because`, 'm'));
+  assert.match(
+    check(dir, []),
+    new RegExp(
+      `^# Workers: ${chosen.workers}, [^]*^# Heap of each: --max-old-space-size=${chosen.heap_mib}, because`,
+      'm',
+    ),
+  );
 });
 
 void test('heaps of the user that exceed the limit are a warning, and stay', { skip }, (t) => {
@@ -67,7 +81,10 @@ void test('heaps of the user that exceed the limit are a warning, and stay', { s
   const env = { NODE_OPTIONS: '--max-old-space-size=400', SLUICE_WORKERS_COUNT: '2' };
   const chosen = sizing(dir, env);
   assert.deepEqual([chosen.heap_by, chosen.heap_mib], ['app', 400]);
-  assert.match(check(dir, [], env), /^sluice: 4 workers .* heaps of 400 MiB may use 1\.6 GiB, more than the memory limit of the cgroup, 600 MiB\. Lower /m);
+  assert.match(
+    check(dir, [], env),
+    /^sluice: 4 workers .* heaps of 400 MiB may use 1\.6 GiB, more than the memory limit of the cgroup, 600 MiB\. Lower /m,
+  );
 });
 
 void test('workers get the heap that was chosen, and the log has the warning', { skip }, async (t) => {
@@ -81,7 +98,9 @@ void test('workers get the heap that was chosen, and the log has the warning', {
   // Young objects are beside it.
   assert.ok(seen.heap < (mib + 100) * MIB, String(seen.heap));
   const many = await running(t, { ...options, workers: 6 });
-  const text = many.logs.map((line) => String(line['text'])).find((line) => line.includes('too little for Node.js'));
+  const text = many.logs
+    .map((line) => String(line['text']))
+    .find((line) => line.includes('too little for Node.js'));
   assert.match(text ?? '', /^8 workers \(workers\.count 6, /);
 });
 

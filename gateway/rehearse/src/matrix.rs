@@ -17,7 +17,7 @@ pub enum Load {
     High,
     /// 110 % of it: the queue grows for as long as the load lasts.
     Queueing,
-    /// So many clients, each of which sends its next request when it has its answer.
+    /// Number of clients, each of which sends its next request when it has its answer.
     Clients(u32),
 }
 

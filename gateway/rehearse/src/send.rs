@@ -26,7 +26,7 @@ const NAP: Duration = Duration::from_millis(20);
 pub enum Drive {
     /// Poisson arrivals at this mean rate, whether or not earlier requests are answered.
     Rate(f64),
-    /// So many clients, each with one request at a time.
+    /// Number of clients, each with one request at a time.
     Clients(u32),
 }
 
@@ -37,7 +37,7 @@ pub struct Sending {
     pub drive: Drive,
     /// Time for which they do.
     pub lasts: Duration,
-    /// Requests go on beyond that until it is true.
+    /// Requests continue beyond that until it is true.
     pub is_over: Arc<AtomicBool>,
     /// Seed of the arrivals and of the paths.
     pub seed: u64,
@@ -95,7 +95,7 @@ async fn open(client: &Rc<Client>, mix: &Rc<Mix>, sending: &Sending, per_second:
 /// Draws of paths do not follow those of times.
 const PATHS: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The next arrival; ended requests are let go of meanwhile.
+/// The next arrival. Tasks of ended requests are dropped meanwhile.
 async fn next(arrivals: &mut UnboundedReceiver<Instant>, open: &mut JoinSet<()>) -> Option<Instant> {
     loop {
         tokio::select! {

@@ -39,7 +39,7 @@ pub enum Failure {
     Cut,
     /// No answer within the client's patience.
     Timeout,
-    /// It was due while as many requests as the generator may hold were open.
+    /// The generator held as many open requests as it may when this one was due.
     Unsent,
 }
 
@@ -73,7 +73,7 @@ impl Display for Failure {
     }
 }
 
-/// What clients saw.
+/// Counts on the side of the clients.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Requests that were due.
@@ -127,7 +127,7 @@ pub(crate) fn us(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// What the gateway says of the same requests.
+/// Counts of the same requests on the side of the gateway.
 #[derive(Clone, Debug, Default)]
 pub struct GatewayTally {
     /// Requests that ended.

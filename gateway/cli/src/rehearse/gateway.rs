@@ -50,7 +50,7 @@ struct Line {
     text: Option<String>,
 }
 
-/// What the gateway has said so far.
+/// Summary of the gateway's log so far.
 #[derive(Default)]
 struct Said {
     tally: GatewayTally,

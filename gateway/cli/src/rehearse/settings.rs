@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::json;
-use sluice_catalog::config::{self, ConfigInForce};
+use sluice_catalog::config::{self, ConfigInForce, Origin};
 
 /// Keys that are set aside. A rehearsal speaks plain HTTP from one address, keeps nothing, and must not write where the app in
 /// production reads.
@@ -36,7 +36,7 @@ const SET_ASIDE: [(&str, &str); 19] = [
 pub fn of(loaded: &ConfigInForce, probe: Option<&Path>) -> (BTreeMap<&'static str, String>, Vec<&'static str>) {
     let mut settings: BTreeMap<&'static str, String> =
         SET_ASIDE.iter().map(|(key, text)| (*key, (*text).to_owned())).collect();
-    let asked = |key: &&str| loaded.origins.contains_key(*key);
+    let asked = |key: &&str| !matches!(loaded.origins.get(*key), None | Some(Origin::Default));
     let set_aside = SET_ASIDE.iter().map(|(key, _)| *key).filter(asked).collect();
     if let Some(probe) = probe {
         let mut env = loaded.config.app.env.clone();
