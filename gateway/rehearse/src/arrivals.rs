@@ -34,6 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[allow(clippy::cast_precision_loss, reason = "some thousands")]
     fn arrivals_have_their_rate_and_the_scatter_of_chance() {
         let times: Vec<f64> = Poisson::new(50.0, 3).take(20_000).map(|at| at.as_secs_f64()).collect();
         let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fastrand::Rng;
 use nix::sys::signal::{Signal, kill};
@@ -12,6 +12,7 @@ use serde_json::Value;
 use sluice_admin::protocol::Request;
 use sluice_catalog::snapshot::Snapshot;
 use sluice_rehearse::Fault;
+use tokio::time::Instant;
 
 use super::gateway::{control, serving};
 use super::interrupt::Interrupt;

@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::Deserialize;
 use sluice_catalog::snapshot::{Snapshot, WorkerSnapshot, WorkerState};
 use sluice_rehearse::GatewayTally;
+use tokio::time::Instant;
 
 use super::interrupt::Interrupt;
 use super::{Failure, faults};

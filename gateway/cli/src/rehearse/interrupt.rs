@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::{SigSet, Signal};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::Failure;
 use crate::exit::Exit;

@@ -164,8 +164,16 @@ fn node_heap_bytes(memory_bytes: u64) -> u64 {
     (memory_bytes / 2).min(most)
 }
 
-/// The user's limit of the heap in these words: `Some(None)` where an option sets it otherwise than in MiB.
-fn own_heap<'w>(words: impl Iterator<Item = &'w str>) -> Option<Option<u64>> {
+/// The user's limit of the heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OwnHeap {
+    Mib(u64),
+    /// An option sets it otherwise than in MiB of the old generation.
+    Other,
+}
+
+/// The user's limit of the heap in these words; the last one counts.
+fn own_heap<'w>(words: impl Iterator<Item = &'w str>) -> Option<OwnHeap> {
     let mut found = None;
     for word in words {
         let word = word.replace('_', "-");
@@ -173,9 +181,9 @@ fn own_heap<'w>(words: impl Iterator<Item = &'w str>) -> Option<Option<u64>> {
             let option = &word[at + 2..];
             if let Some(rest) = option.strip_prefix("max-old-space-size=") {
                 let digits = rest.split(|sign: char| !sign.is_ascii_digit()).next().unwrap_or("");
-                found = Some(digits.parse().ok());
+                found = Some(digits.parse().map_or(OwnHeap::Other, OwnHeap::Mib));
             } else if option.starts_with("max-old-space-size") || option.starts_with("max-heap-size") {
-                found = Some(None);
+                found = Some(OwnHeap::Other);
             }
         }
     }
@@ -183,7 +191,7 @@ fn own_heap<'w>(words: impl Iterator<Item = &'w str>) -> Option<Option<u64>> {
 }
 
 /// The user's limit of the heap, by the place that counts last.
-fn heap_of_app(start: &Start, node_options: Option<&str>) -> Option<Option<u64>> {
+fn heap_of_app(start: &Start, node_options: Option<&str>) -> Option<OwnHeap> {
     let words = match start {
         Start::Script { node_args, .. } => node_args,
         Start::Command(words) => words,
@@ -202,7 +210,8 @@ pub fn choose(config: &Config, start: &Start, node_options: Option<&str>, room: 
     let workers = worker_count(config, room);
     let worker_bytes = worker_bytes(config, room, workers);
     let (heap_by, heap_mib) = match (heap_of_app(start, node_options), worker_bytes, room.memory_bytes) {
-        (Some(own), ..) => (HeapBy::App, own),
+        (Some(OwnHeap::Mib(mib)), ..) => (HeapBy::App, Some(mib)),
+        (Some(OwnHeap::Other), ..) => (HeapBy::App, None),
         (None, Some(bytes), Some(memory_bytes)) if room.is_cgroup && config.mode != Mode::Development => {
             let heap_bytes = (bytes.max(WORKER_BYTES_MIN) / 4) * HEAP_QUARTERS;
             if node_heap_bytes(memory_bytes) > heap_bytes {
