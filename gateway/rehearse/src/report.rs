@@ -56,7 +56,7 @@ pub struct Cell {
     pub app_errors: u64,
     /// Requests that were answered with 400 to 499.
     pub client_errors: u64,
-    /// All failures by kind, with one of each that was refused or that the app made.
+    /// All failures by kind, refusals and errors of the app among them.
     pub failures: Vec<(String, u64)>,
     /// p50, p95 and p99 of answered requests from the moment at which they were due, milliseconds.
     pub ms: Option<[f64; 3]>,

@@ -278,7 +278,7 @@ mod tests {
         said.take(br#"{"event":"app","level":"info","stream":"stdout","line":"hello"}"#);
         for number in 0..100 {
             said.take(
-                format!(r#"{{"event":"app","level":"warn","stream":"stderr","line":"e{number}[2J"}}"#).as_bytes(),
+                format!(r#"{{"event":"app","level":"warn","stream":"stderr","line":"e{number}\u001b[2J"}}"#).as_bytes(),
             );
         }
         said.take(b"no JSON");

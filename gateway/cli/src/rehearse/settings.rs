@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn settings_are_valid_and_those_of_the_user_are_named() {
-        let own = [("rate.limits", r#"{"*":"5/s"}"#), ("app.env", r#"{"A":"1","NODE_OPTIONS":"--no-warnings"}"#)];
+        let own = [("rate.limits", r#"{"/":"5/s"}"#), ("app.env", r#"{"A":"1","NODE_OPTIONS":"--no-warnings"}"#)];
         let (settings, set_aside) = of(&loaded(&own), Some(Path::new("/t/a \"b\".cjs")));
         assert_eq!(set_aside, ["rate.limits"]);
         let flags: Vec<_> = settings.iter().map(|(key, text)| (*key, text.as_str())).collect();
