@@ -17,6 +17,7 @@ mod milliseconds;
 mod parse;
 mod plan;
 mod profile;
+mod rehearse;
 mod report;
 mod routes;
 
@@ -31,7 +32,7 @@ pub use access::{AccessAction, AccessArgs};
 pub use cache::{CacheArgs, CacheCommand, CachePurgeArgs, CacheShowArgs, CacheStatusArgs};
 pub use dev::DevArgs;
 pub use dial::DialArgs;
-pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, ShepherdArgs};
+pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, RehearsedArgs, ShepherdArgs};
 pub use hotspots::{Deps, HotspotsArgs};
 pub use init::InitArgs;
 pub use list::ListArgs;
@@ -41,6 +42,7 @@ use milliseconds::Milliseconds;
 pub use parse::parse;
 pub use plan::PlanArgs;
 pub use profile::{HeapArgs, ProfileArgs};
+pub use rehearse::RehearseArgs;
 pub use report::{ReportArgs, Since};
 pub use routes::RoutesArgs;
 
@@ -94,6 +96,8 @@ pub enum Command {
     Routes(RoutesArgs),
     /// Say from access logs how many workers a latency takes, without a server
     Plan(PlanArgs),
+    /// Try the app here under load with reloads, kills and an endless loop, and say what each costs
+    Rehearse(RehearseArgs),
     /// Show what the page cache holds, or drop pages from it
     Cache(CacheArgs),
     /// Show, or release, requests that are answered without a worker because workers died with them
@@ -109,6 +113,9 @@ pub enum Command {
     /// Kill the workers should the gateway be killed
     #[command(hide = true)]
     Guardian(GuardianArgs),
+    /// Start the gateway of a rehearsal
+    #[command(hide = true)]
+    Rehearsed(RehearsedArgs),
     /// Take the place of the gateway that started this
     #[command(hide = true)]
     Successor(StartArgs),

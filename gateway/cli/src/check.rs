@@ -17,6 +17,7 @@ use crate::client::status::harmless;
 use crate::exit::Exit;
 use crate::run_dir::RunDir;
 use crate::start::app::{self, AppCommand};
+use crate::start::sizing::{self, Sizing};
 use crate::start::sources::{self, Sources};
 use crate::stderr;
 use crate::{files, output, settings};
@@ -42,8 +43,8 @@ pub fn run(args: &CheckArgs) -> ExitCode {
     if let Err(error) = files::check(&loaded, &start, app.as_ref().err()) {
         return refused(args, &error);
     }
-    let app = match app {
-        Ok(app) => AppReport::new(&loaded, &app),
+    let (app, sizing) = match app {
+        Ok(app) => (AppReport::new(&loaded, &app), sizing::here(&loaded.config, &app)),
         Err(error) => return Exit::Usage.because(error),
     };
     if let Err(error) = RunDir::locate(&args.run_dir) {
@@ -51,12 +52,12 @@ pub fn run(args: &CheckArgs) -> ExitCode {
     }
     let seen = seen_by_gateway(&args.run_dir);
     if args.json {
-        return output::print(&format!("{:#}\n", as_json(&loaded, &app, seen.as_ref())));
+        return output::print(&format!("{:#}\n", as_json(&loaded, &app, &sizing, seen.as_ref())));
     }
-    for warning in &loaded.warnings {
+    for warning in loaded.warnings.iter().chain(&sizing.warnings) {
         stderr::say(format_args!("sluice: {warning}"));
     }
-    output::print(&as_toml(&loaded, &app, seen.as_ref()))
+    output::print(&as_toml(&loaded, &app, &sizing, seen.as_ref()))
 }
 
 /// The app that `sluice start` would run.
@@ -108,10 +109,13 @@ fn refused(args: &CheckArgs, error: &ConfigError) -> ExitCode {
 }
 
 /// A file that says what is in force, which can be used as a start for one's own.
-fn as_toml(loaded: &ConfigInForce, app: &AppReport, seen: Option<&ConcurrencySnapshot>) -> String {
+fn as_toml(loaded: &ConfigInForce, app: &AppReport, sizing: &Sizing, seen: Option<&ConcurrencySnapshot>) -> String {
     let file = loaded.file.as_ref().map_or("no file".to_owned(), |file| file.display().to_string());
     let mut out = format!("# Valid ({file}). Flags of `sluice start` come on top.\n");
     let _ = writeln!(out, "# The app, {}: {} in {}", app.by, harmless(&app.start.join(" ")), app.cwd.display());
+    for line in sizing.lines() {
+        let _ = writeln!(out, "# {line}");
+    }
     if let Some(seen) = seen {
         let advice =
             seen.advice.as_deref().unwrap_or("it has seen too few requests to say which workers.concurrency fits");
@@ -154,12 +158,15 @@ fn origin_text(loaded: &ConfigInForce, key: &Key) -> String {
     }
 }
 
-fn as_json(loaded: &ConfigInForce, app: &AppReport, seen: Option<&ConcurrencySnapshot>) -> Value {
+fn as_json(loaded: &ConfigInForce, app: &AppReport, sizing: &Sizing, seen: Option<&ConcurrencySnapshot>) -> Value {
     let keys: Map<String, Value> = config::keys()
         .map(|key| {
             let origin = origin_text(loaded, key);
             (key.path.to_owned(), json!({ "value": key.shown(&loaded.config), "origin": origin }))
         })
         .collect();
-    json!({ "valid": true, "file": loaded.file, "app": app, "warnings": loaded.warnings, "seen": seen, "keys": keys })
+    let warnings: Vec<&String> = loaded.warnings.iter().chain(&sizing.warnings).collect();
+    json!({
+        "valid": true, "file": loaded.file, "app": app, "sizing": sizing, "warnings": warnings, "seen": seen, "keys": keys
+    })
 }

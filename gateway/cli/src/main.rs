@@ -15,6 +15,7 @@ mod init;
 mod output;
 mod plan;
 mod registry;
+mod rehearse;
 mod run_dir;
 mod run_lock;
 mod settings;
@@ -53,12 +54,14 @@ fn main() -> ExitCode {
         Command::Hotspots(args) => client::hotspots(&args),
         Command::Routes(args) => client::routes(&args),
         Command::Plan(args) => plan::run(&args),
+        Command::Rehearse(args) => rehearse::run(&args),
         Command::Quarantine(args) => client::quarantine(&args),
         Command::Init(args) => init::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Access(args) => access::run(&args),
         Command::Completion(args) => completion::run(args.shell),
         Command::Guardian(args) => start::guardian(args),
+        Command::Rehearsed(args) => rehearse::rehearsed(args),
         Command::Successor(args) => start::succeed(args),
         Command::Shepherd(args) => start::shepherd(args),
         Command::DrawFlame(args) => client::draw_flame(&args),

@@ -57,7 +57,8 @@ fn planned(args: &PlanArgs) -> Result<String, PlanError> {
     let mut reader = LogReader::new(args.format.clone().unwrap_or_default(), args.seed);
     for path in &args.logs {
         let name = path.display().to_string();
-        read(&mut reader, path).map_err(|error| PlanError::Unread { path: name, error })?;
+        with_log(path, |name, input| reader.read(name, input))
+            .map_err(|error| PlanError::Unread { path: name, error })?;
     }
     let counts = reader.counts();
     if reader.requests() == 0 {
@@ -92,19 +93,22 @@ fn write(path: &PathBuf, page: &str) -> Result<(), PlanError> {
     fs::write(path, page).map_err(|error| PlanError::Unwritten { path: path.display().to_string(), error })
 }
 
-/// Reads one log, which may be compressed.
-fn read(reader: &mut LogReader, path: &Path) -> io::Result<()> {
-    let name = path.to_string_lossy();
+/// Opens one log, which may be compressed, and has it read. The reader gets its name for messages.
+pub fn with_log<T>(path: &Path, read: impl FnOnce(&str, &mut dyn BufRead) -> io::Result<T>) -> io::Result<T> {
     if path.as_os_str() == "-" {
-        return read_any(reader, "-", BufReader::with_capacity(BUFFER_BYTES, io::stdin().lock()));
+        return read_any(path, BufReader::with_capacity(BUFFER_BYTES, io::stdin().lock()), read);
     }
-    read_any(reader, &name, BufReader::with_capacity(BUFFER_BYTES, File::open(path)?))
+    read_any(path, BufReader::with_capacity(BUFFER_BYTES, File::open(path)?), read)
 }
 
-fn read_any(reader: &mut LogReader, name: &str, mut input: impl BufRead) -> io::Result<()> {
+fn read_any<T>(
+    path: &Path,
+    mut input: impl BufRead,
+    read: impl FnOnce(&str, &mut dyn BufRead) -> io::Result<T>,
+) -> io::Result<T> {
+    let name = path.to_string_lossy();
     if input.fill_buf()?.starts_with(&GZIP) {
-        let mut plain = BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(input));
-        return reader.read(name, &mut plain);
+        return read(&name, &mut BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(input)));
     }
-    reader.read(name, &mut input)
+    read(&name, &mut input)
 }

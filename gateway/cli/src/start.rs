@@ -20,6 +20,7 @@ mod service;
 mod shepherd;
 mod shutdown;
 mod signals;
+pub mod sizing;
 pub mod sources;
 mod successor;
 mod threads;
@@ -131,18 +132,20 @@ struct Setup {
 }
 
 fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<ExitCode, Failure> {
-    let loaded =
+    let mut loaded =
         settings::load(args.config.as_deref(), args.flags()).map_err(|error| Failure::new(Exit::Usage, error))?;
-    for warning in &loaded.warnings {
-        stderr::say(format_args!("sluice: {warning}"));
-    }
+    let warn = |warning: &String| stderr::say(format_args!("sluice: {warning}"));
+    loaded.warnings.iter().for_each(warn);
+    let of_config = loaded.warnings.len();
     let here =
         sources::here().map_err(|error| Failure::new(Exit::Failed, format!("the current directory: {error}")))?;
     let names_app = args.entry.is_some() || !args.command.is_empty();
     let node_args = args.node_args.clone();
     let sources = Sources { config: args.config.clone(), flags: args.flags(), names_app, node_args, here };
     let watch = args.watch.iter().map(|path| sources.here.join(path)).collect();
-    let app = app::resolve(&loaded, &sources).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let mut app = app::resolve(&loaded, &sources).map_err(|error| Failure::new(Exit::Usage, error))?;
+    sizing::settle(&mut loaded, &mut app);
+    loaded.warnings[of_config..].iter().for_each(warn);
     files::check_for_start(&loaded, &app).map_err(|error| Failure::new(Exit::Usage, error))?;
     let preload = app::find_preload().map_err(|error| Failure::new(Exit::Failed, error))?;
     let launch = Launch::of_this_process().map_err(|error| Failure::new(Exit::Failed, error))?;
@@ -461,16 +464,13 @@ fn journal(config: &Config) -> io::Result<Journal> {
     journal
 }
 
-/// Configured number, else what this process may use: the CPU quota of its cgroup and its affinity.
+/// Configured number, else what this process may use of CPUs and memory.
 fn worker_count(config: &Config) -> u32 {
-    if config.workers.count > 0 {
-        return config.workers.count;
-    }
-    std::thread::available_parallelism().ok().and_then(|count| u32::try_from(count.get()).ok()).unwrap_or(1)
+    sizing::worker_count(config, &sizing::Room::here())
 }
 
 /// Thousands of clients need as many descriptors; the hard limit is what the system allows us. Returns what we have now.
-fn raise_descriptor_limit() -> u64 {
+pub fn raise_descriptor_limit() -> u64 {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return u64::MAX };
     if soft < hard && setrlimit(Resource::RLIMIT_NOFILE, hard, hard).is_ok() {

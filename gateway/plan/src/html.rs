@@ -2,34 +2,18 @@
 
 use std::fmt::Write as _;
 
-use crate::log::Counts;
-use crate::plan::{ClassRow, Latency, PERCENTILES, Plan, REFUSED_MAX, Row};
-use crate::text::{answers, base, duration, notes, tables, times, traffics};
+use sluice_message::escaped_html;
 
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;margin:1rem 0}\
-th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid #8884}th:first-child,td:first-child{text-align:left}\
-svg{width:100%;max-width:44rem;height:auto}:root{color-scheme:light dark}.axis{stroke:#888;stroke-width:1}.grid{stroke:#8883}\
-svg text{font:12px system-ui,sans-serif;fill:currentColor}";
+use crate::log::Counts;
+use crate::page::{duration, list, page, table};
+use crate::plan::{ClassRow, Latency, PERCENTILES, Plan, REFUSED_MAX, Row};
+use crate::text::{answers, base, notes, tables, times, traffics};
+
 const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 const WIDTH: f64 = 700.0;
 const HEIGHT: f64 = 300.0;
 /// Room for labels on the left, below, above and on the right.
 const MARGINS: [f64; 4] = [60.0, 40.0, 14.0, 150.0];
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for sign in text.chars() {
-        match sign {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            sign if sign.is_control() => out.push('?'),
-            sign => out.push(sign),
-        }
-    }
-    out
-}
 
 /// A line of a plot: its name, whether it is dashed, its points by workers.
 struct Curve {
@@ -51,7 +35,7 @@ fn plot(title: &str, curves: &[Curve]) -> String {
     let high = all().map(|(_, ms)| ms).fold(0.01, f64::max).log10().ceil().max(low + 1.0);
     let x = |workers: usize| left + (WIDTH - left - right) * (workers - from) as f64 / (to - from).max(1) as f64;
     let y = |ms: f64| above + (HEIGHT - above - below) * (high - ms.max(0.01).log10()) / (high - low);
-    let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">", escaped(title));
+    let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">", escaped_html(title));
     for power in low as i32..=high as i32 {
         let at = y(10_f64.powi(power));
         let _ = write!(
@@ -99,7 +83,7 @@ fn plot(title: &str, curves: &[Curve]) -> String {
             WIDTH - right + 36.0,
             WIDTH - right + 42.0,
             at + 4.0,
-            escaped(&curve.name)
+            escaped_html(&curve.name)
         );
     }
     svg + "</svg>"
@@ -117,31 +101,10 @@ fn at(latency: Option<&Latency>, place: usize) -> Option<f64> {
     latency.filter(|latency| latency.refused <= REFUSED_MAX).and_then(|latency| latency.ms).map(|all| all[place])
 }
 
-fn list(lines: &[String]) -> String {
-    let mut text = "<ul>".to_owned();
-    for line in lines {
-        let _ = write!(text, "<li>{}</li>", escaped(line));
-    }
-    text + "</ul>"
-}
-
-fn table(rows: &[Vec<String>]) -> String {
-    let mut text = "<table>".to_owned();
-    for (at, row) in rows.iter().enumerate() {
-        let tag = if at == 0 { "th" } else { "td" };
-        text.push_str("<tr>");
-        for cell in row {
-            let _ = write!(text, "<{tag}>{}</{tag}>", escaped(cell));
-        }
-        text.push_str("</tr>");
-    }
-    text + "</table>"
-}
-
 /// Writes the page.
 pub fn html(plan: &Plan, counts: &Counts) -> String {
     let traffics = traffics(plan);
-    let mut body = format!("<h1>Capacity plan</h1>{}", list(&notes(plan, counts)));
+    let mut body = list(&notes(plan, counts));
     if let Some((title, sentences)) = answers(plan) {
         let _ = write!(body, "<h2>{title}</h2>{}", list(&sentences));
     }
@@ -171,7 +134,5 @@ pub fn html(plan: &Plan, counts: &Counts) -> String {
     for made in tables(plan) {
         let _ = write!(body, "<h2>{}</h2>{}<p>{}</p>", made.title, table(&made.rows), made.note);
     }
-    format!(
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Capacity plan</title><style>{STYLE}</style></head><body>{body}</body></html>\n"
-    )
+    page("Capacity plan", &body)
 }

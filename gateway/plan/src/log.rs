@@ -3,6 +3,7 @@
 mod apache;
 mod haproxy;
 mod nginx;
+mod paths;
 mod pattern;
 mod sluice;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use sluice_message::Method;
 
 use crate::arrivals::{Arrivals, Stretch, Told};
 use fastrand::Rng;
+pub use paths::{Asked, PathCounts, PathReader};
 pub use pattern::FormatError;
 use pattern::Pattern;
 use time::SECOND_US;
@@ -34,11 +36,12 @@ const NAMED_MAX: usize = 5;
 
 /// Traits that decide a request's class.
 #[derive(Debug, PartialEq)]
-enum Place<'a> {
-    /// The name in the log.
-    Class(Cow<'a, str>),
-    /// Method, host and path, for Sluice's own classes.
-    Path { method: Cow<'a, str>, host: Cow<'a, str>, target: Cow<'a, str> },
+struct Place<'a> {
+    /// Class of the log; empty where it has none, and method, host and path decide.
+    class: Cow<'a, str>,
+    method: Cow<'a, str>,
+    host: Cow<'a, str>,
+    target: Cow<'a, str>,
 }
 
 impl<'a> Place<'a> {
@@ -47,7 +50,7 @@ impl<'a> Place<'a> {
             return None;
         }
         let [method, host, target] = [method, host, target].map(String::from_utf8_lossy);
-        Some(Self::Path { method, host, target })
+        Some(Self { class: Cow::Borrowed(""), method, host, target })
     }
 }
 
@@ -156,11 +159,53 @@ pub struct LogReader {
     rng: Rng,
 }
 
-/// `combined` and `common` of nginx and Apache end without a time.
-fn is_untimed(line: &[u8]) -> bool {
-    let Some(open) = line.iter().position(|byte| *byte == b'[') else { return false };
-    let Some(close) = line[open..].iter().position(|byte| *byte == b']') else { return false };
-    time::common(&line[open + 1..open + close]).is_some() && line[open + close..].starts_with(b"] \"")
+/// Result of reading a line.
+enum Content<'a> {
+    /// A line of this format.
+    Line(Line<'a>, &'static str),
+    /// `combined` and `common` of nginx and Apache end without a time.
+    Untimed { method: &'a [u8], target: &'a [u8] },
+    /// Any other line.
+    Strange,
+}
+
+/// Reads a line that ends without a time.
+fn untimed(line: &[u8]) -> Option<Content<'_>> {
+    let open = line.iter().position(|byte| *byte == b'[')?;
+    let close = open + line[open..].iter().position(|byte| *byte == b']')?;
+    time::common(&line[open + 1..close])?;
+    let request = line[close..].strip_prefix(b"] \"")?;
+    let mut words = request.split(|byte| matches!(byte, b' ' | b'"'));
+    Some(Content::Untimed { method: words.next().unwrap_or_default(), target: words.next().unwrap_or_default() })
+}
+
+/// Reads a log to its end: `take` gets the number of each line that is not empty, and its content. The first readable line
+/// decides the format.
+fn read_lines(input: &mut dyn BufRead, kinds: &[Kind], mut take: impl FnMut(u64, Content<'_>)) -> io::Result<()> {
+    let mut found: Option<&Kind> = None;
+    let (mut line, mut number) = (Vec::new(), 0_u64);
+    while let Some(is_whole) = next_line(input, &mut line)? {
+        number += 1;
+        if line.is_empty() {
+            continue;
+        }
+        let read = match (is_whole, found) {
+            (false, _) => None,
+            (true, Some(kind)) => kind.read(&line).map(|line| (line, kind.name())),
+            (true, None) => kinds.iter().find_map(|kind| {
+                let read = kind.read(&line)?;
+                found = Some(kind);
+                Some((read, kind.name()))
+            }),
+        };
+        let content = match read {
+            Some((line, kind)) => Content::Line(line, kind),
+            None if found.is_none() => untimed(&line).unwrap_or(Content::Strange),
+            None => Content::Strange,
+        };
+        take(number, content);
+    }
+    Ok(())
 }
 
 impl LogReader {
@@ -183,44 +228,26 @@ impl LogReader {
     /// When the log cannot be read on.
     pub fn read(&mut self, name: &str, input: &mut dyn BufRead) -> io::Result<()> {
         let format = std::mem::replace(&mut self.format, Format(Vec::new()));
-        let outcome = self.read_lines(name, input, &format.0);
-        self.format = format;
-        outcome
-    }
-
-    fn read_lines(&mut self, name: &str, input: &mut dyn BufRead, kinds: &[Kind]) -> io::Result<()> {
-        let mut found: Option<&Kind> = None;
-        let (mut line, mut number) = (Vec::new(), 0_u64);
-        while let Some(is_whole) = next_line(input, &mut line)? {
-            number += 1;
-            if line.is_empty() {
-                continue;
-            }
+        let outcome = read_lines(input, &format.0, |number, content| {
             self.counts.lines += 1;
-            let read = match (is_whole, found) {
-                (false, _) => None,
-                (true, Some(kind)) => kind.read(&line),
-                (true, None) => kinds.iter().find_map(|kind| {
-                    let read = kind.read(&line)?;
-                    found = Some(kind);
-                    if !self.counts.formats.contains(&kind.name()) {
-                        self.counts.formats.push(kind.name());
+            match content {
+                Content::Line(line, kind) => {
+                    if !self.counts.formats.contains(&kind) {
+                        self.counts.formats.push(kind);
                     }
-                    Some(read)
-                }),
-            };
-            match read {
-                Some(read) => self.take(read),
-                None if found.is_none() && is_untimed(&line) => self.counts.untimed += 1,
-                None => {
+                    self.take(line);
+                }
+                Content::Untimed { .. } => self.counts.untimed += 1,
+                Content::Strange => {
                     self.counts.strange += 1;
                     if self.counts.strange_first.len() < NAMED_MAX {
                         self.counts.strange_first.push(format!("{name}:{number}"));
                     }
                 }
             }
-        }
-        Ok(())
+        });
+        self.format = format;
+        outcome
     }
 
     fn take(&mut self, line: Line<'_>) {
@@ -240,20 +267,20 @@ impl LogReader {
             let within_us = self.rng.i64(0..SECOND_US);
             told.at_us = told.at_us.saturating_add(within_us);
         }
-        let class = match place {
-            Place::Class(name) => self.arrivals.class(&name),
-            Place::Path { method, host, target } => {
-                let known = self.methods.get(&*method).cloned();
-                let method = known.unwrap_or_else(|| {
-                    let parsed = Method::parse(method.as_bytes()).unwrap_or_default();
-                    if self.methods.len() < 32 {
-                        self.methods.insert(method.as_ref().into(), parsed.clone());
-                    }
-                    parsed
-                });
-                let traits = Traits { method: &method, host: &host, target: &target, body_bytes: 0 };
-                self.arrivals.class(&self.classes.classify(&traits).name)
-            }
+        let Place { class, method, host, target } = place;
+        let class = if class.is_empty() {
+            let known = self.methods.get(&*method).cloned();
+            let method = known.unwrap_or_else(|| {
+                let parsed = Method::parse(method.as_bytes()).unwrap_or_default();
+                if self.methods.len() < 32 {
+                    self.methods.insert(method.as_ref().into(), parsed.clone());
+                }
+                parsed
+            });
+            let traits = Traits { method: &method, host: &host, target: &target, body_bytes: 0 };
+            self.arrivals.class(&self.classes.classify(&traits).name)
+        } else {
+            self.arrivals.class(&class)
         };
         self.arrivals.add(class, told);
     }

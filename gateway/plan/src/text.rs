@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use crate::log::{Counts, time};
+use crate::page::{aligned, duration, ms, plural};
 use crate::plan::{Answer, Latency, PERCENTILES, Plan, REFUSED_MAX, Row};
 
 /// Characters of a class's name that are shown.
@@ -13,20 +14,6 @@ const NAME_CHARS_MAX: usize = 44;
 const CLASSES_MAX: usize = 10;
 /// Median above which a class is rather of streams than of requests, milliseconds.
 const LONG_MS: f64 = 30_000.0;
-
-/// Time with about three figures: milliseconds, or seconds with their unit.
-fn ms(value: f64) -> String {
-    match value {
-        value if value < 9.95 => format!("{value:.1}"),
-        value if value < 9_950.0 => format!("{value:.0}"),
-        value => format!("{:.0}s", value / 1_000.0),
-    }
-}
-
-/// Time with its unit.
-pub(crate) fn duration(value: f64) -> String {
-    if value < 9_950.0 { format!("{} ms", ms(value)) } else { format!("{:.0} s", value / 1_000.0) }
-}
 
 /// `p50 / p95 / p99`, and what was refused.
 pub(crate) fn cell(latency: Option<&Latency>) -> String {
@@ -40,26 +27,6 @@ pub(crate) fn cell(latency: Option<&Latency>) -> String {
 
 pub(crate) fn times(traffic: f64) -> String {
     format!("x{traffic}")
-}
-
-/// Columns as wide as their widest cell; all but the first on the right.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = (0..columns).filter_map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let _ = if at == 0 { write!(line, "{cell:<width$}") } else { write!(line, "  {cell:>width$}") };
-        }
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
-    text
-}
-
-fn plural(count: u64, one: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
 /// A class's name without control characters, and not too long.

@@ -402,7 +402,9 @@ export interface RenderConfig {
 export interface WorkersConfig {
   /**
    * Number of workers. 0 takes the CPUs that the process may use: the quota of its cgroup or its
-   * affinity, whichever is less. In workers, from 0 to 1024.
+   * affinity, whichever is less. The number is lower where the memory limit has no room for 96 MiB each,
+   * with the workers of `lanes` and of a reload. `sluice check` shows the number and why. In workers,
+   * from 0 to 1024.
    * @default 0
    */
   count?: number;

@@ -296,7 +296,8 @@ config! {
     /// The processes that run the app.
     workers: Workers {
         /// Number of workers. 0 takes the CPUs that the process may use: the quota of its cgroup or its affinity, whichever is
-        /// less.
+        /// less. The number is lower where the memory limit has no room for 96 MiB each, with the workers of `lanes` and of a
+        /// reload. `sluice check` shows the number and why.
         count: u32 = 0, in 0..=1_024, "workers" => reload;
         /// Requests that one worker holds at once. With `"while-waiting"` a worker computes one, and gets others while
         /// its requests wait for something else than the CPU. Its memory and its event loop bound how many may wait in it.

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::StartArgs;
+
 /// `sluice guardian`, which only the gateway starts.
 #[derive(Args, Debug)]
 pub struct GuardianArgs {
@@ -39,4 +41,14 @@ pub struct GenerateArgs {
 pub struct DrawFlameArgs {
     /// The longest that it may take, seconds
     pub seconds_max: u64,
+}
+
+/// `sluice rehearsed`, which only `sluice rehearse` starts.
+#[derive(Args, Debug)]
+pub struct RehearsedArgs {
+    #[command(flatten)]
+    pub start: StartArgs,
+    /// Settings that go before those of the file, as JSON
+    #[arg(long)]
+    pub settings: PathBuf,
 }

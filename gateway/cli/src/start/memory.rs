@@ -17,12 +17,16 @@ const BYTES_UNKNOWN: u64 = 64 << 20;
 
 /// Replaces 0 by the share of this machine or container.
 pub fn bound(config: &mut Config) {
-    let memory_bytes = || memory_bytes(Path::new("/"));
+    bound_by(config, memory_bytes(Path::new("/")));
+}
+
+/// Replaces 0 by the share of this memory.
+pub fn bound_by(config: &mut Config, memory_bytes: Option<u64>) {
     if config.memory.buffers_bytes_max == 0 {
-        config.memory.buffers_bytes_max = share_of(memory_bytes(), BUFFERS_BYTES_MAX);
+        config.memory.buffers_bytes_max = share_of(memory_bytes, BUFFERS_BYTES_MAX);
     }
     if config.cache.bytes_max == 0 {
-        config.cache.bytes_max = share_of(memory_bytes(), CACHE_BYTES_MAX);
+        config.cache.bytes_max = share_of(memory_bytes, CACHE_BYTES_MAX);
     }
 }
 
@@ -98,7 +102,8 @@ fn limit_of(root: &Path, group: &str) -> Option<(u64, PathBuf)> {
     limits.min_by_key(|(limit, _)| *limit)
 }
 
-fn machine_bytes(root: &Path) -> Option<u64> {
+/// Memory of the machine, bytes.
+pub fn machine_bytes(root: &Path) -> Option<u64> {
     of_machine(root, "MemTotal:")
 }
 

@@ -6,6 +6,7 @@ use sluice_catalog::config::ConfigInForce;
 use sluice_catalog::refusals::NotBegun;
 
 use super::app::{self, AppCommand};
+use super::sizing;
 use crate::{files, settings};
 
 /// Sources of the settings of the start, to be read again.
@@ -26,8 +27,9 @@ pub struct Sources {
 impl Sources {
     /// Reads everything that a start reads, and looks at the files that a new worker needs.
     pub fn read(&self) -> Result<(ConfigInForce, AppCommand), NotBegun> {
-        let loaded = settings::load_in(&self.here, self.config.as_deref(), self.flags.clone())?;
-        let start = app::resolve(&loaded, self)?;
+        let mut loaded = settings::load_in(&self.here, self.config.as_deref(), self.flags.clone())?;
+        let mut start = app::resolve(&loaded, self)?;
+        sizing::settle(&mut loaded, &mut start);
         files::check_node(&loaded, &start)?;
         Ok((loaded, start))
     }

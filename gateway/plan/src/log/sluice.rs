@@ -65,11 +65,7 @@ pub(super) fn read(line: &[u8]) -> Option<Line<'_>> {
         cpu_us: access.cpu_ms.and_then(us),
         queue_us: access.queue_ms.and_then(us),
     };
-    let place = if access.class.is_empty() {
-        Place::Path { method: access.method, host: access.host, target: access.target }
-    } else {
-        Place::Class(access.class)
-    };
+    let place = Place { class: access.class, method: access.method, host: access.host, target: access.target };
     Some(Line::Request { place, told, is_coarse: false })
 }
 

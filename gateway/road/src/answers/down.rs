@@ -3,7 +3,7 @@
 //! Apps in production never get here: their stacks are nobody's business but the operator's.
 
 use sluice_catalog::errors::Code;
-use sluice_message::RequestHead;
+use sluice_message::{RequestHead, escaped_html};
 
 use super::Response;
 use super::refuse::{self, Pages};
@@ -55,8 +55,8 @@ pub(crate) fn answer(
 }
 
 fn page(LastWords { status, stderr_tail }: &LastWords) -> String {
-    let (status, stderr) = (refuse::escaped(status), without_colours(stderr_tail));
-    let stderr = refuse::escaped(&stderr);
+    let (status, stderr) = (escaped_html(status), without_colours(stderr_tail));
+    let stderr = escaped_html(&stderr);
     let said = if stderr.trim().is_empty() {
         "<p>It wrote nothing to stderr.</p>".to_owned()
     } else {

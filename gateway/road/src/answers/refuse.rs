@@ -9,7 +9,6 @@ use sluice_message::RequestHead;
 
 use super::Response;
 use body::Words;
-pub(crate) use body::escaped;
 pub(crate) use pages::Pages;
 use sluice_wire::receive::failure::Refusal;
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use sluice_message::{MediaPreference, RequestHead, liked, reason_of};
+use sluice_message::{MediaPreference, RequestHead, escaped_html, liked, reason_of};
 
 use super::Refusal;
 use super::pages::Pages;
@@ -100,8 +100,9 @@ pub(crate) fn problem(words: &Words, detail: Cow<str>) -> Option<String> {
 /// HTML page of an error. It is self-contained: nothing else may be available where it is shown.
 fn html(words: &Words) -> String {
     let Words { status, code, public, detail, request_id } = *words;
-    let (reason, public, request_id) = (words.reason(), escaped(public), escaped(request_id));
-    let case = if detail.is_empty() { String::new() } else { format!("<p>In this case: {}.</p>\n", escaped(detail)) };
+    let (reason, public, request_id) = (words.reason(), escaped_html(public), escaped_html(request_id));
+    let case =
+        if detail.is_empty() { String::new() } else { format!("<p>In this case: {}.</p>\n", escaped_html(detail)) };
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -119,25 +120,6 @@ font:1rem/1.5 system-ui,sans-serif}main{max-width:34rem;padding:1.5rem}\
 h1{margin:0 0 .75rem;font-size:1.5rem;font-weight:500;line-height:1.25}\
 h1 b{display:block;font-size:3rem;font-weight:700}footer{margin-top:2rem;color:var(--soft);font-size:.875rem}\
 code{font-family:ui-monospace,monospace;overflow-wrap:anywhere}";
-
-/// Text escaped for HTML, attributes included.
-pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(['&', '<', '>', '"', '\'']) {
-        return text.into();
-    }
-    let mut out = String::with_capacity(text.len() + 16);
-    for sign in text.chars() {
-        match sign {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            _ => out.push(sign),
-        }
-    }
-    out.into()
-}
 
 #[cfg(test)]
 mod tests {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Read as _};
 
 use sluice_catalog::config;
+use sluice_message::escaped_html;
 
-use super::body::{Words, escaped};
+use super::body::Words;
 use crate::unusable::Unusable;
 
 /// Most bytes of one page: it is made for each error, and a crowd of refused clients gets many.
@@ -90,9 +91,9 @@ impl Page {
             match blank {
                 Blank::Status => out.push_str(&words.status.to_string()),
                 Blank::Reason => out.push_str(words.reason()),
-                Blank::Message => out.push_str(&escaped(words.public)),
+                Blank::Message => out.push_str(&escaped_html(words.public)),
                 Blank::Code => out.push_str(words.code),
-                Blank::Request => out.push_str(&escaped(words.request_id)),
+                Blank::Request => out.push_str(&escaped_html(words.request_id)),
             }
             out.push_str(text);
         }
