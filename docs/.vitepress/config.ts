@@ -24,7 +24,15 @@ function titleOf(page: string): string {
   return title.replaceAll('`', '');
 }
 
-const GUIDE = ['your-app', 'scheduling', 'operating', 'seeing', 'deploying', 'limits-and-errors'];
+const GUIDE = [
+  'your-app',
+  'scheduling',
+  'operating',
+  'seeing',
+  'deploying',
+  'behind-a-balancer',
+  'limits-and-errors',
+];
 /** Pages that join the decisions which matter most stand before the records. */
 const JOINED = [
   'one-request-at-a-time',

@@ -36,7 +36,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use nix::sys::signal::SigSet;
-use sluice_admin::{ControlSocket, MetricsHttp};
+use sluice_admin::{Agent, ControlSocket, MetricsHttp};
 use sluice_catalog::config::{Concurrency, Config, ConfigInForce, LogFormat, LogQuery, Mode, Renderer};
 use sluice_catalog::errors::Code;
 use sluice_catalog::profiles::{PROFILES_DIR, TAILS_DIR};
@@ -158,14 +158,15 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
             (1, run_dir, lock, None)
         }
         Some(succession) => {
-            let (HandoverDescriptors { offer, lock, listener, metrics, redirect }, wire) = succession.into_parts()?;
+            let (HandoverDescriptors { offer, lock, listener, agent, metrics, redirect }, wire) =
+                succession.into_parts()?;
             successor::check_address(&loaded.config, &offer)?;
             let run_dir = RunDir::inherited(offer.run_dir.clone());
             (
                 offer.number,
                 run_dir.clone(),
                 RunLock::inherited(run_dir.path(), File::from(lock)),
-                Some(Predecessor { offer, listener, metrics, redirect, wire }),
+                Some(Predecessor { offer, listener, agent, metrics, redirect, wire }),
             )
         }
     };
@@ -253,7 +254,7 @@ async fn serve(prepared: Setup, predecessor: Option<Predecessor>) -> Result<Exit
     let (doors, wire) = doors::open(&config, predecessor).await?;
     let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{}: {error}", run_dir.path().display()));
     let estate = estate(launch, &run_dir, number, lock, &doors).map_err(failed)?;
-    let Doors { listener, metrics, redirect } = doors;
+    let Doors { listener, agent, metrics, redirect } = doors;
     let address = listener.local_addr().map_err(|error| Failure::new(Exit::Failed, error))?;
     let journal = journal(&config).map_err(|error| Failure::new(Exit::Failed, error))?;
     log_warnings(&journal, &loaded);
@@ -328,6 +329,10 @@ async fn serve(prepared: Setup, predecessor: Option<Predecessor>) -> Result<Exit
             metrics.serve(gateway.clone(), journal, secret, gateway.retiring.notified()).await;
         });
     }
+    if let Some(agent) = agent {
+        let gateway = gateway.clone();
+        tasks.spawn("agent", async move { agent.serve(gateway.clone(), gateway.retiring.notified()).await });
+    }
     if let Some(wire) = wire {
         tasks.spawn("settle", successor::settle(Rc::clone(&gateway), wire));
     }
@@ -354,6 +359,7 @@ fn estate(launch: Launch, run_dir: &RunDir, number: u32, lock: Rc<RunLock>, door
         number,
         lock,
         listener: doors.listener.as_fd().try_clone_to_owned()?,
+        agent: doors.agent.as_ref().map(Agent::try_clone_socket).transpose()?,
         metrics: doors.metrics.as_ref().map(MetricsHttp::try_clone_socket).transpose()?,
         redirect: doors.redirect.as_ref().map(|socket| socket.as_fd().try_clone_to_owned()).transpose()?,
     })

@@ -71,7 +71,7 @@ impl Malformed {
 /// State of a header that has been read in part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// At least this many further bytes belong to the header.
+    /// Number of further bytes that surely belong to the header.
     Bytes(usize),
     /// The header ends with the next line feed, within this many bytes.
     Line(usize),
