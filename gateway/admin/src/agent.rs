@@ -158,7 +158,7 @@ impl Agent {
         let mut stop = pin!(stop);
         loop {
             let accepted = tokio::select! {
-                () = &mut stop => return,
+                () = &mut stop => break,
                 accepted = self.0.accept() => accepted,
                 Some(_) = connections.join_next() => continue,
             };
@@ -177,6 +177,9 @@ impl Agent {
                 Err(_) => sleep(ACCEPT_AGAIN_AFTER).await,
             }
         }
+        // Another gateway accepts from here on; these checks are still answered.
+        drop(self.0);
+        while connections.join_next().await.is_some() {}
     }
 }
 

@@ -228,9 +228,9 @@ mod tests {
         judge(line.as_bytes())
     }
 
-    fn client(source: &str, destination: &str) -> Result<Reading, Malformed> {
+    fn client(source: &str, destination: &str) -> Reading {
         let (source, destination) = (source.parse().unwrap(), destination.parse().unwrap());
-        Ok(Reading::Done(Proxied::Client { source, destination }))
+        Reading::Done(Proxied::Client { source, destination })
     }
 
     fn binary(command: u8, family: u8, rest: &[u8]) -> Vec<u8> {
@@ -244,8 +244,8 @@ mod tests {
     fn lines_of_version_1() {
         let local = Ok(Reading::Done(Proxied::Local));
         for (line, expected) in [
-            ("PROXY TCP4 203.0.113.9 192.0.2.1 8080 443\r\n", client("203.0.113.9:8080", "192.0.2.1:443")),
-            ("PROXY TCP6 2001:db8::1 ::1 1 2\r\n", client("[2001:db8::1]:1", "[::1]:2")),
+            ("PROXY TCP4 203.0.113.9 192.0.2.1 8080 443\r\n", Ok(client("203.0.113.9:8080", "192.0.2.1:443"))),
+            ("PROXY TCP6 2001:db8::1 ::1 1 2\r\n", Ok(client("[2001:db8::1]:1", "[::1]:2"))),
             ("PROXY UNKNOWN\r\n", local),
             ("PROXY UNKNOWN ffff::1 ffff::2 65535 65535\r\n", local),
             ("PROXY UNKNOWNTCP4\r\n", Err(Malformed::Invalid)),
@@ -279,8 +279,8 @@ mod tests {
         let local = Ok(Reading::Done(Proxied::Local));
         let with_tls = [&V4[..], &[0x20, 0, 1, 7]].concat();
         for (header, expected) in [
-            (binary(0x21, 0x11, &V4), client("203.0.113.9:8080", "192.0.2.1:443")),
-            (binary(0x21, 0x11, &with_tls), client("203.0.113.9:8080", "192.0.2.1:443")),
+            (binary(0x21, 0x11, &V4), Ok(client("203.0.113.9:8080", "192.0.2.1:443"))),
+            (binary(0x21, 0x11, &with_tls), Ok(client("203.0.113.9:8080", "192.0.2.1:443"))),
             (binary(0x20, 0x00, &[]), local),
             // Addresses of a local connection are to be ignored, and its families are not to be looked at.
             (binary(0x20, 0x11, &V4), local),
