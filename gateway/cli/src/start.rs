@@ -329,10 +329,7 @@ async fn serve(prepared: Setup, predecessor: Option<Predecessor>) -> Result<Exit
             metrics.serve(gateway.clone(), journal, secret, gateway.retiring.notified()).await;
         });
     }
-    if let Some(agent) = agent {
-        let gateway = gateway.clone();
-        tasks.spawn("agent", async move { agent.serve(gateway.clone(), gateway.retiring.notified()).await });
-    }
+    answer_checks(&gateway, agent);
     if let Some(wire) = wire {
         tasks.spawn("settle", successor::settle(Rc::clone(&gateway), wire));
     }
@@ -349,6 +346,13 @@ async fn serve(prepared: Setup, predecessor: Option<Predecessor>) -> Result<Exit
     upgrade::cleared_away(&gateway).await;
     shutdown::last_words(&gateway).await;
     code
+}
+
+/// Answers the agent checks of balancers, until another gateway does.
+fn answer_checks(gateway: &Rc<Gateway>, agent: Option<Agent>) {
+    let Some(agent) = agent else { return };
+    let asked = Rc::clone(gateway);
+    gateway.tasks.spawn("agent", async move { agent.serve(asked.clone(), asked.retiring.notified()).await });
 }
 
 /// Resources that this gateway can pass on to another.
