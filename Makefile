@@ -208,12 +208,12 @@ format: node_modules/.package-lock.json
 	$(CARGO) fmt --manifest-path $(LOAD_MANIFEST)
 	npm run --silent format
 
-## fuzz: the fuzz targets of the codec and of the exchange, from their seeds; SECONDS_EACH=… instead of a minute, F=chunked for one
+## fuzz: the fuzz targets of the codecs and of the exchange, from their seeds; SECONDS_EACH=… instead of a minute, F=chunked for one
 .PHONY: fuzz
 fuzz:
 	@command -v cargo-fuzz > /dev/null || $(MAKE) --silent packaging/.tools/bin/cargo-fuzz
 	@export PATH="$$PATH:$(abspath packaging/.tools/bin)" RUSTC_BOOTSTRAP=1; cd gateway/fuzz; \
-	for target in $(or $(F),request_head response_head chunked rewritten_request exchange); do \
+	for target in $(or $(F),request_head response_head chunked rewritten_request exchange proxy_header); do \
 		mkdir -p corpus/$$target; \
 		$(CARGO) fuzz run -s none $$target corpus/$$target $$(find seeds -name $$target) -- \
 			-dict=http1.dict -max_total_time=$(or $(SECONDS_EACH),60); done
@@ -229,9 +229,9 @@ bench-serve: build
 	bench/install-peers.sh
 	$(TSX) bench/serve.ts $(ARGS)
 
-## bench-NAME: one of render5ms overload slow-clients slow-readers memory overlap answers storefront own-cpu attribution tail-profiles hotspots dashboard everything-on preload breathe scale shared-cache composed; ARGS=--quick for a short one
-.PHONY: bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-preload bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-waiting bench-visitors
-bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-preload bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-waiting bench-visitors: bench-%: build
+## bench-NAME: one of render5ms overload slow-clients slow-readers memory overlap answers storefront own-cpu attribution tail-profiles hotspots dashboard everything-on preload breathe scale shared-cache composed front; ARGS=--quick for a short one
+.PHONY: bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-preload bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-waiting bench-visitors bench-front
+bench-render5ms bench-overload bench-slow-clients bench-slow-readers bench-memory bench-overlap bench-answers bench-storefront bench-own-cpu bench-attribution bench-tail-profiles bench-hotspots bench-dashboard bench-everything-on bench-preload bench-breathe bench-scale bench-sync-runs bench-shared-cache bench-composed bench-waiting bench-visitors bench-front: bench-%: build
 	$(TSX) bench/$*.ts $(ARGS)
 
 ## bench-faults: failures per kill, reload and loop, against nginx + HAProxy, Passenger, PM2, node:cluster; 25 minutes; ARGS="--mode kills" for one bar

@@ -31,6 +31,7 @@ const GUIDE = [
   'seeing',
   'deploying',
   'many-machines',
+  'behind-a-balancer',
   'limits-and-errors',
 ];
 /** Pages that join the decisions which matter most stand before the records. */

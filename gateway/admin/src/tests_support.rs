@@ -20,7 +20,7 @@ use sluice_observe::Observer;
 
 use tokio::sync::mpsc;
 
-use crate::{Live, Operator, Progress, Readiness};
+use crate::{Live, Operator, Progress, Readiness, Standing};
 
 pub(crate) const SOON: Duration = Duration::from_secs(20);
 
@@ -29,6 +29,7 @@ pub(crate) struct TestOperator {
     pub(crate) scaled: RefCell<Vec<u32>>,
     pub(crate) purged: RefCell<Vec<(Purge, bool)>>,
     pub(crate) ready: Cell<bool>,
+    pub(crate) standing: RefCell<Standing>,
     pub(crate) live: Live,
     observer: Rc<Observer>,
 }
@@ -41,6 +42,7 @@ impl TestOperator {
             scaled: RefCell::default(),
             purged: RefCell::default(),
             ready: Cell::new(true),
+            standing: RefCell::new(Standing::Up(100.0)),
             live: Live::new(Rc::clone(&observer)),
             observer,
         })
@@ -223,6 +225,10 @@ impl Operator for TestOperator {
 
     fn live(&self) -> &Live {
         &self.live
+    }
+
+    fn standing(&self) -> Standing {
+        self.standing.borrow().clone()
     }
 
     fn readiness(&self) -> Readiness {

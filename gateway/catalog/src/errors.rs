@@ -30,6 +30,28 @@ impl Source {
     }
 }
 
+/// Whether a request that got an error may be sent again, and where. Every error answer says it in `X-Sluice-Retry`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Retry {
+    /// Another instance may get it at once: no worker has seen the request.
+    Elsewhere,
+    /// Later: it would get the same answer now, here and elsewhere.
+    Later,
+    /// Only its sender can decide: it is faulty, or the app may have acted upon it.
+    No,
+}
+
+impl Retry {
+    /// The word in `X-Sluice-Retry` and in docs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Elsewhere => "elsewhere",
+            Self::Later => "later",
+            Self::No => "no",
+        }
+    }
+}
+
 /// Entry of the catalogue about one error.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -39,8 +61,8 @@ pub struct Entry {
     pub code: &'static str,
     /// HTTP status of the answer; 0 for errors that only the operator sees.
     pub status: u16,
-    /// Whether sending the same request again, later, is sensible and safe.
-    pub retryable: bool,
+    /// Whether the same request may be sent again, and where.
+    pub retry: Retry,
     /// Party that causes it.
     pub source: Source,
 }
@@ -84,66 +106,64 @@ macro_rules! errors {
             id: Code::$id,
             code: $code,
             status: $status,
-            retryable: errors!(@retry $retry),
+            retry: Retry::$retry,
             source: Source::$source,
         }),+];
     };
-    (@retry retry) => { true };
-    (@retry final) => { false };
 }
 
 errors! {
-    HeadMalformed "SLU-HEAD-MALFORMED" 400 final Client
-    HostInvalid "SLU-HOST-INVALID" 400 final Client
-    LengthInvalid "SLU-LENGTH-INVALID" 400 final Client
-    CodingUnknown "SLU-CODING-UNKNOWN" 501 final Client
-    ChunkMalformed "SLU-CHUNK-MALFORMED" 400 final Client
-    TargetInvalid "SLU-TARGET-INVALID" 400 final Client
-    MethodUnsupported "SLU-METHOD-UNSUPPORTED" 501 final Client
-    VersionUnsupported "SLU-VERSION-UNSUPPORTED" 505 final Client
-    HeaderAlias "SLU-HEADER-ALIAS" 400 final Client
-    TargetTooLong "SLU-TARGET-TOO-LONG" 414 final Client
-    HeadersTooLarge "SLU-HEADERS-TOO-LARGE" 431 final Client
-    HeadersTooMany "SLU-HEADERS-TOO-MANY" 431 final Client
-    BodyTooLarge "SLU-BODY-TOO-LARGE" 413 final Client
-    ExpectationUnknown "SLU-EXPECTATION-UNKNOWN" 417 final Client
-    AccessDenied "SLU-ACCESS-DENIED" 403 final Client
-    LoginRequired "SLU-LOGIN-REQUIRED" 401 final Client
-    LoginLimited "SLU-LOGIN-LIMITED" 429 retry Client
-    RateLimited "SLU-RATE-LIMITED" 429 retry Client
-    VitalsRefused "SLU-VITALS-REFUSED" 400 final Client
-    VitalsLimited "SLU-VITALS-LIMITED" 429 retry Client
-    HeadersTimeout "SLU-HEADERS-TIMEOUT" 408 retry Client
-    BodyTooSlow "SLU-BODY-TOO-SLOW" 408 final Client
-    QueueFull "SLU-QUEUE-FULL" 503 retry Gateway
-    QueueWaitPredicted "SLU-QUEUE-WAIT" 503 retry Gateway
-    QueueOverBudget "SLU-QUEUE-BUDGET" 503 retry Gateway
-    QueueDeadline "SLU-QUEUE-DEADLINE" 503 retry Gateway
-    Draining "SLU-DRAINING" 503 retry Gateway
-    AppDown "SLU-APP-DOWN" 503 retry Worker
-    ConnectionsFull "SLU-CONNECTIONS-FULL" 503 retry Gateway
-    TempFull "SLU-TEMP-FULL" 503 retry Gateway
-    StreamsFull "SLU-STREAMS-FULL" 503 retry Gateway
-    GatewayFailed "SLU-GATEWAY-FAILED" 500 final Gateway
-    RequestQuarantined "SLU-REQUEST-QUARANTINED" 500 final Worker
-    WorkerDied "SLU-WORKER-DIED" 502 final Worker
-    WorkerAnswerMalformed "SLU-WORKER-ANSWER-MALFORMED" 502 final Worker
-    WorkerAnswerTruncated "SLU-WORKER-ANSWER-TRUNCATED" 502 final Worker
-    WorkerTimeout "SLU-WORKER-TIMEOUT" 504 final Worker
-    WorkerStuck "SLU-WORKER-STUCK" 504 final Worker
+    HeadMalformed "SLU-HEAD-MALFORMED" 400 No Client
+    HostInvalid "SLU-HOST-INVALID" 400 No Client
+    LengthInvalid "SLU-LENGTH-INVALID" 400 No Client
+    CodingUnknown "SLU-CODING-UNKNOWN" 501 No Client
+    ChunkMalformed "SLU-CHUNK-MALFORMED" 400 No Client
+    TargetInvalid "SLU-TARGET-INVALID" 400 No Client
+    MethodUnsupported "SLU-METHOD-UNSUPPORTED" 501 No Client
+    VersionUnsupported "SLU-VERSION-UNSUPPORTED" 505 No Client
+    HeaderAlias "SLU-HEADER-ALIAS" 400 No Client
+    TargetTooLong "SLU-TARGET-TOO-LONG" 414 No Client
+    HeadersTooLarge "SLU-HEADERS-TOO-LARGE" 431 No Client
+    HeadersTooMany "SLU-HEADERS-TOO-MANY" 431 No Client
+    BodyTooLarge "SLU-BODY-TOO-LARGE" 413 No Client
+    ExpectationUnknown "SLU-EXPECTATION-UNKNOWN" 417 No Client
+    AccessDenied "SLU-ACCESS-DENIED" 403 No Client
+    LoginRequired "SLU-LOGIN-REQUIRED" 401 No Client
+    LoginLimited "SLU-LOGIN-LIMITED" 429 Later Client
+    RateLimited "SLU-RATE-LIMITED" 429 Later Client
+    VitalsRefused "SLU-VITALS-REFUSED" 400 No Client
+    VitalsLimited "SLU-VITALS-LIMITED" 429 Later Client
+    HeadersTimeout "SLU-HEADERS-TIMEOUT" 408 No Client
+    BodyTooSlow "SLU-BODY-TOO-SLOW" 408 No Client
+    QueueFull "SLU-QUEUE-FULL" 503 Elsewhere Gateway
+    QueueWaitPredicted "SLU-QUEUE-WAIT" 503 Elsewhere Gateway
+    QueueOverBudget "SLU-QUEUE-BUDGET" 503 Elsewhere Gateway
+    QueueDeadline "SLU-QUEUE-DEADLINE" 503 Later Gateway
+    Draining "SLU-DRAINING" 503 Elsewhere Gateway
+    AppDown "SLU-APP-DOWN" 503 Later Worker
+    ConnectionsFull "SLU-CONNECTIONS-FULL" 503 Elsewhere Gateway
+    TempFull "SLU-TEMP-FULL" 503 Elsewhere Gateway
+    StreamsFull "SLU-STREAMS-FULL" 503 No Gateway
+    GatewayFailed "SLU-GATEWAY-FAILED" 500 No Gateway
+    RequestQuarantined "SLU-REQUEST-QUARANTINED" 500 No Worker
+    WorkerDied "SLU-WORKER-DIED" 502 No Worker
+    WorkerAnswerMalformed "SLU-WORKER-ANSWER-MALFORMED" 502 No Worker
+    WorkerAnswerTruncated "SLU-WORKER-ANSWER-TRUNCATED" 502 No Worker
+    WorkerTimeout "SLU-WORKER-TIMEOUT" 504 No Worker
+    WorkerStuck "SLU-WORKER-STUCK" 504 No Worker
 
-    StreamIdle "SLU-STREAM-IDLE" 0 final Gateway
+    StreamIdle "SLU-STREAM-IDLE" 0 No Gateway
 
-    AppNeverListened "SLU-APP-NEVER-LISTENED" 0 final Worker
-    AppNeverReady "SLU-APP-NEVER-READY" 0 final Worker
-    AppExited "SLU-APP-EXITED" 0 final Worker
-    WorkerOutOfMemory "SLU-WORKER-OUT-OF-MEMORY" 0 final Worker
-    AppNotStarted "SLU-APP-NOT-STARTED" 0 final Gateway
-    PortInUse "SLU-PORT-IN-USE" 0 final Gateway
-    ConfigInvalid "SLU-CONFIG-INVALID" 0 final Gateway
-    RunDirBusy "SLU-RUN-DIR-BUSY" 0 final Gateway
-    RunDirPath "SLU-RUN-DIR-PATH" 0 final Gateway
-    EntryMissing "SLU-ENTRY-MISSING" 0 final Gateway
+    AppNeverListened "SLU-APP-NEVER-LISTENED" 0 No Worker
+    AppNeverReady "SLU-APP-NEVER-READY" 0 No Worker
+    AppExited "SLU-APP-EXITED" 0 No Worker
+    WorkerOutOfMemory "SLU-WORKER-OUT-OF-MEMORY" 0 No Worker
+    AppNotStarted "SLU-APP-NOT-STARTED" 0 No Gateway
+    PortInUse "SLU-PORT-IN-USE" 0 No Gateway
+    ConfigInvalid "SLU-CONFIG-INVALID" 0 No Gateway
+    RunDirBusy "SLU-RUN-DIR-BUSY" 0 No Gateway
+    RunDirPath "SLU-RUN-DIR-PATH" 0 No Gateway
+    EntryMissing "SLU-ENTRY-MISSING" 0 No Gateway
 }
 
 impl Code {
@@ -205,6 +225,16 @@ mod tests {
                 // 503 is for an app in development that is down until a file changes.
                 Source::Worker => assert!([500, 502, 503, 504].contains(&entry.status), "{}", entry.code),
             }
+        }
+    }
+
+    #[test]
+    fn only_what_waiting_mends_may_be_sent_again() {
+        for entry in ALL {
+            let may_retry = [429, 503].contains(&entry.status);
+            assert!(may_retry || entry.retry == Retry::No, "{}", entry.code);
+            // A client that is over its limit would escape it elsewhere.
+            assert!(entry.status != 429 || entry.retry == Retry::Later, "{}", entry.code);
         }
     }
 

@@ -37,7 +37,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use nix::sys::signal::SigSet;
-use sluice_admin::{ControlSocket, MetricsHttp};
+use sluice_admin::{Agent, ControlSocket, MetricsHttp};
 use sluice_catalog::config::{Concurrency, Config, ConfigInForce, LogFormat, LogQuery, Mode, Renderer};
 use sluice_catalog::errors::Code;
 use sluice_catalog::profiles::{PROFILES_DIR, TAILS_DIR};
@@ -161,14 +161,15 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
             (1, run_dir, lock, None)
         }
         Some(succession) => {
-            let (HandoverDescriptors { offer, lock, listener, metrics, redirect }, wire) = succession.into_parts()?;
+            let (HandoverDescriptors { offer, lock, listener, agent, metrics, redirect }, wire) =
+                succession.into_parts()?;
             successor::check_address(&loaded.config, &offer)?;
             let run_dir = RunDir::inherited(offer.run_dir.clone());
             (
                 offer.number,
                 run_dir.clone(),
                 RunLock::inherited(run_dir.path(), File::from(lock)),
-                Some(Predecessor { offer, listener, metrics, redirect, wire }),
+                Some(Predecessor { offer, listener, agent, metrics, redirect, wire }),
             )
         }
     };
@@ -256,7 +257,7 @@ async fn serve(prepared: Setup, predecessor: Option<Predecessor>) -> Result<Exit
     let (doors, wire) = doors::open(&config, predecessor).await?;
     let failed = |error: io::Error| Failure::new(Exit::Failed, format!("{}: {error}", run_dir.path().display()));
     let estate = estate(launch, &run_dir, number, lock, &doors).map_err(failed)?;
-    let Doors { listener, metrics, redirect } = doors;
+    let Doors { listener, agent, metrics, redirect } = doors;
     let address = listener.local_addr().map_err(|error| Failure::new(Exit::Failed, error))?;
     let journal = journal(&config).map_err(|error| Failure::new(Exit::Failed, error))?;
     log_warnings(&journal, &loaded);
@@ -331,6 +332,7 @@ async fn serve(prepared: Setup, predecessor: Option<Predecessor>) -> Result<Exit
             metrics.serve(gateway.clone(), journal, secret, gateway.retiring.notified()).await;
         });
     }
+    answer_checks(&gateway, agent);
     if let Some(wire) = wire {
         tasks.spawn("settle", successor::settle(Rc::clone(&gateway), wire));
     }
@@ -349,6 +351,13 @@ async fn serve(prepared: Setup, predecessor: Option<Predecessor>) -> Result<Exit
     code
 }
 
+/// Answers the agent checks of balancers, until another gateway does.
+fn answer_checks(gateway: &Rc<Gateway>, agent: Option<Agent>) {
+    let Some(agent) = agent else { return };
+    let asked = Rc::clone(gateway);
+    gateway.tasks.spawn("agent", async move { agent.serve(asked.clone(), asked.retiring.notified()).await });
+}
+
 /// Resources that this gateway can pass on to another.
 fn estate(launch: Launch, run_dir: &RunDir, number: u32, lock: Rc<RunLock>, doors: &Doors) -> io::Result<Estate> {
     Ok(Estate {
@@ -357,6 +366,7 @@ fn estate(launch: Launch, run_dir: &RunDir, number: u32, lock: Rc<RunLock>, door
         number,
         lock,
         listener: doors.listener.as_fd().try_clone_to_owned()?,
+        agent: doors.agent.as_ref().map(Agent::try_clone_socket).transpose()?,
         metrics: doors.metrics.as_ref().map(MetricsHttp::try_clone_socket).transpose()?,
         redirect: doors.redirect.as_ref().map(|socket| socket.as_fd().try_clone_to_owned()).transpose()?,
     })

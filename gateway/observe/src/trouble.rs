@@ -23,6 +23,9 @@ pub struct Trouble {
     refused_address: Cell<Option<IpAddr>>,
     refused_noted: Cell<Option<Instant>>,
     temp_noted: Cell<Option<Instant>>,
+    /// Connections of trusted peers without a PROXY header since the last note, and the time of that note.
+    headless: Cell<u64>,
+    headless_noted: Cell<Option<Instant>>,
     /// Requests refused although a worker ran nothing, as of the last report.
     idle_refusals: Cell<u64>,
 }
@@ -35,6 +38,8 @@ impl Trouble {
             refused_address: Cell::new(None),
             refused_noted: Cell::new(None),
             temp_noted: Cell::new(None),
+            headless: Cell::new(0),
+            headless_noted: Cell::new(None),
             idle_refusals: Cell::new(0),
         }
     }
@@ -47,6 +52,19 @@ impl Trouble {
             self.refused_address.set(of_address);
         }
         self.refused.get()
+    }
+
+    /// Logs that a trusted peer's connection was closed because it has no PROXY header, with the number of others since the last note.
+    pub fn without_proxy_header(&self, now: Instant, peer: IpAddr, why: &dyn Display) {
+        let before = self.headless.get();
+        if !is_due(&self.headless_noted, now) {
+            return self.headless.set(before + 1);
+        }
+        self.headless.set(0);
+        let text = format!(
+            "connection of {peer} closed: {why}. server.proxy_protocol requires one from server.trusted_peers ({before} more since the last note)"
+        );
+        self.context.note(Level::Warn, &text);
     }
 
     /// Logs that a temporary file could not be written or read.

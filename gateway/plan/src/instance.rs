@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use sluice_catalog::config::Config;
-use sluice_scheduler::{Action, ClassId, Event, Limits, Need, Order, RequestId, Scheduler, Time};
+use sluice_scheduler::{Action, ClassId, Event, Limits, Load, Need, Order, RequestId, Scheduler, Time};
 
 use crate::arrivals::Request;
 use crate::looks::Looks;
@@ -119,9 +119,9 @@ impl Instance {
         self.in_flight
     }
 
-    /// Predicted wait of the next request, milliseconds.
-    pub(crate) fn predicted_wait_ms(&self) -> u64 {
-        if self.scheduler.has_free_slot() { 0 } else { self.scheduler.predicted_wait_ms().unwrap_or(0) }
+    /// Load, as balancers in front are told of it.
+    pub(crate) fn load(&self, now_us: f64) -> Load {
+        self.scheduler.load(time(now_us))
     }
 
     /// Predicted wait in the metrics, milliseconds; `None` while the scheduler does not know enough.

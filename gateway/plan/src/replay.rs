@@ -129,7 +129,7 @@ impl Router {
             Balancer::AgentWeights => {
                 if now_us >= self.next_report_us {
                     self.next_report_us = now_us + REPORT_US;
-                    self.weights = instances.iter().map(weight).collect();
+                    self.weights = instances.iter().map(|instance| instance.load(now_us).weight()).collect();
                 }
                 let sum: f64 = self.weights.iter().sum();
                 self.owed.iter_mut().zip(&self.weights).for_each(|(owed, weight)| *owed += weight);
@@ -139,12 +139,6 @@ impl Router {
             }
         }
     }
-}
-
-/// Weight by predicted wait: a wait of 100 ms halves it.
-#[allow(clippy::cast_precision_loss, reason = "milliseconds")]
-fn weight(instance: &Instance) -> f64 {
-    100.0 / (1.0 + instance.predicted_wait_ms() as f64 / 100.0)
 }
 
 /// Replays the stretch. `columns` gives each class its place in [`Replayed::classes`].

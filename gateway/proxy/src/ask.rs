@@ -170,8 +170,10 @@ async fn head_of(
             Some(Next::Informational(head)) => exchange.inform(&head),
             Some(Next::Head(head)) => return Ok(head),
             Some(Next::End(End::Failed(code))) => {
-                let retry_after_s = answer.facts.retry_after_s.get();
-                return Err(Failure::Refused(Refusal { retry_after_s, ..Refusal::of(code) }));
+                let facts = &answer.facts;
+                let (retry_after_s, was_given) = (facts.retry_after_s.get(), facts.times.get().dispatched.is_some());
+                let is_seen = was_given || facts.was_retried.get();
+                return Err(Failure::Refused(Refusal { retry_after_s, is_seen, ..Refusal::of(code) }));
             }
             // Nothing else comes before a head.
             Some(Next::End(End::Left | End::Complete) | Next::Data(_) | Next::Spilled { .. }) => return Err(gone()),

@@ -4,6 +4,7 @@ pub(crate) mod id;
 pub mod passage;
 pub mod ticket;
 
+use std::fmt::Display;
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -83,7 +84,7 @@ pub async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, road: &
     });
     request.times.received.get_or_insert_with(Instant::now);
     let answered = compose::compose(exchange, origin, road, &mut request, answered, ask_itself);
-    let sent = respond(exchange, road, &request, answered).await;
+    let sent = respond(exchange, road, &request, origin.is_trusted, answered).await;
     if let Some(waiting) = waiting {
         request.settle(&waiting);
     }
@@ -113,11 +114,15 @@ impl Service for Road {
 
     async fn refuse(self: &Rc<Self>, exchange: &mut Exchange<'_>, peer: IpAddr) {
         let refusal = Refusal { retry_after_s: Some(1), ..Refusal::of(Code::ConnectionsFull) };
-        respond(exchange, self, &Request::new(peer), Err(Failure::Refused(refusal))).await;
+        respond(exchange, self, &Request::new(peer), false, Err(Failure::Refused(refusal))).await;
     }
 
     fn refused_connection(&self, address: Option<IpAddr>) -> u64 {
         self.observer.trouble.refused_connection(address)
+    }
+
+    fn without_proxy_header(&self, peer: IpAddr, why: &dyn Display) {
+        self.observer.trouble.without_proxy_header(Instant::now(), peer, why);
     }
 
     fn cannot_accept(&self, error: &io::Error) {

@@ -3,11 +3,13 @@
 
 pub mod compose;
 pub(crate) mod compress;
+pub(crate) mod load;
 
 use std::io;
 use std::rc::Rc;
 
 use bytes::Bytes;
+use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
 use sluice_compression::Step;
 use sluice_journal::{Outcome, Step as LadderStep};
@@ -18,11 +20,13 @@ use crate::answers::{Response, ResponseBody, down, refuse};
 use crate::request::passage::Request;
 use crate::respond::compose::rules::Composer;
 use crate::respond::compress::{CompressedBody, Compression};
+use crate::respond::load::Trailing;
 use crate::road::Road;
 use sluice_wire::front::exchange::{Exchange, Woke};
 use sluice_wire::receive::failure::Failure;
 use sluice_wire::receive::failure::Refusal;
 use sluice_wire::respond::answer::{Answer, End, Next};
+use sluice_wire::respond::encode::Size;
 
 /// Bytes of a complete body that are written at once.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -60,11 +64,18 @@ pub(crate) async fn respond(
     exchange: &mut Exchange<'_>,
     road: &Rc<Road>,
     request: &Request,
+    is_trusted: bool,
     answered: Result<Response, Failure>,
 ) -> SendOutcome {
     let (mut response, error) = match answered {
         Ok(response) => (response, None),
-        Err(Failure::Refused(refusal)) => (refused(road, request, &refusal), Some(refusal.code)),
+        Err(Failure::Refused(refusal)) => {
+            let mut response = refused(road, request, &refusal);
+            if is_trusted && refuse::is_too_early(&refusal, &request.head) {
+                response.head.status = 425;
+            }
+            (response, Some(refusal.code))
+        }
         Err(Failure::Gone(outcome)) => {
             exchange.break_off();
             return SendOutcome { outcome, status: 0, error: None, bytes_out: 0 };
@@ -77,18 +88,26 @@ pub(crate) async fn respond(
         exchange.break_off();
         return sent;
     }
-    tell_hsts(road, request, &mut response.head);
+    let config = road.config();
+    tell_hsts(&config, request, &mut response.head);
     let (size, compressed) = if exchange.is_client() {
         road.transforms.compression.apply(&request.head, &mut response).await
     } else {
         (response.size(), None)
     };
-    exchange.begin(&response.head, size, &request.id);
     let has_body = request.head.method != Method::Head;
+    let may_trail = has_body
+        && size == Size::Unknown
+        && matches!(response.body, ResponseBody::Fill(..))
+        && exchange.carries_trailers();
+    let balancer = (is_trusted && exchange.is_client()).then_some(&request.head);
+    let mode = config.server.load_report;
+    let trailing = load::report(mode, balancer, &mut response.head, may_trail, || figures(road));
+    exchange.begin(&response.head, size, &request.id);
     match response.body {
         ResponseBody::Fill(answer, _) if status == 101 => switch(exchange, &answer, &mut sent).await,
         ResponseBody::Fill(answer, _) => {
-            let body = Body { compressed, is_begun: false, ended: None };
+            let body = Body { compressed, trailing, is_begun: false, ended: None };
             stream(exchange, road, request, &answer, body, &mut sent).await;
         }
         ResponseBody::File(part) if has_body => send_file(exchange, part, compressed, &mut sent).await,
@@ -101,9 +120,14 @@ pub(crate) async fn respond(
     sent
 }
 
+/// Figures of a load report.
+fn figures(road: &Road) -> load::Figures {
+    (road.workers().load(), road.observer.journal().per_second())
+}
+
 /// Adds `Strict-Transport-Security` (RFC 6797 §7.1), unless the app has set it; never without TLS (§7.2).
-fn tell_hsts(road: &Road, request: &Request, head: &mut ResponseHead) {
-    let max_age_s = road.config().server.hsts_max_age_s;
+fn tell_hsts(config: &Config, request: &Request, head: &mut ResponseHead) {
+    let max_age_s = config.server.hsts_max_age_s;
     if max_age_s > 0 && request.head.scheme == Scheme::Https && !head.fields.contains("strict-transport-security") {
         head.fields.push("Strict-Transport-Security", format!("max-age={max_age_s}"));
     }
@@ -186,6 +210,8 @@ async fn switch(exchange: &mut Exchange<'_>, answer: &Answer, sent: &mut SendOut
 struct Body {
     /// Compressor of the body, if it is compressed.
     compressed: Option<CompressedBody>,
+    /// Load report in its trailers.
+    trailing: Option<Trailing>,
     /// Some bytes have arrived.
     is_begun: bool,
     ended: Option<End>,
@@ -249,7 +275,7 @@ async fn stream(
             give_up(exchange, answer, code, &mut body, sent);
         }
         if !had_ended && body.ended == Some(End::Complete) {
-            exchange.end(&answer.take_trailers());
+            exchange.end(&load::trailers(body.trailing, answer.take_trailers(), || figures(road)));
         }
         if let Err(error) = exchange.flush(Some(answer)).await {
             return gone(exchange, answer, sent, error.kind() != io::ErrorKind::TimedOut);

@@ -1,8 +1,10 @@
-//! Listening sockets: the public one, and further ones that apps ask for. Also [`lines`] over any socket. This must not know what they carry.
+//! Listening sockets: the public one, and further ones that apps ask for. Also [`lines`] over any socket, and the header by
+//! which a proxy names its client ([`proxied`]). This must not know what they carry.
 
 #![forbid(unsafe_code)]
 
 pub mod lines;
+pub mod proxied;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _};

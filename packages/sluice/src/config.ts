@@ -241,6 +241,20 @@ export interface ServerConfig {
    */
   trusted_peers?: string[];
   /**
+   * Whether connections of `trusted_peers` begin with a header of the PROXY protocol, version 1 or 2,
+   * which reports the address of the client. They must then: without a valid one the connection is
+   * closed. The header comes before TLS. For balancers that do not speak HTTP; the others send
+   * `X-Forwarded-For`.
+   * @default false
+   */
+  proxy_protocol?: boolean;
+  /**
+   * Whether answers to `trusted_peers` report the load of this gateway to their balancer:
+   * `endpoint-load-metrics` of ORCA, as Envoy and gRPC read it. Reports of the app are removed.
+   * @default "off"
+   */
+  load_report?: 'off' | 'header' | 'trailer';
+  /**
    * Clients whose `traceparent` and `tracestate` (W3C Trace Context) reach the app. Without
    * `traces.enabled` the gateway makes none of its own. It removes a malformed `traceparent` with its
    * `tracestate`.
@@ -903,4 +917,11 @@ export interface AdminConfig {
    * `admin-token` of the run directory.
    */
   token?: string;
+  /**
+   * Address and port of HAProxy's `agent-check`, for example `127.0.0.1:9101`, or `off`. Each connection
+   * gets one line: the weight that predicted wait and free workers call for, or that this gateway
+   * drains.
+   * @default "off"
+   */
+  agent_address?: string;
 }

@@ -77,9 +77,17 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
     }
     check_pages(config, &mut problem);
     check_shared_cache(config, &mut problem);
-    if !is_admin_address(&config.admin.address) {
-        let written = &config.admin.address;
-        problem("admin.address", format!("must be off or an address with a port like 127.0.0.1:7584, not {written:?}"));
+    let admin = &config.admin;
+    for (key, written, example) in [
+        ("admin.address", &admin.address, "127.0.0.1:7584"),
+        ("admin.agent_address", &admin.agent_address, "127.0.0.1:9101"),
+    ] {
+        if !is_admin_address(written) {
+            problem(key, format!("must be off or an address with a port like {example}, not {written:?}"));
+        }
+    }
+    if admin.agent_address == admin.address && admin.address != "off" && !admin.address.ends_with(":0") {
+        problem("admin.agent_address", "must differ from admin.address".to_owned());
     }
     if config
         .admin
@@ -201,6 +209,10 @@ fn check_tls(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
 }
 
 fn check_networks(config: &Config, problem: &mut impl FnMut(&'static str, String)) {
+    if config.server.proxy_protocol && config.server.trusted_peers.is_empty() {
+        let text = "needs server.trusted_peers, the networks of the proxies that send the header".to_owned();
+        problem("server.proxy_protocol", text);
+    }
     let networks = [
         ("server.trusted_peers", &config.server.trusted_peers),
         ("rate.exempt", &config.rate.exempt),

@@ -44,8 +44,8 @@ pub use table::{Applies, Bounds, Key, Secrecy, Section, key, keys, secret_variab
 pub use value_error::ValueError;
 pub use values::{Column, Concurrency, Kind, Value};
 pub use words::{
-    Lanes, LogFields, LogFormat, LogQuery, OnReload, Order, Renderer, SameSite, Sticky, Tails, TraceContext,
-    UnderscoreHeaders,
+    Lanes, LoadReport, LogFields, LogFormat, LogQuery, OnReload, Order, Renderer, SameSite, Sticky, Tails,
+    TraceContext, UnderscoreHeaders,
 };
 
 use table::config;
@@ -202,6 +202,13 @@ config! {
         /// Networks (`10.0.0.0/8`, `::1`) whose `X-Forwarded-*`, `Forwarded` and `X-Request-Id` headers are trusted. The
         /// headers of all other clients are replaced.
         trusted_peers: Vec<String> = Vec::new() => reload;
+        /// Whether connections of `trusted_peers` begin with a header of the PROXY protocol, version 1 or 2, which reports the
+        /// address of the client. They must then: without a valid one the connection is closed. The header comes before TLS. For
+        /// balancers that do not speak HTTP; the others send `X-Forwarded-For`.
+        proxy_protocol: bool = false => reload;
+        /// Whether answers to `trusted_peers` report the load of this gateway to their balancer: `endpoint-load-metrics` of ORCA, as
+        /// Envoy and gRPC read it. Reports of the app are removed.
+        load_report: LoadReport = LoadReport::Off => reload;
         /// Clients whose `traceparent` and `tracestate` (W3C Trace Context) reach the app. Without `traces.enabled` the gateway
         /// makes none of its own. It removes a malformed `traceparent` with its `tracestate`.
         trace_context: TraceContext = TraceContext::Pass => reload;
@@ -595,5 +602,8 @@ config! {
         /// by `SLUICE_ADMIN_TOKEN` than in a file. Without it the gateway makes one and keeps it in `admin-token` of
         /// the run directory.
         token: Option<String> = None => restart, secret;
+        /// Address and port of HAProxy's `agent-check`, for example `127.0.0.1:9101`, or `off`. Each connection gets one line: the weight
+        /// that predicted wait and free workers call for, or that this gateway drains.
+        agent_address: String = "off".to_owned() => restart;
     }
 }

@@ -122,6 +122,16 @@ words! {
         /// All but those that would become the gateway's own `X-Sluice-*` or `Sluice-Warm-Up`.
         Pass = "pass",
     }
+    /// Reports of the gateway's load to the balancer in front of it.
+    LoadReport {
+        /// None.
+        Off = "off",
+        /// A header in each answer.
+        Header = "header",
+        /// A trailer of each answer whose length is unknown at its beginning, so that the report is fresh at its end. All other answers have
+        /// the header.
+        Trailer = "trailer",
+    }
     /// Format of log lines.
     LogFormat {
         /// Readable on a terminal, JSON lines elsewhere.

@@ -12,8 +12,11 @@ pub(super) fn errors() -> String {
     let rows: Vec<Vec<String>> = answers.iter().map(|entry| summary(entry)).collect();
     let mut out = format!(
         "Each error has a code that is never reused for something else. The response carries the code and the public \
-         text; the log carries the code. Retry tells whether sending the same request again later is sensible. Every 503 \
-         has `Retry-After`.\n\n\
+         text; the log carries the code. Every 503 has `Retry-After`.\n\n\
+         Retry is the value of the header `X-Sluice-Retry`. With `elsewhere`, no worker has seen the request, and another \
+         instance may get it at once. With `later`, the same request gets the same answer until `Retry-After` has passed. \
+         With `no`, it is faulty, or the app may have acted upon it. An error that came after a worker was given the \
+         request says `no`, whatever the table says. See [behind a balancer](../guide/behind-a-balancer.md).\n\n\
          ## Answers to requests\n\n{}",
         table(&["Code", "Status", "Source", "Retry"], &rows)
     );
@@ -32,7 +35,7 @@ fn summary(entry: &Entry) -> Vec<String> {
         format!("[`{}`](#{})", entry.code, entry.code.to_lowercase()),
         entry.status.to_string(),
         entry.source.as_str().to_owned(),
-        if entry.retryable { "yes" } else { "no" }.to_owned(),
+        format!("`{}`", entry.retry.as_str()),
     ]
 }
 

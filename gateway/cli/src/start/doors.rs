@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use sluice_admin::MetricsHttp;
+use sluice_admin::{Agent, MetricsHttp};
 use sluice_catalog::config::Config;
 use sluice_catalog::errors::Code;
 use sluice_sockets as sockets;
@@ -16,6 +16,7 @@ use super::{Exit, Failure};
 pub struct Predecessor {
     pub offer: Offer,
     pub listener: OwnedFd,
+    pub agent: Option<OwnedFd>,
     pub metrics: Option<OwnedFd>,
     pub redirect: Option<OwnedFd>,
     pub wire: Wire,
@@ -24,6 +25,8 @@ pub struct Predecessor {
 /// The sockets that the world knows.
 pub struct Doors {
     pub listener: TcpListener,
+    /// Agent checks of a balancer.
+    pub agent: Option<Agent>,
     pub metrics: Option<MetricsHttp>,
     /// Redirects to HTTPS.
     pub redirect: Option<TcpListener>,
@@ -32,17 +35,27 @@ pub struct Doors {
 pub async fn open(config: &Config, predecessor: Option<Predecessor>) -> Result<(Doors, Option<Wire>), Failure> {
     let failed = |error: io::Error| Failure::new(Exit::Failed, error);
     let (host, wanted) = (&config.server.host, config.server.redirect_port);
-    let (listener, inherited, redirect, wire) =
-        if let Some(Predecessor { offer, listener, metrics, redirect, wire }) = predecessor {
+    let (listener, agent, inherited, redirect, wire) =
+        if let Some(Predecessor { offer, listener, agent, metrics, redirect, wire }) = predecessor {
             // One that has moved is bound anew, while the old gateway still answers at the old one.
+            let agent = agent.filter(|_| offer.agent.as_ref() == Some(&config.admin.agent_address));
             let metrics = metrics.filter(|_| offer.admin == config.admin.address);
             let redirect = redirect.filter(|_| offer.redirect == Some(wanted));
-            (sockets::adopt(listener).map_err(failed)?, metrics, redirect, Some(wire))
+            (sockets::adopt(listener).map_err(failed)?, agent, metrics, redirect, Some(wire))
         } else {
             let port = config.server.port;
             let bound = sockets::bind(host, port);
-            (bound.map_err(|error| cannot_bind("--port", &sockets::display(host, port), &error))?, None, None, None)
+            let bound = bound.map_err(|error| cannot_bind("--port", &sockets::display(host, port), &error))?;
+            (bound, None, None, None, None)
         };
+    let agent = match (config.admin.agent_address.as_str(), agent) {
+        ("off", _) => None,
+        (_, Some(socket)) => Some(Agent::adopt(socket).map_err(failed)?),
+        (wanted, None) => {
+            let bound = Agent::bind(wanted).await;
+            Some(bound.map_err(|error| cannot_bind("admin.agent_address", wanted, &error))?)
+        }
+    };
     let metrics = match (config.admin.address.as_str(), inherited) {
         ("off", _) => None,
         (address, Some(socket)) => Some(MetricsHttp::adopt(socket, address).map_err(failed)?),
@@ -59,7 +72,7 @@ pub async fn open(config: &Config, predecessor: Option<Predecessor>) -> Result<(
             Some(bound.map_err(|error| cannot_bind(flag, &sockets::display(host, wanted), &error))?)
         }
     };
-    Ok((Doors { listener, metrics, redirect }, wire))
+    Ok((Doors { listener, agent, metrics, redirect }, wire))
 }
 
 fn cannot_bind(flag: &str, address: &str, error: &io::Error) -> Failure {

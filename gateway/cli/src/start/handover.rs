@@ -22,8 +22,9 @@ use tokio::net::UnixStream;
 
 /// The longest line; the longest text in one is what an app wrote to stderr before it died.
 const LINE_BYTES_MAX: usize = 64 * 1024;
-/// Descriptors of one offer: the lock, the listening socket, that of the metrics, that of the redirect.
-const DESCRIPTORS_MAX: usize = 4;
+/// Descriptors of one offer: the lock, the listening socket, that of agent checks, that of the metrics, that of the redirect. Older gateways
+/// look for the last two at the end.
+const DESCRIPTORS_MAX: usize = 5;
 /// Counted up when an older gateway could misunderstand a newer one.
 const PROTOCOL: u32 = 1;
 
@@ -39,6 +40,9 @@ pub struct Offer {
     pub port: u16,
     /// `admin.address` likewise; the descriptor is missing for `off`.
     pub admin: String,
+    /// `admin.agent_address` likewise, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// `server.redirect_port` likewise, where there is one. Its descriptor is the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirect: Option<u16>,
@@ -49,6 +53,7 @@ pub struct HandoverDescriptors {
     pub offer: Offer,
     pub lock: OwnedFd,
     pub listener: OwnedFd,
+    pub agent: Option<OwnedFd>,
     pub metrics: Option<OwnedFd>,
     pub redirect: Option<OwnedFd>,
 }
@@ -75,7 +80,7 @@ pub enum Word {
 
 impl Offer {
     pub fn new(number: u32, run_dir: PathBuf, host: String, port: u16, admin: String) -> Self {
-        Self { protocol: PROTOCOL, number, run_dir, host, port, admin, redirect: None }
+        Self { protocol: PROTOCOL, number, run_dir, host, port, admin, agent: None, redirect: None }
     }
 
     /// Sends it with its descriptors, on a pair that is still empty and so has room.
@@ -137,7 +142,8 @@ impl HandoverDescriptors {
         }
         let mut rest: Vec<OwnedFd> = descriptors.collect();
         let redirect = offer.redirect.and_then(|_| rest.pop());
-        Ok(Self { offer, lock, listener, metrics: rest.pop(), redirect })
+        let agent = if offer.agent.is_some() && !rest.is_empty() { Some(rest.remove(0)) } else { None };
+        Ok(Self { offer, lock, listener, agent, metrics: rest.pop(), redirect })
     }
 }
 

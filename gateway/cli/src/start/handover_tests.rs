@@ -50,7 +50,7 @@ fn an_offer_travels_with_its_descriptors() {
 }
 
 #[test]
-fn the_socket_of_the_redirect_is_told_from_that_of_the_metrics() {
+fn the_sockets_of_agent_metrics_and_redirect_are_told_apart() {
     let (ours, theirs) = BlockingStream::pair().unwrap();
     let listeners: Vec<_> = (0..3).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let [public, metrics, redirect] = [&listeners[0], &listeners[1], &listeners[2]];
@@ -64,4 +64,17 @@ fn the_socket_of_the_redirect_is_told_from_that_of_the_metrics() {
     offer.send(&ours, &[theirs.as_fd(), public.as_fd(), redirect.as_fd()]).unwrap();
     let inherited = HandoverDescriptors::read(&theirs).unwrap();
     assert_eq!((address(inherited.metrics), address(inherited.redirect)), (None, redirect.local_addr().ok()));
+    let agent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    offer.agent = Some("127.0.0.1:9101".to_owned());
+    offer.send(&ours, &[theirs.as_fd(), public.as_fd(), agent.as_fd(), redirect.as_fd()]).unwrap();
+    let inherited = HandoverDescriptors::read(&theirs).unwrap();
+    assert_eq!((address(inherited.agent), address(inherited.metrics)), (agent.local_addr().ok(), None));
+    assert_eq!(address(inherited.redirect), redirect.local_addr().ok());
+    let all = [theirs.as_fd(), public.as_fd(), agent.as_fd(), metrics.as_fd(), redirect.as_fd()];
+    offer.send(&ours, &all).unwrap();
+    let inherited = HandoverDescriptors::read(&theirs).unwrap();
+    assert_eq!(
+        (address(inherited.agent), address(inherited.metrics)),
+        (agent.local_addr().ok(), metrics.local_addr().ok())
+    );
 }

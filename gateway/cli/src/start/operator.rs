@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_admin::{FlameOf, Live, Operator, Progress, Readiness, Upgrade};
+use sluice_admin::{FlameOf, Live, Operator, Progress, Readiness, Standing, Upgrade};
 use sluice_catalog::metrics;
 use sluice_catalog::profiles::{ProfileFile, Wish};
 use sluice_catalog::refusals::{DialError, FlameError, ProfileError, ScaleError, UpgradeError};
@@ -503,6 +503,19 @@ impl Operator for Gateway {
             workers_ready: readiness.workers_ready,
             queue_length: readiness.queue_length as u64,
             last_progress_ms: readiness.last_progress_ms,
+        }
+    }
+
+    fn standing(&self) -> Standing {
+        let draining = &self.gate.draining;
+        if draining.is_leaving() || draining.is_draining() {
+            return if draining.is_draining() { Standing::Maint } else { Standing::Drain };
+        }
+        let readiness = self.gate.readiness();
+        if readiness.is_ready {
+            Standing::Up(self.gate.scheduler.load().weight())
+        } else {
+            Standing::Down(readiness.reason.to_owned())
         }
     }
 

@@ -77,6 +77,7 @@ pub struct Estate {
     pub number: u32,
     pub lock: Rc<RunLock>,
     pub listener: OwnedFd,
+    pub agent: Option<OwnedFd>,
     pub metrics: Option<OwnedFd>,
     pub redirect: Option<OwnedFd>,
 }
@@ -213,12 +214,13 @@ fn start(gateway: &Rc<Gateway>, estate: &Estate, wanted: &Upgrade, number: u32) 
         config.server.port,
         config.admin.address.clone(),
     );
+    offer.agent = estate.agent.as_ref().map(|_| config.admin.agent_address.clone());
     offer.redirect = estate.redirect.as_ref().map(|_| config.server.redirect_port);
     let (ours, theirs) = UnixStream::pair()?;
     let lock = estate.lock.file();
     let descriptors: Vec<_> = [lock.as_fd(), estate.listener.as_fd()]
         .into_iter()
-        .chain(estate.metrics.iter().chain(&estate.redirect).map(|fd| fd.as_fd()))
+        .chain(estate.agent.iter().chain(&estate.metrics).chain(&estate.redirect).map(|fd| fd.as_fd()))
         .collect();
     offer.send(&ours, &descriptors)?;
     let mut command = Command::new(program);

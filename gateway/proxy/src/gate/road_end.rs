@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use sluice_classes::{Class, Traits};
 use sluice_journal::{Event as Happening, Level, tasks};
-use sluice_scheduler::{RequestId, WorkerId};
+use sluice_scheduler::{Load, RequestId, WorkerId};
 use sluice_wire::front::exchange::Exchange;
 use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::body::Body;
@@ -49,6 +49,10 @@ impl Workers for Gate {
 
     fn learn_session(&self, visit: &Visit, worker: Option<WorkerId>, data: &[u8]) {
         self.sessions.learn(visit, worker, data);
+    }
+
+    fn load(&self) -> Load {
+        self.scheduler.load()
     }
 
     fn readiness(&self) -> Readiness {

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use sluice_scheduler::{Action, Event, Lane, Scheduler, Time, WorkerId, WorkerState, WorkerView};
+use sluice_scheduler::{Action, Event, Lane, Load, Scheduler, Time, WorkerId, WorkerState, WorkerView};
 use tokio::time::Instant;
 
 use crate::upstream::time_since;
@@ -70,6 +70,11 @@ impl SchedulerSteps {
     /// Time since a point of the scheduler's clock.
     pub fn age(&self, since: Time) -> Duration {
         Duration::from_micros(self.now().since_us(since))
+    }
+
+    /// Load of the workers and the queue.
+    pub fn load(&self) -> Load {
+        self.scheduler.borrow().load(self.now())
     }
 
     /// Time for which the oldest queued request has waited, in milliseconds.

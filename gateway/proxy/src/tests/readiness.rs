@@ -36,11 +36,15 @@ fn gateway_whose_workers_are_all_busy_for_too_long_is_not_ready_until_one_of_the
             let (status, reason) = asked(&world).await;
             assert_eq!(status, expected, "after {} ms: {reason}", world.at_ms());
             assert_eq!(reason == BUSY, expected == not_ready, "{reason}");
+            // A balancer hears of it before: the weight falls with each second.
+            let weight = world.gate.scheduler.load().weight();
+            assert!((weight <= 2.0) == (world.at_ms() >= 5_000), "{weight} after {} ms", world.at_ms());
         }
         call.answer("slow").await;
         assert_eq!(client.answer().await, "HTTP/1.1 200 OK, slow");
         world.line().await;
         assert_eq!(asked(&world).await, (ready.to_owned(), "ready".to_owned()));
+        assert!(world.gate.scheduler.load().weight() >= 100.0, "{:?}", world.gate.scheduler.load());
         // It is work that counts, not how long one request takes: the next has only begun.
         client.get("/next").await;
         let _next = call.next().await.expect("the next request");

@@ -46,7 +46,7 @@ pub(crate) fn answer(
         ("text/plain; charset=utf-8", text)
     };
     let mut response = Response::short(usual.head.status, content_type, body);
-    for name in ["Vary", "X-Sluice-Error", "Retry-After"] {
+    for name in ["Vary", "X-Sluice-Error", "X-Sluice-Retry", "Retry-After"] {
         if let Some(value) = usual.head.fields.get(name) {
             response.head.fields.push(name, value);
         }

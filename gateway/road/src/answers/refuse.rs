@@ -3,7 +3,7 @@
 mod body;
 mod pages;
 
-use sluice_catalog::errors::Code;
+use sluice_catalog::errors::{Code, Retry};
 use sluice_journal::Outcome;
 use sluice_message::RequestHead;
 
@@ -20,6 +20,7 @@ pub(crate) fn answer(refusal: &Refusal, request_id: &str, head: &RequestHead, pa
     let mut response = Response::short(entry.status, content_type, body);
     response.head.fields.push("Vary", "Accept");
     response.head.fields.push("X-Sluice-Error", entry.code);
+    response.head.fields.push("X-Sluice-Retry", retry(refusal).as_str());
     if let Some(challenge) = challenge {
         response.head.fields.push("WWW-Authenticate", challenge.as_bytes());
     }
@@ -27,6 +28,17 @@ pub(crate) fn answer(refusal: &Refusal, request_id: &str, head: &RequestHead, pa
         response.head.fields.push("Retry-After", seconds.to_string());
     }
     response
+}
+
+/// Whether the refused request may be sent again, and where.
+pub(crate) fn retry(refusal: &Refusal) -> Retry {
+    if refusal.is_seen { Retry::No } else { refusal.code.entry().retry }
+}
+
+/// Whether the balancer asks for the status 425 in place of 503 where it may send the request elsewhere: some balancers retry by the
+/// status alone. An answer of an app with that status says the same (RFC 8470 §5.2): it has not processed the request.
+pub(crate) fn is_too_early(refusal: &Refusal, head: &RequestHead) -> bool {
+    retry(refusal) == Retry::Elsewhere && head.fields.get("x-sluice-elsewhere") == Some(b"425")
 }
 
 /// The problem (RFC 9457) of this error, with a detail of its own.

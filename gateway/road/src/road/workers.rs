@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use sluice_classes::{Class, Traits};
-use sluice_scheduler::{RequestId, WorkerId};
+use sluice_scheduler::{Load, RequestId, WorkerId};
 use sluice_wire::front::exchange::Exchange;
 use sluice_wire::front::origin::Origin;
 use sluice_wire::front::seat::Seat;
@@ -42,6 +42,8 @@ pub trait Workers {
     fn known_class(&self, traits: &Traits<'_>) -> Option<Rc<str>>;
     /// Learns where a session lives, from the first bytes of an answer.
     fn learn_session(&self, visit: &Visit, worker: Option<WorkerId>, data: &[u8]);
+    /// Load of the workers and the queue.
+    fn load(&self) -> Load;
     /// Whether the service makes progress.
     fn readiness(&self) -> Readiness;
     /// Ends a client's request: its record is complete when its worker has reported it.

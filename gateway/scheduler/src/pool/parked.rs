@@ -257,6 +257,12 @@ impl Pool {
         serving.filter_map(|w| w.running().next().filter(|held| !held.is_own).map(|held| held.need.class))
     }
 
+    /// Shortest time for which a worker that takes requests has had its present one, microseconds. `None` where none has any.
+    pub(crate) fn busy_us(&self, now: Time) -> Option<u64> {
+        let serving = self.workers.values().filter(|w| w.takes_requests());
+        serving.filter_map(|w| w.running().map(|held| now.since_us(held.dispatched)).min()).min()
+    }
+
     /// Whether a worker has no memory or time left for further requests that wait.
     pub(crate) fn is_any_full(&self) -> bool {
         self.workers.values().any(|w| w.takes_requests() && !w.may_wait_here())

@@ -11,6 +11,7 @@ mod homes;
 mod lanes;
 mod lanes_shared;
 mod life;
+mod load;
 mod order;
 mod overdue;
 mod parked;

@@ -4,6 +4,7 @@
 use std::io;
 use std::rc::Rc;
 
+use sluice_http1::Version;
 use sluice_message::ResponseHead;
 
 use super::h1::H1;
@@ -144,6 +145,16 @@ impl Exchange<'_> {
             Exchange::H1(h1) => h1.changed(answer).await,
             Exchange::H2(h2) => h2.changed(answer).await,
             Exchange::Own(own) => own_changed(&**own, answer).await,
+        }
+    }
+
+    /// Whether an answer whose length is unknown can carry trailers.
+    #[must_use]
+    pub fn carries_trailers(&self) -> bool {
+        match self {
+            Exchange::H1(h1) => h1.version == Version::Http11,
+            Exchange::H2(_) => true,
+            Exchange::Own(_) => false,
         }
     }
 

@@ -131,11 +131,7 @@ impl ConnectionHandles {
     pub fn admit(&self, address: IpAddr, bounds: Bounds, now: Instant) -> Result<Handle, Full> {
         let mut books = self.books.borrow_mut();
         let network = network(address);
-        let of_address = books.addresses.get(&network).map(|group| &books.groups[*group]);
-        let is_greedy =
-            bounds.of_address.is_some_and(|max| of_address.is_some_and(|group| group.count >= max + group.leaving));
-        if is_greedy {
-            let first = of_address.and_then(|group| group.resting.first);
+        if let Some(first) = books.is_greedy(network, bounds.of_address) {
             books.make_room(first, now).ok_or(Full::Address)?;
         } else if books.open.len() >= bounds.all.saturating_add(books.leaving) {
             let first = books.resting.first;
@@ -143,6 +139,26 @@ impl ConnectionHandles {
         }
         self.total.set(self.total.get() + 1);
         Ok(books.add(network, now))
+    }
+
+    /// Counts an open connection that was never idle as one of another address, for which an idle one of that may have to close.
+    ///
+    /// # Errors
+    /// If the address has as many as it may have.
+    pub(crate) fn move_to(
+        &self,
+        key: usize,
+        address: IpAddr,
+        of_address: Option<usize>,
+        now: Instant,
+    ) -> Result<(), Full> {
+        let mut books = self.books.borrow_mut();
+        let network = network(address);
+        if let Some(first) = books.is_greedy(network, of_address) {
+            books.make_room(first, now).ok_or(Full::Address)?;
+        }
+        books.move_to(key, network);
+        Ok(())
     }
 
     /// Removes a connection that has ended.
@@ -198,10 +214,41 @@ fn network(address: IpAddr) -> IpAddr {
 }
 
 impl Books {
-    fn add(&mut self, network: IpAddr, now: Instant) -> Handle {
+    /// Whether this network has as many connections as it may have. If so, returns the one that is idle for longest, if any.
+    #[allow(clippy::option_option, reason = "whether, and which")]
+    fn is_greedy(&self, network: IpAddr, max: Option<usize>) -> Option<Option<usize>> {
+        let group = &self.groups[*self.addresses.get(&network)?];
+        (group.count >= max? + group.leaving).then_some(group.resting.first)
+    }
+
+    fn join(&mut self, network: IpAddr) -> usize {
         let groups = &mut self.groups;
         let group = *self.addresses.entry(network).or_insert_with(|| groups.insert(Group::of(network)));
         groups[group].count += 1;
+        group
+    }
+
+    fn leave(&mut self, group: usize, left: usize) {
+        let entry = &mut self.groups[group];
+        entry.count -= 1;
+        entry.leaving -= left;
+        if entry.count == 0 {
+            let group = self.groups.remove(group);
+            self.addresses.remove(&group.network);
+        }
+    }
+
+    fn move_to(&mut self, key: usize, network: IpAddr) {
+        let Some(entry) = self.open.get(key) else { return };
+        let (before, left) = (entry.group, usize::from(entry.makes_room.get()));
+        let group = self.join(network);
+        self.groups[group].leaving += left;
+        self.open[key].group = group;
+        self.leave(before, left);
+    }
+
+    fn add(&mut self, network: IpAddr, now: Instant) -> Handle {
+        let group = self.join(network);
         let (draining, makes_room) = (Rc::new(Signal::default()), Rc::new(Cell::new(false)));
         let key = self.open.insert(Entry {
             draining: Rc::clone(&draining),
@@ -221,13 +268,7 @@ impl Books {
         let Some(entry) = self.open.try_remove(key) else { return };
         let left = usize::from(entry.makes_room.get());
         self.leaving -= left;
-        let group = &mut self.groups[entry.group];
-        group.count -= 1;
-        group.leaving -= left;
-        if group.count == 0 {
-            let group = self.groups.remove(entry.group);
-            self.addresses.remove(&group.network);
-        }
+        self.leave(entry.group, left);
     }
 
     /// Tells the connection that is idle for longest to close.

@@ -120,3 +120,28 @@ fn books_are_empty_in_the_end() {
     assert_eq!((books.open.len(), books.groups.len(), books.addresses.len(), books.leaving), (0, 0, 0, 0));
     assert_eq!((books.resting.first, books.resting.last), (None, None));
 }
+
+#[test]
+fn a_connection_that_a_proxy_has_opened_counts_for_its_client() {
+    let connections = ConnectionHandles::default();
+    let exempt = Bounds { all: 10, of_address: None };
+    let now = Instant::now();
+    let proxied = || connections.admit(address(9), exempt, now).unwrap_or_else(|full| panic!("{full:?}"));
+    let handles: Vec<Handle> = (0..4).map(|_| proxied()).collect();
+    let move_to = |handle: &Handle, last| connections.move_to(handle.key, address(last), Some(2), now);
+    assert_eq!(move_to(&handles[0], 1), Ok(()));
+    assert_eq!(move_to(&handles[1], 1), Ok(()));
+    assert_eq!(move_to(&handles[2], 1), Err(Full::Address));
+    assert_eq!(move_to(&handles[2], 2), Ok(()));
+    assert_eq!((connections.count(), connections.total()), (4, 4), "it is no further connection");
+    // One that is idle makes room, and the client has its bound again when it has ended.
+    connections.works(handles[0].key);
+    connections.rests(handles[0].key);
+    assert_eq!(move_to(&handles[3], 1), Ok(()));
+    assert!(handles[0].makes_room());
+    for handle in &handles {
+        connections.remove(handle.key);
+    }
+    let books = connections.books.borrow();
+    assert!(books.addresses.is_empty() && books.groups.is_empty() && books.leaving == 0);
+}

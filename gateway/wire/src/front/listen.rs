@@ -8,6 +8,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use sluice_message::Scheme;
+use sluice_sockets::proxied::{self, Proxied};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 
@@ -90,17 +91,62 @@ fn welcome<S: Service>(stream: TcpStream, peer: SocketAddr, service: &Rc<S>) {
     let address = peer.ip().to_canonical();
     let handle = match lobby.take_in(address) {
         Ok(handle) => handle,
-        Err(full) => {
-            let refused = service.refused_connection(Some(address).filter(|_| full == Full::Address));
-            return refuse(stream, peer.ip(), is_tls, refused, Rc::clone(service));
-        }
+        Err(full) => return refuse_for(full, stream, address, is_tls, service),
     };
     lobby.connections.opened(handle.key, stream.as_raw_fd());
-    let (origin, service) = (origin(lobby, peer, local, Scheme::of(is_tls)), Rc::clone(service));
-    if is_tls {
-        tokio::task::spawn_local(serve_tls(stream, origin, service, handle));
+    let (ends, service) = (Ends { peer, local, is_tls }, Rc::clone(service));
+    if lobby.is_proxied(address) {
+        tokio::task::spawn_local(serve_proxied(stream, ends, service, handle));
+    } else if is_tls {
+        tokio::task::spawn_local(serve_tls(stream, ends.origin(lobby), service, handle));
     } else {
+        let origin = ends.origin(lobby);
         tokio::task::spawn_local(connection::serve(ClientStream::Plain(Socket::Os(stream)), origin, service, handle));
+    }
+}
+
+/// Ends of an accepted connection.
+struct Ends {
+    peer: SocketAddr,
+    local: SocketAddr,
+    is_tls: bool,
+}
+
+impl Ends {
+    fn origin(&self, lobby: &Lobby) -> Origin {
+        origin(lobby, self.peer, self.local, Scheme::of(self.is_tls))
+    }
+}
+
+/// Serves the connection of a proxy that names its client first. From then on the connection is that client's.
+async fn serve_proxied<S: Service>(mut stream: TcpStream, mut ends: Ends, service: Rc<S>, handle: Handle) {
+    let lobby = service.lobby();
+    let deadline = Duration::from_millis(lobby.config().bounds.headers_timeout_ms);
+    let told = match tokio::time::timeout(deadline, proxied::read(&mut stream)).await {
+        Ok(Ok(Some(told))) => told,
+        Ok(Ok(None)) => return lobby.connections.remove(handle.key),
+        Ok(Err(error)) => {
+            service.without_proxy_header(ends.peer.ip().to_canonical(), &error);
+            return lobby.connections.remove(handle.key);
+        }
+        Err(_) => {
+            service.without_proxy_header(ends.peer.ip().to_canonical(), &"it sends no whole PROXY header in time");
+            return lobby.connections.remove(handle.key);
+        }
+    };
+    if let Proxied::Client { source, .. } = told {
+        let client = source.ip().to_canonical();
+        if let Err(full) = lobby.take_over(&handle, client) {
+            lobby.connections.remove(handle.key);
+            return refuse_for(full, stream, client, ends.is_tls, &service);
+        }
+        ends.peer = source;
+    }
+    let origin = ends.origin(lobby);
+    if ends.is_tls {
+        serve_tls(stream, origin, service, handle).await;
+    } else {
+        connection::serve(ClientStream::Plain(Socket::Os(stream)), origin, service, handle).await;
     }
 }
 
@@ -131,6 +177,12 @@ async fn serve_tls<S: Service>(stream: TcpStream, origin: Origin, service: Rc<S>
         tls::ACME => lobby.connections.remove(handle.key),
         _ => connection::serve(stream, origin, service, handle).await,
     }
+}
+
+/// Refuses a connection for which this bound leaves no room.
+fn refuse_for<S: Service>(full: Full, stream: TcpStream, address: IpAddr, is_tls: bool, service: &Rc<S>) {
+    let refused = service.refused_connection(Some(address).filter(|_| full == Full::Address));
+    refuse(stream, address, is_tls, refused, Rc::clone(service));
 }
 
 /// Refuses a connection. `refused` is the number of refused ones since the operator was told.

@@ -104,6 +104,19 @@ impl Lobby {
         self.connections.admit(address, bounds, Instant::now())
     }
 
+    /// Counts an accepted connection as one of this client, for which its peer has opened it.
+    ///
+    /// # Errors
+    /// Names the bound that is reached; the connection then still counts as the peer's.
+    pub(crate) fn take_over(&self, handle: &Handle, client: IpAddr) -> Result<(), Full> {
+        self.connections.move_to(handle.key, client, self.connections_of_address_max(client), Instant::now())
+    }
+
+    /// Whether connections of this peer begin with a header of the PROXY protocol.
+    pub(crate) fn is_proxied(&self, peer: IpAddr) -> bool {
+        self.config.borrow().server.proxy_protocol && self.trust.borrow().allows(peer)
+    }
+
     /// Most connections of one address; `None` without a bound. Proxies carry many clients. A proxy on this machine
     /// that is missing from the config is a common mistake, and no attack comes from there. A bound in the config still
     /// holds.

@@ -1,5 +1,6 @@
 //! The server above connections. They know no more of it than this.
 
+use std::fmt::Display;
 use std::io;
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -23,6 +24,8 @@ pub trait Service: 'static {
     /// Counts a connection over the limit: of this address, or of all together. Returns the number of refused ones since the operator was
     /// told of it.
     fn refused_connection(&self, address: Option<IpAddr>) -> u64;
+    /// Tells the operator that a trusted peer was disconnected because its connection does not begin with a PROXY header.
+    fn without_proxy_header(&self, peer: IpAddr, why: &dyn Display);
     /// Tells the operator that the operating system gives no connections.
     fn cannot_accept(&self, error: &io::Error);
 }

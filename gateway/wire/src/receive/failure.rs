@@ -15,6 +15,8 @@ pub struct Refusal {
     pub detail: &'static str,
     /// Time in seconds after which the client may ask again, if it is known.
     pub retry_after_s: Option<u32>,
+    /// Whether a worker may have seen the request, so that nobody else may send it again.
+    pub is_seen: bool,
     /// Value of `WWW-Authenticate`: the way in which the client can authenticate (RFC 9110 §11.6.1).
     pub challenge: Option<Rc<str>>,
 }
@@ -22,7 +24,7 @@ pub struct Refusal {
 impl Refusal {
     /// The error without details.
     pub fn of(code: Code) -> Self {
-        Refusal { code, detail: "", retry_after_s: None, challenge: None }
+        Refusal { code, detail: "", retry_after_s: None, is_seen: false, challenge: None }
     }
 }
 
