@@ -17,6 +17,8 @@ pub enum Source {
     Gateway,
     /// The app or its process.
     Worker,
+    /// Another host that answers in place of the app (`upstreams.routes`).
+    Upstream,
 }
 
 impl Source {
@@ -26,6 +28,7 @@ impl Source {
             Self::Client => "client",
             Self::Gateway => "gateway",
             Self::Worker => "worker",
+            Self::Upstream => "upstream",
         }
     }
 }
@@ -131,6 +134,11 @@ errors! {
     WorkerAnswerTruncated "SLU-WORKER-ANSWER-TRUNCATED" 502 final Worker
     WorkerTimeout "SLU-WORKER-TIMEOUT" 504 final Worker
     WorkerStuck "SLU-WORKER-STUCK" 504 final Worker
+    UpstreamUnreachable "SLU-UPSTREAM-UNREACHABLE" 502 retry Upstream
+    UpstreamFull "SLU-UPSTREAM-FULL" 503 retry Upstream
+    UpstreamTimeout "SLU-UPSTREAM-TIMEOUT" 504 final Upstream
+    UpstreamAnswerMalformed "SLU-UPSTREAM-ANSWER-MALFORMED" 502 final Upstream
+    UpstreamAnswerTruncated "SLU-UPSTREAM-ANSWER-TRUNCATED" 502 final Upstream
 
     StreamIdle "SLU-STREAM-IDLE" 0 final Gateway
 
@@ -203,7 +211,7 @@ mod tests {
                 // 500 is for a fault of its own, which waiting does not mend.
                 Source::Gateway => assert!([500, 503].contains(&entry.status), "{}", entry.code),
                 // 503 is for an app in development that is down until a file changes.
-                Source::Worker => assert!([500, 502, 503, 504].contains(&entry.status), "{}", entry.code),
+                Source::Worker | Source::Upstream => assert!([500, 502, 503, 504].contains(&entry.status), "{}", entry.code),
             }
         }
     }

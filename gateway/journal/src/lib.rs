@@ -46,7 +46,7 @@ use writer::Writer;
 pub use app_text::AppText;
 pub use clock::Clock;
 pub use event::{
-    AccessRecord, Alarm, CacheUse, Event, ExitReason, HeldRequest, IncludeEnd, Includes, Level, LoggedHeader, Outcome,
+    AccessRecord, Alarm, CacheUse, Event, ExitReason, HeldRequest, IncludeEnd, Includes, Level, LoggedHeader, Outcome, UpstreamUse,
     RecycleCause, RunTime, Session, Step, Stream, StuckPlace,
 };
 pub use moment::Moment;

@@ -18,6 +18,7 @@ pub mod route;
 pub mod sessions;
 pub mod trace;
 mod unusable;
+mod upstreams;
 
 pub use active::ActiveConfig;
 pub use road::Road;

@@ -1,5 +1,6 @@
 //! The main road: a request's way from its first byte to its log line, one line a step. Each step is a call into the module of its name.
 
+pub mod call;
 pub(crate) mod id;
 pub mod passage;
 pub mod ticket;

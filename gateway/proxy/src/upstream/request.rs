@@ -14,7 +14,6 @@ use sluice_message::Method;
 use sluice_scheduler::{Need, RequestId, Time};
 use tokio::time::Instant;
 
-use super::reader::AnswerTo;
 use crate::quarantine::deaths::Pass;
 use crate::record::account::Account;
 use crate::record::reporters::Reporters;
@@ -129,7 +128,7 @@ impl WorkerRequest {
         AnswerTo {
             method: &self.message.method,
             is_upgrade: self.message.is_upgrade,
-            token: self.message.token,
+            token: self.message.token.as_bytes(),
             answer: &self.answer,
         }
     }

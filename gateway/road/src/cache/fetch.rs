@@ -21,6 +21,7 @@ use crate::own::Own;
 use crate::request::passage::Request;
 use crate::respond::compress::KeptBody;
 use crate::road::Road;
+use crate::upstreams;
 use judge::{PageMetadata, asked_for_all, judge};
 pub(crate) use judge::{is_for_all, note_lone};
 use sluice_wire::front::exchange::Exchange;
@@ -129,7 +130,7 @@ impl Fetch {
         let (road, flight) = (&self.road, &self.flight);
         let began = road.pages.moment();
         let mut exchange = Exchange::Own(Box::new(Own::for_many(request.head.clone(), flight)));
-        let answered = road.workers().fetch(&mut exchange, origin, &mut request, Body::default()).await;
+        let answered = upstreams::fetch(&mut exchange, origin, road, &mut request, Body::default()).await;
         let response = match answered {
             Ok(response) => response,
             Err(failure) => {

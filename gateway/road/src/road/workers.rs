@@ -18,6 +18,7 @@ use crate::answers::edge::Readiness;
 use crate::request::passage::Request;
 use crate::respond::SendOutcome;
 use crate::sessions::Visit;
+use crate::upstreams;
 
 /// An answer on its way. It is a box, so that the road needs no type of the workers' side.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Response, Failure>> + 'a>>;
@@ -52,7 +53,7 @@ pub trait Workers {
     fn connection_lost(&self);
 }
 
-/// Worker's answer, with the fields that the gateway adds to its head for this client.
+/// Answer of a worker or an upstream, with the fields that the gateway adds to its head for this client.
 pub(crate) async fn ask(
     exchange: &mut Exchange<'_>,
     origin: &Origin,
@@ -60,8 +61,7 @@ pub(crate) async fn ask(
     request: &mut Request,
     body: Body,
 ) -> Result<Response, Failure> {
-    let workers = road.workers();
-    let mut response = workers.fetch(exchange, origin, request, body).await?;
-    workers.dress(request, &mut response);
+    let mut response = upstreams::fetch(exchange, origin, road, request, body).await?;
+    road.workers().dress(request, &mut response);
     Ok(response)
 }

@@ -1,0 +1,70 @@
+//! Reason why an attempt failed, and whether the request may be sent again.
+
+use sluice_catalog::errors::Code;
+use sluice_message::Method;
+
+use crate::stats::End;
+
+/// How far an attempt got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// No byte of the request was sent.
+    Unsent,
+    /// Bytes of the request were sent, and none of an answer came.
+    Sent,
+    /// Bytes of an answer came.
+    Heard,
+}
+
+/// See the module's text.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) end: End,
+    pub(crate) stage: Stage,
+    /// The connection had been used before and was closed without a byte: its end crossed with the request.
+    pub(crate) is_stale: bool,
+    pub(crate) text: String,
+}
+
+impl Fault {
+    pub(crate) fn new(end: End, stage: Stage, text: impl Into<String>) -> Self {
+        Fault { end, stage, is_stale: false, text: text.into() }
+    }
+
+    /// Error for the client.
+    pub(crate) fn code(&self) -> Code {
+        match self.end {
+            End::Full => Code::UpstreamFull,
+            End::Timeout => Code::UpstreamTimeout,
+            End::Malformed => Code::UpstreamAnswerMalformed,
+            End::Unreachable => Code::UpstreamUnreachable,
+            End::Truncated | End::Answered | End::Abandoned => Code::UpstreamAnswerTruncated,
+        }
+    }
+
+    /// Whether a request of this method may be sent again (RFC 9110 §9.2.1).
+    pub(crate) fn may_be_retried(&self, method: &Method) -> bool {
+        match (self.stage, self.end) {
+            (Stage::Heard, _) | (_, End::Full | End::Malformed) => false,
+            (Stage::Unsent, _) => true,
+            (Stage::Sent, _) => method.is_safe(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_safe_methods_are_sent_twice() {
+        let post = Method::Post;
+        for end in [End::Unreachable, End::Timeout, End::Truncated] {
+            let may = |stage, method: &Method| Fault::new(end, stage, "").may_be_retried(method);
+            assert!(may(Stage::Unsent, &post) && may(Stage::Unsent, &Method::Get));
+            assert!(!may(Stage::Sent, &post) && may(Stage::Sent, &Method::Head));
+            assert!(!may(Stage::Heard, &post) && !may(Stage::Heard, &Method::Get));
+        }
+        assert!(!Fault::new(End::Full, Stage::Unsent, "").may_be_retried(&Method::Get));
+    }
+}
