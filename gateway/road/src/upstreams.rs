@@ -23,7 +23,7 @@ use sluice_wire::front::exchange::{Exchange, Woke};
 use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::body::Body;
 use sluice_wire::receive::failure::{Failure, Refusal};
-use sluice_wire::respond::answer::{Answer, End, Next};
+use sluice_wire::respond::answer::{End, Next};
 
 /// Upstreams of the config in force, and their routes.
 pub(crate) struct UpstreamRoutes {
@@ -121,7 +121,8 @@ async fn ask(
     upstream: Rc<Upstream>,
 ) -> Result<Response, Failure> {
     request.bytes_in = body.bytes();
-    request.class = Class { name: Rc::clone(&upstream.name), ..Class::default() };
+    request.class = Class::default();
+    request.class.name = Rc::clone(&upstream.name);
     request.times.received = Some(Instant::now());
     let (answer, told) = (road.new_answer(), Told::new(&upstream));
     request.call = Some(Call::Upstream(UpstreamCall::new(&answer, &told)));

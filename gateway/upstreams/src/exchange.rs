@@ -127,7 +127,7 @@ pub async fn run(upstream: Rc<Upstream>, ask: Ask) {
         let attempt = match until {
             None => attempt.await,
             Some(until) => timeout_at(until, attempt).await.unwrap_or_else(|_| {
-                Attempt::Failed(Fault::new(End::Timeout, Stage::Heard, "the whole exchange took too long"), None)
+                Attempt::Failed(Fault::new(End::Timeout, Stage::Heard), None)
             }),
         };
         let (fault, member) = match attempt {
@@ -191,7 +191,7 @@ async fn attempt(upstream: &Rc<Upstream>, ask: &Ask, tried: &[MemberId], is_fres
         Ok(connection) => connection,
         Err(text) => {
             grip.fail(&text);
-            return Attempt::Failed(Fault::new(End::Unreachable, Stage::Unsent, text), Some(member.id));
+            return Attempt::Failed(Fault::new(End::Unreachable, Stage::Unsent), Some(member.id));
         }
     };
     connection.carried += 1;
@@ -340,7 +340,7 @@ impl Exchange<'_> {
                 Ok(Reading::Upgraded(received)) => return self.upgrade(*received),
                 Err(detail) => {
                     self.grip.fail(detail);
-                    let fault = Fault::new(End::Malformed, Stage::Heard, detail);
+                    let fault = Fault::new(End::Malformed, Stage::Heard);
                     return Attempt::Failed(fault, Some(self.grip.member.id));
                 }
             }
@@ -433,7 +433,7 @@ impl Exchange<'_> {
         let text = "nothing came in time";
         self.grip.fail(text);
         let stage = if self.ask.told.first_byte.get().is_some() { Stage::Heard } else { self.stage };
-        Attempt::Failed(Fault::new(End::Timeout, stage, text), Some(self.grip.member.id))
+        Attempt::Failed(Fault::new(End::Timeout, stage), Some(self.grip.member.id))
     }
 
     fn closed(self, text: &str) -> Attempt {
@@ -443,7 +443,7 @@ impl Exchange<'_> {
         }
         // Bytes may have reached the target even where the system reports none as written.
         let stage = if self.stage == Stage::Unsent { Stage::Sent } else { self.stage };
-        let fault = Fault { is_stale, ..Fault::new(End::Truncated, stage, text) };
+        let fault = Fault { is_stale, ..Fault::new(End::Truncated, stage) };
         Attempt::Failed(fault, Some(self.grip.member.id))
     }
 

@@ -23,12 +23,11 @@ pub(crate) struct Fault {
     pub(crate) stage: Stage,
     /// The connection had been used before and was closed without a byte: its end crossed with the request.
     pub(crate) is_stale: bool,
-    pub(crate) text: String,
 }
 
 impl Fault {
-    pub(crate) fn new(end: End, stage: Stage, text: impl Into<String>) -> Self {
-        Fault { end, stage, is_stale: false, text: text.into() }
+    pub(crate) fn new(end: End, stage: Stage) -> Self {
+        Fault { end, stage, is_stale: false }
     }
 
     /// Error for the client.
@@ -60,11 +59,11 @@ mod tests {
     fn only_safe_methods_are_sent_twice() {
         let post = Method::Post;
         for end in [End::Unreachable, End::Timeout, End::Truncated] {
-            let may = |stage, method: &Method| Fault::new(end, stage, "").may_be_retried(method);
+            let may = |stage, method: &Method| Fault::new(end, stage).may_be_retried(method);
             assert!(may(Stage::Unsent, &post) && may(Stage::Unsent, &Method::Get));
             assert!(!may(Stage::Sent, &post) && may(Stage::Sent, &Method::Head));
             assert!(!may(Stage::Heard, &post) && !may(Stage::Heard, &Method::Get));
         }
-        assert!(!Fault::new(End::Full, Stage::Unsent, "").may_be_retried(&Method::Get));
+        assert!(!Fault::new(End::Full, Stage::Unsent).may_be_retried(&Method::Get));
     }
 }

@@ -215,13 +215,13 @@ impl Upstream {
             let fault = match choice {
                 Choice::Member(id) => match self.grip(id) {
                     Some(grip) => return Ok(grip),
-                    None => Fault::new(End::Unreachable, Stage::Unsent, "its address is gone"),
+                    None => Fault::new(End::Unreachable, Stage::Unsent),
                 },
                 Choice::None if !self.unresolved.get() => {
-                    return Err(Fault::new(End::Unreachable, Stage::Unsent, "no address is known"));
+                    return Err(Fault::new(End::Unreachable, Stage::Unsent));
                 }
-                Choice::None => Fault::new(End::Unreachable, Stage::Unsent, "no address is known yet"),
-                Choice::Full => Fault::new(End::Full, Stage::Unsent, "no connection became free"),
+                Choice::None => Fault::new(End::Unreachable, Stage::Unsent),
+                Choice::Full => Fault::new(End::Full, Stage::Unsent),
             };
             if self.waiting.borrow().len() >= line_max {
                 return Err(fault);
