@@ -28,7 +28,7 @@ interface Run {
   round: number;
   load: LoadResult;
   cpuS: number;
-  /** Of it, in the kernel. */
+  /** Part in the kernel. */
   systemS: number;
 }
 

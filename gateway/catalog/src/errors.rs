@@ -211,7 +211,9 @@ mod tests {
                 // 500 is for a fault of its own, which waiting does not mend.
                 Source::Gateway => assert!([500, 503].contains(&entry.status), "{}", entry.code),
                 // 503 is for an app in development that is down until a file changes.
-                Source::Worker | Source::Upstream => assert!([500, 502, 503, 504].contains(&entry.status), "{}", entry.code),
+                Source::Worker | Source::Upstream => {
+                    assert!([500, 502, 503, 504].contains(&entry.status), "{}", entry.code)
+                }
             }
         }
     }

@@ -252,7 +252,7 @@ pub struct TargetSnapshot {
     pub requests_total: u64,
     /// Attempts that failed there.
     pub failures_total: u64,
-    /// Its last fault; `None` if it had none.
+    /// Last fault of the address; `None` if it had none.
     pub fault: Option<String>,
 }
 

@@ -327,7 +327,7 @@ pub struct AccessRecord<'a> {
     pub is_traced: bool,
 }
 
-/// What a request's upstream did for it.
+/// Work of a request's upstream.
 #[derive(Debug, Clone, Copy)]
 pub struct UpstreamUse<'a> {
     /// Name of the upstream.

@@ -48,7 +48,7 @@ pub struct AccessLine {
     pub rest: AccessRecord<'static>,
 }
 
-/// What a request's upstream did for it: see [`sluice_journal::UpstreamUse`].
+/// Work of a request's upstream: see [`sluice_journal::UpstreamUse`].
 pub struct UpstreamLine {
     /// Name of the upstream.
     pub name: Rc<str>,

@@ -10,6 +10,7 @@ pub mod admit;
 pub mod answers;
 pub mod cache;
 pub mod certificates;
+mod other_hosts;
 pub mod own;
 pub mod request;
 pub mod respond;
@@ -18,7 +19,6 @@ pub mod route;
 pub mod sessions;
 pub mod trace;
 mod unusable;
-mod upstreams;
 
 pub use active::ActiveConfig;
 pub use road::Road;

@@ -1,6 +1,7 @@
 //! State that requests share on their way to an answer: settings in force, caches, files, and what is known of rendering. Workers are
 //! behind a trait: the road knows neither how one is chosen, nor how its answer comes.
 
+pub(crate) mod other_routes;
 pub mod rendering;
 pub(crate) mod settings;
 pub mod workers;
@@ -88,7 +89,8 @@ impl Road {
         let tier = active.shared_cache.clone().map(sluice_tier::Tier::start).transpose();
         let tier = tier.map_err(Unusable::SharedThread)?;
         let store = TempStore::new(temp_dir(&config), config.temp.bytes_max, to_usize(config.memory.buffers_bytes_max));
-        let (trust, epoch, settings) = (Rc::clone(&active.trust), Instant::now(), Rc::new(Settings::new(active, report(&observer))));
+        let (trust, epoch, settings) =
+            (Rc::clone(&active.trust), Instant::now(), Rc::new(Settings::new(active, report(&observer))));
         Ok(Rc::new_cyclic(|me| Road {
             me: Weak::clone(me),
             workers: OnceCell::new(),

@@ -7,7 +7,7 @@ use sluice_message::{Method, RequestHead};
 use crate::answers::files::FilePath;
 use crate::request::passage::Request;
 use crate::road::Road;
-use crate::upstreams::is_ambiguous;
+use crate::road::other_routes::is_ambiguous;
 use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::failure::Failure;
 use sluice_wire::receive::failure::Refusal;

@@ -24,7 +24,7 @@ pub(crate) struct Place {
     pub(crate) id: MemberId,
     /// Share of the requests, at least 1.
     pub(crate) weight: u32,
-    /// It gets requests only while no other one is healthy.
+    /// The address gets requests only while no other one is healthy.
     pub(crate) is_backup: bool,
 }
 
@@ -34,11 +34,11 @@ pub(crate) enum Health {
     Healthy,
     /// Requests failed there one after the other.
     Ejected,
-    /// Its health check fails.
+    /// The health check fails.
     Down,
 }
 
-/// What became of a request at an address.
+/// End of a request at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     /// The address answered.
@@ -54,9 +54,9 @@ pub(crate) enum Ended {
 pub(crate) enum Choice {
     /// The address, which has one request more from now on.
     Member(MemberId),
-    /// Those that may have the request have no room.
+    /// All addresses that may have the request are full.
     Full,
-    /// There is no address.
+    /// No address is known.
     None,
 }
 
@@ -147,7 +147,8 @@ impl Balance {
             return Choice::None;
         };
         let (clock, max) = (self.clock, self.in_flight_max);
-        let best = self.members.iter_mut().filter(|member| member.in_flight < max && member.rank(now_ms, tried) == rank);
+        let best =
+            self.members.iter_mut().filter(|member| member.in_flight < max && member.rank(now_ms, tried) == rank);
         let load = |member: &Member, other: &Member| u64::from(member.in_flight) * u64::from(other.place.weight);
         let best = best.min_by(|one, other| {
             load(one, other).cmp(&load(other, one)).then(one.turn.max(clock).cmp(&other.turn.max(clock)))
@@ -355,8 +356,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever happens: no address has more requests than its bound, counts are those of requests that have not ended, a healthy
-        /// address that was not tried goes before all others, and an address is found while there is one with room.
+        /// Any steps keep the rules: no address has more requests than its bound, and counts are those of requests that have not ended.
+        /// A healthy address that was not tried goes before all others. An address is found while one has room.
         #[test]
         fn bounds_and_order_hold(weights in vec((1..5_u32, any::<bool>()), 1..5), steps in vec(step(), 0..200)) {
             let mut balance = balance(&weights, 3);
@@ -409,7 +410,7 @@ mod tests {
             }
         }
 
-        /// Over whole rounds each address gets exactly its weight.
+        /// Each address gets exactly its weight over whole rounds.
         #[test]
         fn shares_are_the_weights(weights in vec(prop_oneof![Just(1_u32), Just(2), Just(4), Just(8)], 1..6)) {
             let mut balance = balance(&weights.iter().map(|weight| (*weight, false)).collect::<Vec<_>>(), 1);

@@ -10,6 +10,7 @@ use sluice_message::Method;
 use tokio::task::JoinSet;
 
 use crate::connection::Connection;
+use crate::fault::Unhealthy;
 use crate::upstream::{Member, Upstream};
 
 /// Time between two checks of an address.
@@ -26,8 +27,8 @@ pub(crate) async fn run(upstream: std::rc::Weak<Upstream>) {
             let upstream = Rc::clone(&now);
             checks.spawn_local(async move {
                 let checked = tokio::time::timeout(CHECK_TIMEOUT, check(&upstream, &member)).await;
-                let result = checked.unwrap_or_else(|_| Err("the health check took too long".to_owned()));
-                upstream.checked(&member, result);
+                let result = checked.unwrap_or(Err(Unhealthy::Late));
+                upstream.checked(&member, &result);
             });
         }
         drop(now);
@@ -36,7 +37,7 @@ pub(crate) async fn run(upstream: std::rc::Weak<Upstream>) {
     }
 }
 
-async fn check(upstream: &Upstream, member: &Member) -> Result<(), String> {
+async fn check(upstream: &Upstream, member: &Member) -> Result<(), Unhealthy> {
     let settings = &upstream.settings;
     let authority = settings.targets[member.target].authority();
     let path = &settings.upstream.health;
@@ -58,13 +59,11 @@ async fn check(upstream: &Upstream, member: &Member) -> Result<(), String> {
             }
             connection.poll_read(cx)
         });
-        match read.await {
-            Ok(0) => return Err("the health check got no answer".to_owned()),
-            Ok(_) => {}
-            Err(error) => return Err(format!("the health check failed: {error}")),
+        if read.await? == 0 {
+            return Err(Unhealthy::Closed);
         }
         if let Some(status) = status(&mut heads, &mut connection, &settings.limits)? {
-            return if (200..400).contains(&status) { Ok(()) } else { Err(format!("the health check got {status}")) };
+            return if (200..400).contains(&status) { Ok(()) } else { Err(Unhealthy::Status(status)) };
         }
     }
 }
@@ -73,9 +72,9 @@ fn status(
     heads: &mut HeadReader,
     connection: &mut Connection,
     limits: &sluice_http1::HeadLimits,
-) -> Result<Option<u16>, String> {
+) -> Result<Option<u16>, Unhealthy> {
     let parsed = heads.response(&connection.unread, limits, &Method::Get);
-    match parsed.map_err(|rejection| format!("the health check got {}", rejection.detail))? {
+    match parsed.map_err(|rejection| Unhealthy::Malformed(rejection.detail))? {
         Parse::Complete { received, .. } => Ok(Some(received.head.status)),
         Parse::Incomplete => Ok(None),
     }

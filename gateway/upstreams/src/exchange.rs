@@ -107,9 +107,9 @@ impl Drop for Ending {
 enum Attempt {
     /// The answer is written.
     Done,
-    /// Another protocol goes on over the connection.
+    /// The connection carries another protocol from now on.
     Upgraded,
-    /// Nobody wants the answer any more.
+    /// The client is gone.
     Left,
     Failed(Fault, Option<MemberId>),
 }
@@ -126,9 +126,9 @@ pub async fn run(upstream: Rc<Upstream>, ask: Ask) {
         let attempt = attempt(&upstream, &ask, &tried, is_fresh);
         let attempt = match until {
             None => attempt.await,
-            Some(until) => timeout_at(until, attempt).await.unwrap_or_else(|_| {
-                Attempt::Failed(Fault::new(End::Timeout, Stage::Heard), None)
-            }),
+            Some(until) => timeout_at(until, attempt)
+                .await
+                .unwrap_or_else(|_| Attempt::Failed(Fault::new(End::Timeout, Stage::Heard), None)),
         };
         let (fault, member) = match attempt {
             Attempt::Done => return ending.end.set(End::Answered),
@@ -189,8 +189,8 @@ async fn attempt(upstream: &Rc<Upstream>, ask: &Ask, tried: &[MemberId], is_fres
     let connected = upstream.connect(&member, ask.client, is_fresh).await;
     let mut connection = match connected {
         Ok(connection) => connection,
-        Err(text) => {
-            grip.fail(&text);
+        Err(error) => {
+            grip.fail(&error.to_string());
             return Attempt::Failed(Fault::new(End::Unreachable, Stage::Unsent), Some(member.id));
         }
     };
@@ -262,7 +262,7 @@ impl Writer {
     }
 }
 
-/// What happened on the connection.
+/// Event on the connection.
 enum Event {
     Wrote(usize),
     /// The target takes no more bytes; its answer, or the connection's end, says why.
@@ -272,7 +272,7 @@ enum Event {
     Left,
 }
 
-/// What became of the answer's bytes so far.
+/// State of the answer after the bytes so far.
 enum Reading {
     More,
     Complete { is_reusable: bool },

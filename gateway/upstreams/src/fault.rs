@@ -1,11 +1,50 @@
 //! Reason why an attempt failed, and whether the request may be sent again.
 
+use std::io;
+
 use sluice_catalog::errors::Code;
 use sluice_message::Method;
 
 use crate::stats::End;
 
-/// How far an attempt got.
+/// Reason why there is no connection to an address.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoConnection {
+    /// Error of the system or of TLS.
+    #[error("cannot connect: {0}")]
+    Failed(#[from] io::Error),
+    /// The time for connecting has passed.
+    #[error("cannot connect in time")]
+    Late,
+    /// The target's host is no name for a certificate.
+    #[error("its name cannot be in a certificate")]
+    Name,
+}
+
+/// Reason why a health check failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unhealthy {
+    /// No connection could be made.
+    #[error(transparent)]
+    Unreachable(#[from] NoConnection),
+    /// The connection failed.
+    #[error("the health check failed: {0}")]
+    Failed(#[from] io::Error),
+    /// The connection was closed before an answer.
+    #[error("the health check got no answer")]
+    Closed,
+    /// The answer is no valid HTTP/1.1.
+    #[error("the health check got {0}")]
+    Malformed(&'static str),
+    /// The answer has another status than 2xx or 3xx.
+    #[error("the health check got {0}")]
+    Status(u16),
+    /// The check took too long.
+    #[error("the health check took too long")]
+    Late,
+}
+
+/// Progress of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// No byte of the request was sent.

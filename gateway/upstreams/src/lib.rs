@@ -32,7 +32,7 @@ pub use upstream::{Report, Upstream};
 /// Time between two looks for connections that are idle for too long.
 const TEND_EVERY: Duration = Duration::from_secs(1);
 
-/// All upstreams of one config. Their tasks end with it; requests that they have go on.
+/// All upstreams of one config. Their tasks end with it, and requests that they have do not.
 #[derive(Default)]
 pub struct Upstreams {
     all: Vec<Rc<Upstream>>,
@@ -41,7 +41,7 @@ pub struct Upstreams {
 
 impl Upstreams {
     /// Upstreams with these settings. Those whose settings are as in `before` stay as they are, with their connections; one of the same
-    /// name goes on with its counts.
+    /// name keeps its counts.
     pub fn new(settings: Vec<Settings>, before: Option<&Self>, report: &Report) -> Self {
         let before = before.map_or(&[][..], |before| &before.all);
         let all: Vec<Rc<Upstream>> = settings

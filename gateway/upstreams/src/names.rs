@@ -31,9 +31,8 @@ async fn look_up(upstream: &Rc<Upstream>, report: &Report) -> bool {
     let names: Vec<(usize, String, u16)> =
         upstream.names().map(|(target, host, port)| (target, host.to_owned(), port)).collect();
     let targets = upstream.settings.targets.iter().enumerate();
-    let mut wanted: Vec<(usize, SocketAddr)> = targets
-        .filter_map(|(target, to)| Some((target, SocketAddr::new(to.host.parse().ok()?, to.port))))
-        .collect();
+    let mut wanted: Vec<(usize, SocketAddr)> =
+        targets.filter_map(|(target, to)| Some((target, SocketAddr::new(to.host.parse().ok()?, to.port)))).collect();
     let mut are_all_known = true;
     for (target, host, port) in names {
         let before = upstream.addresses_of(target);

@@ -17,12 +17,16 @@ pub(crate) fn header(version: ProxyProtocol, ends: Option<Ends>) -> Vec<u8> {
             None => v1::Addresses::Unknown.to_string().into_bytes(),
         },
         ProxyProtocol::V2 => {
-            let (command, addresses) = match ends {
-                Some((client, here)) => (v2::Command::Proxy, v2::Addresses::from((client, here))),
-                None => (v2::Command::Local, v2::Addresses::Unspecified),
+            let builder = match ends {
+                Some(ends) => {
+                    v2::Builder::with_addresses(v2::Version::Two | v2::Command::Proxy, v2::Protocol::Stream, ends)
+                }
+                None => v2::Builder::with_addresses(
+                    v2::Version::Two | v2::Command::Local,
+                    v2::Protocol::Unspecified,
+                    v2::Addresses::Unspecified,
+                ),
             };
-            let builder =
-                v2::Builder::with_addresses(v2::Version::Two | command, v2::Protocol::Stream, addresses);
             builder.build().unwrap_or_default()
         }
     }

@@ -17,7 +17,9 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 #[derive(Debug, thiserror::Error)]
 pub enum Unusable {
     /// A file cannot be read, or holds no PEM of its kind.
-    #[error("names {file} as {entry} of {upstream:?}, which cannot be used: {source}. Name a PEM file that this user may read")]
+    #[error(
+        "names {file} as {entry} of {upstream:?}, which cannot be used: {source}. Name a PEM file that this user may read"
+    )]
     File {
         /// Name of the upstream.
         upstream: String,
@@ -61,7 +63,7 @@ pub(crate) struct Times {
     pub(crate) connect: Duration,
     pub(crate) first_byte: Duration,
     pub(crate) whole: Option<Duration>,
-    /// For event streams and upgraded connections; `None` for no limit.
+    /// Longest time without a byte on event streams and upgraded connections; `None` for no limit.
     pub(crate) stream_idle: Option<Duration>,
 }
 

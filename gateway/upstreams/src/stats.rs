@@ -10,7 +10,7 @@ use crate::balance::Health;
 use crate::upstream::Upstream;
 use std::rc::Rc;
 
-/// How a request ended at its upstream.
+/// End of a request at its upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Answered,
@@ -77,9 +77,8 @@ pub(crate) fn write(page: &mut Page, upstreams: &[Rc<Upstream>]) {
     page.metric(&metrics::UPSTREAM_FIRST_BYTE_SECONDS);
     for upstream in upstreams {
         let bounds = BUCKETS_SECONDS.into_iter().chain([f64::INFINITY]);
-        let buckets = bounds
-            .zip(&upstream.stats.first_byte)
-            .map(|(bound, own)| Bucket { bound, own: own.get(), exemplar: None });
+        let buckets =
+            bounds.zip(&upstream.stats.first_byte).map(|(bound, own)| Bucket { bound, own: own.get(), exemplar: None });
         page.histogram_of(&[("upstream", &upstream.name)], buckets, upstream.stats.first_byte_s.get());
     }
     page.metric(&metrics::UPSTREAM_TARGETS);

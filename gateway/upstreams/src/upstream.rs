@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::balance::{Balance, Choice, Ended, Health, MemberId, Place};
 use crate::budget::Budget;
 use crate::connection::Connection;
-use crate::fault::{Fault, Stage};
+use crate::fault::{Fault, NoConnection, Stage, Unhealthy};
 use crate::proxy::{self, Ends};
 use crate::settings::Settings;
 use crate::stats::{End, Stats};
@@ -120,9 +120,12 @@ impl Upstream {
         });
         let has_names = upstream.names().next().is_some();
         upstream.unresolved.set(has_names);
-        let addresses = upstream.settings.targets.iter().enumerate().filter_map(|(target, to)| {
-            Some((target, SocketAddr::new(to.host.parse().ok()?, to.port)))
-        });
+        let addresses = upstream
+            .settings
+            .targets
+            .iter()
+            .enumerate()
+            .filter_map(|(target, to)| Some((target, SocketAddr::new(to.host.parse().ok()?, to.port))));
         upstream.set_addresses(addresses.collect(), has_names);
         upstream
     }
@@ -249,9 +252,9 @@ impl Upstream {
     }
 
     /// Takes the result of a health check.
-    pub(crate) fn checked(&self, member: &Member, result: Result<(), String>) {
-        if let Err(fault) = &result {
-            *member.fault.borrow_mut() = Some(fault.chars().take(FAULT_CHARS_MAX).collect());
+    pub(crate) fn checked(&self, member: &Member, result: &Result<(), Unhealthy>) {
+        if let Err(fault) = result {
+            *member.fault.borrow_mut() = Some(fault.to_string().chars().take(FAULT_CHARS_MAX).collect());
         }
         let changed = self.balance.borrow_mut().checked(member.id, result.is_ok(), self.now_ms());
         self.tell(member, changed);
@@ -282,7 +285,7 @@ impl Upstream {
         member: &Member,
         client: Option<Ends>,
         is_fresh: bool,
-    ) -> Result<Connection, String> {
+    ) -> Result<Connection, NoConnection> {
         if !is_fresh {
             while let Some(mut connection) = self.take_idle(member) {
                 if connection.is_quiet() {
@@ -293,21 +296,14 @@ impl Upstream {
         let target = &self.settings.targets[member.target];
         let tls = match (&self.settings.tls, target.is_tls) {
             (Some(tls), true) => {
-                let name = self.settings.server_name(target).ok_or("its name cannot be in a certificate")?;
+                let name = self.settings.server_name(target).ok_or(NoConnection::Name)?;
                 Some((tls, name))
             }
             _ => None,
         };
         let first = self.settings.proxy().map(|version| proxy::header(version, client)).unwrap_or_default();
-        let opened = tokio::time::timeout(
-            self.settings.times.connect,
-            Connection::open(member.address, &first, tls),
-        );
-        match opened.await {
-            Ok(Ok(connection)) => Ok(connection),
-            Ok(Err(error)) => Err(format!("cannot connect: {error}")),
-            Err(_) => Err("cannot connect in time".to_owned()),
-        }
+        let opened = tokio::time::timeout(self.settings.times.connect, Connection::open(member.address, &first, tls));
+        Ok(opened.await.map_err(|_| NoConnection::Late)??)
     }
 
     fn take_idle(&self, member: &Member) -> Option<Connection> {
@@ -331,9 +327,10 @@ impl Upstream {
     /// Closes connections that are idle for too long.
     pub(crate) fn close_idle(&self) {
         for member in self.members.borrow().iter() {
-            member.idle.borrow_mut().retain_mut(|connection| {
-                connection.idle_since.elapsed() < IDLE_TIMEOUT && connection.is_quiet()
-            });
+            member
+                .idle
+                .borrow_mut()
+                .retain_mut(|connection| connection.idle_since.elapsed() < IDLE_TIMEOUT && connection.is_quiet());
         }
     }
 

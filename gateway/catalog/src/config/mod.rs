@@ -42,8 +42,8 @@ pub use removed::REMOVED;
 pub use route::{Route, RouteError, Segment, site};
 pub use span::{NotASpan, Span};
 pub use table::{Applies, Bounds, Key, Secrecy, Section, key, keys, secret_variables};
-pub use value_error::ValueError;
 pub use upstreams::{HostHeader, ProxyProtocol, Target, Upstream};
+pub use value_error::ValueError;
 pub use values::{Column, Concurrency, Form, Kind, Value};
 pub use words::{
     Lanes, LogFields, LogFormat, LogQuery, OnReload, Order, Renderer, SameSite, Sticky, Tails, TraceContext,

@@ -29,7 +29,7 @@ pub struct Upstream {
     pub name: String,
     /// Requests that it gets, as in `classes.routes`.
     pub paths: Vec<String>,
-    /// Its targets, each with its settings: see [`Target::parse`].
+    /// Targets, each with its settings: see [`Target::parse`].
     pub to: Vec<String>,
     /// `keep` or `target`.
     pub host: String,
@@ -108,7 +108,7 @@ pub struct Target {
     pub port: u16,
     /// Share of the requests, 1 to 1000.
     pub weight: u32,
-    /// It gets requests only while no other target is healthy.
+    /// The target gets requests only while no other one is healthy.
     pub is_backup: bool,
 }
 
@@ -143,8 +143,7 @@ impl Target {
         };
         let default_port = if is_tls { 443 } else { 80 };
         let port = port.map_or(Some(default_port), |port| port.parse().ok().filter(|port| *port > 0))?;
-        let mut target =
-            Target { is_tls, host: host.to_ascii_lowercase(), port, weight: 1, is_backup: false };
+        let mut target = Target { is_tls, host: host.to_ascii_lowercase(), port, weight: 1, is_backup: false };
         for word in words {
             match word.split_once('=') {
                 Some(("weight", weight)) => {
@@ -240,11 +239,7 @@ const COLUMNS: &[Column] = &[
         text: "Targets: `http://10.0.0.5:8080`, `https://old.example weight=2`, `http://10.0.0.6:8080 backup`. Each address of a \
                name is a target. A target with `backup` gets requests only while no other one is healthy.",
     },
-    column(
-        "host",
-        Form::Text,
-        "`Host` of the requests: `keep` for the client's, or `target`. Default: `keep`.",
-    ),
+    column("host", Form::Text, "`Host` of the requests: `keep` for the client's, or `target`. Default: `keep`."),
     column(
         "connect_timeout",
         Form::Text,
@@ -259,8 +254,8 @@ const COLUMNS: &[Column] = &[
     column(
         "retries",
         Form::Number,
-        "Times that a request is sent to another target, 0 to 5: GET, HEAD and OPTIONS until a byte of the answer has come, others \
-         only if no connection was made. Retries stay below a fifth of all requests. Default: 1.",
+        "Times that a request is sent to another target, 0 to 5. GET, HEAD and OPTIONS are sent again until a byte of the answer \
+         has come, others only if no connection was made. Retries stay below a fifth of all requests. Default: 1.",
     ),
     column("connections_max", Form::Number, "Connections to each target, 1 to 10000. Default: 100."),
     column(
@@ -281,7 +276,11 @@ const COLUMNS: &[Column] = &[
     ),
     column("cert", Form::Text, "File with the certificate (PEM) that the gateway shows to targets (mutual TLS)."),
     column("key", Form::Text, "File with its private key (PEM)."),
-    column("server_name", Form::Text, "Name that the certificate of each target must have. Default: the target's host."),
+    column(
+        "server_name",
+        Form::Text,
+        "Name that the certificate of each target must have. Default: the target's host.",
+    ),
 ];
 
 impl Value for Vec<Upstream> {

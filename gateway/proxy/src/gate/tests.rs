@@ -20,8 +20,7 @@ use crate::upstream::{RequestParts, SlotOwner as _, WorkerMessage, WorkerRequest
 use sluice_classes::{Class, Traits};
 use sluice_road::ActiveConfig;
 use sluice_road::request::passage::Request;
-use sluice_road::request::call::Call;
-use sluice_road::request::ticket::Ticket;
+use sluice_road::request::ticket::{Call, Ticket};
 use sluice_road::respond::SendOutcome;
 use sluice_wire::receive::body::Body;
 use sluice_wire::respond::answer::Answer;

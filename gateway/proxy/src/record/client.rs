@@ -10,9 +10,8 @@ use tokio::time::Instant;
 
 use crate::gate::costs::Costs;
 use sluice_road::Road;
-use sluice_road::request::call::Call;
 use sluice_road::request::passage::Request;
-use sluice_road::request::ticket::Ticket;
+use sluice_road::request::ticket::{Call, Ticket};
 use sluice_road::respond::SendOutcome;
 use sluice_road::trace::Trace;
 use sluice_wire::respond::answer::Times;

@@ -22,8 +22,8 @@ use sluice_classes::Class;
 use sluice_road::sessions::POLL;
 use sluice_wire::front::seat::Seat;
 use sluice_wire::receive::body::Body;
-use sluice_wire::respond::reader::AnswerTo;
 use sluice_wire::respond::answer::{Answer, Origin};
+use sluice_wire::respond::reader::AnswerTo;
 use sluice_wire::signal::Signal;
 
 /// Most characters of a path that operators are shown.

@@ -78,6 +78,10 @@ impl Wire {
     }
 
     pub(super) fn into_upgraded(self, counted: StreamLease) -> UpgradedConnection {
-        UpgradedConnection { stream: UpgradedStream::Worker(self.stream), first: self.unread.freeze(), counted: Box::new(counted) }
+        UpgradedConnection {
+            stream: UpgradedStream::Worker(self.stream),
+            first: self.unread.freeze(),
+            counted: Box::new(counted),
+        }
     }
 }

@@ -10,7 +10,7 @@ use sluice_message::RequestHead;
 use tokio::time::Instant;
 
 use super::id;
-use super::call::Call;
+use super::ticket::Call;
 use crate::cache::flight::Waiting;
 use crate::respond::compose::part::{IncludeRequest, Tally};
 use crate::road::Road;

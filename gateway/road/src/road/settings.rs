@@ -8,11 +8,11 @@ use sluice_catalog::config::Config;
 use sluice_upstreams::Report;
 use sluice_wire::front::tls::Certificates;
 
+use super::other_routes::UpstreamRoutes;
 use crate::active::ActiveConfig;
 use crate::admit::access::Access;
 use crate::answers::refuse::Pages;
 use crate::answers::shell::ShellFiles;
-use crate::upstreams::UpstreamRoutes;
 
 /// See the module's text.
 pub(crate) struct Settings {

@@ -12,13 +12,11 @@ use sluice_wire::receive::body::Body;
 use sluice_wire::receive::failure::Failure;
 use tokio::time::Instant;
 
-use super::Road;
 use crate::answers::Response;
 use crate::answers::edge::Readiness;
 use crate::request::passage::Request;
 use crate::respond::SendOutcome;
 use crate::sessions::Visit;
-use crate::upstreams;
 
 /// An answer on its way. It is a box, so that the road needs no type of the workers' side.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Response, Failure>> + 'a>>;
@@ -51,17 +49,4 @@ pub trait Workers {
     fn give_up(&self, request: RequestId, is_recorded: bool);
     /// Tells the operator that the task of a connection has panicked.
     fn connection_lost(&self);
-}
-
-/// Answer of a worker or an upstream, with the fields that the gateway adds to its head for this client.
-pub(crate) async fn ask(
-    exchange: &mut Exchange<'_>,
-    origin: &Origin,
-    road: &Road,
-    request: &mut Request,
-    body: Body,
-) -> Result<Response, Failure> {
-    let mut response = upstreams::fetch(exchange, origin, road, request, body).await?;
-    road.workers().dress(request, &mut response);
-    Ok(response)
 }

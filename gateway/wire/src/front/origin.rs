@@ -73,7 +73,7 @@ impl Origin {
         Forwardable::new(fields).removes_any()
     }
 
-    /// Writes the fields about the request's origin (`X-Forwarded-*`, `Forwarded`), as far as no trusted peer has set them.
+    /// Writes the fields about the request's origin (`X-Forwarded-*`, `Forwarded`), without those that a trusted peer has set.
     pub fn write_forwarded(&self, out: &mut Vec<u8>, head: &RequestHead) {
         let is_made = |name| !self.is_trusted || !head.fields.contains(name);
         if is_made("x-forwarded-for") {

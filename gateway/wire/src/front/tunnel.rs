@@ -38,9 +38,7 @@ pub(crate) async fn run(source: impl Source, sink: impl Sink, upgraded: Upgraded
             let (read, write) = worker.split();
             carry(source, sink, (read, write), &first, answer).await
         }
-        UpgradedStream::Upstream(upstream) => {
-            carry(source, sink, tokio::io::split(upstream), &first, answer).await
-        }
+        UpgradedStream::Upstream(upstream) => carry(source, sink, tokio::io::split(upstream), &first, answer).await,
     }
 }
 

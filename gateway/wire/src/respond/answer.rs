@@ -74,7 +74,7 @@ pub trait Duplex: AsyncRead + AsyncWrite + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Duplex for S {}
 
-/// Connection on which another protocol goes on.
+/// Connection that carries another protocol.
 pub enum UpgradedStream {
     /// A worker's connection.
     Worker(Socket<UnixStream>),

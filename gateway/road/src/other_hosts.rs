@@ -1,21 +1,19 @@
-//! Upstreams in the road: which requests are for one, and how its answer becomes a response like a worker's.
+//! Answers from where they come: a worker, or another host (an upstream), whose answer becomes a response like a worker's.
 
 use std::rc::Rc;
 
-use percent_encoding::percent_decode;
-use sluice_catalog::config::{Route, site};
 use sluice_catalog::snapshot::UpstreamSnapshot;
-use sluice_classes::{Class, Rules};
+use sluice_classes::Class;
 use sluice_http1::{Framing, write_field, write_request_start};
 use sluice_journal::{Outcome, Page};
 use sluice_message::RequestHead;
-use sluice_upstreams::{Ask, Report, Settings, Told, Upstream, Upstreams};
+use sluice_upstreams::{Ask, Told, Upstream};
 use tokio::time::Instant;
 
 use crate::answers::Response;
 use crate::own::Own;
-use crate::request::call::{Call, UpstreamCall};
 use crate::request::passage::Request;
+use crate::request::ticket::{Call, UpstreamCall};
 use crate::respond::compose::rules::{CAPABILITY, is_of_composing};
 use crate::road::Road;
 use crate::trace::{self, Trace};
@@ -24,39 +22,6 @@ use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::body::Body;
 use sluice_wire::receive::failure::{Failure, Refusal};
 use sluice_wire::respond::answer::{End, Next};
-
-/// Upstreams of the config in force, and their routes.
-pub(crate) struct UpstreamRoutes {
-    rules: Rules,
-    /// Number of the upstream of each rule.
-    numbers: Vec<usize>,
-    upstreams: Upstreams,
-}
-
-impl UpstreamRoutes {
-    /// Routes of these upstreams; `None` without any. Those that have not changed go on as they are.
-    pub(crate) fn new(settings: &[Settings], before: Option<&Self>, report: &Report) -> Option<Rc<Self>> {
-        if settings.is_empty() {
-            return None;
-        }
-        let routes = settings.iter().enumerate().flat_map(|(number, settings)| {
-            let parsed = settings.paths().iter().filter_map(|pattern| Route::parse(pattern, "").ok());
-            parsed.map(move |route| (number, route))
-        });
-        let mut routes: Vec<(usize, Route)> = routes.collect();
-        // The order of `Rules`, whose sort is stable as this one is.
-        routes.sort_by_key(|(_, route)| std::cmp::Reverse(route.closeness()));
-        let numbers = routes.iter().map(|(number, _)| *number).collect();
-        let rules = Rules::of(routes.into_iter().map(|(_, route)| route));
-        let before = before.map(|before| &before.upstreams);
-        Some(Rc::new(UpstreamRoutes { rules, numbers, upstreams: Upstreams::new(settings.to_vec(), before, report) }))
-    }
-
-    fn find(&self, head: &RequestHead) -> Option<&Rc<Upstream>> {
-        let rule = self.rules.find(&head.method, site(&head.authority), head.path())?;
-        self.upstreams.get(*self.numbers.get(rule)?)
-    }
-}
 
 impl Road {
     /// The upstream that answers such a request, if one does.
@@ -77,22 +42,17 @@ impl Road {
     }
 }
 
-/// Whether a server may read another path from this one than the gateway does: dot segments lead out of the route, however they are
-/// written. Servers of old decode twice what is encoded, take `\` for `/`, and cut parameters off (`..;`).
-pub(crate) fn is_ambiguous(path: &str) -> bool {
-    let bytes = path.as_bytes();
-    if !bytes.iter().any(|byte| matches!(byte, b'.' | b'%' | b'\\')) {
-        return false;
-    }
-    let once: Vec<u8> = percent_decode(bytes).collect();
-    let twice: Vec<u8> = percent_decode(&once).collect();
-    let names_dots = |path: &[u8]| {
-        path.split(|byte| matches!(byte, b'/' | b'\\')).any(|segment| {
-            let name = segment.split(|byte| *byte == b';').next().unwrap_or_default();
-            matches!(name, b"." | b"..")
-        })
-    };
-    [bytes, &once, &twice].into_iter().any(names_dots)
+/// Answer of a worker or an upstream, with the fields that the gateway adds to its head for this client.
+pub(crate) async fn ask(
+    exchange: &mut Exchange<'_>,
+    origin: &Origin,
+    road: &Road,
+    request: &mut Request,
+    body: Body,
+) -> Result<Response, Failure> {
+    let mut response = fetch(exchange, origin, road, request, body).await?;
+    road.workers().dress(request, &mut response);
+    Ok(response)
 }
 
 /// Answer to the request: an upstream's, if it is for one, else a worker's.
@@ -106,13 +66,14 @@ pub(crate) async fn fetch(
     match road.upstream_of(&request.head) {
         // A warm-up is for its worker.
         Some(upstream) if Own::of(exchange).and_then(Own::worker).is_none() => {
-            ask(exchange, origin, road, request, body, upstream).await
+            // In a box, so that requests of the app carry no room for it.
+            Box::pin(call(exchange, origin, road, request, body, upstream)).await
         }
         _ => road.workers().fetch(exchange, origin, request, body).await,
     }
 }
 
-async fn ask(
+async fn call(
     exchange: &mut Exchange<'_>,
     origin: &Origin,
     road: &Road,
@@ -204,32 +165,4 @@ fn upstream_head(
     write_field(&mut out, "X-Request-Id", id.as_bytes());
     out.extend_from_slice(b"\r\n");
     (out, host)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_ambiguous;
-
-    #[test]
-    fn dot_segments_are_found_however_they_are_written() {
-        for path in [
-            "/old/../admin",
-            "/old/..",
-            "/old/./x",
-            "/old/%2e%2e/admin",
-            "/old/%2E./admin",
-            "/old/..%2fadmin",
-            "/old/..%5cadmin",
-            "/old/..\\admin",
-            "/old/%252e%252e/admin",
-            "/old/..;/admin",
-            "/old/..;x=1/admin",
-            "/old/..%3b/admin",
-        ] {
-            assert!(is_ambiguous(path), "{path}");
-        }
-        for path in ["/old/a.b", "/old/...", "/old/..a", "/old/%20x", "/old/.well-known/x", "/old", "/a%2fb", "/100%"] {
-            assert!(!is_ambiguous(path), "{path}");
-        }
-    }
 }
