@@ -212,7 +212,7 @@ mod tests {
                 Source::Gateway => assert!([500, 503].contains(&entry.status), "{}", entry.code),
                 // 503 is for an app in development that is down until a file changes.
                 Source::Worker | Source::Upstream => {
-                    assert!([500, 502, 503, 504].contains(&entry.status), "{}", entry.code)
+                    assert!([500, 502, 503, 504].contains(&entry.status), "{}", entry.code);
                 }
             }
         }

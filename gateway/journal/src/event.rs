@@ -282,7 +282,7 @@ pub struct AccessRecord<'a> {
     /// Workers that got it.
     pub tries: u32,
     /// Upstream that got the request, if one did.
-    pub upstream: Option<UpstreamUse<'a>>,
+    pub upstream: Option<&'a UpstreamUse<'a>>,
     /// Step that the request was served at, if it was for a worker.
     pub step: Option<Step>,
     /// Relation of the worker to the client's session, if it has one.

@@ -165,6 +165,13 @@ impl Observer {
         let Some(line) = &record.line else { return };
         let cpu_us = with_untold(record.work.and_then(|work| work.cpu_us), line.untold_cpu_us);
         let handler_us = record.work.and_then(|work| work.handler_us);
+        let upstream = line.upstream.as_deref().map(|upstream| UpstreamUse {
+            name: &upstream.name,
+            target: &upstream.target,
+            tries: upstream.tries,
+            first_byte_ms: upstream.first_byte_ms,
+            ms: upstream.ms,
+        });
         let told = AccessRecord {
             request_id: &record.request_id,
             method: line.method.as_ref().map_or("", Method::as_str),
@@ -175,13 +182,7 @@ impl Observer {
             cpu_weight: record.work.map_or(1, |work| work.cpu_weight),
             // The two times end at different moments: see the field.
             handler_ms: handler_us.zip(line.rest.service_ms).map(|(us, service_ms)| in_ms(us).min(service_ms)),
-            upstream: line.upstream.as_deref().map(|upstream| UpstreamUse {
-                name: &upstream.name,
-                target: &upstream.target,
-                tries: upstream.tries,
-                first_byte_ms: upstream.first_byte_ms,
-                ms: upstream.ms,
-            }),
+            upstream: upstream.as_ref(),
             headers: &line.headers,
             is_traced: line.traced.is_some(),
             ..line.rest

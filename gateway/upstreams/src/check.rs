@@ -49,9 +49,8 @@ async fn check(upstream: &Upstream, member: &Member) -> Result<(), Unhealthy> {
             while sent < head.len() {
                 match connection.poll_write(cx, &head.as_bytes()[sent..]) {
                     Poll::Ready(Ok(len)) if len > 0 => sent += len,
-                    Poll::Ready(Ok(_)) => break,
                     Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-                    Poll::Pending => break,
+                    Poll::Ready(Ok(_)) | Poll::Pending => break,
                 }
             }
             if let Poll::Ready(Err(error)) = connection.poll_flush(cx) {

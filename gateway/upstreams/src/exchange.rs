@@ -250,12 +250,11 @@ impl Writer {
             None => None,
         };
         self.at = 0;
-        self.piece = match next {
-            Some(piece) => piece,
-            None => {
-                self.body = None;
-                std::mem::take(&mut self.end).into()
-            }
+        self.piece = if let Some(piece) = next {
+            piece
+        } else {
+            self.body = None;
+            std::mem::take(&mut self.end).into()
         };
         self.is_done = self.piece.is_empty();
         Ok(())

@@ -84,6 +84,17 @@ impl Drop for Grip {
 }
 
 impl Member {
+    /// An idle connection that is not idle for too long.
+    fn take_idle(&self) -> Option<Connection> {
+        let connection = self.idle.borrow_mut().pop()?;
+        if connection.idle_since.elapsed() < IDLE_TIMEOUT {
+            return Some(connection);
+        }
+        // Those below it are idle for longer still.
+        self.idle.borrow_mut().clear();
+        None
+    }
+
     fn failed(&self, fault: &str) {
         self.failures.update(|count| count + 1);
         *self.fault.borrow_mut() = Some(fault.chars().take(FAULT_CHARS_MAX).collect());
@@ -287,7 +298,7 @@ impl Upstream {
         is_fresh: bool,
     ) -> Result<Connection, NoConnection> {
         if !is_fresh {
-            while let Some(mut connection) = self.take_idle(member) {
+            while let Some(mut connection) = member.take_idle() {
                 if connection.is_quiet() {
                     return Ok(connection);
                 }
@@ -304,16 +315,6 @@ impl Upstream {
         let first = self.settings.proxy().map(|version| proxy::header(version, client)).unwrap_or_default();
         let opened = tokio::time::timeout(self.settings.times.connect, Connection::open(member.address, &first, tls));
         Ok(opened.await.map_err(|_| NoConnection::Late)??)
-    }
-
-    fn take_idle(&self, member: &Member) -> Option<Connection> {
-        let connection = member.idle.borrow_mut().pop()?;
-        if connection.idle_since.elapsed() < IDLE_TIMEOUT {
-            return Some(connection);
-        }
-        // Those below it are idle for longer still.
-        member.idle.borrow_mut().clear();
-        None
     }
 
     /// Stores a connection for the next request. One that began with a client's address is for that client alone.

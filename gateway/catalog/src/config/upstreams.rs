@@ -128,18 +128,14 @@ impl Target {
             _ => return None,
         };
         let authority = rest.strip_suffix('/').unwrap_or(rest);
-        let (host, port) = match authority.strip_prefix('[') {
-            Some(rest) => {
-                let (host, port) = rest.split_once(']')?;
-                host.parse::<std::net::Ipv6Addr>().ok()?;
-                (host, if port.is_empty() { None } else { Some(port.strip_prefix(':')?) })
-            }
-            None => {
-                let (host, port) =
-                    authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port)));
-                is_host_name(host).then_some(())?;
-                (host, port)
-            }
+        let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
+            let (host, port) = rest.split_once(']')?;
+            host.parse::<std::net::Ipv6Addr>().ok()?;
+            (host, if port.is_empty() { None } else { Some(port.strip_prefix(':')?) })
+        } else {
+            let (host, port) = authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port)));
+            is_host_name(host).then_some(())?;
+            (host, port)
         };
         let default_port = if is_tls { 443 } else { 80 };
         let port = port.map_or(Some(default_port), |port| port.parse().ok().filter(|port| *port > 0))?;
@@ -482,6 +478,8 @@ mod tests {
         }
     }
 
+    type Fault = (fn(&mut Upstream), &'static str);
+
     #[test]
     fn faults_of_a_route_are_told_by_its_name() {
         let told = |change: fn(&mut Upstream)| {
@@ -497,7 +495,7 @@ mod tests {
             faults
         };
         assert!(told(|_| {}).is_empty());
-        let faults: [(fn(&mut Upstream), &str); 12] = [
+        let faults: [Fault; 12] = [
             (|u| u.name = "A".to_owned(), "lower-case"),
             (|u| u.paths.clear(), "names no paths"),
             (|u| u.paths.push("x".to_owned()), "which must be written like"),

@@ -21,7 +21,7 @@ pub(super) fn json_access(fields: &mut Fields<'_>, record: &AccessRecord<'_>, na
         None => fields.null(b",\"worker\":"),
     }
     fields.number(b",\"tries\":", u64::from(record.tries));
-    match &record.upstream {
+    match record.upstream {
         None => fields.null(b",\"upstream\":"),
         Some(upstream) => json_upstream(fields, upstream),
     }
