@@ -216,7 +216,7 @@ export interface TargetSnapshot {
   readonly requests_total: number;
   /** Attempts that failed there. */
   readonly failures_total: number;
-  /** Its last fault; `None` if it had none. */
+  /** Last fault of the address; `None` if it had none. */
   readonly fault: string | null;
 }
 
