@@ -70,7 +70,17 @@ const of = (front: string, clients: number): Run[] =>
   runs.filter((run) => run.front === front && run.clients === clients);
 const perCpuSecond = ({ load: { ok }, cpuS }: Run): number => ok / cpuS;
 printTable(
-  ['at once', 'front', 'failures', 'p50 ms', 'p99 ms', 'req/s', 'req per front CPU s', 'µs user', 'µs system'],
+  [
+    'at once',
+    'front',
+    'failures',
+    'p50 ms',
+    'p99 ms',
+    'req/s',
+    'req per front CPU s',
+    'µs user',
+    'µs system',
+  ],
   CLIENTS.flatMap((clients) =>
     fronts.map(({ name }) => {
       const group = of(name, clients);

@@ -88,7 +88,7 @@ void test('chunks with trailers arrive as they were sent, in both directions', a
 });
 
 void test('events of a stream arrive one by one, and a client that leaves ends the stream', async (t) => {
-  let send = (_: string): void => undefined;
+  let send: (text: string) => void = () => undefined;
   let isClosed = false;
   const legacy = await target(t, (_, response) => {
     response.setHeader('Content-Type', 'text/event-stream');
