@@ -176,14 +176,14 @@ export async function startSluiceServer(
   };
 }
 
-interface Nodes {
+export interface Nodes {
   ports: number[];
   pids: () => Promise<number[]>;
   stop: () => Promise<void>;
 }
 
 /** `through`: a program with its arguments that becomes each process. */
-async function startNodes(app: AppToServe, through: string[] = []): Promise<Nodes> {
+export async function startNodes(app: AppToServe, through: string[] = []): Promise<Nodes> {
   const started = await Promise.all(
     Array.from({ length: app.workers }, async () => {
       const port = await freePort();

@@ -36,8 +36,25 @@ export interface VitalsSnapshot {
   memory_bytes?: number;
 }
 
+/** An upstream with the addresses of its targets. */
+export interface UpstreamSnapshot {
+  name: string;
+  waiting: number;
+  targets: {
+    target: string;
+    address: string;
+    health: 'healthy' | 'ejected' | 'down';
+    in_flight: number;
+    idle: number;
+    requests_total: number;
+    failures_total: number;
+    fault: string | null;
+  }[];
+}
+
 export interface Snapshot {
   version: string;
+  upstreams?: UpstreamSnapshot[];
   pid: number;
   state: 'starting' | 'serving' | 'draining';
   url: string;

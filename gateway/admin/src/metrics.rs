@@ -179,6 +179,11 @@ mod tests {
     /// Metrics of the catalogue that [`Operator::write_metrics`] has to write.
     static OPERATOR_METRICS: &[&Metric] = &[
         &metrics::CERTIFICATE_EXPIRY_SECONDS,
+        &metrics::UPSTREAM_REQUESTS_TOTAL,
+        &metrics::UPSTREAM_RETRIES_TOTAL,
+        &metrics::UPSTREAM_FIRST_BYTE_SECONDS,
+        &metrics::UPSTREAM_TARGETS,
+        &metrics::UPSTREAM_CONNECTIONS,
         &metrics::TRACE_SPANS_TOTAL,
         &metrics::CONNECTIONS_TOTAL,
         &metrics::STREAMS_TOTAL,

@@ -111,6 +111,7 @@ impl Operator for TestOperator {
             concurrency: sluice_catalog::snapshot::ConcurrencySnapshot::default(),
             runs: sluice_catalog::snapshot::RunsSnapshot::default(),
             certificates: Vec::new(),
+            upstreams: Vec::new(),
             tails: Vec::new(),
             react: None,
             component_cache: None,

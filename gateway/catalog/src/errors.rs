@@ -17,6 +17,8 @@ pub enum Source {
     Gateway,
     /// The app or its process.
     Worker,
+    /// Another host that answers in place of the app (`upstreams.routes`).
+    Upstream,
 }
 
 impl Source {
@@ -26,6 +28,7 @@ impl Source {
             Self::Client => "client",
             Self::Gateway => "gateway",
             Self::Worker => "worker",
+            Self::Upstream => "upstream",
         }
     }
 }
@@ -151,6 +154,11 @@ errors! {
     WorkerAnswerTruncated "SLU-WORKER-ANSWER-TRUNCATED" 502 No Worker
     WorkerTimeout "SLU-WORKER-TIMEOUT" 504 No Worker
     WorkerStuck "SLU-WORKER-STUCK" 504 No Worker
+    UpstreamUnreachable "SLU-UPSTREAM-UNREACHABLE" 502 Later Upstream
+    UpstreamFull "SLU-UPSTREAM-FULL" 503 Later Upstream
+    UpstreamTimeout "SLU-UPSTREAM-TIMEOUT" 504 No Upstream
+    UpstreamAnswerMalformed "SLU-UPSTREAM-ANSWER-MALFORMED" 502 No Upstream
+    UpstreamAnswerTruncated "SLU-UPSTREAM-ANSWER-TRUNCATED" 502 No Upstream
 
     StreamIdle "SLU-STREAM-IDLE" 0 No Gateway
 
@@ -223,7 +231,9 @@ mod tests {
                 // 500 is for a fault of its own, which waiting does not mend.
                 Source::Gateway => assert!([500, 503].contains(&entry.status), "{}", entry.code),
                 // 503 is for an app in development that is down until a file changes.
-                Source::Worker => assert!([500, 502, 503, 504].contains(&entry.status), "{}", entry.code),
+                Source::Worker | Source::Upstream => {
+                    assert!([500, 502, 503, 504].contains(&entry.status), "{}", entry.code);
+                }
             }
         }
     }

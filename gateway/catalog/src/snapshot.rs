@@ -89,6 +89,9 @@ pub struct Snapshot {
     /// Certificates: those that get none first, then in the order of their ends. At most 100.
     #[serde(default)]
     pub certificates: Vec<CertificateSnapshot>,
+    /// Hosts that answer requests in place of the app.
+    #[serde(default)]
+    pub upstreams: Vec<UpstreamSnapshot>,
     /// Figures that grow steadily with the age of workers.
     #[serde(default)]
     pub growing: Vec<GrowthSnapshot>,
@@ -211,6 +214,46 @@ pub struct CertificateSnapshot {
     pub asked_in_s: Option<f64>,
     /// Reason why the CA gave none when it was asked last; `None` if it did.
     pub problem: Option<String>,
+}
+
+/// A host that answers requests in place of the app.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UpstreamSnapshot {
+    /// Name in `upstreams.routes`.
+    pub name: String,
+    /// Addresses of its targets.
+    pub targets: Vec<TargetSnapshot>,
+    /// Requests that wait for a free connection now.
+    pub waiting: u64,
+    /// Requests that ended.
+    pub requests_total: u64,
+    /// Requests that got an error of the gateway's.
+    pub failures_total: u64,
+    /// Requests that were sent to a further target.
+    pub retries_total: u64,
+}
+
+/// An address of an upstream's target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetSnapshot {
+    /// Host and port as the config has them.
+    pub target: String,
+    /// Address.
+    pub address: String,
+    /// `healthy`, `ejected` after failed requests, or `down` by the health check.
+    pub health: String,
+    /// The target gets requests only while no other one is healthy.
+    pub is_backup: bool,
+    /// Requests that it has now.
+    pub in_flight: u64,
+    /// Connections without a request.
+    pub idle: u64,
+    /// Attempts at it.
+    pub requests_total: u64,
+    /// Attempts that failed there.
+    pub failures_total: u64,
+    /// Last fault of the address; `None` if it had none.
+    pub fault: Option<String>,
 }
 
 /// Figure that grows with the age of workers.

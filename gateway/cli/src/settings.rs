@@ -38,6 +38,11 @@ pub fn resolved(loaded: &ConfigInForce) -> Config {
             *file = loaded.resolve("server.certificates", file).to_string_lossy().into_owned();
         }
     }
+    for upstream in &mut config.upstreams.routes {
+        for file in upstream.files() {
+            *file = loaded.resolve("upstreams.routes", file).to_string_lossy().into_owned();
+        }
+    }
     resolve("acme.ca_file", &mut config.acme.ca_file);
     resolve("acme.dir", &mut config.acme.dir);
     if !config.acme.names.is_empty() && config.acme.dir.is_none() {

@@ -281,6 +281,8 @@ pub struct AccessRecord<'a> {
     pub worker: Option<u64>,
     /// Workers that got it.
     pub tries: u32,
+    /// Upstream that got the request, if one did.
+    pub upstream: Option<&'a UpstreamUse<'a>>,
     /// Step that the request was served at, if it was for a worker.
     pub step: Option<Step>,
     /// Relation of the worker to the client's session, if it has one.
@@ -325,6 +327,21 @@ pub struct AccessRecord<'a> {
     pub is_traced: bool,
 }
 
+/// Work of a request's upstream.
+#[derive(Debug, Clone, Copy)]
+pub struct UpstreamUse<'a> {
+    /// Name of the upstream.
+    pub name: &'a str,
+    /// Address of the last attempt; empty if no target was chosen.
+    pub target: &'a str,
+    /// Attempts.
+    pub tries: u32,
+    /// Time from the first attempt until the answer began; `None` if none did.
+    pub first_byte_ms: Option<f64>,
+    /// Time from the first attempt until the answer was complete, or given up.
+    pub ms: f64,
+}
+
 /// A header of a request for the access log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedHeader {
@@ -349,6 +366,7 @@ pub(crate) mod tests_support {
             class: "shop.example GET /product/:id",
             worker: Some(3),
             tries: 1,
+            upstream: None,
             step: Some(Step::Render),
             session: None,
             cache: None,

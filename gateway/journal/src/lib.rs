@@ -47,7 +47,7 @@ pub use app_text::AppText;
 pub use clock::Clock;
 pub use event::{
     AccessRecord, Alarm, CacheUse, Event, ExitReason, HeldRequest, IncludeEnd, Includes, Level, LoggedHeader, Outcome,
-    RecycleCause, RunTime, Session, Step, Stream, StuckPlace,
+    RecycleCause, RunTime, Session, Step, Stream, StuckPlace, UpstreamUse,
 };
 pub use moment::Moment;
 pub use prometheus::{Bucket, Exemplar, Exposition, Page};

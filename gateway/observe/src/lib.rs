@@ -32,7 +32,7 @@ use std::rc::Rc;
 
 use sluice_catalog::config::Config;
 use sluice_catalog::metrics;
-use sluice_journal::{AccessRecord, Event, Journal, Level, LoggedHeader, Page};
+use sluice_journal::{AccessRecord, Event, Journal, Level, LoggedHeader, Page, UpstreamUse};
 use sluice_message::{Fields, Method};
 use sluice_scheduler::WorkerId;
 use sluice_traces::Traces;
@@ -48,7 +48,7 @@ pub use follower::{Followers, RouteFollower};
 pub use graph::GraphReports;
 pub use mode::{Mode, ShortLane};
 pub use past::Past;
-pub use record::{AccessLine, RequestName, RequestRecord, Run, RunCounts, Work};
+pub use record::{AccessLine, RequestName, RequestRecord, Run, RunCounts, UpstreamLine, Work};
 pub use routes::RouteTables;
 pub use runs::{ALARMING_US, MainThreads};
 pub use sluice_trends::Totals as RunTotals;
@@ -165,6 +165,13 @@ impl Observer {
         let Some(line) = &record.line else { return };
         let cpu_us = with_untold(record.work.and_then(|work| work.cpu_us), line.untold_cpu_us);
         let handler_us = record.work.and_then(|work| work.handler_us);
+        let upstream = line.upstream.as_deref().map(|upstream| UpstreamUse {
+            name: &upstream.name,
+            target: &upstream.target,
+            tries: upstream.tries,
+            first_byte_ms: upstream.first_byte_ms,
+            ms: upstream.ms,
+        });
         let told = AccessRecord {
             request_id: &record.request_id,
             method: line.method.as_ref().map_or("", Method::as_str),
@@ -175,6 +182,7 @@ impl Observer {
             cpu_weight: record.work.map_or(1, |work| work.cpu_weight),
             // The two times end at different moments: see the field.
             handler_ms: handler_us.zip(line.rest.service_ms).map(|(us, service_ms)| in_ms(us).min(service_ms)),
+            upstream: upstream.as_ref(),
             headers: &line.headers,
             is_traced: line.traced.is_some(),
             ..line.rest

@@ -40,10 +40,26 @@ pub struct AccessLine {
     pub headers: Vec<LoggedHeader>,
     /// Trace of the request, if it is kept.
     pub traced: Option<Context>,
+    /// Upstream that got the request, if one did.
+    pub upstream: Option<Box<UpstreamLine>>,
     /// CPU time of workers that died with the request and reported none, microseconds.
     pub untold_cpu_us: u64,
     /// Other fields. CPU time and the fields above are filled in when the line is written.
     pub rest: AccessRecord<'static>,
+}
+
+/// Work of a request's upstream: see [`sluice_journal::UpstreamUse`].
+pub struct UpstreamLine {
+    /// Name of the upstream.
+    pub name: Rc<str>,
+    /// Address of the last attempt.
+    pub target: Rc<str>,
+    /// Attempts.
+    pub tries: u32,
+    /// Time from the first attempt until the answer began.
+    pub first_byte_ms: Option<f64>,
+    /// Time from the first attempt until the answer ended.
+    pub ms: f64,
 }
 
 /// Cost of a request at its worker.

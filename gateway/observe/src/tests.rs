@@ -21,6 +21,7 @@ fn line() -> AccessLine {
         scheme: Scheme::Http,
         headers: Vec::new(),
         traced: None,
+        upstream: None,
         untold_cpu_us: 0,
         rest: AccessRecord {
             time_unix_ms: 0,
@@ -31,6 +32,7 @@ fn line() -> AccessLine {
             class: "",
             worker: Some(3),
             tries: 1,
+            upstream: None,
             step: None,
             session: None,
             cache: None,

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use sluice_catalog::errors::Code;
-use sluice_http1::{ReceivedResponse, ResponseFraming};
+use sluice_http1::ReceivedResponse;
 use sluice_journal::Outcome;
 use sluice_scheduler::{Alone, Home, RequestId, WorkerId};
 use tokio::time::Instant;
@@ -15,7 +15,7 @@ use crate::upstream::{RequestParts, WorkerMessage};
 use sluice_road::answers::{Response, ResponseBody};
 use sluice_road::own::Own;
 use sluice_road::request::passage::Request;
-use sluice_road::request::ticket::Ticket;
+use sluice_road::request::ticket::{Call, Ticket};
 use sluice_road::sessions::SessionQuery;
 use sluice_wire::front::exchange::{Exchange, Woke};
 use sluice_wire::front::origin::Origin;
@@ -24,7 +24,6 @@ use sluice_wire::receive::body::Body;
 use sluice_wire::receive::failure::Failure;
 use sluice_wire::receive::failure::Refusal;
 use sluice_wire::respond::answer::{Answer, End, Next, Times};
-use sluice_wire::respond::encode::Size;
 
 /// Adds the fields for this client alone to the head of a worker's answer.
 pub(crate) fn dress(gate: &Gate, request: &Request, response: &mut Response) {
@@ -55,13 +54,7 @@ pub(crate) async fn fetch(
         answer.half_close();
     }
     let received = head_of(exchange, &gate, request, &answer).await?;
-    let ReceivedResponse { head, framing, content_length, .. } = received;
-    let size = match framing {
-        ResponseFraming::None | ResponseFraming::Length(_) => content_length.map_or(Size::Untold, Size::Known),
-        ResponseFraming::Chunked | ResponseFraming::UntilClose => Size::Unknown,
-    };
-    answer.is_until_close.set(framing == ResponseFraming::UntilClose);
-    Ok(Response { head, body: ResponseBody::Fill(answer, size) })
+    Ok(Response::of(received, answer))
 }
 
 /// Gives the request to the queue, or past it to the worker that is warmed with it (`own`).
@@ -91,7 +84,7 @@ async fn submit(
     // a body or a disk was.
     let (number, answer, at) = (gate.dispatch.requests.next_number(), gate.road.new_answer(), Instant::now());
     request.times.received = Some(at);
-    request.ticket = Some(Ticket::new(Rc::clone(gate) as _, number, &answer));
+    request.call = Some(Call::Worker(Ticket::new(Rc::clone(gate) as _, number, &answer)));
     let token = gate.tokens.of(number);
     // A session's worker may hold others, and an upgrade has no end.
     let may_be_profiled = own.is_none() && request.class.need.home == Home::Any && request.upgrade.is_none();
@@ -160,7 +153,7 @@ async fn head_of(
     request: &Request,
     answer: &Answer,
 ) -> Result<ReceivedResponse, Failure> {
-    let number = request.ticket.as_ref().map_or(RequestId(0), |ticket| ticket.number);
+    let number = request.call.as_ref().and_then(Call::ticket).map_or(RequestId(0), |ticket| ticket.number);
     let gone = || {
         let was_queued = gate.dispatch.leave(number) && !answer.facts.was_retried.get();
         Failure::Gone(if was_queued { Outcome::ClientGoneQueued } else { Outcome::ClientGoneInService })

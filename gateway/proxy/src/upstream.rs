@@ -10,7 +10,6 @@ mod handed;
 mod handing;
 mod lease;
 mod owner;
-mod reader;
 mod request;
 mod seat;
 mod slots;

@@ -24,6 +24,7 @@ pub struct ActiveConfig {
     pub(crate) certificates: Option<Arc<Certificates>>,
     /// Settings of traces; `None` if none are exported.
     pub traces: Option<sluice_traces::Settings>,
+    pub(crate) upstreams: Rc<Vec<sluice_upstreams::Settings>>,
     /// `None` if no cache is shared.
     pub(crate) shared_cache: Option<sluice_tier::Settings>,
 }
@@ -42,6 +43,7 @@ impl ActiveConfig {
         let access = Access::read(&config.access)?;
         let shells = Rc::new(ShellFiles::read(&config.shell)?);
         let error_pages = Rc::new(Pages::read(&config.errors)?);
+        let upstreams = Rc::new(sluice_upstreams::Settings::read(&config)?);
         let traces = traces(&config)?;
         let shared_cache = crate::cache::shared_settings(&config)?;
         Ok(ActiveConfig {
@@ -52,6 +54,7 @@ impl ActiveConfig {
             error_pages,
             certificates,
             traces,
+            upstreams,
             shared_cache,
         })
     }

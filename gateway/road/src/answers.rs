@@ -13,6 +13,7 @@ pub(crate) mod vitals;
 use std::rc::Rc;
 
 use bytes::Bytes;
+use sluice_http1::{ReceivedResponse, ResponseFraming};
 use sluice_message::{Fields, ResponseHead};
 
 use crate::respond::compress::KeptBody;
@@ -38,11 +39,22 @@ pub enum ResponseBody {
     Kept(Rc<KeptBody>),
     /// A file, or a part of one.
     File(FilePart),
-    /// A worker's answer, which is still written while it is sent, and its size as announced.
+    /// Answer of a worker or an upstream, which is still written while it is sent, and its size as announced.
     Fill(Rc<Answer>, Size),
 }
 
 impl Response {
+    /// Answer of a worker or an upstream whose head has come.
+    pub fn of(received: ReceivedResponse, answer: Rc<Answer>) -> Self {
+        let ReceivedResponse { head, framing, content_length, .. } = received;
+        let size = match framing {
+            ResponseFraming::None | ResponseFraming::Length(_) => content_length.map_or(Size::Untold, Size::Known),
+            ResponseFraming::Chunked | ResponseFraming::UntilClose => Size::Unknown,
+        };
+        answer.is_until_close.set(framing == ResponseFraming::UntilClose);
+        Response { head, body: ResponseBody::Fill(answer, size) }
+    }
+
     /// Short answer of the gateway's own, which no cache stores.
     fn short(status: u16, content_type: &str, body: String) -> Self {
         let fields = [("Content-Type", content_type.as_bytes()), ("Cache-Control", b"no-store")];

@@ -10,6 +10,7 @@ pub mod admit;
 pub mod answers;
 pub mod cache;
 pub mod certificates;
+mod other_hosts;
 pub mod own;
 pub mod request;
 pub mod respond;

@@ -13,10 +13,11 @@ use std::rc::Rc;
 use crate::answers::shell::given;
 use crate::answers::{challenge, edge, files, redirect, vitals};
 use crate::cache::look_up;
+use crate::other_hosts;
 use crate::own::Own;
 use crate::respond::compose::{self, rules};
 use crate::respond::{SendOutcome, respond};
-use crate::road::{Road, workers};
+use crate::road::Road;
 use crate::route::{Asker, Route, limit_rate, log_in, route};
 use passage::Request;
 use sluice_catalog::errors::Code;
@@ -67,10 +68,10 @@ pub async fn serve_request(exchange: &mut Exchange<'_>, origin: &Origin, road: &
                 waiting = found.waiting;
                 return Ok(found.response);
             }
-            let mut response = workers::ask(exchange, origin, road, &mut request, body).await?;
+            let mut response = other_hosts::ask(exchange, origin, road, &mut request, body).await?;
             if road.transforms.composer.is_unusable(&request.head, &response.head) {
                 rules::drop_conditions(&mut request.head);
-                response = workers::ask(exchange, origin, road, &mut request, Body::default()).await?;
+                response = other_hosts::ask(exchange, origin, road, &mut request, Body::default()).await?;
             }
             look_up::note(road, origin, &request, &mut response).await;
             return Ok(response);

@@ -1,6 +1,7 @@
 //! State that requests share on their way to an answer: settings in force, caches, files, and what is known of rendering. Workers are
 //! behind a trait: the road knows neither how one is chosen, nor how its answer comes.
 
+pub(crate) mod other_routes;
 pub mod rendering;
 pub(crate) mod settings;
 pub mod workers;
@@ -11,7 +12,9 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use sluice_catalog::config::Config;
+use sluice_journal::{Event, Level};
 use sluice_observe::Observer;
+use sluice_upstreams::Report;
 use sluice_wire::front::lobby::Lobby;
 use sluice_wire::front::tls::{Certificates, Tls};
 use sluice_wire::ids::to_usize;
@@ -34,6 +37,14 @@ use crate::unusable::Unusable;
 use rendering::Rendering;
 use settings::Settings;
 use workers::Workers;
+
+/// Tells the operator of the health of upstreams.
+fn report(observer: &Rc<Observer>) -> Report {
+    let observer = Rc::clone(observer);
+    Rc::new(move |is_worse, text| {
+        observer.emit(Event::Note { level: if is_worse { Level::Warn } else { Level::Info }, text });
+    })
+}
 
 /// See the module's text. One a gateway.
 pub struct Road {
@@ -78,7 +89,8 @@ impl Road {
         let tier = active.shared_cache.clone().map(sluice_tier::Tier::start).transpose();
         let tier = tier.map_err(Unusable::SharedThread)?;
         let store = TempStore::new(temp_dir(&config), config.temp.bytes_max, to_usize(config.memory.buffers_bytes_max));
-        let (trust, epoch, settings) = (Rc::clone(&active.trust), Instant::now(), Rc::new(Settings::new(active)));
+        let (trust, epoch, settings) =
+            (Rc::clone(&active.trust), Instant::now(), Rc::new(Settings::new(active, report(&observer))));
         Ok(Rc::new_cyclic(|me| Road {
             me: Weak::clone(me),
             workers: OnceCell::new(),

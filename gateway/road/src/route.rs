@@ -7,9 +7,11 @@ use sluice_message::{Method, RequestHead};
 use crate::answers::files::FilePath;
 use crate::request::passage::Request;
 use crate::road::Road;
+use crate::road::other_routes::is_ambiguous;
 use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::failure::Failure;
 use sluice_wire::receive::failure::Refusal;
+use sluice_wire::receive::failure::refused;
 
 /// Destination of a request.
 pub(crate) enum Route {
@@ -19,6 +21,7 @@ pub(crate) enum Route {
     Vitals,
     /// A file, if it exists; otherwise the request is for the workers.
     File(FilePath),
+    /// A worker, or an upstream.
     Workers,
     /// Redirect to the same URL by HTTPS.
     Redirect,
@@ -42,6 +45,12 @@ pub(crate) fn route(road: &Road, origin: &Origin, asker: Asker, request: &mut Re
     }
     let route =
         if origin.is_redirected { Route::Redirect } else { find(road, &request.head, request.upgrade.is_some()) };
+    if let Route::Workers = route
+        && road.upstream_of(&request.head).is_some()
+        && is_ambiguous(request.head.path())
+    {
+        return Err(refused(Code::TargetInvalid, "the path has dot segments, and is for an upstream"));
+    }
     if asker == Asker::Page {
         return Ok(route);
     }
@@ -98,7 +107,7 @@ fn find(road: &Road, head: &RequestHead, is_upgrade: bool) -> Route {
         Route::Ready
     } else {
         // An upgrade is for the app, whatever lies at its path.
-        let found = if is_upgrade { None } else { road.files.find(path) };
+        let found = if is_upgrade || road.upstream_of(head).is_some() { None } else { road.files.find(path) };
         found.map_or(Route::Workers, Route::File)
     }
 }

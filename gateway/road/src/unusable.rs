@@ -70,6 +70,9 @@ pub enum Unusable {
         /// Error of the operating system.
         source: io::Error,
     },
+    /// A file of an upstream cannot be used.
+    #[error(transparent)]
+    Upstream(#[from] sluice_upstreams::Unusable),
     /// No thread for the shared cache is available.
     #[error("cannot be used: {0}. Raise the limit on processes (pids.max of the cgroup, ulimit -u)")]
     SharedThread(#[source] io::Error),
@@ -136,6 +139,7 @@ impl Unusable {
             }
             Self::SharedUrl(_) | Self::SharedThread(_) => "cache.shared_url",
             Self::SharedPassword { .. } => "cache.shared_password_file",
+            Self::Upstream(_) => "upstreams.routes",
             Self::Traces(_) => "traces.enabled",
             Self::Dir { .. } => "files.paths",
             Self::Shell { .. } => "shell.files",

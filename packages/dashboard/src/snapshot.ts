@@ -65,6 +65,8 @@ export interface Snapshot {
   readonly crashes: readonly CrashSnapshot[];
   /** Certificates: those that get none first, then in the order of their ends. At most 100. */
   readonly certificates: readonly CertificateSnapshot[];
+  /** Hosts that answer requests in place of the app. */
+  readonly upstreams: readonly UpstreamSnapshot[];
   /** Figures that grow steadily with the age of workers. */
   readonly growing: readonly GrowthSnapshot[];
   /** Renders by `@sluice/react` since the start; `None` while there were none. */
@@ -178,6 +180,44 @@ export interface CertificateSnapshot {
   readonly asked_in_s: number | null;
   /** Reason why the CA gave none when it was asked last; `None` if it did. */
   readonly problem: string | null;
+}
+
+/** A host that answers requests in place of the app. */
+export interface UpstreamSnapshot {
+  /** Name in `upstreams.routes`. */
+  readonly name: string;
+  /** Addresses of its targets. */
+  readonly targets: readonly TargetSnapshot[];
+  /** Requests that wait for a free connection now. */
+  readonly waiting: number;
+  /** Requests that ended. */
+  readonly requests_total: number;
+  /** Requests that got an error of the gateway's. */
+  readonly failures_total: number;
+  /** Requests that were sent to a further target. */
+  readonly retries_total: number;
+}
+
+/** An address of an upstream's target. */
+export interface TargetSnapshot {
+  /** Host and port as the config has them. */
+  readonly target: string;
+  /** Address. */
+  readonly address: string;
+  /** `healthy`, `ejected` after failed requests, or `down` by the health check. */
+  readonly health: string;
+  /** The target gets requests only while no other one is healthy. */
+  readonly is_backup: boolean;
+  /** Requests that it has now. */
+  readonly in_flight: number;
+  /** Connections without a request. */
+  readonly idle: number;
+  /** Attempts at it. */
+  readonly requests_total: number;
+  /** Attempts that failed there. */
+  readonly failures_total: number;
+  /** Last fault of the address; `None` if it had none. */
+  readonly fault: string | null;
 }
 
 /** Figure that grows with the age of workers. */

@@ -58,6 +58,11 @@ export interface Config {
   /** Limits of the responses that workers send. */
   response?: ResponseConfig;
   /**
+   * Other hosts that answer some of the requests in place of the app: older services, and what native
+   * apps call.
+   */
+  upstreams?: UpstreamsConfig;
+  /**
    * Upgraded connections (WebSocket), upgrades that the app has not answered yet, event streams, and
    * long polls of Engine.IO; all hold no slot.
    */
@@ -592,6 +597,18 @@ export interface ResponseConfig {
    * @default 60000
    */
   worker_timeout_ms?: number | Duration;
+}
+
+/** `[upstreams]` */
+export interface UpstreamsConfig {
+  /**
+   * Routes to other hosts: `[[upstreams.routes]]` with `name`, `paths` and `to`, and what differs from
+   * the defaults. Their requests take no worker and wait in no queue. Page cache, compression, access
+   * rules, rate limits and includes work as for the app. The closest path wins, as in `classes.routes`;
+   * a route goes before files of `files.paths`.
+   * @default []
+   */
+  routes?: { name: string; paths: string[]; to: string[]; host?: string; connect_timeout?: string; first_byte_timeout?: string; timeout?: string; retries?: number; connections_max?: number; health?: string; proxy_protocol?: string; ca?: string; cert?: string; key?: string; server_name?: string }[];
 }
 
 /** `[streams]` */

@@ -5,7 +5,7 @@ use toml::de::DeValue;
 
 use super::table::Bounds;
 use super::value_error::ValueError;
-use super::values::{Column, Kind, Value};
+use super::values::{Column, Form, Kind, Value};
 
 /// Certificates in one config.
 pub(super) const CERTIFICATES_MAX: usize = 1_000;
@@ -24,11 +24,11 @@ pub struct Certificate {
 }
 
 const COLUMNS: &[Column] = &[
-    Column { name: "cert", is_list: false, is_required: true, text: "File with the certificate chain (PEM)." },
-    Column { name: "key", is_list: false, is_required: true, text: "File with the certificate's private key (PEM)." },
+    Column { name: "cert", form: Form::Text, is_required: true, text: "File with the certificate chain (PEM)." },
+    Column { name: "key", form: Form::Text, is_required: true, text: "File with the certificate's private key (PEM)." },
     Column {
         name: "hosts",
-        is_list: true,
+        form: Form::List,
         is_required: false,
         text: "Names of hosts, such as `www.example.com` and `*.example.com`; without them, the DNS names in the certificate.",
     },

@@ -9,7 +9,7 @@ use super::dial::Dial;
 use super::rate::{LIMITS_MAX, Rate, path_fault};
 use super::route::{ROUTES_MAX, Route};
 use super::span::Span;
-use super::{Config, Order, access, acme, log};
+use super::{Config, Order, access, acme, log, upstreams};
 
 /// Shortest time after which a worker counts as stuck.
 const STUCK_AFTER_MS_MIN: u64 = 1_500;
@@ -46,6 +46,7 @@ pub(super) fn check(config: &Config, mut problem: impl FnMut(&'static str, Strin
     check_routes(config, &mut problem);
     check_sessions(config, &mut problem);
     check_compression(config, &mut problem);
+    upstreams::check(&config.upstreams.routes, |fault| problem("upstreams.routes", fault));
     for target in config.warm_up.paths.iter().filter(|target| !is_target(target)) {
         problem("warm_up.paths", format!("must hold paths that start with '/', not {target:?}"));
     }

@@ -21,6 +21,7 @@ mod route;
 mod slips;
 mod span;
 mod table;
+mod upstreams;
 mod value_error;
 mod values;
 mod words;
@@ -41,8 +42,9 @@ pub use removed::REMOVED;
 pub use route::{Route, RouteError, Segment, site};
 pub use span::{NotASpan, Span};
 pub use table::{Applies, Bounds, Key, Secrecy, Section, key, keys, secret_variables};
+pub use upstreams::{HostHeader, ProxyProtocol, Target, Upstream};
 pub use value_error::ValueError;
-pub use values::{Column, Concurrency, Kind, Value};
+pub use values::{Column, Concurrency, Form, Kind, Value};
 pub use words::{
     Lanes, LoadReport, LogFields, LogFormat, LogQuery, OnReload, Order, Renderer, SameSite, Sticky, Tails,
     TraceContext, UnderscoreHeaders,
@@ -403,6 +405,14 @@ config! {
         /// upgrade, which holds none, it is the longest time until its answer. A response that nobody waits for (the client
         /// left or got 504) may continue for as long; then its worker is replaced.
         worker_timeout_ms: u64 = 60_000, in 1..=86_400_000, "milliseconds" => reload;
+    }
+
+    /// Other hosts that answer some of the requests in place of the app: older services, and what native apps call.
+    upstreams: Upstreams {
+        /// Routes to other hosts: `[[upstreams.routes]]` with `name`, `paths` and `to`, and what differs from the defaults. Their
+        /// requests take no worker and wait in no queue. Page cache, compression, access rules, rate limits and includes work as for
+        /// the app. The closest path wins, as in `classes.routes`; a route goes before files of `files.paths`.
+        routes: Vec<Upstream> = Vec::new() => reload;
     }
 
     /// Upgraded connections (WebSocket), upgrades that the app has not answered yet, event streams, and long polls of Engine.IO; all hold

@@ -35,13 +35,24 @@ pub enum Kind {
     Word(&'static [(&'static str, &'static str)]),
 }
 
+/// Form of an entry's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A string.
+    Text,
+    /// An array of strings.
+    List,
+    /// A whole number.
+    Number,
+}
+
 /// An entry of each table in an array of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Name of the entry.
     pub name: &'static str,
-    /// Whether the value is an array of strings instead of a string.
-    pub is_list: bool,
+    /// Form of the value.
+    pub form: Form,
     /// Whether every table must have it.
     pub is_required: bool,
     /// Description of the entry.

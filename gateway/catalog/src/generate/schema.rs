@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{DURATION_PATTERN, Key, Kind, SECTIONS};
+use crate::config::{DURATION_PATTERN, Form, Key, Kind, SECTIONS};
 
 /// Width as in `.prettierrc.json`.
 const LINE_WIDTH: usize = 110;
@@ -65,9 +65,13 @@ fn key_schema(key: &Key) -> Value {
             let entries: Map<String, Value> = columns
                 .iter()
                 .map(|column| {
-                    let text = json!({ "type": "string", "description": column.text });
-                    let list = json!({ "type": "array", "items": { "type": "string" }, "description": column.text });
-                    (column.name.to_owned(), if column.is_list { list } else { text })
+                    let mut entry = match column.form {
+                        Form::Text => json!({ "type": "string" }),
+                        Form::List => json!({ "type": "array", "items": { "type": "string" } }),
+                        Form::Number => json!({ "type": "integer" }),
+                    };
+                    entry["description"] = json!(column.text);
+                    (column.name.to_owned(), entry)
                 })
                 .collect();
             let required: Vec<&str> =

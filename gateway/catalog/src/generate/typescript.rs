@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::config::{Key, Kind, SECTIONS};
+use crate::config::{Form, Key, Kind, SECTIONS};
 
 /// Room for text in a doc comment inside an interface.
 const COMMENT_WIDTH: usize = 100;
@@ -55,8 +55,13 @@ fn type_text(kind: Kind) -> String {
         Kind::TextMap => "Record<string, string>".to_owned(),
         Kind::Tables(columns) => {
             let entries = columns.iter().map(|column| {
-                let (mark, list) = (if column.is_required { "" } else { "?" }, if column.is_list { "[]" } else { "" });
-                format!("{}{mark}: string{list}", column.name)
+                let mark = if column.is_required { "" } else { "?" };
+                let form = match column.form {
+                    Form::Text => "string",
+                    Form::List => "string[]",
+                    Form::Number => "number",
+                };
+                format!("{}{mark}: {form}", column.name)
             });
             format!("{{ {} }}[]", entries.collect::<Vec<_>>().join("; "))
         }

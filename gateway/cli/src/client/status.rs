@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sluice_catalog::snapshot::{
     AlarmSnapshot, BootsSnapshot, CacheSnapshot, CertificateSnapshot, ComponentCacheSnapshot, CrashSnapshot,
-    MachineSnapshot, ReactSnapshot, ReloadSnapshot, Snapshot,
+    MachineSnapshot, ReactSnapshot, ReloadSnapshot, Snapshot, TargetSnapshot, UpstreamSnapshot,
 };
 
 use super::check;
@@ -145,6 +145,7 @@ fn write_head(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
         writeln!(out, "quarantine    {} requests  (`sluice quarantine` lists them)", snapshot.quarantined)?;
     }
     write_certificates(out, &snapshot.certificates)?;
+    write_upstreams(out, &snapshot.upstreams)?;
     for alarm in &snapshot.alarms {
         writeln!(out, "ALARM         {}", alarm_text(alarm))?;
     }
@@ -215,6 +216,30 @@ fn write_errors(out: &mut String, snapshot: &Snapshot) -> std::fmt::Result {
         snapshot.lately.errors.iter().map(|(code, count)| format!("{} {count}", harmless(code))).collect();
     let codes = if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) };
     writeln!(out, "errors        {share} of the last minute's requests: {}{codes}", kinds.join(", "))
+}
+
+/// Writes the targets of each upstream, with what they have to do and what is wrong with them.
+fn write_upstreams(out: &mut String, upstreams: &[UpstreamSnapshot]) -> std::fmt::Result {
+    for upstream in upstreams {
+        let UpstreamSnapshot { name, targets, waiting, requests_total, failures_total, retries_total } = upstream;
+        let healthy = targets.iter().filter(|target| target.health == "healthy").count();
+        write!(out, "upstream      {}: {healthy} of {} targets healthy", harmless(name), targets.len())?;
+        write!(out, ", {requests_total} requests, {failures_total} failed, {retries_total} retried")?;
+        if *waiting > 0 {
+            write!(out, ", {waiting} waiting")?;
+        }
+        out.push('\n');
+        for target in targets {
+            let TargetSnapshot { target: written, address, health, is_backup, in_flight, idle, .. } = target;
+            let of = if written == address { String::new() } else { format!(" ({})", harmless(written)) };
+            let backup = if *is_backup { ", backup" } else { "" };
+            let fault = target.fault.as_deref().filter(|_| health != "healthy");
+            let fault = fault.map_or_else(String::new, |fault| format!(": {}", harmless(fault)));
+            let address = harmless(address);
+            writeln!(out, "  {address}{of}  {health}{backup}, {in_flight} in flight, {idle} idle{fault}")?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes the number of certificates, the first one to end, and each name that gets none.

@@ -88,6 +88,7 @@ pub fn snapshot() -> Snapshot {
         concurrency: sluice_catalog::snapshot::ConcurrencySnapshot::default(),
         runs: sluice_catalog::snapshot::RunsSnapshot::default(),
         certificates: Vec::new(),
+        upstreams: Vec::new(),
         tails: Vec::new(),
         react: None,
         component_cache: None,

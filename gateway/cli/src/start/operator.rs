@@ -358,6 +358,7 @@ impl Operator for Gateway {
             alarms: observer.alarms.snapshots(),
             crashes: observer.crashes.latest(),
             certificates: gate.road.certificate_snapshots(),
+            upstreams: gate.road.upstream_snapshots(),
             growing: observer.growth.snapshot(),
             concurrency: observer.mode.snapshot(),
             runs: observer.runs.snapshot(),
@@ -542,6 +543,7 @@ impl Operator for Gateway {
         for (name, left_s) in self.gate.road.certificate_ends() {
             page.sample(&[("certificate", &name)], left_s);
         }
+        self.gate.road.write_upstream_metrics(page);
         page.metric(&metrics::WORKERS_WANTED).sample(&[], self.wanted());
         super::worker_metrics::write(page, &self.gate, &self.supervisor);
     }

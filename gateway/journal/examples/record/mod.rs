@@ -15,6 +15,7 @@ pub fn record() -> AccessRecord<'static> {
         class: "",
         worker: Some(3),
         tries: 1,
+        upstream: None,
         session: None,
         cache: None,
         includes: None,

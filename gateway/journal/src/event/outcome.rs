@@ -22,6 +22,8 @@ pub enum Outcome {
     WorkerDied,
     /// The worker's answer was malformed or cut short.
     WorkerFault,
+    /// An upstream could not be reached, or its answer was malformed or cut short.
+    UpstreamFault,
     /// A fault of the gateway itself.
     GatewayFault,
     /// The client left before its request was complete.
@@ -38,7 +40,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order of their discriminants.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Answered,
         Self::AppError,
         Self::Edge,
@@ -48,6 +50,7 @@ impl Outcome {
         Self::TimedOut,
         Self::WorkerDied,
         Self::WorkerFault,
+        Self::UpstreamFault,
         Self::GatewayFault,
         Self::ClientGoneReceiving,
         Self::ClientGoneQueued,
@@ -68,6 +71,7 @@ impl Outcome {
             Self::TimedOut => "timed_out",
             Self::WorkerDied => "worker_died",
             Self::WorkerFault => "worker_fault",
+            Self::UpstreamFault => "upstream_fault",
             Self::GatewayFault => "gateway_fault",
             Self::ClientGoneReceiving => "client_gone_receiving",
             Self::ClientGoneQueued => "client_gone_queued",
@@ -92,6 +96,7 @@ impl Outcome {
             | Self::TimedOut
             | Self::WorkerDied
             | Self::WorkerFault
+            | Self::UpstreamFault
             | Self::GatewayFault => true,
             Self::Answered
             | Self::Edge

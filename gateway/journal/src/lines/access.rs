@@ -4,8 +4,8 @@ use sluice_catalog::config::{LogFields, site};
 
 use super::fields::Fields;
 use super::{FIELD_BYTES_MAX, TARGET_BYTES_MAX};
-use crate::encode::address;
-use crate::event::{AccessRecord, CacheUse, LoggedHeader, Session, Step};
+use crate::encode::{address, milliseconds, number};
+use crate::event::{AccessRecord, CacheUse, LoggedHeader, Session, Step, UpstreamUse};
 use crate::window::microseconds;
 
 pub(super) fn json_access(fields: &mut Fields<'_>, record: &AccessRecord<'_>, names: LogFields) {
@@ -21,6 +21,10 @@ pub(super) fn json_access(fields: &mut Fields<'_>, record: &AccessRecord<'_>, na
         None => fields.null(b",\"worker\":"),
     }
     fields.number(b",\"tries\":", u64::from(record.tries));
+    match record.upstream {
+        None => fields.null(b",\"upstream\":"),
+        Some(upstream) => json_upstream(fields, upstream),
+    }
     fields.text_or_null(b",\"step\":", record.step.map(Step::as_str), FIELD_BYTES_MAX);
     fields.text_or_null(b",\"session\":", record.session.map(Session::as_str), FIELD_BYTES_MAX);
     fields.text_or_null(b",\"cache\":", record.cache.map(CacheUse::as_str), FIELD_BYTES_MAX);
@@ -59,6 +63,24 @@ pub(super) fn json_access(fields: &mut Fields<'_>, record: &AccessRecord<'_>, na
             named_headers(fields, record.headers, "sluice.headers.", false);
         }
     }
+}
+
+fn json_upstream(fields: &mut Fields<'_>, upstream: &UpstreamUse<'_>) {
+    fields.key(b",\"upstream\":");
+    fields.out.extend_from_slice(b"{\"name\":");
+    fields.string(upstream.name, FIELD_BYTES_MAX);
+    fields.out.extend_from_slice(b",\"target\":");
+    fields.string(upstream.target, FIELD_BYTES_MAX);
+    fields.out.extend_from_slice(b",\"tries\":");
+    number(fields.out, u64::from(upstream.tries));
+    fields.out.extend_from_slice(b",\"first_byte_ms\":");
+    match upstream.first_byte_ms {
+        Some(first_byte_ms) => milliseconds(fields.out, first_byte_ms),
+        None => fields.out.extend_from_slice(b"null"),
+    }
+    fields.out.extend_from_slice(b",\"ms\":");
+    milliseconds(fields.out, upstream.ms);
+    fields.out.push(b'}');
 }
 
 fn headers(fields: &mut Fields<'_>, headers: &[LoggedHeader]) {

@@ -226,6 +226,15 @@ fn text_access(words: &mut Words<'_>, record: &AccessRecord<'_>) {
     if let Some(worker) = record.worker {
         words.put("  w").number(worker);
     }
+    if let Some(upstream) = record.upstream {
+        words.put("  ").safe(upstream.name, FIELD_BYTES_MAX).put(" ").safe(upstream.target, FIELD_BYTES_MAX);
+        if upstream.tries > 1 {
+            words.put("  tries ").number(u64::from(upstream.tries));
+        }
+        words.put("  upstream ");
+        milliseconds(words.0, upstream.ms);
+        words.put(" ms");
+    }
     if record.tries > 1 {
         words.put("  tries ").number(u64::from(record.tries));
     }

@@ -20,7 +20,7 @@ use crate::upstream::{RequestParts, SlotOwner as _, WorkerMessage, WorkerRequest
 use sluice_classes::{Class, Traits};
 use sluice_road::ActiveConfig;
 use sluice_road::request::passage::Request;
-use sluice_road::request::ticket::Ticket;
+use sluice_road::request::ticket::{Call, Ticket};
 use sluice_road::respond::SendOutcome;
 use sluice_wire::receive::body::Body;
 use sluice_wire::respond::answer::Answer;
@@ -63,7 +63,7 @@ pub(crate) fn one_ready_worker_with(config: Config, socket: std::path::PathBuf, 
 fn end(gate: &Rc<Gate>, request: RequestId, outcome: Outcome) {
     let answer = Rc::clone(&gate.dispatch.requests.exchange(request).expect("a worker has it").answer);
     let mut passed = Request::new(std::net::Ipv4Addr::LOCALHOST.into());
-    passed.ticket = Some(Ticket::new(Rc::clone(gate) as _, request, &answer));
+    passed.call = Some(Call::Worker(Ticket::new(Rc::clone(gate) as _, request, &answer)));
     gate.records.record(Instant::now(), passed, &SendOutcome { outcome, status: 200, error: None, bytes_out: 0 });
 }
 

@@ -1,14 +1,17 @@
 //! The record of a request from the client's side. It must not know what the worker reports.
 
+use std::rc::Rc;
+
 use sluice_catalog::errors::Code;
 use sluice_journal::{AccessRecord, Outcome};
-use sluice_observe::{AccessLine, RequestRecord};
+use sluice_observe::{AccessLine, RequestRecord, UpstreamLine};
+use sluice_upstreams::Told;
 use tokio::time::Instant;
 
 use crate::gate::costs::Costs;
 use sluice_road::Road;
 use sluice_road::request::passage::Request;
-use sluice_road::request::ticket::Ticket;
+use sluice_road::request::ticket::{Call, Ticket};
 use sluice_road::respond::SendOutcome;
 use sluice_road::trace::Trace;
 use sluice_wire::respond::answer::Times;
@@ -22,7 +25,12 @@ pub(super) fn record_of(
     sent: &SendOutcome,
 ) -> (Option<Ticket>, RequestRecord) {
     let received = request.times.received.unwrap_or(ended);
-    let Request { ticket, head, class, .. } = request;
+    let Request { call, head, class, .. } = request;
+    let upstream = match &call {
+        Some(Call::Upstream(upstream)) => Some(Box::new(upstream_line(&upstream.told, ended))),
+        Some(Call::Worker(_)) | None => None,
+    };
+    let ticket = if let Some(Call::Worker(ticket)) = call { Some(ticket) } else { None };
     let answer = ticket.as_ref().map(|ticket| &*ticket.answer);
     let worker = answer.and_then(|answer| answer.facts.worker.get());
     let waits = answer.map(|answer| Waits::of(answer.facts.times.get(), received, ended)).unwrap_or_default();
@@ -37,6 +45,7 @@ pub(super) fn record_of(
         host: "",
         class: "",
         worker: worker.map(|worker| worker.0),
+        upstream: None,
         tries: answer.map_or(0, |answer| u32::from(answer.facts.was_retried.get())) + u32::from(worker.is_some()),
         step: request.step.or_else(|| answer.and_then(|answer| answer.facts.step.get())),
         session: request.visit.session(worker),
@@ -76,11 +85,22 @@ pub(super) fn record_of(
         host: head.authority,
         scheme: head.scheme,
         traced: request.trace.and_then(Trace::kept),
+        upstream,
         untold_cpu_us: answer.map_or(0, |answer| answer.facts.untold_cpu_us.get()),
         rest,
     };
     let record = RequestRecord { request_id: request.id, class: class.name, line: Some(line), work: None };
     (ticket, record)
+}
+
+fn upstream_line(told: &Told, ended: Instant) -> UpstreamLine {
+    UpstreamLine {
+        name: Rc::clone(&told.name),
+        target: Rc::clone(&told.target.borrow()),
+        tries: told.tries.get(),
+        first_byte_ms: told.first_byte.get().map(|first| ms(first, told.began)),
+        ms: ms(told.ended.get().unwrap_or(ended), told.began),
+    }
 }
 
 /// Times in milliseconds: in the queue and in a worker, or until it was decided that no worker gets the request.

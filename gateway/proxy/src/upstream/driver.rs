@@ -16,12 +16,12 @@ use tokio::time::{Instant, Sleep};
 
 use super::lease::{Lease, StreamLease};
 use super::owner::SlotOwner;
-use super::reader::{AnswerFault, Progress, Proof, Reader, is_event_stream};
 use super::request::WorkerRequest;
 use super::slots::Slots;
 use super::wire::Wire;
 use super::writer::{WriteOutcome, Writer};
 use sluice_wire::respond::answer::Times;
+use sluice_wire::respond::reader::{AnswerFault, Progress, Proof, Reader, is_event_stream};
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
 

@@ -3,14 +3,14 @@
 //! No bytes are passed on unchanged. Fields that only the gateway may set are removed from the client's.
 
 use sluice_http1::{Framing, write_decimal, write_request_start};
-use sluice_message::{RequestHead, starts_with};
+use sluice_message::RequestHead;
 use sluice_observe::ProfileOrder;
 use sluice_scheduler::RequestId;
 
 use crate::upstream::token::Token;
-use sluice_road::respond::compose::rules::CAPABILITY;
+use sluice_road::respond::compose::rules::{CAPABILITY, is_of_composing};
 use sluice_road::trace::{self, Trace};
-use sluice_wire::front::origin::{Origin, is_about_origin};
+use sluice_wire::front::origin::Origin;
 
 /// Part of a request that its worker gets.
 pub(crate) struct Outbound<'r> {
@@ -36,7 +36,7 @@ pub(crate) fn worker_head(outbound: &Outbound<'_>, origin: &Origin, request: Req
         if trace::is_field(name) {
             trace.is_some_and(|trace| trace.passes(name))
         } else {
-            keeps(name, origin) && !(is_composed && is_of_composing(name))
+            origin.forwards(name) && !(is_composed && is_of_composing(name))
         }
     });
     if is_composed {
@@ -45,23 +45,7 @@ pub(crate) fn worker_head(outbound: &Outbound<'_>, origin: &Origin, request: Req
     if let Some(Trace::Own(context)) = &trace {
         write_line(&mut out, &["traceparent: ", &context.traceparent()]);
     }
-    let is_made = |name| !origin.is_trusted || !head.fields.contains(name);
-    if is_made("x-forwarded-for") {
-        write_line(&mut out, &["X-Forwarded-For: ", &origin.peer_text]);
-    }
-    if is_made("x-forwarded-proto") {
-        write_line(&mut out, &["X-Forwarded-Proto: ", head.scheme.as_str()]);
-    }
-    if is_made("x-forwarded-host") && !head.authority.is_empty() {
-        write_line(&mut out, &["X-Forwarded-Host: ", &head.authority]);
-    }
-    if is_made("forwarded") {
-        if head.authority.is_empty() {
-            write_line(&mut out, &["Forwarded: ", &origin.forwarded]);
-        } else {
-            write_line(&mut out, &["Forwarded: ", &origin.forwarded, ";host=\"", &head.authority, "\""]);
-        }
-    }
+    origin.write_forwarded(&mut out, head);
     write_line(&mut out, &["X-Request-Id: ", request_id]);
     write_label(&mut out, request, token);
     if let Some(ProfileOrder { number, from_us }) = profile {
@@ -91,18 +75,4 @@ fn write_line(out: &mut Vec<u8>, parts: &[&str]) {
         out.extend_from_slice(part.as_bytes());
     }
     out.extend_from_slice(b"\r\n");
-}
-
-/// Whether the gateway forwards a client's field to the worker.
-fn keeps(name: &str, origin: &Origin) -> bool {
-    let is = |own: &str| name.eq_ignore_ascii_case(own);
-    if starts_with(name, "x-sluice-") || is("x-request-id") || is("sluice-warm-up") && !origin.is_own() {
-        return false;
-    }
-    origin.is_trusted || !is_about_origin(name)
-}
-
-/// Whether the gateway sets this field in place of the client.
-fn is_of_composing(name: &str) -> bool {
-    name.eq_ignore_ascii_case("accept-encoding") || name.eq_ignore_ascii_case("surrogate-capability")
 }

@@ -14,7 +14,6 @@ use sluice_message::Method;
 use sluice_scheduler::{Need, RequestId, Time};
 use tokio::time::Instant;
 
-use super::reader::AnswerTo;
 use crate::quarantine::deaths::Pass;
 use crate::record::account::Account;
 use crate::record::reporters::Reporters;
@@ -24,6 +23,7 @@ use sluice_road::sessions::POLL;
 use sluice_wire::front::seat::Seat;
 use sluice_wire::receive::body::Body;
 use sluice_wire::respond::answer::{Answer, Origin};
+use sluice_wire::respond::reader::AnswerTo;
 use sluice_wire::signal::Signal;
 
 /// Most characters of a path that operators are shown.
@@ -129,7 +129,7 @@ impl WorkerRequest {
         AnswerTo {
             method: &self.message.method,
             is_upgrade: self.message.is_upgrade,
-            token: self.message.token,
+            token: self.message.token.as_bytes(),
             answer: &self.answer,
         }
     }

@@ -8,9 +8,6 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use sluice_scheduler::RequestId;
 
-/// Name of the field in the answer's head.
-pub(crate) const ANSWER_FIELD: &str = "x-sluice-answer";
-
 /// Token of 16 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token([u8; 16]);

@@ -13,7 +13,7 @@ use tokio::net::UnixStream;
 use tokio::time::Instant;
 
 use super::StreamLease;
-use sluice_wire::respond::answer::UpgradedConnection;
+use sluice_wire::respond::answer::{UpgradedConnection, UpgradedStream};
 use sluice_wire::socket::Socket;
 
 /// Bytes that one read from a worker takes at most.
@@ -78,6 +78,10 @@ impl Wire {
     }
 
     pub(super) fn into_upgraded(self, counted: StreamLease) -> UpgradedConnection {
-        UpgradedConnection { stream: self.stream, first: self.unread.freeze(), counted: Box::new(counted) }
+        UpgradedConnection {
+            stream: UpgradedStream::Worker(self.stream),
+            first: self.unread.freeze(),
+            counted: Box::new(counted),
+        }
     }
 }

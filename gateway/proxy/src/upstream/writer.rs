@@ -6,10 +6,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use sluice_http1::{CHUNK_END, write_chunk_header, write_last_chunk};
 
 use super::wire::{READ_BYTES, Wire};
-use sluice_wire::ids::to_usize;
 use sluice_wire::receive::body::Body;
 use sluice_wire::respond::fill::FillReader;
 
@@ -51,7 +49,7 @@ pub(super) enum WriteOutcome {
 impl Writer {
     /// Writer of a request with this head and body. `is_own` is true if it is the head that each poll brings along.
     pub(super) fn new(head: &[u8], is_own: bool, body: &Body) -> Self {
-        let (chunk, end) = chunk_around(body);
+        let (chunk, end) = body.chunk_around();
         let reader = body.reader();
         let mut next = reader.as_ref().and_then(FillReader::in_memory);
         let is_plain = chunk.is_empty() && next.is_none() && is_own;
@@ -136,17 +134,4 @@ impl Writer {
         let end = std::mem::take(&mut self.end);
         Poll::Ready(Ok((!end.is_empty()).then(|| end.into())))
     }
-}
-
-/// Bytes before and after a body that has trailers, which is sent as one chunk. Both are empty for any other body.
-fn chunk_around(body: &Body) -> (Vec<u8>, Vec<u8>) {
-    let (mut before, mut behind) = (Vec::new(), Vec::new());
-    if !body.trailers().is_empty() {
-        if body.bytes() > 0 {
-            write_chunk_header(&mut before, to_usize(body.bytes()));
-            behind.extend_from_slice(CHUNK_END);
-        }
-        write_last_chunk(&mut behind, body.trailers());
-    }
-    (before, behind)
 }

@@ -56,16 +56,23 @@ pub(crate) fn outcome(code: Code) -> Outcome {
         | Code::ConnectionsFull
         | Code::TempFull
         | Code::StreamsFull
+        | Code::UpstreamFull
         | Code::RateLimited
         | Code::LoginLimited
         | Code::VitalsLimited => Outcome::Shed,
-        Code::QueueDeadline | Code::WorkerTimeout | Code::WorkerStuck | Code::HeadersTimeout | Code::BodyTooSlow => {
-            Outcome::TimedOut
-        }
+        Code::QueueDeadline
+        | Code::WorkerTimeout
+        | Code::WorkerStuck
+        | Code::UpstreamTimeout
+        | Code::HeadersTimeout
+        | Code::BodyTooSlow => Outcome::TimedOut,
         Code::StreamIdle => Outcome::StreamIdle,
         Code::RequestQuarantined => Outcome::Quarantined,
         Code::WorkerDied | Code::AppDown => Outcome::WorkerDied,
         Code::WorkerAnswerMalformed | Code::WorkerAnswerTruncated => Outcome::WorkerFault,
+        Code::UpstreamUnreachable | Code::UpstreamAnswerMalformed | Code::UpstreamAnswerTruncated => {
+            Outcome::UpstreamFault
+        }
         Code::GatewayFailed => Outcome::GatewayFault,
         Code::HeadMalformed
         | Code::HostInvalid

@@ -17,6 +17,7 @@ use super::reasons::Why;
 use super::reply;
 use super::store::Object;
 use crate::answers::{Response, ResponseBody};
+use crate::other_hosts;
 use crate::own::Own;
 use crate::request::passage::Request;
 use crate::respond::compress::KeptBody;
@@ -129,7 +130,7 @@ impl Fetch {
         let (road, flight) = (&self.road, &self.flight);
         let began = road.pages.moment();
         let mut exchange = Exchange::Own(Box::new(Own::for_many(request.head.clone(), flight)));
-        let answered = road.workers().fetch(&mut exchange, origin, &mut request, Body::default()).await;
+        let answered = other_hosts::fetch(&mut exchange, origin, road, &mut request, Body::default()).await;
         let response = match answered {
             Ok(response) => response,
             Err(failure) => {

@@ -10,7 +10,7 @@ use sluice_message::RequestHead;
 use tokio::time::Instant;
 
 use super::id;
-use super::ticket::Ticket;
+use super::ticket::Call;
 use crate::cache::flight::Waiting;
 use crate::respond::compose::part::{IncludeRequest, Tally};
 use crate::road::Road;
@@ -51,8 +51,8 @@ pub struct Request {
     pub class: Class,
     /// Session to which it belongs, if any.
     pub visit: Visit,
-    /// Place among the requests that a worker is to answer.
-    pub ticket: Option<Ticket>,
+    /// Worker or upstream that answers it, once it was asked.
+    pub call: Option<Call>,
     /// Result of the cache lookup, if there was one.
     pub cached: Option<CacheUse>,
     /// Cache key of the page, if that may be for this client alone and the cache leaves it to the app.
@@ -83,7 +83,7 @@ impl Request {
             bytes_in: 0,
             class: Class::default(),
             visit: Visit::default(),
-            ticket: None,
+            call: None,
             cached: None,
             lone_key: None,
             step: None,
@@ -97,18 +97,18 @@ impl Request {
         Request { id: Rc::clone(&wanted.id), is_logged_in: wanted.is_logged_in, ..Request::new(peer) }
     }
 
-    /// Copy of the request for all that want the page: with this head, and without a ticket.
+    /// Copy of the request for all that want the page: with this head, and without a call.
     pub(crate) fn for_many(&self, head: RequestHead) -> Self {
         Request { times: self.times, id: Rc::clone(&self.id), trace: self.trace, head, ..Request::new(self.peer) }
     }
 
-    /// Takes over the facts and the ticket of the request at the worker, if that was sent for this one and has ended.
+    /// Takes over the facts and the call of the request for all, if that was sent for this one and has ended.
     pub(crate) fn settle(&mut self, waiting: &Waiting) {
         if let Some(fetched) = waiting.take_fetched()
             && let Ok(fetched) = fetched.downcast::<Request>()
         {
-            let Request { class, visit, ticket, times, .. } = *fetched;
-            (self.class, self.visit, self.ticket, self.times.received) = (class, visit, ticket, times.received);
+            let Request { class, visit, call, times, .. } = *fetched;
+            (self.class, self.visit, self.call, self.times.received) = (class, visit, call, times.received);
         }
     }
 

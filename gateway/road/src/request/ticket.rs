@@ -1,9 +1,10 @@
-//! A request's place among those that a worker is to answer. It is given up when the ticket is dropped, in whatever way
-//! the request's task ends.
+//! A request's place among those that a worker is to answer, or its call of an upstream. Both are given up when they are dropped, in
+//! whatever way the request's task ends.
 
 use std::rc::Rc;
 
 use sluice_scheduler::RequestId;
+use sluice_upstreams::Told;
 
 use crate::road::workers::Workers;
 use sluice_wire::respond::answer::Answer;
@@ -47,5 +48,39 @@ impl Drop for Ticket {
             answer.abandon();
             workers.connection_lost();
         });
+    }
+}
+
+/// Worker or upstream that answers a request.
+pub enum Call {
+    /// Place among the requests that a worker is to answer.
+    Worker(Ticket),
+    /// An upstream answers.
+    Upstream(UpstreamCall),
+}
+
+/// A request that an upstream answers. When this is dropped, in whatever way the request's task ends, nobody wants the answer any more.
+pub struct UpstreamCall {
+    answer: Rc<Answer>,
+    /// Facts for the record.
+    pub told: Rc<Told>,
+}
+
+impl UpstreamCall {
+    pub(crate) fn new(answer: &Rc<Answer>, told: &Rc<Told>) -> Self {
+        UpstreamCall { answer: Rc::clone(answer), told: Rc::clone(told) }
+    }
+}
+
+impl Drop for UpstreamCall {
+    fn drop(&mut self) {
+        self.answer.abandon();
+    }
+}
+
+impl Call {
+    /// The ticket of a request that a worker answers.
+    pub fn ticket(&self) -> Option<&Ticket> {
+        if let Call::Worker(ticket) = self { Some(ticket) } else { None }
     }
 }

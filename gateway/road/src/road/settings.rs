@@ -5,51 +5,67 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use sluice_catalog::config::Config;
+use sluice_upstreams::Report;
 use sluice_wire::front::tls::Certificates;
 
+use super::other_routes::UpstreamRoutes;
 use crate::active::ActiveConfig;
 use crate::admit::access::Access;
 use crate::answers::refuse::Pages;
 use crate::answers::shell::ShellFiles;
 
 /// See the module's text.
-pub(crate) struct Settings(RefCell<ActiveConfig>);
+pub(crate) struct Settings {
+    active: RefCell<ActiveConfig>,
+    /// `None` without `upstreams.routes`.
+    upstreams: RefCell<Option<Rc<UpstreamRoutes>>>,
+    report: Report,
+}
 
 impl Settings {
-    pub(super) fn new(active: ActiveConfig) -> Self {
-        Settings(RefCell::new(active))
+    /// Settings at the start. `report` gets what the operator is told of upstreams.
+    pub(super) fn new(active: ActiveConfig, report: Report) -> Self {
+        let upstreams = UpstreamRoutes::new(&active.upstreams, None, &report);
+        Settings { active: RefCell::new(active), upstreams: RefCell::new(upstreams), report }
     }
 
     pub(super) fn swap(&self, active: ActiveConfig) {
-        *self.0.borrow_mut() = active;
+        let before = self.upstreams.take();
+        *self.upstreams.borrow_mut() = UpstreamRoutes::new(&active.upstreams, before.as_deref(), &self.report);
+        *self.active.borrow_mut() = active;
+    }
+
+    /// Upstreams; `None` if there are none.
+    pub(crate) fn upstreams(&self) -> Option<Rc<UpstreamRoutes>> {
+        self.upstreams.borrow().clone()
     }
 
     /// Config in force. Two calls for one request may return different ones, as a reload can come in between.
     pub(crate) fn config(&self) -> Rc<Config> {
-        Rc::clone(&self.0.borrow().config)
+        Rc::clone(&self.active.borrow().config)
     }
 
     /// Access rules; `None` if everybody may ask.
     pub(crate) fn access(&self) -> Option<Rc<Access>> {
-        self.0.borrow().access.clone()
+        self.active.borrow().access.clone()
     }
 
     /// Shells that the config names as files.
     pub(crate) fn shell_files(&self) -> Rc<ShellFiles> {
-        Rc::clone(&self.0.borrow().shells)
+        Rc::clone(&self.active.borrow().shells)
     }
 
     /// Error pages that the config names.
     pub(crate) fn error_pages(&self) -> Rc<Pages> {
-        Rc::clone(&self.0.borrow().error_pages)
+        Rc::clone(&self.active.borrow().error_pages)
     }
 
     /// The certificates in force.
     pub(crate) fn certificates(&self) -> Option<Arc<Certificates>> {
-        self.0.borrow().certificates.clone()
+        self.active.borrow().certificates.clone()
     }
 
     pub(super) fn set_certificates(&self, certificates: Arc<Certificates>) {
-        self.0.borrow_mut().certificates = Some(certificates);
+        self.active.borrow_mut().certificates = Some(certificates);
     }
 }

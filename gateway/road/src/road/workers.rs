@@ -12,7 +12,6 @@ use sluice_wire::receive::body::Body;
 use sluice_wire::receive::failure::Failure;
 use tokio::time::Instant;
 
-use super::Road;
 use crate::answers::Response;
 use crate::answers::edge::Readiness;
 use crate::request::passage::Request;
@@ -52,18 +51,4 @@ pub trait Workers {
     fn give_up(&self, request: RequestId, is_recorded: bool);
     /// Tells the operator that the task of a connection has panicked.
     fn connection_lost(&self);
-}
-
-/// Worker's answer, with the fields that the gateway adds to its head for this client.
-pub(crate) async fn ask(
-    exchange: &mut Exchange<'_>,
-    origin: &Origin,
-    road: &Road,
-    request: &mut Request,
-    body: Body,
-) -> Result<Response, Failure> {
-    let workers = road.workers();
-    let mut response = workers.fetch(exchange, origin, request, body).await?;
-    workers.dress(request, &mut response);
-    Ok(response)
 }

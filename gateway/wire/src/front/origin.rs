@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use sluice_message::{Fields, Forwardable, RequestHead, Scheme, starts_with};
 
 use crate::receive::trust::Trust;
+use sluice_http1::write_field;
 
 /// Origin of a connection's requests and its encoding for workers; made once for all its requests.
 #[derive(Clone)]
@@ -17,6 +18,8 @@ pub struct Origin {
     pub is_redirected: bool,
     /// Port of a peer at the gateway's own address, which may be a worker.
     pub port_within: Option<u16>,
+    /// Ends of the connection: the peer's, and the gateway's.
+    pub ends: (SocketAddr, SocketAddr),
     /// The gateway itself makes the requests.
     is_own: bool,
     /// Address of the peer.
@@ -36,6 +39,7 @@ impl Origin {
             is_trusted: trust.allows(peer.ip()),
             is_redirected: false,
             port_within: (peer.ip() == local.ip()).then_some(peer.port()),
+            ends: (peer, local),
             is_own: false,
             peer_text: peer.ip().to_string(),
             forwarded: format!("for={};proto={proto}", NodeName(peer.ip())),
@@ -67,6 +71,40 @@ impl Origin {
             fields.retain(|name, _| !is_hidden(name));
         }
         Forwardable::new(fields).removes_any()
+    }
+
+    /// Writes the fields about the request's origin (`X-Forwarded-*`, `Forwarded`), without those that a trusted peer has set.
+    pub fn write_forwarded(&self, out: &mut Vec<u8>, head: &RequestHead) {
+        let is_made = |name| !self.is_trusted || !head.fields.contains(name);
+        if is_made("x-forwarded-for") {
+            write_field(out, "X-Forwarded-For", self.peer_text.as_bytes());
+        }
+        if is_made("x-forwarded-proto") {
+            write_field(out, "X-Forwarded-Proto", head.scheme.as_str().as_bytes());
+        }
+        if is_made("x-forwarded-host") && !head.authority.is_empty() {
+            write_field(out, "X-Forwarded-Host", head.authority.as_bytes());
+        }
+        if is_made("forwarded") {
+            for part in ["Forwarded: ", &self.forwarded] {
+                out.extend_from_slice(part.as_bytes());
+            }
+            if !head.authority.is_empty() {
+                for part in [";host=\"", &head.authority, "\""] {
+                    out.extend_from_slice(part.as_bytes());
+                }
+            }
+            out.extend_from_slice(b"\r\n");
+        }
+    }
+
+    /// Whether the gateway forwards a field of this client to the app or to an upstream. It sets some of them itself.
+    pub fn forwards(&self, name: &str) -> bool {
+        let is = |own: &str| name.eq_ignore_ascii_case(own);
+        if starts_with(name, "x-sluice-") || is("x-request-id") || is("sluice-warm-up") && !self.is_own {
+            return false;
+        }
+        self.is_trusted || !is_about_origin(name)
     }
 
     /// Whether the client speaks HTTPS, to the gateway or, as a trusted peer reports, to that peer.

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, Wr
 use tokio::time::Instant;
 
 use super::client::Client;
-use crate::respond::answer::{Answer, UpgradedConnection};
+use crate::respond::answer::{Answer, UpgradedConnection, UpgradedStream};
 
 /// Bytes that are copied at once.
 const COPY_BYTES: usize = 16 * 1024;
@@ -31,16 +31,26 @@ pub(crate) trait Sink {
 
 /// Copies bytes between a client and a worker, which has sent the first of them already. Returns whether the client has all of the worker's
 /// bytes, and knows their end.
-pub(crate) async fn run(
+pub(crate) async fn run(source: impl Source, sink: impl Sink, upgraded: UpgradedConnection, answer: &Answer) -> bool {
+    let UpgradedConnection { stream, first, counted: _counted } = upgraded;
+    match stream {
+        UpgradedStream::Worker(mut worker) => {
+            let (read, write) = worker.split();
+            carry(source, sink, (read, write), &first, answer).await
+        }
+        UpgradedStream::Upstream(upstream) => carry(source, sink, tokio::io::split(upstream), &first, answer).await,
+    }
+}
+
+async fn carry(
     mut source: impl Source,
     mut sink: impl Sink,
-    upgraded: UpgradedConnection,
+    (mut worker_read, mut worker_write): (impl AsyncRead + Unpin, impl AsyncWrite + Unpin),
+    first: &[u8],
     answer: &Answer,
 ) -> bool {
-    let UpgradedConnection { stream: mut worker, first, counted: _counted } = upgraded;
     let note_moved = || answer.facts.last_moved.set(Instant::now());
     note_moved();
-    let (mut worker_read, mut worker_write) = worker.split();
     let up = async {
         while let Some(data) = source.read().await {
             note_moved();
@@ -51,7 +61,7 @@ pub(crate) async fn run(
         let _ = worker_write.shutdown().await;
     };
     let down = async {
-        if !sink.write(&first).await {
+        if !sink.write(first).await {
             return false;
         }
         let mut buffer = vec![0; COPY_BYTES];

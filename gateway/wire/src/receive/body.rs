@@ -4,8 +4,9 @@ use std::io;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use sluice_http1::Framing;
+use sluice_http1::{CHUNK_END, Framing, write_chunk_header, write_last_chunk};
 
+use crate::ids::to_usize;
 use crate::receive::spool::TempStore;
 use crate::respond::fill::{Fill, FillReader};
 
@@ -48,6 +49,19 @@ impl Body {
     /// Trailers of the body.
     pub fn trailers(&self) -> &[(String, Vec<u8>)] {
         &self.trailers
+    }
+
+    /// Bytes before and after the body in its framing: a body that has trailers is sent as one chunk. Both are empty for any other body.
+    pub fn chunk_around(&self) -> (Vec<u8>, Vec<u8>) {
+        let (mut before, mut behind) = (Vec::new(), Vec::new());
+        if !self.trailers.is_empty() {
+            if self.bytes() > 0 {
+                write_chunk_header(&mut before, to_usize(self.bytes()));
+                behind.extend_from_slice(CHUNK_END);
+            }
+            write_last_chunk(&mut behind, &self.trailers);
+        }
+        (before, behind)
     }
 
     /// Framing for the worker. Only chunks can be followed by trailers.

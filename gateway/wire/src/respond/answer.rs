@@ -19,6 +19,7 @@ use sluice_http1::ReceivedResponse;
 use sluice_journal::Step;
 use sluice_message::{Fields, ResponseHead};
 use sluice_scheduler::WorkerId;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::time::Instant;
 
@@ -68,10 +69,23 @@ pub enum Next {
     End(End),
 }
 
-/// An upgraded connection, with the bytes that the worker sent after its head.
+/// Connection of an upstream, whatever carries it.
+pub trait Duplex: AsyncRead + AsyncWrite + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Duplex for S {}
+
+/// Connection that carries another protocol.
+pub enum UpgradedStream {
+    /// A worker's connection.
+    Worker(Socket<UnixStream>),
+    /// An upstream's connection.
+    Upstream(Box<dyn Duplex>),
+}
+
+/// An upgraded connection, with the bytes that the worker or upstream sent after its head.
 pub struct UpgradedConnection {
-    /// The worker's connection.
-    pub stream: Socket<UnixStream>,
+    /// The connection.
+    pub stream: UpgradedStream,
     /// Bytes that the worker sent after its head.
     pub first: Bytes,
     /// Counts the stream until it is dropped.

@@ -15,6 +15,11 @@ const TOLD_EVERY: Duration = Duration::from_secs(60);
 /// Capability that the gateway announces to the app (W3C Edge Architecture).
 pub const CAPABILITY: &str = "sluice=\"ESI/1.0\"";
 
+/// Whether the gateway sets this field of a request in place of the client, where the answer may be composed.
+pub fn is_of_composing(name: &str) -> bool {
+    name.eq_ignore_ascii_case("accept-encoding") || name.eq_ignore_ascii_case("surrogate-capability")
+}
+
 /// Settings of composed pages from the config, and the results of their includes since the start.
 pub struct Composer {
     is_on: bool,

@@ -1,13 +1,15 @@
-//! An answer on its way from a worker: bytes are parsed to a head and pieces of a body. The worker is input like any client (I8).
+//! An answer on its way from a worker or an upstream: bytes are parsed to a head and pieces of a body. Both are input like any client
+//! (I8).
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use sluice_http1::{ChunkedDecoder, HeadLimits, HeadReader, Parse, ReceivedResponse, ResponseFraming};
 use sluice_message::{Method, Rejection, ResponseHead};
 
-use super::token::ANSWER_FIELD;
-use super::token::Token;
-use sluice_wire::ids::to_usize;
-use sluice_wire::respond::answer::Answer;
+use crate::ids::to_usize;
+use crate::respond::answer::Answer;
+
+/// Name of the field in a worker's head that proves to which request the answer belongs (I10).
+pub const ANSWER_FIELD: &str = "x-sluice-answer";
 
 /// Size in bytes up to which copying a piece is cheaper than sharing its buffer.
 const COPY_BYTES_MAX: usize = 4096;
@@ -15,26 +17,30 @@ const COPY_BYTES_MAX: usize = 4096;
 const VERSION_START: &[u8] = b"HTTP/1.";
 
 /// Request whose answer is read.
-pub(super) struct AnswerTo<'r> {
-    pub(super) method: &'r Method,
-    pub(super) is_upgrade: bool,
-    pub(super) token: Token,
-    pub(super) answer: &'r Answer,
+pub struct AnswerTo<'r> {
+    /// Method of the request.
+    pub method: &'r Method,
+    /// The request asks to upgrade to another protocol.
+    pub is_upgrade: bool,
+    /// Token that a worker sends back; empty for an upstream.
+    pub token: &'r [u8],
+    /// Answer that is written.
+    pub answer: &'r Answer,
 }
 
 /// Proof that an answer belongs to the request.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Proof {
+pub enum Proof {
     /// The request's token, in the head.
     Token,
     /// The connection, which has carried no other request. An app may then have written the answer to the socket itself.
     Connection,
-    /// Nothing: the worker has no preload.
+    /// Nothing: an upstream, or a worker without the preload.
     None,
 }
 
 /// Result of reading the bytes so far.
-pub(super) enum Progress {
+pub enum Progress {
     /// More bytes are needed.
     Short,
     /// An interim answer that is meant for the client.
@@ -43,19 +49,25 @@ pub(super) enum Progress {
     Head(ReceivedResponse),
     /// A piece of the body.
     Piece(Bytes),
-    /// End of the body. `is_reusable` is true if the answer lets the connection carry another request.
-    Whole { trailers: Trailers, is_reusable: bool },
+    /// End of the body.
+    Whole {
+        /// Trailers of the body.
+        trailers: Trailers,
+        /// The connection can carry another request.
+        is_reusable: bool,
+    },
 }
 
 /// Reason why an answer cannot be used.
-pub(super) enum AnswerFault {
+pub enum AnswerFault {
     /// Bytes that are not HTTP/1.1, or more bytes than announced.
     Malformed(&'static str),
     /// A head without the request's token (I10).
     Foreign,
 }
 
-pub(super) type Trailers = Vec<(String, Vec<u8>)>;
+/// Trailer fields.
+pub type Trailers = Vec<(String, Vec<u8>)>;
 
 enum State {
     Head(HeadReader),
@@ -67,7 +79,7 @@ enum State {
 }
 
 /// See the module's text.
-pub(super) struct Reader {
+pub struct Reader {
     state: State,
     limits: HeadLimits,
     proof: Proof,
@@ -77,12 +89,16 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(proof: Proof, limits: HeadLimits) -> Self {
+    /// Reader of one answer.
+    pub fn new(proof: Proof, limits: HeadLimits) -> Self {
         Reader { state: State::Head(HeadReader::new()), limits, proof, keeps_alive: false, trailers: Vec::new() }
     }
 
     /// Parses the available bytes.
-    pub(super) fn step(&mut self, unread: &mut BytesMut, request: &AnswerTo<'_>) -> Result<Progress, AnswerFault> {
+    ///
+    /// # Errors
+    /// Where the answer cannot be used.
+    pub fn step(&mut self, unread: &mut BytesMut, request: &AnswerTo<'_>) -> Result<Progress, AnswerFault> {
         match &mut self.state {
             State::Head(_) => self.head(unread, request),
             State::Empty | State::Sized(0) => {
@@ -221,11 +237,12 @@ fn bears(received: &ReceivedResponse, request: &AnswerTo<'_>) -> bool {
         .fields
         .iter()
         .next()
-        .is_some_and(|(name, token)| name.eq_ignore_ascii_case(ANSWER_FIELD) && token == request.token.as_bytes());
+        .is_some_and(|(name, token)| name.eq_ignore_ascii_case(ANSWER_FIELD) && token == request.token);
     is_marked && !received.head.reason().windows(VERSION_START.len()).any(|part| part == VERSION_START)
 }
 
-pub(super) fn is_event_stream(received: &ReceivedResponse) -> bool {
+/// Whether the answer is a stream of server-sent events.
+pub fn is_event_stream(received: &ReceivedResponse) -> bool {
     received.framing != ResponseFraming::None
         && received
             .head

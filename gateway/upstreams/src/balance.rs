@@ -1,0 +1,429 @@
+//! Choice of the address that gets a request, and what failed requests and health checks say of each address. Pure: time comes in as
+//! milliseconds.
+//!
+//! The address with the fewest requests for its weight wins. Equals take turns by weight (stride scheduling), so that weights hold for
+//! requests that never overlap as well.
+
+/// Failures in a row after which an address is ejected.
+const FAILURES_MAX: u32 = 3;
+/// First time of an ejection, milliseconds. Each one without a success in between lasts twice as long.
+const EJECTED_MS: u64 = 5_000;
+/// Longest time of an ejection, milliseconds.
+const EJECTED_MS_MAX: u64 = 60_000;
+/// Health checks in a row that change the verdict on an address.
+const CHECKS: u32 = 2;
+/// Turn of an address of weight 1.
+const STRIDE: u64 = 1 << 20;
+
+/// Number of an address, for as long as its upstream has it.
+pub(crate) type MemberId = u32;
+
+/// An address with the settings of its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) id: MemberId,
+    /// Share of the requests, at least 1.
+    pub(crate) weight: u32,
+    /// The address gets requests only while no other one is healthy.
+    pub(crate) is_backup: bool,
+}
+
+/// Whether an address gets requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Health {
+    Healthy,
+    /// Requests failed there one after the other.
+    Ejected,
+    /// The health check fails.
+    Down,
+}
+
+/// End of a request at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The address answered.
+    Well,
+    /// The address failed.
+    Badly,
+    /// Nothing is known of the address by it.
+    Unknown,
+}
+
+/// Result of a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// The address, which has one request more from now on.
+    Member(MemberId),
+    /// All addresses that may have the request are full.
+    Full,
+    /// No address is known.
+    None,
+}
+
+#[derive(Debug)]
+struct Member {
+    place: Place,
+    in_flight: u32,
+    /// Time of its next turn; see [`STRIDE`].
+    turn: u64,
+    failures: u32,
+    ejections: u32,
+    ejected_until_ms: Option<u64>,
+    is_down: bool,
+    /// Health checks in a row that contradict `is_down`.
+    contradictions: u32,
+}
+
+impl Member {
+    fn new(place: Place, turn: u64) -> Self {
+        Member {
+            place,
+            in_flight: 0,
+            turn,
+            failures: 0,
+            ejections: 0,
+            ejected_until_ms: None,
+            is_down: false,
+            contradictions: 0,
+        }
+    }
+
+    fn health(&self, now_ms: u64) -> Health {
+        match self.ejected_until_ms {
+            _ if self.is_down => Health::Down,
+            Some(until_ms) if now_ms < until_ms => Health::Ejected,
+            _ => Health::Healthy,
+        }
+    }
+
+    /// Whether it may get a request. After an ejection one request at a time tries it.
+    fn is_usable(&self, now_ms: u64) -> bool {
+        self.health(now_ms) == Health::Healthy && (self.ejected_until_ms.is_none() || self.in_flight == 0)
+    }
+
+    /// Order in which addresses are tried; the lowest first.
+    fn rank(&self, now_ms: u64, tried: &[MemberId]) -> u8 {
+        let is_tried = tried.contains(&self.place.id);
+        match (self.is_usable(now_ms), is_tried, self.place.is_backup) {
+            (true, false, false) => 0,
+            (true, false, true) => 1,
+            (true, true, _) => 2,
+            // None is healthy: one that may have recovered is better than none.
+            (false, false, is_backup) => 3 + u8::from(is_backup),
+            (false, true, _) => 5,
+        }
+    }
+}
+
+/// Addresses of an upstream.
+#[derive(Debug)]
+pub(crate) struct Balance {
+    members: Vec<Member>,
+    /// Latest turn that was taken.
+    clock: u64,
+    /// Most requests of one address.
+    in_flight_max: u32,
+}
+
+impl Balance {
+    pub(crate) fn new(in_flight_max: u32) -> Self {
+        Balance { members: Vec::new(), clock: 0, in_flight_max }
+    }
+
+    /// Sets the addresses. Those that stay keep what is known of them.
+    pub(crate) fn set(&mut self, places: &[Place]) {
+        self.members.retain(|member| places.iter().any(|place| place.id == member.place.id));
+        for place in places {
+            match self.find(place.id) {
+                Some(member) => member.place = *place,
+                None => self.members.push(Member::new(*place, self.clock)),
+            }
+        }
+    }
+
+    /// Chooses an address, if possible none of `tried`.
+    pub(crate) fn choose(&mut self, now_ms: u64, tried: &[MemberId]) -> Choice {
+        let Some(rank) = self.members.iter().map(|member| member.rank(now_ms, tried)).min() else {
+            return Choice::None;
+        };
+        let (clock, max) = (self.clock, self.in_flight_max);
+        let best =
+            self.members.iter_mut().filter(|member| member.in_flight < max && member.rank(now_ms, tried) == rank);
+        let load = |member: &Member, other: &Member| u64::from(member.in_flight) * u64::from(other.place.weight);
+        let best = best.min_by(|one, other| {
+            load(one, other).cmp(&load(other, one)).then(one.turn.max(clock).cmp(&other.turn.max(clock)))
+        });
+        let Some(member) = best else { return Choice::Full };
+        member.in_flight += 1;
+        self.clock = member.turn.max(clock);
+        member.turn = self.clock + STRIDE / u64::from(member.place.weight);
+        Choice::Member(member.place.id)
+    }
+
+    /// Ends a request of an address. Returns its health if that has changed.
+    pub(crate) fn ended(&mut self, id: MemberId, how: Ended, now_ms: u64) -> Option<Health> {
+        let member = self.find(id)?;
+        let before = member.health(now_ms);
+        member.in_flight = member.in_flight.saturating_sub(1);
+        match how {
+            Ended::Unknown => {}
+            Ended::Well => {
+                let was_ejected = member.ejected_until_ms.take().is_some();
+                (member.failures, member.ejections) = (0, 0);
+                return was_ejected.then_some(Health::Healthy).filter(|_| !member.is_down);
+            }
+            Ended::Badly => {
+                member.failures += 1;
+                let is_on_trial = member.ejected_until_ms.is_some_and(|until_ms| until_ms <= now_ms);
+                if is_on_trial || member.failures >= FAILURES_MAX {
+                    let time_ms = (EJECTED_MS << member.ejections.min(8)).min(EJECTED_MS_MAX);
+                    member.ejected_until_ms = Some(now_ms + time_ms);
+                    member.ejections += 1;
+                    member.failures = 0;
+                }
+            }
+        }
+        let after = member.health(now_ms);
+        (before != after).then_some(after)
+    }
+
+    /// Takes the result of a health check. Returns the address's health if that has changed.
+    pub(crate) fn checked(&mut self, id: MemberId, is_up: bool, now_ms: u64) -> Option<Health> {
+        let member = self.find(id)?;
+        member.contradictions = if is_up == member.is_down { member.contradictions + 1 } else { 0 };
+        if member.contradictions < CHECKS {
+            return None;
+        }
+        (member.is_down, member.contradictions) = (!is_up, 0);
+        if is_up {
+            // It answers again, so it need not wait.
+            (member.ejected_until_ms, member.failures, member.ejections) = (None, 0, 0);
+        }
+        Some(member.health(now_ms))
+    }
+
+    /// Health of an address.
+    pub(crate) fn health(&self, id: MemberId, now_ms: u64) -> Health {
+        self.members.iter().find(|member| member.place.id == id).map_or(Health::Down, |member| member.health(now_ms))
+    }
+
+    /// Requests that an address has now.
+    pub(crate) fn in_flight(&self, id: MemberId) -> u32 {
+        self.members.iter().find(|member| member.place.id == id).map_or(0, |member| member.in_flight)
+    }
+
+    fn find(&mut self, id: MemberId) -> Option<&mut Member> {
+        self.members.iter_mut().find(|member| member.place.id == id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn balance(weights: &[(u32, bool)], in_flight_max: u32) -> Balance {
+        let mut balance = Balance::new(in_flight_max);
+        let places: Vec<Place> = (0..)
+            .zip(weights)
+            .map(|(id, (weight, is_backup))| Place { id, weight: *weight, is_backup: *is_backup })
+            .collect();
+        balance.set(&places);
+        balance
+    }
+
+    fn taken(balance: &mut Balance, now_ms: u64) -> MemberId {
+        match balance.choose(now_ms, &[]) {
+            Choice::Member(id) => id,
+            choice => panic!("{choice:?}"),
+        }
+    }
+
+    #[test]
+    fn weights_hold_for_requests_that_never_overlap() {
+        let mut balance = balance(&[(3, false), (1, false)], 10);
+        let mut counts = [0; 2];
+        for _ in 0..400 {
+            let id = taken(&mut balance, 0);
+            counts[id as usize] += 1;
+            balance.ended(id, Ended::Well, 0);
+        }
+        assert_eq!(counts, [300, 100]);
+    }
+
+    #[test]
+    fn a_slow_address_gets_no_more_than_its_share_at_once() {
+        let mut balance = balance(&[(1, false), (1, false)], 100);
+        // Address 0 never answers.
+        let mut held = 0;
+        for _ in 0..100 {
+            match taken(&mut balance, 0) {
+                0 => held += 1,
+                id => _ = balance.ended(id, Ended::Well, 0),
+            }
+        }
+        assert_eq!(held, 1);
+    }
+
+    #[test]
+    fn three_failures_eject_and_one_request_tries_again() {
+        let mut balance = balance(&[(1, false), (1, true)], 10);
+        for at in 0..3 {
+            assert_eq!(taken(&mut balance, at), 0);
+            let changed = balance.ended(0, Ended::Badly, at);
+            assert_eq!(changed, (at == 2).then_some(Health::Ejected));
+        }
+        assert_eq!(taken(&mut balance, 5_001), 1, "the backup stands in");
+        balance.ended(1, Ended::Well, 5_001);
+        assert_eq!(taken(&mut balance, 5_002), 0);
+        assert_eq!(taken(&mut balance, 5_002), 1, "one at a time");
+        balance.ended(0, Ended::Badly, 5_003);
+        assert_eq!(taken(&mut balance, 15_002), 1, "the second time lasts twice as long");
+        assert_eq!(taken(&mut balance, 15_004), 0);
+        assert_eq!(balance.ended(0, Ended::Well, 15_005), Some(Health::Healthy));
+        assert_eq!(taken(&mut balance, 15_005), 0);
+        assert_eq!(taken(&mut balance, 15_005), 0);
+    }
+
+    #[test]
+    fn two_checks_in_a_row_decide_and_one_alone_does_not() {
+        let mut balance = balance(&[(1, false), (1, false)], 10);
+        let results = [false, true, false, false, true, false, true, true];
+        let told: Vec<_> = results.iter().map(|is_up| balance.checked(0, *is_up, 0)).collect();
+        let mut expected = vec![None; 8];
+        (expected[3], expected[7]) = (Some(Health::Down), Some(Health::Healthy));
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn with_no_healthy_address_each_is_still_tried_in_turn() {
+        let mut balance = balance(&[(1, false), (1, false)], 10);
+        for id in [0, 1] {
+            balance.checked(id, false, 0);
+            balance.checked(id, false, 0);
+        }
+        let first = taken(&mut balance, 0);
+        let second = balance.choose(0, &[first]);
+        assert_eq!(second, Choice::Member(1 - first));
+    }
+
+    #[test]
+    fn full_addresses_refuse_and_none_is_none() {
+        let mut full = balance(&[(1, false), (1, true)], 1);
+        assert_eq!(taken(&mut full, 0), 0);
+        assert_eq!(full.choose(0, &[]), Choice::Full, "a backup is for failures, not for load");
+        assert_eq!(full.choose(0, &[0]), Choice::Member(1), "a retry may use it");
+        assert_eq!(balance(&[], 1).choose(0, &[]), Choice::None);
+    }
+
+    #[test]
+    fn a_new_address_does_not_catch_up_on_turns() {
+        let mut balance = balance(&[(1, false)], 10);
+        for _ in 0..1_000 {
+            taken(&mut balance, 0);
+            balance.ended(0, Ended::Well, 0);
+        }
+        balance.set(&[0, 1].map(|id| Place { id, weight: 1, is_backup: false }));
+        let mut counts = [0; 2];
+        for _ in 0..10 {
+            let id = taken(&mut balance, 0);
+            counts[id as usize] += 1;
+            balance.ended(id, Ended::Well, 0);
+        }
+        assert_eq!(counts, [5, 5]);
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Choose { avoids: Option<u32> },
+        End { at: usize, how: Ended },
+        Check { id: u32, is_up: bool },
+        Pass { ms: u64 },
+        Set { count: u32 },
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let how = prop_oneof![Just(Ended::Well), Just(Ended::Badly), Just(Ended::Unknown)];
+        prop_oneof![
+            4 => proptest::option::of(0..5_u32).prop_map(|avoids| Step::Choose { avoids }),
+            4 => (any::<usize>(), how).prop_map(|(at, how)| Step::End { at, how }),
+            1 => (0..5_u32, any::<bool>()).prop_map(|(id, is_up)| Step::Check { id, is_up }),
+            1 => (0..20_000_u64).prop_map(|ms| Step::Pass { ms }),
+            1 => (0..6_u32).prop_map(|count| Step::Set { count }),
+        ]
+    }
+
+    proptest! {
+        /// Any steps keep the rules: no address has more requests than its bound, and counts are those of requests that have not ended.
+        /// A healthy address that was not tried goes before all others. An address is found while one has room.
+        #[test]
+        fn bounds_and_order_hold(weights in vec((1..5_u32, any::<bool>()), 1..5), steps in vec(step(), 0..200)) {
+            let mut balance = balance(&weights, 3);
+            let mut there: Vec<u32> = (0..u32::try_from(weights.len()).unwrap()).collect();
+            let (mut now_ms, mut held) = (0, Vec::new());
+            for step in steps {
+                match step {
+                    Step::Choose { avoids } => {
+                        let tried: Vec<u32> = avoids.into_iter().collect();
+                        let is_better = |id: &u32| {
+                            !tried.contains(id) && balance.health(*id, now_ms) == Health::Healthy
+                        };
+                        let better: Vec<u32> = there.iter().copied().filter(is_better).collect();
+                        match balance.choose(now_ms, &tried) {
+                            Choice::None => prop_assert!(there.is_empty()),
+                            Choice::Full => prop_assert!(there.iter().any(|id| balance.in_flight(*id) >= 3)),
+                            Choice::Member(id) => {
+                                prop_assert!(there.contains(&id));
+                                let is_on_trial = |id: &u32| balance.in_flight(*id) > 0;
+                                prop_assert!(
+                                    better.is_empty() || better.contains(&id) || better.iter().all(is_on_trial)
+                                );
+                                held.push(id);
+                            }
+                        }
+                    }
+                    Step::End { at, how } => {
+                        if !held.is_empty() {
+                            balance.ended(held.swap_remove(at % held.len()), how, now_ms);
+                        }
+                    }
+                    Step::Check { id, is_up } => _ = balance.checked(id, is_up, now_ms),
+                    Step::Pass { ms } => now_ms += ms,
+                    Step::Set { count } => {
+                        there = (0..count).collect();
+                        let places: Vec<_> =
+                            there.iter().map(|id| Place { id: *id, weight: id + 1, is_backup: *id == 1 }).collect();
+                        balance.set(&places);
+                        // A request of an address that was removed is nobody's.
+                        held.retain(|id| there.contains(id));
+                        let gone: Vec<u32> =
+                            there.iter().copied().filter(|id| balance.in_flight(*id) == 0).collect();
+                        held.retain(|id| !gone.contains(id));
+                    }
+                }
+                for id in &there {
+                    let count = held.iter().filter(|held| *held == id).count();
+                    prop_assert!(balance.in_flight(*id) as usize == count && count <= 3);
+                }
+            }
+        }
+
+        /// Each address gets exactly its weight over whole rounds.
+        #[test]
+        fn shares_are_the_weights(weights in vec(prop_oneof![Just(1_u32), Just(2), Just(4), Just(8)], 1..6)) {
+            let mut balance = balance(&weights.iter().map(|weight| (*weight, false)).collect::<Vec<_>>(), 1);
+            let sum: u32 = weights.iter().sum();
+            let mut counts = vec![0; weights.len()];
+            for _ in 0..sum * 10 {
+                let id = taken(&mut balance, 0);
+                counts[id as usize] += 1;
+                balance.ended(id, Ended::Well, 0);
+            }
+            for (count, weight) in counts.iter().zip(&weights) {
+                prop_assert!((i64::from(*count) - i64::from(weight * 10)).abs() <= 1, "{:?} {:?}", counts, weights);
+            }
+        }
+    }
+}

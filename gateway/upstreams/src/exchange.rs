@@ -1,0 +1,462 @@
+//! Carries a request out at an upstream: chooses an address, sends the request, and writes its answer while it comes. A target whose
+//! client takes nothing is not read any further, so that an answer takes little memory however long it is.
+//!
+//! It runs in the client's task until the answer's head is there, and in a task of its own from then on.
+
+use std::cell::{Cell, RefCell};
+use std::future::{Future as _, poll_fn};
+use std::io;
+use std::ops::Range;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use sluice_catalog::config::HostHeader;
+use sluice_catalog::errors::Code;
+use sluice_http1::ResponseFraming;
+use sluice_message::Method;
+use sluice_wire::receive::body::Body;
+use sluice_wire::respond::answer::{Answer, Departure, UpgradedConnection, UpgradedStream};
+use sluice_wire::respond::fill::FillReader;
+use sluice_wire::respond::reader::{AnswerFault, AnswerTo, Progress, Proof, Reader, is_event_stream};
+use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
+
+use crate::balance::MemberId;
+use crate::connection::Connection;
+use crate::fault::{Fault, Stage};
+use crate::proxy::Ends;
+use crate::stats::{End, Stats};
+use crate::upstream::{Grip, Upstream};
+
+/// Bytes of an answer that a client may leave unread before the target is read no further.
+const UNREAD_BYTES_MAX: u64 = 128 * 1024;
+/// Bytes of a body that are read from its file at once, and that go with the head.
+const PIECE_BYTES: usize = 16 * 1024;
+/// Seconds after which a client may ask again, where no target could take its request.
+const RETRY_AFTER_S: u32 = 1;
+/// A time that does not come.
+const NEVER: Duration = Duration::from_secs(10 * 365 * 86_400);
+
+/// A request for an upstream.
+pub struct Ask {
+    /// Complete head, with its empty line.
+    pub head: Vec<u8>,
+    /// Place of the value of `Host` in the head.
+    pub host: Range<usize>,
+    /// Complete body.
+    pub body: Body,
+    /// Method of the request.
+    pub method: Method,
+    /// The request asks to upgrade to another protocol.
+    pub is_upgrade: bool,
+    /// Ends of the client's connection, for the PROXY protocol.
+    pub client: Option<Ends>,
+    /// Answer that is written.
+    pub answer: Rc<Answer>,
+    /// Facts for the request's record.
+    pub told: Rc<Told>,
+}
+
+/// Facts about a request at its upstream, for its record.
+pub struct Told {
+    /// Name of the upstream.
+    pub name: Rc<str>,
+    /// Address of the last attempt; empty before the first.
+    pub target: RefCell<Rc<str>>,
+    /// Attempts.
+    pub tries: Cell<u32>,
+    /// Time of the first attempt.
+    pub began: Instant,
+    /// Time at which the answer began.
+    pub first_byte: Cell<Option<Instant>>,
+    /// Time at which it ended.
+    pub ended: Cell<Option<Instant>>,
+}
+
+impl Told {
+    /// Facts about a request that begins now.
+    pub fn new(upstream: &Upstream) -> Rc<Self> {
+        Rc::new(Told {
+            name: Rc::clone(&upstream.name),
+            target: RefCell::new(Rc::from("")),
+            tries: Cell::new(0),
+            began: Instant::now(),
+            first_byte: Cell::new(None),
+            ended: Cell::new(None),
+        })
+    }
+}
+
+/// Counts a request when it ends, also where its task is dropped.
+struct Ending {
+    stats: Rc<Stats>,
+    told: Rc<Told>,
+    end: Cell<End>,
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.stats.ended(self.end.get());
+        self.told.ended.set(Some(Instant::now()));
+    }
+}
+
+/// Result of an attempt.
+enum Attempt {
+    /// The answer is written.
+    Done,
+    /// The connection carries another protocol from now on.
+    Upgraded,
+    /// The client is gone.
+    Left,
+    Failed(Fault, Option<MemberId>),
+}
+
+/// Carries the request out, with its retries. Ends when the answer is complete, failed or unwanted.
+pub async fn run(upstream: Rc<Upstream>, ask: Ask) {
+    let (stats, told) = (Rc::clone(&upstream.stats), Rc::clone(&ask.told));
+    let ending = Ending { stats, told, end: Cell::new(End::Abandoned) };
+    upstream.earn();
+    let times = upstream.settings.times;
+    let until = times.whole.map(|whole| Instant::now() + whole);
+    let (mut tried, mut retries, mut is_fresh) = (Vec::new(), upstream.settings.upstream.retries, false);
+    loop {
+        let attempt = attempt(&upstream, &ask, &tried, is_fresh);
+        let attempt = match until {
+            None => attempt.await,
+            Some(until) => timeout_at(until, attempt)
+                .await
+                .unwrap_or_else(|_| Attempt::Failed(Fault::new(End::Timeout, Stage::Heard), None)),
+        };
+        let (fault, member) = match attempt {
+            Attempt::Done => return ending.end.set(End::Answered),
+            Attempt::Upgraded => {
+                ending.end.set(End::Answered);
+                drop(ending);
+                return watch(&ask.answer, times.stream_idle).await;
+            }
+            // Of a client that has closed one side, this ends the answer.
+            Attempt::Left => return ask.answer.leave(),
+            Attempt::Failed(fault, member) => (fault, member),
+        };
+        if fault.is_stale && !is_fresh && ask.method.is_safe() {
+            is_fresh = true;
+            continue;
+        }
+        if retries > 0 && fault.may_be_retried(&ask.method) && upstream.takes_retry() {
+            retries -= 1;
+            upstream.stats.retried();
+            tried.extend(member);
+            continue;
+        }
+        if matches!(fault.end, End::Full | End::Unreachable) {
+            ask.answer.facts.retry_after_s.set(Some(RETRY_AFTER_S));
+        }
+        ending.end.set(fault.end);
+        return ask.answer.fail(fault.code());
+    }
+}
+
+/// Closes an upgraded connection on which nothing moves for too long. Ends with the request.
+async fn watch(answer: &Answer, idle: Option<Duration>) {
+    loop {
+        let at = answer.facts.last_moved.get() + idle.unwrap_or(NEVER);
+        if at <= Instant::now() {
+            answer.fail(Code::StreamIdle);
+            return answer.close();
+        }
+        tokio::select! {
+            () = answer.departing.wait() => {
+                if answer.departure() != Departure::None {
+                    return;
+                }
+            }
+            () = sleep_until(at) => {}
+        }
+    }
+}
+
+async fn attempt(upstream: &Rc<Upstream>, ask: &Ask, tried: &[MemberId], is_fresh: bool) -> Attempt {
+    let grip = match upstream.place(tried).await {
+        Ok(grip) => grip,
+        Err(fault) => return Attempt::Failed(fault, None),
+    };
+    let member = Rc::clone(&grip.member);
+    ask.told.tries.update(|tries| tries + 1);
+    *ask.told.target.borrow_mut() = Rc::clone(&member.text);
+    let connected = upstream.connect(&member, ask.client, is_fresh).await;
+    let mut connection = match connected {
+        Ok(connection) => connection,
+        Err(error) => {
+            grip.fail(&error.to_string());
+            return Attempt::Failed(Fault::new(End::Unreachable, Stage::Unsent), Some(member.id));
+        }
+    };
+    connection.carried += 1;
+    let head = match upstream.settings.host() {
+        HostHeader::Keep => ask.head.clone(),
+        HostHeader::Target => {
+            let authority = upstream.settings.targets[member.target].authority();
+            [&ask.head[..ask.host.start], authority.as_bytes(), &ask.head[ask.host.end..]].concat()
+        }
+    };
+    let exchange = Exchange {
+        upstream,
+        ask,
+        grip,
+        connection,
+        writer: Writer::new(head, &ask.body),
+        reader: Reader::new(Proof::None, upstream.settings.limits),
+        stage: Stage::Unsent,
+        is_until_close: false,
+    };
+    exchange.carry_out().await
+}
+
+/// A request on its way to a target.
+struct Writer {
+    piece: Bytes,
+    at: usize,
+    body: Option<FillReader>,
+    end: Vec<u8>,
+    is_done: bool,
+}
+
+impl Writer {
+    fn new(mut head: Vec<u8>, body: &Body) -> Self {
+        let (chunk, end) = body.chunk_around();
+        head.extend_from_slice(&chunk);
+        let reader = body.reader();
+        // A small body goes with the head.
+        if let Some(reader) = reader.as_ref().filter(|_| body.bytes() <= PIECE_BYTES as u64) {
+            while let Some(piece) = reader.in_memory() {
+                head.extend_from_slice(&piece);
+            }
+        }
+        Writer { piece: head.into(), at: 0, body: reader, end, is_done: false }
+    }
+
+    /// Whether the next piece has to be fetched before anything else is written.
+    fn is_empty(&self) -> bool {
+        !self.is_done && self.at == self.piece.len()
+    }
+
+    /// Fetches the next piece, or notes that all is written.
+    async fn fetch(&mut self) -> io::Result<()> {
+        let next = match &self.body {
+            Some(body) => body.read(PIECE_BYTES).await?,
+            None => None,
+        };
+        self.at = 0;
+        self.piece = if let Some(piece) = next {
+            piece
+        } else {
+            self.body = None;
+            std::mem::take(&mut self.end).into()
+        };
+        self.is_done = self.piece.is_empty();
+        Ok(())
+    }
+}
+
+/// Event on the connection.
+enum Event {
+    Wrote(usize),
+    /// The target takes no more bytes; its answer, or the connection's end, says why.
+    Refused,
+    Read(io::Result<usize>),
+    Late,
+    Left,
+}
+
+/// State of the answer after the bytes so far.
+enum Reading {
+    More,
+    Complete { is_reusable: bool },
+    Upgraded(Box<sluice_http1::ReceivedResponse>),
+    Left,
+}
+
+/// One attempt on a connection.
+struct Exchange<'e> {
+    upstream: &'e Rc<Upstream>,
+    ask: &'e Ask,
+    grip: Grip,
+    connection: Connection,
+    writer: Writer,
+    reader: Reader,
+    stage: Stage,
+    /// The end of the connection ends the answer.
+    is_until_close: bool,
+}
+
+impl Exchange<'_> {
+    async fn carry_out(mut self) -> Attempt {
+        loop {
+            if self.writer.is_empty() && self.writer.fetch().await.is_err() {
+                self.ask.answer.fail(Code::TempFull);
+                return Attempt::Left;
+            }
+            let reading = match self.event().await {
+                Event::Wrote(len) => {
+                    self.writer.at += len;
+                    if self.stage == Stage::Unsent {
+                        self.stage = Stage::Sent;
+                    }
+                    continue;
+                }
+                Event::Refused => {
+                    self.writer.is_done = true;
+                    self.stage = Stage::Sent;
+                    continue;
+                }
+                Event::Left => return Attempt::Left,
+                Event::Late => return self.late(),
+                Event::Read(Ok(0)) if self.is_until_close => {
+                    self.ask.answer.complete(Vec::new());
+                    Ok(Reading::Complete { is_reusable: false })
+                }
+                Event::Read(Ok(0)) => return self.closed("the connection was closed before the answer was complete"),
+                Event::Read(Err(error)) => return self.closed(&error.to_string()),
+                Event::Read(Ok(_)) => {
+                    self.stage = Stage::Heard;
+                    self.ask.answer.facts.last_moved.set(Instant::now());
+                    self.read().await
+                }
+            };
+            match reading {
+                Ok(Reading::More) => {}
+                Ok(Reading::Left) => return Attempt::Left,
+                Ok(Reading::Complete { is_reusable }) => {
+                    self.grip.succeed();
+                    if is_reusable && self.writer.is_done {
+                        self.upstream.keep(&self.grip.member, self.connection);
+                    }
+                    return Attempt::Done;
+                }
+                Ok(Reading::Upgraded(received)) => return self.upgrade(*received),
+                Err(detail) => {
+                    self.grip.fail(detail);
+                    let fault = Fault::new(End::Malformed, Stage::Heard);
+                    return Attempt::Failed(fault, Some(self.grip.member.id));
+                }
+            }
+        }
+    }
+
+    async fn event(&mut self) -> Event {
+        let (ask, writer, connection) = (self.ask, &self.writer, &mut self.connection);
+        let times = &self.upstream.settings.times;
+        let patience = if ask.answer.facts.is_stream.get() { times.stream_idle } else { Some(times.first_byte) };
+        let mut sleep = pin!(None::<Sleep>);
+        poll_fn(|cx| {
+            if !writer.is_done {
+                match connection.poll_write(cx, &writer.piece[writer.at..]) {
+                    Poll::Ready(Ok(len)) if len > 0 => return Poll::Ready(Event::Wrote(len)),
+                    Poll::Ready(_) => return Poll::Ready(Event::Refused),
+                    Poll::Pending => {}
+                }
+            } else if let Poll::Ready(Err(_)) = connection.poll_flush(cx) {
+                // Reading says why.
+            }
+            if let Poll::Ready(read) = connection.poll_read(cx) {
+                return Poll::Ready(Event::Read(read));
+            }
+            if ask.answer.departing.poll(cx).is_ready() && ask.answer.departure() != Departure::None {
+                return Poll::Ready(Event::Left);
+            }
+            if sleep.is_none() {
+                sleep.set(Some(sleep_until(Instant::now() + patience.unwrap_or(NEVER))));
+            }
+            match sleep.as_mut().as_pin_mut() {
+                Some(sleep) => sleep.poll(cx).map(|()| Event::Late),
+                None => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    /// Takes the bytes that are there.
+    async fn read(&mut self) -> Result<Reading, &'static str> {
+        let (ask, answer) = (self.ask, &*self.ask.answer);
+        let request = AnswerTo { method: &ask.method, is_upgrade: ask.is_upgrade, token: b"", answer };
+        loop {
+            let progress = self.reader.step(&mut self.connection.unread, &request).map_err(|fault| match fault {
+                AnswerFault::Malformed(detail) => detail,
+                AnswerFault::Foreign => "an answer to another request",
+            })?;
+            match progress {
+                Progress::Short => return Ok(Reading::More),
+                Progress::Interim(head) => answer.inform(head),
+                Progress::Head(received) => {
+                    let now = Instant::now();
+                    ask.told.first_byte.set(Some(now));
+                    self.upstream.stats.first_byte(now.saturating_duration_since(ask.told.began));
+                    if received.head.status == 101 {
+                        return Ok(Reading::Upgraded(Box::new(received)));
+                    }
+                    self.is_until_close = received.framing == ResponseFraming::UntilClose;
+                    answer.facts.is_stream.set(is_event_stream(&received));
+                    answer.begin(received);
+                }
+                Progress::Piece(piece) => {
+                    if let Err(piece) = answer.push_to_memory(piece) {
+                        answer.push(piece).await;
+                    }
+                    let is_wanted = || answer.is_wanted() && answer.departure() == Departure::None;
+                    while is_wanted() && answer.unread_bytes() > UNREAD_BYTES_MAX {
+                        tokio::select! {
+                            () = answer.taken.wait() => {}
+                            () = answer.departing.wait() => {}
+                        }
+                    }
+                    if !is_wanted() {
+                        return Ok(Reading::Left);
+                    }
+                }
+                Progress::Whole { trailers, is_reusable } => {
+                    answer.complete(trailers);
+                    return Ok(Reading::Complete { is_reusable });
+                }
+            }
+        }
+    }
+
+    fn late(self) -> Attempt {
+        if self.ask.answer.facts.is_stream.get() {
+            self.ask.answer.fail(Code::StreamIdle);
+            return Attempt::Done;
+        }
+        let text = "nothing came in time";
+        self.grip.fail(text);
+        let stage = if self.ask.told.first_byte.get().is_some() { Stage::Heard } else { self.stage };
+        Attempt::Failed(Fault::new(End::Timeout, stage), Some(self.grip.member.id))
+    }
+
+    fn closed(self, text: &str) -> Attempt {
+        let is_stale = self.stage != Stage::Heard && self.connection.carried > 1;
+        if !is_stale {
+            self.grip.fail(text);
+        }
+        // Bytes may have reached the target even where the system reports none as written.
+        let stage = if self.stage == Stage::Unsent { Stage::Sent } else { self.stage };
+        let fault = Fault { is_stale, ..Fault::new(End::Truncated, stage) };
+        Attempt::Failed(fault, Some(self.grip.member.id))
+    }
+
+    fn upgrade(self, received: sluice_http1::ReceivedResponse) -> Attempt {
+        let Exchange { ask, grip, connection, .. } = self;
+        let (stream, unread) = connection.into_parts();
+        grip.succeed();
+        ask.answer.facts.is_stream.set(true);
+        ask.answer.begin(received);
+        ask.answer.upgrade(UpgradedConnection {
+            stream: UpgradedStream::Upstream(stream),
+            first: unread.freeze(),
+            counted: Box::new(grip),
+        });
+        Attempt::Upgraded
+    }
+}
