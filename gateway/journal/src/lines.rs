@@ -178,10 +178,12 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>, names: LogFields) {
             fields.text(b",\"stderr\":", end(stderr_tail), APP_BYTES_MAX);
         }
         Event::ReloadRefused { reason } => fields.text(b",\"reason\":", reason, APP_BYTES_MAX),
-        Event::ReloadCompared { generation, before_ms, after_ms } => {
+        Event::ReloadCompared { generation, state, reason, requests, requests_present } => {
             fields.number(b",\"generation\":", generation);
-            fields.milliseconds(b",\"service_p95_before_ms\":", before_ms);
-            fields.milliseconds(b",\"service_p95_after_ms\":", after_ms);
+            fields.text(b",\"state\":", state, FIELD_BYTES_MAX);
+            fields.text(b",\"reason\":", reason, APP_BYTES_MAX);
+            fields.number(b",\"requests\":", requests);
+            fields.number(b",\"requests_present\":", requests_present);
         }
         Event::AppLine { stream, said, .. } => json_app(fields, stream, said, names),
         Event::Listening { url } => fields.text(b",\"url\":", url, FIELD_BYTES_MAX),

@@ -94,12 +94,14 @@ impl Request {
 
     /// Request for an include: its page's client is known.
     pub(crate) fn of_include(peer: IpAddr, wanted: &IncludeRequest) -> Self {
-        Request { id: Rc::clone(&wanted.id), is_logged_in: wanted.is_logged_in, ..Request::new(peer) }
+        let visit = Visit::of_arm(wanted.arm);
+        Request { id: Rc::clone(&wanted.id), is_logged_in: wanted.is_logged_in, visit, ..Request::new(peer) }
     }
 
     /// Copy of the request for all that want the page: with this head, and without a ticket.
     pub(crate) fn for_many(&self, head: RequestHead) -> Self {
-        Request { times: self.times, id: Rc::clone(&self.id), trace: self.trace, head, ..Request::new(self.peer) }
+        let (id, visit) = (Rc::clone(&self.id), Visit::of_arm(self.visit.arm));
+        Request { times: self.times, id, trace: self.trace, head, visit, ..Request::new(self.peer) }
     }
 
     /// Takes over the facts and the ticket of the request at the worker, if that was sent for this one and has ended.

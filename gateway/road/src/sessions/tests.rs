@@ -27,7 +27,7 @@ fn sessions(by: Sticky) -> Sessions {
 
 fn visit(sessions: &Sessions, head: &RequestHead) -> Visit {
     let asked = SessionQuery { head, client: "192.0.2.1".parse().unwrap(), is_secure: false, is_upgrade: false };
-    sessions.visit(&asked, || vec![(0, WorkerId(1)), (1, WorkerId(2))])
+    sessions.visit(&asked, None, || vec![(0, WorkerId(1)), (1, WorkerId(2))])
 }
 
 /// The cookie that an answer sets, as the client sends it.

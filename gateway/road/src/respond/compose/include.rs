@@ -11,6 +11,7 @@ use sluice_journal::{IncludeEnd, Outcome};
 use sluice_message::RequestHead;
 use tokio::time::Instant;
 
+use crate::sessions::Arm;
 use super::part::{Body, Bounds, IncludeRequest, Page, Tally};
 use super::target;
 use crate::own::Own;
@@ -35,6 +36,8 @@ pub(crate) struct Parent {
     /// Depth of the answer; 0 if a client asked for it.
     pub(crate) depth: u32,
     pub(crate) is_logged_in: bool,
+    /// Version of the page, while one is tried.
+    pub(crate) arm: Option<Arm>,
     pub(crate) tally: Rc<Tally>,
     /// Number of requests that were made for includes.
     pub(crate) asked: Cell<u32>,
@@ -150,7 +153,7 @@ impl Parent {
         let wanted = IncludeRequest::new(
             format!("{}-{}", self.id, self.asked.get()).into(),
             (&self.page, self.depth + 1),
-            self.is_logged_in,
+            (self.is_logged_in, self.arm),
             Bounds {
                 until: Instant::now() + Duration::from_millis(config.compose.include_ms_max),
                 bytes_max: to_usize(config.bounds.include_bytes_max),
