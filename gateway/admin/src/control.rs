@@ -136,7 +136,8 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
                 Ok(dial) => Reply { dial: Some(dial), ..Reply::done() },
                 Err(error) => Reply::failed("dial-refused", error),
             },
-            Request::Reload { trial } => match follow_reload(&mut requests, &mut writer, operator.reload(trial)).await? {
+            Request::Reload { trial } => match follow_reload(&mut requests, &mut writer, operator.reload(trial)).await?
+            {
                 Some(reply) => reply,
                 None => return Ok(()),
             },

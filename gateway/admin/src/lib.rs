@@ -23,7 +23,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_catalog::profiles::{ProfileFile, Wish};
-use sluice_catalog::refusals::{DialError, FlameError, ProfileError, ReloadError, ScaleError, TrialError, UpgradeError};
+use sluice_catalog::refusals::{
+    DialError, FlameError, ProfileError, ReloadError, ScaleError, TrialError, UpgradeError,
+};
 use sluice_catalog::snapshot::{
     CacheSnapshot, ClassesSnapshot, DialSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot,
     TrialSnapshot, UnkeptSnapshot,

@@ -9,11 +9,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use sluice_catalog::config::Dial;
-use sluice_catalog::refusals::{DialError, FlameError, GivenUp, ProfileError, ReloadError, ScaleError, TrialError, UpgradeError};
+use sluice_catalog::refusals::{
+    DialError, FlameError, GivenUp, ProfileError, ReloadError, ScaleError, TrialError, UpgradeError,
+};
 use sluice_catalog::snapshot::{
     CacheSnapshot, ClassesSnapshot, CurrentRequest, DialSnapshot, GatewayState, KeptSnapshot, Percentiles, Purge,
-    QuarantinedRequest, QueueSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, TrialSnapshot, UnkeptSnapshot, WorkerSnapshot,
-    WorkerState,
+    QuarantinedRequest, QueueSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, TrialSnapshot, UnkeptSnapshot,
+    WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Journal, Options};
 use sluice_observe::Observer;

@@ -30,7 +30,7 @@ use sluice_catalog::config::{self, Kind as KeyKind};
 
 pub use access::{AccessAction, AccessArgs};
 pub use cache::{CacheArgs, CacheCommand, CachePurgeArgs, CacheShowArgs, CacheStatusArgs};
-pub use canary::{CanaryArgs, CanaryCommand, Promote, ReloadArgs};
+pub use canary::{CanaryAction, CanaryArgs, Promote, ReloadArgs};
 pub use dev::DevArgs;
 pub use dial::DialArgs;
 pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, ShepherdArgs};

@@ -18,7 +18,7 @@ const RECENT: f64 = 2_000.0;
 /// Requests that the share of all classes counts as, in the share of one.
 const PRIOR: f64 = 20.0;
 /// Events of one visitor that count: a client that repeats what fails is one case.
-const OF_VISITOR_MAX: u8 = 3;
+const OF_VISITOR_MAX: u8 = 2;
 /// Visitors with events that are remembered.
 const VISITORS_MAX: usize = 4_096;
 /// Difference between shares below which two versions count as equal.

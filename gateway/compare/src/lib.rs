@@ -19,13 +19,15 @@ mod heap;
 mod normal;
 mod rule;
 mod times;
+mod visitors;
 
 use std::time::Duration;
 
 use events::Events;
 use heap::Heaps;
 pub use rule::{Rule, Ruling};
-use times::Times;
+use times::{Taken, Times};
+use visitors::Visitors;
 
 /// Classes that are compared; requests of further ones are left out.
 pub const CLASSES_MAX: usize = 512;
@@ -147,6 +149,7 @@ pub struct Comparison {
     deaths: Events,
     holes: Events,
     heaps: Heaps,
+    visitors: Visitors,
     requests: [u64; 2],
     warming: [u64; 2],
 }
@@ -162,6 +165,7 @@ impl Default for Comparison {
             // A page may have several holes for one cause, so they count half.
             holes: Events::new(0.001, 0.5, 0.002),
             heaps: Heaps::default(),
+            visitors: Visitors::default(),
             requests: [0; 2],
             warming: [0; 2],
         }
@@ -169,7 +173,7 @@ impl Default for Comparison {
 }
 
 /// Difference of CPU time between two processes of one version that chance explains, as a ratio: compiled code differs.
-const CPU_MARGIN: f64 = 0.025;
+const CPU_MARGIN: f64 = 0.02;
 /// The same for service time, which depends on the neighbours of a process too.
 const SERVICE_MARGIN: f64 = 0.05;
 
@@ -186,8 +190,14 @@ impl Comparison {
         }
         // The time of an error says nothing of the page.
         if !failed {
-            cpu_us.into_iter().for_each(|us| self.cpu.take(arm, class, visitor, us));
-            service_us.into_iter().for_each(|us| self.service.take(arm, class, visitor, us));
+            let weight = visitor.map_or(1.0, |visitor| self.visitors.weigh(visitor));
+            let taken = Taken { arm, visitor, weight };
+            if let Some(us) = cpu_us {
+                self.cpu.take(&taken, class, us);
+            }
+            if let Some(us) = service_us {
+                self.service.take(&taken, class, us);
+            }
         }
     }
 

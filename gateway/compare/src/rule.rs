@@ -46,7 +46,9 @@ impl Rule {
             return Ruling::Asks("the time is over".to_owned());
         }
         if heap.iter().any(|finding| finding.verdict == Verdict::Worse) {
-            return Ruling::Asks("the heap grows and is larger than that of any worker of the present version".to_owned());
+            return Ruling::Asks(
+                "the heap grows and is larger than that of any worker of the present version".to_owned(),
+            );
         }
         if served < self.requests_min {
             return Ruling::Asks(format!("the time is over, and {served} of {} requests have come", self.requests_min));

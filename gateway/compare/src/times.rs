@@ -31,19 +31,35 @@ const RHO: f64 = 285.0;
 /// Change below which two versions count as equal, natural logarithm.
 const ALIKE: f64 = 0.1;
 
-/// Sums of one version in a block.
+/// Sums of one version in a block, all of them weighted.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
-    count: f64,
+    weight: f64,
+    squares: f64,
     sum: f64,
     inner: f64,
+}
+
+impl Cell {
+    /// Number of requests of weight 1 that would say as much.
+    fn count(&self) -> f64 {
+        if self.squares > 0.0 { self.weight * self.weight / self.squares } else { 0.0 }
+    }
+}
+
+/// A request whose time is taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    pub arm: Arm,
+    pub visitor: Option<u64>,
+    pub weight: f64,
 }
 
 /// A class.
 #[derive(Debug, Default)]
 struct Stratum {
     /// First times, until there is a scale.
-    first: Vec<(Arm, f64, usize)>,
+    first: Vec<(Taken, f64, usize)>,
     center: f64,
     scale: f64,
     /// Mean square of clipped deviations, in scales.
@@ -91,27 +107,28 @@ impl Times {
     }
 
     #[allow(clippy::cast_precision_loss)] // Microseconds of a request.
-    pub(crate) fn take(&mut self, arm: Arm, class: &str, visitor: Option<u64>, us: u64) {
+    pub(crate) fn take(&mut self, taken: &Taken, class: &str, us: u64) {
         if !self.classes.contains_key(class) {
             if self.classes.len() >= CLASSES_MAX {
                 return;
             }
             self.classes.insert(class.into(), Stratum::default());
         }
-        let count = &mut self.counts[arm as usize];
+        let count = &mut self.counts[taken.arm as usize];
         *count += 1;
-        let group = usize::try_from(visitor.unwrap_or(*count).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58).unwrap_or(0);
+        let group =
+            usize::try_from(taken.visitor.unwrap_or(*count).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58).unwrap_or(0);
         let Some(stratum) = self.classes.get_mut(class) else { return };
         let log = (us.max(1) as f64).ln();
         if stratum.scale > 0.0 {
-            stratum.add(arm, log, group, &mut self.groups);
+            stratum.add(taken, log, group, &mut self.groups);
         } else {
-            stratum.first.push((arm, log, group));
+            stratum.first.push((*taken, log, group));
             if stratum.first.len() >= FIRST {
                 stratum.begin(&mut self.groups);
             }
         }
-        if arm == Arm::Trial {
+        if taken.arm == Arm::Trial {
             self.in_block += 1;
             if self.in_block >= BLOCK {
                 self.in_block = 0;
@@ -124,14 +141,15 @@ impl Times {
         let (mut difference, mut weight, mut variance) = (0.0, 0.0, 0.0);
         for stratum in self.classes.values_mut().filter(|stratum| stratum.scale > 0.0) {
             let [present, trial] = stratum.cells;
-            if present.count > 0.0 && trial.count > 0.0 {
-                let pairs = present.count * trial.count / (present.count + trial.count);
-                let inner = (present.inner + trial.inner) / (present.count + trial.count);
-                let apart = trial.sum / trial.count - present.sum / present.count;
+            let (of_present, of_trial) = (present.count(), trial.count());
+            if of_present > 0.0 && of_trial > 0.0 {
+                let pairs = of_present * of_trial / (of_present + of_trial);
+                let inner = (present.inner + trial.inner) / (present.weight + trial.weight);
+                let apart = trial.sum / trial.weight - present.sum / present.weight;
                 difference += pairs / stratum.scale * apart;
                 weight += pairs / (stratum.scale * stratum.scale) * inner.max(0.3);
                 variance += pairs / (stratum.scale * stratum.scale) * stratum.variance;
-            } else if present.count + trial.count > 0.0 && stratum.blocks_alone < BLOCKS_ALONE_MAX {
+            } else if of_present + of_trial > 0.0 && stratum.blocks_alone < BLOCKS_ALONE_MAX {
                 stratum.blocks_alone += 1;
                 continue;
             }
@@ -204,29 +222,33 @@ impl Stratum {
         let mut apart: Vec<f64> = logs.iter().map(|log| (log - self.center).abs()).collect();
         self.scale = (median(&mut apart) * 1.4826).max(SCALE_MIN);
         self.variance = 0.8;
-        for (arm, log, group) in first {
-            self.add(arm, log, group, groups);
+        for (taken, log, group) in first {
+            self.add(&taken, log, group, groups);
         }
     }
 
-    fn add(&mut self, arm: Arm, log: f64, group: usize, groups: &mut [[Group; GROUPS]; 2]) {
+    fn add(&mut self, taken: &Taken, log: f64, group: usize, groups: &mut [[Group; GROUPS]; 2]) {
+        let Taken { arm, weight, .. } = *taken;
         let apart = (log - self.center) / self.scale;
         let clipped = apart.clamp(-CLIP, CLIP);
         let cell = &mut self.cells[arm as usize];
-        cell.count += 1.0;
-        cell.sum += clipped;
-        cell.inner += f64::from(u8::from(apart.abs() < CLIP));
+        cell.weight += weight;
+        cell.squares += weight * weight;
+        cell.sum += weight * clipped;
+        if apart.abs() < CLIP {
+            cell.inner += weight;
+        }
         self.variance += (clipped * clipped - self.variance) / 200.0;
         let group = &mut groups[arm as usize][group];
-        *group = (group.0 + 1.0 / self.scale, group.1 + clipped / self.scale);
+        *group = (group.0 + weight / self.scale, group.1 + weight * clipped / self.scale);
     }
 
     /// Moves the centre with both versions, and begins the next block.
     fn end_block(&mut self) {
         let [present, trial] = std::mem::take(&mut self.cells);
-        let count = present.count + trial.count;
-        if count > 0.0 {
-            self.center += self.scale * (present.sum + trial.sum) / count * (count / (count + 50.0));
+        let weight = present.weight + trial.weight;
+        if weight > 0.0 {
+            self.center += self.scale * (present.sum + trial.sum) / weight * (weight / (weight + 50.0));
         }
         self.blocks_alone = 0;
     }
@@ -235,5 +257,5 @@ impl Stratum {
 fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
-    if values.len().is_multiple_of(2) { (values[middle - 1] + values[middle]) / 2.0 } else { values[middle] }
+    if values.len().is_multiple_of(2) { f64::midpoint(values[middle - 1], values[middle]) } else { values[middle] }
 }

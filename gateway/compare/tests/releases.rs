@@ -33,9 +33,11 @@ fn turned_back(truth: &Truth, share: f64, seed: u64) -> Option<(u64, Measure)> {
 fn share_of(name: &str, truth: &Truth, share: f64, wanted: Option<Measure>) -> f64 {
     let count = releases();
     let mut found = Vec::new();
-    let mut others = 0;
+    let (mut others, mut measures) = (0, Vec::new());
     for release in 0..count {
-        match turned_back(truth, share, seed() + release) {
+        let back = turned_back(truth, share, seed() + release);
+        measures.extend(back.map(|(_, measure)| measure));
+        match back {
             Some((request, measure)) if wanted.is_none_or(|wanted| wanted == measure) => found.push(request),
             Some(_) => others += 1,
             None => {}
@@ -43,11 +45,17 @@ fn share_of(name: &str, truth: &Truth, share: f64, wanted: Option<Measure>) -> f
     }
     found.sort_unstable();
     let part = (found.len() + others) as f64 / count as f64;
+    let by = |measure: Measure| measures.iter().filter(|of| **of == measure).count();
+    let measures: Vec<String> = [Measure::Cpu, Measure::Service, Measure::Failures]
+        .into_iter()
+        .map(|measure| format!("{} {}", measure.name(), by(measure)))
+        .collect();
     let median = found.get(found.len() / 2).map_or_else(|| "-".to_owned(), ToString::to_string);
     println!(
-        "{name:<28} share {:>3.0} %: turned back {:>6.2} % of {count} (other measure: {others}), median after {median} requests",
+        "{name:<28} share {:>3.0} %: turned back {:>6.2} % of {count} ({}), median after {median} requests",
         share * 100.0,
-        part * 100.0
+        part * 100.0,
+        measures.join(", ")
     );
     part
 }
@@ -82,7 +90,9 @@ fn one_failure_more_in_a_hundred_is_found() {
 
 #[test]
 fn a_faster_version_is_called_better_and_an_equal_one_equal() {
-    for (truth, verdict) in [(Truth { cpu: 0.8, ..Truth::default() }, Verdict::Better), (Truth::default(), Verdict::Equal)] {
+    for (truth, verdict) in
+        [(Truth { cpu: 0.8, ..Truth::default() }, Verdict::Better), (Truth::default(), Verdict::Equal)]
+    {
         let (mut world, mut comparison) = (World::new(truth, 0.25, seed()), Comparison::default());
         for _ in 0..40_000 {
             world.request(|sample| comparison.take(sample));

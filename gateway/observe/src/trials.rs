@@ -5,10 +5,11 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::rc::Rc;
 use std::time::Duration;
 
-use sluice_compare::{Arm, Comparison, Sample};
 use sluice_catalog::metrics;
+use sluice_compare::{Arm, Comparison, Sample};
 use sluice_journal::{Outcome, Page};
 use sluice_vitals::{ComponentReport, is_hole};
 
@@ -25,10 +26,29 @@ struct Trial {
     comparison: Comparison,
     /// Workers of the version on trial, also those that have gone.
     tried: BTreeSet<u64>,
-    /// Requests that workers have ended; workers of the start of the trial are warm.
-    served: HashMap<u64, u64>,
+    /// Workers of the start of the trial, which are warm.
+    warm: BTreeSet<u64>,
+    /// Requests that other workers have ended.
+    served: HashMap<u64, Served>,
     /// Whether all requests of an address go to one version.
     by_address: bool,
+}
+
+/// Requests that a worker has ended, and those of each class.
+#[derive(Default)]
+struct Served {
+    all: u64,
+    classes: HashMap<Rc<str>, u64>,
+}
+
+impl Served {
+    /// Counts a request. Returns the numbers of those before it.
+    fn count(&mut self, class: &Rc<str>) -> (u64, u64) {
+        let of_class = self.classes.entry(Rc::clone(class)).or_default();
+        let before = (self.all, *of_class);
+        (self.all, *of_class) = (self.all + 1, *of_class + 1);
+        before
+    }
 }
 
 impl Trial {
@@ -41,8 +61,13 @@ impl Trials {
     /// Begins a comparison. `warm` are the workers of the present version; `by_address` says that all requests of an address go to one
     /// version.
     pub fn begin(&self, warm: impl Iterator<Item = u64>, by_address: bool) {
-        let served = warm.map(|worker| (worker, u64::MAX / 2)).collect();
-        let trial = Trial { comparison: Comparison::default(), tried: BTreeSet::new(), served, by_address };
+        let trial = Trial {
+            comparison: Comparison::default(),
+            tried: BTreeSet::new(),
+            warm: warm.collect(),
+            served: HashMap::new(),
+            by_address,
+        };
         self.trial.replace(Some(trial));
         self.is_on.set(true);
     }
@@ -109,29 +134,30 @@ impl Trials {
         let Some(worker) = line.rest.worker else { return };
         let outcome = line.rest.outcome;
         // A client that leaves says nothing of the version.
-        let is_gone = matches!(
-            outcome,
-            Outcome::ClientGoneReceiving | Outcome::ClientGoneQueued | Outcome::ClientGoneInService
-        );
+        let is_gone =
+            matches!(outcome, Outcome::ClientGoneReceiving | Outcome::ClientGoneQueued | Outcome::ClientGoneInService);
         if is_gone {
             return;
         }
         let Some(trial) = &mut *self.trial.borrow_mut() else { return };
-        let served = trial.served.entry(worker).or_default();
-        let nth = *served;
-        *served = served.saturating_add(1);
+        let (nth, nth_of_class) = if trial.warm.contains(&worker) {
+            (u64::MAX, u64::MAX)
+        } else {
+            trial.served.entry(worker).or_default().count(&record.class)
+        };
         let cpu_us = record.work.filter(|work| work.cpu_weight > 0).and_then(|work| work.cpu_us);
         let visitor = trial.by_address.then(|| {
             let mut hasher = DefaultHasher::new();
             line.rest.peer.hash(&mut hasher);
             hasher.finish()
         });
-        let arm = if trial.tried.contains(&worker) { Arm::Trial } else { Arm::Present };
+        let arm = trial.arm(worker);
         trial.comparison.take(&Sample {
             arm,
             class: &record.class,
             visitor,
             nth,
+            nth_of_class,
             cpu_us,
             service_us: record.work.and_then(|work| work.service_us),
             failed: line.rest.status >= 500 || outcome == Outcome::WorkerDied,

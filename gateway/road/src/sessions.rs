@@ -9,9 +9,9 @@ mod address;
 mod cookie;
 mod engine_io;
 mod table;
-mod trial;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -214,8 +214,7 @@ impl Sessions {
         let tries = tried.or_else(|| self.trial.worker(share, asked.client));
         let goes_by_address = by == Sticky::Address && tries.is_some() && (tried.is_some() || is_drawn);
         // Otherwise the address would be kept with a worker of the present version.
-        let mut visit =
-            if goes_by_address { self.home_of(asked, Vec::new) } else { self.home_of(asked, serving) };
+        let mut visit = if goes_by_address { self.home_of(asked, Vec::new) } else { self.home_of(asked, serving) };
         if let Home::At(home) = visit.home {
             visit.arm = Some(if self.trial.has(home) { Arm::Trial } else { Arm::Present });
             return visit;

@@ -215,7 +215,8 @@ fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, ThreadHistory>) ->
     let held_max = supervisor.gate.config().workers.held_max() as usize;
     let is_looked_at = |view: &WorkerView| {
         matches!(view.state, WorkerState::Ready | WorkerState::Trial)
-            && !view.holds_one && (view.in_service > 0 || view.has_more_room)
+            && !view.holds_one
+            && (view.in_service > 0 || view.has_more_room)
     };
     let mut busy: Vec<WorkerView> =
         supervisor.gate.scheduler(|scheduler| scheduler.workers().filter(is_looked_at).collect());

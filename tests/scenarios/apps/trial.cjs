@@ -20,7 +20,11 @@ createServer((request, response) => {
     response.writeHead(500).end('failed');
     return;
   }
-  const headers = { 'content-type': 'text/plain', 'x-version': version.version, 'x-pid': String(process.pid) };
+  const headers = {
+    'content-type': 'text/plain',
+    'x-version': version.version,
+    'x-pid': String(process.pid),
+  };
   if (request.url.startsWith('/cached')) {
     appendFileSync(`${process.env.VERSION_FILE}.renders`, `${version.version}\n`);
     headers['cache-control'] = 'max-age=600';

@@ -72,8 +72,9 @@ pub struct FindingSnapshot {
     pub verdict: String,
     /// Change: relative for times and heaps (0.1 is 10 % more), a difference of shares for others.
     pub change: Option<f64>,
-    /// Ends of its interval of 99 %.
+    /// Lower end of its interval of 99 %.
     pub low: Option<f64>,
+    /// Upper end of the same.
     pub high: Option<f64>,
     /// Confidence in a difference, 0 to 1.
     pub sure: f64,

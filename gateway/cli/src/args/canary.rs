@@ -1,6 +1,6 @@
 //! `sluice reload` and `sluice canary`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use sluice_catalog::config::Share;
 
 use super::RunDirArg;
@@ -44,9 +44,9 @@ pub enum Promote {
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("examples/canary.txt"))]
 pub struct CanaryArgs {
-    /// What is done; the version on trial is shown unless said
-    #[command(subcommand)]
-    pub command: Option<CanaryCommand>,
+    /// What is done with the version on trial
+    #[arg(value_name = "WHAT", value_enum, default_value_t = CanaryAction::Status)]
+    pub action: CanaryAction,
     #[command(flatten)]
     pub run_dir: RunDirArg,
     /// Print the trial as one JSON object
@@ -54,9 +54,9 @@ pub struct CanaryArgs {
     pub json: bool,
 }
 
-/// Decision about the version on trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
-pub enum CanaryCommand {
+/// What is done with the version on trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CanaryAction {
     /// Show how it compares with the present version
     Status,
     /// Let it take the other places over, whatever the comparison says

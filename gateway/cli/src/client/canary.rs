@@ -8,16 +8,16 @@ use sluice_catalog::snapshot::{FindingSnapshot, TrialSnapshot};
 
 use super::connect::{ClientError, Gateway};
 use super::status::{aligned, duration, harmless};
-use crate::args::{CanaryArgs, CanaryCommand};
+use crate::args::{CanaryAction, CanaryArgs};
 use crate::exit::Exit;
 use crate::output;
 
 pub fn run(args: &CanaryArgs) -> Result<ExitCode, ClientError> {
-    let action = match args.command {
-        None | Some(CanaryCommand::Status) => None,
-        Some(CanaryCommand::Promote) => Some(TrialAction::Promote),
-        Some(CanaryCommand::Hold) => Some(TrialAction::Hold),
-        Some(CanaryCommand::Back) => Some(TrialAction::Back),
+    let action = match args.action {
+        CanaryAction::Status => None,
+        CanaryAction::Promote => Some(TrialAction::Promote),
+        CanaryAction::Hold => Some(TrialAction::Hold),
+        CanaryAction::Back => Some(TrialAction::Back),
     };
     let mut gateway = Gateway::connect(&args.run_dir)?;
     gateway.send(&Request::Canary { action })?;
@@ -40,7 +40,12 @@ pub fn run(args: &CanaryArgs) -> Result<ExitCode, ClientError> {
 /// The trial in a few words, for `sluice status`.
 pub fn in_a_line(trial: &TrialSnapshot) -> String {
     let reason = trial.reason.as_deref().map_or_else(String::new, |reason| format!(", {}", harmless(reason)));
-    format!("{}{reason}, {} of {} requests", trial.state.as_str(), trial.requests, trial.requests + trial.requests_present)
+    format!(
+        "{}{reason}, {} of {} requests",
+        trial.state.as_str(),
+        trial.requests,
+        trial.requests + trial.requests_present
+    )
 }
 
 fn text(trial: &TrialSnapshot) -> String {
@@ -71,7 +76,8 @@ fn text(trial: &TrialSnapshot) -> String {
 
 fn row(finding: &FindingSnapshot) -> [String; 5] {
     let unit = if finding.is_share { " pp" } else { " %" };
-    let percent = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{:+.1}{unit}", value * 100.0));
+    let percent =
+        |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{:+.1}{unit}", value * 100.0));
     let interval = match (finding.low, finding.high) {
         (Some(low), Some(high)) if low < high => format!("{} to {}", percent(Some(low)), percent(Some(high))),
         _ => "-".to_owned(),

@@ -1,6 +1,6 @@
 use sluice_catalog::snapshot::{
-    BootsSnapshot, CurrentRequest, GatewayState, Lane, Percentiles, QueueSnapshot, ReloadState, RequestsSnapshot, TrialSnapshot, TrialState,
-    WorkerSnapshot, WorkerState,
+    BootsSnapshot, CurrentRequest, GatewayState, Lane, Percentiles, QueueSnapshot, ReloadState, RequestsSnapshot,
+    TrialSnapshot, TrialState, WorkerSnapshot, WorkerState,
 };
 
 use super::*;

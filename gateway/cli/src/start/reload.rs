@@ -182,13 +182,8 @@ impl Reloader {
         self.pending.insert(generation, pending);
         self.ready_told = 0;
         self.held_back_told = false;
-        let snapshot = ReloadSnapshot {
-            generation,
-            state: ReloadState::Running,
-            reason: None,
-            age_s: 0.0,
-            trial: None,
-        };
+        let snapshot =
+            ReloadSnapshot { generation, state: ReloadState::Running, reason: None, age_s: 0.0, trial: None };
         gateway.reloads.show(snapshot);
         self.show_trial();
         gateway.gate.dispatch.reload(generation, hold);

@@ -27,7 +27,7 @@ pub fn seed() -> u64 {
     std::env::var("SLUICE_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(20_250_101)
 }
 
-/// Numbers by chance (SplitMix64).
+/// Numbers by chance (`SplitMix64`).
 struct Chance(u64);
 
 impl Chance {
@@ -104,7 +104,9 @@ impl World {
             });
         }
         let all: f64 = classes.iter().map(|class| class.share).sum();
-        classes.iter_mut().for_each(|class| class.share /= all);
+        for class in &mut classes {
+            class.share /= all;
+        }
         let process = chance.normal() * truth.processes;
         let drift = (chance.unit() - 0.5) * 0.4;
         World {

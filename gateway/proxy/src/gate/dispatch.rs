@@ -91,7 +91,8 @@ impl Dispatch {
 
     /// Whether main threads of workers are to be checked.
     pub(super) fn wants_looks(&self) -> bool {
-        let has_room = |view: WorkerView| view.has_more_room && matches!(view.state, WorkerState::Ready | WorkerState::Trial);
+        let has_room =
+            |view: WorkerView| view.has_more_room && matches!(view.state, WorkerState::Ready | WorkerState::Trial);
         self.looks_for_waits
             && self.scheduler.read(|scheduler| {
                 scheduler.queue_length() > 0

@@ -6,8 +6,8 @@
 
 use super::replace::Patience;
 use super::worker::{Warmth, Worker};
-use super::{Pool, WorkerSlot, WorkerState};
-use crate::{AbandonReason, Action, Hold, KillReason, Lane, Time, WorkerId};
+use super::{Pool, WorkerState};
+use crate::{AbandonReason, Action, Hold, KillReason, Time, WorkerId};
 
 impl Pool {
     /// Where the reload under way stops, if it does.
@@ -62,14 +62,10 @@ impl Pool {
 
     /// Places that have a worker of this generation, or get one.
     pub(super) fn places_of(&self, generation: u64) -> u32 {
-        let is_of = |id: Option<WorkerId>| id.and_then(|id| self.workers.get(&id)).is_some_and(|w| w.generation == generation);
+        let is_of =
+            |id: Option<WorkerId>| id.and_then(|id| self.workers.get(&id)).is_some_and(|w| w.generation == generation);
         let places = self.wanted_places().filter(|(_, place)| is_of(place.worker) || is_of(place.successor));
         u32::try_from(places.count()).unwrap_or(u32::MAX)
-    }
-
-    /// Whether a worker of a generation that is tried beside the present one may be started in this place.
-    pub(super) fn has_room_beside(&self, place: &WorkerSlot) -> bool {
-        place.lane == Lane::Short && place.worker.is_some()
     }
 
     /// Lets the generation on trial take the other places over.

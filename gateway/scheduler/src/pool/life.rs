@@ -108,10 +108,7 @@ impl Pool {
     /// was asked to stop has a deadline of its own.
     pub(crate) fn stuck(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
-        if !matches!(
-            w.state,
-            WorkerState::Ready | WorkerState::Trial | WorkerState::Warming | WorkerState::Leaving
-        ) {
+        if !matches!(w.state, WorkerState::Ready | WorkerState::Trial | WorkerState::Warming | WorkerState::Leaving) {
             return;
         }
         w.enter(WorkerState::Stuck, now);

@@ -33,7 +33,9 @@ impl Pool {
     /// Records that the worker's event loop turns again.
     pub(crate) fn turned(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
-        if !std::mem::take(&mut w.is_overdue) || !matches!(w.state, WorkerState::Ready | WorkerState::Trial | WorkerState::Leaving) {
+        if !std::mem::take(&mut w.is_overdue)
+            || !matches!(w.state, WorkerState::Ready | WorkerState::Trial | WorkerState::Leaving)
+        {
             return;
         }
         if w.has_stand_in {
@@ -85,7 +87,9 @@ impl Pool {
         for (id, w) in self.workers.iter_mut() {
             let place = &self.places[w.instance as usize];
             let is_replaced = w.state == WorkerState::Leaving
-                || w.state == WorkerState::Ready && place.worker == Some(*id) && place.successor.is_some_and(|successor| !tried.contains(&successor));
+                || w.state == WorkerState::Ready
+                    && place.worker == Some(*id)
+                    && place.successor.is_some_and(|successor| !tried.contains(&successor));
             if w.is_overdue && !w.is_lowered && is_replaced {
                 w.is_lowered = true;
                 actions.push(Action::Lower { worker: *id });

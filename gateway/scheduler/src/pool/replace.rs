@@ -7,7 +7,7 @@
 
 use super::worker::{Worker, backoff_ms};
 use super::{Demand, Pool, Warmth, WorkerSlot, WorkerState};
-use crate::{AbandonReason, Action, Hold, Limits, Time, WorkerId};
+use crate::{AbandonReason, Action, Hold, Lane, Limits, Time, WorkerId};
 
 /// Workers of a generation in force that may fail to start before its reload is abandoned.
 const LATER_FAILURES_MAX: u32 = 3;
@@ -356,7 +356,7 @@ impl Pool {
     fn wants_successor(&self, place: &WorkerSlot, generation: u64) -> bool {
         let worker = place.worker.and_then(|id| self.workers.get(&id));
         place.successor.is_none()
-            && (self.beside().is_none() || self.has_room_beside(place))
+            && (self.beside().is_none() || place.lane == Lane::Short && place.worker.is_some())
             && worker.map_or(self.is_on_trial(), |w| {
                 w.generation != generation && !matches!(w.state, WorkerState::Stuck | WorkerState::Killed)
             })

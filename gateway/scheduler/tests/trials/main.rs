@@ -101,7 +101,10 @@ impl Day {
             Action::Dispatch { request, worker } => {
                 let home = self.waiting.remove(&request).expect("it waited");
                 let is_tried = self.scheduler.worker_state(worker) == Some(WorkerState::Trial);
-                assert!(!is_tried || home == Some(worker), "{request:?} for {home:?} went to {worker:?}, which is on trial");
+                assert!(
+                    !is_tried || home == Some(worker),
+                    "{request:?} for {home:?} went to {worker:?}, which is on trial"
+                );
                 if is_tried {
                     self.reached.insert("a request tried a version");
                 } else if home.is_some() {

@@ -215,12 +215,13 @@ impl Reloader {
         self.log_trial("held", &why);
     }
 
-    fn show_trial(&mut self) {
+    pub(super) fn show_trial(&mut self) {
         let generation = self.latest;
         let Some(trial) = self.pending.get(&generation).and_then(|pending| pending.trial.as_ref()) else { return };
         let trials = &self.gateway.gate.road.observer.trials;
-        let shown =
-            trials.read(|comparison| trial.snapshot(generation, Some(comparison))).unwrap_or_else(|| trial.snapshot(generation, None));
+        let shown = trials
+            .read(|comparison| trial.snapshot(generation, Some(comparison)))
+            .unwrap_or_else(|| trial.snapshot(generation, None));
         self.gateway.reloads.update(|snapshot| snapshot.trial = Some(shown));
     }
 

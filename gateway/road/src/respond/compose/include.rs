@@ -11,12 +11,12 @@ use sluice_journal::{IncludeEnd, Outcome};
 use sluice_message::RequestHead;
 use tokio::time::Instant;
 
-use crate::sessions::Arm;
 use super::part::{Body, Bounds, IncludeRequest, Page, Tally};
 use super::target;
 use crate::own::Own;
 use crate::respond::SendOutcome;
 use crate::road::Road;
+use crate::sessions::Arm;
 use sluice_wire::front::origin::Origin;
 use sluice_wire::ids::to_usize;
 use sluice_wire::signal::Signal;
