@@ -16,7 +16,6 @@ use sluice_road::answers::{Response, ResponseBody};
 use sluice_road::own::Own;
 use sluice_road::request::passage::Request;
 use sluice_road::request::ticket::Ticket;
-use sluice_road::sessions::SessionQuery;
 use sluice_wire::front::exchange::{Exchange, Woke};
 use sluice_wire::front::origin::Origin;
 use sluice_wire::front::seat::Seat;
@@ -84,7 +83,7 @@ async fn submit(
     let pass = pass.ok_or(Code::RequestQuarantined)?;
     request.class.need.inner = origin.port_within.is_some_and(|port| gate.workers.is_own_call(port));
     if own.is_none() {
-        let asked = SessionQuery::of(request, origin);
+        let asked = request.session_query(origin);
         request.visit = gate.sessions.visit(&asked, request.visit.arm, || gate.scheduler.homes());
         request.class.need.home = request.visit.place();
     }

@@ -26,10 +26,7 @@ use sluice_scheduler::{Home, WorkerId};
 use address::Addresses;
 use engine_io::{Asks, SessionTable};
 use sluice_classes::Rules;
-use sluice_wire::front::origin::Origin;
 pub use trial::{Arm, Trial, TrialShare};
-
-use crate::request::passage::Request;
 
 /// End of a head that tells the worker of a long poll.
 pub const POLL: &[u8] = b";waits=1\r\n\r\n";
@@ -128,18 +125,6 @@ impl Visit {
             Home::At(_) => Session::Moved,
             Home::Any | Home::New => Session::New,
         })
-    }
-}
-
-impl<'r> SessionQuery<'r> {
-    /// Facts of this request.
-    pub fn of(request: &'r Request, origin: &Origin) -> Self {
-        SessionQuery {
-            head: &request.head,
-            is_upgrade: request.upgrade.is_some(),
-            client: request.peer,
-            is_secure: origin.is_https(&request.head),
-        }
     }
 }
 

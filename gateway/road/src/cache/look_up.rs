@@ -16,7 +16,7 @@ use super::store::Object;
 use crate::answers::Response;
 use crate::request::passage::Request;
 use crate::road::Road;
-use crate::sessions::{Arm, SessionQuery, Visit};
+use crate::sessions::{Arm, Visit};
 use sluice_wire::front::exchange::{Exchange, Woke};
 use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::failure::Failure;
@@ -83,7 +83,7 @@ async fn look_up(
     let key = if is_get || request.head.method == Method::Head { cache.keys.key(&request.head, origin) } else { None };
     let Some(mut key) = key else { return Ok(None) };
     if let Some(of_trial) = cache.keys.in_trial(&key) {
-        let arm = request.visit.arm.or_else(|| road.workers().sessions().arm(&SessionQuery::of(request, origin)));
+        let arm = request.visit.arm.or_else(|| road.workers().sessions().arm(&request.session_query(origin)));
         request.visit = Visit::of_arm(arm);
         if arm == Some(Arm::Trial) {
             key = of_trial;

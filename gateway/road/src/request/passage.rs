@@ -15,7 +15,7 @@ use crate::cache::flight::Waiting;
 use crate::respond::compose::part::{IncludeRequest, Tally};
 use crate::road::Road;
 use crate::road::workers::Workers;
-use crate::sessions::Visit;
+use crate::sessions::{SessionQuery, Visit};
 use crate::trace::{self, Trace};
 use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::failure::UpgradeOffer;
@@ -124,6 +124,16 @@ impl Request {
         self.peer = road.lobby.trust().client(origin.peer, &self.head.fields);
         let parent = trace::parent(road.config().server.trace_context, origin.is_trusted, &self.head.fields);
         self.trace = if origin.is_own() { None } else { trace::of(parent, &road.observer.traces) };
+    }
+
+    /// Facts about its client's session.
+    pub fn session_query(&self, origin: &Origin) -> SessionQuery<'_> {
+        SessionQuery {
+            head: &self.head,
+            is_upgrade: self.upgrade.is_some(),
+            client: self.peer,
+            is_secure: origin.is_https(&self.head),
+        }
     }
 
     /// Looks its class up.
