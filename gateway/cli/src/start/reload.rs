@@ -101,7 +101,7 @@ impl Reloader {
         loop {
             let look = async {
                 if self.pending.is_empty() {
-                    std::future::pending().await
+                    std::future::pending::<()>().await;
                 } else {
                     tokio::time::sleep(LOOK_EVERY).await;
                 }

@@ -152,7 +152,7 @@ impl Reloader {
                 return self.end_trial(false, &text);
             }
             Some(Ruling::Passes) if !is_held => return self.end_trial(true, "it is not worse"),
-            Some(Ruling::Asks(why)) if !is_held => self.ask_person(why),
+            Some(Ruling::Asks(why)) if !is_held => self.ask_person(&why),
             _ => {}
         }
         self.show_trial();
@@ -208,11 +208,11 @@ impl Reloader {
         }
     }
 
-    fn ask_person(&mut self, why: String) {
+    fn ask_person(&mut self, why: &str) {
         let Some(trial) = self.trial().filter(|trial| trial.asks.is_none()) else { return };
-        trial.asks = Some(why.clone());
+        trial.asks = Some(why.to_owned());
         self.tell(&format!("held: {why}; `sluice canary promote` or `sluice canary back` ends the trial"));
-        self.log_trial("held", &why);
+        self.log_trial("held", why);
     }
 
     pub(super) fn show_trial(&mut self) {
