@@ -129,6 +129,7 @@ test-react: packages
 .PHONY: test-long
 test-long: export SLUICE_TEST_LONG := 1
 test-long: export SLUICE_SIM_DAYS := 100000
+test-long: export SLUICE_RELEASES := 1000
 test-long: export SLUICE_SEED := $(or $(SLUICE_SEED),$(shell echo $$((RANDOM * 32768 + RANDOM))))
 test-long: build check-bench
 	@echo "replay with: make test-long SLUICE_SEED=$$SLUICE_SEED"

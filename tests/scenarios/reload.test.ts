@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { long } from '../support/chance.ts';
 import { eventually } from '../support/eventually.ts';
 import { gone, nothingLeftOf, pidOf, running, sent, statusWhen } from './scenario.ts';
 import { Load, Versions, allOf, answering, reload } from './versions.ts';
@@ -148,32 +147,6 @@ void test('a changed workers.count applies although its reload was overtaken by 
   assert.equal((await first).code, 0);
   await allOf(sluice, 3, 4);
 });
-
-void test(
-  'a minute after a reload service times are compared',
-  { skip: !long && 'takes more than a minute: SLUICE_TEST_LONG=1' },
-  async (t) => {
-    const versions = new Versions(t, { version: 'one', works_ms: 2 });
-    const sluice = await running(t, { entry: versions.app, env: versions.env });
-    const load = new Load(t, sluice, { clients: 1 });
-    await load.has('one', 100);
-    versions.next({ version: 'two', works_ms: 150 });
-    await reload(sluice);
-    const now = await statusWhen(
-      sluice,
-      ({ reload }) => (reload?.service_p95_after_ms ?? null) !== null,
-      'the comparison',
-      75_000,
-    );
-    await load.end();
-    const { service_p95_before_ms, service_p95_after_ms } = now.reload ?? {};
-    assert.ok(
-      Number(service_p95_before_ms) < 150 && Number(service_p95_after_ms) > 140,
-      JSON.stringify(now.reload),
-    );
-    assert.ok(sluice.logs.some(({ event }) => event === 'reload_compared'));
-  },
-);
 
 void test('a symbolic link to a release is followed anew', async (t) => {
   const versions = new Versions(t, { version: 'one' });

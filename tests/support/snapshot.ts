@@ -65,8 +65,7 @@ export interface Snapshot {
     generation: number;
     state: 'running' | 'done' | 'abandoned';
     reason: string | null;
-    service_p95_before_ms: number | null;
-    service_p95_after_ms: number | null;
+    trial?: { generation: number; state: string; reason: string | null; requests: number };
   } | null;
   boots: { waiting: number; awaited: number } | null;
   workers: WorkerSnapshot[];

@@ -116,7 +116,7 @@ pub(crate) async fn flame(of: FlameOf, operator: &dyn Operator) -> Done {
 }
 
 async fn reload(operator: &dyn Operator) -> Done {
-    let mut told = operator.reload();
+    let mut told = operator.reload(None);
     let refused = async {
         loop {
             match told.recv().await {

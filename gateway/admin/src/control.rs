@@ -136,9 +136,14 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
                 Ok(dial) => Reply { dial: Some(dial), ..Reply::done() },
                 Err(error) => Reply::failed("dial-refused", error),
             },
-            Request::Reload => match follow_reload(&mut requests, &mut writer, operator.reload()).await? {
+            Request::Reload { trial } => match follow_reload(&mut requests, &mut writer, operator.reload(trial)).await?
+            {
                 Some(reply) => reply,
                 None => return Ok(()),
+            },
+            Request::Canary { action } => match operator.trial(action) {
+                Ok(trial) => Reply { trial, ..Reply::done() },
+                Err(error) => Reply::failed("canary-refused", error),
             },
             Request::Classes => Reply { classes: Some(operator.classes()), ..Reply::done() },
             Request::Report { generation, ago_ms } => {

@@ -24,13 +24,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_catalog::profiles::{ProfileFile, Wish};
-use sluice_catalog::refusals::{DialError, FlameError, ProfileError, ReloadError, ScaleError, UpgradeError};
+use sluice_catalog::refusals::{
+    DialError, FlameError, ProfileError, ReloadError, ScaleError, TrialError, UpgradeError,
+};
 use sluice_catalog::snapshot::{
     CacheSnapshot, ClassesSnapshot, DialSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot,
-    UnkeptSnapshot,
+    TrialSnapshot, UnkeptSnapshot,
 };
 use sluice_journal::Page;
 use tokio::sync::{mpsc, oneshot};
+
+use protocol::{TrialAction, TrialWish};
 
 pub use access::Token;
 pub use agent::{Agent, Standing};
@@ -57,7 +61,13 @@ pub trait Operator {
     fn turn(&self, server: &BTreeMap<String, String>, replaces: bool) -> Result<DialSnapshot, DialError>;
     /// Put a new version of the app in place of the present one. Returns at once; how it goes comes through the receiver,
     /// [`Progress::Ended`] last. Who drops the receiver stops nothing.
-    fn reload(&self) -> mpsc::Receiver<Progress>;
+    /// With a trial, the version takes over when it has passed.
+    fn reload(&self, trial: Option<TrialWish>) -> mpsc::Receiver<Progress>;
+    /// Decides about the version on trial. Returns the latest trial.
+    ///
+    /// # Errors
+    /// If there is nothing to decide.
+    fn trial(&self, action: Option<TrialAction>) -> Result<Option<TrialSnapshot>, TrialError>;
     /// Costs of requests, by class.
     fn classes(&self) -> ClassesSnapshot;
     /// Time and CPU that requests took since this version of the app or so many milliseconds ago, and before.

@@ -213,6 +213,7 @@ mod tests {
         &metrics::QUARANTINED_REQUESTS,
         &metrics::QUARANTINE_REFUSED_TOTAL,
         &metrics::ALARMS,
+        &metrics::TRIAL_REQUESTS,
         &metrics::WORKERS_WANTED,
         &metrics::WORKER_HEAP_USED_BYTES,
         &metrics::WORKER_OPEN_DESCRIPTORS,

@@ -13,7 +13,7 @@ use sluice_catalog::dashboard::{Costs, Mark, Point};
 use sluice_catalog::profiles::{ProfileFile, Wish};
 use sluice_catalog::snapshot::{
     CacheSnapshot, ClassesSnapshot, DialSnapshot, KeptSnapshot, Purge, QuarantinedRequest, ReportSnapshot, Snapshot,
-    UnkeptSnapshot,
+    TrialSnapshot, UnkeptSnapshot,
 };
 
 /// The longest request line. Requests are far shorter.
@@ -43,7 +43,17 @@ pub enum Request {
         replaces: bool,
     },
     /// Put a new version of the app in place of the present one. Closing the connection does not stop it.
-    Reload,
+    Reload {
+        /// Trial that the version has to pass first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trial: Option<TrialWish>,
+    },
+    /// Show the version on trial, or decide about it.
+    Canary {
+        /// Decision; none to look only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        action: Option<TrialAction>,
+    },
     /// Costs of requests, by class.
     Classes,
     /// Costs of requests, before and after.
@@ -105,6 +115,35 @@ pub enum Request {
     },
 }
 
+/// Trial of a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrialWish {
+    /// Share of visitors who get the version from workers beside the present ones, millionths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share_millionths: Option<u32>,
+    /// Batches of workers that are replaced before the trial, where no share is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batches: Option<u32>,
+    /// Time for which both versions are compared at least, milliseconds.
+    pub lasts_ms: u64,
+    /// Requests that the version must have served before it passes.
+    pub requests_min: u64,
+    /// Whether a person says if it passes.
+    pub asks: bool,
+}
+
+/// Decision about a version on trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TrialAction {
+    /// It takes the other places over.
+    Promote,
+    /// The trial goes on until a person ends it.
+    Hold,
+    /// It is rolled back.
+    Back,
+}
+
 fn lines_default() -> u64 {
     100
 }
@@ -155,6 +194,9 @@ pub struct Reply {
     /// Dial that is in force, after `dial`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dial: Option<DialSnapshot>,
+    /// The latest trial, after `canary`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<TrialSnapshot>,
     /// The answer to `classes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<ClassesSnapshot>,
@@ -246,7 +288,9 @@ mod tests {
                 Request::Watch(HistoryCursor { epoch: 1, at_ms: 2, mark: 3 }),
             ),
             (r#"{"command":"stop"}"#, Request::Stop),
-            (r#"{"command":"reload"}"#, Request::Reload),
+            (r#"{"command":"reload"}"#, Request::Reload { trial: None }),
+            (r#"{"command":"canary"}"#, Request::Canary { action: None }),
+            (r#"{"command":"canary","action":"back"}"#, Request::Canary { action: Some(TrialAction::Back) }),
             (r#"{"command":"classes"}"#, Request::Classes),
             (r#"{"command":"cache"}"#, Request::Cache { url: None }),
             (r#"{"command":"purge","pages":"all","soft":false}"#, Request::Purge { pages: Purge::All, soft: false }),

@@ -9,17 +9,20 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use sluice_catalog::config::Dial;
-use sluice_catalog::refusals::{DialError, FlameError, GivenUp, ProfileError, ReloadError, ScaleError, UpgradeError};
+use sluice_catalog::refusals::{
+    DialError, FlameError, GivenUp, ProfileError, ReloadError, ScaleError, TrialError, UpgradeError,
+};
 use sluice_catalog::snapshot::{
     CacheSnapshot, ClassesSnapshot, CurrentRequest, DialSnapshot, GatewayState, KeptSnapshot, Percentiles, Purge,
-    QuarantinedRequest, QueueSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, UnkeptSnapshot, WorkerSnapshot,
-    WorkerState,
+    QuarantinedRequest, QueueSnapshot, ReportSnapshot, RequestsSnapshot, Snapshot, TrialSnapshot, UnkeptSnapshot,
+    WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{Journal, Options};
 use sluice_observe::Observer;
 
 use tokio::sync::mpsc;
 
+use crate::protocol::{TrialAction, TrialWish};
 use crate::{Live, Operator, Progress, Readiness, Standing};
 
 pub(crate) const SOON: Duration = Duration::from_secs(20);
@@ -140,7 +143,11 @@ impl Operator for TestOperator {
         Ok(DialSnapshot { server: turned.texts(), turned: turned != dial })
     }
 
-    fn reload(&self) -> mpsc::Receiver<Progress> {
+    fn trial(&self, _action: Option<TrialAction>) -> Result<Option<TrialSnapshot>, TrialError> {
+        Err(TrialError::None)
+    }
+
+    fn reload(&self, _trial: Option<TrialWish>) -> mpsc::Receiver<Progress> {
         let (sender, receiver) = mpsc::channel(4);
         for told in [
             Progress::Line("started".to_owned()),

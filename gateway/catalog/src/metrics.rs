@@ -154,6 +154,7 @@ metrics! {
     WORKERS_WANTED "sluice_workers_wanted" Gauge Count []
     GENERATION "sluice_generation" Gauge Count []
     RELOADS_TOTAL "sluice_reloads_total" Counter Count ["result"]
+    TRIAL_REQUESTS "sluice_trial_requests" Gauge Count ["version"]
     WORKER_RECYCLES_TOTAL "sluice_worker_recycles_total" Counter Count ["reason"]
     WORKER_STARTS_TOTAL "sluice_worker_starts_total" Counter Count []
     WORKER_RESTARTS_TOTAL "sluice_worker_restarts_total" Counter Count ["place"]

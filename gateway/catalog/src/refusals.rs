@@ -30,6 +30,17 @@ pub enum ScaleError {
     },
 }
 
+/// Reason why `sluice canary` changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TrialError {
+    /// There is nothing to decide.
+    #[error("no version is on trial; `sluice reload --canary 5%` begins a trial")]
+    None,
+    /// The task that decides is gone, or has too much to do.
+    #[error("the gateway is leaving or busy; look at `sluice canary` and try again")]
+    Busy,
+}
+
 /// Reason why `sluice dial` changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DialError {

@@ -9,6 +9,7 @@ mod machine;
 mod purge;
 mod render;
 mod runs;
+mod trial;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ pub use machine::{LatelySnapshot, MachineSnapshot};
 pub use purge::Purge;
 pub use render::{ComponentSnapshot, DialSnapshot, EffectsSnapshot, SettingSnapshot, VitalsSnapshot};
 pub use runs::{LongRunSnapshot, RUN_BOUNDS_US, RUN_BUCKETS, RUN_CLASSES, RUN_CLASSES_US, RunsSnapshot};
+pub use trial::{FindingSnapshot, TrialSnapshot, TrialState};
 
 /// The whole gateway at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -422,10 +424,9 @@ pub struct ReloadSnapshot {
     pub reason: Option<String>,
     /// Seconds since it was asked for.
     pub age_s: f64,
-    /// 95th percentile of service time over the last minute of the generation before, milliseconds.
-    pub service_p95_before_ms: Option<f64>,
-    /// The same over the first minute of the new generation, once that is over.
-    pub service_p95_after_ms: Option<f64>,
+    /// Trial of the version, if it was to be tried first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<TrialSnapshot>,
 }
 
 /// State of a reload.

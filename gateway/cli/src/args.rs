@@ -5,6 +5,7 @@
 
 mod access;
 mod cache;
+mod canary;
 mod dev;
 mod dial;
 mod hidden;
@@ -30,6 +31,7 @@ use sluice_catalog::config::{self, Kind as KeyKind};
 
 pub use access::{AccessAction, AccessArgs};
 pub use cache::{CacheArgs, CacheCommand, CachePurgeArgs, CacheShowArgs, CacheStatusArgs};
+pub use canary::{CanaryAction, CanaryArgs, Promote, ReloadArgs};
 pub use dev::DevArgs;
 pub use dial::DialArgs;
 pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, RehearsedArgs, ShepherdArgs};
@@ -66,6 +68,8 @@ pub enum Command {
     Stop(StopArgs),
     /// Put a new version of the app and of the configuration in place, one worker after the other
     Reload(ReloadArgs),
+    /// Show the version on trial (reload --canary), promote it, hold it or roll it back
+    Canary(CanaryArgs),
     /// Change how many workers run
     Scale(ScaleArgs),
     /// Show or change for which share of visitors the server renders, without a reload
@@ -205,14 +209,6 @@ pub struct StopArgs {
     /// Longest wait for the end of the gateway
     #[arg(long, value_name = "MS", default_value = "60000", value_parser = Milliseconds(0..=u64::MAX))]
     pub timeout_ms: u64,
-}
-
-/// `sluice reload`.
-#[derive(Args, Debug)]
-#[command(after_help = include_str!("args/examples/reload.txt"))]
-pub struct ReloadArgs {
-    #[command(flatten)]
-    pub run_dir: RunDirArg,
 }
 
 /// `sluice scale`.

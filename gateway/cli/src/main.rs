@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Command::Dev(args) => dev::run(args),
         Command::Stop(args) => client::stop(&args),
         Command::Reload(args) => client::reload(&args),
+        Command::Canary(args) => client::canary(&args),
         Command::Scale(args) => client::scale(&args),
         Command::Dial(args) => client::dial(&args),
         Command::Upgrade(args) => client::upgrade(&args),

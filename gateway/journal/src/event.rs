@@ -152,14 +152,18 @@ pub enum Event<'a> {
         /// Reason in words.
         reason: &'a str,
     },
-    /// Comparison of service times, a minute after a reload.
+    /// Comparison of a version on trial with the present one: at its begin, and when it changes something.
     ReloadCompared {
-        /// The generation in force.
+        /// The generation on trial.
         generation: u64,
-        /// 95th percentile of service time of the generation before, milliseconds.
-        before_ms: Option<f64>,
-        /// 95th percentile of service time of this generation, milliseconds.
-        after_ms: Option<f64>,
+        /// State of the trial in a word.
+        state: &'a str,
+        /// Reason in words.
+        reason: &'a str,
+        /// Requests that ended in workers of the version.
+        requests: u64,
+        /// Requests that ended in workers of the present version meanwhile.
+        requests_present: u64,
     },
     /// Record of the app's output: a line, and the lines that continue it.
     AppLine {

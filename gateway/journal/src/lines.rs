@@ -178,10 +178,11 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>, names: LogFields) {
             fields.text(b",\"stderr\":", end(stderr_tail), APP_BYTES_MAX);
         }
         Event::ReloadRefused { reason } => fields.text(b",\"reason\":", reason, APP_BYTES_MAX),
-        Event::ReloadCompared { generation, before_ms, after_ms } => {
+        Event::ReloadCompared { generation, state, reason, requests, requests_present } => {
             fields.number(b",\"generation\":", generation);
-            fields.milliseconds(b",\"service_p95_before_ms\":", before_ms);
-            fields.milliseconds(b",\"service_p95_after_ms\":", after_ms);
+            fields.text(b",\"state\":", state, FIELD_BYTES_MAX);
+            fields.text(b",\"reason\":", reason, APP_BYTES_MAX);
+            json_requests(fields, requests, requests_present);
         }
         Event::AppLine { stream, said, .. } => json_app(fields, stream, said, names),
         Event::Listening { url } => fields.text(b",\"url\":", url, FIELD_BYTES_MAX),
@@ -221,6 +222,12 @@ fn json_rest(fields: &mut Fields<'_>, event: &Event<'_>, names: LogFields) {
         }
         Event::Note { text, .. } => fields.text(b",\"text\":", text, APP_BYTES_MAX),
     }
+}
+
+/// Numbers of requests of a version on trial and of the present one.
+fn json_requests(fields: &mut Fields<'_>, of_trial: u64, of_present: u64) {
+    fields.number(b",\"requests\":", of_trial);
+    fields.number(b",\"requests_present\":", of_present);
 }
 
 fn json_app(fields: &mut Fields<'_>, stream: Stream, said: AppText<'_>, names: LogFields) {

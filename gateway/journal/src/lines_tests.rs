@@ -65,7 +65,13 @@ fn every_event() -> Vec<Event<'static>> {
         Event::ReloadFinished { generation: 2, after_ms: 1200 },
         Event::ReloadAbandoned { generation: 3, reason: "it broke", superseded: false, stderr_tail: "Error: no\n" },
         Event::ReloadRefused { reason: "no" },
-        Event::ReloadCompared { generation: 2, before_ms: None, after_ms: Some(12.5) },
+        Event::ReloadCompared {
+            generation: 2,
+            state: "held",
+            reason: "the time is over",
+            requests: 120,
+            requests_present: 2400,
+        },
         Event::OverlapSeen { worker: 3, count: 1 },
         Event::LongRun {
             worker: 3,

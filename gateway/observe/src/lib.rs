@@ -25,6 +25,7 @@ mod sleep;
 mod spans;
 mod spending;
 mod tails;
+mod trials;
 mod trouble;
 
 use std::borrow::Cow;
@@ -54,6 +55,7 @@ pub use runs::{ALARMING_US, MainThreads};
 pub use sluice_trends::Totals as RunTotals;
 pub use spending::Spendings;
 pub use tails::{ProfileOrder, TailProfiles, TailReport};
+pub use trials::Trials;
 pub use trouble::Trouble;
 
 use alarms::{QueueReading, Reading};
@@ -91,6 +93,8 @@ pub struct Observer {
     pub spending: Spendings,
     /// Profiles of requests that took unusually long.
     pub tails: TailProfiles,
+    /// A version on trial, compared with the present one.
+    pub trials: Trials,
     /// Trouble that repeats.
     pub trouble: Trouble,
 }
@@ -127,6 +131,7 @@ impl Observer {
             runs: MainThreads::new(&context),
             spending: Spendings::default(),
             tails: TailProfiles::new(&context),
+            trials: Trials::default(),
             trouble: Trouble::new(&context),
             context,
         })
@@ -163,6 +168,7 @@ impl Observer {
             self.add(record, work);
         }
         let Some(line) = &record.line else { return };
+        self.trials.ended(record, line);
         let cpu_us = with_untold(record.work.and_then(|work| work.cpu_us), line.untold_cpu_us);
         let handler_us = record.work.and_then(|work| work.handler_us);
         let upstream = line.upstream.as_deref().map(|upstream| UpstreamUse {
@@ -259,6 +265,7 @@ impl Observer {
         self.effects.write_metrics(page);
         self.graph.write_metrics(page);
         self.alarms.write_metrics(page);
+        self.trials.write_metrics(page);
     }
 
     fn judge(&self, now: Instant, queue: &QueueReading, look: Look) {

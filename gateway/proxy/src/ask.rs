@@ -16,7 +16,6 @@ use sluice_road::answers::{Response, ResponseBody};
 use sluice_road::own::Own;
 use sluice_road::request::passage::Request;
 use sluice_road::request::ticket::{Call, Ticket};
-use sluice_road::sessions::SessionQuery;
 use sluice_wire::front::exchange::{Exchange, Woke};
 use sluice_wire::front::origin::Origin;
 use sluice_wire::front::seat::Seat;
@@ -77,8 +76,9 @@ async fn submit(
     let pass = pass.ok_or(Code::RequestQuarantined)?;
     request.class.need.inner = origin.port_within.is_some_and(|port| gate.workers.is_own_call(port));
     if own.is_none() {
-        request.visit = gate.sessions.visit(&asked(request, origin), || gate.scheduler.homes());
-        request.class.need.home = request.visit.home;
+        let asked = request.session_query(origin);
+        request.visit = gate.sessions.visit(&asked, request.visit.arm, || gate.scheduler.homes());
+        request.class.need.home = request.visit.place();
     }
     // Numbers are given to requests that are whole and for a worker, so that their order is the order of the queue however slow
     // a body or a disk was.
@@ -121,15 +121,6 @@ async fn submit(
         Some(_) => return Err(Code::Draining.into()),
     }
     Ok(answer)
-}
-
-fn asked<'r>(request: &'r Request, origin: &Origin) -> SessionQuery<'r> {
-    SessionQuery {
-        head: &request.head,
-        is_upgrade: request.upgrade.is_some(),
-        client: request.peer,
-        is_secure: origin.is_https(&request.head),
-    }
 }
 
 fn outbound<'r>(gate: &Gate, request: &'r Request, body: &Body) -> Outbound<'r> {

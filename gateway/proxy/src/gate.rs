@@ -73,7 +73,8 @@ pub struct Gate {
     pub records: Rc<Records>,
     /// The end of the gateway's service.
     pub draining: Draining,
-    pub(crate) sessions: Rc<Sessions>,
+    /// Sessions of clients, and the version that some of them try.
+    pub sessions: Rc<Sessions>,
     pub(crate) tokens: Tokens,
     pub(crate) warm_ups: Rc<WarmUps>,
     pub(crate) workers: WorkerLife,

@@ -122,6 +122,11 @@ impl Cache {
         }
     }
 
+    /// Begins or ends a trial: visitors who try a version get its pages, and nobody else does.
+    pub fn set_trial(&self, is_on: bool) {
+        self.keys.trial.set(if is_on { fastrand::u64(1..) } else { 0 });
+    }
+
     pub(crate) fn is_on(&self) -> bool {
         self.is_on
     }
@@ -136,6 +141,8 @@ impl Cache {
 /// Rules that distinguish pages.
 struct Keys {
     rules: KeyRules,
+    /// Number of the trial of a version, by which its pages are told apart; 0 while there is none.
+    trial: Cell<u64>,
     /// Beginnings of paths, in lower case.
     bypass: Vec<String>,
 }
@@ -144,8 +151,15 @@ impl Keys {
     fn new(settings: &config::PageCache) -> Self {
         Keys {
             rules: KeyRules { ignored_params: settings.ignored_params.clone() },
+            trial: Cell::new(0),
             bypass: settings.bypass.iter().map(|prefix| prefix.to_ascii_lowercase()).collect(),
         }
+    }
+
+    /// Key of the same page of the version on trial, if there is one. No other gateway has such a key.
+    fn in_trial(&self, key: &str) -> Option<String> {
+        let trial = self.trial.get();
+        (trial > 0).then(|| format!("{key} trial-{trial:x}"))
     }
 
     fn is_bypassed(&self, path: &str) -> bool {

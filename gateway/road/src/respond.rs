@@ -323,7 +323,7 @@ async fn gather(
             None => return false,
             Some(Next::Data(data)) => {
                 if !body.is_begun && sent.status == 200 {
-                    road.workers().learn_session(&request.visit, answer.facts.worker.get(), &data);
+                    road.workers().sessions().learn(&request.visit, answer.facts.worker.get(), &data);
                 }
                 body.is_begun = true;
                 body.write(exchange, data, sent);

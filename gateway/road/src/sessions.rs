@@ -11,6 +11,7 @@ mod engine_io;
 mod table;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -25,6 +26,7 @@ use sluice_scheduler::{Home, WorkerId};
 use address::Addresses;
 use engine_io::{Asks, SessionTable};
 use sluice_classes::Rules;
+pub use trial::{Arm, Trial, TrialShare};
 
 /// End of a head that tells the worker of a long poll.
 pub const POLL: &[u8] = b";waits=1\r\n\r\n";
@@ -56,6 +58,8 @@ pub struct Sessions {
     names: RefCell<Names>,
     issued: RefCell<SessionTable>,
     addresses: RefCell<Addresses>,
+    /// The version that is tried beside the present one.
+    pub trial: Trial,
 }
 
 /// Names of the workers in cookies. They are random, so that they say nothing and fit no other gateway.
@@ -95,9 +99,23 @@ pub struct Visit {
     opens: Option<Rc<str>>,
     /// The request waits in the app until there is data to send.
     waits: bool,
+    /// Version that the visitor gets, while one is tried.
+    pub arm: Option<Arm>,
+    /// Worker of the version on trial that the visitor gets.
+    tries: Option<WorkerId>,
 }
 
 impl Visit {
+    /// Visit of which only the version is known: that of the page for which a request is made.
+    pub(crate) fn of_arm(arm: Option<Arm>) -> Self {
+        Visit { arm, ..Visit::default() }
+    }
+
+    /// Worker that the request is for.
+    pub fn place(&self) -> Home {
+        self.tries.map_or(self.home, Home::At)
+    }
+
     /// Session field of the request's record, from the worker that got it.
     pub fn session(&self, worker: Option<WorkerId>) -> Option<Session> {
         let worker = worker.filter(|_| self.is_counted)?;
@@ -118,6 +136,7 @@ impl Sessions {
             names: RefCell::default(),
             issued: RefCell::default(),
             addresses: RefCell::default(),
+            trial: Trial::default(),
         }
     }
 
@@ -143,8 +162,69 @@ impl Sessions {
         self.issued.borrow_mut().forget(worker);
     }
 
-    /// Home of the request's client. `serving` are the places whose workers may get one.
-    pub fn visit(&self, asked: &SessionQuery<'_>, serving: impl FnOnce() -> Vec<(u32, WorkerId)>) -> Visit {
+    /// Home of the request's client, and its version while one is tried. `serving` are the places whose workers may get one, `known` the
+    /// version if it was drawn before.
+    pub fn visit(
+        &self,
+        asked: &SessionQuery<'_>,
+        known: Option<Arm>,
+        serving: impl FnOnce() -> Vec<(u32, WorkerId)>,
+    ) -> Visit {
+        match self.trial.share() {
+            None => self.home_of(asked, serving),
+            Some(share) => self.visit_in_trial(share, asked, known, serving),
+        }
+    }
+
+    /// Version of the request's client, while one is tried.
+    pub(crate) fn arm(&self, asked: &SessionQuery<'_>) -> Option<Arm> {
+        self.trial.share().and_then(|share| self.visit_in_trial(share, asked, None, Vec::new).arm)
+    }
+
+    fn visit_in_trial(
+        &self,
+        share: TrialShare,
+        asked: &SessionQuery<'_>,
+        known: Option<Arm>,
+        serving: impl FnOnce() -> Vec<(u32, WorkerId)>,
+    ) -> Visit {
+        let by = self.in_force.borrow().by;
+        let kept = match by {
+            Sticky::Off => None,
+            Sticky::Cookie => self.worker_by_cookie(asked.head),
+            Sticky::Address => self.addresses.borrow_mut().latest_of(asked.client),
+        };
+        let tried = kept.filter(|worker| self.trial.has(*worker));
+        let is_drawn = kept.is_none() && share.has_address(asked.client);
+        let tries = tried.or_else(|| self.trial.worker(share, asked.client));
+        let goes_by_address = by == Sticky::Address && tries.is_some() && (tried.is_some() || is_drawn);
+        // Otherwise the address would be kept with a worker of the present version.
+        let mut visit = if goes_by_address { self.home_of(asked, Vec::new) } else { self.home_of(asked, serving) };
+        if let Home::At(home) = visit.home {
+            visit.arm = Some(if self.trial.has(home) { Arm::Trial } else { Arm::Present });
+            return visit;
+        }
+        let is_of_trial = match known {
+            Some(arm) => arm == Arm::Trial,
+            None if kept.is_some() => tried.is_some(),
+            // The cookie of the answer will say it.
+            None if visit.cookie.is_some() => share.draws(),
+            None => is_drawn,
+        };
+        visit.tries = tries.filter(|_| is_of_trial);
+        if let Some(worker) = visit.tries.filter(|_| goes_by_address && visit.is_counted) {
+            self.addresses.borrow_mut().keep(asked.client, worker);
+        }
+        visit.arm = Some(if visit.tries.is_some() { Arm::Trial } else { Arm::Present });
+        visit
+    }
+
+    fn worker_by_cookie(&self, head: &RequestHead) -> Option<WorkerId> {
+        let (in_force, names) = (self.in_force.borrow(), self.names.borrow());
+        cookies_of(head, &in_force.cookie).iter().find_map(|name| names.workers.get(*name)).copied()
+    }
+
+    fn home_of(&self, asked: &SessionQuery<'_>, serving: impl FnOnce() -> Vec<(u32, WorkerId)>) -> Visit {
         let in_force = Rc::clone(&self.in_force.borrow());
         let hides_cookie = in_force.by == Sticky::Cookie && !cookies_of(asked.head, &in_force.cookie).is_empty();
         if let Some(visit) = self.of_engine_io(asked) {

@@ -90,6 +90,21 @@ pub enum Home {
     At(WorkerId),
 }
 
+/// Point at which a reload stops until it is told how its generation did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// So many workers of the new generation run besides the present ones, and take only requests whose [`Home`] they are.
+    Beside {
+        /// Number of workers, at least one.
+        workers: u32,
+    },
+    /// So many batches have taken their places over, and take requests like any worker.
+    Batches {
+        /// Number of batches, at least one.
+        batches: u32,
+    },
+}
+
 /// Workers that share an operating-system priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lane {
@@ -286,6 +301,23 @@ pub enum Event {
     /// The workers should be replaced by those of a new generation. A reload under way is superseded.
     ReloadAsked {
         /// Number of the new generation, above all earlier ones.
+        generation: u64,
+    },
+    /// As [`Event::ReloadAsked`], and the reload stops on its way until [`Event::TrialPassed`] or [`Event::TrialFailed`].
+    TrialAsked {
+        /// Number of the new generation, above all earlier ones.
+        generation: u64,
+        /// Where the reload stops.
+        hold: Hold,
+    },
+    /// The generation on trial takes the other places over.
+    TrialPassed {
+        /// The generation; nothing happens unless it is on trial.
+        generation: u64,
+    },
+    /// The generation on trial is turned back: its workers finish the requests that they hold and stop.
+    TrialFailed {
+        /// The generation; nothing happens unless it is on trial.
         generation: u64,
     },
     /// The worker uses more memory than allowed: it is replaced when its turn comes.

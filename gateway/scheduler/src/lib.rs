@@ -22,7 +22,7 @@ mod queues;
 mod reasons;
 
 pub use costs::{ClassId, Costs, SavedCosts};
-pub use interface::{Action, Alone, Event, Home, Lane, Memory, Need, RequestId, Time, WorkerId};
+pub use interface::{Action, Alone, Event, Hold, Home, Lane, Memory, Need, RequestId, Time, WorkerId};
 pub use limits::Limits;
 pub use load::Load;
 pub use order::Order;
@@ -155,7 +155,12 @@ impl Scheduler {
             Event::Listening { worker } => self.pool.listening(now, worker, limits),
             Event::Warmed { worker } => self.pool.warmed(now, worker, false, limits, actions),
             Event::WarmUpFailed { worker } => self.pool.warmed(now, worker, true, limits, actions),
-            Event::ReloadAsked { generation } => self.pool.reload_asked(now, generation, limits, actions),
+            Event::ReloadAsked { generation } => self.pool.reload_asked(now, generation, None, limits, actions),
+            Event::TrialAsked { generation, hold } => {
+                self.pool.reload_asked(now, generation, Some(hold), limits, actions);
+            }
+            Event::TrialPassed { generation } => self.pool.trial_passed(now, generation),
+            Event::TrialFailed { generation } => self.pool.trial_failed(now, generation, actions),
             Event::Unreachable { worker } => self.pool.unreachable(now, worker),
             Event::Overweight { worker } => self.pool.overweight(now, worker, limits, actions),
             Event::Overdue { worker } => self.pool.overdue(worker),
@@ -432,7 +437,12 @@ impl Scheduler {
 
     /// Progress of the reload under way.
     pub fn reload_progress(&self) -> Option<ReloadProgress> {
-        self.pool.reload_progress()
+        self.pool.reload_progress(&self.limits)
+    }
+
+    /// Workers of a generation on trial that take only requests whose home they are.
+    pub fn tried(&self) -> impl Iterator<Item = WorkerId> + '_ {
+        self.pool.tried()
     }
 
     /// Numbers of the places whose workers start after others have booted.

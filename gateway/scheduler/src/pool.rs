@@ -14,6 +14,7 @@
 
 mod boots;
 mod handed;
+mod hold;
 mod life;
 mod needless;
 mod overdue;

@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 use crate::queue::{Head, Kind, Queue, Waiting};
 use crate::{ClassId, Costs, Home, Lane, Need, Order, RequestId, Scheduler, Time, WorkerId};
 
+/// Requests that may wait for a worker of a generation on trial; further ones get any worker.
+const TRIED_WAITING_MAX: usize = 4;
+
 #[derive(Debug, Default)]
 pub(crate) struct Queues {
     order: Order,
@@ -150,6 +153,10 @@ impl Scheduler {
         match need.home {
             _ if need.is_alone() => Need { home: Home::Any, ..need },
             Home::At(worker) if !self.pool.keeps_sessions(worker) => Need { home: Home::New, ..need },
+            // Of many that try a version some get the other one, before any waits for long or is refused.
+            Home::At(worker) if self.queue.len_at(worker) >= TRIED_WAITING_MAX && self.pool.is_tried(worker) => {
+                Need { home: Home::New, ..need }
+            }
             _ => need,
         }
     }

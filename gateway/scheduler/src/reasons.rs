@@ -48,6 +48,8 @@ pub enum AbandonReason {
         /// The worker that was being warmed.
         worker: WorkerId,
     },
+    /// The generation on trial was turned back, by its figures or by hand.
+    TurnedBack,
     /// Another reload was asked for.
     Superseded,
     /// The gateway is shutting down.

@@ -65,7 +65,7 @@ impl Supervisor {
         // The successor of a worker that still serves is no restart; that of one which finishes what it holds is.
         let is_successor = self.gate.scheduler(|scheduler| {
             let mut others = scheduler.workers().filter(|view| view.instance == instance && view.worker != worker);
-            others.any(|view| matches!(view.state, Life::Starting | Life::Warming | Life::Ready))
+            others.any(|view| matches!(view.state, Life::Starting | Life::Warming | Life::Ready | Life::Trial))
         });
         let again = u64::from(!is_successor);
         self.restarts.borrow_mut().entry(instance).and_modify(|restarts| *restarts += again).or_insert(0);

@@ -194,7 +194,7 @@ fn hear(supervisor: &Rc<Supervisor>, process: &Rc<Process>, said: ControlRecord)
             supervisor.heard_component_cache(process, now);
         }
         Kind::ReactOff => supervisor.heard_react_off(process, &said.why),
-        Kind::Rendered => render::hear(supervisor, &said),
+        Kind::Rendered => render::hear(supervisor, process, &said),
         Kind::Graph => supervisor.gate.reports().used_graph(&graph::told(&said)),
         Kind::Overrun => render::hear_overrun(supervisor, process, &said),
         Kind::Tailed => {

@@ -131,6 +131,8 @@ pub struct DialInForce {
 /// A worker's report about components and pages since its last one.
 #[derive(Clone, Debug)]
 pub struct RenderReport<'a> {
+    /// The worker.
+    pub worker: WorkerId,
     /// Renders by component and outcome.
     pub components: Vec<ComponentReport<'a>>,
     /// Pages by setting of the dial.

@@ -67,6 +67,7 @@ impl ReloadFault {
         let warm_up = self.warm_up.clone();
         match self.reason {
             AbandonReason::Superseded => GivenUp::Superseded,
+            AbandonReason::TurnedBack => GivenUp::TurnedBack,
             AbandonReason::Stopping => GivenUp::Leaving,
             AbandonReason::WarmUpFailed { worker } => GivenUp::WarmUp { worker: worker.0, why: warm_up },
             AbandonReason::StartTimeout { worker } => {
@@ -91,6 +92,6 @@ fn worker(reason: AbandonReason) -> Option<WorkerId> {
         AbandonReason::Exited { worker }
         | AbandonReason::StartTimeout { worker }
         | AbandonReason::WarmUpFailed { worker } => Some(worker),
-        AbandonReason::Superseded | AbandonReason::Stopping => None,
+        AbandonReason::Superseded | AbandonReason::TurnedBack | AbandonReason::Stopping => None,
     }
 }

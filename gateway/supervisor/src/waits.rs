@@ -214,7 +214,9 @@ pub(crate) async fn run(supervisor: Rc<Supervisor>) {
 fn look(supervisor: &Supervisor, seen: &mut HashMap<WorkerId, ThreadHistory>) -> Duration {
     let held_max = supervisor.gate.config().workers.held_max() as usize;
     let is_looked_at = |view: &WorkerView| {
-        view.state == WorkerState::Ready && !view.holds_one && (view.in_service > 0 || view.has_more_room)
+        matches!(view.state, WorkerState::Ready | WorkerState::Trial)
+            && !view.holds_one
+            && (view.in_service > 0 || view.has_more_room)
     };
     let mut busy: Vec<WorkerView> =
         supervisor.gate.scheduler(|scheduler| scheduler.workers().filter(is_looked_at).collect());

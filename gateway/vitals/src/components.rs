@@ -28,6 +28,11 @@ const RECENT: Duration = Duration::from_secs(30);
 /// Fewest recent renders of a component of which the share of holes says something.
 const RENDERS_MIN: f64 = 20.0;
 
+/// Whether renders with this outcome left a hole in their page.
+pub fn is_hole(outcome: &str) -> bool {
+    !WANTED.contains(&outcome)
+}
+
 /// Report of a worker on the renders of one component that ended alike, since its report before.
 #[derive(Clone, Copy, Debug)]
 pub struct ComponentReport<'a> {
@@ -93,7 +98,7 @@ impl Components {
         };
         *total = total.saturating_add(count);
         row.fade(now);
-        let is_hole = !WANTED.contains(&outcome);
+        let is_hole = is_hole(outcome);
         #[allow(clippy::cast_precision_loss, reason = "a report is of far fewer renders than 2^52")]
         row.holes.add(if is_hole { count as f64 } else { 0.0 }, count as f64);
         if is_hole {

@@ -14,7 +14,7 @@ mod row;
 mod spread;
 
 pub use beacon::{BEACON_BYTES_MAX, Beacon, Device, Measure, NotABeacon};
-pub use components::{ComponentReport, Holes};
+pub use components::{ComponentReport, Holes, is_hole};
 pub use effects::{Effects, SettingReport};
 pub use graph::{GraphCounts, GraphFailures, GraphPathReport, GraphRoute, GraphRouteReport, Graphs};
 pub use row::{CLS_BOUNDS, Histogram};

@@ -377,10 +377,8 @@ export interface ReloadSnapshot {
   readonly reason: string | null;
   /** Seconds since it was asked for. */
   readonly age_s: number;
-  /** 95th percentile of service time over the last minute of the generation before, milliseconds. */
-  readonly service_p95_before_ms: number | null;
-  /** The same over the first minute of the new generation, once that is over. */
-  readonly service_p95_after_ms: number | null;
+  /** Trial of the version, if it was to be tried first. */
+  readonly trial?: TrialSnapshot;
 }
 
 /** State of a reload. */
@@ -869,6 +867,56 @@ export interface LongRunSnapshot {
   readonly request: string | null;
   /** Class of that request. */
   readonly class: string | null;
+}
+
+/** A version on trial, or the latest one. */
+export interface TrialSnapshot {
+  /** Generation of the version. */
+  readonly generation: number;
+  /** State of the trial. */
+  readonly state: TrialState;
+  /** Reason for the state, if there is one to tell. */
+  readonly reason: string | null;
+  /**
+   * Share of visitors who get the version, 0 to 1; `null` where it has taken places over and chance
+   * decides.
+   */
+  readonly share: number | null;
+  /** Seconds for which both versions have been compared. */
+  readonly compared_s: number;
+  /** Seconds for which they are compared at least. */
+  readonly lasts_s: number;
+  /** Requests that ended in its workers. */
+  readonly requests: number;
+  /** Requests that ended in workers of the present version meanwhile. */
+  readonly requests_present: number;
+  /** Requests of its workers that are not compared, because a worker's first ones are slow. */
+  readonly requests_warming: number;
+  /** Findings by measure. */
+  readonly findings: readonly FindingSnapshot[];
+  /** Classes with requests of this version alone. */
+  readonly new_classes: readonly string[];
+}
+
+/** State of a trial. */
+export type TrialState = 'starting' | 'running' | 'held' | 'promoted' | 'back';
+
+/** How a version compares with the present one in one measure. */
+export interface FindingSnapshot {
+  /** The measure. */
+  readonly measure: string;
+  /** `better`, `equal`, `worse` or `unknown`. */
+  readonly verdict: string;
+  /** Change: relative for times and heaps (0.1 is 10 % more), a difference of shares for others. */
+  readonly change: number | null;
+  /** Lower end of its interval of 99 %. */
+  readonly low: number | null;
+  /** Upper end of the same. */
+  readonly high: number | null;
+  /** Confidence in a difference, 0 to 1. */
+  readonly sure: number;
+  /** Whether the change is a difference of shares. */
+  readonly is_share: boolean;
 }
 
 /** Subject of a profile. */

@@ -9,13 +9,14 @@ use std::fmt::Write as _;
 use super::typescript::comment;
 
 /// The files that hold the types.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     include_str!("../snapshot.rs"),
     include_str!("../snapshot/cache.rs"),
     include_str!("../snapshot/graph.rs"),
     include_str!("../snapshot/machine.rs"),
     include_str!("../snapshot/render.rs"),
     include_str!("../snapshot/runs.rs"),
+    include_str!("../snapshot/trial.rs"),
     include_str!("../profiles.rs"),
     include_str!("../dashboard.rs"),
 ];

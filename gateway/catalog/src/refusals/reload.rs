@@ -79,6 +79,9 @@ pub enum NotBegun {
     /// Lack of an app to start.
     #[error(transparent)]
     App(#[from] AppError),
+    /// A share of visitors that the workers beside the present ones cannot serve.
+    #[error("a trial takes more than 0 % and at most 50 % of visitors")]
+    Share,
     /// The certificate came or went.
     #[error("server.tls_cert {}: another protocol on this port needs a restart", certificate(*is_tls))]
     Protocol {
@@ -120,6 +123,12 @@ pub enum GivenUp {
     /// Another reload came after it.
     #[error("a later reload was asked for")]
     Superseded,
+    /// Its trial rolled it back.
+    #[error("it was rolled back")]
+    TurnedBack,
+    /// Its trial rolled it back, for this reason.
+    #[error("it was rolled back: {0}")]
+    TurnedBackFor(String),
     /// The gateway finishes what it has.
     #[error("the gateway leaves")]
     Leaving,

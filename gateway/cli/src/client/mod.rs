@@ -4,6 +4,7 @@
 //! answer.
 
 mod cache;
+mod canary;
 mod check;
 mod classes;
 pub mod connect;
@@ -35,7 +36,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::args::{
-    CacheArgs, ClassesArgs, DialArgs, DrawFlameArgs, GraphArgs, HeapArgs, HotspotsArgs, ListArgs, LogsArgs,
+    CacheArgs, CanaryArgs, ClassesArgs, DialArgs, DrawFlameArgs, GraphArgs, HeapArgs, HotspotsArgs, ListArgs, LogsArgs,
     ProfileArgs, QuarantineArgs, ReloadArgs, ReportArgs, RoutesArgs, ScaleArgs, StatusArgs, StopArgs, TopArgs,
     UpgradeArgs,
 };
@@ -68,6 +69,11 @@ pub fn stop(args: &StopArgs) -> ExitCode {
 /// `sluice reload`: a new version of the app, without losing a request.
 pub fn reload(args: &ReloadArgs) -> ExitCode {
     reload::run(args).unwrap_or_else(connect::ClientError::exit)
+}
+
+/// `sluice canary`: the version on trial.
+pub fn canary(args: &CanaryArgs) -> ExitCode {
+    canary::run(args).unwrap_or_else(connect::ClientError::exit)
 }
 
 /// `sluice scale`: another number of workers.

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde::Deserialize;
-use sluice_admin::protocol::{Reply, Request};
+use sluice_admin::protocol::{Reply, Request, TrialWish};
 
 use super::connect::{ClientError, Gateway};
-use crate::args::ReloadArgs;
+use crate::args::{Promote, ReloadArgs};
 use crate::exit::Exit;
 
 /// Lines that may come after `reload`: progress, or the end.
@@ -19,11 +19,23 @@ enum Answer {
 }
 
 pub fn run(args: &ReloadArgs) -> Result<ExitCode, ClientError> {
-    reload(Gateway::connect(&args.run_dir)?, &mut io::stdout().lock())
+    reload(Gateway::connect(&args.run_dir)?, trial(args), &mut io::stdout().lock())
 }
 
-fn reload(mut gateway: Gateway, out: &mut impl Write) -> Result<ExitCode, ClientError> {
-    gateway.send(&Request::Reload)?;
+/// Trial that the version has to pass, if one is asked for.
+fn trial(args: &ReloadArgs) -> Option<TrialWish> {
+    let is_trial = args.canary.is_some() || args.hold.is_some();
+    is_trial.then_some(TrialWish {
+        share_millionths: args.canary,
+        batches: args.hold,
+        lasts_ms: args.lasts_ms,
+        requests_min: args.min_requests,
+        asks: args.promote == Promote::Ask,
+    })
+}
+
+fn reload(mut gateway: Gateway, trial: Option<TrialWish>, out: &mut impl Write) -> Result<ExitCode, ClientError> {
+    gateway.send(&Request::Reload { trial })?;
     // Workers may take as long as they are given to start; the gateway says how it ended in any case.
     gateway.set_patience(None)?;
     loop {
@@ -50,7 +62,7 @@ mod tests {
 
     fn run(lines: &[&str]) -> (Result<ExitCode, ClientError>, String) {
         let mut out = Vec::new();
-        let result = reload(FakeGateway::answering(lines).connect(), &mut out);
+        let result = reload(FakeGateway::answering(lines).connect(), None, &mut out);
         (result, String::from_utf8(out).unwrap())
     }
 

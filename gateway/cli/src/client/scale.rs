@@ -77,7 +77,10 @@ struct Pool {
 impl Pool {
     fn of(snapshot: &Snapshot) -> Self {
         let mut pool = Self::default();
-        let is_short = |worker: &&WorkerSnapshot| worker.lane != Some(Lane::Long);
+        // A version that is tried has workers besides.
+        let trial = snapshot.reload.as_ref().and_then(|reload| reload.trial.as_ref());
+        let tried = trial.filter(|trial| trial.state.is_open() && trial.share.is_some()).map(|trial| trial.generation);
+        let is_short = |worker: &&WorkerSnapshot| worker.lane != Some(Lane::Long) && Some(worker.generation) != tried;
         for worker in snapshot.workers.iter().filter(is_short) {
             pool.all += 1;
             match worker.state {

@@ -322,10 +322,8 @@ fn reload_text(reload: &ReloadSnapshot) -> String {
     if let Some(reason) = &reload.reason {
         let _ = write!(text, ": {}", harmless(reason));
     }
-    if let Some(after_ms) = reload.service_p95_after_ms {
-        let before = milliseconds(reload.service_p95_before_ms);
-        let _ =
-            write!(text, ", p95 of service time in its first minute {}, was {before}", milliseconds(Some(after_ms)));
+    if let Some(trial) = &reload.trial {
+        let _ = write!(text, "; trial {}", super::canary::in_a_line(trial));
     }
     text
 }

@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use sluice_admin::protocol::{TrialAction, TrialWish};
 use sluice_admin::{FlameOf, Live, Operator, Progress, Readiness, Standing, Upgrade};
 use sluice_catalog::metrics;
 use sluice_catalog::profiles::{ProfileFile, Wish};
-use sluice_catalog::refusals::{DialError, FlameError, ProfileError, ScaleError, UpgradeError};
+use sluice_catalog::refusals::{DialError, FlameError, ProfileError, ScaleError, TrialError, UpgradeError};
 use sluice_catalog::snapshot;
 use sluice_catalog::snapshot::{
     CacheSnapshot, ClassesSnapshot, DialSnapshot, DiskCacheSnapshot, GatewayState, KeptSnapshot, MachineSnapshot,
     Purge, QuarantinedRequest, QueueSnapshot, ReactSnapshot, ReportSnapshot, RequestsSnapshot, SharedCacheSnapshot,
-    Snapshot, UnkeptSnapshot, WorkerSnapshot, WorkerState,
+    Snapshot, TrialSnapshot, UnkeptSnapshot, WorkerSnapshot, WorkerState,
 };
 use sluice_journal::{CacheUse, Event, IncludeEnd, Journal, Level, Page, Tasks};
 use sluice_message::Coding;
@@ -254,9 +255,9 @@ impl Gateway {
             state: match view.state {
                 Life::Starting => WorkerState::Starting,
                 Life::Warming => WorkerState::Warming,
-                Life::Ready if view.is_paused => WorkerState::Paused,
-                Life::Ready if view.in_service > 0 => WorkerState::Busy,
-                Life::Ready => WorkerState::Ready,
+                Life::Ready | Life::Trial if view.is_paused => WorkerState::Paused,
+                Life::Ready | Life::Trial if view.in_service > 0 => WorkerState::Busy,
+                Life::Ready | Life::Trial => WorkerState::Ready,
                 Life::Stuck | Life::Leaving | Life::Stopping | Life::Killed => WorkerState::Leaving,
             },
             age_s: self.gate.scheduler.age(view.started).as_secs_f64(),
@@ -399,8 +400,12 @@ impl Operator for Gateway {
         self.gate.road.rendering.turn(server, replaces).map_err(DialError::Faults)
     }
 
-    fn reload(&self) -> mpsc::Receiver<Progress> {
-        self.reloads.ask("sluice reload")
+    fn reload(&self, trial: Option<TrialWish>) -> mpsc::Receiver<Progress> {
+        self.reloads.ask("sluice reload", trial)
+    }
+
+    fn trial(&self, action: Option<TrialAction>) -> Result<Option<TrialSnapshot>, TrialError> {
+        self.reloads.decide(action)
     }
 
     fn cache(&self, url: Option<&str>) -> (CacheSnapshot, Vec<KeptSnapshot>) {

@@ -5,6 +5,7 @@
 //! known of reloads, so that what is asked and what happens come to it in one order.
 
 mod queue;
+mod trial;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -13,8 +14,8 @@ use std::time::Duration;
 
 use sluice_admin::Progress;
 use sluice_catalog::config::{Config, ConfigInForce, Renderer};
-use sluice_catalog::refusals::{NotBegun, OvertakenBy, ReloadError};
-use sluice_catalog::snapshot::{ReloadSnapshot, ReloadState};
+use sluice_catalog::refusals::{GivenUp, NotBegun, OvertakenBy, ReloadError};
+use sluice_catalog::snapshot::{ReloadSnapshot, ReloadState, TrialState};
 use sluice_journal::{Event, Level};
 use sluice_road::ActiveConfig;
 use sluice_scheduler::{AbandonReason, Scheduler, WorkerState as Life};
@@ -29,13 +30,12 @@ use super::service;
 use super::sources::Sources;
 use super::{bound_connections, head_bytes_max, raise_descriptor_limit, worker_count};
 use crate::{files, settings};
-use queue::Request;
+use queue::{Asked, Request};
 pub use queue::{ReloadQueue, Reloads, channel};
+use trial::Trial;
 
 /// Interval of looks at the progress of a reload.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Time after which service times are compared: that of the window they are taken from.
-const COMPARE_AFTER: Duration = Duration::from_secs(60);
 
 /// A config, as it was written and as it is used.
 pub struct Settings {
@@ -56,8 +56,10 @@ impl Settings {
 struct Pending {
     settings: Settings,
     asked: Instant,
-    has_taken_over: bool,
-    p95_before_ms: Option<f64>,
+    /// Trial that the version has not passed yet.
+    trial: Option<Trial>,
+    /// Reason why its trial rolled it back.
+    turned_back: Option<String>,
 }
 
 /// The task's state.
@@ -75,8 +77,6 @@ pub struct Reloader {
     ready_told: usize,
     held_back_told: bool,
     listening_told: BTreeSet<u64>,
-    /// Generation that is to be compared with the one before it, and the time for that.
-    compare: Option<(Instant, u64, Option<f64>)>,
 }
 
 impl Reloader {
@@ -93,7 +93,6 @@ impl Reloader {
             ready_told: 0,
             held_back_told: false,
             listening_told: BTreeSet::new(),
-            compare: None,
         }
     }
 
@@ -102,10 +101,7 @@ impl Reloader {
         loop {
             let look = async {
                 if self.pending.is_empty() {
-                    match self.compare {
-                        Some((at, ..)) => tokio::time::sleep_until(at).await,
-                        None => std::future::pending().await,
-                    }
+                    std::future::pending::<()>().await;
                 } else {
                     tokio::time::sleep(LOOK_EVERY).await;
                 }
@@ -114,7 +110,10 @@ impl Reloader {
                 // Ends first: a reload that is over does not stand in the way of the next.
                 biased;
                 Some(end) = ends.recv() => self.ended(end).await,
-                Some(request) = asked.next() => self.begin(request).await,
+                Some(asked) = asked.next() => match asked {
+                    Asked::Reload(request) => self.begin(request).await,
+                    Asked::Decide(action) => self.decide(action),
+                },
                 () = look => self.look(),
                 else => return,
             }
@@ -149,6 +148,11 @@ impl Reloader {
         let AppCommand { start, cwd } = start;
         let gateway = Rc::clone(&self.gateway);
         let (settings, note) = self.settings(&loaded)?;
+        let trial = request.trial.map(Trial::new);
+        if request.trial.and_then(|wish| wish.share_millionths).is_some_and(|share| !(1..=500_000).contains(&share)) {
+            return Err(NotBegun::Share);
+        }
+        self.leave_trial();
         self.latest += 1;
         let generation = self.latest;
         let used = Rc::clone(settings.used.config());
@@ -161,7 +165,9 @@ impl Reloader {
             head_bytes_max: head_bytes_max(&used),
         };
         gateway.supervisor.add_generation(generation, version);
-        settings.put_in_force(&gateway);
+        if !trial.as_ref().is_some_and(Trial::is_beside) {
+            settings.put_in_force(&gateway);
+        }
         gateway.journal.emit(Event::ReloadStarted { generation, by: request.by });
         service::reloading(&format!("reloading, generation {generation} starts"));
         self.listeners.add(request.progress.clone());
@@ -171,21 +177,16 @@ impl Reloader {
         }
         self.tell(&format!("generation {generation} started in {}", cwd.display()));
         self.tell_kept(&settings.written);
-        let pending = Pending { settings, asked: Instant::now(), has_taken_over: false, p95_before_ms: None };
+        let hold = trial.as_ref().map(|trial| trial.hold(gateway.wanted()));
+        let pending = Pending { settings, asked: Instant::now(), trial, turned_back: None };
         self.pending.insert(generation, pending);
         self.ready_told = 0;
         self.held_back_told = false;
-        self.compare = None;
-        let snapshot = ReloadSnapshot {
-            generation,
-            state: ReloadState::Running,
-            reason: None,
-            age_s: 0.0,
-            service_p95_before_ms: None,
-            service_p95_after_ms: None,
-        };
+        let snapshot =
+            ReloadSnapshot { generation, state: ReloadState::Running, reason: None, age_s: 0.0, trial: None };
         gateway.reloads.show(snapshot);
-        gateway.gate.dispatch.reload(generation);
+        self.show_trial();
+        gateway.gate.dispatch.reload(generation, hold);
         Ok(())
     }
 
@@ -216,6 +217,7 @@ impl Reloader {
     /// Marks a reload as overtaken by an upgrade, which has ended it either way. Its further course in here concerns
     /// nobody.
     fn overtaken(&mut self, ServingGateway { pid, started }: ServingGateway) {
+        self.leave_trial();
         let (generation, asked) = (self.latest, self.pending.remove(&self.latest).map(|pending| pending.asked));
         self.pending.clear();
         // What was asked for before the other gateway was started, that one has read.
@@ -243,14 +245,6 @@ impl Reloader {
         {
             return self.overtaken(overtaken);
         }
-        if let Some((at, generation, before_ms)) = self.compare
-            && Instant::now() >= at
-        {
-            self.compare = None;
-            let after_ms = self.gateway.journal.service_time_ms().p95;
-            self.gateway.reloads.update(|snapshot| snapshot.service_p95_after_ms = after_ms);
-            self.gateway.journal.emit(Event::ReloadCompared { generation, before_ms, after_ms });
-        }
         let generation = self.latest;
         if !self.pending.contains_key(&generation) {
             return;
@@ -268,7 +262,7 @@ impl Reloader {
             self.tell("requests wait for long: the next workers start when they do not, or in 10 s in any case");
         }
         self.held_back_told = is_held_back;
-        self.note_takeover(generation);
+        self.look_at_trial();
         let ready = own.iter().filter(|view| view.state == Life::Ready).count();
         if ready > self.ready_told && self.pending.contains_key(&generation) {
             self.ready_told = ready;
@@ -281,28 +275,18 @@ impl Reloader {
         self.gateway.wanted() + self.gateway.gate.scheduler.read(Scheduler::long_wanted)
     }
 
-    /// The last moment at which service times are those of the generation before.
-    fn note_takeover(&mut self, generation: u64) {
-        let in_force = self.gateway.gate.scheduler.read(Scheduler::generation);
-        let Some(pending) = self.pending.get_mut(&generation) else { return };
-        if in_force == generation && !pending.has_taken_over {
-            pending.has_taken_over = true;
-            let p95_ms = self.gateway.journal.service_time_ms().p95;
-            pending.p95_before_ms = p95_ms;
-            self.gateway.reloads.update(|snapshot| snapshot.service_p95_before_ms = p95_ms);
-        }
-    }
-
     async fn ended(&mut self, end: ReloadEnd) {
         if self.gateway.overtaken.get().is_some() {
             return self.look();
         }
         let ReloadEnd { generation, abandoned } = end;
-        self.note_takeover(generation);
         let Some(pending) = self.pending.remove(&generation) else { return };
         // A generation of which some workers have taken over is in force, even if others could not follow.
         let is_in_force = self.gateway.gate.scheduler.read(Scheduler::generation) == generation;
-        let Pending { settings, asked, p95_before_ms, .. } = pending;
+        let Pending { settings, asked, turned_back, .. } = pending;
+        if generation == self.latest {
+            self.leave_trial();
+        }
         if is_in_force {
             self.in_force = settings;
             self.scale();
@@ -317,7 +301,6 @@ impl Reloader {
             self.gateway.journal.emit(Event::ReloadFinished { generation, after_ms });
             self.gateway.reloads.update(|snapshot| snapshot.state = ReloadState::Done);
             service::ready(&self.gateway.status());
-            self.compare = Some((Instant::now() + COMPARE_AFTER, generation, p95_before_ms));
             let places = self.places();
             self.tell(&format!("{places} of {places} workers have taken over"));
             #[allow(clippy::cast_precision_loss, reason = "shown with one decimal")]
@@ -325,6 +308,10 @@ impl Reloader {
             return self.listeners.finish(Ok(()));
         };
         let (why, stderr_tail) = abandoned.tell().await;
+        let why = match turned_back {
+            Some(finding) if abandoned.reason == AbandonReason::TurnedBack => GivenUp::TurnedBackFor(finding),
+            _ => why,
+        };
         let reason = why.to_string();
         let superseded = abandoned.reason == AbandonReason::Superseded;
         self.gateway.journal.emit(Event::ReloadAbandoned {
@@ -343,6 +330,9 @@ impl Reloader {
         service::ready(&format!("{}; reload given up: {reason}", self.gateway.status()));
         self.gateway.reloads.update(|snapshot| {
             snapshot.state = ReloadState::Abandoned;
+            if let Some(trial) = snapshot.trial.as_mut().filter(|trial| trial.state.is_open()) {
+                (trial.state, trial.reason) = (TrialState::Back, Some(reason.clone()));
+            }
             snapshot.reason = Some(reason);
         });
         self.listeners.finish(Err(ReloadError::GivenUp { generation, why, is_in_force, stderr_tail }));

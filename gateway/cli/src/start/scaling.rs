@@ -59,6 +59,8 @@ impl Scaling {
 fn is_leaving(state: WorkerState) -> bool {
     match state {
         WorkerState::Leaving | WorkerState::Stopping | WorkerState::Killed => true,
-        WorkerState::Starting | WorkerState::Warming | WorkerState::Ready | WorkerState::Stuck => false,
+        WorkerState::Starting | WorkerState::Warming | WorkerState::Ready | WorkerState::Trial | WorkerState::Stuck => {
+            false
+        }
     }
 }

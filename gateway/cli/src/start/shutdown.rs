@@ -52,8 +52,8 @@ async fn asked_to_leave(signals: &mut Signals, gateway: &Gateway) -> SignalArriv
         let heard = signals.next().await;
         match heard.signal {
             // A terminal that is closed sends the same signal as an operator who wants a reload.
-            Number::SIGHUP if !signals.has_lost_terminal() => drop(gateway.reloads.ask("SIGHUP")),
-            Number::SIGUSR2 => drop(gateway.reloads.ask("SIGUSR2")),
+            Number::SIGHUP if !signals.has_lost_terminal() => drop(gateway.reloads.ask("SIGHUP", None)),
+            Number::SIGUSR2 => drop(gateway.reloads.ask("SIGUSR2", None)),
             Number::SIGTTIN => scale(gateway, gateway.wanted().saturating_add(1)),
             Number::SIGTTOU => scale(gateway, gateway.wanted().saturating_sub(1).max(1)),
             _ => return heard,

@@ -42,7 +42,7 @@ pub(super) fn write(page: &mut Page, gate: &Gate, supervisor: &Supervisor) {
     let places: Vec<_> = places.into_iter().map(|(place, numbers)| (place.to_string(), numbers)).collect();
     let ready: Vec<_> = known
         .iter()
-        .filter(|(worker, _)| worker.state == Life::Ready)
+        .filter(|(worker, _)| matches!(worker.state, Life::Ready | Life::Trial))
         .map(|(worker, view)| (worker.instance.to_string(), view))
         .collect();
 

@@ -194,9 +194,10 @@ fn text_reload(words: &mut Words<'_>, event: &Event<'_>) {
         Event::ReloadRefused { reason } => {
             words.put("no reload: ").safe(reason, APP_BYTES_MAX);
         }
-        Event::ReloadCompared { generation, before_ms, after_ms } => {
-            words.put("generation ").number(generation).put(", first minute: p95 of service time ");
-            words.maybe_milliseconds(after_ms).put(", was ").maybe_milliseconds(before_ms);
+        Event::ReloadCompared { generation, state, reason, requests, requests_present } => {
+            words.put("trial of generation ").number(generation).put(" ").safe(state, FIELD_BYTES_MAX).put(": ");
+            words.safe(reason, APP_BYTES_MAX).put(" (").number(requests).put(" requests, ").number(requests_present);
+            words.put(" of the present version)");
         }
         _ => {}
     }

@@ -8,7 +8,7 @@ use sluice_catalog::errors::Code;
 use sluice_dispatch::Cause;
 use sluice_observe::Observer;
 use sluice_road::Road;
-use sluice_scheduler::{Action, Event, KillReason, Limits, RequestId, WorkerId, WorkerState, WorkerView};
+use sluice_scheduler::{Action, Event, Hold, KillReason, Limits, RequestId, WorkerId, WorkerState, WorkerView};
 use sluice_supervisor::Host;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -91,7 +91,8 @@ impl Dispatch {
 
     /// Whether main threads of workers are to be checked.
     pub(super) fn wants_looks(&self) -> bool {
-        let has_room = |view: WorkerView| view.has_more_room && view.state == WorkerState::Ready;
+        let has_room =
+            |view: WorkerView| view.has_more_room && matches!(view.state, WorkerState::Ready | WorkerState::Trial);
         self.looks_for_waits
             && self.scheduler.read(|scheduler| {
                 scheduler.queue_length() > 0
@@ -240,9 +241,17 @@ impl Dispatch {
         self.scheduler.change(|scheduler| scheduler.set_limits(limits));
     }
 
-    /// Replaces every worker by one of this generation, whose app the host knows.
-    pub fn reload(&self, generation: u64) {
-        self.tell(Event::ReloadAsked { generation });
+    /// Replaces every worker by one of this generation, whose app the host knows, or tries it first.
+    pub fn reload(&self, generation: u64, hold: Option<Hold>) {
+        self.tell(match hold {
+            None => Event::ReloadAsked { generation },
+            Some(hold) => Event::TrialAsked { generation, hold },
+        });
+    }
+
+    /// Ends the trial of this generation, which takes the other places over or is turned back.
+    pub fn end_trial(&self, generation: u64, passes: bool) {
+        self.tell(if passes { Event::TrialPassed { generation } } else { Event::TrialFailed { generation } });
     }
 
     /// Sets the number of workers in the pool.

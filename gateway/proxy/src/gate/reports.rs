@@ -89,6 +89,7 @@ impl Reports for WorkerReports {
     }
 
     fn rendered(&self, told: &RenderReport<'_>) {
+        self.observer.trials.rendered(told.worker.0, &told.components);
         self.observer.effects.rendered(&told.components, &told.settings, &told.variants);
     }
 

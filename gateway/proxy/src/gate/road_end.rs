@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use sluice_classes::{Class, Traits};
 use sluice_journal::{Event as Happening, Level, tasks};
-use sluice_scheduler::{Load, RequestId, WorkerId};
+use sluice_scheduler::{Load, RequestId};
 use sluice_wire::front::exchange::Exchange;
 use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::body::Body;
@@ -17,7 +17,7 @@ use sluice_road::answers::Response;
 use sluice_road::answers::edge::Readiness;
 use sluice_road::request::passage::Request;
 use sluice_road::respond::SendOutcome;
-use sluice_road::sessions::Visit;
+use sluice_road::sessions::Sessions;
 use sluice_road::workers::{Answering, Workers};
 
 impl Workers for Gate {
@@ -47,8 +47,8 @@ impl Workers for Gate {
         self.costs.classes.known(traits)
     }
 
-    fn learn_session(&self, visit: &Visit, worker: Option<WorkerId>, data: &[u8]) {
-        self.sessions.learn(visit, worker, data);
+    fn sessions(&self) -> &Sessions {
+        &self.sessions
     }
 
     fn load(&self) -> Load {

@@ -118,6 +118,7 @@ impl Workers for WorkerLife {
 
     fn crashed(&self, worker: WorkerId, crash: &Crash<'_>) {
         let Crash { status, exception, held, request } = *crash;
+        self.road.observer.trials.died(worker.0);
         self.road.observer.crashes.crashed(CrashSnapshot {
             at_unix_ms: 0,
             worker: worker.0,

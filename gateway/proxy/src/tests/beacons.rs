@@ -18,6 +18,7 @@ fn beacon(setting: &str, page: &str, lcp_ms: &str) -> String {
 /// A worker has made a page with this setting.
 fn makes_page(world: &World, setting: &str) {
     world.gate.reports().rendered(&RenderReport {
+        worker: sluice_scheduler::WorkerId(1),
         components: vec![ComponentReport { component: "Price", outcome: "rendered", count: 1, cpu_us: 700 }],
         settings: vec![SettingReport { setting, pages: 1, cpu_us: 700 }],
         variants: vec!["hero:a"],

@@ -4,6 +4,7 @@ mod elsewhere;
 mod judge;
 mod lone;
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use sluice_cache::{Moment, Reuse, StorageCandidate, StorageRefusal, freshened, is_of_request, joined, renewed};
@@ -22,6 +23,7 @@ use crate::own::Own;
 use crate::request::passage::Request;
 use crate::respond::compress::KeptBody;
 use crate::road::Road;
+use crate::sessions::Arm;
 use judge::{PageMetadata, asked_for_all, judge};
 pub(crate) use judge::{is_for_all, note_lone};
 use sluice_wire::front::exchange::Exchange;
@@ -47,6 +49,9 @@ struct Fetch {
     known: Option<Rc<Object>>,
     /// Position for the rendered page among those of other gateways.
     position: Option<Position>,
+    /// Whether the page is for visitors who try a version, and whether a worker of the present one had to answer instead.
+    is_of_trial: bool,
+    is_strayed: Cell<bool>,
 }
 
 /// Clients that wait for a render.
@@ -87,6 +92,8 @@ pub(crate) fn start(
         head: asked_for_all(&request.head, &road.pages.cache.keys.rules),
         known: known.cloned(),
         position: if let For::One(position) = whom { position } else { None },
+        is_of_trial: request.visit.arm == Some(Arm::Trial),
+        is_strayed: Cell::new(false),
     };
     let (asked, origin) = (request.for_many(fetch.head.clone()), origin.clone());
     tokio::task::spawn_local(async move { fetch.run(asked, &origin).await });
@@ -122,7 +129,7 @@ impl Drop for Fetch {
 impl Fetch {
     async fn run(mut self, mut request: Request, origin: &Origin) {
         // It was looked for when the page was marked, and whatever is kept since then has ended the mark.
-        if !self.flight.is_lone && self.is_found_elsewhere().await {
+        if !self.flight.is_lone && !self.is_of_trial && self.is_found_elsewhere().await {
             return;
         }
         let condition = self.known.as_ref().filter(|_| !self.flight.is_lone);
@@ -144,6 +151,11 @@ impl Fetch {
                 });
             }
         };
+        if self.is_of_trial {
+            let worker = request.ticket.as_ref().and_then(|ticket| ticket.answer.facts.worker.get());
+            let is_tried = |worker| road.workers().sessions().trial.has(worker);
+            self.is_strayed.set(!worker.is_some_and(is_tried));
+        }
         let came = road.pages.moment();
         if response.head.status == 304
             && let Some(known) = self.known.as_ref().filter(|_| !self.flight.is_lone)
@@ -275,6 +287,9 @@ impl Fetch {
             self.road.pages.cache.unkept.forget(&self.key);
             self.road.pages.cache.counts.stored.update(|count| count + 1);
             let (now, limits) = (self.road.pages.moment(), self.road.pages.stale_limits());
+            if self.is_of_trial {
+                return;
+            }
             self.road.pages.cache.disk.kept(now, limits, &self.key, object);
             if let (Some(tier), Some(position)) = (&self.road.pages.cache.tier, self.position) {
                 tier.store((now, limits), &self.key, object, position);
@@ -286,7 +301,7 @@ impl Fetch {
 
     /// Stores a page in memory. Returns whether no purge affected it meanwhile.
     fn put(&self, object: &Rc<Object>) -> bool {
-        let is_left = !self.flight.since.is_purged(&self.key, Tags::All(&object.tags));
+        let is_left = !self.is_strayed.get() && !self.flight.since.is_purged(&self.key, Tags::All(&object.tags));
         if is_left {
             self.flight.is_kept.set(true);
             self.road.pages.cache.store.borrow_mut().put(&self.key, &self.head.fields, Rc::clone(object));

@@ -16,6 +16,7 @@ use super::store::Object;
 use crate::answers::Response;
 use crate::request::passage::Request;
 use crate::road::Road;
+use crate::sessions::{Arm, Visit};
 use sluice_wire::front::exchange::{Exchange, Woke};
 use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::failure::Failure;
@@ -80,7 +81,14 @@ async fn look_up(
     request.cached = Some(CacheUse::Bypass);
     let is_get = request.head.method == Method::Get;
     let key = if is_get || request.head.method == Method::Head { cache.keys.key(&request.head, origin) } else { None };
-    let Some(key) = key else { return Ok(None) };
+    let Some(mut key) = key else { return Ok(None) };
+    if let Some(of_trial) = cache.keys.in_trial(&key) {
+        let arm = request.visit.arm.or_else(|| road.workers().sessions().arm(&request.session_query(origin)));
+        request.visit = Visit::of_arm(arm);
+        if arm == Some(Arm::Trial) {
+            key = of_trial;
+        }
+    }
     if origin.hides_from_worker(&mut request.head.fields) {
         return Ok(None);
     }
@@ -241,6 +249,7 @@ pub(crate) async fn note(road: &Road, origin: &Origin, request: &Request, respon
             let changed = RequestHead { method: Method::Get, path_and_query: target, ..head.clone() };
             cache.keys.key_of(&changed, origin)
         });
+        let keys = keys.flat_map(|key| [cache.keys.in_trial(&key), Some(key)]).flatten();
         purge::known(keys.map(|key| road.pages.outdate(key)).collect()).await;
     }
     fetch::note_lone(road, request, response);

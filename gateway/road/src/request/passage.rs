@@ -15,7 +15,7 @@ use crate::cache::flight::Waiting;
 use crate::respond::compose::part::{IncludeRequest, Tally};
 use crate::road::Road;
 use crate::road::workers::Workers;
-use crate::sessions::Visit;
+use crate::sessions::{SessionQuery, Visit};
 use crate::trace::{self, Trace};
 use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::failure::UpgradeOffer;
@@ -94,12 +94,14 @@ impl Request {
 
     /// Request for an include: its page's client is known.
     pub(crate) fn of_include(peer: IpAddr, wanted: &IncludeRequest) -> Self {
-        Request { id: Rc::clone(&wanted.id), is_logged_in: wanted.is_logged_in, ..Request::new(peer) }
+        let visit = Visit::of_arm(wanted.arm);
+        Request { id: Rc::clone(&wanted.id), is_logged_in: wanted.is_logged_in, visit, ..Request::new(peer) }
     }
 
     /// Copy of the request for all that want the page: with this head, and without a call.
     pub(crate) fn for_many(&self, head: RequestHead) -> Self {
-        Request { times: self.times, id: Rc::clone(&self.id), trace: self.trace, head, ..Request::new(self.peer) }
+        let (id, visit) = (Rc::clone(&self.id), Visit::of_arm(self.visit.arm));
+        Request { times: self.times, id, trace: self.trace, head, visit, ..Request::new(self.peer) }
     }
 
     /// Takes over the facts and the call of the request for all, if that was sent for this one and has ended.
@@ -122,6 +124,16 @@ impl Request {
         self.peer = road.lobby.trust().client(origin.peer, &self.head.fields);
         let parent = trace::parent(road.config().server.trace_context, origin.is_trusted, &self.head.fields);
         self.trace = if origin.is_own() { None } else { trace::of(parent, &road.observer.traces) };
+    }
+
+    /// Facts about its client's session.
+    pub fn session_query(&self, origin: &Origin) -> SessionQuery<'_> {
+        SessionQuery {
+            head: &self.head,
+            is_upgrade: self.upgrade.is_some(),
+            client: self.peer,
+            is_secure: origin.is_https(&self.head),
+        }
     }
 
     /// Looks its class up.

@@ -84,6 +84,7 @@ pub(crate) fn compose(
         page,
         depth,
         is_logged_in: request.is_logged_in,
+        arm: request.visit.arm,
         tally,
         asked: Cell::new(0),
     };

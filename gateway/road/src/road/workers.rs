@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use sluice_classes::{Class, Traits};
-use sluice_scheduler::{Load, RequestId, WorkerId};
+use sluice_scheduler::{Load, RequestId};
 use sluice_wire::front::exchange::Exchange;
 use sluice_wire::front::origin::Origin;
 use sluice_wire::front::seat::Seat;
@@ -16,7 +16,7 @@ use crate::answers::Response;
 use crate::answers::edge::Readiness;
 use crate::request::passage::Request;
 use crate::respond::SendOutcome;
-use crate::sessions::Visit;
+use crate::sessions::Sessions;
 
 /// An answer on its way. It is a box, so that the road needs no type of the workers' side.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Response, Failure>> + 'a>>;
@@ -39,8 +39,8 @@ pub trait Workers {
     fn classify(&self, traits: &Traits<'_>) -> Class;
     /// Name of the class of a request, if there is one already.
     fn known_class(&self, traits: &Traits<'_>) -> Option<Rc<str>>;
-    /// Learns where a session lives, from the first bytes of an answer.
-    fn learn_session(&self, visit: &Visit, worker: Option<WorkerId>, data: &[u8]);
+    /// Sessions of clients, and the version that some of them try.
+    fn sessions(&self) -> &Sessions;
     /// Load of the workers and the queue.
     fn load(&self) -> Load;
     /// Whether the service makes progress.

@@ -11,14 +11,14 @@ use super::table::Table;
 
 /// Address or network that counts as one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Client {
+pub(super) enum Client {
     V4(Ipv4Addr),
     /// The network part of an IPv6 address: the 64 bits after it are one client's, which changes them at will.
     V6(u64),
 }
 
 impl Client {
-    fn of(address: IpAddr) -> Self {
+    pub(super) fn of(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V4(v4) => Client::V4(v4),
             IpAddr::V6(v6) => Client::V6(u64::try_from(u128::from(v6) >> 64).unwrap_or(0)),
@@ -30,6 +30,16 @@ impl Client {
 pub(crate) struct Addresses(Table<Client, ()>);
 
 impl Addresses {
+    /// Worker that this address had last, which may have gone.
+    pub(super) fn latest_of(&mut self, address: IpAddr) -> Option<WorkerId> {
+        self.0.find(&Client::of(address), |_, ()| true)
+    }
+
+    /// Keeps the address with this worker.
+    pub(super) fn keep(&mut self, address: IpAddr, worker: WorkerId) {
+        self.0.insert(Client::of(address), worker, ());
+    }
+
     /// Worker of this address among those that serve (places with their workers), and whether it had another before.
     pub(crate) fn worker_of(&mut self, address: IpAddr, serving: &[(u32, WorkerId)]) -> Option<(WorkerId, bool)> {
         let client = Client::of(address);

@@ -27,7 +27,7 @@ fn sessions(by: Sticky) -> Sessions {
 
 fn visit(sessions: &Sessions, head: &RequestHead) -> Visit {
     let asked = SessionQuery { head, client: "192.0.2.1".parse().unwrap(), is_secure: false, is_upgrade: false };
-    sessions.visit(&asked, || vec![(0, WorkerId(1)), (1, WorkerId(2))])
+    sessions.visit(&asked, None, || vec![(0, WorkerId(1)), (1, WorkerId(2))])
 }
 
 /// The cookie that an answer sets, as the client sends it.
@@ -90,4 +90,58 @@ fn a_session_of_engine_io_is_known_by_its_sid_without_any_setting() {
     sessions.exited(WorkerId(2));
     let lost = visit(&sessions, &request("/socket.io/?EIO=4&transport=polling&sid=0123456789", ""));
     assert_eq!((lost.home, lost.waits, lost.session(Some(WorkerId(1)))), (Home::Any, false, Some(Session::Moved)));
+}
+
+/// Visits of many addresses while a quarter of them try workers 7 and 8.
+fn visit_in_trial(sessions: &Sessions, head: &RequestHead, last: u8) -> Visit {
+    let client = std::net::IpAddr::from([192, 0, 2, last]);
+    let asked = SessionQuery { head, client, is_secure: false, is_upgrade: false };
+    sessions.visit(&asked, None, || vec![(0, WorkerId(1)), (1, WorkerId(2))])
+}
+
+fn on_trial(by: Sticky) -> Sessions {
+    let sessions = sessions(by);
+    for worker in [7, 8] {
+        sessions.listening(WorkerId(worker));
+    }
+    sessions.trial.set(Some(TrialShare { generation: 2, millionths: 250_000 }));
+    sessions.trial.set_workers([7, 8].map(WorkerId).into_iter());
+    sessions
+}
+
+#[test]
+fn a_share_of_addresses_tries_a_version_and_each_keeps_its_worker() {
+    for by in [Sticky::Off, Sticky::Address] {
+        let sessions = on_trial(by);
+        let places = || (0..=255).map(|last| visit_in_trial(&sessions, &request("/", ""), last).place());
+        let first: Vec<Home> = places().collect();
+        assert_eq!(first, places().collect::<Vec<_>>(), "{by:?}");
+        let tried = first.iter().filter(|home| matches!(home, Home::At(WorkerId(7 | 8)))).count();
+        assert!((35..95).contains(&tried), "{tried} of 256 by {by:?}");
+        sessions.trial.set_workers(std::iter::empty());
+        let left = places().filter(|home| matches!(home, Home::At(WorkerId(7 | 8)))).count();
+        assert_eq!(left, 0, "nobody waits for workers that have gone");
+    }
+}
+
+#[test]
+fn a_session_goes_before_the_share_and_a_cookie_keeps_the_version() {
+    let sessions = on_trial(Sticky::Cookie);
+    let old = cookie_of(&sessions, &Visit::default(), 1);
+    assert_eq!(old, None, "no cookie without a rule");
+    for last in 0..=255 {
+        let first = visit_in_trial(&sessions, &request("/", ""), last);
+        let worker = if first.arm == Some(Arm::Trial) { 7 } else { 1 };
+        let cookie = cookie_of(&sessions, &first, worker).unwrap();
+        let second = visit_in_trial(&sessions, &request("/", &cookie), last);
+        assert_eq!((second.place(), second.arm), (Home::At(WorkerId(worker)), first.arm));
+    }
+}
+
+#[test]
+fn nobody_tries_anything_without_a_trial() {
+    let sessions = on_trial(Sticky::Off);
+    sessions.trial.set(None);
+    let visit = visit_in_trial(&sessions, &request("/", ""), 1);
+    assert_eq!((visit.place(), visit.arm), (Home::Any, None));
 }

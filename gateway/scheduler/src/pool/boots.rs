@@ -27,7 +27,7 @@ const ASIDE_US_MIN: u64 = 2_000_000;
 impl Pool {
     /// Maximum number of workers that may boot at once now.
     pub(super) fn boots_max(&self, now: Time, limits: &Limits, demand: Demand) -> u32 {
-        let serving = self.count(|w| w.state == WorkerState::Ready || w.state == WorkerState::Warming);
+        let serving = self.count(|w| w.serves() || w.state == WorkerState::Warming);
         match demand {
             _ if serving == 0 => 1,
             Demand::None if !self.is_in_use(now) => u32::MAX,

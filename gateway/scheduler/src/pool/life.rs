@@ -9,7 +9,7 @@ pub(super) const HELD: Time = Time(u64::MAX);
 
 impl Pool {
     pub(crate) fn listening(&mut self, now: Time, worker: WorkerId, limits: &Limits) {
-        let on_trial = self.is_on_trial() && self.is_successor(worker);
+        let on_trial = self.is_on_trial_itself(worker);
         let Some(w) = self.workers.get_mut(&worker).filter(|w| w.state == WorkerState::Starting) else { return };
         self.ever_listened = true;
         w.listened = Some(now);
@@ -26,7 +26,7 @@ impl Pool {
 
     /// Marks the worker as warm, also after a failed warm-up. Only a generation on trial fails with its warm-up.
     pub(crate) fn warmed(&mut self, now: Time, worker: WorkerId, failed: bool, limits: &Limits, out: &mut Vec<Action>) {
-        let on_trial = self.is_on_trial() && self.is_successor(worker);
+        let on_trial = self.is_on_trial_itself(worker);
         let Some(w) = self.workers.get_mut(&worker) else { return };
         if w.state != WorkerState::Warming || w.warmth == Warmth::Warm {
             return;
@@ -81,7 +81,7 @@ impl Pool {
     /// take long, or forever for a request that is never answered, so its place gets another worker meanwhile.
     pub(crate) fn closing(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
-        if !matches!(w.state, WorkerState::Ready | WorkerState::Warming) {
+        if !matches!(w.state, WorkerState::Ready | WorkerState::Trial | WorkerState::Warming) {
             return;
         }
         w.enter(WorkerState::Leaving, now);
@@ -108,7 +108,7 @@ impl Pool {
     /// was asked to stop has a deadline of its own.
     pub(crate) fn stuck(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
-        if !matches!(w.state, WorkerState::Ready | WorkerState::Warming | WorkerState::Leaving) {
+        if !matches!(w.state, WorkerState::Ready | WorkerState::Trial | WorkerState::Warming | WorkerState::Leaving) {
             return;
         }
         w.enter(WorkerState::Stuck, now);
@@ -181,7 +181,8 @@ impl Pool {
             actions.push(Action::Orphaned { request, worker, arrived, is_shared, is_parked });
         }
         let Some(dead) = self.workers.remove(worker) else { return };
-        self.successor_failed(now, worker, AbandonReason::Exited { worker }, limits, actions);
+        let lost = (worker, dead.generation, dead.was_ready);
+        self.successor_lost(now, lost, AbandonReason::Exited { worker }, limits, actions);
         self.vacate(now, worker, &dead, limits, actions);
     }
 
@@ -201,11 +202,10 @@ impl Pool {
             return;
         }
         let is_loop = self.count_failure(now, lost, limits);
-        if !self.is_on_trial()
-            && let Some(successor) = self.places[instance].successor.take()
-        {
+        let successor = self.places[instance].successor;
+        if let Some(successor) = successor.filter(|successor| !self.is_on_trial_itself(*successor)) {
             // It was on its way for this place; nothing has to be waited for, nor started.
-            self.places[instance].worker = Some(successor);
+            (self.places[instance].worker, self.places[instance].successor) = (Some(successor), None);
             return;
         }
         if is_loop {

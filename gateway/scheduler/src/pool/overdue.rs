@@ -17,7 +17,7 @@ impl Pool {
     /// Stops giving requests to the worker while its event loop is blocked and uses CPU.
     pub(crate) fn overdue(&mut self, worker: WorkerId) {
         if let Some(w) = self.workers.get_mut(&worker)
-            && matches!(w.state, WorkerState::Ready | WorkerState::Leaving)
+            && matches!(w.state, WorkerState::Ready | WorkerState::Trial | WorkerState::Leaving)
         {
             w.is_overdue = true;
         }
@@ -33,7 +33,9 @@ impl Pool {
     /// Records that the worker's event loop turns again.
     pub(crate) fn turned(&mut self, now: Time, worker: WorkerId, limits: &Limits, actions: &mut Vec<Action>) {
         let Some(w) = self.workers.get_mut(&worker) else { return };
-        if !std::mem::take(&mut w.is_overdue) || !matches!(w.state, WorkerState::Ready | WorkerState::Leaving) {
+        if !std::mem::take(&mut w.is_overdue)
+            || !matches!(w.state, WorkerState::Ready | WorkerState::Trial | WorkerState::Leaving)
+        {
             return;
         }
         if w.has_stand_in {
@@ -81,10 +83,13 @@ impl Pool {
                 w.is_stand_in = true;
             }
         }
+        let tried: Vec<WorkerId> = self.tried().collect();
         for (id, w) in self.workers.iter_mut() {
             let place = &self.places[w.instance as usize];
             let is_replaced = w.state == WorkerState::Leaving
-                || w.state == WorkerState::Ready && place.worker == Some(*id) && place.successor.is_some();
+                || w.state == WorkerState::Ready
+                    && place.worker == Some(*id)
+                    && place.successor.is_some_and(|successor| !tried.contains(&successor));
             if w.is_overdue && !w.is_lowered && is_replaced {
                 w.is_lowered = true;
                 actions.push(Action::Lower { worker: *id });
@@ -94,7 +99,7 @@ impl Pool {
 
     /// Worker that gets the next stand-in, its place, and the time.
     fn stand_in_wanted(&self) -> Option<(WorkerId, u32, Time)> {
-        if self.is_on_trial() {
+        if self.is_on_trial() && self.beside().is_none() {
             return None;
         }
         let wanted = self.wanted_places().filter_map(|(instance, place)| {

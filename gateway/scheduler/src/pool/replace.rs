@@ -7,17 +7,23 @@
 
 use super::worker::{Worker, backoff_ms};
 use super::{Demand, Pool, Warmth, WorkerSlot, WorkerState};
-use crate::{AbandonReason, Action, KillReason, Limits, Time, WorkerId};
+use crate::{AbandonReason, Action, Hold, Lane, Limits, Time, WorkerId};
 
 /// Workers of a generation in force that may fail to start before its reload is abandoned.
 const LATER_FAILURES_MAX: u32 = 3;
 
 #[derive(Debug)]
 pub(super) struct Reload {
-    generation: u64,
-    has_taken_over: bool,
-    /// Workers that failed to start since the generation took over.
-    failures: u32,
+    pub(super) generation: u64,
+    /// Generation in force when the reload began.
+    pub(super) before: u64,
+    /// Generation that this reload takes back, if it is a return to the one before.
+    pub(super) gives_up: Option<u64>,
+    /// Where the reload stops, until its generation has passed.
+    pub(super) hold: Option<Hold>,
+    pub(super) has_taken_over: bool,
+    /// Workers that failed since the generation took over, or serves beside the present one.
+    pub(super) failures: u32,
     /// Time for which the reload may still let the queue go first, microseconds.
     may_wait_us: u64,
     /// Start of the present hold, which is not subtracted from [`Reload::may_wait_us`] yet.
@@ -58,6 +64,8 @@ pub struct ReloadProgress {
     pub starting: u32,
     /// Whether the reload starts its next workers only when fewer requests wait.
     pub is_held_back: bool,
+    /// Whether the reload has stopped until its generation passes or fails.
+    pub is_held: bool,
 }
 
 impl Pool {
@@ -71,10 +79,18 @@ impl Pool {
     }
 
     fn successors_count(&self) -> u32 {
-        u32::try_from(self.places.iter().filter(|place| place.successor.is_some()).count()).unwrap_or(u32::MAX)
+        let starts = |place: &&WorkerSlot| place.successor.is_some_and(|successor| !self.is_tried(successor));
+        u32::try_from(self.places.iter().filter(starts).count()).unwrap_or(u32::MAX)
     }
 
-    pub(crate) fn reload_asked(&mut self, now: Time, generation: u64, limits: &Limits, actions: &mut Vec<Action>) {
+    pub(crate) fn reload_asked(
+        &mut self,
+        now: Time,
+        generation: u64,
+        hold: Option<Hold>,
+        limits: &Limits,
+        actions: &mut Vec<Action>,
+    ) {
         if generation <= self.generation_asked {
             return;
         }
@@ -101,7 +117,17 @@ impl Pool {
             }
         }
         self.successors = Patience::default();
-        self.reload = Some(Reload { generation, has_taken_over: false, failures: 0, may_wait_us, held_back: None });
+        let (before, has_taken_over) = (self.generation, false);
+        self.reload = Some(Reload {
+            generation,
+            before,
+            gives_up: None,
+            hold,
+            has_taken_over,
+            failures: 0,
+            may_wait_us,
+            held_back: None,
+        });
     }
 
     /// Makes the successor the place's worker; the one before finishes the requests that it holds.
@@ -118,7 +144,8 @@ impl Pool {
         }
         self.generation = generation;
         match &mut self.reload {
-            Some(reload) if reload.has_taken_over => {}
+            // A worker that is recycled meanwhile is of the generation in force.
+            Some(reload) if reload.has_taken_over || reload.generation != generation => {}
             Some(reload) => {
                 reload.has_taken_over = true;
                 // What an empty place has seen fail is not what it starts from now on.
@@ -135,12 +162,26 @@ impl Pool {
         if !self.is_on_trial() {
             return;
         }
-        let batch: Vec<_> = self.places.iter().filter_map(|place| place.successor).collect();
-        let is_warm =
-            |id| self.workers.get(id).is_some_and(|w| w.state == WorkerState::Warming && w.warmth == Warmth::Warm);
-        if batch.iter().all(is_warm) {
-            for worker in batch {
-                self.make_ready(now, worker);
+        let successors = self.places.iter().filter_map(|place| place.successor);
+        let batch: Vec<_> = successors.filter(|id| self.is_on_trial_itself(*id)).collect();
+        let is_warm = |id: &WorkerId| {
+            let w = self.workers.get(id);
+            w.is_some_and(|w| {
+                w.state == WorkerState::Trial || w.state == WorkerState::Warming && w.warmth == Warmth::Warm
+            })
+        };
+        if !batch.iter().all(is_warm) {
+            return;
+        }
+        let is_beside = self.beside().is_some();
+        for worker in batch {
+            match self.workers.get_mut(&worker) {
+                Some(w) if is_beside && w.state == WorkerState::Warming => {
+                    w.enter(WorkerState::Trial, now);
+                    (w.was_ready, w.idle_since) = (true, now);
+                }
+                Some(_) if !is_beside => self.make_ready(now, worker),
+                _ => {}
             }
         }
     }
@@ -150,9 +191,12 @@ impl Pool {
         if self.wanted_places().all(|(_, place)| self.is_taken(place, generation)) {
             // A pool of nothing has nothing to try it with.
             self.generation = generation;
-            self.reload = None;
+            let gives_up = self.reload.take().and_then(|reload| reload.gives_up);
             self.successors = Patience::default();
-            actions.push(Action::Reloaded { generation });
+            actions.push(match gives_up {
+                Some(generation) => Action::ReloadAbandoned { generation, reason: AbandonReason::TurnedBack },
+                None => Action::Reloaded { generation },
+            });
         }
     }
 
@@ -170,19 +214,39 @@ impl Pool {
         limits: &Limits,
         actions: &mut Vec<Action>,
     ) {
+        if let Some((of, was_ready)) = self.workers.get(&worker).map(|w| (w.generation, w.was_ready)) {
+            self.successor_lost(now, (worker, of, was_ready), reason, limits, actions);
+        }
+    }
+
+    /// The same for a worker of this generation, which served before it failed or not.
+    pub(super) fn successor_lost(
+        &mut self,
+        now: Time,
+        (worker, of, has_served): (WorkerId, u64, bool),
+        reason: AbandonReason,
+        limits: &Limits,
+        actions: &mut Vec<Action>,
+    ) {
         let Some(at) = self.places.iter().position(|place| place.successor == Some(worker)) else { return };
         if self.stopping {
             self.places[at].successor = None;
             return;
         }
-        if let Some(reload) = &mut self.reload {
+        if let Some(reload) = self.reload.as_mut().filter(|reload| reload.generation == of) {
+            // The death of one that has served its share may be an accident, as any worker's.
+            let is_proven = matches!(reload.hold, Some(Hold::Beside { .. })) && (has_served || reload.failures > 0);
             reload.failures += 1;
-            if !reload.has_taken_over || reload.failures >= LATER_FAILURES_MAX {
+            if !reload.has_taken_over && !is_proven || reload.failures >= LATER_FAILURES_MAX {
                 self.abandon(now, reason, actions);
                 return;
             }
         }
         self.places[at].successor = None;
+        // Its warm-up has failed, and nothing else would end it.
+        if self.workers.get(&worker).is_some_and(|w| w.state == WorkerState::Warming) {
+            self.discard(now, worker, actions);
+        }
         self.successors.failures += 1;
         let delay_ms = backoff_ms(limits, self.successors.failures, worker);
         self.successors.not_before = now.plus_ms(delay_ms);
@@ -200,25 +264,21 @@ impl Pool {
     }
 
     /// Ends the reload. Workers of the generation that took a place over stay there.
-    fn abandon(&mut self, now: Time, reason: AbandonReason, actions: &mut Vec<Action>) {
+    pub(super) fn abandon(&mut self, now: Time, reason: AbandonReason, actions: &mut Vec<Action>) {
         let Some(reload) = self.reload.take() else { return };
         self.successors = Patience::default();
-        for place in &mut self.places {
-            let Some(worker) = place.successor.take() else { continue };
-            // A stuck one is killed when it has been looked into.
-            if let Some(w) = self.workers.get_mut(&worker)
-                && (w.stays() || w.state == WorkerState::Leaving)
-            {
-                w.enter(WorkerState::Killed, now);
-                actions.push(Action::Kill { worker, reason: KillReason::Abandoned });
-            }
+        let successors: Vec<WorkerId> = self.places.iter_mut().filter_map(|place| place.successor.take()).collect();
+        for worker in successors {
+            self.discard(now, worker, actions);
         }
-        actions.push(Action::ReloadAbandoned { generation: reload.generation, reason });
+        let generation = reload.gives_up.unwrap_or(reload.generation);
+        actions.push(Action::ReloadAbandoned { generation, reason });
     }
 
     pub(super) fn end_reload_on_stop(&mut self, actions: &mut Vec<Action>) {
         if let Some(reload) = self.reload.take() {
-            actions.push(Action::ReloadAbandoned { generation: reload.generation, reason: AbandonReason::Stopping });
+            let generation = reload.gives_up.unwrap_or(reload.generation);
+            actions.push(Action::ReloadAbandoned { generation, reason: AbandonReason::Stopping });
         }
     }
 
@@ -235,6 +295,10 @@ impl Pool {
             self.recycle(now, limits, actions);
             return;
         };
+        if self.has_stopped(self.at_once(limits)) {
+            // A trial may last for hours, in which workers grow.
+            self.recycle(now, limits, actions);
+        }
         let mut room = self.room_for_successors(limits);
         for at in 0..self.places.len() {
             let place = &self.places[at];
@@ -267,11 +331,23 @@ impl Pool {
 
     /// Number of successors that a reload may start now. The trial's batch is not refilled, so that it ends.
     fn room_for_successors(&self, limits: &Limits) -> u32 {
-        let at_once = if limits.reload_at_once == 0 { (self.wanted / 4).max(1) } else { limits.reload_at_once };
-        match self.successors_count() {
-            running if running > 0 && self.is_on_trial() => 0,
-            running => at_once.saturating_sub(running),
+        let Some(reload) = &self.reload else { return 0 };
+        let at_once = self.at_once(limits);
+        let running = self.successors_count();
+        match reload.hold {
+            Some(Hold::Beside { workers }) => workers.saturating_sub(self.places_of(reload.generation)),
+            _ if running > 0 && self.is_on_trial() => 0,
+            Some(Hold::Batches { batches }) => {
+                let left = at_once.saturating_mul(batches).saturating_sub(self.places_of(reload.generation));
+                left.min(at_once.saturating_sub(running))
+            }
+            None => at_once.saturating_sub(running),
         }
+    }
+
+    /// Number of workers that a reload replaces at a time.
+    fn at_once(&self, limits: &Limits) -> u32 {
+        if limits.reload_at_once == 0 { (self.wanted / 4).max(1) } else { limits.reload_at_once }
     }
 
     /// Whether the place should get a successor. During the trial an empty place should too, because the new generation
@@ -280,6 +356,7 @@ impl Pool {
     fn wants_successor(&self, place: &WorkerSlot, generation: u64) -> bool {
         let worker = place.worker.and_then(|id| self.workers.get(&id));
         place.successor.is_none()
+            && (self.beside().is_none() || place.lane == Lane::Short && place.worker.is_some())
             && worker.map_or(self.is_on_trial(), |w| {
                 w.generation != generation && !matches!(w.state, WorkerState::Stuck | WorkerState::Killed)
             })
@@ -310,7 +387,7 @@ impl Pool {
     /// Workers that serve, and the time from which each is due for recycling.
     fn recycle_times(&self, limits: &Limits) -> impl Iterator<Item = (WorkerId, Time)> {
         self.wanted_places().filter_map(|(_, place)| {
-            let id = place.worker?;
+            let id = place.worker.filter(|_| place.successor.is_none())?;
             let w = self.workers.get(&id).filter(|w| w.state == WorkerState::Ready)?;
             w.recycle_due(id, limits).map(|(at, _)| (id, at))
         })
@@ -318,18 +395,19 @@ impl Pool {
 
     /// Time at which the next successor is due, if that is a matter of time alone.
     pub(super) fn successor_due(&self, limits: &Limits) -> Option<Time> {
+        let recycling = || if self.is_replacing() { None } else { self.recycle_times(limits).map(|(_, at)| at).min() };
         let at = match &self.reload {
+            Some(_) if self.has_stopped(self.at_once(limits)) && !self.is_reload_due(limits) => recycling(),
             Some(reload) => self
                 .is_reload_due(limits)
                 .then(|| reload.held_back.map_or(Time(0), |since| Time(since.0.saturating_add(reload.may_wait_us)))),
             // What ends that is an event of its own.
-            None if self.is_replacing() => None,
-            None => self.recycle_times(limits).map(|(_, at)| at).min(),
+            None => recycling(),
         };
         at.map(|at| at.max(self.successors.not_before))
     }
 
-    pub(crate) fn reload_progress(&self) -> Option<ReloadProgress> {
+    pub(crate) fn reload_progress(&self, limits: &Limits) -> Option<ReloadProgress> {
         let generation = self.reload.as_ref()?.generation;
         let taken_over = self.wanted_places().filter(|(_, place)| self.is_taken(place, generation)).count();
         let starting = self
@@ -342,6 +420,7 @@ impl Pool {
             taken_over: u32::try_from(taken_over).unwrap_or(u32::MAX),
             starting: u32::try_from(starting.count()).unwrap_or(u32::MAX),
             is_held_back: self.is_held_back(),
+            is_held: self.has_stopped(self.at_once(limits)),
         })
     }
 }

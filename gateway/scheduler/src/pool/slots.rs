@@ -1,7 +1,7 @@
 //! Slots: the requests that each worker holds, the choice of its next one, and the end of each.
 
 use super::seats::WHOLE;
-use super::worker::{SlotEntry, Warmth};
+use super::worker::{SlotEntry, Warmth, Worker};
 use super::{Ask, Pool, WorkerState};
 use crate::{Action, ClassId, Lane, Limits, Need, RequestId, Time, WorkerId};
 
@@ -61,17 +61,17 @@ impl Pool {
 
     /// Whether the worker takes requests and has room for this demand.
     pub(crate) fn has_room(&self, worker: WorkerId, ask: &Ask, limits: &Limits) -> bool {
-        self.workers.get(&worker).is_some_and(|w| w.takes_requests() && w.has_seat(ask, limits))
+        self.workers.get(&worker).is_some_and(|w| w.is_open() && w.has_seat(ask, limits))
     }
 
     /// Number of requests that the worker may hold; 0 if it does not serve.
     pub(crate) fn slots_of(&self, worker: WorkerId, concurrency: u32) -> u32 {
-        self.workers.get(&worker).filter(|w| w.state == WorkerState::Ready).map_or(0, |w| w.slots(concurrency))
+        self.workers.get(&worker).filter(|w| w.serves()).map_or(0, |w| w.slots(concurrency))
     }
 
     /// Whether the worker keeps its sessions. A blocked one may recover; one that leaves will not.
     pub(crate) fn keeps_sessions(&self, worker: WorkerId) -> bool {
-        self.workers.get(&worker).is_some_and(|w| w.state == WorkerState::Ready)
+        self.workers.get(&worker).is_some_and(Worker::serves)
     }
 
     /// Whether a request that comes now gets the slot of a worker that is being warmed, because no other serves.
@@ -120,7 +120,7 @@ impl Pool {
     /// the CPU. If it takes one, it keeps that room.
     pub(crate) fn grant(&mut self, worker: WorkerId, held_max: u32) {
         if let Some(w) = self.workers.get_mut(&worker) {
-            w.is_granted = w.takes_requests() && !w.holds_one && w.held.len() < held_max as usize;
+            w.is_granted = w.is_open() && !w.holds_one && w.held.len() < held_max as usize;
         }
     }
 
@@ -216,7 +216,7 @@ impl Pool {
         let at = w.held.iter().position(|held| held.request == request)?;
         w.idle_since = now;
         let held = w.held.remove(at);
-        if w.state != WorkerState::Ready {
+        if !w.serves() {
             self.unsettle();
         }
         self.forget_late(&held);

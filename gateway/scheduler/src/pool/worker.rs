@@ -12,6 +12,8 @@ pub enum WorkerState {
     Warming,
     /// The worker takes requests.
     Ready,
+    /// The worker takes only requests whose home it is, because its generation is tried beside the present one.
+    Trial,
     /// The event loop has not turned for too long; the worker is examined and then killed.
     Stuck,
     /// The worker finishes the requests that it holds, then it is stopped.
@@ -207,7 +209,7 @@ impl Worker {
 
     /// Whether it serves or will serve, and was not told to leave.
     pub fn stays(&self) -> bool {
-        matches!(self.state, WorkerState::Starting | WorkerState::Warming | WorkerState::Ready)
+        matches!(self.state, WorkerState::Starting | WorkerState::Warming | WorkerState::Ready | WorkerState::Trial)
     }
 
     /// Makes a worker leave that is no longer needed.
@@ -221,6 +223,16 @@ impl Worker {
     /// Whether it takes requests. A blocked worker would only delay them.
     pub fn takes_requests(&self) -> bool {
         self.state == WorkerState::Ready && !self.is_overdue && !self.is_paused
+    }
+
+    /// Whether it takes requests whose home it is.
+    pub fn is_open(&self) -> bool {
+        self.serves() && !self.is_overdue && !self.is_paused
+    }
+
+    /// Whether it serves some requests at least.
+    pub fn serves(&self) -> bool {
+        matches!(self.state, WorkerState::Ready | WorkerState::Trial)
     }
 
     /// Whether it takes requests and is of the short lane.

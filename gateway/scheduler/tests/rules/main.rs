@@ -20,4 +20,5 @@ mod recycle;
 mod reload;
 mod stage;
 mod stuck;
+mod trial;
 mod warm_up;

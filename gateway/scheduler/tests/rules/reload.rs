@@ -284,7 +284,8 @@ fn the_operator_sees_how_far_a_reload_is() {
     let mut stage = Stage::ready(TWO_AT_ONCE, 4);
     assert_eq!(stage.scheduler.reload_progress(), None);
     stage.reload(2);
-    let begun = ReloadProgress { generation: 2, wanted: 4, taken_over: 0, starting: 2, is_held_back: false };
+    let begun =
+        ReloadProgress { generation: 2, wanted: 4, taken_over: 0, starting: 2, is_held_back: false, is_held: false };
     assert_eq!(stage.scheduler.reload_progress(), Some(begun));
     stage.listen(5);
     assert_eq!(stage.scheduler.reload_progress(), Some(begun));

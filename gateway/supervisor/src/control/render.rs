@@ -45,7 +45,7 @@ pub(super) fn hear_overrun(supervisor: &Supervisor, process: &Process, said: &Co
 }
 
 /// Reports rendered components and pages of the worker.
-pub(super) fn hear(supervisor: &Supervisor, said: &ControlRecord) {
+pub(super) fn hear(supervisor: &Supervisor, process: &Process, said: &ControlRecord) {
     let components = said.components.iter().take(RENDERED_MAX).map(|one| ComponentReport {
         component: &one.component,
         outcome: &one.outcome,
@@ -56,6 +56,7 @@ pub(super) fn hear(supervisor: &Supervisor, said: &ControlRecord) {
     let settings = settings.map(|one| SettingReport { setting: &one.setting, pages: one.pages, cpu_us: one.cpu_us });
     let variants = said.variants.iter().take(RENDERED_MAX).map(String::as_str);
     supervisor.gate.reports().rendered(&RenderReport {
+        worker: process.worker,
         components: components.collect(),
         settings: settings.collect(),
         variants: variants.collect(),

@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use sluice_admin::Progress;
-use sluice_catalog::refusals::ReloadError;
-use sluice_catalog::snapshot::ReloadSnapshot;
+use sluice_admin::protocol::{TrialAction, TrialWish};
+use sluice_catalog::refusals::{ReloadError, TrialError};
+use sluice_catalog::snapshot::{ReloadSnapshot, TrialSnapshot};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::Instant;
@@ -18,12 +19,19 @@ const LINES_MAX: usize = 64;
 /// Request for a reload.
 pub(super) struct Request {
     pub(super) by: &'static str,
+    pub(super) trial: Option<TrialWish>,
     pub(super) progress: mpsc::Sender<Progress>,
+}
+
+/// What the task that reloads is asked for.
+pub(super) enum Asked {
+    Reload(Request),
+    Decide(TrialAction),
 }
 
 /// The way to the task that reloads.
 pub struct Reloads {
-    requests: mpsc::Sender<Request>,
+    requests: mpsc::Sender<Asked>,
     view: RefCell<Option<View>>,
 }
 
@@ -40,16 +48,31 @@ impl Reloads {
     }
 
     /// Asks for a reload. How it goes comes through the receiver, which nobody has to keep.
-    pub fn ask(&self, by: &'static str) -> mpsc::Receiver<Progress> {
+    pub fn ask(&self, by: &'static str, trial: Option<TrialWish>) -> mpsc::Receiver<Progress> {
         let (progress, receiver) = mpsc::channel(LINES_MAX);
-        if let Err(error) = self.requests.try_send(Request { by, progress }) {
-            let (request, why) = match error {
-                TrySendError::Full(request) => (request, ReloadError::TooMany),
-                TrySendError::Closed(request) => (request, ReloadError::Leaving),
+        let asked = Asked::Reload(Request { by, trial, progress: progress.clone() });
+        if let Err(error) = self.requests.try_send(asked) {
+            let why = match error {
+                TrySendError::Full(_) => ReloadError::TooMany,
+                TrySendError::Closed(_) => ReloadError::Leaving,
             };
-            let _ = request.progress.try_send(Progress::Ended(Err(Arc::new(why))));
+            let _ = progress.try_send(Progress::Ended(Err(Arc::new(why))));
         }
         receiver
+    }
+
+    /// The latest trial. Passes a decision about it on.
+    ///
+    /// # Errors
+    /// If there is nothing to decide.
+    pub fn decide(&self, action: Option<TrialAction>) -> Result<Option<TrialSnapshot>, TrialError> {
+        let trial = self.view.borrow().as_ref().and_then(|view| view.snapshot.trial.clone());
+        let Some(action) = action else { return Ok(trial) };
+        if !trial.as_ref().is_some_and(|trial| trial.state.is_open()) {
+            return Err(TrialError::None);
+        }
+        self.requests.try_send(Asked::Decide(action)).map_err(|_| TrialError::Busy)?;
+        Ok(trial)
     }
 
     /// A reload has begun.
@@ -65,10 +88,10 @@ impl Reloads {
 }
 
 /// Requests that have been asked for and not been looked at.
-pub struct ReloadQueue(mpsc::Receiver<Request>);
+pub struct ReloadQueue(mpsc::Receiver<Asked>);
 
 impl ReloadQueue {
-    pub(super) async fn next(&mut self) -> Option<Request> {
+    pub(super) async fn next(&mut self) -> Option<Asked> {
         self.0.recv().await
     }
 }

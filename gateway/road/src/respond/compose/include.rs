@@ -16,6 +16,7 @@ use super::target;
 use crate::own::Own;
 use crate::respond::SendOutcome;
 use crate::road::Road;
+use crate::sessions::Arm;
 use sluice_wire::front::origin::Origin;
 use sluice_wire::ids::to_usize;
 use sluice_wire::signal::Signal;
@@ -35,6 +36,8 @@ pub(crate) struct Parent {
     /// Depth of the answer; 0 if a client asked for it.
     pub(crate) depth: u32,
     pub(crate) is_logged_in: bool,
+    /// Version of the page, while one is tried.
+    pub(crate) arm: Option<Arm>,
     pub(crate) tally: Rc<Tally>,
     /// Number of requests that were made for includes.
     pub(crate) asked: Cell<u32>,
@@ -150,7 +153,7 @@ impl Parent {
         let wanted = IncludeRequest::new(
             format!("{}-{}", self.id, self.asked.get()).into(),
             (&self.page, self.depth + 1),
-            self.is_logged_in,
+            (self.is_logged_in, self.arm),
             Bounds {
                 until: Instant::now() + Duration::from_millis(config.compose.include_ms_max),
                 bytes_max: to_usize(config.bounds.include_bytes_max),

@@ -9,6 +9,7 @@ use sluice_message::ResponseHead;
 use tokio::time::Instant;
 
 use super::rules;
+use crate::sessions::Arm;
 use sluice_wire::receive::memory::{Memory, MemoryHold};
 use sluice_wire::signal::Signal;
 
@@ -52,6 +53,8 @@ pub(crate) struct IncludeRequest {
     pub(crate) depth: u32,
     /// The page's own request had the password of a user.
     pub(crate) is_logged_in: bool,
+    /// Version of the page, while one is tried.
+    pub(crate) arm: Option<Arm>,
     until: Instant,
     bytes_max: usize,
     got: RefCell<Got>,
@@ -78,7 +81,7 @@ impl IncludeRequest {
     pub(crate) fn new(
         id: Rc<str>,
         (page, depth): (&Rc<Page>, u32),
-        is_logged_in: bool,
+        (is_logged_in, arm): (bool, Option<Arm>),
         Bounds { until, bytes_max }: Bounds,
         memory: &Rc<Memory>,
     ) -> Rc<Self> {
@@ -87,6 +90,7 @@ impl IncludeRequest {
             page: Rc::clone(page),
             depth,
             is_logged_in,
+            arm,
             until,
             bytes_max,
             got: RefCell::new(Got { data: Vec::new(), held: MemoryHold::of(memory) }),

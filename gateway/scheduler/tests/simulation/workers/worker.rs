@@ -192,7 +192,7 @@ impl Worker {
             WorkerState::Stopping => self.stopped.map(|at| at.plus_ms(limits.stop_timeout_ms)),
             WorkerState::Stuck => self.stuck.map(|at| at.plus_ms(limits.examine_timeout_ms)),
             WorkerState::Leaving => self.faulted.map(|at| at.plus_ms(limits.stop_timeout_ms)),
-            WorkerState::Warming | WorkerState::Ready | WorkerState::Killed => None,
+            WorkerState::Warming | WorkerState::Ready | WorkerState::Trial | WorkerState::Killed => None,
         }
     }
 }

@@ -1,0 +1,83 @@
+//! The trial of a version beside the present one, as operators see it.
+
+use serde::{Deserialize, Serialize};
+
+/// A version on trial, or the latest one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialSnapshot {
+    /// Generation of the version.
+    pub generation: u64,
+    /// State of the trial.
+    pub state: TrialState,
+    /// Reason for the state, if there is one to tell.
+    pub reason: Option<String>,
+    /// Share of visitors who get the version, 0 to 1; `null` where it has taken places over and chance decides.
+    pub share: Option<f64>,
+    /// Seconds for which both versions have been compared.
+    pub compared_s: f64,
+    /// Seconds for which they are compared at least.
+    pub lasts_s: f64,
+    /// Requests that ended in its workers.
+    pub requests: u64,
+    /// Requests that ended in workers of the present version meanwhile.
+    pub requests_present: u64,
+    /// Requests of its workers that are not compared, because a worker's first ones are slow.
+    pub requests_warming: u64,
+    /// Findings by measure.
+    pub findings: Vec<FindingSnapshot>,
+    /// Classes with requests of this version alone.
+    pub new_classes: Vec<String>,
+}
+
+/// State of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TrialState {
+    /// Its workers start.
+    Starting,
+    /// Both versions serve and are compared.
+    Running,
+    /// A person has to say how it ends.
+    Held,
+    /// The version takes the other places over, or has.
+    Promoted,
+    /// The version was turned back.
+    Back,
+}
+
+impl TrialState {
+    /// The word for people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TrialState::Starting => "starting",
+            TrialState::Running => "running",
+            TrialState::Held => "held",
+            TrialState::Promoted => "promoted",
+            TrialState::Back => "rolled back",
+        }
+    }
+
+    /// Whether the trial can still be promoted, held or rolled back.
+    pub fn is_open(self) -> bool {
+        matches!(self, TrialState::Starting | TrialState::Running | TrialState::Held)
+    }
+}
+
+/// How a version compares with the present one in one measure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FindingSnapshot {
+    /// The measure.
+    pub measure: String,
+    /// `better`, `equal`, `worse` or `unknown`.
+    pub verdict: String,
+    /// Change: relative for times and heaps (0.1 is 10 % more), a difference of shares for others.
+    pub change: Option<f64>,
+    /// Lower end of its interval of 99 %.
+    pub low: Option<f64>,
+    /// Upper end of the same.
+    pub high: Option<f64>,
+    /// Confidence in a difference, 0 to 1.
+    pub sure: f64,
+    /// Whether the change is a difference of shares.
+    pub is_share: bool,
+}

@@ -1,0 +1,87 @@
+//! `sluice reload` and `sluice canary`.
+
+use clap::{Args, ValueEnum};
+use sluice_catalog::config::Share;
+
+use super::RunDirArg;
+use super::milliseconds::Milliseconds;
+
+/// `sluice reload`.
+#[derive(Args, Debug)]
+#[command(after_help = include_str!("examples/reload.txt"))]
+pub struct ReloadArgs {
+    /// Try the new version with this share of visitors first, in workers beside the present ones, and compare both
+    #[arg(long, value_name = "SHARE", value_parser = share, conflicts_with = "hold")]
+    pub canary: Option<u32>,
+    /// Stop after so many batches of workers, and compare both versions
+    #[arg(long, value_name = "BATCHES", value_parser = clap::value_parser!(u32).range(1..=1_024))]
+    pub hold: Option<u32>,
+    /// Time for which both versions are compared before the new one may be promoted; a worse one is rolled back at once
+    #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = Milliseconds(1_000..=86_400_000))]
+    pub lasts_ms: u64,
+    /// Requests that the new version must have served before it is promoted
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub min_requests: u64,
+    /// Who promotes a version that is not worse when the time is over: auto, or ask for a person (sluice canary promote)
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Promote::Auto)]
+    pub promote: Promote,
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+}
+
+/// Who promotes a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Promote {
+    /// The gateway.
+    #[value(help = None)]
+    Auto,
+    /// A person.
+    #[value(help = None)]
+    Ask,
+}
+
+/// `sluice canary`.
+#[derive(Args, Debug)]
+#[command(after_help = include_str!("examples/canary.txt"))]
+pub struct CanaryArgs {
+    /// What is done with the version on trial
+    #[arg(value_name = "WHAT", value_enum, default_value_t = CanaryAction::Status)]
+    pub action: CanaryAction,
+    #[command(flatten)]
+    pub run_dir: RunDirArg,
+    /// Print the trial as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is done with the version on trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CanaryAction {
+    /// Show how it compares with the present version
+    Status,
+    /// Let it take the other places over, whatever the comparison says
+    Promote,
+    /// Keep the trial until a person ends it; it is neither promoted nor rolled back by itself
+    Hold,
+    /// Roll it back: its workers finish the requests that they hold and stop
+    Back,
+}
+
+fn share(text: &str) -> Result<u32, &'static str> {
+    let ratio = Share::parse(text).map(Share::ratio).filter(|ratio| *ratio > 0.0 && *ratio <= 0.5);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most half a million")]
+    ratio.map(|ratio| (ratio * 1e6).round() as u32).ok_or("a share of visitors from 0.01% to 50% is meant, as in 5%")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_a_percentage_of_at_most_half() {
+        assert_eq!(["5%", "0.01%", "50%"].map(share), [Ok(50_000), Ok(100), Ok(500_000)]);
+        for text in ["0%", "51%", "5", "", "-1%"] {
+            assert!(share(text).is_err(), "{text}");
+        }
+    }
+}

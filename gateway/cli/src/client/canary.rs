@@ -1,0 +1,92 @@
+//! `sluice canary`: shows the version on trial, and decides about it.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use sluice_admin::protocol::{Request, TrialAction};
+use sluice_catalog::snapshot::{FindingSnapshot, TrialSnapshot};
+
+use super::connect::{ClientError, Gateway};
+use super::status::{aligned, duration, harmless};
+use crate::args::{CanaryAction, CanaryArgs};
+use crate::exit::Exit;
+use crate::output;
+
+pub fn run(args: &CanaryArgs) -> Result<ExitCode, ClientError> {
+    let action = match args.action {
+        CanaryAction::Status => None,
+        CanaryAction::Promote => Some(TrialAction::Promote),
+        CanaryAction::Hold => Some(TrialAction::Hold),
+        CanaryAction::Back => Some(TrialAction::Back),
+    };
+    let mut gateway = Gateway::connect(&args.run_dir)?;
+    gateway.send(&Request::Canary { action })?;
+    let Some(reply) = gateway.receive::<sluice_admin::protocol::Reply>()? else {
+        return Err(ClientError::Gone(gateway.run_dir().to_owned()));
+    };
+    if let (Some("canary-refused"), Some(error)) = (reply.code.as_deref(), &reply.error) {
+        return Ok(Exit::Failed.because(error));
+    }
+    let trial = gateway.accepted(reply)?.trial;
+    if args.json {
+        return gateway.print_json(&trial);
+    }
+    Ok(output::print(&match &trial {
+        Some(trial) => text(trial),
+        None => "No version has been tried since the gateway's start.\n".to_owned(),
+    }))
+}
+
+/// The trial in a few words, for `sluice status`.
+pub fn in_a_line(trial: &TrialSnapshot) -> String {
+    let reason = trial.reason.as_deref().map_or_else(String::new, |reason| format!(", {}", harmless(reason)));
+    format!(
+        "{}{reason}, {} of {} requests",
+        trial.state.as_str(),
+        trial.requests,
+        trial.requests + trial.requests_present
+    )
+}
+
+fn text(trial: &TrialSnapshot) -> String {
+    let mut text = String::new();
+    let whom = match trial.share {
+        Some(share) => format!("{} % of visitors", (share * 10_000.0).round() / 100.0),
+        None => "requests by chance".to_owned(),
+    };
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "generation    {} ({whom})", trial.generation);
+    let reason = trial.reason.as_deref().map_or_else(String::new, |reason| format!(": {}", harmless(reason)));
+    let _ = writeln!(text, "state         {}{reason}", trial.state.as_str());
+    let _ = writeln!(text, "compared for  {} of {}", duration(trial.compared_s), duration(trial.lasts_s));
+    let _ = writeln!(
+        text,
+        "requests      {}, and {} of the present version; the first {} are not compared\n",
+        trial.requests, trial.requests_present, trial.requests_warming
+    );
+    let mut rows = vec![["MEASURE", "VERDICT", "CHANGE", "99 % INTERVAL", "SURE"].map(str::to_owned)];
+    rows.extend(trial.findings.iter().map(row));
+    text.push_str(&aligned(&rows));
+    if !trial.new_classes.is_empty() {
+        let names: Vec<_> = trial.new_classes.iter().take(10).map(|name| harmless(name)).collect();
+        let _ = writeln!(text, "\nclasses of this version alone, which nothing is compared with: {}", names.join(", "));
+    }
+    text
+}
+
+fn row(finding: &FindingSnapshot) -> [String; 5] {
+    let unit = if finding.is_share { " pp" } else { " %" };
+    let percent =
+        |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{:+.1}{unit}", value * 100.0));
+    let interval = match (finding.low, finding.high) {
+        (Some(low), Some(high)) if low < high => format!("{} to {}", percent(Some(low)), percent(Some(high))),
+        _ => "-".to_owned(),
+    };
+    [
+        harmless(&finding.measure),
+        harmless(&finding.verdict),
+        percent(finding.change),
+        interval,
+        format!("{:.1} %", (finding.sure * 1000.0).floor() / 10.0),
+    ]
+}

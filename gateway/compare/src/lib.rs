@@ -1,0 +1,246 @@
+//! Comparison of two versions of an app that serve at the same time: the present one, and one on trial.
+//!
+//! [`Comparison::take`] gets samples of requests, and [`Comparison::findings`] says for each measure whether the version on trial is
+//! better or worse, by how much, and how sure that is. The findings hold however often somebody looks, because every test is
+//! an e-process: under the null hypothesis its mean never exceeds 1 at any time, so it exceeds 1/α with a probability of α at most
+//! (Ville's inequality).
+//!
+//! - `times`: CPU time and service time, stratified by class, robust against heavy tails, visitors and drift
+//! - `events`: failures, deaths of workers and holes in pages
+//! - `heap`: growth of heaps, which has too few workers for a test and therefore never turns a version back
+//! - `rule`: what follows from the findings
+//!
+//! Memory is bounded: moments for each of at most [`CLASSES_MAX`] classes.
+
+#![forbid(unsafe_code)]
+
+mod events;
+mod heap;
+mod normal;
+mod rule;
+mod times;
+mod visitors;
+
+use std::time::Duration;
+
+use events::Events;
+use heap::Heaps;
+pub use rule::{Rule, Ruling};
+use times::{Taken, Times};
+use visitors::Visitors;
+
+/// Classes that are compared; requests of further ones are left out.
+pub const CLASSES_MAX: usize = 512;
+/// First requests of a worker that are left out, because its code is not compiled yet.
+pub const WARM_UP_REQUESTS: u64 = 100;
+/// The same of each class in a worker.
+pub const WARM_UP_OF_CLASS: u64 = 8;
+
+/// Version that a request or a worker is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arm {
+    /// The version in force.
+    Present,
+    /// The version on trial.
+    Trial,
+}
+
+/// Measure of a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Measure {
+    /// CPU time of a request.
+    Cpu,
+    /// Time in the worker, without the wait in the queue.
+    Service,
+    /// Share of requests that failed: 5xx, or no answer.
+    Failures,
+    /// Deaths of workers per request.
+    Deaths,
+    /// Share of renders that left a hole in their page.
+    Holes,
+    /// Heap in use after garbage collection.
+    Heap,
+}
+
+impl Measure {
+    /// Name for people and programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Measure::Cpu => "CPU time",
+            Measure::Service => "service time",
+            Measure::Failures => "failures",
+            Measure::Deaths => "worker deaths",
+            Measure::Holes => "holes in pages",
+            Measure::Heap => "heap",
+        }
+    }
+
+    /// Whether changes are differences between shares, not ratios.
+    pub fn is_share(self) -> bool {
+        matches!(self, Measure::Failures | Measure::Deaths | Measure::Holes)
+    }
+}
+
+/// How the version on trial compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Surely better.
+    Better,
+    /// No difference that matters.
+    Equal,
+    /// Too little is known.
+    Unknown,
+    /// Surely worse, by more than two processes of one version differ.
+    Worse,
+}
+
+/// Change from the present version to the one on trial: relative for times and heaps (0.1 is 10 % more), a difference of shares for
+/// others. The interval holds at any time with a probability of 99 %.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// Estimate.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+}
+
+/// Result for one measure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Finding {
+    /// The measure.
+    pub measure: Measure,
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// Its change, if both versions have samples.
+    pub change: Option<Change>,
+    /// Confidence in a difference, from 0 to 1: 1 minus the anytime-valid p-value.
+    pub sure: f64,
+}
+
+/// One request that has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'a> {
+    /// Version that served it.
+    pub arm: Arm,
+    /// Class of the request.
+    pub class: &'a str,
+    /// Visitor, where a visitor's requests all go to one version; `None` where chance decides for each request.
+    pub visitor: Option<u64>,
+    /// Number of requests that its worker has ended before it.
+    pub nth: u64,
+    /// The same of this class.
+    pub nth_of_class: u64,
+    /// CPU time, microseconds, if known.
+    pub cpu_us: Option<u64>,
+    /// Time in the worker, microseconds; `None` for a stream.
+    pub service_us: Option<u64>,
+    /// Whether it failed.
+    pub failed: bool,
+}
+
+/// Comparison of two versions.
+#[derive(Debug)]
+pub struct Comparison {
+    cpu: Times,
+    service: Times,
+    failures: Events,
+    deaths: Events,
+    holes: Events,
+    heaps: Heaps,
+    visitors: Visitors,
+    requests: [u64; 2],
+    warming: [u64; 2],
+}
+
+impl Default for Comparison {
+    fn default() -> Self {
+        // Probabilities of a false alarm, at most 1 % together with what approximations cost.
+        Comparison {
+            cpu: Times::new(0.002, CPU_MARGIN),
+            service: Times::new(0.0015, SERVICE_MARGIN),
+            failures: Events::new(0.0015, 1.0, 0.002),
+            deaths: Events::new(0.001, 1.0, 0.0),
+            // A page may have several holes for one cause, so they count half.
+            holes: Events::new(0.001, 0.5, 0.002),
+            heaps: Heaps::default(),
+            visitors: Visitors::default(),
+            requests: [0; 2],
+            warming: [0; 2],
+        }
+    }
+}
+
+/// Difference of CPU time between two processes of one version that chance explains, as a ratio: compiled code differs.
+const CPU_MARGIN: f64 = 0.02;
+/// The same for service time, which depends on the neighbours of a process too.
+const SERVICE_MARGIN: f64 = 0.05;
+
+impl Comparison {
+    /// Takes a request that has ended.
+    pub fn take(&mut self, sample: &Sample<'_>) {
+        let Sample { arm, class, visitor, nth, nth_of_class, cpu_us, service_us, failed } = *sample;
+        self.requests[arm as usize] += 1;
+        self.failures.request(arm, class, visitor, failed);
+        self.deaths.requests(arm, "", 1);
+        if nth < WARM_UP_REQUESTS || nth_of_class < WARM_UP_OF_CLASS {
+            self.warming[arm as usize] += 1;
+            return;
+        }
+        // The time of an error says nothing of the page.
+        if !failed {
+            let weight = visitor.map_or(1.0, |visitor| self.visitors.weigh(visitor));
+            let taken = Taken { arm, visitor, weight };
+            if let Some(us) = cpu_us {
+                self.cpu.take(&taken, class, us);
+            }
+            if let Some(us) = service_us {
+                self.service.take(&taken, class, us);
+            }
+        }
+    }
+
+    /// Takes the death of a worker that was not asked to stop.
+    pub fn died(&mut self, arm: Arm) {
+        self.deaths.events(arm, "", 1);
+    }
+
+    /// Takes renders of a component, some of which left a hole.
+    pub fn rendered(&mut self, arm: Arm, component: &str, renders: u64, holes: u64) {
+        self.holes.requests(arm, component, renders);
+        self.holes.events(arm, component, holes.min(renders));
+    }
+
+    /// Takes a reading of a worker's heap, so long after the start of the trial.
+    pub fn heap(&mut self, at: Duration, arm: Arm, worker: u64, used_bytes: u64) {
+        self.heaps.take(at, arm, worker, used_bytes);
+    }
+
+    /// Requests of this version so far.
+    pub fn requests(&self, arm: Arm) -> u64 {
+        self.requests[arm as usize]
+    }
+
+    /// Requests that were left out because their worker was just started.
+    pub fn warming(&self, arm: Arm) -> u64 {
+        self.warming[arm as usize]
+    }
+
+    /// Classes that only this version has seen, of those with a hundred requests.
+    pub fn only_of(&self, arm: Arm) -> Vec<&str> {
+        self.failures.only_of(arm, 100)
+    }
+
+    /// Findings now, one for each measure.
+    pub fn findings(&self) -> [Finding; 6] {
+        [
+            self.cpu.finding(Measure::Cpu),
+            self.service.finding(Measure::Service),
+            self.failures.finding(Measure::Failures),
+            self.deaths.finding(Measure::Deaths),
+            self.holes.finding(Measure::Holes),
+            self.heaps.finding(),
+        ]
+    }
+}

@@ -1,0 +1,84 @@
+//! Visitors who try a version that runs beside the present one: a share of them, each of whom stays with one version.
+//!
+//! A session is worth more than a share: a visitor whose session lives in a worker stays there. Other visitors are drawn by chance where a
+//! cookie keeps them with the worker that answers, else by their address.
+
+use std::cell::{Cell, RefCell};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::net::IpAddr;
+
+use sluice_scheduler::WorkerId;
+
+use super::address::Client;
+
+/// Version that a visitor gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arm {
+    /// The version in force.
+    Present,
+    /// The version on trial.
+    Trial,
+}
+
+/// Share of visitors who try a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrialShare {
+    /// Generation on trial, so that the next trial draws other visitors.
+    pub generation: u64,
+    /// Share in millionths.
+    pub millionths: u32,
+}
+
+/// The version on trial, if there is one.
+#[derive(Default)]
+pub struct Trial {
+    share: Cell<Option<TrialShare>>,
+    workers: RefCell<Vec<WorkerId>>,
+}
+
+impl Trial {
+    /// Begins a trial, or ends it with `None`.
+    pub fn set(&self, share: Option<TrialShare>) {
+        self.share.set(share);
+        self.workers.borrow_mut().clear();
+    }
+
+    /// Sets the workers of the version on trial that serve now.
+    pub fn set_workers(&self, workers: impl Iterator<Item = WorkerId>) {
+        let mut known = self.workers.borrow_mut();
+        known.clear();
+        known.extend(workers);
+    }
+
+    /// Whether this worker runs the version on trial.
+    pub(crate) fn has(&self, worker: WorkerId) -> bool {
+        self.workers.borrow().contains(&worker)
+    }
+
+    pub(super) fn share(&self) -> Option<TrialShare> {
+        self.share.get()
+    }
+
+    /// Worker of the version on trial for this client: always the same one while the workers stay.
+    pub(super) fn worker(&self, share: TrialShare, client: IpAddr) -> Option<WorkerId> {
+        let workers = self.workers.borrow();
+        let at = hash(share, client) / 1_000_003 % workers.len().max(1) as u64;
+        workers.get(usize::try_from(at).unwrap_or(0)).copied()
+    }
+}
+
+impl TrialShare {
+    pub(super) fn has_address(self, client: IpAddr) -> bool {
+        hash(self, client) % 1_000_000 < u64::from(self.millionths)
+    }
+
+    pub(super) fn draws(self) -> bool {
+        fastrand::u32(0..1_000_000) < self.millionths
+    }
+}
+
+fn hash(share: TrialShare, client: IpAddr) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (share.generation, Client::of(client)).hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,170 @@
+// A version that some visitors try first: who gets it, and how a person or an event ends the trial.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { test } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import { gone } from './scenario.ts';
+import { type Got, Site, VISITORS, Visitors, agent, byAddress, count, get, versionsOf } from './trials.ts';
+import { allOf } from './versions.ts';
+
+test.after(() => agent.destroy());
+
+void test('a share of addresses tries the version, the same ones each time, and all get it by hand', async (t) => {
+  const site = await Site.start(t);
+  site.next({ version: 'two' });
+  const reload = site.sluice.cli(['reload', '--canary', '25%', '--for', '10m']);
+  await site.until('running');
+  const first = await versionsOf(site);
+  assert.deepEqual(first, await versionsOf(site));
+  assert.ok(count(first, 'two') > 20 && count(first, 'two') < 80, `${count(first, 'two')} of ${VISITORS}`);
+  assert.equal(count(first, 'one') + count(first, 'two'), VISITORS);
+  const status = await site.sluice.status();
+  assert.deepEqual([status.generation, status.workers.length], [1, 3]);
+  const shown = await site.sluice.cli(['canary']);
+  assert.match(shown.stdout, /^generation {4}2 \(25 % of visitors\)\nstate {9}running\n/);
+  assert.match(shown.stdout, /\nCPU time +(unknown|equal|better) /);
+  assert.equal((await site.sluice.cli(['canary', 'promote'])).code, 0);
+  const { code, stdout } = await reload;
+  assert.equal(code, 0);
+  assert.match(stdout, /25 % of visitors try generation 2; .*\n.*\ngeneration 2 is promoted: by hand\n/);
+  assert.match(stdout, /done in [\d.]+ s\n$/);
+  await allOf(site.sluice, 2, 2);
+  assert.equal(count(await versionsOf(site), 'two'), VISITORS);
+  const late = await site.sluice.cli(['canary', 'back']);
+  assert.equal(late.code, 1);
+  assert.match(late.stderr, /no version is on trial/);
+});
+
+void test('visitors go to the present version while the worker on trial is killed, and back to the same one', async (t) => {
+  const site = await Site.start(t);
+  site.next({ version: 'two' });
+  const reload = site.sluice.cli(['reload', '--canary', '25%', '--for', '10m', '--promote', 'ask']);
+  await site.until('running');
+  const first = await versionsOf(site);
+  const tried = (await site.sluice.status()).workers.find(({ generation }) => generation === 2);
+  assert.ok(tried?.pid);
+  process.kill(tried.pid, 'SIGKILL');
+  await gone([tried.pid]);
+  for (const version of await versionsOf(site)) assert.match(version, /^(one|two)$/);
+  await eventually(
+    async () =>
+      (await site.sluice.status()).workers.some(
+        ({ generation, state }) => generation === 2 && state === 'ready',
+      ),
+    {
+      deadlineMs: 20_000,
+      what: 'another worker on trial',
+    },
+  );
+  await eventually(async () => count(await versionsOf(site), 'two') > 0, {
+    deadlineMs: 20_000,
+    what: 'visitors on trial',
+  });
+  assert.deepEqual(await versionsOf(site), first);
+  assert.equal((await site.sluice.cli(['canary', 'back'])).code, 0);
+  const { code, stderr } = await reload;
+  assert.equal(code, 1);
+  assert.match(stderr, /it was rolled back: by hand/);
+  assert.equal(count(await versionsOf(site), 'one'), VISITORS);
+});
+
+void test('a trial that asks is held when its time is over', async (t) => {
+  const site = await Site.start(t);
+  site.next({ version: 'two' });
+  const reload = site.sluice.cli(['reload', '--canary', '25%', '--for', '1s', '--promote', 'ask']);
+  const trial = await site.until('held');
+  assert.equal(trial.reason, 'the time is over');
+  const { stdout } = await site.sluice.cli(['status']);
+  const words = stdout.replaceAll(/\s+/g, ' ');
+  assert.match(
+    words,
+    / reload generation 2 running, asked for .*; trial held, the time is over, \d+ of \d+ requests /,
+  );
+  await site.sluice.cli(['canary', 'promote']);
+  assert.equal((await reload).code, 0);
+});
+
+void test('another reload ends a trial, for everybody', async (t) => {
+  const site = await Site.start(t);
+  site.next({ version: 'two' });
+  const first = site.sluice.cli(['reload', '--canary', '50%', '--for', '10m']);
+  await site.until('running');
+  const load = new Visitors(t, site);
+  site.next({ version: 'three' });
+  assert.equal((await site.sluice.cli(['reload'])).code, 0);
+  const { code, stdout } = await first;
+  assert.equal(code, 0);
+  assert.match(stdout, /generation 2 is given up: a later reload was asked for/);
+  await allOf(site.sluice, 3, 2);
+  assert.equal(count(await versionsOf(site), 'three'), VISITORS);
+  await load.end();
+  load.assertWhole();
+});
+
+void test('the first batch serves anybody with --hold, and gives its place back', async (t) => {
+  const site = await Site.start(t);
+  const load = new Visitors(t, site);
+  site.next({ version: 'two' });
+  const reload = site.sluice.cli(['reload', '--hold', '1', '--for', '10m']);
+  await site.until('running');
+  const now = await site.sluice.status();
+  assert.deepEqual(new Set(now.workers.map(({ generation }) => generation)), new Set([1, 2]));
+  await eventually(async () => ((await site.trial())?.requests ?? 0) > 50, {
+    what: 'requests of the version',
+  });
+  await site.sluice.cli(['canary', 'back']);
+  assert.equal((await reload).code, 1);
+  await allOf(site.sluice, 1, 2);
+  await load.end();
+  load.assertWhole();
+});
+
+void test('cached pages of the two versions stay apart', async (t) => {
+  const site = await Site.start(t, { config: `${byAddress}[cache]\nenabled = true\n` });
+  const renders = (): string[] => fs.readFileSync(`${site.file}.renders`, 'utf8').split('\n').slice(0, -1);
+  assert.equal(count(await versionsOf(site, '/cached'), 'one'), VISITORS);
+  site.next({ version: 'two' });
+  const reload = site.sluice.cli(['reload', '--canary', '25%', '--for', '10m']);
+  await site.until('running');
+  const pages = await versionsOf(site, '/cached');
+  assert.deepEqual(pages, await versionsOf(site));
+  assert.ok(count(pages, 'two') > 20, String(count(pages, 'two')));
+  assert.deepEqual(renders(), ['one', 'two'], 'one render of each version');
+  await site.sluice.cli(['canary', 'back']);
+  assert.equal((await reload).code, 1);
+  assert.equal(count(await versionsOf(site, '/cached'), 'one'), VISITORS);
+  assert.deepEqual(renders(), ['one', 'two']);
+});
+
+void test('a session stays with its version, and a share of new visitors tries the other one by cookie', async (t) => {
+  const site = await Site.start(t, { config: '[sticky]\nby = "cookie"\n' });
+  const visit = (cookie: string): Promise<Got> => get(site, '/', cookie === '' ? {} : { cookie }, agent);
+  const old = await Promise.all(Array.from({ length: 20 }, () => visit('')));
+  site.next({ version: 'two' });
+  const reload = site.sluice.cli(['reload', '--canary', '40%', '--for', '10m']);
+  await site.until('running');
+  for (const { cookie } of old) assert.equal((await visit(cookie)).version, 'one');
+  const visitors: Got[] = [];
+  for (let at = 0; at < 100; at += 1) visitors.push(await visit(''));
+  const tried = visitors.filter(({ version }) => version === 'two').length;
+  assert.ok(tried > 15 && tried < 70, `${tried} of 100`);
+  for (const { cookie, version } of visitors) assert.equal((await visit(cookie)).version, version);
+  await site.sluice.cli(['canary', 'promote']);
+  assert.equal((await reload).code, 0);
+  // Sessions of the version live on in the worker that has taken a place over.
+  for (const { cookie } of visitors.filter(({ version }) => version === 'two')) {
+    const again = await visit(cookie);
+    assert.deepEqual([again.version, again.cookie], ['two', '']);
+  }
+});
+
+void test('a stop during a trial finishes what was accepted', async (t) => {
+  const site = await Site.start(t);
+  site.next({ version: 'two' });
+  const reload = site.sluice.cli(['reload', '--canary', '25%', '--for', '10m']);
+  await site.until('running');
+  assert.equal((await site.sluice.cli(['stop'])).code, 0);
+  const { code, stderr } = await reload;
+  assert.equal(code, 1);
+  assert.match(stderr, /the gateway leaves|gateway.*gone/i);
+});
