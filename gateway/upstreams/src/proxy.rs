@@ -1,50 +1,32 @@
 //! First bytes of a connection that begins with the client's address (PROXY protocol, versions 1 and 2).
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
-use ppp::{v1, v2};
 use sluice_catalog::config::ProxyProtocol;
+use sluice_sockets::proxied::{ProxyVersion, write, write_local};
 
 /// Ends of a client's connection: the client's, and the gateway's.
 pub(crate) type Ends = (SocketAddr, SocketAddr);
 
 /// Header for a connection of this client; without a client, the connection is the gateway's own.
 pub(crate) fn header(version: ProxyProtocol, ends: Option<Ends>) -> Vec<u8> {
-    let ends = ends.map(in_one_family);
-    match version {
-        ProxyProtocol::V1 => match ends {
-            Some((client, here)) => v1::Addresses::from((client, here)).to_string().into_bytes(),
-            None => v1::Addresses::Unknown.to_string().into_bytes(),
-        },
-        ProxyProtocol::V2 => {
-            let builder = match ends {
-                Some(ends) => {
-                    v2::Builder::with_addresses(v2::Version::Two | v2::Command::Proxy, v2::Protocol::Stream, ends)
-                }
-                None => v2::Builder::with_addresses(
-                    v2::Version::Two | v2::Command::Local,
-                    v2::Protocol::Unspecified,
-                    v2::Addresses::Unspecified,
-                ),
-            };
-            builder.build().unwrap_or_default()
-        }
-    }
-}
-
-/// Both ends as addresses of one family: a client of another one than the gateway's end was reported by a proxy in front.
-fn in_one_family((client, here): Ends) -> Ends {
+    let version = match version {
+        ProxyProtocol::V1 => ProxyVersion::V1,
+        ProxyProtocol::V2 => ProxyVersion::V2,
+    };
     let plain = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
-    let (client, here) = (plain(client), plain(here));
-    match (client.ip(), here.ip()) {
-        (IpAddr::V4(_), IpAddr::V4(_)) | (IpAddr::V6(_), IpAddr::V6(_)) => (client, here),
-        (IpAddr::V4(v4), _) => (SocketAddr::new(v4.to_ipv6_mapped().into(), client.port()), here),
-        (_, IpAddr::V4(v4)) => (client, SocketAddr::new(v4.to_ipv6_mapped().into(), here.port())),
+    let mut header = Vec::new();
+    match ends {
+        Some((client, here)) => write(&mut header, version, plain(client), plain(here)),
+        None => write_local(&mut header, version),
     }
+    header
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
 
     #[test]

@@ -154,7 +154,7 @@ fn send(pid: u32, signal: Signal) -> bool {
 /// Reloads, and returns the reason if that failed.
 fn reload(run_dir: &RunDirArg) -> Result<Option<String>, ClientError> {
     let mut gateway = control(run_dir)?;
-    gateway.send(&Request::Reload)?;
+    gateway.send(&Request::Reload { trial: None })?;
     // It ends by itself: workers have a limit for their start.
     gateway.set_patience(None)?;
     while let Some(line) = gateway.receive::<Value>()? {

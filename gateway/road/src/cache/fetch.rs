@@ -21,6 +21,7 @@ use crate::answers::{Response, ResponseBody};
 use crate::other_hosts;
 use crate::own::Own;
 use crate::request::passage::Request;
+use crate::request::ticket::Call;
 use crate::respond::compress::KeptBody;
 use crate::road::Road;
 use crate::sessions::Arm;
@@ -152,9 +153,11 @@ impl Fetch {
             }
         };
         if self.is_of_trial {
-            let worker = request.ticket.as_ref().and_then(|ticket| ticket.answer.facts.worker.get());
-            let is_tried = |worker| road.workers().sessions().trial.has(worker);
-            self.is_strayed.set(!worker.is_some_and(is_tried));
+            // An upstream has one version for all.
+            let ticket = request.call.as_ref().and_then(Call::ticket);
+            let worker = ticket.map(|ticket| ticket.answer.facts.worker.get());
+            let is_tried = |worker: Option<_>| worker.is_some_and(|worker| road.workers().sessions().trial.has(worker));
+            self.is_strayed.set(worker.is_some_and(|worker| !is_tried(worker)));
         }
         let came = road.pages.moment();
         if response.head.status == 304
