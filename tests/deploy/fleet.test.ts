@@ -15,7 +15,12 @@ import { at, composedAll } from './manifests.ts';
 const fleet = path.join(repositoryDir, 'examples/fleet');
 
 /** Starts HAProxy by the shipped configuration, with these instances in place of the containers; its address. */
-async function balancer(t: TestContext, program: string, instances: readonly Sluice[]): Promise<string> {
+async function balancer(
+  t: TestContext,
+  program: string,
+  instances: readonly Sluice[],
+  agents: readonly number[],
+): Promise<string> {
   const port = await freePort();
   let text = fs
     .readFileSync(path.join(fleet, 'haproxy.cfg'), 'utf8')
@@ -24,7 +29,10 @@ async function balancer(t: TestContext, program: string, instances: readonly Slu
     const name = `server app${place + 1} app${place + 1}:3000`;
     assert.ok(text.includes(name));
     const addresses = [sluice.url, sluice.admin].map((url) => new URL(url).port);
-    text = text.replace(name, `server app${place + 1} 127.0.0.1:${addresses[0]} port ${addresses[1]}`);
+    text = text.replace(
+      name,
+      `server app${place + 1} 127.0.0.1:${addresses[0]} port ${addresses[1]} agent-port ${agents[place]}`,
+    );
   }
   const file = path.join(tempDir(t), 'haproxy.cfg');
   fs.writeFileSync(file, text);
@@ -46,16 +54,19 @@ void test('HAProxy spreads requests, and an instance that drains loses none', as
   const app1 = at(composedAll(fleet)['app1'], 'environment') as Record<string, string>;
   const delay = String(app1['SLUICE_DRAIN_DELAY_MS']);
   const instances: Sluice[] = [];
+  const agents: number[] = [];
   for (let place = 0; place < 2; place += 1) {
+    const agent = await freePort();
+    agents.push(agent);
     const sluice = await startSluice({
       entry: app('trivial.js'),
       workers: 1,
-      env: { SLUICE_DRAIN_DELAY_MS: delay },
+      env: { SLUICE_DRAIN_DELAY_MS: delay, SLUICE_ADMIN_AGENT_ADDRESS: `127.0.0.1:${agent}` },
     });
     t.after(() => sluice.stop());
     instances.push(sluice);
   }
-  const url = await balancer(t, program, instances);
+  const url = await balancer(t, program, instances, agents);
   const answered = (sluice: Sluice): number =>
     sluice.logs.filter((line) => line['event'] === 'access').length;
   const [first, second] = instances;

@@ -92,7 +92,12 @@ export async function rawTarget(
 }
 
 /** `[[upstreams.routes]]` for `/old/*`. */
-export function route(to: readonly string[], more = '', paths: readonly string[] = ['/old/*'], name = 'legacy'): string {
+export function route(
+  to: readonly string[],
+  more = '',
+  paths: readonly string[] = ['/old/*'],
+  name = 'legacy',
+): string {
   const list = (texts: readonly string[]): string => JSON.stringify(texts);
   return `[[upstreams.routes]]\nname = "${name}"\npaths = ${list(paths)}\nto = ${list(to)}\n${more}\n`;
 }

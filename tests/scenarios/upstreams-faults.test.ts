@@ -119,7 +119,10 @@ void test('a target that is killed half-way never leaves a whole answer', async 
     assert.ok(rest.length < 900 && !rest.includes('0\r\n\r\n'), JSON.stringify(rest.toString()));
     connection.close();
     const record = await recordOf(sluice, path);
-    assert.deepEqual([record['error'], record['outcome']], ['SLU-UPSTREAM-ANSWER-TRUNCATED', 'upstream_fault']);
+    assert.deepEqual(
+      [record['error'], record['outcome']],
+      ['SLU-UPSTREAM-ANSWER-TRUNCATED', 'upstream_fault'],
+    );
   }
 });
 
@@ -204,5 +207,8 @@ void test('a client that leaves ends the request at its upstream, before and aft
     await eventually(() => closed.includes(path), { what: `the end of ${path}` });
     assert.equal((await recordOf(sluice, path))['outcome'], 'client_gone_in_service');
   }
-  assert.equal(await metric(sluice, 'sluice_upstream_requests_total{upstream="legacy",ended="abandoned"}'), 2);
+  assert.equal(
+    await metric(sluice, 'sluice_upstream_requests_total{upstream="legacy",ended="abandoned"}'),
+    2,
+  );
 });

@@ -81,7 +81,9 @@ void test('chunks with trailers arrive as they were sent, in both directions', a
   });
   const sluice = await running(t, { entry: app('echo.js'), workers: 1, config: route([legacy.url]) });
   const connection = await RawConnection.connect(sluice.port);
-  connection.send('POST /old/x HTTP/1.1\r\nHost: app\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n');
+  connection.send(
+    'POST /old/x HTTP/1.1\r\nHost: app\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n',
+  );
   const answer = await connection.response();
   assert.deepEqual([answer.body.toString(), answer.trailers.get('x-sum')], ['abcde', '42']);
   connection.close();
@@ -121,7 +123,9 @@ void test('a WebSocket is a tunnel to the upstream, which is closed from either 
     // A server of HTTP leaves its side open.
     socket.on('error', () => undefined).once('end', () => socket.end());
     socket.once('close', () => closed++);
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello');
+    socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello',
+    );
     socket.on('data', (data: Buffer) => socket.write(`echo ${data.toString()}`));
   });
   const config = `[streams]\nidle_timeout_ms = 1500\n${route([legacy.url])}`;

@@ -26,7 +26,8 @@ void test('requests of a route go to its target and take no worker; all others s
   });
   const sluice = await running(t, { entry: app('echo.js'), workers: 1, config: route([legacy.url]) });
   const answer = await ask(sluice, '/old/page?x=1', {
-    headers: 'X-Forwarded-For: 203.0.113.9\r\nConnection: x-mine\r\nX-Mine: hidden\r\nX-Sluice-Request: id=1\r\n',
+    headers:
+      'X-Forwarded-For: 203.0.113.9\r\nConnection: x-mine\r\nX-Mine: hidden\r\nX-Sluice-Request: id=1\r\n',
     method: 'POST',
     body: 'hello',
   });
@@ -85,7 +86,10 @@ void test('a name is looked up, and each of its addresses is a target', async (t
   const sluice = await running(t, { entry: app('echo.js'), workers: 1, config });
   assert.equal((await ask(sluice, '/old/x')).status, 200);
   const found = (await sluice.status()).upstreams?.[0]?.targets ?? [];
-  assert.ok(found.some(({ address }) => address === `127.0.0.1:${legacy.port}`), JSON.stringify(found));
+  assert.ok(
+    found.some(({ address }) => address === `127.0.0.1:${legacy.port}`),
+    JSON.stringify(found),
+  );
   assert.ok(found.every((each) => each.target === `localhost:${legacy.port}`));
 });
 
@@ -95,7 +99,10 @@ void test('a page of an upstream is cached, compressed, limited and denied as on
     version++;
     response.setHeader('Content-Type', 'text/html');
     const isMine = request.url?.startsWith('/old/mine') ?? false;
-    response.setHeader('Cache-Control', isMine ? 'private, max-age=60' : 'public, max-age=60, stale-if-error=600');
+    response.setHeader(
+      'Cache-Control',
+      isMine ? 'private, max-age=60' : 'public, max-age=60, stale-if-error=600',
+    );
     response.end(`${version} ${'x'.repeat(4_000)}`);
   });
   const config = `
@@ -156,7 +163,11 @@ void test('no request names a target: absolute targets, dot segments and foreign
     '/old/%252e%252e/admin',
     '/old/..\\admin',
   ])
-    assertRefused(await ask(sluice, path), 400, path.includes('\\') ? 'SLU-TARGET-INVALID' : 'SLU-TARGET-INVALID');
+    assertRefused(
+      await ask(sluice, path),
+      400,
+      path.includes('\\') ? 'SLU-TARGET-INVALID' : 'SLU-TARGET-INVALID',
+    );
   const raw = async (bytes: string): Promise<number> => {
     const connection = await RawConnection.connect(sluice.port);
     connection.send(bytes);
@@ -181,7 +192,9 @@ void test('no request names a target: absolute targets, dot segments and foreign
 
 void test('redirects are passed on and not followed', async (t) => {
   const other = await target(t);
-  const legacy = await target(t, (_, response) => response.writeHead(302, { Location: `${other.url}/x` }).end());
+  const legacy = await target(t, (_, response) =>
+    response.writeHead(302, { Location: `${other.url}/x` }).end(),
+  );
   const sluice = await running(t, { entry: app('echo.js'), workers: 1, config: route([legacy.url]) });
   const answer = await ask(sluice, '/old/x');
   assert.deepEqual([answer.status, answer.headers.get('location')], [302, `${other.url}/x`]);
@@ -219,7 +232,9 @@ void test('mutual TLS: both sides show a certificate of the CA of the config, an
     rejectUnauthorized: true,
   };
   const subject = (request: http.IncomingMessage): string => {
-    const { socket } = request as unknown as { socket: { getPeerCertificate(): { subject: { CN: string } } } };
+    const { socket } = request as unknown as {
+      socket: { getPeerCertificate(): { subject: { CN: string } } };
+    };
     return socket.getPeerCertificate().subject.CN;
   };
   const legacy = await target(t, (request, response) => response.end(`for ${subject(request)}`), { tls });
@@ -229,7 +244,8 @@ void test('mutual TLS: both sides show a certificate of the CA of the config, an
     route([legacy.url], files, ['/wrong/*'], 'wrong') +
     route([legacy.url], `ca = "${ca.cert}"\nserver_name = "old.example"`, ['/anonymous/*'], 'anonymous');
   const sluice = await running(t, { entry: app('echo.js'), workers: 1, config });
-  for (let at = 0; at < 3; at++) assert.equal(text((await ask(sluice, '/old/x')).body), 'for gateway.example');
+  for (let at = 0; at < 3; at++)
+    assert.equal(text((await ask(sluice, '/old/x')).body), 'for gateway.example');
   assertRefused(await ask(sluice, '/wrong/x'), 502, 'SLU-UPSTREAM-UNREACHABLE');
   assert.equal((await ask(sluice, '/anonymous/x')).status, 502);
   const fault = (await sluice.status()).upstreams?.[1]?.targets[0]?.fault ?? '';
@@ -249,13 +265,21 @@ void test('a health check takes a target out of service and lets it back in', as
   const sluice = await running(t, { entry: app('echo.js'), workers: 1, config });
   assert.equal(text((await ask(sluice, '/old/x')).body), 'sick');
   isWell = false;
-  const health = async (): Promise<string | undefined> => (await sluice.status()).upstreams?.[0]?.targets[0]?.health;
+  const health = async (): Promise<string | undefined> =>
+    (await sluice.status()).upstreams?.[0]?.targets[0]?.health;
   await eventually(async () => (await health()) === 'down', { deadlineMs: 30_000, what: 'a failed check' });
   assert.equal(text((await ask(sluice, '/old/x')).body), 'other');
   isWell = true;
-  await eventually(async () => (await health()) === 'healthy', { deadlineMs: 30_000, what: 'a check that passes' });
+  await eventually(async () => (await health()) === 'healthy', {
+    deadlineMs: 30_000,
+    what: 'a check that passes',
+  });
   assert.equal(text((await ask(sluice, '/old/x')).body), 'sick');
-  assert.ok(sluice.logs.some((line) => /fails its health check \(the health check got 503\)/.test(String(line['text']))));
+  assert.ok(
+    sluice.logs.some((line) =>
+      /fails its health check \(the health check got 503\)/.test(String(line['text'])),
+    ),
+  );
 });
 
 for (const version of ['v1', 'v2']) {
@@ -266,7 +290,10 @@ for (const version of ['v1', 'v2']) {
     const config = `[server]\ntrusted_peers = ["127.0.0.1"]\n${route([plain.url], `proxy_protocol = "${version}"`)}`;
     const sluice = await running(t, { entry: app('echo.js'), workers: 1, config });
     for (const client of ['203.0.113.9', '203.0.113.10'])
-      assert.equal(text((await ask(sluice, '/old/x', { headers: `X-Forwarded-For: ${client}\r\n` })).body), 'ok');
+      assert.equal(
+        text((await ask(sluice, '/old/x', { headers: `X-Forwarded-For: ${client}\r\n` })).body),
+        'ok',
+      );
     const [first = '', second = ''] = plain.heads;
     if (version === 'v1') {
       assert.match(first, /^PROXY TCP4 203\.0\.113\.9 127\.0\.0\.1 0 \d+\r\nGET \/old\/x /);
@@ -297,7 +324,9 @@ void test('a reload adds, changes and removes routes under load without a failed
           let body = '';
           response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
           response.once('close', () => {
-            resolve(response.complete && response.statusCode === 200 ? body : `failed ${response.statusCode}`);
+            resolve(
+              response.complete && response.statusCode === 200 ? body : `failed ${response.statusCode}`,
+            );
           });
         });
         request.once('error', (error) => {
@@ -349,10 +378,15 @@ void test('a drain waits for answers of upstreams', async (t) => {
 
 void test('the configs of the guide mean what it says', async (t) => {
   const guide = fs.readFileSync(path.join(repositoryDir, 'docs/guide/upstreams.md'), 'utf8');
-  const [first = '', tls = ''] = [...guide.matchAll(/^```toml\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  const [first = '', tls = ''] = [...guide.matchAll(/^```toml\n(.*?)^```$/gms)].map(
+    ([, block = '']) => block,
+  );
   const targets = new Map<string, Awaited<ReturnType<typeof target>>>();
   for (const port of ['8081', '8082', '8083', '8090']) targets.set(port, await target(t));
-  const config = first.replaceAll(/127\.0\.0\.1:(\d+)/g, (_, port: string) => `127.0.0.1:${targets.get(port)?.port}`);
+  const config = first.replaceAll(
+    /127\.0\.0\.1:(\d+)/g,
+    (_, port: string) => `127.0.0.1:${targets.get(port)?.port}`,
+  );
   const sluice = await running(t, { entry: app('echo.js'), workers: 1, config });
   const count = (port: string): number =>
     targets.get(port)?.seen.filter(({ url }) => url !== '/health').length ?? Number.NaN;
@@ -384,11 +418,17 @@ void test('the config is checked: each mistake is told with what to do', async (
   assert.match(await check(route([url])), /^0 /);
   for (const [config, message] of [
     [route(['127.0.0.1:80']), /must hold targets like "http:\/\/10\.0\.0\.5:8080"/],
-    [route([url], 'hosts = "x"'), /upstreams\.routes must hold tables of name, paths, to.*"hosts"; did you mean "host"\?/],
+    [
+      route([url], 'hosts = "x"'),
+      /upstreams\.routes must hold tables of name, paths, to.*"hosts"; did you mean "host"\?/,
+    ],
     [route([url], 'retries = 9'), /must be between 0 and 5, not 9 \(at "retries"\)/],
     [route([url], 'first_byte_timeout = "x"'), /as first_byte_timeout of "legacy", not "x"/],
     [route([url], 'ca = "ca.pem"'), /none of whose targets begins with https/],
-    [route(['https://old.example'], 'ca = "no.pem"'), /names .*no\.pem as ca of "legacy", which cannot be used/],
+    [
+      route(['https://old.example'], 'ca = "no.pem"'),
+      /names .*no\.pem as ca of "legacy", which cannot be used/,
+    ],
     [route([url]) + route([url], '', ['/x']), /has the name "legacy" twice/],
     [route([url]) + route([url], '', ['/old/*'], 'other'), /are for the same requests; keep one/],
   ] as const) {
