@@ -79,7 +79,8 @@ pub struct Cell {
 
 /// Whether such a failure counts as lost at this load.
 fn is_loss(load: Load, failure: &Failure) -> bool {
-    !failure.is_of_app() && !failure.is_rejection() && !(load == Load::Queueing && failure.is_refusal())
+    let is_excused = load == Load::Queueing && failure.is_refusal();
+    !(failure.is_of_app() || failure.is_rejection() || is_excused)
 }
 
 fn percentiles(times: &Times) -> Option<[f64; 3]> {
