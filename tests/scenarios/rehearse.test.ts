@@ -230,11 +230,22 @@ void test('paths of a log are asked for by their shares, and what cannot be sent
 });
 
 void test('settings that keep the load out or reach others are set aside and named', async (t) => {
-  const config = `${CONFIG}[rate]\nlimits = { "/" = "1/min" }\n[access]\ndeny = ["127.0.0.1"]\n`;
+  const config = `${CONFIG}[rate]\nlimits = { "/" = "1/min" }\n[access]\ndeny = ["127.0.0.1"]\n[cache]\nenabled = true\n`;
   const words = ['--workers', '1', '--loads', '1', '--faults', 'none', '--seconds', '1'];
   const made = await report(folder(t, config), words);
   assert.equal(cellOf(made, 'none').client_errors, 0);
-  assert.match(made.notes.join('\n'), /^set aside for the rehearsal: rate\.limits, access\.deny$/m);
+  assert.match(
+    made.notes.join('\n'),
+    /^set aside for the rehearsal: rate\.limits, access\.deny, cache\.enabled$/m,
+  );
+});
+
+void test('event streams of a log end the rehearsal no later, and are told', async (t) => {
+  const words = ['--workers', '1', '--loads', '2', '--faults', 'none', '--seconds', '1'];
+  const made = await report(folder(t), [...words, '--paths', '/=9,/events']);
+  const cell = cellOf(made, 'none');
+  assert.deepEqual([cell.lost, cell.failures], [0, []], JSON.stringify(cell));
+  assert.match(made.notes.join('\n'), /^[1-9]\d* event streams?: closed after the head of the answer, /m);
 });
 
 for (const signal of ['SIGINT', 'SIGKILL'] as const) {
@@ -277,6 +288,7 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
 for (const [name, words, message] of [
   ['a load that is none', ['--loads', 'fast'], /low, high, queueing or a number of clients/],
   ['a script that is not there', ['none.js'], /none\.js/],
+  ['a page in no directory', ['server.js', '--html', 'none/a.html'], /--html none\/a\.html: No such file/],
   ['a log that is not there', ['server.js', '--log', 'none.log'], /none\.log: No such file/],
   ['a log without paths', ['server.js', '--log', 'server.js'], /no GET or HEAD request .*--paths/],
   [

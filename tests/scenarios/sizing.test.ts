@@ -101,7 +101,7 @@ void test('workers get the heap that was chosen, and the log has the warning', {
   const text = many.logs
     .map((line) => String(line['text']))
     .find((line) => line.includes('too little for Node.js'));
-  assert.match(text ?? '', /^8 workers \(workers\.count 6, /);
+  assert.match(text ?? '', /^8 workers \(6 wanted, /);
 });
 
 void test("without a cgroup's limit Node.js decides, and nothing is warned of", (t) => {

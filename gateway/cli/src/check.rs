@@ -44,7 +44,7 @@ pub fn run(args: &CheckArgs) -> ExitCode {
         return refused(args, &error);
     }
     let (app, sizing) = match app {
-        Ok(app) => (AppReport::new(&loaded, &app), sizing::here(&loaded.config, &app)),
+        Ok(app) => (AppReport::new(&loaded, &app), sizing::here(&loaded.config, &app, None)),
         Err(error) => return Exit::Usage.because(error),
     };
     if let Err(error) = RunDir::locate(&args.run_dir) {

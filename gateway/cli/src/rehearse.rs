@@ -63,18 +63,27 @@ pub fn rehearsed(args: RehearsedArgs) -> ExitCode {
 }
 
 fn shown(args: &RehearseArgs, rehearsal: &Rehearsal) -> ExitCode {
-    if let Some(path) = &args.html
-        && let Err(error) = fs::write(path, html(rehearsal))
-    {
-        return Exit::Failed.because(format_args!("{}: {error}", path.display()));
-    }
+    let written = args.html.as_ref().map(|path| (path, fs::write(path, html(rehearsal))));
     let printed = if args.json {
         output::print(&(serde_json::to_string(rehearsal).unwrap_or_default() + "\n"))
     } else {
-        let page = args.html.as_ref().map_or_else(String::new, |path| format!("\nReport: {}\n", path.display()));
+        let page = match &written {
+            Some((path, Ok(()))) => format!("\nReport: {}\n", path.display()),
+            _ => String::new(),
+        };
         output::print(&(text(rehearsal) + &page))
     };
+    if let Some((path, Err(error))) = written {
+        return Exit::Failed.because(format_args!("{}: {error}", path.display()));
+    }
     if rehearsal.has_passed() { printed } else { Exit::Failed.into() }
+}
+
+/// Whether the page can be written once there is one.
+fn try_page(path: &Path) -> std::io::Result<()> {
+    let exists = path.exists();
+    fs::OpenOptions::new().append(true).create(true).open(path)?;
+    if exists { Ok(()) } else { fs::remove_file(path) }
 }
 
 /// The app as `sluice start` would find it, and its settings. All that is wrong with them is told before anything starts.
@@ -176,6 +185,9 @@ fn faults_of(
 fn rehearsed_by(args: &RehearseArgs) -> Result<Rehearsal, Failure> {
     let (loaded, app) = app_of(args)?;
     let (mix, mut notes) = mix_of(args)?;
+    if let Some(path) = &args.html {
+        try_page(path).map_err(|error| Failure::new(Exit::Usage, format!("--html {}: {error}", path.display())))?;
+    }
     let lasts = Duration::from_secs_f64(args.seconds);
     let (faults, how) = faults_of(args, &app, &loaded, lasts);
     let matrix = Matrix::new(&args.loads, &faults);
@@ -189,14 +201,15 @@ fn rehearsed_by(args: &RehearseArgs) -> Result<Rehearsal, Failure> {
     start::raise_descriptor_limit();
     let interrupt = Interrupt::listen();
     let failed = |error: std::io::Error| Failure::new(Exit::Failed, error);
-    let dir = gateway::make_dir().map_err(failed)?;
+    let dir = gateway::make_dir(&std::env::temp_dir()).map_err(failed)?;
     let started = start_gateway(args, &loaded, &dir, faults.contains(&Fault::Loop));
     let (mut gateway, set_aside) = started.inspect_err(|_| gateway::remove_dir(&dir)).map_err(failed)?;
     if !set_aside.is_empty() {
         notes.push(format!("set aside for the rehearsal: {}", set_aside.join(", ")));
     }
     say(format_args!("starts {}", words(&app)));
-    let patience = START_MAX + Duration::from_millis(loaded.config.workers.start_timeout_ms);
+    let of_workers = &loaded.config.workers;
+    let patience = START_MAX + Duration::from_millis(of_workers.start_timeout_ms);
     let snapshot = gateway.settle(Some(patience), &interrupt)?;
     let address = snapshot.url.strip_prefix("http://").and_then(|address| address.parse().ok());
     let address = address.ok_or_else(|| gateway.failure(Exit::Failed, "the gateway did not name its address"))?;
@@ -218,14 +231,23 @@ fn rehearsed_by(args: &RehearseArgs) -> Result<Rehearsal, Failure> {
     let stage = faults::Stage {
         run_dir: gateway.run_dir(),
         lasts,
-        stuck_after: Duration::from_millis(loaded.config.workers.stuck_after_ms),
+        reload_max: patience + Duration::from_millis(of_workers.stop_timeout_ms),
+        stuck_after: Duration::from_millis(of_workers.stuck_after_ms),
         seed: args.seed,
         interrupt: interrupt.clone(),
     };
-    let mut cells = Vec::new();
+    let (mut cells, mut problem) = (Vec::new(), None);
     for (number, load, fault) in matrix.cells() {
         say(format_args!("{load}, {}", fault.name()));
-        gateway.settle(None, &interrupt)?;
+        if let Err(failure) = gateway.settle(None, &interrupt) {
+            interrupt.check()?;
+            // What was measured before is not lost.
+            if cells.is_empty() {
+                return Err(failure);
+            }
+            problem = Some(format!("Ended before {load}, {}: {}", fault.name(), failure.1));
+            break;
+        }
         gateway.take_tally(0);
         let drive = match load {
             Load::Clients(clients) => Drive::Clients(clients),
@@ -239,8 +261,15 @@ fn rehearsed_by(args: &RehearseArgs) -> Result<Rehearsal, Failure> {
     }
     drop(gateway);
     interrupt.check()?;
+    let streams = stand.streams();
+    if streams > 0 {
+        notes.push(format!(
+            "{}: closed after the head of the answer, because they have no end; their times are those of the head",
+            plural(streams, "event stream")
+        ));
+    }
     let paths_total = stand.paths_total();
-    Ok(Rehearsal { app: words(&app), workers, seed: args.seed, capacity, paths, paths_total, notes, cells })
+    Ok(Rehearsal { app: words(&app), workers, seed: args.seed, capacity, paths, paths_total, notes, cells, problem })
 }
 
 fn start_gateway(
@@ -270,4 +299,21 @@ fn words(app: &AppCommand) -> String {
 /// Progress, on standard error.
 fn say(text: impl Display) {
     stderr::say(format_args!("sluice rehearse: {text}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_tried_without_a_trace() {
+        let dir = tempfile::tempdir().unwrap();
+        let (new, old) = (dir.path().join("new.html"), dir.path().join("old.html"));
+        fs::write(&old, "kept").unwrap();
+        try_page(&new).unwrap();
+        try_page(&old).unwrap();
+        assert!(!new.exists());
+        assert_eq!(fs::read_to_string(&old).unwrap(), "kept");
+        assert!(try_page(&dir.path().join("missing/new.html")).is_err());
+    }
 }

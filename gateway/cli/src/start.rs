@@ -144,7 +144,7 @@ fn prepare_and_run(args: &StartArgs, succession: Option<Succession>) -> Result<E
     let sources = Sources { config: args.config.clone(), flags: args.flags(), names_app, node_args, here };
     let watch = args.watch.iter().map(|path| sources.here.join(path)).collect();
     let mut app = app::resolve(&loaded, &sources).map_err(|error| Failure::new(Exit::Usage, error))?;
-    sizing::settle(&mut loaded, &mut app);
+    sizing::settle(&mut loaded, &mut app, None);
     loaded.warnings[of_config..].iter().for_each(warn);
     files::check_for_start(&loaded, &app).map_err(|error| Failure::new(Exit::Usage, error))?;
     let preload = app::find_preload().map_err(|error| Failure::new(Exit::Failed, error))?;

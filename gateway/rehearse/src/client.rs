@@ -1,6 +1,6 @@
 //! Client of one gateway: keep-alive connections that are reused, one request at a time on each.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper::header::HOST;
+use hyper::header::{CONTENT_TYPE, HOST};
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use sluice_plan::Asked;
@@ -29,12 +29,18 @@ pub struct Client {
     address: SocketAddr,
     host: String,
     idle: RefCell<Vec<SendRequest<Empty<Bytes>>>>,
+    streams: Cell<u64>,
 }
 
 impl Client {
     /// Creates a client without a connection.
     pub fn new(address: SocketAddr) -> Self {
-        Self { address, host: address.to_string(), idle: RefCell::default() }
+        Self { address, host: address.to_string(), idle: RefCell::default(), streams: Cell::default() }
+    }
+
+    /// Number of event streams so far that were closed after their head.
+    pub fn streams(&self) -> u64 {
+        self.streams.get()
     }
 
     /// Closes the connections that are idle. While nothing runs, nobody notices that the gateway has closed them.
@@ -42,10 +48,10 @@ impl Client {
         self.idle.borrow_mut().clear();
     }
 
-    /// Sends a request and reads the whole answer. Returns its status.
+    /// Sends a request and reads the whole answer, or the head of an event stream, which has no end. Returns its status.
     ///
     /// # Errors
-    /// When there is no whole answer with a status below 500.
+    /// When there is no whole answer of the app with a status below 500.
     pub async fn ask(&self, asked: &Asked) -> Result<u16, Failure> {
         tokio::time::timeout(PATIENCE, self.exchange(asked)).await.unwrap_or(Err(Failure::Timeout))
     }
@@ -66,6 +72,11 @@ impl Client {
             }
         };
         let outcome = outcome(&response);
+        if !asked.is_head && is_event_stream(&response) {
+            // The connection closes with what is left of the answer.
+            self.streams.set(self.streams.get() + 1);
+            return outcome;
+        }
         read(response).await?;
         let mut idle = self.idle.borrow_mut();
         if idle.len() < IDLE_MAX && !connection.is_closed() {
@@ -93,11 +104,17 @@ impl Client {
 
 fn outcome(response: &Response<Incoming>) -> Result<u16, Failure> {
     let status = response.status().as_u16();
-    if status < 500 {
-        return Ok(status);
+    match response.headers().get(ERROR_FIELD).and_then(|code| code.to_str().ok()) {
+        Some(code) => Err(Failure::Gateway { status, code: code.to_owned() }),
+        None if status >= 500 => Err(Failure::App(status)),
+        None => Ok(status),
     }
-    let code = response.headers().get(ERROR_FIELD).and_then(|code| code.to_str().ok());
-    Err(code.map_or(Failure::App(status), |code| Failure::Gateway { status, code: code.to_owned() }))
+}
+
+fn is_event_stream(response: &Response<Incoming>) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or("").trim();
+    kind.eq_ignore_ascii_case("text/event-stream")
 }
 
 async fn read(response: Response<Incoming>) -> Result<(), Failure> {
@@ -106,4 +123,55 @@ async fn read(response: Response<Incoming>) -> Result<(), Failure> {
         frame.map_err(|_| Failure::Cut)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+    use std::thread;
+
+    use tokio::runtime::Builder;
+    use tokio::task::LocalSet;
+
+    use super::*;
+
+    /// Outcome of one request to a server that writes this and keeps the connection open, and the number of event streams.
+    fn asked(answer: &'static str) -> (Result<u16, Failure>, u64) {
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = Client::new(server.local_addr().unwrap());
+        let served = thread::spawn(move || {
+            let (mut stream, _) = server.accept().unwrap();
+            let mut bytes = [0; 4_096];
+            assert!(stream.read(&mut bytes).unwrap() > 0);
+            stream.write_all(answer.as_bytes()).unwrap();
+            // Until the client closes it.
+            while stream.read(&mut bytes).is_ok_and(|count| count > 0) {}
+        });
+        let outcome = {
+            let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+            let asked = Asked { is_head: false, target: "/".to_owned() };
+            LocalSet::new().block_on(&runtime, client.ask(&asked))
+        };
+        let streams = client.streams();
+        drop(client);
+        served.join().unwrap();
+        (outcome, streams)
+    }
+
+    #[test]
+    fn an_event_stream_counts_by_its_head() {
+        let head =
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n";
+        assert_eq!(asked(head), (Ok(200), 1));
+    }
+
+    #[test]
+    fn answers_of_the_gateway_are_not_the_apps_whatever_their_status() {
+        let own = "HTTP/1.1 400 Bad Request\r\nx-sluice-error: SLU-TARGET-INVALID\r\ncontent-length: 0\r\n\r\n";
+        let failure = Failure::Gateway { status: 400, code: "SLU-TARGET-INVALID".to_owned() };
+        assert_eq!(asked(own), (Err(failure), 0));
+        assert_eq!(asked("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"), (Ok(404), 0));
+        assert_eq!(asked("HTTP/1.1 500 Oops\r\ncontent-length: 0\r\n\r\n"), (Err(Failure::App(500)), 0));
+    }
 }

@@ -6,6 +6,7 @@ use sluice_plan::page::{duration, plural};
 
 use crate::matrix::{Fault, Load};
 use crate::report::{Cell, Rehearsal};
+use crate::tally::Failure;
 
 /// Delay of the generator from which its figures are not the gateway's, milliseconds.
 const LATE_MS: f64 = 5.0;
@@ -48,12 +49,9 @@ fn sum<'c>(cells: impl Iterator<Item = &'c Cell>) -> Sum {
 
 /// Kinds of failures that count as lost, with their numbers.
 fn kinds(cells: &[&Cell]) -> String {
-    let mut counts: Vec<(&str, u64)> = Vec::new();
-    for (kind, count) in cells.iter().flat_map(|cell| &cell.failures) {
-        if kind.ends_with("by the app") {
-            continue;
-        }
-        match counts.iter_mut().find(|(known, _)| known == kind) {
+    let mut counts: Vec<(&Failure, u64)> = Vec::new();
+    for (kind, count) in cells.iter().flat_map(|cell| cell.losses()) {
+        match counts.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, sum)) => *sum += count,
             None => counts.push((kind, *count)),
         }
@@ -95,6 +93,7 @@ fn ratio(one: f64, other: f64) -> String {
 /// Statements about the outcome, the most important first.
 pub fn findings(rehearsal: &Rehearsal) -> Vec<String> {
     let mut found: Vec<String> = Fault::ALL.into_iter().filter_map(|fault| of_fault(rehearsal, fault)).collect();
+    found.extend(rehearsal.problem.clone());
     let problems =
         rehearsal.cells.iter().filter_map(|cell| Some(format!("{}: {}", cell.name(), cell.problem.as_ref()?)));
     found.extend(problems);
@@ -110,6 +109,18 @@ pub fn findings(rehearsal: &Rehearsal) -> Vec<String> {
         let share = percent(client_errors, all.requests);
         found.push(format!(
             "{share} of the requests were answered 4xx: do these paths exist, and do they need a login?"
+        ));
+    }
+    let rejected: u64 = rehearsal
+        .cells
+        .iter()
+        .flat_map(|cell| &cell.failures)
+        .filter_map(|(failure, count)| failure.is_rejection().then_some(count))
+        .sum();
+    if rejected > 0 {
+        found.push(format!(
+            "{} of the requests were rejected by the gateway for what they are, as in production; the app did not get them",
+            percent(rejected, all.requests)
         ));
     }
     if let Some((low, high)) =
@@ -155,7 +166,6 @@ pub fn findings(rehearsal: &Rehearsal) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::report::tests::{cell, died, full, rehearsal};
-    use crate::tally::Failure;
 
     #[test]
     fn words_say_what_each_fault_cost() {
@@ -173,6 +183,21 @@ mod tests {
                 "Kills of workers cost 3 of 4,123 requests: 2 x 502 SLU-WORKER-DIED, 1 x answer cut off",
             ]
         );
+    }
+
+    #[test]
+    fn losses_are_named_without_what_the_load_excuses() {
+        let failures = [(full(), 50), (died(), 2), (Failure::App(500), 7), (Failure::OtherOfApp, 3)];
+        let found = findings(&rehearsal(vec![cell(Load::Queueing, Fault::Reload, 1_000, &failures)]));
+        assert_eq!(found[0], "A rolling reload cost 2 of 1,000 requests: 2 x 502 SLU-WORKER-DIED");
+    }
+
+    #[test]
+    fn an_early_end_stands_behind_what_was_found_before_it() {
+        let mut made = rehearsal(vec![cell(Load::Low, Fault::None, 1_000, &[])]);
+        made.problem = Some("Ended before low, kills: not all workers serve after 60 s".to_owned());
+        let expected = ["Without a fault, no request of 1,000 was lost", made.problem.as_deref().unwrap()];
+        assert_eq!(findings(&made), expected);
     }
 
     #[test]

@@ -48,7 +48,8 @@ pub struct Cell {
     pub requests: u64,
     /// Requests due per second.
     pub per_second: f64,
-    /// Requests that neither the app answered nor, at a load above the capacity, the gateway refused.
+    /// Requests that have no answer of the app, but for those that the gateway rejected for what they are and, at a load above the
+    /// capacity, refused.
     pub lost: u64,
     /// Requests that were refused for lack of room or time.
     pub refused: u64,
@@ -57,7 +58,7 @@ pub struct Cell {
     /// Requests that were answered with 400 to 499.
     pub client_errors: u64,
     /// All failures by kind, refusals and errors of the app among them.
-    pub failures: Vec<(String, u64)>,
+    pub failures: Vec<(Failure, u64)>,
     /// p50, p95 and p99 of answered requests from the moment at which they were due, milliseconds.
     pub ms: Option<[f64; 3]>,
     /// Longest time until an answer or a failure, milliseconds.
@@ -76,6 +77,12 @@ pub struct Cell {
     pub problem: Option<String>,
 }
 
+/// Whether such a failure counts as lost at this load.
+fn is_loss(load: Load, failure: &Failure) -> bool {
+    let is_excused = load == Load::Queueing && failure.is_refusal();
+    !(failure.is_of_app() || failure.is_rejection() || is_excused)
+}
+
 fn percentiles(times: &Times) -> Option<[f64; 3]> {
     Times::percentiles(&std::iter::once(times), [50, 95, 99]).map(|us| us.map(|us| us / 1_000.0))
 }
@@ -84,18 +91,16 @@ impl Cell {
     /// Sums up what clients and the gateway saw in `lasted_s` seconds.
     #[allow(clippy::cast_precision_loss, reason = "counts of seconds")]
     pub fn new((load, fault): (Load, Fault), (tally, lasted_s): &(Tally, f64), gateway: &GatewayTally) -> Self {
-        let refused = tally.failed(Failure::is_refusal);
-        let excused = if load == Load::Queueing { refused } else { 0 };
         Self {
             load,
             fault,
             requests: tally.requests,
             per_second: tally.requests as f64 / lasted_s.max(1e-3),
-            lost: tally.failed(|failure| !failure.is_of_app()) - excused,
-            refused,
+            lost: tally.failed(|failure| is_loss(load, failure)),
+            refused: tally.failed(Failure::is_refusal),
             app_errors: tally.failed(Failure::is_of_app),
             client_errors: tally.client_errors,
-            failures: tally.failures.iter().map(|(failure, count)| (failure.to_string(), *count)).collect(),
+            failures: tally.failures.iter().map(|(failure, count)| (failure.clone(), *count)).collect(),
             ms: percentiles(&tally.times),
             longest_ms: tally.longest.as_secs_f64() * 1_000.0,
             wait_ms: percentiles(&gateway.waits),
@@ -114,6 +119,11 @@ impl Cell {
 
     pub(crate) fn name(&self) -> String {
         format!("{}, {}", self.load, self.fault.name())
+    }
+
+    /// Kinds of failures that count as lost, with their numbers.
+    pub(crate) fn losses(&self) -> impl Iterator<Item = &(Failure, u64)> {
+        self.failures.iter().filter(|(failure, _)| is_loss(self.load, failure))
     }
 }
 
@@ -134,14 +144,16 @@ pub struct Rehearsal {
     pub paths_total: usize,
     /// Statements about the setting: parts of a log or of the config that are left out, and how faults are made.
     pub notes: Vec<String>,
-    /// Each load with each fault.
+    /// Each load with each fault that was tried.
     pub cells: Vec<Cell>,
+    /// Reason why the rest was not tried.
+    pub problem: Option<String>,
 }
 
 impl Rehearsal {
-    /// Whether no request was lost where none may be.
+    /// Whether everything was tried, and no request was lost where none may be.
     pub fn has_passed(&self) -> bool {
-        !self.cells.iter().any(Cell::has_failed)
+        self.problem.is_none() && !self.cells.iter().any(Cell::has_failed)
     }
 }
 
@@ -197,7 +209,7 @@ fn cells(rehearsal: &Rehearsal) -> Vec<Vec<String>> {
 /// One line for each cell in which something failed or a fault was made.
 fn accounts(rehearsal: &Rehearsal) -> Vec<String> {
     let account = |cell: &Cell| {
-        let failures = cell.failures.iter().map(|(kind, count)| format!("{count} x {}", shown(kind)));
+        let failures = cell.failures.iter().map(|(kind, count)| format!("{count} x {}", shown(&kind.to_string())));
         let parts: Vec<String> = cell.events.iter().cloned().chain(failures).chain(cell.problem.clone()).collect();
         (!parts.is_empty()).then(|| format!("{}: {}", cell.name(), parts.join("; ")))
     };
@@ -289,6 +301,7 @@ pub(crate) mod tests {
             paths_total: 1,
             notes: vec!["paths of access.log".to_owned()],
             cells,
+            problem: None,
         }
     }
 
@@ -301,6 +314,12 @@ pub(crate) mod tests {
         assert!(high.has_failed() && !queueing.has_failed());
         assert!(!cell(Load::High, Fault::Kills, 100, &[(died(), 3)]).has_failed(), "a kill may cost something");
         assert!(cell(Load::Queueing, Fault::Reload, 100, &[(died(), 1)]).has_failed());
+        let malformed = Failure::Gateway { status: 400, code: "SLU-TARGET-INVALID".to_owned() };
+        assert!(!cell(Load::High, Fault::None, 100, &[(malformed, 3)]).has_failed(), "production rejects it, too");
+        let mut unfinished = rehearsal(vec![cell(Load::Low, Fault::None, 100, &[])]);
+        assert!(unfinished.has_passed());
+        unfinished.problem = Some("not all workers serve".to_owned());
+        assert!(!unfinished.has_passed());
     }
 
     #[test]
@@ -330,7 +349,8 @@ pub(crate) mod tests {
         made.notes = vec![hostile.to_owned()];
         made.cells[0].events = vec![hostile.to_owned()];
         made.cells[0].problem = Some(hostile.to_owned());
-        made.cells[0].failures = vec![(hostile.to_owned(), 1)];
+        made.cells[0].failures = vec![(Failure::Gateway { status: 502, code: hostile.to_owned() }, 1)];
+        made.problem = Some(hostile.to_owned());
         let page = html(&made);
         assert!(!page.contains("<script") && !page.contains("src=\"") && !page.contains("http"), "{page}");
         assert!(page.contains("&lt;script src=&quot;x&quot;&gt;&#39;&amp;"), "{page}");

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
+use serde::{Serialize, Serializer};
 use sluice_sketch::Times;
 
-/// Kinds of failures that are counted apart; more than the error catalogue has codes.
+/// Kinds of failures that are counted apart; more than the error catalogue has codes. Further ones are counted together.
 const KINDS_MAX: usize = 64;
 
 /// Codes of requests that were refused before a worker got them, for lack of room or time.
@@ -41,7 +42,14 @@ pub enum Failure {
     Timeout,
     /// The generator held as many open requests as it may when this one was due.
     Unsent,
+    /// An answer of the app with one more status of 500 or above, where too many are counted apart.
+    OtherOfApp,
+    /// Any other failure where too many are counted apart.
+    Other,
 }
+
+/// Statuses by which the gateway rejects a request for what it is, whatever the load.
+const REJECTIONS: [u16; 5] = [400, 403, 413, 414, 431];
 
 impl Failure {
     /// Whether it was refused for lack of room or time, or never sent.
@@ -55,7 +63,22 @@ impl Failure {
 
     /// Whether it is the app's own answer.
     pub fn is_of_app(&self) -> bool {
-        matches!(self, Self::App(_))
+        matches!(self, Self::App(_) | Self::OtherOfApp)
+    }
+
+    /// Whether the gateway rejected the request for what it is, such as a malformed target. The app would not get it in production
+    /// either.
+    pub fn is_rejection(&self) -> bool {
+        matches!(self, Self::Gateway { status, .. } if REJECTIONS.contains(status))
+    }
+
+    /// The kind under which it is counted where there is no room for its own.
+    fn together(self) -> Self {
+        match self {
+            refused if refused.is_refusal() => refused,
+            own if own.is_of_app() => Self::OtherOfApp,
+            _ => Self::Other,
+        }
     }
 }
 
@@ -69,7 +92,15 @@ impl Display for Failure {
             Self::Cut => out.write_str("answer cut off"),
             Self::Timeout => out.write_str("no answer in time"),
             Self::Unsent => out.write_str("not sent: too many open requests"),
+            Self::OtherOfApp => out.write_str("other status by the app"),
+            Self::Other => out.write_str("other"),
         }
+    }
+}
+
+impl Serialize for Failure {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
     }
 }
 
@@ -104,9 +135,9 @@ impl Tally {
                 if failure.is_of_app() {
                     self.times.record(us(took));
                 }
-                if self.failures.len() < KINDS_MAX || self.failures.contains_key(&failure) {
-                    *self.failures.entry(failure).or_insert(0) += 1;
-                }
+                let has_room = self.failures.len() < KINDS_MAX || self.failures.contains_key(&failure);
+                let kind = if has_room { failure } else { failure.together() };
+                *self.failures.entry(kind).or_insert(0) += 1;
             }
         }
     }
@@ -185,7 +216,15 @@ mod tests {
         for status in 500..700 {
             tally.record(Err(Failure::App(status)), Duration::ZERO);
         }
-        assert_eq!((tally.failures.len(), tally.requests), (KINDS_MAX, 200));
+        assert_eq!((tally.failures.len(), tally.requests), (KINDS_MAX + 1, 200));
+        assert_eq!(tally.failures[&Failure::OtherOfApp], 200 - KINDS_MAX as u64);
+        let gateway = |code: &str| Err(Failure::Gateway { status: 503, code: code.to_owned() });
+        for outcome in [Err(Failure::Cut), gateway("SLU-WORKER-DIED"), gateway("SLU-QUEUE-FULL")] {
+            tally.record(outcome, Duration::ZERO);
+        }
+        assert_eq!((tally.failed(Failure::is_of_app), tally.failures[&Failure::Other]), (200, 2));
+        assert_eq!(tally.failed(Failure::is_refusal), 1, "at a load above the capacity these are no loss");
+        assert_eq!(tally.failed(|_| true), tally.requests, "none is dropped");
     }
 
     #[test]

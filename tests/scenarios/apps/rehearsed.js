@@ -1,4 +1,4 @@
-// Requests that compute for 3 ms. `?fail=N` fails one of N, `/cut` ends the connection, `/seen` tells which paths were asked for.
+// Requests that compute for 3 ms. `?fail=N` fails one of N, `/cut` ends the connection, `/events` has no end.
 const fs = require('node:fs');
 const http = require('node:http');
 
@@ -12,6 +12,11 @@ http
     count += 1;
     const url = new URL(request.url, 'http://app');
     const one_of = Number(url.searchParams.get('fail') ?? 0);
+    if (url.pathname === '/events') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: first\n\n');
+      return;
+    }
     if (url.pathname === '/cut') {
       response.writeHead(200, { 'content-length': 100 });
       response.write('half');

@@ -93,7 +93,7 @@ impl Gateway {
         Self::connect_to(run_dir.path(), &run_dir.control_socket())
     }
 
-    pub(super) fn connect_to(run_dir: &Path, socket: &Path) -> Result<Self, ClientError> {
+    pub(crate) fn connect_to(run_dir: &Path, socket: &Path) -> Result<Self, ClientError> {
         let run_dir = run_dir.to_owned();
         match UnixStream::connect(socket) {
             Ok(stream) => {

@@ -10,14 +10,14 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use sluice_admin::protocol::Request;
-use sluice_catalog::snapshot::Snapshot;
+use sluice_catalog::snapshot::{Snapshot, WorkerSnapshot};
 use sluice_rehearse::Fault;
 use tokio::time::Instant;
 
 use super::gateway::{control, serving};
 use super::interrupt::Interrupt;
 use crate::args::RunDirArg;
-use crate::client::connect::ClientError;
+use crate::client::connect::{ClientError, Gateway};
 use crate::client::status::harmless;
 
 /// Bounds of the time between two kills.
@@ -44,6 +44,8 @@ pub struct Stage {
     pub run_dir: RunDirArg,
     /// Length of the load.
     pub lasts: Duration,
+    /// Longest time of a reload.
+    pub reload_max: Duration,
     /// Time after which the gateway ends a worker whose event loop does not turn; zero if it does not.
     pub stuck_after: Duration,
     pub seed: u64,
@@ -76,7 +78,7 @@ impl Stage {
             return account;
         }
         let began = Instant::now();
-        match reload(&self.run_dir) {
+        match control(&self.run_dir).and_then(|gateway| reload(gateway, self.reload_max)) {
             Ok(None) => account.events.push(format!("reloaded in {:.1} s", began.elapsed().as_secs_f64())),
             Ok(Some(why)) => account.problem = Some(format!("the reload failed: {}", harmless(&why))),
             Err(error) => account.problem = Some(format!("the reload failed: {error}")),
@@ -112,7 +114,7 @@ impl Stage {
         if !self.interrupt.sleep(self.lasts / 5) {
             return account;
         }
-        let Some((worker, pid)) = self.any_worker(&mut Rng::with_seed(self.seed)) else {
+        let Some(chosen @ (worker, pid)) = self.any_worker(&mut Rng::with_seed(self.seed)) else {
             account.problem = Some("no worker could be made to loop".to_owned());
             return account;
         };
@@ -122,29 +124,41 @@ impl Stage {
             return account;
         }
         let limit = if self.stuck_after.is_zero() { self.lasts } else { self.stuck_after + GONE_MAX };
-        while self.is_there(pid) && began.elapsed() < limit {
+        // A gateway that does not answer has not ended it either.
+        while self.has(chosen) != Some(false) && began.elapsed() < limit {
             if !self.interrupt.sleep(LOOK_EVERY) {
                 return account;
             }
         }
         let after = began.elapsed().as_secs_f64();
-        if !self.is_there(pid) {
-            account.events.push(format!("worker {worker} looped and was gone after {after:.1} s"));
-            return account;
+        match self.has(chosen) {
+            Some(false) => account.events.push(format!("worker {worker} looped and was gone after {after:.1} s")),
+            Some(true) => {
+                send(pid, Signal::SIGKILL);
+                account.events.push(if self.stuck_after.is_zero() {
+                    format!("worker {worker} looped until the rehearsal killed it: workers.stuck_after_ms is 0")
+                } else {
+                    format!("worker {worker} looped, was not ended by the gateway within {after:.0} s, and was killed")
+                });
+            }
+            None => {
+                let problem =
+                    format!("worker {worker} looped, and after {after:.0} s the gateway did not say whether it runs");
+                account.problem = Some(problem);
+            }
         }
-        send(pid, Signal::SIGKILL);
-        account.events.push(if self.stuck_after.is_zero() {
-            format!("worker {worker} looped until the rehearsal killed it: workers.stuck_after_ms is 0")
-        } else {
-            format!("worker {worker} looped, was not ended by the gateway within {after:.0} s, and was killed")
-        });
         account
     }
 
-    fn is_there(&self, pid: u32) -> bool {
-        // A gateway that does not answer has not ended it either.
-        status(&self.run_dir).is_none_or(|snapshot| snapshot.workers.iter().any(|worker| worker.pid == Some(pid)))
+    /// Whether the gateway has this worker still; `None` if it does not say.
+    fn has(&self, worker: (u64, u32)) -> Option<bool> {
+        Some(names(&status(&self.run_dir)?.workers, worker))
     }
+}
+
+/// Whether these have this worker with this process: once it is gone, its process id may be another's.
+fn names(workers: &[WorkerSnapshot], (id, pid): (u64, u32)) -> bool {
+    workers.iter().any(|worker| worker.id == id && worker.pid == Some(pid))
 }
 
 fn send(pid: u32, signal: Signal) -> bool {
@@ -152,12 +166,20 @@ fn send(pid: u32, signal: Signal) -> bool {
 }
 
 /// Reloads, and returns the reason if that failed.
-fn reload(run_dir: &RunDirArg) -> Result<Option<String>, ClientError> {
-    let mut gateway = control(run_dir)?;
+fn reload(mut gateway: Gateway, limit: Duration) -> Result<Option<String>, ClientError> {
     gateway.send(&Request::Reload { trial: None })?;
-    // It ends by itself: workers have a limit for their start.
-    gateway.set_patience(None)?;
-    while let Some(line) = gateway.receive::<Value>()? {
+    let began = Instant::now();
+    loop {
+        let left = limit.saturating_sub(began.elapsed());
+        gateway.set_patience(Some(left))?;
+        let line = match gateway.receive::<Value>() {
+            Ok(Some(line)) => line,
+            Ok(None) => return Ok(Some("the gateway closed the connection".to_owned())),
+            Err(ClientError::Silent(_)) => {
+                return Ok(Some(format!("it did not end within {} s", limit.as_secs_f64().round())));
+            }
+            Err(error) => return Err(error),
+        };
         match line.get("ok").and_then(Value::as_bool) {
             Some(true) => return Ok(None),
             Some(false) => {
@@ -167,17 +189,36 @@ fn reload(run_dir: &RunDirArg) -> Result<Option<String>, ClientError> {
             None => {}
         }
     }
-    Ok(Some("the gateway closed the connection".to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::tests_support::TempDir;
 
     #[test]
     fn kills_are_a_few_seconds_apart() {
         let every = |s| Stage::kill_every(Duration::from_secs(s)).as_millis();
         assert_eq!([1, 3, 6, 600].map(every), [500, 1_000, 2_000, 3_000]);
+    }
+
+    #[test]
+    fn a_process_that_is_no_longer_the_workers_is_not_named() {
+        let workers = [WorkerSnapshot { id: 4, pid: Some(700), ..WorkerSnapshot::default() }];
+        assert!(names(&workers, (4, 700)));
+        assert!(!names(&workers, (3, 700)), "its process id is a later worker's");
+        assert!(!names(&workers, (4, 699)) && !names(&[], (4, 700)));
+    }
+
+    #[test]
+    fn a_reload_that_does_not_end_is_a_problem() {
+        let dir = TempDir::new();
+        let socket = dir.0.join("control.sock");
+        let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let gateway = Gateway::connect_to(&dir.0, &socket).unwrap();
+        let _silent = listener.accept().unwrap();
+        let why = reload(gateway, Duration::from_millis(20)).unwrap().unwrap();
+        assert!(why.starts_with("it did not end within"), "{why}");
     }
 
     #[test]

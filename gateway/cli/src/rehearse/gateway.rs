@@ -1,9 +1,8 @@
 //! The gateway of a rehearsal: a process of its own with directories of its own, which ends with the rehearsal.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -12,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, mkdtemp};
 use serde::Deserialize;
 use sluice_catalog::snapshot::{Snapshot, WorkerSnapshot, WorkerState};
 use sluice_rehearse::GatewayTally;
@@ -92,11 +91,16 @@ pub struct Gateway {
     hearers: Vec<JoinHandle<()>>,
 }
 
-/// Makes the directory that only this user can enter.
-pub fn make_dir() -> io::Result<PathBuf> {
-    let dir = std::env::temp_dir().join(format!("slu-rehearse-{}", std::process::id()));
-    DirBuilder::new().mode(0o700).create(&dir)?;
-    Ok(dir)
+/// Makes a directory of a random name below `parent`, which only this user can enter.
+///
+/// # Errors
+/// They name the path.
+pub fn make_dir(parent: &Path) -> io::Result<PathBuf> {
+    let template = parent.join("slu-rehearse-XXXXXX");
+    mkdtemp(&template).map_err(|error| {
+        let error = io::Error::from(error);
+        io::Error::new(error.kind(), format!("{}: {error}", template.display()))
+    })
 }
 
 impl Gateway {
@@ -197,13 +201,13 @@ impl Gateway {
 
     fn stop(&mut self) {
         let Ok(pid) = i32::try_from(self.child.id()).map(Pid::from_raw) else { return };
-        let began = Instant::now();
         // The second signal ends what a drain would wait for.
-        for signal in [Signal::SIGTERM, Signal::SIGTERM] {
+        for _ in 0..2 {
             if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
                 return;
             }
-            let _ = kill(pid, signal);
+            let _ = kill(pid, Signal::SIGTERM);
+            let began = Instant::now();
             while began.elapsed() < STOP_MAX / 2 {
                 if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
                     return;
@@ -270,6 +274,18 @@ pub fn control(run_dir: &RunDirArg) -> Result<connect::Gateway, connect::ClientE
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn directories_have_names_of_their_own_and_errors_name_the_path() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let parent = tempfile::tempdir().unwrap();
+        let [one, other] = [(); 2].map(|()| make_dir(parent.path()).unwrap());
+        assert_ne!(one, other);
+        assert_eq!(one.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        let missing = parent.path().join("missing");
+        let error = make_dir(&missing).unwrap_err().to_string();
+        assert!(error.contains(missing.to_str().unwrap()), "{error}");
+    }
 
     #[test]
     fn log_lines_become_counts_and_lines_of_the_app_are_kept_without_end_of_memory() {

@@ -100,6 +100,11 @@ impl Stand {
         Ok(times)
     }
 
+    /// Number of event streams that were closed after their head.
+    pub fn streams(&self) -> u64 {
+        self.client.streams()
+    }
+
     pub fn paths_total(&self) -> usize {
         self.mix.parts().len()
     }

@@ -7,13 +7,16 @@ use serde_json::json;
 use sluice_catalog::config::{self, ConfigInForce, Origin};
 
 /// Keys that are set aside. A rehearsal speaks plain HTTP from one address, keeps nothing, and must not write where the app in
-/// production reads.
-const SET_ASIDE: [(&str, &str); 19] = [
+/// production reads. Keys that this version does not know are left out.
+const SET_ASIDE: [(&str, &str); 23] = [
     ("server.tls_cert", ""),
     ("server.tls_key", ""),
     ("server.certificates", "[]"),
     ("server.redirect_port", "0"),
     ("server.connections_per_address_max", "0"),
+    ("server.proxy_protocol", "false"),
+    ("server.load_report", "off"),
+    ("admin.agent_address", "off"),
     ("acme.names", "[]"),
     ("rate.limits", "{}"),
     ("access.allow", "[]"),
@@ -22,6 +25,8 @@ const SET_ASIDE: [(&str, &str); 19] = [
     ("access.basic_auth_file", ""),
     // The kills are the rehearsal's, and not the fault of the requests that the worker held.
     ("quarantine.ttl_ms", "0"),
+    // With it the capacity would be that of the cache.
+    ("cache.enabled", "false"),
     ("cache.disk_dir", ""),
     ("cache.shared_url", ""),
     ("cache.shared_password_file", ""),
@@ -34,8 +39,8 @@ const SET_ASIDE: [(&str, &str); 19] = [
 /// The settings as texts by key, and the keys that the user has set and that are set aside. `probe` is a module that each
 /// worker loads.
 pub fn of(loaded: &ConfigInForce, probe: Option<&Path>) -> (BTreeMap<&'static str, String>, Vec<&'static str>) {
-    let mut settings: BTreeMap<&'static str, String> =
-        SET_ASIDE.iter().map(|(key, text)| (*key, (*text).to_owned())).collect();
+    let known = SET_ASIDE.iter().filter(|(key, _)| config::key(key).is_some());
+    let mut settings: BTreeMap<&'static str, String> = known.map(|(key, text)| (*key, (*text).to_owned())).collect();
     let asked = |key: &&str| !matches!(loaded.origins.get(*key), None | Some(Origin::Default));
     let set_aside = SET_ASIDE.iter().map(|(key, _)| *key).filter(asked).collect();
     if let Some(probe) = probe {
@@ -63,6 +68,35 @@ mod tests {
     fn loaded(flags: &[(&'static str, &str)]) -> ConfigInForce {
         let flags = flags.iter().map(|(key, text)| (*key, (*text).to_owned())).collect();
         Config::load(Sources { file: None, env: Vec::new(), flags }).unwrap()
+    }
+
+    #[test]
+    fn no_key_leads_to_an_address_of_production() {
+        // The command line of the rehearsal's gateway has its own, or they are the app's.
+        const ELSEWHERE: [&str; 5] =
+            ["server.host", "server.port", "server.redirect_to_port", "admin.address", "app.port"];
+        let leads = |path: &str| {
+            let name = path.rsplit('.').next().unwrap_or(path);
+            ["address", "port", "host", "url", "socket", "listen", "proxy"]
+                .iter()
+                .any(|part| name.split('_').any(|word| word == *part))
+        };
+        let (settings, _) = of(&loaded(&[]), None);
+        let left: Vec<&str> = config::keys()
+            .map(|key| key.path)
+            .filter(|path| leads(path) && !ELSEWHERE.contains(path) && !settings.contains_key(path))
+            .collect();
+        assert_eq!(left, [""; 0], "set them aside, or give the rehearsal's gateway its own");
+        assert!(settings.contains_key("server.redirect_port") && settings.contains_key("cache.shared_url"));
+    }
+
+    #[test]
+    fn the_cache_is_set_aside_with_all_that_needs_it() {
+        let own = [("cache.enabled", "true"), ("cache.shared_url", "redis://cache.example")];
+        let (settings, set_aside) = of(&loaded(&own), None);
+        assert_eq!(set_aside, ["cache.enabled", "cache.shared_url"]);
+        let flags: Vec<_> = settings.iter().map(|(key, text)| (*key, text.as_str())).collect();
+        assert!(!loaded(&flags).config.cache.enabled);
     }
 
     #[test]

@@ -30,7 +30,7 @@ use super::flames::Flames;
 use super::reload::Reloads;
 use super::scaling::Scaling;
 use super::upgrade::UpgradeRequest;
-use super::{boots, learned};
+use super::{boots, learned, sizing};
 
 /// Largest number of workers, as for `workers.count`.
 const WORKERS_MAX: u32 = 1024;
@@ -390,6 +390,9 @@ impl Operator for Gateway {
         let before = self.wanted();
         self.set_wanted(workers);
         self.journal.emit(Event::Scaled { from: before, to: workers });
+        if let Some(text) = sizing::scale_warning(&self.gate.road.config(), before, workers) {
+            self.journal.emit(Event::Note { level: Level::Warn, text: &text });
+        }
         Ok(before)
     }
 

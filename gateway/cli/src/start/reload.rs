@@ -27,6 +27,7 @@ use super::app::AppCommand;
 use super::listeners::Listeners;
 use super::operator::{Gateway, ServingGateway};
 use super::service;
+use super::sizing::InForce;
 use super::sources::Sources;
 use super::{bound_connections, head_bytes_max, raise_descriptor_limit, worker_count};
 use crate::{files, settings};
@@ -143,7 +144,8 @@ impl Reloader {
             return Err(NotBegun::NotStarted);
         }
         let sources = self.sources.clone();
-        let read = tokio::task::spawn_blocking(move || sources.read()).await;
+        let in_force = InForce { count: self.count_applied, wanted: self.gateway.wanted() };
+        let read = tokio::task::spawn_blocking(move || sources.read(in_force)).await;
         let (loaded, start) = read.map_err(|lost| NotBegun::Unread(lost.into()))??;
         let AppCommand { start, cwd } = start;
         let gateway = Rc::clone(&self.gateway);

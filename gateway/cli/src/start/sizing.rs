@@ -158,6 +158,22 @@ pub fn worker_count(config: &Config, room: &Room) -> u32 {
     (1..=room.cpus).rev().find(fits).unwrap_or(1)
 }
 
+/// Number of workers as a gateway has it.
+#[derive(Clone, Copy, Debug)]
+pub struct InForce {
+    /// `workers.count` that was last applied.
+    pub count: u32,
+    /// Workers that are wanted by now: `sluice scale` may have asked for others.
+    pub wanted: u32,
+}
+
+impl InForce {
+    /// Workers that there will be with this config.
+    fn under(self, config: &Config, room: &Room) -> u32 {
+        if config.workers.count == self.count { self.wanted } else { worker_count(config, room) }
+    }
+}
+
 /// Node's own limit of the old generation, bytes.
 fn node_heap_bytes(memory_bytes: u64) -> u64 {
     let most = NODE_BYTES_MAX.iter().find(|(from, _)| memory_bytes >= *from).map_or(0, |(_, most)| *most);
@@ -205,21 +221,23 @@ fn size(bytes: u64) -> String {
     if bytes < GIB { format!("{} MiB", bytes / MIB) } else { format!("{:.1} GiB", bytes as f64 / GIB as f64) }
 }
 
-/// Chooses the sizes of this app. `node_options` are those of its environment.
-pub fn choose(config: &Config, start: &Start, node_options: Option<&str>, room: &Room) -> Sizing {
-    let workers = worker_count(config, room);
+/// Whether the heap of a worker with so much memory needs a limit below Node's own.
+fn needs_limit(config: &Config, room: &Room, worker_bytes: u64) -> bool {
+    let is_limited = room.is_cgroup && config.mode != Mode::Development;
+    is_limited && room.memory_bytes.is_some_and(|bytes| node_heap_bytes(bytes) > heap_bytes(worker_bytes))
+}
+
+fn heap_bytes(worker_bytes: u64) -> u64 {
+    (worker_bytes.max(WORKER_BYTES_MIN) / 4) * HEAP_QUARTERS
+}
+
+/// Chooses the sizes of so many workers of this app. `node_options` are those of its environment.
+fn choose(config: &Config, start: &Start, node_options: Option<&str>, room: &Room, workers: u32) -> Sizing {
     let worker_bytes = worker_bytes(config, room, workers);
-    let (heap_by, heap_mib) = match (heap_of_app(start, node_options), worker_bytes, room.memory_bytes) {
-        (Some(OwnHeap::Mib(mib)), ..) => (HeapBy::App, Some(mib)),
-        (Some(OwnHeap::Other), ..) => (HeapBy::App, None),
-        (None, Some(bytes), Some(memory_bytes)) if room.is_cgroup && config.mode != Mode::Development => {
-            let heap_bytes = (bytes.max(WORKER_BYTES_MIN) / 4) * HEAP_QUARTERS;
-            if node_heap_bytes(memory_bytes) > heap_bytes {
-                (HeapBy::Sluice, Some(heap_bytes / MIB))
-            } else {
-                (HeapBy::Node, None)
-            }
-        }
+    let (heap_by, heap_mib) = match (heap_of_app(start, node_options), worker_bytes) {
+        (Some(OwnHeap::Mib(mib)), _) => (HeapBy::App, Some(mib)),
+        (Some(OwnHeap::Other), _) => (HeapBy::App, None),
+        (None, Some(bytes)) if needs_limit(config, room, bytes) => (HeapBy::Sluice, Some(heap_bytes(bytes) / MIB)),
         _ => (HeapBy::Node, None),
     };
     let mut sizing = Sizing {
@@ -253,7 +271,7 @@ impl Sizing {
         let quota = self.cpu_quota.filter(|quota| f64::from(self.workers) > quota.ceil())?;
         let workers = self.workers;
         Some(format!(
-            "workers.count is {workers}, and the CPU quota of the cgroup is {quota:.1}: the kernel pauses all workers when they have used the quota together. Set workers.count to 0 or at most {:.0}, or raise the quota.",
+            "{workers} workers are wanted, and the CPU quota of the cgroup is {quota:.1}: the kernel pauses all workers when they have used the quota together. Set workers.count to 0 or at most {:.0}, or raise the quota.",
             quota.ceil()
         ))
     }
@@ -266,7 +284,7 @@ impl Sizing {
             let all = heap_bytes.saturating_mul(most);
             return (all > memory_bytes).then(|| {
                 format!(
-                    "{most} workers (workers.count {}, and up to {} more for long requests and during a reload) with heaps of {} may use {}, more than {}. Lower workers.count or --max-old-space-size.",
+                    "{most} workers ({} wanted, and up to {} more for long requests and during a reload) with heaps of {} may use {}, more than {}. Lower workers.count or --max-old-space-size.",
                     self.workers,
                     self.extra_workers,
                     size(heap_bytes),
@@ -278,7 +296,7 @@ impl Sizing {
         // Where the number follows the memory, one worker is the least.
         (worker_bytes < WORKER_BYTES_MIN && (self.is_configured || self.is_cgroup)).then(|| {
             format!(
-                "{most} workers (workers.count {}, and up to {} more for long requests and during a reload) have {} each of {}. Less than {} is too little for Node.js: lower workers.count or raise the limit.",
+                "{most} workers ({} wanted, and up to {} more for long requests and during a reload) have {} each of {}. Less than {} is too little for Node.js: lower workers.count or raise the limit.",
                 self.workers,
                 self.extra_workers,
                 size(worker_bytes),
@@ -321,14 +339,32 @@ fn node_options(config: &Config) -> Option<String> {
     config.app.env.get("NODE_OPTIONS").cloned().or_else(|| std::env::var("NODE_OPTIONS").ok())
 }
 
-/// Sizes of this app on this machine.
-pub fn here(config: &Config, app: &AppCommand) -> Sizing {
-    choose(config, &app.start, node_options(config).as_deref(), &Room::here())
+/// Sizes of this app on this machine. `in_force` is for a gateway that runs already.
+pub fn here(config: &Config, app: &AppCommand, in_force: Option<InForce>) -> Sizing {
+    let room = Room::here();
+    let workers = in_force.map_or_else(|| worker_count(config, &room), |in_force| in_force.under(config, &room));
+    choose(config, &app.start, node_options(config).as_deref(), &room, workers)
+}
+
+/// Warning of a `sluice scale` to more workers than there were: they get the heaps of those.
+pub fn scale_warning(config: &Config, from: u32, to: u32) -> Option<String> {
+    warning_of_scale(config, &Room::here(), from, to)
+}
+
+fn warning_of_scale(config: &Config, room: &Room, from: u32, to: u32) -> Option<String> {
+    let bytes = worker_bytes(config, room, to)?;
+    (to > from && needs_limit(config, room, bytes)).then(|| {
+        let limit = size(room.memory_bytes.unwrap_or(0));
+        format!(
+            "{to} workers have {} each of the memory limit of the cgroup, {limit}. Their heaps stay as large as the latest start or reload made them: sluice reload sizes them for {to}, unless options of the app limit them.",
+            size(bytes)
+        )
+    })
 }
 
 /// Gives the workers the heap that was chosen, and adds the warnings to those of the config.
-pub fn settle(loaded: &mut ConfigInForce, app: &mut AppCommand) {
-    let sizing = here(&loaded.config, app);
+pub fn settle(loaded: &mut ConfigInForce, app: &mut AppCommand, in_force: Option<InForce>) {
+    let sizing = here(&loaded.config, app, in_force);
     let own = node_options(&loaded.config);
     give_heap(&sizing, &mut loaded.config, &mut app.start, own);
     loaded.warnings.extend(sizing.warnings);

@@ -26,6 +26,11 @@ fn command(words: &[&str]) -> Start {
     Start::Command(words.iter().map(|word| (*word).to_owned()).collect())
 }
 
+/// Sizes at a start.
+fn choose(config: &Config, start: &Start, node_options: Option<&str>, room: &Room) -> Sizing {
+    super::choose(config, start, node_options, room, worker_count(config, room))
+}
+
 fn room(cpus: u32, memory_mib: u64) -> Room {
     Room { cpus, quota: None, memory_bytes: Some(memory_mib * MIB), is_cgroup: true }
 }
@@ -118,7 +123,7 @@ fn warnings_name_what_does_not_fit() {
     let quota = Room { quota: Some(1.5), ..room(1, 4_096) };
     assert_eq!(warnings("2", &[], &quota), [""; 0], "a part of a CPU may be used by a worker of its own");
     let [text] = &warnings("3", &[], &quota)[..] else { panic!() };
-    assert!(text.contains("workers.count is 3") && text.contains("quota of the cgroup is 1.5"), "{text}");
+    assert!(text.contains("3 workers are wanted") && text.contains("quota of the cgroup is 1.5"), "{text}");
     let [text] = &warnings("2", &["--max-old-space-size=1024"], &room(2, 2_048))[..] else { panic!() };
     assert!(text.contains("4 workers") && text.contains("may use 4.0 GiB") && text.contains("2.0 GiB"), "{text}");
     let [text] = &warnings("16", &[], &room(2, 1_024))[..] else { panic!() };
@@ -140,4 +145,26 @@ fn choice_is_told_in_two_lines() {
         lines(&[("workers.count", "2")], &Room { is_cgroup: false, quota: Some(2.0), ..room(2, 65_536) });
     assert!(workers.starts_with("Workers: 2, as workers.count says, on 2 CPUs (CPU quota 2.0)"), "{workers}");
     assert_eq!(heap, "Heap of each: Node's own limit.");
+}
+
+#[test]
+fn heaps_at_a_reload_are_for_the_workers_in_force() {
+    let room = room(2, 2_048);
+    let config = config(&[("workers.count", "2")]);
+    let scaled = InForce { count: 2, wanted: 6 };
+    assert_eq!(scaled.under(&config, &room), 6);
+    assert_eq!(InForce { count: 4, ..scaled }.under(&config, &room), 2, "a new workers.count undoes sluice scale");
+    let sizing = super::choose(&config, &script(&[]), None, &room, scaled.under(&config, &room));
+    // Six, one for long requests and one for the reload share 1,792 MiB: 224 each.
+    assert_eq!((sizing.workers, sizing.heap_mib), (6, Some(168)));
+}
+
+#[test]
+fn more_workers_than_heaps_were_sized_for_are_a_warning() {
+    let config = config(&[("workers.count", "2")]);
+    let warning = warning_of_scale(&config, &room(2, 2_048), 2, 6).unwrap();
+    assert!(warning.contains("6 workers have 224 MiB each") && warning.contains("sluice reload"), "{warning}");
+    assert_eq!(warning_of_scale(&config, &room(2, 2_048), 6, 2), None, "fewer have room");
+    assert_eq!(warning_of_scale(&config, &room(2, 65_536), 2, 6), None, "Node's own limit is below the share");
+    assert_eq!(warning_of_scale(&config, &Room { is_cgroup: false, ..room(2, 2_048) }, 2, 6), None);
 }

@@ -6,7 +6,7 @@ use sluice_catalog::config::ConfigInForce;
 use sluice_catalog::refusals::NotBegun;
 
 use super::app::{self, AppCommand};
-use super::sizing;
+use super::sizing::{self, InForce};
 use crate::{files, settings};
 
 /// Sources of the settings of the start, to be read again.
@@ -25,11 +25,11 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Reads everything that a start reads, and looks at the files that a new worker needs.
-    pub fn read(&self) -> Result<(ConfigInForce, AppCommand), NotBegun> {
+    /// Reads everything that a start reads, and looks at the files that a new worker needs. Heaps are for the workers in force.
+    pub fn read(&self, in_force: InForce) -> Result<(ConfigInForce, AppCommand), NotBegun> {
         let mut loaded = settings::load_in(&self.here, self.config.as_deref(), self.flags.clone())?;
         let mut start = app::resolve(&loaded, self)?;
-        sizing::settle(&mut loaded, &mut start);
+        sizing::settle(&mut loaded, &mut start, Some(in_force));
         files::check_node(&loaded, &start)?;
         Ok((loaded, start))
     }
