@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { Fleet, get, Load, missing } from '../support/fleet.ts';
+import { app } from '../support/sluice.ts';
 import { end, statusWhen } from './scenario.ts';
 
 // The balancers look every half a second to a second.
@@ -95,5 +96,29 @@ for (const program of ['haproxy', 'nginx', 'envoy'] as const) {
       [200, 200],
     );
     assert.deepEqual(fleet.twice, []);
+  });
+}
+
+for (const program of ['haproxy', 'nginx', 'envoy'] as const) {
+  void test(`${program}: no client forges its origin`, { skip: missing(program) }, async (t) => {
+    const fleet = await Fleet.start(t, { entry: app('echo.js'), env, end });
+    const port = await fleet.balance(program);
+    const forged = {
+      'X-Forwarded-For': '6.6.6.6',
+      'X-Forwarded-Proto': 'https',
+      'X-Forwarded-Host': 'forged.test',
+      'X-Forwarded-Port': '666',
+      Forwarded: 'for=6.6.6.6;proto=https;host=forged.test',
+      'X-Real-IP': '6.6.6.6',
+      'X-Request-Id': 'forged',
+    };
+    const response = await fetch(`http://127.0.0.1:${port}/`, { headers: forged });
+    const { headers } = (await response.json()) as { headers: Record<string, string> };
+    assert.equal(headers['x-forwarded-proto'], 'http');
+    const told = ['forwarded', 'x-forwarded-host', 'x-forwarded-port', 'x-real-ip', 'x-request-id'];
+    for (const name of told) assert.doesNotMatch(headers[name] ?? '', /6\.6\.6\.6|https|forged|666/, name);
+    // Envoy writes the machine's address for a client on it.
+    const last = (headers['x-forwarded-for'] ?? '').split(',').at(-1);
+    assert.match(last ?? '', /^(?!\s*6\.6\.6\.6).+/, 'the balancer has the last word');
   });
 }

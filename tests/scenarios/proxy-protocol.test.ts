@@ -54,7 +54,7 @@ async function askBehind(
 }
 
 void test('both versions name the client to the app, the log and X-Forwarded-For', async (t) => {
-  const sluice = await started(t);
+  const sluice = await started(t, { env: { SLUICE_SERVER_LOAD_REPORT: 'header' } });
   for (const [target, header, address, remote] of [
     ['/v1', line('203.0.113.9', 4711), '203.0.113.9', '203.0.113.9'],
     ['/v6', line('2001:db8::9', 4711), '2001:db8::9', '2001:db8::9'],
@@ -74,6 +74,18 @@ void test('both versions name the client to the app, the log and X-Forwarded-For
   for (const own of ['PROXY UNKNOWN\r\n', local]) {
     const seen = seenBy((await askBehind(sluice, own, '/own')).body);
     assert.equal(seen.headers['x-forwarded-for'], '127.0.0.1');
+    // A client that the proxy cannot name is no proxy either.
+    const answer = await askBehind(
+      sluice,
+      own,
+      '/forged',
+      'X-Forwarded-For: 6.6.6.6\r\nX-Forwarded-Proto: https\r\nForwarded: for=6.6.6.6\r\nX-Request-Id: forged-id\r\n',
+    );
+    const { headers } = seenBy(answer.body);
+    assert.deepEqual([headers['x-forwarded-for'], headers['x-forwarded-proto']], ['127.0.0.1', 'http']);
+    assert.doesNotMatch(`${headers['forwarded']} ${headers['x-request-id']}`, /6\.6\.6\.6|forged/);
+    assert.equal(answer.headers.get('endpoint-load-metrics'), undefined);
+    assert.equal((await recordOf(sluice, '/forged'))['peer'], '127.0.0.1');
   }
 });
 
@@ -109,6 +121,7 @@ deny = ["198.51.100.0/24"]
     { what: 'the refusal of a third connection' },
   );
   assertRefused(refused, 503, 'SLU-CONNECTIONS-FULL');
+  assert.equal(refused.headers.get('x-sluice-retry'), 'later', 'another instance is no way past the bound');
   assert.equal(await status('203.0.113.9', '/'), 200);
   for (const connection of busy) connection.close();
   await eventually(async () => (await status('203.0.113.8', '/')) === 200, { what: 'room for the client' });

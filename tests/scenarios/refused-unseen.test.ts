@@ -22,6 +22,7 @@ void test('a refusal that no worker has seen says so, with 425 for the balancer 
   for (const headers of [elsewhere, `Accept: application/json\r\n${elsewhere}`]) {
     const early = await ask(sluice, '/full', { method: 'POST', body: 'x', headers });
     assertRefused(early, 425, 'SLU-QUEUE-FULL');
+    if (headers !== elsewhere) assert.match(early.body.toString(), /"title":"Too Early","status":425,/);
     assert.equal(early.headers.get('x-sluice-retry'), 'elsewhere');
     assert.match(early.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
   }

@@ -87,21 +87,39 @@ impl Steady {
         }
         self.told
     }
+
+    /// Standing to tell at this time. A gateway that was down comes back from the least weight.
+    fn settle(&mut self, now: Duration, standing: Standing) -> Standing {
+        match standing {
+            Standing::Up(wanted) => Standing::Up(self.tell(now, wanted)),
+            Standing::Down(_) => {
+                self.tell(now, 0.0);
+                standing
+            }
+            Standing::Drain | Standing::Maint => standing,
+        }
+    }
 }
 
-/// Times at which balancers were first answered.
-struct Balancers {
-    since: HashMap<IpAddr, Instant>,
-    started: Instant,
+/// Times of a balancer's first and last check.
+struct Asked {
+    first: Instant,
+    last: Instant,
 }
+
+/// Balancers that have asked. The one that was seen longest ago gives way to a new one.
+#[derive(Default)]
+struct Balancers(HashMap<IpAddr, Asked>);
 
 impl Balancers {
     fn is_new(&mut self, balancer: IpAddr, now: Instant) -> bool {
-        if self.since.len() < BALANCERS_MAX {
-            self.since.entry(balancer).or_insert(now);
+        if self.0.len() >= BALANCERS_MAX && !self.0.contains_key(&balancer) {
+            let oldest = self.0.iter().min_by_key(|(_, asked)| asked.last).map(|(address, _)| *address);
+            oldest.and_then(|address| self.0.remove(&address));
         }
-        let since = self.since.get(&balancer).copied().unwrap_or(self.started);
-        now.duration_since(since) < READY_FOR
+        let asked = self.0.entry(balancer).or_insert(Asked { first: now, last: now });
+        asked.last = now;
+        now.duration_since(asked.first) < READY_FOR
     }
 }
 
@@ -152,7 +170,7 @@ impl Agent {
     /// Answers agent checks until `stop` is ready. Needs a `LocalSet`.
     pub async fn serve(self, operator: Rc<dyn Operator>, stop: impl Future<Output = ()>) {
         let started = Instant::now();
-        let balancers = RefCell::new(Balancers { since: HashMap::new(), started });
+        let balancers = RefCell::new(Balancers::default());
         let steady = RefCell::new(Steady::new(Duration::ZERO));
         let mut connections = JoinSet::new();
         let mut stop = pin!(stop);
@@ -165,10 +183,7 @@ impl Agent {
             match accepted {
                 Ok((stream, peer)) if connections.len() < CONNECTIONS_MAX => {
                     let now = Instant::now();
-                    let standing = match operator.standing() {
-                        Standing::Up(wanted) => Standing::Up(steady.borrow_mut().tell(now - started, wanted)),
-                        standing => standing,
-                    };
+                    let standing = steady.borrow_mut().settle(now - started, operator.standing());
                     let is_new = balancers.borrow_mut().is_new(peer.ip().to_canonical(), now);
                     let line = line(&standing, is_new);
                     connections.spawn_local(async move { timeout(CONNECTION_MAX, answer(stream, line)).await });

@@ -66,7 +66,7 @@ fn checks_that_come_more_often_raise_the_weight_no_faster() {
 #[test]
 fn a_balancer_is_new_for_a_minute_from_its_first_check() {
     let started = Instant::now();
-    let mut balancers = Balancers { since: std::collections::HashMap::new(), started };
+    let mut balancers = Balancers::default();
     let at = |s| started + Duration::from_secs(s);
     let [one, other] = ["10.0.0.1", "10.0.0.2"].map(|ip| ip.parse().unwrap());
     assert!(balancers.is_new(one, at(0)));
@@ -75,9 +75,25 @@ fn a_balancer_is_new_for_a_minute_from_its_first_check() {
     assert!(balancers.is_new(other, at(3_600)), "it could not reach the gateway before");
     assert!(!balancers.is_new(one, at(3_600)));
     for number in 0..2 * u32::try_from(BALANCERS_MAX).unwrap() {
-        balancers.is_new(std::net::Ipv4Addr::from(0x0b00_0000 + number).into(), at(3_600));
+        let foreign = std::net::Ipv4Addr::from(0x0b00_0000 + number).into();
+        assert!(balancers.is_new(foreign, at(3_601 + u64::from(number))));
+        assert!(!balancers.is_new(one, at(3_601 + u64::from(number))), "it goes on asking, so it is not forgotten");
     }
-    assert_eq!(balancers.since.len(), BALANCERS_MAX);
+    assert_eq!(balancers.0.len(), BALANCERS_MAX);
+    assert!(balancers.is_new(other, at(10_000)), "it has given way");
+}
+
+#[test]
+fn a_gateway_that_was_down_comes_back_slowly() {
+    let mut steady = Steady::new(Duration::ZERO);
+    let at = Duration::from_secs;
+    for second in 1..=20 {
+        let down = Standing::Down("no worker is ready".to_owned());
+        assert_eq!(steady.settle(at(second), down.clone()), down);
+    }
+    for (second, weight) in [(21, 2.0), (22, 4.0), (23, 8.0)] {
+        assert_eq!(steady.settle(at(second), Standing::Up(100.0)), Standing::Up(weight));
+    }
 }
 
 async fn ask(agent: std::net::SocketAddr, question: &[u8]) -> String {

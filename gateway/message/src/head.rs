@@ -110,6 +110,7 @@ pub fn reason_of(status: u16) -> &'static str {
         416 => "Range Not Satisfiable",
         417 => "Expectation Failed",
         422 => "Unprocessable Entity",
+        425 => "Too Early",
         429 => "Too Many Requests",
         431 => "Request Header Fields Too Large",
         500 => "Internal Server Error",

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use sluice_catalog::errors::Code;
+use sluice_catalog::errors::{Code, Retry};
 use sluice_http1::ReceivedResponse;
 use sluice_journal::Outcome;
 use sluice_scheduler::{Alone, Home, RequestId, WorkerId};
@@ -155,9 +155,11 @@ async fn head_of(
             Some(Next::Head(head)) => return Ok(head),
             Some(Next::End(End::Failed(code))) => {
                 let facts = &answer.facts;
-                let (retry_after_s, was_given) = (facts.retry_after_s.get(), facts.times.get().dispatched.is_some());
-                let is_seen = was_given || facts.was_retried.get();
-                return Err(Failure::Refused(Refusal { retry_after_s, is_seen, ..Refusal::of(code) }));
+                let mut refusal = Refusal { retry_after_s: facts.retry_after_s.get(), ..Refusal::of(code) };
+                if facts.times.get().dispatched.is_some() || facts.was_retried.get() {
+                    refusal.retry = Retry::No;
+                }
+                return Err(Failure::Refused(refusal));
             }
             // Nothing else comes before a head.
             Some(Next::End(End::Left | End::Complete) | Next::Data(_) | Next::Spilled { .. }) => return Err(gone()),

@@ -20,10 +20,11 @@ use crate::respond::{SendOutcome, respond};
 use crate::road::Road;
 use crate::route::{Asker, Route, limit_rate, log_in, route};
 use passage::Request;
-use sluice_catalog::errors::Code;
+use sluice_catalog::errors::{Code, Retry};
 use sluice_journal::{Event, Level};
 use sluice_message::Method;
 use sluice_wire::front::exchange::Exchange;
+use sluice_wire::front::handles::Full;
 use sluice_wire::front::lobby::Lobby;
 use sluice_wire::front::origin::Origin;
 use sluice_wire::front::service::Service;
@@ -113,8 +114,12 @@ impl Service for Road {
         serve_request(exchange, origin, self).await;
     }
 
-    async fn refuse(self: &Rc<Self>, exchange: &mut Exchange<'_>, peer: IpAddr) {
-        let refusal = Refusal { retry_after_s: Some(1), ..Refusal::of(Code::ConnectionsFull) };
+    async fn refuse(self: &Rc<Self>, exchange: &mut Exchange<'_>, peer: IpAddr, full: Full) {
+        let mut refusal = Refusal { retry_after_s: Some(1), ..Refusal::of(Code::ConnectionsFull) };
+        if full == Full::Address {
+            // Another instance would help it past the bound.
+            refusal.retry = Retry::Later;
+        }
         respond(exchange, self, &Request::new(peer), false, Err(Failure::Refused(refusal))).await;
     }
 

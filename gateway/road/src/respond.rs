@@ -69,12 +69,11 @@ pub(crate) async fn respond(
 ) -> SendOutcome {
     let (mut response, error) = match answered {
         Ok(response) => (response, None),
-        Err(Failure::Refused(refusal)) => {
-            let mut response = refused(road, request, &refusal);
+        Err(Failure::Refused(mut refusal)) => {
             if is_trusted && refuse::is_too_early(&refusal, &request.head) {
-                response.head.status = 425;
+                refusal.status = 425;
             }
-            (response, Some(refusal.code))
+            (refused(road, request, &refusal), Some(refusal.code))
         }
         Err(Failure::Gone(outcome)) => {
             exchange.break_off();

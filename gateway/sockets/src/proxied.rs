@@ -189,6 +189,7 @@ fn mapped(address: SocketAddr) -> SocketAddr {
 }
 
 /// Reads the header at the beginning of a connection, and no byte behind it. The caller bounds the time. `None` if the connection ends
+/// or is reset
 /// before its first byte, as those of health checks do.
 ///
 /// # Errors
@@ -210,10 +211,13 @@ pub async fn read(stream: &mut TcpStream) -> io::Result<Option<Proxied>> {
             wanted
         };
         let before = read.len();
-        (&mut *stream).take(wanted as u64).read_buf(&mut read).await?;
-        if read.is_empty() {
+        let received = (&mut *stream).take(wanted as u64).read_buf(&mut read).await;
+        let is_end =
+            received.as_ref().map_or_else(|error| error.kind() == io::ErrorKind::ConnectionReset, |len| *len == 0);
+        if is_end && read.is_empty() {
             return Ok(None);
         }
+        received?;
         if read.len() == before {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -355,8 +359,14 @@ mod tests {
     #[tokio::test]
     async fn a_connection_without_a_byte_is_no_error() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        drop(TcpStream::connect(listener.local_addr().unwrap()).await.unwrap());
-        let (mut theirs, _) = listener.accept().await.unwrap();
-        assert_eq!(read(&mut theirs).await.unwrap(), None);
+        for is_reset in [false, true] {
+            let ours = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+            if is_reset {
+                socket2::SockRef::from(&ours).set_linger(Some(std::time::Duration::ZERO)).unwrap();
+            }
+            drop(ours);
+            let (mut theirs, _) = listener.accept().await.unwrap();
+            assert_eq!(read(&mut theirs).await.unwrap(), None, "reset: {is_reset}");
+        }
     }
 }

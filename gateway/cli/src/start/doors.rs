@@ -38,7 +38,7 @@ pub async fn open(config: &Config, predecessor: Option<Predecessor>) -> Result<(
     let (listener, agent, inherited, redirect, wire) =
         if let Some(Predecessor { offer, listener, agent, metrics, redirect, wire }) = predecessor {
             // One that has moved is bound anew, while the old gateway still answers at the old one.
-            let agent = agent.filter(|_| offer.agent.as_ref() == Some(&config.admin.agent_address));
+            let agent = agent.filter(|_| offer.agent() == Some(&*config.admin.agent_address));
             let metrics = metrics.filter(|_| offer.admin == config.admin.address);
             let redirect = redirect.filter(|_| offer.redirect == Some(wanted));
             (sockets::adopt(listener).map_err(failed)?, agent, metrics, redirect, Some(wire))

@@ -26,7 +26,9 @@ const LINE_BYTES_MAX: usize = 64 * 1024;
 /// look for the last two at the end.
 const DESCRIPTORS_MAX: usize = 5;
 /// Counted up when an older gateway could misunderstand a newer one.
-const PROTOCOL: u32 = 1;
+const PROTOCOL: u32 = 2;
+/// Protocol of an offer without a socket of agent checks. Gateways that know only this one would take that socket for another.
+const PROTOCOL_WITHOUT_AGENT: u32 = 1;
 
 /// Offer of the old gateway to the new one; the descriptors come with it, in the order of the fields below.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -42,7 +44,7 @@ pub struct Offer {
     pub admin: String,
     /// `admin.agent_address` likewise, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
+    agent: Option<String>,
     /// `server.redirect_port` likewise, where there is one. Its descriptor is the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirect: Option<u16>,
@@ -80,7 +82,17 @@ pub enum Word {
 
 impl Offer {
     pub fn new(number: u32, run_dir: PathBuf, host: String, port: u16, admin: String) -> Self {
-        Self { protocol: PROTOCOL, number, run_dir, host, port, admin, agent: None, redirect: None }
+        Self { protocol: PROTOCOL_WITHOUT_AGENT, number, run_dir, host, port, admin, agent: None, redirect: None }
+    }
+
+    /// Offers the socket of agent checks too, which is bound to this address.
+    pub fn set_agent(&mut self, address: String) {
+        (self.protocol, self.agent) = (PROTOCOL, Some(address));
+    }
+
+    /// Address of the socket of agent checks, if one is offered.
+    pub fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
     }
 
     /// Sends it with its descriptors, on a pair that is still empty and so has room.
@@ -136,7 +148,7 @@ impl HandoverDescriptors {
         let (Some(lock), Some(listener)) = (descriptors.next(), descriptors.next()) else {
             return Err(io::ErrorKind::InvalidData.into());
         };
-        if offer.protocol != PROTOCOL {
+        if !(PROTOCOL_WITHOUT_AGENT..=PROTOCOL).contains(&offer.protocol) {
             let text = "the gateway that runs is of another version, from which this one cannot take over";
             return Err(io::Error::new(io::ErrorKind::Unsupported, text));
         }

@@ -65,7 +65,9 @@ fn the_sockets_of_agent_metrics_and_redirect_are_told_apart() {
     let inherited = HandoverDescriptors::read(&theirs).unwrap();
     assert_eq!((address(inherited.metrics), address(inherited.redirect)), (None, redirect.local_addr().ok()));
     let agent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    offer.agent = Some("127.0.0.1:9101".to_owned());
+    assert_eq!(offer.protocol, 1, "gateways without agent checks can take over");
+    offer.set_agent("127.0.0.1:9101".to_owned());
+    assert_eq!(offer.protocol, 2, "gateways without agent checks would take the socket for another");
     offer.send(&ours, &[theirs.as_fd(), public.as_fd(), agent.as_fd(), redirect.as_fd()]).unwrap();
     let inherited = HandoverDescriptors::read(&theirs).unwrap();
     assert_eq!((address(inherited.agent), address(inherited.metrics)), (agent.local_addr().ok(), None));

@@ -214,7 +214,9 @@ fn start(gateway: &Rc<Gateway>, estate: &Estate, wanted: &Upgrade, number: u32) 
         config.server.port,
         config.admin.address.clone(),
     );
-    offer.agent = estate.agent.as_ref().map(|_| config.admin.agent_address.clone());
+    if estate.agent.is_some() {
+        offer.set_agent(config.admin.agent_address.clone());
+    }
     offer.redirect = estate.redirect.as_ref().map(|_| config.server.redirect_port);
     let (ours, theirs) = UnixStream::pair()?;
     let lock = estate.lock.file();

@@ -14,13 +14,13 @@ use sluice_wire::receive::failure::Refusal;
 
 /// Error answer, in the form that the request asks for. Caches must not store it; `Vary` is for those that do.
 pub(crate) fn answer(refusal: &Refusal, request_id: &str, head: &RequestHead, pages: &Pages) -> Response {
-    let Refusal { code, retry_after_s, challenge, .. } = refusal;
+    let Refusal { code, retry_after_s, status, retry, challenge, .. } = refusal;
     let entry = code.entry();
-    let (content_type, body) = body::of(&Words::of(refusal, request_id), head, pages);
-    let mut response = Response::short(entry.status, content_type, body);
+    let (content_type, body) = body::of(&Words::of(refusal, request_id), *status, head, pages);
+    let mut response = Response::short(*status, content_type, body);
     response.head.fields.push("Vary", "Accept");
     response.head.fields.push("X-Sluice-Error", entry.code);
-    response.head.fields.push("X-Sluice-Retry", retry(refusal).as_str());
+    response.head.fields.push("X-Sluice-Retry", retry.as_str());
     if let Some(challenge) = challenge {
         response.head.fields.push("WWW-Authenticate", challenge.as_bytes());
     }
@@ -30,15 +30,10 @@ pub(crate) fn answer(refusal: &Refusal, request_id: &str, head: &RequestHead, pa
     response
 }
 
-/// Whether the refused request may be sent again, and where.
-pub(crate) fn retry(refusal: &Refusal) -> Retry {
-    if refusal.is_seen { Retry::No } else { refusal.code.entry().retry }
-}
-
 /// Whether the balancer asks for the status 425 in place of 503 where it may send the request elsewhere: some balancers retry by the
 /// status alone. An answer of an app with that status says the same (RFC 8470 §5.2): it has not processed the request.
 pub(crate) fn is_too_early(refusal: &Refusal, head: &RequestHead) -> bool {
-    retry(refusal) == Retry::Elsewhere && head.fields.get("x-sluice-elsewhere") == Some(b"425")
+    refusal.retry == Retry::Elsewhere && head.fields.get("x-sluice-elsewhere") == Some(b"425")
 }
 
 /// The problem (RFC 9457) of this error, with a detail of its own.

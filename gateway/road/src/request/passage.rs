@@ -121,7 +121,7 @@ impl Request {
         if let Some(id) = id::trusted_request_id(&self.head, origin) {
             self.id = id;
         }
-        self.peer = road.lobby.trust().client(origin.peer, &self.head.fields);
+        self.peer = origin.client(&road.lobby.trust(), &self.head.fields);
         let parent = trace::parent(road.config().server.trace_context, origin.is_trusted, &self.head.fields);
         self.trace = if origin.is_own() { None } else { trace::of(parent, &road.observer.traces) };
     }

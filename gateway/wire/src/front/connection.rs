@@ -12,7 +12,7 @@ use super::h1::H1;
 use super::origin::Origin;
 use super::seat::attend;
 use super::service::Service;
-use crate::front::handles::Handle;
+use crate::front::handles::{Full, Handle};
 use crate::front::lobby::Lobby;
 
 /// Longest time in milliseconds that a connection may be open, while the gateway drains, until its first request
@@ -85,12 +85,12 @@ async fn next_request(
 }
 
 /// Refuses a connection that is over the limit, without reading from it.
-pub(crate) async fn refuse_connection<S: Service>(stream: ClientStream, peer: IpAddr, service: Rc<S>) {
+pub(crate) async fn refuse_connection<S: Service>(stream: ClientStream, peer: IpAddr, full: Full, service: Rc<S>) {
     let lobby = service.lobby();
     let mut client = Client::new(stream, Rc::default(), lobby.store.memory.unsent_bytes_max());
     let patience = Duration::from_secs(1);
     let mut exchange = Exchange::H1(H1::new(&mut client, lobby));
-    let _ = tokio::time::timeout(patience, service.refuse(&mut exchange, peer)).await;
+    let _ = tokio::time::timeout(patience, service.refuse(&mut exchange, peer, full)).await;
     client.close(false, patience).await;
 }
 

@@ -134,6 +134,7 @@ async fn serve_proxied<S: Service>(mut stream: TcpStream, mut ends: Ends, servic
             return lobby.connections.remove(handle.key);
         }
     };
+    let is_named = matches!(told, Proxied::Client { .. });
     if let Proxied::Client { source, .. } = told {
         let client = source.ip().to_canonical();
         if let Err(full) = lobby.take_over(&handle, client) {
@@ -143,6 +144,7 @@ async fn serve_proxied<S: Service>(mut stream: TcpStream, mut ends: Ends, servic
         ends.peer = source;
     }
     let origin = ends.origin(lobby);
+    let origin = if is_named { origin } else { origin.unnamed() };
     if ends.is_tls {
         serve_tls(stream, origin, service, handle).await;
     } else {
@@ -182,12 +184,8 @@ async fn serve_tls<S: Service>(stream: TcpStream, origin: Origin, service: Rc<S>
 /// Refuses a connection for which this bound leaves no room.
 fn refuse_for<S: Service>(full: Full, stream: TcpStream, address: IpAddr, is_tls: bool, service: &Rc<S>) {
     let refused = service.refused_connection(Some(address).filter(|_| full == Full::Address));
-    refuse(stream, address, is_tls, refused, Rc::clone(service));
-}
-
-/// Refuses a connection. `refused` is the number of refused ones since the operator was told.
-fn refuse<S: Service>(stream: TcpStream, peer: IpAddr, is_tls: bool, refused: u64, service: Rc<S>) {
     if !is_tls && refused <= REFUSALS_AT_ONCE_MAX {
-        tokio::task::spawn_local(connection::refuse_connection(ClientStream::Plain(Socket::Os(stream)), peer, service));
+        let stream = ClientStream::Plain(Socket::Os(stream));
+        tokio::task::spawn_local(connection::refuse_connection(stream, address, full, Rc::clone(service)));
     }
 }

@@ -7,12 +7,23 @@ use sluice_message::{Fields, Forwardable, RequestHead, Scheme, starts_with};
 use crate::receive::trust::Trust;
 use sluice_http1::write_field;
 
+/// Party at the other end of a connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Party {
+    /// A client, or a proxy that speaks HTTP.
+    Peer,
+    /// A client whose name the proxy has not told, or the proxy itself: the address is the proxy's, but the words may be anybody's.
+    Unnamed,
+    /// The gateway itself.
+    Own,
+}
+
 /// Origin of a connection's requests and its encoding for workers; made once for all its requests.
 #[derive(Clone)]
 pub struct Origin {
     /// Address of the peer.
     pub peer: IpAddr,
-    /// Whether the config trusts this peer.
+    /// Whether what the peer says about the origin of requests is believed.
     pub is_trusted: bool,
     /// The connection came to the port that redirects to HTTPS.
     pub is_redirected: bool,
@@ -20,8 +31,7 @@ pub struct Origin {
     pub port_within: Option<u16>,
     /// Ends of the connection: the peer's, and the gateway's.
     pub ends: (SocketAddr, SocketAddr),
-    /// The gateway itself makes the requests.
-    is_own: bool,
+    party: Party,
     /// Address of the peer.
     pub peer_text: String,
     /// Beginning of `Forwarded`: client and protocol.
@@ -40,7 +50,7 @@ impl Origin {
             is_redirected: false,
             port_within: (peer.ip() == local.ip()).then_some(peer.port()),
             ends: (peer, local),
-            is_own: false,
+            party: Party::Peer,
             peer_text: peer.ip().to_string(),
             forwarded: format!("for={};proto={proto}", NodeName(peer.ip())),
             private: format!(";peer={peer};local={local};proto={proto}"),
@@ -49,18 +59,38 @@ impl Origin {
 
     /// Checks again whether the peer is trusted, which a reload may have changed since the last request.
     pub(crate) fn judge(&mut self, trust: &Trust) {
-        self.is_trusted = trust.allows(self.peer);
+        self.is_trusted = self.is_trusted_by(trust);
+    }
+
+    /// Whether what the peer says about the origin of requests is believed with this trust.
+    pub(crate) fn is_trusted_by(&self, trust: &Trust) -> bool {
+        match self.party {
+            Party::Peer => trust.allows(self.peer),
+            Party::Unnamed => false,
+            Party::Own => true,
+        }
+    }
+
+    /// The origin where the peer is a proxy that has not named its client. Nothing that is said there is believed, whatever the config
+    /// thinks of the proxy.
+    pub(crate) fn unnamed(self) -> Self {
+        Origin { is_trusted: false, party: Party::Unnamed, ..self }
+    }
+
+    /// Address of the client of a request with these fields.
+    pub fn client(&self, trust: &Trust, fields: &Fields) -> IpAddr {
+        if self.party == Party::Unnamed { self.peer } else { trust.client(self.peer, fields) }
     }
 
     /// Origin of the gateway's own requests; `port` is its own.
     pub fn own(trust: &Trust, port: u16, scheme: Scheme) -> Self {
         let here = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        Origin { is_trusted: true, is_own: true, ..Origin::new(trust, here, here, scheme) }
+        Origin { is_trusted: true, party: Party::Own, ..Origin::new(trust, here, here, scheme) }
     }
 
     /// Whether the gateway makes the requests itself.
     pub fn is_own(&self) -> bool {
-        self.is_own
+        self.party == Party::Own
     }
 
     /// Removes the fields that a worker must not see from this client, so that no page depends on them. True if `Connection` names fields
@@ -128,5 +158,33 @@ impl std::fmt::Display for NodeName {
             IpAddr::V4(v4) => write!(f, "{v4}"),
             IpAddr::V6(v6) => write!(f, "\"[{v6}]\""),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unnamed_client_is_believed_in_nothing_although_its_proxy_is_trusted() {
+        let trust = Trust::parse(&["10.0.0.0/8".to_owned()]).unwrap();
+        let [peer, local] = ["10.0.0.5:4711", "192.0.2.1:443"].map(|address| address.parse().unwrap());
+        let mut fields = Fields::default();
+        for (name, value) in [("X-Forwarded-For", "6.6.6.6"), ("X-Forwarded-Proto", "https"), ("X-Real-IP", "6.6.6.6")]
+        {
+            fields.push(name, value);
+        }
+        let mut proxy = Origin::new(&trust, peer, local, Scheme::Http);
+        assert_eq!(proxy.client(&trust, &fields), IpAddr::from([6, 6, 6, 6]));
+        let mut unnamed = proxy.clone().unnamed();
+        for _ in 0..2 {
+            assert!(proxy.is_trusted && !unnamed.is_trusted);
+            // As before each request, and after a reload.
+            proxy.judge(&trust);
+            unnamed.judge(&trust);
+        }
+        assert_eq!(unnamed.client(&trust, &fields), peer.ip());
+        unnamed.hides_from_worker(&mut fields);
+        assert_eq!(fields.iter().count(), 0);
     }
 }

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use std::rc::Rc;
 
 use super::exchange::Exchange;
+use super::handles::Full;
 use super::lobby::Lobby;
 use super::origin::Origin;
 use super::seat::Seat;
@@ -20,7 +21,7 @@ pub trait Service: 'static {
     /// Answers one request, from its first byte to the last byte of its answer.
     async fn serve(self: &Rc<Self>, exchange: &mut Exchange<'_>, origin: &Origin);
     /// Refuses a connection that is over the limit, without reading from it.
-    async fn refuse(self: &Rc<Self>, exchange: &mut Exchange<'_>, peer: IpAddr);
+    async fn refuse(self: &Rc<Self>, exchange: &mut Exchange<'_>, peer: IpAddr, full: Full);
     /// Counts a connection over the limit: of this address, or of all together. Returns the number of refused ones since the operator was
     /// told of it.
     fn refused_connection(&self, address: Option<IpAddr>) -> u64;

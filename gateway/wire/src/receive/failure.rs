@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use sluice_catalog::errors::Code;
+use sluice_catalog::errors::{Code, Entry, Retry};
 use sluice_journal::Outcome;
 use sluice_message::{Reject, Rejection, RequestHead};
 
@@ -15,8 +15,10 @@ pub struct Refusal {
     pub detail: &'static str,
     /// Time in seconds after which the client may ask again, if it is known.
     pub retry_after_s: Option<u32>,
-    /// Whether a worker may have seen the request, so that nobody else may send it again.
-    pub is_seen: bool,
+    /// Status of the answer.
+    pub status: u16,
+    /// Whether the request may be sent again, and where.
+    pub retry: Retry,
     /// Value of `WWW-Authenticate`: the way in which the client can authenticate (RFC 9110 §11.6.1).
     pub challenge: Option<Rc<str>>,
 }
@@ -24,7 +26,8 @@ pub struct Refusal {
 impl Refusal {
     /// The error without details.
     pub fn of(code: Code) -> Self {
-        Refusal { code, detail: "", retry_after_s: None, is_seen: false, challenge: None }
+        let Entry { status, retry, .. } = *code.entry();
+        Refusal { code, detail: "", retry_after_s: None, status, retry, challenge: None }
     }
 }
 

@@ -56,11 +56,12 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Media type and body for an error.
-pub(crate) fn of(words: &Words, head: &RequestHead, pages: &Pages) -> (&'static str, String) {
+/// Media type and body for an error with this status. A problem has the answer's own status. People are told the error's, which balancers
+/// put back in place of the one that they asked for.
+pub(crate) fn of(words: &Words, status: u16, head: &RequestHead, pages: &Pages) -> (&'static str, String) {
     match Form::of(head) {
         Form::Html => ("text/html; charset=utf-8", pages.page(words).unwrap_or_else(|| html(words))),
-        Form::Json => match json(words) {
+        Form::Json => match json(&Words { status, ..*words }) {
             Some(json) => ("application/problem+json", json),
             None => plain(words),
         },
@@ -161,7 +162,7 @@ mod tests {
     fn each_form_says_status_code_detail_and_request_and_escapes_what_came_from_outside() {
         let refusal = Refusal { detail: "a \"b\" <c>", ..Refusal::of(Code::HostInvalid) };
         let words = Words::of(&refusal, "<id>&'");
-        let body = |accept| of(&words, &asking(accept), &Pages::default());
+        let body = |accept| of(&words, 400, &asking(accept), &Pages::default());
         let (kind, text) = body("");
         assert_eq!(kind, "text/plain; charset=utf-8");
         assert!(text.starts_with("400 Bad Request\n") && text.ends_with("code: SLU-HOST-INVALID\nrequest: <id>&'\n"));
@@ -174,6 +175,8 @@ mod tests {
         }
         assert!(!page.contains("<id>") && !page.contains("http:") && !page.contains("src="), "{page}");
         assert!(page.len() < 2_048, "{}", page.len());
+        let early = of(&words, 425, &asking("application/json"), &Pages::default()).1;
+        assert!(early.contains(r#""title":"Too Early","status":425"#), "{early}");
         let (kind, problem) = body("application/json");
         assert_eq!(kind, "application/problem+json");
         let problem: serde_json::Value = serde_json::from_str(&problem).unwrap();

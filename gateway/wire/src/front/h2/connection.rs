@@ -161,7 +161,7 @@ impl<S: Service> Driver<'_, S> {
 
     fn start(&mut self, (request, respond): AcceptedStream) {
         let trust = self.lobby.trust();
-        if self.origin.is_trusted != trust.allows(self.origin.peer) {
+        if self.origin.is_trusted != self.origin.is_trusted_by(&trust) {
             Rc::make_mut(&mut self.origin).judge(&trust);
         }
         let (service, origin, running) = (Rc::clone(self.service), Rc::clone(&self.origin), Running::new(&self.shared));
