@@ -131,7 +131,7 @@ impl Origin {
     /// Whether the gateway forwards a field of this client to the app or to an upstream. It sets some of them itself.
     pub fn forwards(&self, name: &str) -> bool {
         let is = |own: &str| name.eq_ignore_ascii_case(own);
-        if starts_with(name, "x-sluice-") || is("x-request-id") || is("sluice-warm-up") && !self.is_own {
+        if starts_with(name, "x-sluice-") || is("x-request-id") || is("sluice-warm-up") && !self.is_own() {
             return false;
         }
         self.is_trusted || !is_about_origin(name)
