@@ -85,7 +85,7 @@ fn a_worker_that_fails_its_warm_up_gets_no_client_and_the_one_before_it_stays() 
     play_with(twice, async |world| {
         let old = world.worker().await;
         let served = warm(&world, &old).await;
-        world.gate.dispatch.reload(2);
+        world.gate.dispatch.reload(2, None);
         let new = world.worker().await;
         let mut failing = new.call().await;
         assert_eq!(world.slot(&new), "holds 1, Warming");

@@ -42,6 +42,8 @@ pub trait Workers {
     fn known_class(&self, traits: &Traits<'_>) -> Option<Rc<str>>;
     /// Sessions of clients, and the version that some of them try.
     fn sessions(&self) -> &Sessions;
+    /// Whether this local port is that of a connection from a worker's app to the gateway.
+    fn is_own_call(&self, port: u16) -> bool;
     /// Whether the service makes progress.
     fn readiness(&self) -> Readiness;
     /// Ends a client's request: its record is complete when its worker has reported it.
