@@ -23,7 +23,9 @@ void test('a share of addresses tries the version, the same ones each time, and 
   const shown = await site.sluice.cli(['canary']);
   assert.match(shown.stdout, /^generation {4}2 \(25 % of visitors\)\nstate {9}running\n/);
   assert.match(shown.stdout, /\nCPU time +(unknown|equal|better) /);
-  assert.equal((await site.sluice.cli(['canary', 'promote'])).code, 0);
+  const promoted = await site.sluice.cli(['canary', 'promote']);
+  assert.equal(promoted.code, 0);
+  assert.match(promoted.stdout, /\nstate {9}promoted: by hand\n/);
   const { code, stdout } = await reload;
   assert.equal(code, 0);
   assert.match(stdout, /25 % of visitors try generation 2; .*\n.*\ngeneration 2 is promoted: by hand\n/);
@@ -112,11 +114,25 @@ void test('the first batch serves anybody with --hold, and gives its place back'
   await eventually(async () => ((await site.trial())?.requests ?? 0) > 50, {
     what: 'requests of the version',
   });
+  await load.end();
+  load.assertWhole();
+  const present = (await site.sluice.status()).workers.find(
+    ({ generation, state }) => generation === 1 && state === 'ready',
+  );
+  assert.ok(present?.pid);
+  process.kill(present.pid, 'SIGKILL');
+  await gone([present.pid]);
+  await eventually(
+    async () => {
+      const { workers } = await site.sluice.status();
+      return workers.some(({ generation, state }) => generation === 1 && state === 'ready');
+    },
+    { deadlineMs: 20_000, what: 'another worker of the present version' },
+  );
   await site.sluice.cli(['canary', 'back']);
   assert.equal((await reload).code, 1);
   await allOf(site.sluice, 1, 2);
-  await load.end();
-  load.assertWhole();
+  assert.equal((await site.sluice.status()).generation, 1);
 });
 
 void test('cached pages of the two versions stay apart', async (t) => {
@@ -137,8 +153,12 @@ void test('cached pages of the two versions stay apart', async (t) => {
 });
 
 void test('a session stays with its version, and a share of new visitors tries the other one by cookie', async (t) => {
-  const site = await Site.start(t, { config: '[sticky]\nby = "cookie"\n' });
-  const visit = (cookie: string): Promise<Got> => get(site, '/', cookie === '' ? {} : { cookie }, agent);
+  const site = await Site.start(t, { config: `${byAddress}[sticky]\nby = "cookie"\n` });
+  let visitor = 0;
+  const visit = (cookie: string): Promise<Got> => {
+    const from = { 'x-forwarded-for': `10.1.0.${(visitor += 1) & 255}` };
+    return get(site, '/', cookie === '' ? from : { ...from, cookie }, agent);
+  };
   const old = await Promise.all(Array.from({ length: 20 }, () => visit('')));
   site.next({ version: 'two' });
   const reload = site.sluice.cli(['reload', '--canary', '40%', '--for', '10m']);

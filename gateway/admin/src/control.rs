@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sluice_catalog::profiles::{ProfileFile, Wish};
-use sluice_catalog::refusals::{ProfileError, ReloadError, UpgradeError};
+use sluice_catalog::refusals::{ProfileError, ReloadError, TrialError, UpgradeError};
 use sluice_journal::{Filter, Journal, LineKind, Lines as LogLines, Subscription};
 use sluice_sockets::lines::{BoundedLine, Lines, json_line};
 use tokio::io::AsyncWriteExt;
@@ -141,7 +141,7 @@ async fn serve_connection(mut stream: UnixStream, operator: Rc<dyn Operator>, jo
                 Some(reply) => reply,
                 None => return Ok(()),
             },
-            Request::Canary { action } => match operator.trial(action) {
+            Request::Canary { action } => match operator.trial(action).await.unwrap_or(Err(TrialError::Busy)) {
                 Ok(trial) => Reply { trial, ..Reply::done() },
                 Err(error) => Reply::failed("canary-refused", error),
             },

@@ -63,11 +63,8 @@ pub trait Operator {
     /// [`Progress::Ended`] last. Who drops the receiver stops nothing.
     /// With a trial, the version takes over when it has passed.
     fn reload(&self, trial: Option<TrialWish>) -> mpsc::Receiver<Progress>;
-    /// Decides about the version on trial. Returns the latest trial.
-    ///
-    /// # Errors
-    /// If there is nothing to decide.
-    fn trial(&self, action: Option<TrialAction>) -> Result<Option<TrialSnapshot>, TrialError>;
+    /// Decides about the version on trial. The receiver gets the latest trial as it is then, or an error if there is nothing to decide.
+    fn trial(&self, action: Option<TrialAction>) -> oneshot::Receiver<Result<Option<TrialSnapshot>, TrialError>>;
     /// Costs of requests, by class.
     fn classes(&self) -> ClassesSnapshot;
     /// Time and CPU that requests took since this version of the app or so many milliseconds ago, and before.

@@ -16,6 +16,7 @@ use sluice_road::answers::{Response, ResponseBody};
 use sluice_road::own::Own;
 use sluice_road::request::passage::Request;
 use sluice_road::request::ticket::{Call, Ticket};
+use sluice_road::sessions::Arm;
 use sluice_wire::front::exchange::{Exchange, Woke};
 use sluice_wire::front::origin::Origin;
 use sluice_wire::front::seat::Seat;
@@ -77,8 +78,11 @@ async fn submit(
     request.class.need.inner = origin.port_within.is_some_and(|port| gate.workers.is_own_call(port));
     if own.is_none() {
         let asked = request.session_query(origin);
-        request.visit = gate.sessions.visit(&asked, request.visit.arm, || gate.scheduler.homes());
+        // The address of the app's own call is that of no visitor.
+        let of_call = request.class.need.inner.then_some(Arm::Present);
+        request.visit = gate.sessions.visit(&asked, request.visit.arm.or(of_call), || gate.scheduler.homes());
         request.class.need.home = request.visit.place();
+        request.class.need.drawn = request.visit.is_drawn();
     }
     // Numbers are given to requests that are whole and for a worker, so that their order is the order of the queue however slow
     // a body or a disk was.

@@ -103,6 +103,8 @@ pub struct Visit {
     pub arm: Option<Arm>,
     /// Worker of the version on trial that the visitor gets.
     tries: Option<WorkerId>,
+    /// The visitor was drawn for that worker, and has no session in it.
+    is_drawn: bool,
 }
 
 impl Visit {
@@ -114,6 +116,11 @@ impl Visit {
     /// Worker that the request is for.
     pub fn place(&self) -> Home {
         self.tries.map_or(self.home, Home::At)
+    }
+
+    /// Whether any worker serves the visitor as well as the one that it was drawn for.
+    pub fn is_drawn(&self) -> bool {
+        self.is_drawn
     }
 
     /// Session field of the request's record, from the worker that got it.
@@ -176,9 +183,9 @@ impl Sessions {
         }
     }
 
-    /// Version of the request's client, while one is tried.
-    pub(crate) fn arm(&self, asked: &SessionQuery<'_>) -> Option<Arm> {
-        self.trial.share().and_then(|share| self.visit_in_trial(share, asked, None, Vec::new).arm)
+    /// Version of the request's client, while one is tried; `known` as of [`Sessions::visit`].
+    pub(crate) fn arm(&self, asked: &SessionQuery<'_>, known: Option<Arm>) -> Option<Arm> {
+        self.trial.share().and_then(|share| self.visit_in_trial(share, asked, known, Vec::new).arm)
     }
 
     fn visit_in_trial(
@@ -192,11 +199,15 @@ impl Sessions {
         let kept = match by {
             Sticky::Off => None,
             Sticky::Cookie => self.worker_by_cookie(asked.head),
-            Sticky::Address => self.addresses.borrow_mut().latest_of(asked.client),
+            // Entries outlive their workers.
+            Sticky::Address => {
+                let latest = self.addresses.borrow_mut().latest_of(asked.client);
+                latest.filter(|worker| self.names.borrow().names.contains_key(worker))
+            }
         };
         let tried = kept.filter(|worker| self.trial.has(*worker));
-        let is_drawn = kept.is_none() && share.has_address(asked.client);
-        let tries = tried.or_else(|| self.trial.worker(share, asked.client));
+        let is_drawn = kept.is_none() && self.trial.draws(share, asked.client);
+        let tries = tried.or_else(|| self.trial.worker(asked.client));
         let goes_by_address = by == Sticky::Address && tries.is_some() && (tried.is_some() || is_drawn);
         // Otherwise the address would be kept with a worker of the present version.
         let mut visit = if goes_by_address { self.home_of(asked, Vec::new) } else { self.home_of(asked, serving) };
@@ -207,11 +218,10 @@ impl Sessions {
         let is_of_trial = match known {
             Some(arm) => arm == Arm::Trial,
             None if kept.is_some() => tried.is_some(),
-            // The cookie of the answer will say it.
-            None if visit.cookie.is_some() => share.draws(),
             None => is_drawn,
         };
         visit.tries = tries.filter(|_| is_of_trial);
+        visit.is_drawn = visit.tries.is_some() && kept.is_none() && !goes_by_address;
         if let Some(worker) = visit.tries.filter(|_| goes_by_address && visit.is_counted) {
             self.addresses.borrow_mut().keep(asked.client, worker);
         }

@@ -37,12 +37,9 @@ impl Scheduler {
             return;
         }
         let wait_ms = self.predict_ms(need, &offer);
-        let deadline_ms =
-            need.deadline_ms.map(|ms| u64::from(ms).saturating_sub(self.expected_service_us(need.class) / 1000));
-        let wait_ms_max = deadline_ms.map_or(self.limits.queue_wait_ms_max, |ms| ms.min(self.limits.queue_wait_ms_max));
         let reason = if self.is_full(need) {
             Refusal::Full
-        } else if wait_ms.is_some_and(|wait| wait > wait_ms_max) {
+        } else if wait_ms.is_some_and(|wait| wait > self.wait_ms_max(need)) {
             if self.is_on_trial(need) {
                 // Who is never let in is never known. It goes before the others, as one that has waited for too long.
                 self.enqueue_overdue(now, request, need, now);
@@ -55,6 +52,13 @@ impl Scheduler {
         };
         self.idle_refusals_total += u64::from(self.has_seat_for(need, &offer));
         actions.push(Action::Refuse { request, reason, retry_after_s: self.retry_after_s(wait_ms) });
+    }
+
+    /// Longest predicted wait with which the request is admitted, milliseconds.
+    pub(crate) fn wait_ms_max(&self, need: Need) -> u64 {
+        let longest_ms = self.limits.queue_wait_ms_max;
+        let service_ms = self.expected_service_us(need.class) / 1000;
+        need.deadline_ms.map_or(longest_ms, |ms| u64::from(ms).saturating_sub(service_ms).min(longest_ms))
     }
 
     /// Whether a worker has a seat for the request that no request ahead of it can use, because all of those wait for
@@ -191,7 +195,7 @@ impl Scheduler {
     }
 
     /// Whether the queue has no room for the request. Each side leaves a quarter of the queue to the other.
-    fn is_full(&self, need: Need) -> bool {
+    pub(crate) fn is_full(&self, need: Need) -> bool {
         let max = self.limits.queue_length_max;
         if let Home::At(worker) = need.home {
             return self.queue.len() >= max || self.queue.len_at(worker) >= self.share_of_home();

@@ -51,6 +51,9 @@ pub struct Need {
     pub inner: bool,
     /// Worker that keeps the session of the request's client.
     pub home: Home,
+    /// Whether the home keeps no session, and was drawn for a version on trial. Rather than wait for long, such a request gets the
+    /// present version.
+    pub drawn: bool,
 }
 
 impl Need {

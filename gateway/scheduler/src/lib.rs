@@ -124,7 +124,8 @@ impl Scheduler {
         self.close_long_lane();
         self.expire(now, actions);
         self.settle(now, actions);
-        self.queue.leave_homes(|worker| self.pool.keeps_sessions(worker), &self.costs);
+        let (keeps, is_shut) = (|worker| self.pool.keeps_sessions(worker), |worker| self.pool.is_shut(worker));
+        self.queue.leave_homes(now, keeps, is_shut, &self.costs);
         self.take_back_handed(now, actions);
         self.dispatch(now, actions);
         if let Event::Waits { worker } = event {
@@ -430,7 +431,12 @@ impl Scheduler {
         self.pool.long_wanted()
     }
 
-    /// Generation that new workers run: the one that took a place over last.
+    /// Whether a failed warm-up of the worker fails its generation, of which none has taken over.
+    pub fn fails_with_warm_up(&self, worker: WorkerId) -> bool {
+        self.pool.is_on_trial_itself(worker)
+    }
+
+    /// Generation in force, which new workers run: the one that took a place over last, and has passed its trial if it had one.
     pub fn generation(&self) -> u64 {
         self.pool.generation()
     }

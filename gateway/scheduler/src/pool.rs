@@ -257,7 +257,8 @@ impl Pool {
             self.places[at].is_held_back = is_due && room == 0;
             self.starts_wait |= is_due && room == 0;
             if is_due && room > 0 {
-                let worker = self.start(now, at, self.generation, actions);
+                let generation = self.generation_of_vacancy(self.at_once(limits));
+                let worker = self.start(now, at, generation, actions);
                 self.places[at].worker = Some(worker);
                 room -= 1;
                 // A place that has lost its worker is missed by those who wait, and so is one of the long lane; a further one of the

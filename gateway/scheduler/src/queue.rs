@@ -269,8 +269,16 @@ impl Queue {
         let from = Need { class, priority: i8::MIN, ..Need::default() };
         let last = Home::At(WorkerId(u64::MAX));
         let deadline_ms = Some(u32::MAX);
-        let to =
-            Need { class, priority: i8::MAX, deadline_ms, alone: Alone::Always, ahead: true, inner: true, home: last };
+        let to = Need {
+            class,
+            priority: i8::MAX,
+            deadline_ms,
+            alone: Alone::Always,
+            ahead: true,
+            inner: true,
+            home: last,
+            drawn: true,
+        };
         let needs: Vec<Need> = self.strands.range(from..=to).map(|(need, _)| *need).collect();
         for need in needs {
             self.rate_strand(need, costs);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::queue::{Head, Kind, Queue, Waiting};
 use crate::{ClassId, Costs, Home, Lane, Need, Order, RequestId, Scheduler, Time, WorkerId};
 
-/// Requests that may wait for a worker of a generation on trial; further ones get any worker.
+/// Requests that may wait for a worker of a generation on trial; further ones without a session get any worker.
 const TRIED_WAITING_MAX: usize = 4;
 
 #[derive(Debug, Default)]
@@ -43,13 +43,32 @@ impl Queues {
         Some(waiting)
     }
 
-    /// Moves requests to the shared queue whose worker keeps no sessions any more.
-    pub(crate) fn leave_homes(&mut self, keeps: impl Fn(WorkerId) -> bool, costs: &Costs) {
+    /// Moves requests to the shared queue whose worker keeps no sessions any more, and those without a session that were drawn for a
+    /// worker which is `shut`.
+    pub(crate) fn leave_homes(
+        &mut self,
+        now: Time,
+        keeps: impl Fn(WorkerId) -> bool,
+        is_shut: impl Fn(WorkerId) -> bool,
+        costs: &Costs,
+    ) {
+        if self.homes.is_empty() {
+            return;
+        }
+        let drawn = self.homes.iter_mut().filter(|(worker, _)| is_shut(**worker));
+        for queue in drawn.map(|(_, queue)| queue) {
+            while let Some(head) = queue.first_of(Lane::Short, now, |need| need.drawn) {
+                let Some(waiting) = queue.remove(head.request) else { break };
+                let need = Need { home: Home::New, drawn: false, ..waiting.need };
+                self.shared.push(head.request, Waiting { need, ..waiting }, costs);
+            }
+        }
+        self.homes.retain(|_, queue| !queue.is_empty());
         let lost: Vec<WorkerId> = self.homes.keys().copied().filter(|worker| !keeps(*worker)).collect();
         for mut queue in lost.iter().filter_map(|worker| self.homes.remove(worker)) {
             while let Some((request, _)) = queue.oldest() {
                 let Some(waiting) = queue.remove(request) else { break };
-                let need = Need { home: Home::New, ..waiting.need };
+                let need = Need { home: Home::New, drawn: false, ..waiting.need };
                 self.shared.push(request, Waiting { need, ..waiting }, costs);
             }
         }
@@ -152,13 +171,24 @@ impl Scheduler {
     pub(crate) fn with_home(&self, need: Need) -> Need {
         match need.home {
             _ if need.is_alone() => Need { home: Home::Any, ..need },
-            Home::At(worker) if !self.pool.keeps_sessions(worker) => Need { home: Home::New, ..need },
-            // Of many that try a version some get the other one, before any waits for long or is refused.
-            Home::At(worker) if self.queue.len_at(worker) >= TRIED_WAITING_MAX && self.pool.is_tried(worker) => {
-                Need { home: Home::New, ..need }
+            Home::At(worker) if !self.pool.keeps_sessions(worker) || need.drawn && self.is_crowded(worker, need) => {
+                Need { home: Home::New, drawn: false, ..need }
             }
             _ => need,
         }
+    }
+
+    /// Whether a request that was drawn for this worker would wait there for long, or be refused.
+    fn is_crowded(&self, worker: WorkerId, need: Need) -> bool {
+        let waiting = self.queue.len_at(worker);
+        if !self.pool.is_tried(worker) || waiting == 0 && self.pool.has_room(worker, &self.ask(need), &self.limits) {
+            return false;
+        }
+        let wait_ms = self.at_home_us(worker, need).map(|us| us / 1000);
+        waiting >= TRIED_WAITING_MAX
+            || self.is_full(need)
+            || self.pool.is_shut(worker)
+            || wait_ms.is_some_and(|ms| ms > self.wait_ms_max(need))
     }
 
     /// Maximum number of requests that may wait for one worker: its share of the queue, so that a crowd at one worker
@@ -168,10 +198,11 @@ impl Scheduler {
     }
 
     /// Predicted wait of a request for this worker, in microseconds: behind those that wait for the same one, and
-    /// behind its share of those that may have any.
+    /// behind its share of those that may have any. A worker on trial takes none of these.
     pub(crate) fn at_home_us(&self, worker: WorkerId, Need { class, priority, .. }: Need) -> Option<u64> {
         let servers = self.pool.slots_of(worker, self.limits.concurrency).min(self.limits.concurrency);
-        let of_any_us = self.before(Lane::Short, priority).work_us / u64::from(self.pool.ready_count().max(1));
+        let of_any_us = if self.pool.is_tried(worker) { 0 } else { self.before(Lane::Short, priority).work_us };
+        let of_any_us = of_any_us / u64::from(self.pool.ready_count().max(1));
         let at_home = self.queue.kinds_at(worker).map(|((_, class, _), requests)| self.work_of_us(class, requests));
         let work_us = at_home.sum::<u64>().saturating_add(of_any_us).saturating_add(self.work_us(class));
         work_us.checked_div(servers.into())

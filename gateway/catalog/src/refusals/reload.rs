@@ -82,6 +82,9 @@ pub enum NotBegun {
     /// A share of visitors that the workers beside the present ones cannot serve.
     #[error("a trial takes more than 0 % and at most 50 % of visitors")]
     Share,
+    /// A batch of a pool that leaves no worker of the present version.
+    #[error("--hold compares the first workers with the others, and this pool has one; use --canary")]
+    Alone,
     /// The certificate came or went.
     #[error("server.tls_cert {}: another protocol on this port needs a restart", certificate(*is_tls))]
     Protocol {

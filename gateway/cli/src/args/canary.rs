@@ -1,6 +1,6 @@
 //! `sluice reload` and `sluice canary`.
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use sluice_catalog::config::Share;
 
 use super::RunDirArg;
@@ -9,27 +9,34 @@ use super::milliseconds::Milliseconds;
 /// `sluice reload`.
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("examples/reload.txt"))]
+#[command(group(ArgGroup::new("trial").args(["canary", "hold"])))]
 pub struct ReloadArgs {
     /// Try the new version with this share of visitors first, in workers beside the present ones, and compare both
-    #[arg(long, value_name = "SHARE", value_parser = share, conflicts_with = "hold")]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
     pub canary: Option<u32>,
-    /// Stop after so many batches of workers, and compare both versions
+    /// Stop after so many batches of workers, at the latest before the last worker, and compare both versions
     #[arg(long, value_name = "BATCHES", value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub hold: Option<u32>,
     /// Time for which both versions are compared before the new one may be promoted; a worse one is rolled back at once
-    #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = Milliseconds(1_000..=86_400_000))]
+    #[arg(
+        long = "for",
+        value_name = "TIME",
+        default_value = "10m",
+        requires = "trial",
+        value_parser = Milliseconds(1_000..=86_400_000)
+    )]
     pub lasts_ms: u64,
     /// Requests that the new version must have served before it is promoted
-    #[arg(long, value_name = "N", default_value_t = 200)]
+    #[arg(long, value_name = "N", default_value_t = 200, requires = "trial")]
     pub min_requests: u64,
-    /// Who promotes a version that is not worse when the time is over: auto, or ask for a person (sluice canary promote)
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = Promote::Auto)]
+    /// Promoter of a version that is not worse when the time is over: auto, or ask for a person (sluice canary promote)
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Promote::Auto, requires = "trial")]
     pub promote: Promote,
     #[command(flatten)]
     pub run_dir: RunDirArg,
 }
 
-/// Who promotes a version.
+/// Promoter of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Promote {
     /// The gateway.
@@ -44,7 +51,7 @@ pub enum Promote {
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("examples/canary.txt"))]
 pub struct CanaryArgs {
-    /// What is done with the version on trial
+    /// Decision about the version on trial
     #[arg(value_name = "WHAT", value_enum, default_value_t = CanaryAction::Status)]
     pub action: CanaryAction,
     #[command(flatten)]
@@ -54,7 +61,7 @@ pub struct CanaryArgs {
     pub json: bool,
 }
 
-/// What is done with the version on trial.
+/// Decision about the version on trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CanaryAction {
     /// Show how it compares with the present version
@@ -76,6 +83,25 @@ fn share(text: &str) -> Result<u32, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(clap::Parser, Debug)]
+    struct Reload {
+        #[command(flatten)]
+        args: ReloadArgs,
+    }
+
+    #[test]
+    fn settings_of_a_trial_need_a_trial() {
+        use clap::Parser as _;
+        let parse = |line: &str| Reload::try_parse_from(line.split(' ')).map(|reload| reload.args);
+        for line in ["reload", "reload --canary 5% --for 1h --promote ask", "reload --hold 1 --min-requests 10"] {
+            assert!(parse(line).is_ok(), "{line}");
+        }
+        for option in ["--for 1h", "--promote ask", "--min-requests 10", "--canary 5% --hold 1"] {
+            assert!(parse(&format!("reload {option}")).is_err(), "{option}");
+        }
+        assert_eq!(parse("reload").unwrap().lasts_ms, 600_000);
+    }
 
     #[test]
     fn a_share_is_a_percentage_of_at_most_half() {

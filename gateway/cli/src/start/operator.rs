@@ -407,7 +407,7 @@ impl Operator for Gateway {
         self.reloads.ask("sluice reload", trial)
     }
 
-    fn trial(&self, action: Option<TrialAction>) -> Result<Option<TrialSnapshot>, TrialError> {
+    fn trial(&self, action: Option<TrialAction>) -> oneshot::Receiver<Result<Option<TrialSnapshot>, TrialError>> {
         self.reloads.decide(action)
     }
 

@@ -113,7 +113,7 @@ impl Reloader {
                 Some(end) = ends.recv() => self.ended(end).await,
                 Some(asked) = asked.next() => match asked {
                     Asked::Reload(request) => self.begin(request).await,
-                    Asked::Decide(action) => self.decide(action),
+                    Asked::Decide(decision) => self.decide(decision),
                 },
                 () = look => self.look(),
                 else => return,
@@ -154,7 +154,11 @@ impl Reloader {
         if request.trial.and_then(|wish| wish.share_millionths).is_some_and(|share| !(1..=500_000).contains(&share)) {
             return Err(NotBegun::Share);
         }
-        self.leave_trial();
+        let places = self.places();
+        if request.trial.is_some_and(|wish| wish.share_millionths.is_none()) && places < 2 {
+            return Err(NotBegun::Alone);
+        }
+        self.trial_given_up("another reload takes its place");
         self.latest += 1;
         let generation = self.latest;
         let used = Rc::clone(settings.used.config());
@@ -167,7 +171,10 @@ impl Reloader {
             head_bytes_max: head_bytes_max(&used),
         };
         gateway.supervisor.add_generation(generation, version);
-        if !trial.as_ref().is_some_and(Trial::is_beside) {
+        if trial.as_ref().is_some_and(Trial::is_beside) {
+            // Those of a version whose workers are held are given up with it.
+            self.in_force.put_in_force(&gateway);
+        } else {
             settings.put_in_force(&gateway);
         }
         gateway.journal.emit(Event::ReloadStarted { generation, by: request.by });
@@ -219,7 +226,7 @@ impl Reloader {
     /// Marks a reload as overtaken by an upgrade, which has ended it either way. Its further course in here concerns
     /// nobody.
     fn overtaken(&mut self, ServingGateway { pid, started }: ServingGateway) {
-        self.leave_trial();
+        self.trial_given_up("an upgrade takes its place");
         let (generation, asked) = (self.latest, self.pending.remove(&self.latest).map(|pending| pending.asked));
         self.pending.clear();
         // What was asked for before the other gateway was started, that one has read.
@@ -282,6 +289,10 @@ impl Reloader {
             return self.look();
         }
         let ReloadEnd { generation, abandoned } = end;
+        let had_trial = self.pending.get(&generation).is_some_and(|pending| pending.trial.is_some());
+        if generation == self.latest && abandoned.is_some() {
+            self.trial_given_up("its reload is given up");
+        }
         let Some(pending) = self.pending.remove(&generation) else { return };
         // A generation of which some workers have taken over is in force, even if others could not follow.
         let is_in_force = self.gateway.gate.scheduler.read(Scheduler::generation) == generation;
@@ -301,6 +312,9 @@ impl Reloader {
             self.listening_told.clear();
             self.gateway.gate.road.pages.outdate_all();
             self.gateway.journal.emit(Event::ReloadFinished { generation, after_ms });
+            if had_trial {
+                self.close_trial(TrialState::Promoted, "there is no worker to compare it with");
+            }
             self.gateway.reloads.update(|snapshot| snapshot.state = ReloadState::Done);
             service::ready(&self.gateway.status());
             let places = self.places();
@@ -332,8 +346,8 @@ impl Reloader {
         service::ready(&format!("{}; reload given up: {reason}", self.gateway.status()));
         self.gateway.reloads.update(|snapshot| {
             snapshot.state = ReloadState::Abandoned;
-            if let Some(trial) = snapshot.trial.as_mut().filter(|trial| trial.state.is_open()) {
-                (trial.state, trial.reason) = (TrialState::Back, Some(reason.clone()));
+            if let Some(trial) = snapshot.trial.as_mut().filter(|_| had_trial) {
+                trial.reason = Some(reason.clone());
             }
             snapshot.reason = Some(reason);
         });

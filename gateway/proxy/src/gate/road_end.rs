@@ -55,6 +55,10 @@ impl Workers for Gate {
         self.scheduler.load()
     }
 
+    fn is_own_call(&self, port: u16) -> bool {
+        self.workers.is_own_call(port)
+    }
+
     fn readiness(&self) -> Readiness {
         Gate::readiness(self)
     }

@@ -66,18 +66,11 @@ impl WarmUps {
     /// it, and any other attempt is repeated.
     pub(crate) fn jammed(&self, worker: WorkerId, why: WarmUpError) {
         self.note_failure(worker, why);
-        if self.is_on_trial(worker) {
+        if self.dispatch.scheduler.read(|scheduler| scheduler.fails_with_warm_up(worker)) {
             self.dispatch.tell(Event::WarmUpFailed { worker });
         } else {
             self.dispatch.tell(Event::Faulted { worker });
         }
-    }
-
-    fn is_on_trial(&self, worker: WorkerId) -> bool {
-        self.dispatch.scheduler.read(|scheduler| {
-            let in_force = scheduler.generation();
-            scheduler.workers().any(|view| view.worker == worker && view.generation != in_force)
-        })
     }
 
     /// Records that a worker can serve no client any more. If it was being warmed, the request that it held is named: that may be what

@@ -83,7 +83,13 @@ async fn look_up(
     let key = if is_get || request.head.method == Method::Head { cache.keys.key(&request.head, origin) } else { None };
     let Some(mut key) = key else { return Ok(None) };
     if let Some(of_trial) = cache.keys.in_trial(&key) {
-        let arm = request.visit.arm.or_else(|| road.workers().sessions().arm(&request.session_query(origin)));
+        let workers = road.workers();
+        let is_inner = origin.port_within.is_some_and(|port| workers.is_own_call(port));
+        // The address of the app's own call is that of no visitor.
+        let arm = request
+            .visit
+            .arm
+            .or_else(|| workers.sessions().arm(&request.session_query(origin), is_inner.then_some(Arm::Present)));
         request.visit = Visit::of_arm(arm);
         if arm == Some(Arm::Trial) {
             key = of_trial;

@@ -43,6 +43,8 @@ pub trait Workers {
     fn sessions(&self) -> &Sessions;
     /// Load of the workers and the queue.
     fn load(&self) -> Load;
+    /// Whether this local port is that of a connection from a worker's app to the gateway.
+    fn is_own_call(&self, port: u16) -> bool;
     /// Whether the service makes progress.
     fn readiness(&self) -> Readiness;
     /// Ends a client's request: its record is complete when its worker has reported it.

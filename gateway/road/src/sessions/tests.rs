@@ -104,7 +104,7 @@ fn on_trial(by: Sticky) -> Sessions {
     for worker in [7, 8] {
         sessions.listening(WorkerId(worker));
     }
-    sessions.trial.set(Some(TrialShare { generation: 2, millionths: 250_000 }));
+    sessions.trial.set(Some(TrialShare { millionths: 250_000 }));
     sessions.trial.set_workers([7, 8].map(WorkerId).into_iter());
     sessions
 }
@@ -131,10 +131,13 @@ fn a_session_goes_before_the_share_and_a_cookie_keeps_the_version() {
     assert_eq!(old, None, "no cookie without a rule");
     for last in 0..=255 {
         let first = visit_in_trial(&sessions, &request("/", ""), last);
+        let again = visit_in_trial(&sessions, &request("/style.css", ""), last);
+        assert_eq!((again.place(), again.arm), (first.place(), first.arm), "an answer for all set no cookie");
         let worker = if first.arm == Some(Arm::Trial) { 7 } else { 1 };
         let cookie = cookie_of(&sessions, &first, worker).unwrap();
         let second = visit_in_trial(&sessions, &request("/", &cookie), last);
         assert_eq!((second.place(), second.arm), (Home::At(WorkerId(worker)), first.arm));
+        assert_eq!((first.is_drawn(), second.is_drawn()), (first.arm == Some(Arm::Trial), false));
     }
 }
 
@@ -144,4 +147,38 @@ fn nobody_tries_anything_without_a_trial() {
     sessions.trial.set(None);
     let visit = visit_in_trial(&sessions, &request("/", ""), 1);
     assert_eq!((visit.place(), visit.arm), (Home::Any, None));
+}
+
+#[test]
+fn addresses_whose_worker_has_gone_are_drawn_like_new_ones_and_each_trial_draws_others() {
+    let sessions = on_trial(Sticky::Address);
+    sessions.trial.set(None);
+    let arms = |sessions: &Sessions| -> Vec<Option<Arm>> {
+        (0..=255).map(|last| visit_in_trial(sessions, &request("/", ""), last).arm).collect()
+    };
+    assert!(arms(&sessions).iter().all(Option::is_none), "each has a worker of the present version now");
+    let begin = || {
+        sessions.trial.set(Some(TrialShare { millionths: 250_000 }));
+        sessions.trial.set_workers([7, 8].map(WorkerId).into_iter());
+    };
+    begin();
+    assert!(arms(&sessions).iter().all(|arm| *arm == Some(Arm::Present)), "a session goes before the share");
+    for worker in [1, 2] {
+        sessions.exited(WorkerId(worker));
+    }
+    let first = arms(&sessions);
+    let tried = first.iter().filter(|arm| **arm == Some(Arm::Trial)).count();
+    assert!((35..95).contains(&tried), "{tried} of 256");
+    let others = on_trial(Sticky::Off);
+    assert_ne!(arms(&others), first);
+}
+
+#[test]
+fn a_call_of_the_app_itself_is_not_drawn() {
+    let sessions = on_trial(Sticky::Off);
+    for last in 0..=255 {
+        let (head, client) = (request("/", ""), std::net::IpAddr::from([192, 0, 2, last]));
+        let asked = SessionQuery { head: &head, client, is_secure: false, is_upgrade: false };
+        assert_eq!(sessions.visit(&asked, Some(Arm::Present), Vec::new).place(), Home::Any);
+    }
 }

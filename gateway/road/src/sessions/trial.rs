@@ -1,10 +1,10 @@
 //! Visitors who try a version that runs beside the present one: a share of them, each of whom stays with one version.
 //!
-//! A session is worth more than a share: a visitor whose session lives in a worker stays there. Other visitors are drawn by chance where a
-//! cookie keeps them with the worker that answers, else by their address.
+//! A session is worth more than a share: a visitor whose session lives in a worker stays there. Other visitors are drawn by their address,
+//! until a cookie keeps them with the worker that answers.
 
 use std::cell::{Cell, RefCell};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{BuildHasher as _, RandomState};
 use std::net::IpAddr;
 
 use sluice_scheduler::WorkerId;
@@ -23,8 +23,6 @@ pub enum Arm {
 /// Share of visitors who try a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrialShare {
-    /// Generation on trial, so that the next trial draws other visitors.
-    pub generation: u64,
     /// Share in millionths.
     pub millionths: u32,
 }
@@ -34,12 +32,15 @@ pub struct TrialShare {
 pub struct Trial {
     share: Cell<Option<TrialShare>>,
     workers: RefCell<Vec<WorkerId>>,
+    /// Key of the draw, which nobody can guess. The next trial draws other visitors.
+    key: RefCell<RandomState>,
 }
 
 impl Trial {
     /// Begins a trial, or ends it with `None`.
     pub fn set(&self, share: Option<TrialShare>) {
         self.share.set(share);
+        self.key.replace(RandomState::new());
         self.workers.borrow_mut().clear();
     }
 
@@ -60,25 +61,18 @@ impl Trial {
     }
 
     /// Worker of the version on trial for this client: always the same one while the workers stay.
-    pub(super) fn worker(&self, share: TrialShare, client: IpAddr) -> Option<WorkerId> {
+    pub(super) fn worker(&self, client: IpAddr) -> Option<WorkerId> {
         let workers = self.workers.borrow();
-        let at = hash(share, client) / 1_000_003 % workers.len().max(1) as u64;
+        let at = self.hash(client) / 1_000_003 % workers.len().max(1) as u64;
         workers.get(usize::try_from(at).unwrap_or(0)).copied()
     }
-}
 
-impl TrialShare {
-    pub(super) fn has_address(self, client: IpAddr) -> bool {
-        hash(self, client) % 1_000_000 < u64::from(self.millionths)
+    /// Whether this client is of those who try the version.
+    pub(super) fn draws(&self, share: TrialShare, client: IpAddr) -> bool {
+        self.hash(client) % 1_000_000 < u64::from(share.millionths)
     }
 
-    pub(super) fn draws(self) -> bool {
-        fastrand::u32(0..1_000_000) < self.millionths
+    fn hash(&self, client: IpAddr) -> u64 {
+        self.key.borrow().hash_one(Client::of(client))
     }
-}
-
-fn hash(share: TrialShare, client: IpAddr) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (share.generation, Client::of(client)).hash(&mut hasher);
-    hasher.finish()
 }

@@ -2,7 +2,8 @@
 //!
 //! Workers beside the present ones are successors that take only requests whose home they are. They take their places over when
 //! the generation passes, and leave when it fails. Where the first batches have taken over instead, a failed generation is
-//! replaced by the one before it, as by a reload.
+//! replaced by the one before it, as by a reload. Until it passes, the one before it stays in force: whatever has to be started
+//! meanwhile runs that, except in as many places as the batches may take.
 
 use super::replace::Patience;
 use super::worker::{Warmth, Worker};
@@ -24,7 +25,7 @@ impl Pool {
     }
 
     /// Whether the worker is a successor of the generation that the reload under way brings, which has not taken over.
-    pub(super) fn is_on_trial_itself(&self, worker: WorkerId) -> bool {
+    pub(crate) fn is_on_trial_itself(&self, worker: WorkerId) -> bool {
         self.is_on_trial() && self.is_successor(worker) && self.is_of_reload(worker)
     }
 
@@ -47,6 +48,32 @@ impl Pool {
         self.workers.get(&worker).is_some_and(|w| w.state == WorkerState::Trial)
     }
 
+    /// Whether the worker is on trial and its event loop is blocked.
+    pub(crate) fn is_shut(&self, worker: WorkerId) -> bool {
+        self.workers.get(&worker).is_some_and(|w| w.state == WorkerState::Trial && w.is_overdue)
+    }
+
+    /// Places that the generation may take over before it passes. One at least stays with the generation that it is compared with.
+    pub(super) fn places_until_stop(&self, at_once: u32, batches: u32) -> u32 {
+        let wanted = u32::try_from(self.wanted_places().count()).unwrap_or(u32::MAX);
+        at_once.saturating_mul(batches).min(wanted.saturating_sub(1)).max(1)
+    }
+
+    /// Generation that an empty place starts.
+    pub(super) fn generation_of_vacancy(&self, at_once: u32) -> u64 {
+        match &self.reload {
+            Some(reload) if reload.has_taken_over => match reload.hold {
+                Some(Hold::Batches { batches })
+                    if self.places_of(reload.generation) < self.places_until_stop(at_once, batches) =>
+                {
+                    reload.generation
+                }
+                _ => self.generation,
+            },
+            _ => self.generation,
+        }
+    }
+
     /// Whether the reload has stopped: as many workers as it may have serve.
     pub(super) fn has_stopped(&self, at_once: u32) -> bool {
         let Some(reload) = &self.reload else { return false };
@@ -55,7 +82,7 @@ impl Pool {
             Some(Hold::Beside { .. }) => self.tried_at_all(),
             Some(Hold::Batches { batches }) => {
                 let is_ready = |w: &Worker| w.generation == reload.generation && w.state == WorkerState::Ready;
-                reload.has_taken_over && self.count(is_ready) >= at_once.saturating_mul(batches)
+                reload.has_taken_over && self.count(is_ready) >= self.places_until_stop(at_once, batches)
             }
         }
     }
@@ -73,6 +100,9 @@ impl Pool {
         let Some(reload) = self.reload.as_mut().filter(|reload| reload.generation == generation) else { return };
         if reload.hold.take().is_none() {
             return;
+        }
+        if reload.has_taken_over {
+            self.generation = generation;
         }
         if self.tried_at_all() {
             // One that waits for others of its batch waits no more.

@@ -15,7 +15,7 @@ const LATER_FAILURES_MAX: u32 = 3;
 #[derive(Debug)]
 pub(super) struct Reload {
     pub(super) generation: u64,
-    /// Generation in force when the reload began.
+    /// Generation in force when the reload began, and while it is on trial.
     pub(super) before: u64,
     /// Generation that this reload takes back, if it is a return to the one before.
     pub(super) gives_up: Option<u64>,
@@ -142,7 +142,10 @@ impl Pool {
         if let Some(w) = before.and_then(|before| self.workers.get_mut(&before)) {
             w.dismiss(now);
         }
-        self.generation = generation;
+        // A generation that has not passed its trial is not in force.
+        if self.hold().is_none() {
+            self.generation = generation;
+        }
         match &mut self.reload {
             // A worker that is recycled meanwhile is of the generation in force.
             Some(reload) if reload.has_taken_over || reload.generation != generation => {}
@@ -188,6 +191,9 @@ impl Pool {
 
     pub(super) fn finish_reload(&mut self, actions: &mut Vec<Action>) {
         let Some(generation) = self.reload.as_ref().map(|reload| reload.generation) else { return };
+        if self.hold().is_some() && self.wanted_places().next().is_some() {
+            return;
+        }
         if self.wanted_places().all(|(_, place)| self.is_taken(place, generation)) {
             // A pool of nothing has nothing to try it with.
             self.generation = generation;
@@ -263,7 +269,7 @@ impl Pool {
         }
     }
 
-    /// Ends the reload. Workers of the generation that took a place over stay there.
+    /// Ends the reload. Workers of the generation that took a place over stay there, unless it was on trial.
     pub(super) fn abandon(&mut self, now: Time, reason: AbandonReason, actions: &mut Vec<Action>) {
         let Some(reload) = self.reload.take() else { return };
         self.successors = Patience::default();
@@ -338,7 +344,8 @@ impl Pool {
             Some(Hold::Beside { workers }) => workers.saturating_sub(self.places_of(reload.generation)),
             _ if running > 0 && self.is_on_trial() => 0,
             Some(Hold::Batches { batches }) => {
-                let left = at_once.saturating_mul(batches).saturating_sub(self.places_of(reload.generation));
+                let most = self.places_until_stop(at_once, batches);
+                let left = most.saturating_sub(self.places_of(reload.generation));
                 left.min(at_once.saturating_sub(running))
             }
             None => at_once.saturating_sub(running),
@@ -346,7 +353,7 @@ impl Pool {
     }
 
     /// Number of workers that a reload replaces at a time.
-    fn at_once(&self, limits: &Limits) -> u32 {
+    pub(super) fn at_once(&self, limits: &Limits) -> u32 {
         if limits.reload_at_once == 0 { (self.wanted / 4).max(1) } else { limits.reload_at_once }
     }
 
@@ -370,10 +377,13 @@ impl Pool {
         let due = self.recycle_times(limits).filter(|(_, at)| *at <= now).map(|(id, _)| id);
         let Some(worker) = due.min_by_key(|id| (self.workers.get(id).map(|w| w.started), *id)) else { return };
         let Some(w) = self.workers.get(&worker) else { return };
-        let Some((_, reason)) = w.recycle_due(worker, limits) else { return };
         let at = w.instance as usize;
-        actions.push(Action::Recycling { worker, reason });
-        let successor = self.start(now, at, self.generation, actions);
+        let is_of_reload = self.reload.as_ref().is_some_and(|reload| reload.generation == w.generation);
+        let generation = if is_of_reload { w.generation } else { self.generation };
+        if let Some((_, reason)) = w.recycle_due(worker, limits) {
+            actions.push(Action::Recycling { worker, reason });
+        }
+        let successor = self.start(now, at, generation, actions);
         self.places[at].successor = Some(successor);
     }
 
@@ -384,11 +394,15 @@ impl Pool {
         self.successors_count() > 0 || self.workers.values().any(leaves)
     }
 
-    /// Workers that serve, and the time from which each is due for recycling.
+    /// Workers that serve, and the time from which each is due for its replacement.
     fn recycle_times(&self, limits: &Limits) -> impl Iterator<Item = (WorkerId, Time)> {
         self.wanted_places().filter_map(|(_, place)| {
             let id = place.worker.filter(|_| place.successor.is_none())?;
             let w = self.workers.get(&id).filter(|w| w.state == WorkerState::Ready)?;
+            // Of a generation whose trial another reload or its deaths have ended, nothing stays.
+            if w.generation > self.generation && self.reload.is_none() {
+                return Some((id, Time(0)));
+            }
             w.recycle_due(id, limits).map(|(at, _)| (id, at))
         })
     }

@@ -10,7 +10,16 @@ const DEAR: Need = need(2);
 
 const fn need(class: u16) -> Need {
     let home = sluice_scheduler::Home::Any;
-    Need { class: ClassId(class), priority: 0, deadline_ms: None, alone: Alone::Never, ahead: true, inner: false, home }
+    Need {
+        class: ClassId(class),
+        priority: 0,
+        deadline_ms: None,
+        alone: Alone::Never,
+        ahead: true,
+        inner: false,
+        home,
+        drawn: false,
+    }
 }
 
 fn hand(request: u64, worker: u64) -> Action {

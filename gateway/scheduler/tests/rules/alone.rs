@@ -13,6 +13,7 @@ const ALONE: Need = Need {
     alone: Alone::Always,
     ahead: false,
     inner: false,
+    drawn: false,
     home: sluice_scheduler::Home::Any,
 };
 struct Chance(u64);

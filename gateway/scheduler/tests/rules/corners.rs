@@ -13,6 +13,7 @@ const LONG: Need = Need {
     alone: Alone::Never,
     ahead: false,
     inner: false,
+    drawn: false,
     home: Home::Any,
 };
 const SHORT: Need = Need {
@@ -22,6 +23,7 @@ const SHORT: Need = Need {
     alone: Alone::Never,
     ahead: false,
     inner: false,
+    drawn: false,
     home: Home::Any,
 };
 

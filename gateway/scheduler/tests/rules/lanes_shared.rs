@@ -14,6 +14,7 @@ const fn of(class: u16) -> Need {
         ahead: false,
         alone: Alone::Never,
         inner: false,
+        drawn: false,
         home: Home::Any,
     }
 }

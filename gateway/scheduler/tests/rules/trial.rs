@@ -12,6 +12,11 @@ fn of(worker: u64) -> Need {
     Need { home: Home::At(WorkerId(worker)), ..Need::default() }
 }
 
+/// A visitor without a session, who was drawn for this worker.
+fn drawn(worker: u64) -> Need {
+    Need { drawn: true, ..of(worker) }
+}
+
 fn tried(stage: &Stage) -> Vec<u64> {
     stage.scheduler.tried().map(|worker| worker.0).collect()
 }
@@ -91,10 +96,21 @@ fn a_version_that_does_not_come_up_is_abandoned_at_once_and_one_that_served_at_i
 fn a_crowd_that_tries_a_version_gets_the_present_one_rather_than_a_refusal() {
     let mut stage = on_trial(LIMITS);
     for _ in 0..5 {
-        stage.arrive_with(of(3));
+        stage.arrive_with(drawn(3));
     }
     assert_eq!(stage.scheduler.queue_length(), 4, "one is served, and four may wait");
-    assert_eq!(stage.arrive_with(of(3)), [dispatch(6, 1)]);
+    assert_eq!(stage.arrive_with(drawn(3)), [dispatch(6, 1)]);
+    assert_eq!(stage.arrive_with(of(3)), [], "what a session needs is in its worker alone");
+}
+
+#[test]
+fn who_waits_for_a_blocked_worker_on_trial_gets_the_present_version_unless_his_session_is_there() {
+    let mut stage = on_trial(LIMITS);
+    stage.arrive_with(of(3));
+    assert_eq!([stage.arrive_with(of(3)), stage.arrive_with(drawn(3))], [[], []]);
+    assert_eq!(stage.step(Event::Overdue { worker: WorkerId(3) }), [dispatch(3, 1)]);
+    assert_eq!(stage.arrive_with(drawn(3)), [dispatch(4, 2)]);
+    assert_eq!(stage.scheduler.queue_length(), 1);
 }
 
 #[test]
@@ -184,4 +200,54 @@ fn a_version_that_has_taken_over_and_fails_gives_its_places_back() {
     assert_eq!(stage.listen(5), [abandoned(2, TURNED_BACK)]);
     assert_eq!((stage.serving(), stage.state(4)), (vec![2, 3, 5], Some(WorkerState::Leaving)));
     assert_eq!(stage.step(Event::Finished { worker: WorkerId(4), request: RequestId(1) }), [stop(4)]);
+}
+
+/// Three workers, of which the first one was replaced by worker 4 of generation 2.
+fn held_in_batches() -> Stage {
+    let mut stage = Stage::ready(LIMITS, 3);
+    stage.step(Event::TrialAsked { generation: 2, hold: Hold::Batches { batches: 1 } });
+    stage.listen(4);
+    stage.exit(1);
+    stage
+}
+
+#[test]
+fn batches_that_cover_the_pool_leave_a_worker_to_compare_with() {
+    let mut stage = Stage::ready(LIMITS, 2);
+    stage.step(Event::TrialAsked { generation: 2, hold: Hold::Batches { batches: 5 } });
+    assert_eq!(stage.listen(3), [stop(1)]);
+    stage.exit(1);
+    assert_eq!((is_held(&stage), stage.serving(), stage.pass_ms(10_000)), (true, vec![2, 3], vec![]));
+    stage.step(Event::Scaled { workers: 1 });
+    stage.exit(2);
+    assert_eq!((is_held(&stage), stage.serving()), (true, vec![3]), "a trial ends by its own end alone");
+    assert_eq!(stage.step(Event::TrialPassed { generation: 2 }), [reloaded(2)]);
+    assert_eq!(stage.scheduler.generation(), 2);
+}
+
+#[test]
+fn what_dies_or_is_recycled_while_batches_are_held_gets_a_worker_of_its_own_version() {
+    let mut stage = held_in_batches();
+    assert_eq!(stage.scheduler.generation(), 1, "what is on trial is not in force");
+    assert_eq!(stage.exit(2), [start(5, 1)]);
+    stage.listen(5);
+    assert_eq!(stage.exit(4), [start_of(6, 0, 2)]);
+    stage.listen(6);
+    let recycled = stage.step(Event::Overweight { worker: WorkerId(3) });
+    assert_eq!(recycled.last(), Some(&start(7, 2)), "{recycled:?}");
+    assert_eq!(stage.listen(7), [stop(3)]);
+    assert_eq!((is_held(&stage), stage.scheduler.generation()), (true, 1));
+    stage.exit(3);
+    let recycled = stage.step(Event::Overweight { worker: WorkerId(6) });
+    assert_eq!(recycled.last(), Some(&start_of(8, 0, 2)), "{recycled:?}");
+}
+
+#[test]
+fn a_reload_during_held_batches_falls_back_to_what_was_in_force_before_them() {
+    let mut stage = held_in_batches();
+    assert_eq!(stage.reload(3), [abandoned(2, AbandonReason::Superseded), start_of(5, 0, 3)]);
+    let given_up = abandoned(3, AbandonReason::Exited { worker: WorkerId(5) });
+    assert_eq!(stage.exit(5), [given_up, start(6, 0)], "worker 4 is of a version that has not passed");
+    assert_eq!(stage.listen(6), [stop(4)]);
+    assert_eq!((stage.serving(), stage.scheduler.generation()), (vec![2, 3, 6], 1));
 }

@@ -7,8 +7,8 @@ use sluice_admin::Progress;
 use sluice_admin::protocol::{TrialAction, TrialWish};
 use sluice_catalog::refusals::{ReloadError, TrialError};
 use sluice_catalog::snapshot::{ReloadSnapshot, TrialSnapshot};
-use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 /// Reloads that may be asked for before the first of them is read.
@@ -23,10 +23,17 @@ pub(super) struct Request {
     pub(super) progress: mpsc::Sender<Progress>,
 }
 
-/// What the task that reloads is asked for.
+/// Requests to the task that reloads.
 pub(super) enum Asked {
     Reload(Request),
-    Decide(TrialAction),
+    Decide(Decision),
+}
+
+/// A person's decision about the version that was on trial when it was made.
+pub(super) struct Decision {
+    pub(super) action: TrialAction,
+    pub(super) generation: u64,
+    pub(super) reply: oneshot::Sender<Result<Option<TrialSnapshot>, TrialError>>,
 }
 
 /// The way to the task that reloads.
@@ -61,18 +68,27 @@ impl Reloads {
         receiver
     }
 
-    /// The latest trial. Passes a decision about it on.
-    ///
-    /// # Errors
-    /// If there is nothing to decide.
-    pub fn decide(&self, action: Option<TrialAction>) -> Result<Option<TrialSnapshot>, TrialError> {
-        let trial = self.view.borrow().as_ref().and_then(|view| view.snapshot.trial.clone());
-        let Some(action) = action else { return Ok(trial) };
-        if !trial.as_ref().is_some_and(|trial| trial.state.is_open()) {
-            return Err(TrialError::None);
+    /// The latest trial, after the decision about it. The receiver gets an error if there is nothing to decide.
+    pub fn decide(&self, action: Option<TrialAction>) -> oneshot::Receiver<Result<Option<TrialSnapshot>, TrialError>> {
+        let (reply, receiver) = oneshot::channel();
+        let trial = self.trial();
+        let Some(action) = action else {
+            let _ = reply.send(Ok(trial));
+            return receiver;
+        };
+        match trial.filter(|trial| trial.state.is_open()).map(|trial| trial.generation) {
+            Some(generation) => {
+                // A full queue drops the reply, which says so.
+                let _ = self.requests.try_send(Asked::Decide(Decision { action, generation, reply }));
+            }
+            None => _ = reply.send(Err(TrialError::None)),
         }
-        self.requests.try_send(Asked::Decide(action)).map_err(|_| TrialError::Busy)?;
-        Ok(trial)
+        receiver
+    }
+
+    /// The latest trial as it is shown.
+    pub(super) fn trial(&self) -> Option<TrialSnapshot> {
+        self.view.borrow().as_ref().and_then(|view| view.snapshot.trial.clone())
     }
 
     /// A reload has begun.

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use sluice_admin::protocol::{TrialAction, TrialWish};
-use sluice_catalog::config::Sticky;
+use sluice_catalog::refusals::TrialError;
 use sluice_catalog::snapshot::{FindingSnapshot, TrialSnapshot, TrialState};
 use sluice_compare::{Arm, Comparison, Finding, Rule, Ruling, Verdict};
 use sluice_journal::Event;
@@ -14,7 +14,9 @@ use sluice_road::sessions::TrialShare;
 use sluice_scheduler::{Hold, Scheduler, WorkerState as Life};
 use tokio::time::Instant;
 
+use super::super::service;
 use super::Reloader;
+use super::queue::Decision;
 
 /// Time between two judgements.
 const JUDGE_EVERY: Duration = Duration::from_secs(2);
@@ -144,14 +146,15 @@ impl Reloader {
         let since = now.saturating_duration_since(begun);
         let Some(trial) = self.trial() else { return };
         trial.judged = now;
-        let (rule, is_held) = (trial.rule(), trial.is_held_by_hand);
+        let (rule, is_held, is_asked) = (trial.rule(), trial.is_held_by_hand, trial.asks.is_some());
         let ruling = self.gateway.gate.road.observer.trials.read(|comparison| rule.judge(comparison, since));
         match ruling {
             Some(Ruling::Back(finding)) if !is_held => {
                 let text = format!("{}, {:.2} % sure", said(&finding), (finding.sure * 10_000.0).floor() / 100.0);
                 return self.end_trial(false, &text);
             }
-            Some(Ruling::Passes) if !is_held => return self.end_trial(true, "it is not worse"),
+            // Who was asked decides.
+            Some(Ruling::Passes) if !is_held && !is_asked => return self.end_trial(true, "it is not worse"),
             Some(Ruling::Asks(why)) if !is_held => self.ask_person(&why),
             _ => {}
         }
@@ -164,7 +167,6 @@ impl Reloader {
     }
 
     fn begin_trial(&mut self, generation: u64) {
-        let by = self.gateway.gate.road.config().sticky.by;
         let Some(trial) = self.trial() else { return };
         let now = Instant::now();
         (trial.begun, trial.judged, trial.told) = (Some(now), now, now);
@@ -172,9 +174,9 @@ impl Reloader {
         let gate = &self.gateway.gate;
         let views: Vec<_> = gate.scheduler.read(|scheduler| scheduler.workers().collect());
         let present = views.iter().filter(|view| view.generation != generation).map(|view| view.worker.0);
-        gate.road.observer.trials.begin(present, share.is_some() && by != Sticky::Cookie);
+        gate.road.observer.trials.begin(present, share.is_some());
         if let Some(millionths) = share {
-            gate.sessions.trial.set(Some(TrialShare { generation, millionths }));
+            gate.sessions.trial.set(Some(TrialShare { millionths }));
             gate.road.pages.cache.set_trial(true);
         }
         self.note_tried(generation);
@@ -187,15 +189,18 @@ impl Reloader {
         self.tell("`sluice canary` shows how it compares; promote, hold and back decide by hand");
         self.show_trial();
         self.log_trial("running", &text);
+        // A trial may last for hours, and a service manager waits for minutes.
+        service::ready(&format!("{}; {text}", self.gateway.status()));
     }
 
     /// Tells the road and the comparison which workers run the version.
     fn note_tried(&self, generation: u64) {
         let gate = &self.gateway.gate;
         let views: Vec<_> = gate.scheduler.read(|scheduler| scheduler.workers().collect());
-        let own = || views.iter().filter(|view| view.generation == generation);
-        gate.road.observer.trials.see(own().map(|view| view.worker.0));
-        gate.sessions.trial.set_workers(own().filter(|view| view.state == Life::Trial).map(|view| view.worker));
+        let own = views.iter().filter(|view| view.generation == generation);
+        gate.road.observer.trials.see(own.map(|view| view.worker.0));
+        let tried: Vec<_> = gate.scheduler.read(|scheduler| scheduler.tried().collect());
+        gate.sessions.trial.set_workers(tried.into_iter());
     }
 
     fn note_heaps(&self, begun: Instant) {
@@ -252,9 +257,13 @@ impl Reloader {
         });
     }
 
-    /// Carries out a person's decision.
-    pub(super) fn decide(&mut self, action: TrialAction) {
-        let Some(trial) = self.trial() else { return };
+    /// Carries out a person's decision, unless it is about a version whose trial has ended meanwhile.
+    pub(super) fn decide(&mut self, Decision { action, generation, reply }: Decision) {
+        let is_latest = generation == self.latest;
+        let Some(trial) = self.trial().filter(|_| is_latest) else {
+            let _ = reply.send(Err(TrialError::None));
+            return;
+        };
         match action {
             TrialAction::Promote => self.end_trial(true, "by hand"),
             TrialAction::Back => self.end_trial(false, "by hand"),
@@ -265,6 +274,27 @@ impl Reloader {
                 self.show_trial();
             }
         }
+        let _ = reply.send(Ok(self.gateway.reloads.trial()));
+    }
+
+    /// Ends the trial of a version that is given up for another reason than its comparison.
+    pub(super) fn trial_given_up(&mut self, why: &str) {
+        if self.trial().is_some() {
+            self.log_trial("back", why);
+            self.close_trial(TrialState::Back, why);
+            if let Some(pending) = self.pending.get_mut(&self.latest) {
+                pending.trial = None;
+            }
+        }
+        self.leave_trial();
+    }
+
+    pub(super) fn close_trial(&self, state: TrialState, why: &str) {
+        self.gateway.reloads.update(|snapshot| {
+            if let Some(trial) = &mut snapshot.trial {
+                (trial.state, trial.reason) = (state, Some(why.to_owned()));
+            }
+        });
     }
 
     /// Promotes the version on trial, or rolls it back.
@@ -273,11 +303,7 @@ impl Reloader {
         self.show_trial();
         let state = if passes { TrialState::Promoted } else { TrialState::Back };
         self.log_trial(if passes { "promoted" } else { "back" }, why);
-        self.gateway.reloads.update(|snapshot| {
-            if let Some(trial) = &mut snapshot.trial {
-                (trial.state, trial.reason) = (state, Some(why.to_owned()));
-            }
-        });
+        self.close_trial(state, why);
         self.tell(&format!("generation {generation} is {}: {why}", state.as_str()));
         self.leave_trial();
         if let Some(pending) = self.pending.get_mut(&generation) {
