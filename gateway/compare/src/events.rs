@@ -163,7 +163,7 @@ impl Events {
         let is_worse = worse >= 1.0 / alpha && change.value > margin && self.all.visitors >= visitors;
         let worst = self.classes.values().filter(|class| class.visitors >= visitors);
         let worst = worst.filter(|class| class.part * class.worse() / 2.0 >= 1.0 / alpha);
-        let worst = worst.filter_map(|class| class.change()).filter(|change| change.value > margin);
+        let worst = worst.filter_map(Class::change).filter(|change| change.value > margin);
         let verdict = if is_worse {
             Verdict::Worse
         } else if let Some(worst) = worst.max_by(|a, b| a.value.total_cmp(&b.value)) {

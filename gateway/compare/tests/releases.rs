@@ -32,7 +32,7 @@ fn judged(truth: &Truth, share: f64, seed: u64) -> (u64, Ruling) {
     unreachable!("the time is over")
 }
 
-/// Shares of releases that were turned back, passed, and were held.
+/// Shares of releases that were turned back, and that passed.
 struct Shares {
     back: f64,
     passed: f64,
