@@ -48,6 +48,11 @@ impl Heaps {
         }
     }
 
+    /// Forgets a worker that has gone: the heap that it had hides no other's growth.
+    pub(crate) fn exited(&mut self, worker: u64) {
+        self.0.remove(&worker);
+    }
+
     pub(crate) fn finding(&self) -> Finding {
         let last = |arm| {
             let of = self.0.values().filter(move |heap| heap.arm == arm);
@@ -95,5 +100,21 @@ mod tests {
         assert_eq!(verdict(|second| 40_000_000 + second * 200_000), Verdict::Worse);
         assert_eq!(verdict(|second| 40_000_000 + second.min(60) * 300_000), Verdict::Equal);
         assert_eq!(verdict(|_| 90_000_000), Verdict::Unknown);
+    }
+
+    #[test]
+    fn a_worker_that_has_gone_hides_no_growth() {
+        let mut heaps = Heaps::default();
+        for second in 0..400_u64 {
+            let at = Duration::from_secs(second);
+            heaps.take(at, Arm::Present, 1, 60_000_000);
+            heaps.take(at, Arm::Trial, 2, 40_000_000 + second * 200_000);
+            if second < 100 {
+                heaps.take(at, Arm::Present, 3, 900_000_000);
+            }
+        }
+        assert_eq!(heaps.finding().verdict, Verdict::Equal);
+        heaps.exited(3);
+        assert_eq!(heaps.finding().verdict, Verdict::Worse);
     }
 }

@@ -23,7 +23,7 @@ mod visitors;
 
 use std::time::Duration;
 
-use events::Events;
+use events::{Events, Limits};
 use heap::Heaps;
 pub use rule::{Rule, Ruling};
 use times::{Taken, Times};
@@ -35,6 +35,9 @@ pub const CLASSES_MAX: usize = 512;
 pub const WARM_UP_REQUESTS: u64 = 100;
 /// The same of each class in a worker.
 pub const WARM_UP_OF_CLASS: u64 = 8;
+
+/// Visitors of the version on trial with failures that it takes to turn it back.
+pub const VISITORS_MIN: u32 = 5;
 
 /// Version that a request or a worker is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -113,9 +116,9 @@ pub struct Finding {
     pub measure: Measure,
     /// Its verdict.
     pub verdict: Verdict,
-    /// Its change, if both versions have samples.
+    /// Its change, if both versions have samples. Of one class if that one alone made it worse.
     pub change: Option<Change>,
-    /// Confidence in a difference, from 0 to 1: 1 minus the anytime-valid p-value.
+    /// Confidence in a difference, from 0 to 1: 1 minus the two-sided p-value that holds at any time.
     pub sure: f64,
 }
 
@@ -126,8 +129,10 @@ pub struct Sample<'a> {
     pub arm: Arm,
     /// Class of the request.
     pub class: &'a str,
-    /// Visitor, where a visitor's requests all go to one version; `None` where chance decides for each request.
+    /// Visitor, if known.
     pub visitor: Option<u64>,
+    /// Whether all requests of this visitor go to one version.
+    pub stays: bool,
     /// Number of requests that its worker has ended before it.
     pub nth: u64,
     /// The same of this class.
@@ -156,14 +161,14 @@ pub struct Comparison {
 
 impl Default for Comparison {
     fn default() -> Self {
-        // Probabilities of a false alarm, at most 1 % together with what approximations cost.
+        // Probabilities of a false alarm: 0.7 % together, of which service time only asks for a person.
         Comparison {
             cpu: Times::new(0.002, CPU_MARGIN),
             service: Times::new(0.0015, SERVICE_MARGIN),
-            failures: Events::new(0.0015, 1.0, 0.002),
-            deaths: Events::new(0.001, 1.0, 0.0),
+            failures: Events::new(Limits { alpha: 0.0015, weight: 1.0, margin: 0.002, visitors: VISITORS_MIN }),
+            deaths: Events::new(Limits { alpha: 0.001, weight: 1.0, margin: 0.0, visitors: 0 }),
             // A page may have several holes for one cause, so they count half.
-            holes: Events::new(0.001, 0.5, 0.002),
+            holes: Events::new(Limits { alpha: 0.001, weight: 0.5, margin: 0.002, visitors: 0 }),
             heaps: Heaps::default(),
             visitors: Visitors::default(),
             requests: [0; 2],
@@ -180,7 +185,7 @@ const SERVICE_MARGIN: f64 = 0.05;
 impl Comparison {
     /// Takes a request that has ended.
     pub fn take(&mut self, sample: &Sample<'_>) {
-        let Sample { arm, class, visitor, nth, nth_of_class, cpu_us, service_us, failed } = *sample;
+        let Sample { arm, class, visitor, stays, nth, nth_of_class, cpu_us, service_us, failed } = *sample;
         self.requests[arm as usize] += 1;
         self.failures.request(arm, class, visitor, failed);
         self.deaths.requests(arm, "", 1);
@@ -190,6 +195,8 @@ impl Comparison {
         }
         // The time of an error says nothing of the page.
         if !failed {
+            // Where both versions serve a visitor, requests do not differ by whose they are.
+            let visitor = visitor.filter(|_| stays);
             let weight = visitor.map_or(1.0, |visitor| self.visitors.weigh(visitor));
             let taken = Taken { arm, visitor, weight };
             if let Some(us) = cpu_us {
@@ -212,6 +219,11 @@ impl Comparison {
         self.holes.events(arm, component, holes.min(renders));
     }
 
+    /// Forgets the heap of a worker that has gone.
+    pub fn exited(&mut self, worker: u64) {
+        self.heaps.exited(worker);
+    }
+
     /// Takes a reading of a worker's heap, so long after the start of the trial.
     pub fn heap(&mut self, at: Duration, arm: Arm, worker: u64, used_bytes: u64) {
         self.heaps.take(at, arm, worker, used_bytes);
@@ -220,6 +232,25 @@ impl Comparison {
     /// Requests of this version so far.
     pub fn requests(&self, arm: Arm) -> u64 {
         self.requests[arm as usize]
+    }
+
+    /// Requests of this version that were compared.
+    pub fn compared(&self, arm: Arm) -> u64 {
+        self.requests[arm as usize] - self.warming[arm as usize]
+    }
+
+    /// Whether the version on trial has so many more failures or holes that it should not pass by itself, though that is no evidence.
+    pub fn fails_more(&self) -> bool {
+        self.failures.are_apart() || self.holes.are_apart()
+    }
+
+    /// Whether requests of any version had this time.
+    pub(crate) fn has_times(&self, measure: Measure) -> bool {
+        match measure {
+            Measure::Cpu => self.cpu.has_any(),
+            Measure::Service => self.service.has_any(),
+            _ => false,
+        }
     }
 
     /// Requests that were left out because their worker was just started.
@@ -243,4 +274,9 @@ impl Comparison {
             self.heaps.finding(),
         ]
     }
+}
+
+/// Confidence in a difference by the evidence for either direction.
+fn sure(worse: f64, better: f64) -> f64 {
+    1.0 - (2.0 / worse.max(better).max(1.0)).min(1.0)
 }

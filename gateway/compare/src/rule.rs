@@ -9,9 +9,9 @@ use crate::{Arm, Comparison, Finding, Measure, Verdict};
 pub struct Rule {
     /// Time for which the version is tried at least.
     pub lasts: Duration,
-    /// Requests that it must have served before it passes.
+    /// Requests of it that must have been compared before it passes.
     pub requests_min: u64,
-    /// Whether a person says if it passes.
+    /// Whether a person says if it passes: by wish, or because one was asked before. Then nothing passes by itself.
     pub asks: bool,
 }
 
@@ -22,7 +22,7 @@ pub enum Ruling {
     GoesOn,
     /// The version passes.
     Passes,
-    /// The trial is over, and a person says what follows. The text says why.
+    /// A person says what follows, for the reason in the text. From now on [`Rule::asks`] must be set: no later comparison is an answer.
     Asks(String),
     /// The version is turned back for this finding.
     Back(Finding),
@@ -32,26 +32,42 @@ impl Rule {
     /// What follows from the comparison, so long after the trial's start.
     pub fn judge(&self, comparison: &Comparison, since: Duration) -> Ruling {
         let findings = comparison.findings();
-        let is_worse = |finding: &&Finding| finding.verdict == Verdict::Worse;
-        let (heap, tested): (Vec<Finding>, Vec<Finding>) =
-            findings.into_iter().partition(|finding| finding.measure == Measure::Heap);
-        if let Some(worst) = tested.iter().filter(is_worse).max_by(|a, b| a.sure.total_cmp(&b.sure)) {
+        let worse = |measure| findings.iter().any(|of| of.measure == measure && of.verdict == Verdict::Worse);
+        // Heaps have no test, and service time depends on the load, which no two workers share alike.
+        let turns_back = |finding: &&Finding| {
+            finding.verdict == Verdict::Worse && !matches!(finding.measure, Measure::Heap | Measure::Service)
+        };
+        if let Some(worst) = findings.iter().filter(turns_back).max_by(|a, b| a.sure.total_cmp(&b.sure)) {
             return Ruling::Back(*worst);
+        }
+        if worse(Measure::Service) {
+            return Ruling::Asks("service time is longer, which may be the load of its workers".to_owned());
         }
         if since < self.lasts {
             return Ruling::GoesOn;
         }
-        let served = comparison.requests(Arm::Trial);
         if self.asks {
             return Ruling::Asks("the time is over".to_owned());
         }
-        if heap.iter().any(|finding| finding.verdict == Verdict::Worse) {
+        if worse(Measure::Heap) {
             return Ruling::Asks(
                 "the heap grows and is larger than that of any worker of the present version".to_owned(),
             );
         }
-        if served < self.requests_min {
-            return Ruling::Asks(format!("the time is over, and {served} of {} requests have come", self.requests_min));
+        if comparison.fails_more() {
+            return Ruling::Asks("more requests or parts of pages fail, maybe of few visitors".to_owned());
+        }
+        let compared = comparison.compared(Arm::Trial);
+        if compared < self.requests_min {
+            return Ruling::Asks(format!(
+                "the time is over, and {compared} of {} requests have been compared",
+                self.requests_min
+            ));
+        }
+        let is_open = |of: &&Finding| of.verdict == Verdict::Unknown && comparison.has_times(of.measure);
+        if let Some(open) = findings.iter().find(is_open) {
+            let name = open.measure.name();
+            return Ruling::Asks(format!("the time is over, and too little is known of {name}"));
         }
         Ruling::Passes
     }

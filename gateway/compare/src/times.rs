@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 
 use crate::normal::{evidence, radius};
-use crate::{Arm, CLASSES_MAX, Change, Finding, Measure, Verdict};
+use crate::{Arm, CLASSES_MAX, Change, Finding, Measure, Verdict, sure};
 
 /// Requests of the version on trial in a block.
 const BLOCK: u64 = 20;
@@ -20,8 +20,11 @@ const BLOCKS_ALONE_MAX: u32 = 8;
 const FIRST: usize = 24;
 /// Distance from the centre at which times are clipped, in scales.
 const CLIP: f64 = 2.0;
-/// Smallest scale of a class, natural logarithm.
-const SCALE_MIN: f64 = 0.02;
+/// Smallest scale of a class, natural logarithm: several times the difference between two processes of one version, which would be many
+/// deviations of a class that hardly varies.
+const SCALE_MIN: f64 = 0.15;
+/// Weight of a request of any class over that of the class in the middle, as a ratio at most.
+const WEIGHT_MAX: f64 = 2.0;
 /// Groups that visitors are put into by chance.
 const GROUPS: usize = 64;
 /// Blocks from which the variance between them says something.
@@ -62,6 +65,8 @@ struct Stratum {
     first: Vec<(Taken, f64, usize)>,
     center: f64,
     scale: f64,
+    /// Weight of its requests over what their scale gives, at most 1, so that a class that hardly varies does not decide alone.
+    bound: f64,
     /// Mean square of clipped deviations, in scales.
     variance: f64,
     cells: [Cell; 2],
@@ -137,7 +142,18 @@ impl Times {
         }
     }
 
+    /// Whether any request came.
+    pub(crate) fn has_any(&self) -> bool {
+        self.counts != [0; 2]
+    }
+
     fn end_block(&mut self) {
+        let mut scales: Vec<f64> =
+            self.classes.values().map(|stratum| stratum.scale).filter(|scale| *scale > 0.0).collect();
+        if scales.is_empty() {
+            return;
+        }
+        let middle = median(&mut scales);
         let (mut difference, mut weight, mut variance) = (0.0, 0.0, 0.0);
         for stratum in self.classes.values_mut().filter(|stratum| stratum.scale > 0.0) {
             let [present, trial] = stratum.cells;
@@ -146,13 +162,15 @@ impl Times {
                 let pairs = of_present * of_trial / (of_present + of_trial);
                 let inner = (present.inner + trial.inner) / (present.weight + trial.weight);
                 let apart = trial.sum / trial.weight - present.sum / present.weight;
-                difference += pairs / stratum.scale * apart;
-                weight += pairs / (stratum.scale * stratum.scale) * inner.max(0.3);
-                variance += pairs / (stratum.scale * stratum.scale) * stratum.variance;
+                let Stratum { scale, bound, variance: of_class, .. } = *stratum;
+                difference += bound * pairs / scale * apart;
+                weight += bound * pairs / (scale * scale) * inner.max(0.3);
+                variance += bound * bound * pairs / (scale * scale) * of_class;
             } else if of_present + of_trial > 0.0 && stratum.blocks_alone < BLOCKS_ALONE_MAX {
                 stratum.blocks_alone += 1;
                 continue;
             }
+            stratum.bound = (WEIGHT_MAX * (stratum.scale / middle).powi(2)).min(1.0);
             stratum.end_block();
         }
         let sums = &mut self.sums;
@@ -209,7 +227,7 @@ impl Times {
             Verdict::Unknown
         };
         let change = Change { value: value.exp_m1(), low: low.exp_m1(), high: high.exp_m1() };
-        Finding { measure, verdict, change: Some(change), sure: 1.0 - 1.0 / worse.max(better).max(1.0) }
+        Finding { measure, verdict, change: Some(change), sure: sure(worse, better) }
     }
 }
 
@@ -221,7 +239,7 @@ impl Stratum {
         self.center = median(&mut logs);
         let mut apart: Vec<f64> = logs.iter().map(|log| (log - self.center).abs()).collect();
         self.scale = (median(&mut apart) * 1.4826).max(SCALE_MIN);
-        self.variance = 0.8;
+        (self.variance, self.bound) = (0.8, 1.0);
         for (taken, log, group) in first {
             self.add(&taken, log, group, groups);
         }
@@ -240,7 +258,8 @@ impl Stratum {
         }
         self.variance += (clipped * clipped - self.variance) / 200.0;
         let group = &mut groups[arm as usize][group];
-        *group = (group.0 + weight / self.scale, group.1 + weight * clipped / self.scale);
+        let weight = weight * self.bound / self.scale;
+        *group = (group.0 + weight, group.1 + weight * clipped);
     }
 
     /// Moves the centre with both versions, and begins the next block.

@@ -55,7 +55,7 @@ pub use runs::{ALARMING_US, MainThreads};
 pub use sluice_trends::Totals as RunTotals;
 pub use spending::Spendings;
 pub use tails::{ProfileOrder, TailProfiles, TailReport};
-pub use trials::Trials;
+pub use trials::{Trials, VisitorKey};
 pub use trouble::Trouble;
 
 use alarms::{QueueReading, Reading};
@@ -229,6 +229,7 @@ impl Observer {
         self.routes.gone(worker.0);
         self.growth.gone(worker.0);
         self.spending.gone(worker.0);
+        self.trials.exited(worker.0);
     }
 
     /// Runs the periodic work. `workers` are those that take short requests, each with whether it holds one; `look` is called

@@ -4,7 +4,8 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{BuildHasher as _, RandomState};
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -28,10 +29,25 @@ struct Trial {
     tried: BTreeSet<u64>,
     /// Workers of the start of the trial, which are warm.
     warm: BTreeSet<u64>,
-    /// Requests that other workers have ended.
+    /// Requests that other workers have ended, of those that live.
     served: HashMap<u64, Served>,
     /// Whether all requests of an address go to one version.
     by_address: bool,
+    visitors: VisitorKey,
+}
+
+/// Numbers of visitors, which nobody can foresee: the key is random, another one for each trial.
+#[derive(Clone, Debug, Default)]
+pub struct VisitorKey(RandomState);
+
+impl VisitorKey {
+    /// Number of the visitor with this address. A network of 64 bits is one visitor with IPv6, because a client changes the rest at will.
+    pub fn number(&self, address: IpAddr) -> u64 {
+        match address.to_canonical() {
+            IpAddr::V4(v4) => self.0.hash_one(v4),
+            IpAddr::V6(v6) => self.0.hash_one(u128::from(v6) >> 64),
+        }
+    }
 }
 
 /// Requests that a worker has ended, and those of each class.
@@ -67,6 +83,7 @@ impl Trials {
             warm: warm.collect(),
             served: HashMap::new(),
             by_address,
+            visitors: VisitorKey::default(),
         };
         self.trial.replace(Some(trial));
         self.is_on.set(true);
@@ -94,6 +111,14 @@ impl Trials {
     pub fn died(&self, worker: u64) {
         if let Some(trial) = &mut *self.trial.borrow_mut() {
             trial.comparison.died(trial.arm(worker));
+        }
+    }
+
+    /// Forgets a worker whose process is gone, but not which version it ran.
+    pub(crate) fn exited(&self, worker: u64) {
+        if let Some(trial) = &mut *self.trial.borrow_mut() {
+            trial.served.remove(&worker);
+            trial.comparison.exited(worker);
         }
     }
 
@@ -146,21 +171,43 @@ impl Trials {
             trial.served.entry(worker).or_default().count(&record.class)
         };
         let cpu_us = record.work.filter(|work| work.cpu_weight > 0).and_then(|work| work.cpu_us);
-        let visitor = trial.by_address.then(|| {
-            let mut hasher = DefaultHasher::new();
-            line.rest.peer.hash(&mut hasher);
-            hasher.finish()
-        });
         let arm = trial.arm(worker);
         trial.comparison.take(&Sample {
             arm,
             class: &record.class,
-            visitor,
+            visitor: Some(trial.visitors.number(line.rest.peer)),
+            stays: trial.by_address,
             nth,
             nth_of_class,
             cpu_us,
             service_us: record.work.and_then(|work| work.service_us),
             failed: line.rest.status >= 500 || outcome == Outcome::WorkerDied,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_visitor_is_an_address_or_a_network_and_its_number_is_of_one_trial() {
+        let (key, other) = (VisitorKey::default(), VisitorKey::default());
+        let number = |text: &str| key.number(text.parse().unwrap());
+        assert_eq!(number("2001:db8::1"), number("2001:db8::ffff:0:0:2"));
+        assert_ne!(number("2001:db8::1"), number("2001:db8:0:1::1"));
+        assert_eq!(number("::ffff:192.0.2.1"), number("192.0.2.1"));
+        assert_ne!(number("192.0.2.1"), number("192.0.2.2"));
+        assert_ne!(number("192.0.2.1"), other.number("192.0.2.1".parse().unwrap()));
+    }
+
+    #[test]
+    fn workers_that_have_gone_are_forgotten() {
+        let trials = Trials::default();
+        trials.begin([1].into_iter(), true);
+        let class: Rc<str> = "GET /".into();
+        trials.trial.borrow_mut().as_mut().unwrap().served.entry(2).or_default().count(&class);
+        trials.exited(2);
+        assert!(trials.trial.borrow().as_ref().unwrap().served.is_empty());
     }
 }

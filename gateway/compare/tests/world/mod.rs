@@ -1,4 +1,5 @@
-//! A site with two versions: classes with heavy tails, visitors who stay with one version, noise that lasts, drift, outages.
+//! A site with two versions: classes with heavy tails and classes that hardly vary, visitors who stay with one version, noise that lasts,
+//! drift, outages.
 
 use sluice_compare::{Arm, Sample};
 
@@ -11,11 +12,27 @@ pub struct Truth {
     pub fails: f64,
     /// Standard deviation of the difference between two processes of one version.
     pub processes: f64,
+    /// The same of each class, on top.
+    pub processes_of_class: f64,
+    /// Class of whose requests so many fail besides, by its place.
+    pub fails_in: Option<(usize, f64)>,
+    /// Whether visitors stay with one version, by their numbers; else chance decides for each request.
+    pub stays: bool,
+    /// Whether visitors have numbers.
+    pub numbers: bool,
 }
 
 impl Default for Truth {
     fn default() -> Self {
-        Truth { cpu: 1.0, fails: 0.0, processes: 0.006 }
+        Truth {
+            cpu: 1.0,
+            fails: 0.0,
+            processes: 0.006,
+            processes_of_class: 0.01,
+            fails_in: None,
+            stays: true,
+            numbers: true,
+        }
     }
 }
 
@@ -60,6 +77,8 @@ struct Class {
     share: f64,
     log_us: f64,
     spread: f64,
+    /// Difference of the class between the two processes.
+    process: f64,
 }
 
 struct Visitor {
@@ -100,7 +119,9 @@ impl World {
                 name: format!("GET /class{at}"),
                 share: 1.0 / f64::from(at + 1),
                 log_us: 7.0 + 5.0 * chance.unit(),
-                spread: 0.2 + 0.35 * chance.unit(),
+                // Every fifth class hardly varies.
+                spread: if at % 5 == 3 { 0.015 } else { 0.2 + 0.35 * chance.unit() },
+                process: chance.normal() * truth.processes_of_class,
             });
         }
         let all: f64 = classes.iter().map(|class| class.share).sum();
@@ -141,8 +162,12 @@ impl World {
     fn visitor(&mut self) -> Visitor {
         self.next_visitor += 1;
         let is_tried = self.chance.unit() < self.share;
-        // Few visitors ask for most: a Pareto distribution.
-        let left = (3.0 / self.chance.unit().max(0.004).powf(0.8)).min(250.0);
+        // Few visitors ask for most: a Pareto distribution. One of 300 is an office behind one address, or a program.
+        let left = if self.chance.unit() < 1.0 / 300.0 {
+            2_000.0 * self.chance.unit()
+        } else {
+            3.0 / self.chance.unit().max(0.004).powf(0.8)
+        };
         let is_hostile = self.chance.unit() < 0.0004;
         Visitor {
             id: self.next_visitor,
@@ -178,7 +203,7 @@ impl World {
         }
         let which = self.chance.below(self.visitors.len());
         let class = self.class();
-        let (visitor, arm, speed, is_hostile) = {
+        let (visitor, mut arm, speed, is_hostile) = {
             let visitor = &mut self.visitors[which];
             visitor.left -= 1;
             (visitor.id, visitor.arm, visitor.speed, visitor.is_hostile)
@@ -186,13 +211,17 @@ impl World {
         if self.visitors[which].left == 0 {
             self.visitors[which] = self.visitor();
         }
-        let Class { log_us, spread, .. } = self.classes[class];
+        if !self.truth.stays {
+            arm = if self.chance.unit() < self.share { Arm::Trial } else { Arm::Present };
+        }
+        let Class { log_us, spread, process, .. } = self.classes[class];
         let mut log = log_us + spread * self.chance.normal() + speed + self.machine + self.arms[arm as usize];
         log += self.drift * (self.at as f64 / 20_000.0);
         let mut fails = 0.0005 + if self.at < self.outage && class < 4 { 0.3 } else { 0.0 };
         if arm == Arm::Trial {
-            log += self.truth.cpu.ln() + self.process;
+            log += self.truth.cpu.ln() + self.process + process;
             fails += self.truth.fails;
+            fails += self.truth.fails_in.filter(|(at, _)| *at == class).map_or(0.0, |(_, share)| share);
             // Code that was not compiled yet.
             let (of_worker, of_class) = (self.served[arm as usize] as f64, self.seen[class] as f64);
             log += (1.5 * (-of_worker / 25.0).exp() + (-of_class / 3.0).exp()).ln_1p();
@@ -210,7 +239,8 @@ impl World {
         let sample = Sample {
             arm,
             class: &self.classes[class].name,
-            visitor: Some(visitor),
+            visitor: Some(visitor).filter(|_| self.truth.numbers),
+            stays: self.truth.stays,
             nth,
             nth_of_class,
             cpu_us: Some(log.exp() as u64),
