@@ -379,7 +379,9 @@ mod tests {
     fn an_ejection_outlives_a_reload_and_a_verdict_of_another_check_does_not() {
         let mut before = balance(&[(1, false), (1, false)], 10);
         eject(&mut before);
-        (0..2).for_each(|_| _ = before.checked(1, false, 3));
+        for _ in 0..2 {
+            before.checked(1, false, 3);
+        }
         for is_same in [true, false] {
             let mut after = balance(&[(1, false), (1, false)], 10);
             after.adopt(0, &before, 1, is_same);

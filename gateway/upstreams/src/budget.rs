@@ -63,7 +63,9 @@ mod tests {
     #[test]
     fn busy_times_save_twenty_retries() {
         let mut budget = Budget::default();
-        (0..1_000).for_each(|_| budget.earn());
+        for _ in 0..1_000 {
+            budget.earn();
+        }
         assert_eq!((0..50).filter(|_| budget.take(0)).count(), 20);
     }
 

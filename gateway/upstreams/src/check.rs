@@ -38,7 +38,11 @@ pub(crate) async fn run(upstream: std::rc::Weak<Upstream>) {
     }
 }
 
-async fn check(upstream: &Upstream, member: &Member) -> Result<(), Unhealthy> {
+/// Asks the address once.
+///
+/// # Errors
+/// Where it gives no answer, or another than 2xx and 3xx.
+pub(crate) async fn check(upstream: &Upstream, member: &Member) -> Result<(), Unhealthy> {
     let settings = &upstream.settings;
     let authority = settings.check_host(&settings.targets[member.target]);
     let path = &settings.upstream.health;

@@ -16,10 +16,12 @@ use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use crate::settings::Tls;
-use crate::upstream::IDLE_TIMEOUT;
 
 /// Bytes that one read takes at most.
 const READ_BYTES: usize = 32 * 1024;
+
+/// Longest time for which a connection may be idle. Node closes idle connections after 5 s.
+pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Stream to a target.
 pub(crate) enum Stream {

@@ -24,11 +24,11 @@ use sluice_wire::respond::reader::{AnswerFault, AnswerTo, Progress, Proof, Reade
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::balance::MemberId;
-use crate::connection::Connection;
-use crate::fault::{Fault, Stage};
+use crate::connection::{Connection, IDLE_TIMEOUT};
+use crate::fault::{Fault, NoConnection, Stage};
 use crate::proxy::Ends;
 use crate::stats::{End, Stats};
-use crate::upstream::{Grip, IDLE_TIMEOUT, Upstream};
+use crate::upstream::{Grip, Upstream};
 
 /// Bytes of an answer that a client may leave unread before the target is read no further.
 const UNREAD_BYTES_MAX: u64 = 128 * 1024;
@@ -152,6 +152,11 @@ pub async fn run(upstream: Rc<Upstream>, ask: Ask) {
             upstream.resent();
             continue;
         }
+        // A host may have a name with an address that nothing listens on (`localhost`). That takes no time, and no retry.
+        if let Some(id) = member.filter(|id| fault.is_refused && !is_over && upstream.has_other_address(*id, &tried)) {
+            tried.push(id);
+            continue;
+        }
         if retries > 0 && !is_over && fault.may_be_retried(&ask.method) && upstream.takes_retry() {
             retries -= 1;
             upstream.stats.retried();
@@ -210,7 +215,9 @@ async fn attempt(
             if upstream.is_to_blame(began, until) {
                 grip.fail(&error.to_string());
             }
-            return Attempt::Failed(Fault::new(End::Unreachable, Stage::Unsent), Some(member.id));
+            let is_refused = matches!(error, NoConnection::Failed(_));
+            let fault = Fault { is_refused, ..Fault::new(End::Unreachable, Stage::Unsent) };
+            return Attempt::Failed(fault, Some(member.id));
         }
     };
     connection.carried += 1;
@@ -539,11 +546,92 @@ impl Exchange<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::OnceCell;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
+    use sluice_catalog::config::{self, Config};
     use sluice_wire::receive::spool::TempStore;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+    use tokio::task::{LocalSet, spawn_local};
+
+    use crate::settings::Settings;
 
     use super::*;
+
+    fn upstream(listeners: &[&TcpListener], timeout: &str) -> Rc<Upstream> {
+        let upstream = config::Upstream {
+            name: "legacy".to_owned(),
+            to: listeners.iter().map(|listener| format!("http://{}", listener.local_addr().unwrap())).collect(),
+            timeout: timeout.to_owned(),
+            retries: 0,
+            ..config::Upstream::default()
+        };
+        let settings = Settings::of(&upstream, &Config::default(), &OnceCell::new()).unwrap();
+        let upstream = Upstream::new(settings, None, Rc::new(|_, _| ()));
+        upstream.add_owner();
+        upstream
+    }
+
+    /// Request of this method, with its answer after the exchange.
+    async fn answer(upstream: &Rc<Upstream>, method: Method) -> (Rc<Answer>, Rc<Told>) {
+        let store = TempStore::new(std::env::temp_dir(), 0, 1 << 20);
+        let (answer, told) = (Answer::new(&store, 1 << 16, 0), Told::new(upstream));
+        let head = format!("{} /x HTTP/1.1\r\nHost: app\r\n\r\n", method.as_str()).into_bytes();
+        let ask = Ask {
+            head,
+            host: 0..0,
+            body: Body::default(),
+            method,
+            is_upgrade: false,
+            client: None,
+            answer: Rc::clone(&answer),
+            told: Rc::clone(&told),
+        };
+        run(Rc::clone(upstream), ask).await;
+        (answer, told)
+    }
+
+    #[tokio::test]
+    async fn a_target_that_hangs_for_the_whole_time_is_ejected() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let upstream = upstream(&[&listener], "30ms");
+        for _ in 0..3 {
+            let (answer, _) = answer(&upstream, Method::Get).await;
+            assert_eq!(answer.failure(), Some(Code::UpstreamTimeout));
+        }
+        let target = &upstream.snapshot().targets[0];
+        assert_eq!((&*target.health, target.failures_total), ("ejected", 3));
+    }
+
+    #[tokio::test]
+    async fn a_kept_connection_that_closes_is_replaced_for_a_get_and_counted() {
+        let serve = async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let upstream = upstream(&[&listener], "0s");
+            // Each connection takes one request, and is closed when the next one comes.
+            spawn_local(async move {
+                while let Ok((mut stream, _)) = listener.accept().await {
+                    spawn_local(async move {
+                        let mut bytes = [0; 1024];
+                        let _ = stream.read(&mut bytes).await;
+                        let answer = b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+                        let _ = stream.write_all(answer).await;
+                        let _ = stream.read(&mut bytes).await;
+                    });
+                }
+            });
+            for tries in [1, 2] {
+                let (answer, told) = answer(&upstream, Method::Get).await;
+                assert_eq!((answer.failure(), told.tries.get()), (None, tries));
+            }
+            let snapshot = upstream.snapshot();
+            assert_eq!((snapshot.retries_total, snapshot.failures_total), (1, 0));
+            let member = &upstream.members()[0];
+            assert!(crate::check::check(&upstream, member).await.is_ok(), "an interim answer is no answer");
+        };
+        LocalSet::new().run_until(serve).await;
+    }
 
     #[test]
     fn a_panic_ends_the_answer_and_a_client_that_leaves_does_not_fail_it() {

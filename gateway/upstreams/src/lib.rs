@@ -12,6 +12,7 @@ mod check;
 mod connection;
 mod exchange;
 mod fault;
+mod line;
 mod names;
 mod proxy;
 mod settings;
@@ -55,7 +56,9 @@ impl Upstreams {
                 }
             })
             .collect();
-        all.iter().for_each(|upstream| upstream.add_owner());
+        for upstream in &all {
+            upstream.add_owner();
+        }
         let tasks = tasks(&all, report);
         Upstreams { all, _tasks: tasks }
     }
@@ -78,7 +81,9 @@ impl Upstreams {
 
 impl Drop for Upstreams {
     fn drop(&mut self) {
-        self.all.iter().for_each(|upstream| upstream.remove_owner());
+        for upstream in &self.all {
+            upstream.remove_owner();
+        }
     }
 }
 

@@ -107,7 +107,8 @@ impl Settings {
         config.upstreams.routes.iter().map(|upstream| Self::of(upstream, config, &system)).collect()
     }
 
-    fn of(upstream: &Upstream, config: &Config, system: &OnceCell<RootCertStore>) -> Result<Self, Unusable> {
+    /// Reads the settings of one upstream. The certificates of the system are read once, into `system`.
+    pub(crate) fn of(upstream: &Upstream, config: &Config, system: &OnceCell<RootCertStore>) -> Result<Self, Unusable> {
         let targets = upstream.targets();
         let tls = targets.iter().any(|target| target.is_tls).then(|| Tls::read(upstream, system)).transpose()?;
         let to_usize = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
@@ -225,4 +226,27 @@ fn certificates(pem: &[u8]) -> io::Result<Vec<CertificateDer<'static>>> {
 
 fn unusable(upstream: &Upstream, entry: &'static str, file: &str, source: io::Error) -> Unusable {
     Unusable::File { upstream: upstream.name.clone(), entry, file: file.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_names_the_only_host_of_the_paths_if_requests_keep_theirs() {
+        let host = |paths: &[&str], host: &str| {
+            let upstream = Upstream {
+                paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+                to: vec!["http://127.0.0.1:8081".to_owned()],
+                host: host.to_owned(),
+                ..Upstream::default()
+            };
+            let settings = Settings::of(&upstream, &Config::default(), &OnceCell::new()).unwrap();
+            settings.check_host(&settings.targets[0])
+        };
+        assert_eq!(host(&["old.example/*", "GET old.example/x"], "keep"), "old.example");
+        assert_eq!(host(&["old.example/*"], "target"), "127.0.0.1:8081");
+        assert_eq!(host(&["old.example/*", "new.example/*"], "keep"), "127.0.0.1:8081");
+        assert_eq!(host(&["old.example/*", "/old/*"], "keep"), "127.0.0.1:8081");
+    }
 }

@@ -1,30 +1,24 @@
 //! One upstream: its addresses, the connections to each, and the requests that wait for one.
-//!
-//! Requests wait in one line. A place that becomes free is offered to the first of them. One that has no use for it (a retry that avoids the
-//! address) or leaves passes it on to those behind it. A newcomer takes a place at once only while none is on offer: whoever waits then has no
-//! use for what is free.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
 use sluice_catalog::config::Target;
 use sluice_catalog::snapshot::{TargetSnapshot, UpstreamSnapshot};
-use sluice_wire::signal::Signal;
 use tokio::time::{Instant, timeout_at};
 
 use crate::balance::{Balance, Choice, Ended, Health, MemberId, Place, Taken};
 use crate::budget::Budget;
 use crate::connection::Connection;
 use crate::fault::{Fault, NoConnection, Stage, Unhealthy};
+use crate::line::Line;
 use crate::proxy::{self, Ends};
 use crate::settings::Settings;
 use crate::stats::{End, Stats};
 
-/// Longest time for which a connection may be idle. Node closes idle connections after 5 s.
-pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 /// Characters of a fault that are kept for `sluice status`.
 const FAULT_CHARS_MAX: usize = 200;
 
@@ -55,7 +49,7 @@ pub struct Upstream {
     members: RefCell<Vec<Rc<Member>>>,
     next_id: Cell<MemberId>,
     /// Requests that wait for a connection, the first in line at the front.
-    line: RefCell<VecDeque<Rc<Waiter>>>,
+    line: Line,
     /// Targets whose names were not looked up yet.
     unresolved: RefCell<BTreeSet<usize>>,
     budget: RefCell<Budget>,
@@ -101,7 +95,7 @@ impl Drop for Grip {
     fn drop(&mut self) {
         let changed = self.upstream.balance.borrow_mut().ended(self.taken, self.ended.get(), self.upstream.now_ms());
         self.upstream.changed(&self.member, changed);
-        self.upstream.offer(None);
+        self.upstream.line.offer();
     }
 }
 
@@ -124,29 +118,6 @@ impl Member {
     }
 }
 
-/// A request that waits.
-#[derive(Default)]
-struct Waiter {
-    signal: Signal,
-    /// A place may be free for it, and it has not looked yet.
-    is_offered: Cell<bool>,
-}
-
-/// A waiting request's place in the line, which it leaves when this is dropped.
-struct InLine<'u> {
-    upstream: &'u Upstream,
-    waiter: Rc<Waiter>,
-}
-
-impl Drop for InLine<'_> {
-    fn drop(&mut self) {
-        if self.waiter.is_offered.get() {
-            self.upstream.offer(Some(&self.waiter));
-        }
-        self.upstream.line.borrow_mut().retain(|other| !Rc::ptr_eq(other, &self.waiter));
-    }
-}
-
 impl Upstream {
     /// Upstream with these settings. It takes over the counts of `before`, and what that knows of the same targets.
     pub(crate) fn new(settings: Settings, before: Option<&Self>, report: Report) -> Rc<Self> {
@@ -157,7 +128,7 @@ impl Upstream {
             balance: RefCell::new(Balance::new(in_flight_max)),
             members: RefCell::default(),
             next_id: Cell::new(0),
-            line: RefCell::default(),
+            line: Line::default(),
             unresolved: RefCell::default(),
             budget: RefCell::default(),
             report,
@@ -186,7 +157,8 @@ impl Upstream {
 
     /// Copies what `before` knows of the addresses of equal targets.
     fn adopt(&self, before: &Self) {
-        let is_same_check = self.has_check_of(before);
+        let health = |upstream: &Self| upstream.settings.upstream.health.clone();
+        let is_same_check = !health(self).is_empty() && health(self) == health(before);
         for member in self.members.borrow().iter() {
             let members = before.members.borrow();
             let (address, target) = (member.address, &self.settings.targets[member.target]);
@@ -199,10 +171,6 @@ impl Upstream {
             member.fault.replace(old.fault.borrow().clone());
             self.balance.borrow_mut().adopt(member.id, &before.balance.borrow(), old.id, is_same_check);
         }
-    }
-
-    fn has_check_of(&self, other: &Self) -> bool {
-        !self.settings.upstream.health.is_empty() && self.settings.upstream.health == other.settings.upstream.health
     }
 
     fn addresses_like(&self, wanted: &Target) -> Vec<SocketAddr> {
@@ -220,7 +188,9 @@ impl Upstream {
     pub(crate) fn remove_owner(&self) {
         self.owners.update(|owners| owners.saturating_sub(1));
         if self.owners.get() == 0 {
-            self.members.borrow().iter().for_each(|member| member.idle.borrow_mut().clear());
+            for member in self.members.borrow().iter() {
+                member.idle.borrow_mut().clear();
+            }
         }
     }
 
@@ -276,7 +246,7 @@ impl Upstream {
             .collect();
         drop(members);
         self.balance.borrow_mut().set(&places);
-        self.offer_all();
+        self.line.offer_all();
     }
 
     pub(crate) fn members(&self) -> Vec<Rc<Member>> {
@@ -309,42 +279,44 @@ impl Upstream {
         until.is_none_or(|until| Instant::now() < until) || began.elapsed() * 2 >= whole
     }
 
+    /// Whether the name of the address's target has an address besides those of `tried`.
+    pub(crate) fn has_other_address(&self, id: MemberId, tried: &[MemberId]) -> bool {
+        let members = self.members.borrow();
+        let Some(failed) = members.iter().find(|member| member.id == id) else { return false };
+        members.iter().any(|member| member.target == failed.target && member.id != id && !tried.contains(&member.id))
+    }
+
     /// Place at an address, if possible at none of `tried`. Waits for one until `deadline` at most.
     ///
     /// # Errors
     /// Where no address is known, or none has room in time.
     pub(crate) async fn place(self: &Rc<Self>, tried: &[MemberId], deadline: Instant) -> Result<Grip, Fault> {
-        let is_on_offer = self.line.borrow().iter().any(|waiter| waiter.is_offered.get());
         let mut fault = Fault::new(End::Full, Stage::Unsent);
-        if !is_on_offer {
+        if !self.line.has_offer() {
             match self.take(tried) {
                 Ok(grip) => return Ok(grip),
                 Err(why) => fault = why,
             }
         }
         let line_max = usize::try_from(self.settings.upstream.connections_max).unwrap_or(usize::MAX);
-        if self.is_final(&fault) || self.line.borrow().len() >= line_max {
+        if self.is_final(&fault) || self.line.len() >= line_max {
             return Err(fault);
         }
-        let place = InLine { upstream: self, waiter: Rc::default() };
-        self.line.borrow_mut().push_back(Rc::clone(&place.waiter));
-        loop {
-            if timeout_at(deadline, place.waiter.signal.wait()).await.is_err() {
-                return Err(fault);
-            }
+        let place = self.line.enter();
+        while timeout_at(deadline, place.offered()).await.is_ok() {
             match self.take(tried) {
                 Ok(grip) => {
-                    place.waiter.is_offered.set(false);
+                    place.accept();
                     return Ok(grip);
                 }
                 Err(why) => fault = why,
             }
+            place.pass_on();
             if self.is_final(&fault) {
-                return Err(fault);
+                break;
             }
-            self.offer(Some(&place.waiter));
-            place.waiter.is_offered.set(false);
         }
+        Err(fault)
     }
 
     fn take(self: &Rc<Self>, tried: &[MemberId]) -> Result<Grip, Fault> {
@@ -359,25 +331,6 @@ impl Upstream {
     /// Whether waiting does not help.
     fn is_final(&self, fault: &Fault) -> bool {
         fault.end == End::Unreachable && self.unresolved.borrow().is_empty()
-    }
-
-    /// Offers a free place to the first request in line that has no offer yet, of those behind `after`.
-    fn offer(&self, after: Option<&Rc<Waiter>>) {
-        let line = self.line.borrow();
-        let from = after.and_then(|after| line.iter().position(|waiter| Rc::ptr_eq(waiter, after)));
-        let mut behind = line.iter().skip(from.map_or(0, |position| position + 1));
-        if let Some(waiter) = behind.find(|waiter| !waiter.is_offered.get()) {
-            waiter.is_offered.set(true);
-            waiter.signal.set();
-        }
-    }
-
-    /// Offers places to all in line: more than one may be free.
-    fn offer_all(&self) {
-        for waiter in self.line.borrow().iter() {
-            waiter.is_offered.set(true);
-            waiter.signal.set();
-        }
     }
 
     fn grip(self: &Rc<Self>, taken: Taken) -> Option<Grip> {
@@ -399,7 +352,7 @@ impl Upstream {
     fn changed(&self, member: &Member, changed: Option<Health>) {
         let Some(health) = changed else { return };
         if health == Health::Healthy {
-            self.offer_all();
+            self.line.offer_all();
         }
         let fault = member.fault.borrow();
         let why = fault.as_deref().unwrap_or("unknown");
@@ -490,7 +443,7 @@ impl Upstream {
         UpstreamSnapshot {
             name: self.name.to_string(),
             targets: self.members.borrow().iter().map(target).collect(),
-            waiting: self.line.borrow().len() as u64,
+            waiting: self.line.len() as u64,
             requests_total: self.stats.requests(),
             failures_total: self.stats.failures(),
             retries_total: self.stats.retries.get(),
@@ -500,4 +453,164 @@ impl Upstream {
 
 fn is_same_target(one: &Target, other: &Target) -> bool {
     (one.is_tls, &one.host, one.port) == (other.is_tls, &other.host, other.port)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::OnceCell;
+
+    use sluice_catalog::config::{self, Config};
+    use tokio::net::TcpListener;
+    use tokio::task::{JoinHandle, LocalSet, spawn_local, yield_now};
+
+    use super::*;
+    use crate::connection::IDLE_TIMEOUT;
+
+    fn settings(to: &[&str], health: &str, connections_max: u64) -> Settings {
+        let upstream = config::Upstream {
+            name: "legacy".to_owned(),
+            to: to.iter().map(|target| (*target).to_owned()).collect(),
+            connections_max,
+            health: health.to_owned(),
+            ..config::Upstream::default()
+        };
+        Settings::of(&upstream, &Config::default(), &OnceCell::new()).unwrap()
+    }
+
+    fn upstream(settings: Settings, before: Option<&Upstream>) -> Rc<Upstream> {
+        Upstream::new(settings, before, Rc::new(|_, _| ()))
+    }
+
+    type Order = Rc<RefCell<Vec<&'static str>>>;
+
+    /// Request that notes its name when it has a place, and then gives the place up.
+    fn wait(upstream: &Rc<Upstream>, order: &Order, name: &'static str, tried: &[MemberId]) -> JoinHandle<()> {
+        let (upstream, order, tried) = (Rc::clone(upstream), Rc::clone(order), tried.to_vec());
+        spawn_local(async move {
+            let deadline = Instant::now() + Duration::from_secs(60);
+            let grip = upstream.place(&tried, deadline).await;
+            order.borrow_mut().push(if grip.is_ok() { name } else { "refused" });
+        })
+    }
+
+    async fn place(upstream: &Rc<Upstream>, tried: &[MemberId]) -> Grip {
+        upstream.place(tried, Instant::now()).await.unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_line_is_kept_and_a_newcomer_stands_behind_it() {
+        let run = async {
+            let upstream = upstream(settings(&["http://127.0.0.1:1"], "", 2), None);
+            let order = Order::default();
+            let (one, two) = (place(&upstream, &[]).await, place(&upstream, &[]).await);
+            let first = wait(&upstream, &order, "first", &[]);
+            let second = wait(&upstream, &order, "second", &[]);
+            yield_now().await;
+            assert_eq!(upstream.snapshot().waiting, 2);
+            drop(one);
+            // A place is free, and it is the first one's.
+            assert!(upstream.place(&[], Instant::now()).await.is_err());
+            for waiting in [first, second] {
+                waiting.await.unwrap();
+            }
+            assert_eq!(*order.borrow(), ["first", "second"]);
+            drop(two);
+            assert_eq!(upstream.snapshot().waiting, 0);
+            place(&upstream, &[]).await;
+        };
+        LocalSet::new().run_until(run).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_place_that_the_first_in_line_does_not_use_goes_to_the_next() {
+        let run = async {
+            let upstream = upstream(settings(&["http://127.0.0.1:1", "http://127.0.0.1:2 backup"], "", 3), None);
+            let order = Order::default();
+            let mut held = Vec::new();
+            for _ in 0..3 {
+                held.push(place(&upstream, &[]).await);
+            }
+            let ids = [held[0].member.id];
+            let mut backup = Vec::new();
+            for _ in 0..3 {
+                backup.push(place(&upstream, &ids).await);
+            }
+            // This one is for the backup alone.
+            let picky = wait(&upstream, &order, "picky", &ids);
+            yield_now().await;
+            let leaving = wait(&upstream, &order, "leaving", &[]);
+            yield_now().await;
+            assert_eq!(upstream.snapshot().waiting, 2);
+            // The first has no use for the place, and the next one leaves before it looks.
+            held.pop();
+            leaving.abort();
+            let last = upstream.place(&[], Instant::now() + Duration::from_secs(1)).await;
+            assert!(last.is_ok(), "the place was passed on");
+            assert_eq!(upstream.snapshot().waiting, 1);
+            drop((last, held, backup));
+            picky.await.unwrap();
+            assert_eq!(*order.borrow(), ["picky"]);
+        };
+        LocalSet::new().run_until(run).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reload_keeps_what_is_known_of_equal_targets() {
+        let before = upstream(settings(&["http://127.0.0.1:1", "http://legacy.example"], "/health", 10), None);
+        let known = ["192.0.2.1:80", "192.0.2.2:80"].map(|address| address.parse().unwrap());
+        assert!(!before.unresolved.borrow().is_empty());
+        before.set_addresses_of(1, &known);
+        let members = before.members();
+        for _ in 0..3 {
+            let grip = place(&before, &[members[1].id, members[2].id]).await;
+            assert_eq!(grip.member.id, members[0].id);
+            grip.fail("refused");
+        }
+        for _ in 0..2 {
+            before.checked(&members[1], &Err(Unhealthy::Closed));
+        }
+        let states = |upstream: &Upstream| -> Vec<(String, String, u64)> {
+            let targets = upstream.snapshot().targets.into_iter();
+            targets.map(|target| (target.address, target.health, target.failures_total)).collect()
+        };
+        let same_check = settings(&["http://127.0.0.1:1 weight=2", "http://legacy.example"], "/health", 10);
+        let after = upstream(same_check, Some(&before));
+        assert_eq!(states(&after), states(&before));
+        assert_eq!(
+            states(&after).iter().map(|(_, health, _)| &**health).collect::<Vec<_>>(),
+            ["ejected", "down", "healthy"]
+        );
+        assert!(after.unresolved.borrow().is_empty());
+        // Nobody would take the verdict of a check back that is no more.
+        let no_check = upstream(settings(&["http://legacy.example", "http://127.0.0.1:9"], "", 10), Some(&before));
+        assert_eq!(no_check.count(Health::Healthy), 3);
+    }
+
+    #[tokio::test]
+    async fn connections_are_kept_for_as_long_as_the_target_and_a_config_want_them() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let target = format!("http://{}", listener.local_addr().unwrap());
+        let upstream = upstream(settings(&[&target], "", 10), None);
+        let member = Rc::clone(&upstream.members()[0]);
+        let deadline = Instant::now() + Duration::from_secs(30);
+        let open = async || upstream.connect(&member, None, Duration::ZERO, deadline).await.ok().unwrap();
+        upstream.keep(&member, open().await);
+        assert!(member.take_idle(IDLE_TIMEOUT).is_none(), "no config has it");
+        upstream.add_owner();
+        let (mut short, mut long) = (open().await, open().await);
+        short.note_keep_alive(b"timeout=0, max=100");
+        long.note_keep_alive(b"max=100, Timeout=600");
+        assert_eq!(long.idle_max, IDLE_TIMEOUT);
+        long.note_keep_alive(b"timeout=2");
+        assert_eq!(long.idle_max, Duration::from_millis(1_600));
+        upstream.keep(&member, long);
+        upstream.keep(&member, short);
+        assert!(member.take_idle(Duration::ZERO).is_none());
+        assert_eq!(member.idle.borrow().len(), 2);
+        let taken = member.take_idle(IDLE_TIMEOUT).unwrap();
+        assert_eq!(taken.idle_max, Duration::from_millis(1_600), "the other one may be idle for no time");
+        upstream.keep(&member, taken);
+        upstream.remove_owner();
+        assert_eq!(member.idle.borrow().len(), 0);
+    }
 }
