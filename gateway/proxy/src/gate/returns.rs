@@ -83,13 +83,13 @@ impl SlotReturns {
         moved.elapsed() > limit
     }
 
-    /// Upgraded connections and event streams.
-    pub fn stream_count(&self) -> u64 {
+    /// Upgraded connections and event streams of workers.
+    pub(crate) fn stream_count(&self) -> u64 {
         self.streams.get()
     }
 
     /// Upgraded connections and event streams since the start.
-    pub fn streams_total(&self) -> u64 {
+    pub(crate) fn streams_total(&self) -> u64 {
         self.streams_total.get()
     }
 }
