@@ -131,11 +131,6 @@ impl Gate {
         self.returns.stream_count() + self.road.upstream_streams().open()
     }
 
-    /// Upgraded connections and event streams since the start.
-    pub fn streams_total(&self) -> u64 {
-        self.returns.streams_total() + self.road.upstream_streams().total()
-    }
-
     /// Request for a worker, made of its parts.
     pub(crate) fn worker_request(&self, parts: RequestParts) -> Rc<WorkerRequest> {
         WorkerRequest::new(&self.records.reporters, self.road.epoch, &self.road.config(), parts)

@@ -510,7 +510,8 @@ impl Operator for Gateway {
     fn write_metrics(&self, page: &mut Page) {
         self.gate.road.observer.write_metrics(page);
         page.metric(&metrics::CONNECTIONS_TOTAL).sample(&[], self.gate.road.lobby.connections.total());
-        page.metric(&metrics::STREAMS_TOTAL).sample(&[], self.gate.streams_total());
+        let streams = self.gate.returns.streams_total() + self.gate.road.upstream_streams().total();
+        page.metric(&metrics::STREAMS_TOTAL).sample(&[], streams);
         let compression = self.gate.road.transforms.compression.counts();
         page.metric(&metrics::COMPRESSION_ANSWERS_TOTAL);
         for coding in Coding::ALL {

@@ -89,7 +89,7 @@ impl SlotReturns {
     }
 
     /// Upgraded connections and event streams since the start.
-    pub(crate) fn streams_total(&self) -> u64 {
+    pub fn streams_total(&self) -> u64 {
         self.streams_total.get()
     }
 }
