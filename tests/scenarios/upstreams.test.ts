@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
+import type net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -99,10 +100,7 @@ void test('a page of an upstream is cached, compressed, limited and denied as on
     version++;
     response.setHeader('Content-Type', 'text/html');
     const isMine = request.url?.startsWith('/old/mine') ?? false;
-    response.setHeader(
-      'Cache-Control',
-      isMine ? 'private, max-age=60' : 'public, max-age=60, stale-if-error=600',
-    );
+    response.setHeader('Cache-Control', isMine ? 'private, max-age=60' : 'public, max-age=60');
     response.end(`${version} ${'x'.repeat(4_000)}`);
   });
   const config = `
@@ -162,12 +160,10 @@ void test('no request names a target: absolute targets, dot segments and foreign
     '/old/..;/admin',
     '/old/%252e%252e/admin',
     '/old/..\\admin',
+    '/old/%c0%ae%c0%ae/admin',
+    '/old/%u002e%u002e/admin',
   ])
-    assertRefused(
-      await ask(sluice, path),
-      400,
-      path.includes('\\') ? 'SLU-TARGET-INVALID' : 'SLU-TARGET-INVALID',
-    );
+    assertRefused(await ask(sluice, path), 400, 'SLU-TARGET-INVALID');
   const raw = async (bytes: string): Promise<number> => {
     const connection = await RawConnection.connect(sluice.port);
     connection.send(bytes);
@@ -188,6 +184,52 @@ void test('no request names a target: absolute targets, dot segments and foreign
     ],
   );
   assert.equal(secret.seen.length, 0);
+});
+
+void test('no target gets the gateway’s cookie, nor has an answer of one it', async (t) => {
+  const legacy = await target(t);
+  const config = `sticky = "cookie"\n${route([legacy.url])}`;
+  const sluice = await running(t, { entry: app('echo.js'), workers: 1, config });
+  const given = /^sluice=[^;]+/.exec((await ask(sluice, '/app')).headers.get('set-cookie') ?? '')?.[0];
+  assert.ok(given !== undefined);
+  const answer = await ask(sluice, '/old/x', { headers: `Cookie: a=1; ${given}; b=2\r\n` });
+  assert.equal(answer.headers.get('set-cookie'), undefined);
+  await ask(sluice, '/old/y', { headers: `Cookie: ${given}\r\n` });
+  assert.deepEqual(
+    legacy.seen.map(({ headers }) => [headers.cookie, headers.host]),
+    [
+      ['a=1; b=2', 'app'],
+      [undefined, 'app'],
+    ],
+  );
+});
+
+void test('a route keeps its upstream while a body comes, and GET takes HEAD', async (t) => {
+  const legacy = await target(t);
+  const config = route([legacy.url], '', ['POST /late/*', 'GET /old/*']);
+  const sluice = await running(t, { entry: app('echo.js'), workers: 1, config });
+  const late = async (from: string, to: string): Promise<void> => {
+    const connection = await RawConnection.connect(sluice.port);
+    connection.send(
+      `POST /late/x HTTP/1.1\r\nHost: app\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    // The head was routed when the body is asked for.
+    await connection.untilBytes('100 Continue\r\n\r\n');
+    fs.writeFileSync(path.join(sluice.dir, 'sluice.toml'), from);
+    assert.equal((await sluice.cli(['reload'])).code, 0);
+    const count = legacy.seen.length;
+    connection.send('hello');
+    assert.equal((await connection.response()).status, 200);
+    assert.equal(legacy.seen.length - count, to === 'legacy' ? 1 : 0);
+    connection.close();
+  };
+  assert.equal((await ask(sluice, '/old/x', { method: 'HEAD' })).status, 200);
+  assert.deepEqual(
+    legacy.seen.map(({ method }) => method),
+    ['HEAD'],
+  );
+  await late('', 'legacy');
+  await late(config, 'app');
 });
 
 void test('redirects are passed on and not followed', async (t) => {
@@ -376,6 +418,35 @@ void test('a drain waits for answers of upstreams', async (t) => {
   assert.equal((await sluice.finished()).code, 0);
 });
 
+void test('a drain does not wait for streams of upstreams, which count as streams', async (t) => {
+  const legacy = await target(t, (_, response) => {
+    response.setHeader('Content-Type', 'text/event-stream');
+    response.write('data: hello\n\n');
+  });
+  legacy.server.on('upgrade', (_: unknown, socket: net.Socket) => {
+    socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello',
+    );
+  });
+  const config = `[drain]\ntimeout_ms = 600_000\n${route([legacy.url])}`;
+  const sluice = await running(t, { entry: app('echo.js'), workers: 1, config });
+  const open = async (...request: Parameters<typeof bytesOf>): Promise<RawConnection> => {
+    const connection = await RawConnection.connect(sluice.port);
+    connection.send(bytesOf(...request));
+    await connection.untilBytes('hello');
+    return connection;
+  };
+  const socket = await open('/old/ws', 'Connection: Upgrade\r\nUpgrade: websocket\r\n');
+  const events = await open('/old/events');
+  await statusWhen(sluice, ({ streams }) => streams === 2, 'two streams');
+  assert.equal(await metric(sluice, 'sluice_streams_opened_total'), 2);
+  events.close();
+  await statusWhen(sluice, ({ streams }) => streams === 1, 'one stream');
+  sluice.signal('SIGTERM');
+  assert.equal((await sluice.finished()).code, 0);
+  await socket.untilClosed();
+});
+
 void test('the configs of the guide mean what it says', async (t) => {
   const guide = fs.readFileSync(path.join(repositoryDir, 'docs/guide/upstreams.md'), 'utf8');
   const [first = '', tls = ''] = [...guide.matchAll(/^```toml\n(.*?)^```$/gms)].map(
@@ -422,6 +493,7 @@ void test('the config is checked: each mistake is told with what to do', async (
       route([url], 'hosts = "x"'),
       /upstreams\.routes must hold tables of name, paths, to.*"hosts"; did you mean "host"\?/,
     ],
+    [route([url], '', ['HEAD /x']), /write GET, which takes HEAD as well/],
     [route([url], 'retries = 9'), /must be between 0 and 5, not 9 \(at "retries"\)/],
     [route([url], 'first_byte_timeout = "x"'), /as first_byte_timeout of "legacy", not "x"/],
     [route([url], 'ca = "ca.pem"'), /none of whose targets begins with https/],

@@ -127,18 +127,8 @@ async fn submit(
     Ok(answer)
 }
 
-fn outbound<'r>(gate: &Gate, request: &'r Request, body: &Body) -> Outbound<'r> {
-    let Request { head, upgrade, id, trace, .. } = request;
-    Outbound {
-        head,
-        framing: body.framing(),
-        upgrade: upgrade.as_deref(),
-        request_id: id,
-        trace: *trace,
-        profile: None,
-        weight: None,
-        is_composed: gate.road.transforms.composer.is_on() && upgrade.is_none(),
-    }
+fn outbound<'r>(gate: &'r Gate, request: &'r Request, body: &Body) -> Outbound<'r> {
+    Outbound { road: &gate.road, request, framing: body.framing(), profile: None, weight: None }
 }
 
 /// Waits for the head; interim ones are passed on meanwhile.

@@ -11,6 +11,7 @@ pub mod answers;
 pub mod cache;
 pub mod certificates;
 mod other_hosts;
+pub mod outgoing;
 pub mod own;
 pub mod request;
 pub mod respond;

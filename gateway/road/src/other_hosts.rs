@@ -3,20 +3,19 @@
 use std::rc::Rc;
 
 use sluice_catalog::snapshot::UpstreamSnapshot;
-use sluice_classes::Class;
-use sluice_http1::{Framing, write_field, write_request_start};
+use sluice_http1::Framing;
 use sluice_journal::{Outcome, Page};
 use sluice_message::RequestHead;
 use sluice_upstreams::{Ask, Told, Upstream};
 use tokio::time::Instant;
 
 use crate::answers::Response;
-use crate::own::Own;
+use crate::outgoing::write_head;
 use crate::request::passage::Request;
+use crate::request::streams::StreamCounts;
 use crate::request::ticket::{Call, UpstreamCall};
-use crate::respond::compose::rules::{CAPABILITY, is_of_composing};
 use crate::road::Road;
-use crate::trace::{self, Trace};
+use crate::sessions::hide_cookie;
 use sluice_wire::front::exchange::{Exchange, Woke};
 use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::body::Body;
@@ -32,6 +31,11 @@ impl Road {
     /// States of the upstreams for `sluice status`.
     pub fn upstream_snapshots(&self) -> Vec<UpstreamSnapshot> {
         self.settings.upstreams().map(|routes| routes.upstreams.snapshots()).unwrap_or_default()
+    }
+
+    /// Counts of the streams of upstreams.
+    pub fn upstream_streams(&self) -> &StreamCounts {
+        &self.settings.streams
     }
 
     /// Writes the metrics of the upstreams.
@@ -63,13 +67,10 @@ pub(crate) async fn fetch(
     request: &mut Request,
     body: Body,
 ) -> Result<Response, Failure> {
-    match road.upstream_of(&request.head) {
-        // A warm-up is for its worker.
-        Some(upstream) if Own::of(exchange).and_then(Own::worker).is_none() => {
-            // In a box, so that requests of the app carry no room for it.
-            Box::pin(call(exchange, origin, road, request, body, upstream)).await
-        }
-        _ => road.workers().fetch(exchange, origin, request, body).await,
+    match request.upstream().cloned() {
+        // In a box, so that requests of the app carry no room for it.
+        Some(upstream) => Box::pin(call(exchange, origin, road, request, body, upstream)).await,
+        None => road.workers().fetch(exchange, origin, request, body).await,
     }
 }
 
@@ -82,11 +83,10 @@ async fn call(
     upstream: Rc<Upstream>,
 ) -> Result<Response, Failure> {
     request.bytes_in = body.bytes();
-    request.class = Class::default();
-    request.class.name = Rc::clone(&upstream.name);
+    request.classify(&*road.workers());
     request.times.received = Some(Instant::now());
     let (answer, told) = (road.new_answer(), Told::new(&upstream));
-    request.call = Some(Call::Upstream(UpstreamCall::new(&answer, &told)));
+    request.call = Some(Call::Upstream(UpstreamCall::new(&upstream, &answer, &told)));
     let (head, host) = upstream_head(road, request, origin, body.framing());
     let asked = Ask {
         head,
@@ -123,6 +123,11 @@ async fn call(
             }
         }
     };
+    if answer.facts.is_stream.get()
+        && let Some(call) = &mut request.call
+    {
+        call.becomes_stream(&road.settings.streams);
+    }
     if !has_ended {
         tokio::task::spawn_local(running);
     }
@@ -143,26 +148,11 @@ fn upstream_head(
     origin: &Origin,
     framing: Framing,
 ) -> (Vec<u8>, std::ops::Range<usize>) {
-    let Request { head, upgrade, id, trace, .. } = request;
-    let is_composed = road.transforms.composer.is_on() && upgrade.is_none();
+    let head = &request.head;
     let mut out = Vec::with_capacity(1024);
-    write_request_start(&mut out, head, framing, upgrade.as_deref(), |name, _| {
-        if trace::is_field(name) {
-            trace.is_some_and(|trace| trace.passes(name))
-        } else {
-            origin.forwards(name) && !(is_composed && is_of_composing(name))
-        }
-    });
-    let start = head.method.as_str().len() + 1 + head.path_and_query.len() + " HTTP/1.1\r\nHost: ".len();
-    let host = start..start + head.authority.len();
-    if is_composed {
-        write_field(&mut out, "Surrogate-Capability", CAPABILITY.as_bytes());
-    }
-    if let Some(Trace::Own(context)) = trace {
-        write_field(&mut out, "traceparent", context.traceparent().as_bytes());
-    }
-    origin.write_forwarded(&mut out, head);
-    write_field(&mut out, "X-Request-Id", id.as_bytes());
+    write_head(&mut out, road, origin, request, framing);
     out.extend_from_slice(b"\r\n");
-    (out, host)
+    let start = head.method.as_str().len() + 1 + head.path_and_query.len() + " HTTP/1.1\r\nHost: ".len();
+    // The cookie names a worker, and is nobody else's business. It comes behind the host.
+    (hide_cookie(&road.config(), out), start..start + head.authority.len())
 }

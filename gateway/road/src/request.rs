@@ -2,6 +2,7 @@
 
 pub(crate) mod id;
 pub mod passage;
+pub mod streams;
 pub mod ticket;
 
 use std::fmt::Display;

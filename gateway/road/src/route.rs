@@ -6,6 +6,7 @@ use sluice_message::{Method, RequestHead};
 
 use crate::answers::files::FilePath;
 use crate::request::passage::Request;
+use crate::request::ticket::Call;
 use crate::road::Road;
 use crate::road::other_routes::is_ambiguous;
 use sluice_wire::front::origin::Origin;
@@ -21,7 +22,7 @@ pub(crate) enum Route {
     Vitals,
     /// A file, if it exists; otherwise the request is for the workers.
     File(FilePath),
-    /// A worker, or an upstream.
+    /// A worker, or the upstream that the request has from now on.
     Workers,
     /// Redirect to the same URL by HTTPS.
     Redirect,
@@ -43,13 +44,18 @@ pub(crate) fn route(road: &Road, origin: &Origin, asker: Asker, request: &mut Re
     if asker == Asker::Gateway {
         return Ok(Route::Own);
     }
-    let route =
-        if origin.is_redirected { Route::Redirect } else { find(road, &request.head, request.upgrade.is_some()) };
-    if let Route::Workers = route
-        && road.upstream_of(&request.head).is_some()
-        && is_ambiguous(request.head.path())
-    {
-        return Err(refused(Code::TargetInvalid, "the path has dot segments, and is for an upstream"));
+    let upstream = road.upstream_of(&request.head);
+    // An upgrade is for the app, whatever lies at its path.
+    let has_files = request.upgrade.is_none() && upstream.is_none();
+    let route = if origin.is_redirected { Route::Redirect } else { find(road, &request.head, has_files) };
+    if let (Route::Workers, Some(upstream)) = (&route, upstream) {
+        if is_ambiguous(request.head.path()) {
+            return Err(refused(
+                Code::TargetInvalid,
+                "servers read the path in several ways, and it is for an upstream",
+            ));
+        }
+        request.call = Some(Call::Routed(upstream));
     }
     if asker == Asker::Page {
         return Ok(route);
@@ -91,7 +97,7 @@ pub(crate) async fn log_in(road: &Road, route: &Route, request: &mut Request) ->
     Ok(())
 }
 
-fn find(road: &Road, head: &RequestHead, is_upgrade: bool) -> Route {
+fn find(road: &Road, head: &RequestHead, has_files: bool) -> Route {
     let path = head.path();
     if head.method == Method::Post && path == VITALS_PATH {
         return Route::Vitals;
@@ -106,8 +112,7 @@ fn find(road: &Road, head: &RequestHead, is_upgrade: bool) -> Route {
     } else if path == edge.ready_path {
         Route::Ready
     } else {
-        // An upgrade is for the app, whatever lies at its path.
-        let found = if is_upgrade || road.upstream_of(head).is_some() { None } else { road.files.find(path) };
+        let found = if has_files { road.files.find(path) } else { None };
         found.map_or(Route::Workers, Route::File)
     }
 }

@@ -322,6 +322,12 @@ impl Sessions {
     }
 }
 
+/// Head for another host, without the gateway's cookie.
+pub(crate) fn hide_cookie(config: &Config, head: Vec<u8>) -> Vec<u8> {
+    let sticky = &config.sticky;
+    if sticky.by == Sticky::Cookie { cookie::hide(&head, &sticky.cookie) } else { head }
+}
+
 fn cookies_of<'h>(head: &'h RequestHead, name: &str) -> Vec<&'h str> {
     head.fields.get_all("cookie").flat_map(|value| cookie::values(value, name)).collect()
 }

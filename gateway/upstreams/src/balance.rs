@@ -38,6 +38,16 @@ pub(crate) enum Health {
     Down,
 }
 
+/// A request that has a place at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub(crate) id: MemberId,
+    /// Ejections of the address before the request began. What an older request ends with says nothing of the address after them.
+    ejections: u32,
+    /// The request tries an address whose ejection is over.
+    pub(crate) is_trial: bool,
+}
+
 /// End of a request at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
@@ -53,7 +63,7 @@ pub(crate) enum Ended {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// The address, which has one request more from now on.
-    Member(MemberId),
+    Member(Taken),
     /// All addresses that may have the request are full.
     Full,
     /// No address is known.
@@ -67,8 +77,13 @@ struct Member {
     /// Time of its next turn; see [`STRIDE`].
     turn: u64,
     failures: u32,
+    /// Ejections without a success in between.
+    relapses: u32,
+    /// Ejections in all.
     ejections: u32,
     ejected_until_ms: Option<u64>,
+    /// A request tries it after an ejection.
+    is_on_trial: bool,
     is_down: bool,
     /// Health checks in a row that contradict `is_down`.
     contradictions: u32,
@@ -81,8 +96,10 @@ impl Member {
             in_flight: 0,
             turn,
             failures: 0,
+            relapses: 0,
             ejections: 0,
             ejected_until_ms: None,
+            is_on_trial: false,
             is_down: false,
             contradictions: 0,
         }
@@ -98,7 +115,38 @@ impl Member {
 
     /// Whether it may get a request. After an ejection one request at a time tries it.
     fn is_usable(&self, now_ms: u64) -> bool {
-        self.health(now_ms) == Health::Healthy && (self.ejected_until_ms.is_none() || self.in_flight == 0)
+        self.health(now_ms) == Health::Healthy && (self.ejected_until_ms.is_none() || !self.is_on_trial)
+    }
+
+    /// Takes the result of a request. Returns the health if that has changed.
+    fn judge(&mut self, taken: Taken, how: Ended, now_ms: u64) -> Option<Health> {
+        if taken.ejections != self.ejections {
+            return None;
+        }
+        let before = self.health(now_ms);
+        if taken.is_trial {
+            self.is_on_trial = false;
+        }
+        match how {
+            Ended::Unknown => {}
+            Ended::Well => {
+                let was_ejected = self.ejected_until_ms.take().is_some();
+                (self.failures, self.relapses) = (0, 0);
+                return was_ejected.then_some(Health::Healthy).filter(|_| !self.is_down);
+            }
+            Ended::Badly => {
+                self.failures += 1;
+                let is_over = self.ejected_until_ms.is_some_and(|until_ms| until_ms <= now_ms);
+                if is_over || self.failures >= FAILURES_MAX {
+                    let time_ms = (EJECTED_MS << self.relapses.min(8)).min(EJECTED_MS_MAX);
+                    self.ejected_until_ms = Some(now_ms + time_ms);
+                    (self.relapses, self.ejections) = (self.relapses + 1, self.ejections.wrapping_add(1));
+                    (self.failures, self.is_on_trial) = (0, false);
+                }
+            }
+        }
+        let after = self.health(now_ms);
+        (before != after).then_some(after)
     }
 
     /// Order in which addresses are tried; the lowest first.
@@ -157,34 +205,31 @@ impl Balance {
         member.in_flight += 1;
         self.clock = member.turn.max(clock);
         member.turn = self.clock + STRIDE / u64::from(member.place.weight);
-        Choice::Member(member.place.id)
+        let is_trial = member.is_usable(now_ms) && member.ejected_until_ms.is_some();
+        member.is_on_trial |= is_trial;
+        Choice::Member(Taken { id: member.place.id, ejections: member.ejections, is_trial })
     }
 
-    /// Ends a request of an address. Returns its health if that has changed.
-    pub(crate) fn ended(&mut self, id: MemberId, how: Ended, now_ms: u64) -> Option<Health> {
-        let member = self.find(id)?;
-        let before = member.health(now_ms);
+    /// Takes the answer of an address to a request that goes on. Returns the address's health if that has changed.
+    pub(crate) fn answered(&mut self, taken: Taken, now_ms: u64) -> Option<Health> {
+        self.find(taken.id)?.judge(taken, Ended::Well, now_ms)
+    }
+
+    /// Ends a request of an address. Returns the address's health if that has changed.
+    pub(crate) fn ended(&mut self, taken: Taken, how: Ended, now_ms: u64) -> Option<Health> {
+        let member = self.find(taken.id)?;
         member.in_flight = member.in_flight.saturating_sub(1);
-        match how {
-            Ended::Unknown => {}
-            Ended::Well => {
-                let was_ejected = member.ejected_until_ms.take().is_some();
-                (member.failures, member.ejections) = (0, 0);
-                return was_ejected.then_some(Health::Healthy).filter(|_| !member.is_down);
-            }
-            Ended::Badly => {
-                member.failures += 1;
-                let is_on_trial = member.ejected_until_ms.is_some_and(|until_ms| until_ms <= now_ms);
-                if is_on_trial || member.failures >= FAILURES_MAX {
-                    let time_ms = (EJECTED_MS << member.ejections.min(8)).min(EJECTED_MS_MAX);
-                    member.ejected_until_ms = Some(now_ms + time_ms);
-                    member.ejections += 1;
-                    member.failures = 0;
-                }
-            }
-        }
-        let after = member.health(now_ms);
-        (before != after).then_some(after)
+        member.judge(taken, how, now_ms)
+    }
+
+    /// Copies what is known of an address from `before`, where it had another number. Verdicts of health checks are copied if the check
+    /// `is_same`. Times must be of the same clock.
+    pub(crate) fn adopt(&mut self, id: MemberId, before: &Self, old: MemberId, is_same: bool) {
+        let Some(known) = before.members.iter().find(|member| member.place.id == old) else { return };
+        let Some(member) = self.find(id) else { return };
+        (member.failures, member.relapses) = (known.failures, known.relapses);
+        member.ejected_until_ms = known.ejected_until_ms;
+        member.is_down = is_same && known.is_down;
     }
 
     /// Takes the result of a health check. Returns the address's health if that has changed.
@@ -197,7 +242,8 @@ impl Balance {
         (member.is_down, member.contradictions) = (!is_up, 0);
         if is_up {
             // It answers again, so it need not wait.
-            (member.ejected_until_ms, member.failures, member.ejections) = (None, 0, 0);
+            (member.ejected_until_ms, member.failures, member.relapses) = (None, 0, 0);
+            member.is_on_trial = false;
         }
         Some(member.health(now_ms))
     }
@@ -234,11 +280,15 @@ mod tests {
         balance
     }
 
-    fn taken(balance: &mut Balance, now_ms: u64) -> MemberId {
-        match balance.choose(now_ms, &[]) {
-            Choice::Member(id) => id,
+    fn take(balance: &mut Balance, now_ms: u64, tried: &[MemberId]) -> Taken {
+        match balance.choose(now_ms, tried) {
+            Choice::Member(taken) => taken,
             choice => panic!("{choice:?}"),
         }
+    }
+
+    fn taken(balance: &mut Balance, now_ms: u64) -> Taken {
+        take(balance, now_ms, &[])
     }
 
     #[test]
@@ -246,9 +296,9 @@ mod tests {
         let mut balance = balance(&[(3, false), (1, false)], 10);
         let mut counts = [0; 2];
         for _ in 0..400 {
-            let id = taken(&mut balance, 0);
-            counts[id as usize] += 1;
-            balance.ended(id, Ended::Well, 0);
+            let taken = taken(&mut balance, 0);
+            counts[taken.id as usize] += 1;
+            balance.ended(taken, Ended::Well, 0);
         }
         assert_eq!(counts, [300, 100]);
     }
@@ -260,31 +310,86 @@ mod tests {
         let mut held = 0;
         for _ in 0..100 {
             match taken(&mut balance, 0) {
-                0 => held += 1,
-                id => _ = balance.ended(id, Ended::Well, 0),
+                Taken { id: 0, .. } => held += 1,
+                other => _ = balance.ended(other, Ended::Well, 0),
             }
         }
         assert_eq!(held, 1);
     }
 
+    /// Ejects address 0 at the time 2 ms.
+    fn eject(balance: &mut Balance) {
+        for at in 0..3 {
+            let first = take(balance, at, &[1]);
+            assert_eq!(first.id, 0);
+            let changed = balance.ended(first, Ended::Badly, at);
+            assert_eq!(changed, (at == 2).then_some(Health::Ejected));
+        }
+    }
+
     #[test]
     fn three_failures_eject_and_one_request_tries_again() {
         let mut balance = balance(&[(1, false), (1, true)], 10);
-        for at in 0..3 {
-            assert_eq!(taken(&mut balance, at), 0);
-            let changed = balance.ended(0, Ended::Badly, at);
-            assert_eq!(changed, (at == 2).then_some(Health::Ejected));
+        eject(&mut balance);
+        let second = taken(&mut balance, 5_001);
+        assert_eq!(second.id, 1, "the backup stands in");
+        balance.ended(second, Ended::Well, 5_001);
+        let trial = taken(&mut balance, 5_002);
+        assert_eq!(trial.id, 0);
+        assert_eq!(taken(&mut balance, 5_002).id, 1, "one at a time");
+        balance.ended(trial, Ended::Badly, 5_003);
+        assert_eq!(taken(&mut balance, 15_002).id, 1, "the second time lasts twice as long");
+        let trial = taken(&mut balance, 15_004);
+        assert_eq!(trial.id, 0);
+        assert_eq!(balance.ended(trial, Ended::Well, 15_005), Some(Health::Healthy));
+        assert_eq!(taken(&mut balance, 15_005).id, 0);
+        assert_eq!(taken(&mut balance, 15_005).id, 0);
+    }
+
+    #[test]
+    fn a_long_request_from_before_an_ejection_neither_hinders_a_trial_nor_ends_the_ejection() {
+        let mut balance = balance(&[(1, false), (1, true)], 10);
+        let (tunnel, download) = (take(&mut balance, 0, &[1]), take(&mut balance, 0, &[1]));
+        eject(&mut balance);
+        assert_eq!(balance.ended(download, Ended::Well, 3), None);
+        assert_eq!(balance.health(0, 3), Health::Ejected);
+        let trial = taken(&mut balance, 5_002);
+        assert_eq!(trial.id, 0, "the tunnel is still there");
+        assert_eq!(taken(&mut balance, 5_002).id, 1, "one trial at a time");
+        assert_eq!(balance.ended(tunnel, Ended::Badly, 5_002), None);
+        assert_eq!(taken(&mut balance, 5_002).id, 1, "the tunnel's end is not the trial's");
+        // The trial becomes a stream, whose head is an answer.
+        assert_eq!(balance.answered(trial, 5_003), Some(Health::Healthy));
+        assert_eq!(taken(&mut balance, 5_003).id, 0);
+        assert_eq!(balance.ended(trial, Ended::Unknown, 9_000), None);
+    }
+
+    #[test]
+    fn a_trial_that_tells_nothing_leaves_room_for_the_next() {
+        let mut balance = balance(&[(1, false), (1, true)], 10);
+        eject(&mut balance);
+        for at in [5_002, 5_003] {
+            let trial = taken(&mut balance, at);
+            assert_eq!(trial.id, 0);
+            balance.ended(trial, Ended::Unknown, at);
         }
-        assert_eq!(taken(&mut balance, 5_001), 1, "the backup stands in");
-        balance.ended(1, Ended::Well, 5_001);
-        assert_eq!(taken(&mut balance, 5_002), 0);
-        assert_eq!(taken(&mut balance, 5_002), 1, "one at a time");
-        balance.ended(0, Ended::Badly, 5_003);
-        assert_eq!(taken(&mut balance, 15_002), 1, "the second time lasts twice as long");
-        assert_eq!(taken(&mut balance, 15_004), 0);
-        assert_eq!(balance.ended(0, Ended::Well, 15_005), Some(Health::Healthy));
-        assert_eq!(taken(&mut balance, 15_005), 0);
-        assert_eq!(taken(&mut balance, 15_005), 0);
+    }
+
+    #[test]
+    fn an_ejection_outlives_a_reload_and_a_verdict_of_another_check_does_not() {
+        let mut before = balance(&[(1, false), (1, false)], 10);
+        eject(&mut before);
+        for _ in 0..2 {
+            before.checked(1, false, 3);
+        }
+        for is_same in [true, false] {
+            let mut after = balance(&[(1, false), (1, false)], 10);
+            after.adopt(0, &before, 1, is_same);
+            after.adopt(1, &before, 0, is_same);
+            assert_eq!(after.health(0, 3), if is_same { Health::Down } else { Health::Healthy });
+            assert_eq!((after.health(1, 3), after.health(1, 5_002)), (Health::Ejected, Health::Healthy));
+            assert_eq!(after.in_flight(1), 0);
+        }
     }
 
     #[test]
@@ -305,16 +410,16 @@ mod tests {
             balance.checked(id, false, 0);
         }
         let first = taken(&mut balance, 0);
-        let second = balance.choose(0, &[first]);
-        assert_eq!(second, Choice::Member(1 - first));
+        let second = take(&mut balance, 0, &[first.id]);
+        assert_eq!(second.id, 1 - first.id);
     }
 
     #[test]
     fn full_addresses_refuse_and_none_is_none() {
         let mut full = balance(&[(1, false), (1, true)], 1);
-        assert_eq!(taken(&mut full, 0), 0);
+        assert_eq!(taken(&mut full, 0).id, 0);
         assert_eq!(full.choose(0, &[]), Choice::Full, "a backup is for failures, not for load");
-        assert_eq!(full.choose(0, &[0]), Choice::Member(1), "a retry may use it");
+        assert_eq!(take(&mut full, 0, &[0]).id, 1, "a retry may use it");
         assert_eq!(balance(&[], 1).choose(0, &[]), Choice::None);
     }
 
@@ -322,15 +427,15 @@ mod tests {
     fn a_new_address_does_not_catch_up_on_turns() {
         let mut balance = balance(&[(1, false)], 10);
         for _ in 0..1_000 {
-            taken(&mut balance, 0);
-            balance.ended(0, Ended::Well, 0);
+            let taken = taken(&mut balance, 0);
+            balance.ended(taken, Ended::Well, 0);
         }
         balance.set(&[0, 1].map(|id| Place { id, weight: 1, is_backup: false }));
         let mut counts = [0; 2];
         for _ in 0..10 {
-            let id = taken(&mut balance, 0);
-            counts[id as usize] += 1;
-            balance.ended(id, Ended::Well, 0);
+            let taken = taken(&mut balance, 0);
+            counts[taken.id as usize] += 1;
+            balance.ended(taken, Ended::Well, 0);
         }
         assert_eq!(counts, [5, 5]);
     }
@@ -374,13 +479,14 @@ mod tests {
                         match balance.choose(now_ms, &tried) {
                             Choice::None => prop_assert!(there.is_empty()),
                             Choice::Full => prop_assert!(there.iter().any(|id| balance.in_flight(*id) >= 3)),
-                            Choice::Member(id) => {
+                            Choice::Member(taken) => {
+                                let id = taken.id;
                                 prop_assert!(there.contains(&id));
                                 let is_on_trial = |id: &u32| balance.in_flight(*id) > 0;
                                 prop_assert!(
                                     better.is_empty() || better.contains(&id) || better.iter().all(is_on_trial)
                                 );
-                                held.push(id);
+                                held.push(taken);
                             }
                         }
                     }
@@ -397,14 +503,14 @@ mod tests {
                             there.iter().map(|id| Place { id: *id, weight: id + 1, is_backup: *id == 1 }).collect();
                         balance.set(&places);
                         // A request of an address that was removed is nobody's.
-                        held.retain(|id| there.contains(id));
+                        held.retain(|held: &Taken| there.contains(&held.id));
                         let gone: Vec<u32> =
                             there.iter().copied().filter(|id| balance.in_flight(*id) == 0).collect();
-                        held.retain(|id| !gone.contains(id));
+                        held.retain(|held| !gone.contains(&held.id));
                     }
                 }
                 for id in &there {
-                    let count = held.iter().filter(|held| *held == id).count();
+                    let count = held.iter().filter(|held| held.id == *id).count();
                     prop_assert!(balance.in_flight(*id) as usize == count && count <= 3);
                 }
             }
@@ -417,9 +523,9 @@ mod tests {
             let sum: u32 = weights.iter().sum();
             let mut counts = vec![0; weights.len()];
             for _ in 0..sum * 10 {
-                let id = taken(&mut balance, 0);
-                counts[id as usize] += 1;
-                balance.ended(id, Ended::Well, 0);
+                let taken = taken(&mut balance, 0);
+                counts[taken.id as usize] += 1;
+                balance.ended(taken, Ended::Well, 0);
             }
             for (count, weight) in counts.iter().zip(&weights) {
                 prop_assert!((i64::from(*count) - i64::from(weight * 10)).abs() <= 1, "{:?} {:?}", counts, weights);

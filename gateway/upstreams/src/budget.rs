@@ -1,14 +1,16 @@
-//! Budget of retries: a fifth of the requests, and a few for quiet times. An outage then makes no more than a fifth of additional requests.
-//! Pure.
+//! Budget of retries: a fifth of the requests, and a few for quiet times: 10 at the start, and one every 10 s while fewer are left. What
+//! requests have earned is saved up to 20 retries, so that an outage makes little more than a fifth of additional requests. Pure.
 
 /// Parts of a retry that a request earns.
 const EARNED: u32 = 20;
 /// Parts that a retry costs.
 const COST: u32 = 100;
-/// Parts that are saved at most: 100 retries.
-const SAVED_MAX: u32 = 100 * COST;
-/// Parts at the start, and the least that a second without requests fills up to: 10 retries.
+/// Parts that are saved at most: 20 retries.
+const SAVED_MAX: u32 = 20 * COST;
+/// Parts at the start, and those up to which time fills: 10 retries.
 const RESERVE: u32 = 10 * COST;
+/// Parts that a second adds below the reserve: a retry every 10 s.
+const FILLED: u32 = COST / 10;
 
 /// Balance of the budget.
 #[derive(Debug)]
@@ -29,12 +31,12 @@ impl Budget {
         self.saved = (self.saved + EARNED).min(SAVED_MAX);
     }
 
-    /// Takes a retry, if the budget has one. Below the reserve, each second since the start adds one.
+    /// Takes a retry, if the budget has one. Below the reserve, time adds some.
     pub(crate) fn take(&mut self, now_s: u64) -> bool {
         let seconds = u32::try_from(now_s.saturating_sub(self.filled_s)).unwrap_or(u32::MAX);
         self.filled_s = now_s.max(self.filled_s);
         if self.saved < RESERVE {
-            self.saved = self.saved.saturating_add(seconds.saturating_mul(COST)).min(RESERVE);
+            self.saved = self.saved.saturating_add(seconds.saturating_mul(FILLED)).min(RESERVE);
         }
         let has_one = self.saved >= COST;
         if has_one {
@@ -51,11 +53,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quiet_times_leave_ten_retries_and_one_more_a_second() {
+    fn quiet_times_leave_ten_retries_and_one_more_every_ten_seconds() {
         let mut budget = Budget::default();
         assert_eq!((0..20).filter(|_| budget.take(0)).count(), 10);
-        assert!(budget.take(1) && !budget.take(1));
+        assert!(!budget.take(9) && budget.take(10) && !budget.take(10));
         assert_eq!((0..20).filter(|_| budget.take(1_000)).count(), 10);
+    }
+
+    #[test]
+    fn busy_times_save_twenty_retries() {
+        let mut budget = Budget::default();
+        for _ in 0..1_000 {
+            budget.earn();
+        }
+        assert_eq!((0..50).filter(|_| budget.take(0)).count(), 20);
     }
 
     proptest! {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
+use bytes::Buf as _;
 use sluice_http1::{HeadReader, Parse};
 use sluice_message::Method;
 use tokio::task::JoinSet;
@@ -37,12 +38,17 @@ pub(crate) async fn run(upstream: std::rc::Weak<Upstream>) {
     }
 }
 
-async fn check(upstream: &Upstream, member: &Member) -> Result<(), Unhealthy> {
+/// Asks the address once.
+///
+/// # Errors
+/// Where it gives no answer, or another than 2xx and 3xx.
+pub(crate) async fn check(upstream: &Upstream, member: &Member) -> Result<(), Unhealthy> {
     let settings = &upstream.settings;
-    let authority = settings.targets[member.target].authority();
+    let authority = settings.check_host(&settings.targets[member.target]);
     let path = &settings.upstream.health;
     let head = format!("GET {path} HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: sluice\r\nConnection: close\r\n\r\n");
-    let mut connection = upstream.connect(member, None, true).await?;
+    let connect_by = tokio::time::Instant::now() + settings.times.connect;
+    let mut connection = upstream.connect(member, None, Duration::ZERO, connect_by).await?;
     let (mut heads, mut sent) = (HeadReader::new(), 0);
     loop {
         let read = poll_fn(|cx| {
@@ -67,14 +73,22 @@ async fn check(upstream: &Upstream, member: &Member) -> Result<(), Unhealthy> {
     }
 }
 
+/// Status of the answer, once it has come.
 fn status(
     heads: &mut HeadReader,
     connection: &mut Connection,
     limits: &sluice_http1::HeadLimits,
 ) -> Result<Option<u16>, Unhealthy> {
-    let parsed = heads.response(&connection.unread, limits, &Method::Get);
-    match parsed.map_err(|rejection| Unhealthy::Malformed(rejection.detail))? {
-        Parse::Complete { received, .. } => Ok(Some(received.head.status)),
-        Parse::Incomplete => Ok(None),
+    loop {
+        let parsed = heads.response(&connection.unread, limits, &Method::Get);
+        match parsed.map_err(|rejection| Unhealthy::Malformed(rejection.detail))? {
+            // The answer itself comes behind interim ones.
+            Parse::Complete { received, consumed } if (100..200).contains(&received.head.status) => {
+                connection.unread.advance(consumed);
+                *heads = HeadReader::new();
+            }
+            Parse::Complete { received, .. } => return Ok(Some(received.head.status)),
+            Parse::Incomplete => return Ok(None),
+        }
     }
 }

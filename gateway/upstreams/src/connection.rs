@@ -4,6 +4,7 @@ use std::future::Future as _;
 use std::io;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker, ready};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use sluice_wire::respond::answer::Duplex;
@@ -19,6 +20,9 @@ use crate::settings::Tls;
 /// Bytes that one read takes at most.
 const READ_BYTES: usize = 32 * 1024;
 
+/// Longest time for which a connection may be idle. Node closes idle connections after 5 s.
+pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
+
 /// Stream to a target.
 pub(crate) enum Stream {
     Tcp(TcpStream),
@@ -33,6 +37,8 @@ pub(crate) struct Connection {
     pub(crate) carried: u32,
     /// Time since which it carries none.
     pub(crate) idle_since: Instant,
+    /// Longest time for which it may carry none.
+    pub(crate) idle_max: Duration,
     /// TLS may hold bytes that it has taken.
     must_flush: bool,
 }
@@ -59,11 +65,33 @@ impl Connection {
                 Stream::Tls(Box::new(connector.connect(name, tcp).await?))
             }
         };
-        Ok(Connection { stream, unread: BytesMut::new(), carried: 0, idle_since: Instant::now(), must_flush: false })
+        Ok(Connection {
+            stream,
+            unread: BytesMut::new(),
+            carried: 0,
+            idle_since: Instant::now(),
+            idle_max: IDLE_TIMEOUT,
+            must_flush: false,
+        })
     }
 
-    /// Whether it can carry another request: an idle connection that is closed, or sends anything, cannot.
-    pub(crate) fn is_quiet(&mut self) -> bool {
+    /// Notes for how long the target lets it be idle, by the field `Keep-Alive` of an answer. A fifth of the time is left for the way.
+    pub(crate) fn note_keep_alive(&mut self, value: &[u8]) {
+        let parameters = value.split(|byte| *byte == b',').filter_map(|part| std::str::from_utf8(part).ok());
+        let timeout_s = parameters
+            .filter_map(|parameter| parameter.trim().split_once('='))
+            .find(|(name, _)| name.eq_ignore_ascii_case("timeout"))
+            .and_then(|(_, value)| value.trim_matches('"').parse::<u32>().ok());
+        if let Some(timeout_s) = timeout_s {
+            self.idle_max = IDLE_TIMEOUT.min(Duration::from_secs(timeout_s.into()) * 4 / 5);
+        }
+    }
+
+    /// Whether it can carry another request: an idle connection that is closed, sends anything or is idle for too long cannot.
+    pub(crate) fn is_usable(&mut self) -> bool {
+        if self.idle_since.elapsed() >= self.idle_max {
+            return false;
+        }
         let mut byte = [0];
         let mut cx = Context::from_waker(Waker::noop());
         Pin::new(&mut self.stream).poll_read(&mut cx, &mut ReadBuf::new(&mut byte)).is_pending()

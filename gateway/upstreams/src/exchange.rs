@@ -1,5 +1,5 @@
 //! Carries a request out at an upstream: chooses an address, sends the request, and writes its answer while it comes. A target whose
-//! client takes nothing is not read any further, so that an answer takes little memory however long it is.
+//! client is slow waits for a while. Then the answer goes to its temporary file, so that a slow client holds no connection for long.
 //!
 //! It runs in the client's task until the answer's head is there, and in a task of its own from then on.
 
@@ -21,17 +21,22 @@ use sluice_wire::receive::body::Body;
 use sluice_wire::respond::answer::{Answer, Departure, UpgradedConnection, UpgradedStream};
 use sluice_wire::respond::fill::FillReader;
 use sluice_wire::respond::reader::{AnswerFault, AnswerTo, Progress, Proof, Reader, is_event_stream};
-use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::balance::MemberId;
-use crate::connection::Connection;
-use crate::fault::{Fault, Stage};
+use crate::connection::{Connection, IDLE_TIMEOUT};
+use crate::fault::{Fault, NoConnection, Stage};
 use crate::proxy::Ends;
 use crate::stats::{End, Stats};
 use crate::upstream::{Grip, Upstream};
 
 /// Bytes of an answer that a client may leave unread before the target is read no further.
 const UNREAD_BYTES_MAX: u64 = 128 * 1024;
+/// Time for which a target waits for its client in all. From then on the answer goes to its file, as far as that takes it.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+/// Longest idle time of a connection that takes a request which must not be sent twice: a target closes connections that are idle for
+/// longer, and its end may cross with the request.
+const IDLE_MAX_UNSAFE: Duration = Duration::from_secs(1);
 /// Bytes of a body that are read from its file at once, and that go with the head.
 const PIECE_BYTES: usize = 16 * 1024;
 /// Seconds after which a client may ask again, where no target could take its request.
@@ -89,10 +94,11 @@ impl Told {
     }
 }
 
-/// Counts a request when it ends, also where its task is dropped.
+/// Counts a request when it ends, also where its task is dropped. A client whose request's task has panicked must not wait for ever.
 struct Ending {
     stats: Rc<Stats>,
     told: Rc<Told>,
+    answer: Rc<Answer>,
     end: Cell<End>,
 }
 
@@ -100,6 +106,9 @@ impl Drop for Ending {
     fn drop(&mut self) {
         self.stats.ended(self.end.get());
         self.told.ended.set(Some(Instant::now()));
+        if std::thread::panicking() {
+            self.answer.fail(Code::GatewayFailed);
+        }
     }
 }
 
@@ -116,20 +125,16 @@ enum Attempt {
 
 /// Carries the request out, with its retries. Ends when the answer is complete, failed or unwanted.
 pub async fn run(upstream: Rc<Upstream>, ask: Ask) {
-    let (stats, told) = (Rc::clone(&upstream.stats), Rc::clone(&ask.told));
-    let ending = Ending { stats, told, end: Cell::new(End::Abandoned) };
+    let (stats, told, answer) = (Rc::clone(&upstream.stats), Rc::clone(&ask.told), Rc::clone(&ask.answer));
+    let ending = Ending { stats, told, answer, end: Cell::new(End::Abandoned) };
     upstream.earn();
     let times = upstream.settings.times;
     let until = times.whole.map(|whole| Instant::now() + whole);
-    let (mut tried, mut retries, mut is_fresh) = (Vec::new(), upstream.settings.upstream.retries, false);
+    let is_safe = ask.method.is_safe();
+    let mut idle_max = if is_safe { IDLE_TIMEOUT } else { IDLE_MAX_UNSAFE };
+    let (mut tried, mut retries) = (Vec::new(), upstream.settings.upstream.retries);
     loop {
-        let attempt = attempt(&upstream, &ask, &tried, is_fresh);
-        let attempt = match until {
-            None => attempt.await,
-            Some(until) => timeout_at(until, attempt)
-                .await
-                .unwrap_or_else(|_| Attempt::Failed(Fault::new(End::Timeout, Stage::Heard), None)),
-        };
+        let attempt = attempt(&upstream, &ask, &tried, idle_max, until).await;
         let (fault, member) = match attempt {
             Attempt::Done => return ending.end.set(End::Answered),
             Attempt::Upgraded => {
@@ -141,16 +146,25 @@ pub async fn run(upstream: Rc<Upstream>, ask: Ask) {
             Attempt::Left => return ask.answer.leave(),
             Attempt::Failed(fault, member) => (fault, member),
         };
-        if fault.is_stale && !is_fresh && ask.method.is_safe() {
-            is_fresh = true;
+        let is_over = until.is_some_and(|until| until <= Instant::now());
+        if fault.is_stale && is_safe && !is_over && !idle_max.is_zero() {
+            idle_max = Duration::ZERO;
+            upstream.resent();
             continue;
         }
-        if retries > 0 && fault.may_be_retried(&ask.method) && upstream.takes_retry() {
+        // A host may have a name with an address that nothing listens on (`localhost`). That takes no time, and no retry.
+        if let Some(id) = member.filter(|id| fault.is_refused && !is_over && upstream.has_other_address(*id, &tried)) {
+            tried.push(id);
+            continue;
+        }
+        if retries > 0 && !is_over && fault.may_be_retried(&ask.method) && upstream.takes_retry() {
             retries -= 1;
             upstream.stats.retried();
             tried.extend(member);
             continue;
         }
+        // Where no time was left to send it, the target is not to blame.
+        let fault = if is_over && fault.stage == Stage::Unsent { Fault { end: End::Timeout, ..fault } } else { fault };
         if matches!(fault.end, End::Full | End::Unreachable) {
             ask.answer.facts.retry_after_s.set(Some(RETRY_AFTER_S));
         }
@@ -178,20 +192,32 @@ async fn watch(answer: &Answer, idle: Option<Duration>) {
     }
 }
 
-async fn attempt(upstream: &Rc<Upstream>, ask: &Ask, tried: &[MemberId], is_fresh: bool) -> Attempt {
-    let grip = match upstream.place(tried).await {
+async fn attempt(
+    upstream: &Rc<Upstream>,
+    ask: &Ask,
+    tried: &[MemberId],
+    idle_max: Duration,
+    until: Option<Instant>,
+) -> Attempt {
+    let connect_by = || earlier(Instant::now() + upstream.settings.times.connect, until);
+    let grip = match upstream.place(tried, connect_by()).await {
         Ok(grip) => grip,
         Err(fault) => return Attempt::Failed(fault, None),
     };
+    let began = Instant::now();
     let member = Rc::clone(&grip.member);
     ask.told.tries.update(|tries| tries + 1);
     *ask.told.target.borrow_mut() = Rc::clone(&member.text);
-    let connected = upstream.connect(&member, ask.client, is_fresh).await;
+    let connected = upstream.connect(&member, ask.client, idle_max, connect_by()).await;
     let mut connection = match connected {
         Ok(connection) => connection,
         Err(error) => {
-            grip.fail(&error.to_string());
-            return Attempt::Failed(Fault::new(End::Unreachable, Stage::Unsent), Some(member.id));
+            if upstream.is_to_blame(began, until) {
+                grip.fail(&error.to_string());
+            }
+            let is_refused = matches!(error, NoConnection::Failed(_));
+            let fault = Fault { is_refused, ..Fault::new(End::Unreachable, Stage::Unsent) };
+            return Attempt::Failed(fault, Some(member.id));
         }
     };
     connection.carried += 1;
@@ -211,8 +237,16 @@ async fn attempt(upstream: &Rc<Upstream>, ask: &Ask, tried: &[MemberId], is_fres
         reader: Reader::new(Proof::None, upstream.settings.limits),
         stage: Stage::Unsent,
         is_until_close: false,
+        began,
+        until,
+        bytes: 0,
+        waited: Duration::ZERO,
     };
     exchange.carry_out().await
+}
+
+fn earlier(at: Instant, until: Option<Instant>) -> Instant {
+    until.map_or(at, |until| until.min(at))
 }
 
 /// A request on its way to a target.
@@ -261,6 +295,11 @@ impl Writer {
     }
 }
 
+/// Whether the client still takes the answer.
+fn is_wanted(answer: &Answer) -> bool {
+    answer.is_wanted() && answer.departure() == Departure::None
+}
+
 /// Event on the connection.
 enum Event {
     Wrote(usize),
@@ -290,6 +329,14 @@ struct Exchange<'e> {
     stage: Stage,
     /// The end of the connection ends the answer.
     is_until_close: bool,
+    /// Time at which the address got the request.
+    began: Instant,
+    /// End of the time for the whole exchange. Time in which the target waits for the client does not count.
+    until: Option<Instant>,
+    /// Bytes of the answer's body so far.
+    bytes: u64,
+    /// Time for which the target has waited for the client.
+    waited: Duration,
 }
 
 impl Exchange<'_> {
@@ -350,6 +397,7 @@ impl Exchange<'_> {
         let (ask, writer, connection) = (self.ask, &self.writer, &mut self.connection);
         let times = &self.upstream.settings.times;
         let patience = if ask.answer.facts.is_stream.get() { times.stream_idle } else { Some(times.first_byte) };
+        let until = self.until;
         let mut sleep = pin!(None::<Sleep>);
         poll_fn(|cx| {
             if !writer.is_done {
@@ -368,7 +416,7 @@ impl Exchange<'_> {
                 return Poll::Ready(Event::Left);
             }
             if sleep.is_none() {
-                sleep.set(Some(sleep_until(Instant::now() + patience.unwrap_or(NEVER))));
+                sleep.set(Some(sleep_until(earlier(Instant::now() + patience.unwrap_or(NEVER), until))));
             }
             match sleep.as_mut().as_pin_mut() {
                 Some(sleep) => sleep.poll(cx).map(|()| Event::Late),
@@ -397,22 +445,27 @@ impl Exchange<'_> {
                     if received.head.status == 101 {
                         return Ok(Reading::Upgraded(Box::new(received)));
                     }
+                    if let Some(value) = received.head.fields.get("keep-alive") {
+                        self.connection.note_keep_alive(value);
+                    }
                     self.is_until_close = received.framing == ResponseFraming::UntilClose;
-                    answer.facts.is_stream.set(is_event_stream(&received));
+                    let is_stream = is_event_stream(&received);
+                    answer.facts.is_stream.set(is_stream);
+                    if is_stream || self.grip.is_trial() {
+                        // Its end may be far, and others wait for what a trial says.
+                        self.grip.answered();
+                    }
                     answer.begin(received);
                 }
                 Progress::Piece(piece) => {
+                    self.bytes += piece.len() as u64;
                     if let Err(piece) = answer.push_to_memory(piece) {
                         answer.push(piece).await;
                     }
-                    let is_wanted = || answer.is_wanted() && answer.departure() == Departure::None;
-                    while is_wanted() && answer.unread_bytes() > UNREAD_BYTES_MAX {
-                        tokio::select! {
-                            () = answer.taken.wait() => {}
-                            () = answer.departing.wait() => {}
-                        }
+                    if answer.unread_bytes() > UNREAD_BYTES_MAX {
+                        self.wait_for_client().await;
                     }
-                    if !is_wanted() {
+                    if !is_wanted(answer) {
                         return Ok(Reading::Left);
                     }
                 }
@@ -424,7 +477,36 @@ impl Exchange<'_> {
         }
     }
 
+    /// Waits until the client has taken most of the answer so far. It waits no longer than [`WAIT_MAX`] in all, unless the answer
+    /// has become too long for its file.
+    async fn wait_for_client(&mut self) {
+        let answer = &*self.ask.answer;
+        let began = Instant::now();
+        let fits = self.bytes < self.upstream.settings.file_bytes_max;
+        // What is in the file has to be read before memory takes bytes again.
+        let unread_max = if self.waited >= WAIT_MAX { 0 } else { UNREAD_BYTES_MAX };
+        let at = if fits { began + WAIT_MAX.saturating_sub(self.waited) } else { began + NEVER };
+        while is_wanted(answer) && answer.unread_bytes() > unread_max {
+            tokio::select! {
+                biased;
+                () = sleep_until(at) => break,
+                () = answer.taken.wait() => {}
+                () = answer.departing.wait() => {}
+            }
+        }
+        self.waited += began.elapsed();
+        self.until = self.until.map(|until| until + began.elapsed());
+    }
+
     fn late(self) -> Attempt {
+        let is_over = self.until.is_some_and(|until| until <= Instant::now());
+        if is_over {
+            // An answer that only takes long is not the address's fault.
+            if self.stage != Stage::Heard && self.upstream.is_to_blame(self.began, self.until) {
+                self.grip.fail("no answer came within the time for the whole exchange");
+            }
+            return Attempt::Failed(Fault::new(End::Timeout, self.stage), Some(self.grip.member.id));
+        }
         if self.ask.answer.facts.is_stream.get() {
             self.ask.answer.fail(Code::StreamIdle);
             return Attempt::Done;
@@ -449,7 +531,8 @@ impl Exchange<'_> {
     fn upgrade(self, received: sluice_http1::ReceivedResponse) -> Attempt {
         let Exchange { ask, grip, connection, .. } = self;
         let (stream, unread) = connection.into_parts();
-        grip.succeed();
+        // The end of the tunnel says nothing of the address.
+        grip.answered();
         ask.answer.facts.is_stream.set(true);
         ask.answer.begin(received);
         ask.answer.upgrade(UpgradedConnection {
@@ -458,5 +541,120 @@ impl Exchange<'_> {
             counted: Box::new(grip),
         });
         Attempt::Upgraded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::OnceCell;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use sluice_catalog::config::{self, Config};
+    use sluice_wire::receive::spool::TempStore;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+    use tokio::task::{LocalSet, spawn_local};
+
+    use crate::settings::Settings;
+
+    use super::*;
+
+    fn upstream(listeners: &[&TcpListener], timeout: &str) -> Rc<Upstream> {
+        let upstream = config::Upstream {
+            name: "legacy".to_owned(),
+            to: listeners.iter().map(|listener| format!("http://{}", listener.local_addr().unwrap())).collect(),
+            timeout: timeout.to_owned(),
+            retries: 0,
+            ..config::Upstream::default()
+        };
+        let settings = Settings::of(&upstream, &Config::default(), &OnceCell::new()).unwrap();
+        let upstream = Upstream::new(settings, None, Rc::new(|_, _| ()));
+        upstream.add_owner();
+        upstream
+    }
+
+    /// Request of this method, with its answer after the exchange.
+    async fn answer(upstream: &Rc<Upstream>, method: Method) -> (Rc<Answer>, Rc<Told>) {
+        let store = TempStore::new(std::env::temp_dir(), 0, 1 << 20);
+        let (answer, told) = (Answer::new(&store, 1 << 16, 0), Told::new(upstream));
+        let head = format!("{} /x HTTP/1.1\r\nHost: app\r\n\r\n", method.as_str()).into_bytes();
+        let ask = Ask {
+            head,
+            host: 0..0,
+            body: Body::default(),
+            method,
+            is_upgrade: false,
+            client: None,
+            answer: Rc::clone(&answer),
+            told: Rc::clone(&told),
+        };
+        run(Rc::clone(upstream), ask).await;
+        (answer, told)
+    }
+
+    #[tokio::test]
+    async fn a_target_that_hangs_for_the_whole_time_is_ejected() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let upstream = upstream(&[&listener], "30ms");
+        for _ in 0..3 {
+            let (answer, _) = answer(&upstream, Method::Get).await;
+            assert_eq!(answer.failure(), Some(Code::UpstreamTimeout));
+        }
+        let target = &upstream.snapshot().targets[0];
+        assert_eq!((&*target.health, target.failures_total), ("ejected", 3));
+    }
+
+    #[tokio::test]
+    async fn a_kept_connection_that_closes_is_replaced_for_a_get_and_counted() {
+        let serve = async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let upstream = upstream(&[&listener], "0s");
+            // Each connection takes one request, and is closed when the next one comes.
+            spawn_local(async move {
+                while let Ok((mut stream, _)) = listener.accept().await {
+                    spawn_local(async move {
+                        let mut bytes = [0; 1024];
+                        let _ = stream.read(&mut bytes).await;
+                        let answer = b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+                        let _ = stream.write_all(answer).await;
+                        let _ = stream.read(&mut bytes).await;
+                    });
+                }
+            });
+            for tries in [1, 2] {
+                let (answer, told) = answer(&upstream, Method::Get).await;
+                assert_eq!((answer.failure(), told.tries.get()), (None, tries));
+            }
+            let snapshot = upstream.snapshot();
+            assert_eq!((snapshot.retries_total, snapshot.failures_total), (1, 0));
+            let member = &upstream.members()[0];
+            assert!(crate::check::check(&upstream, member).await.is_ok(), "an interim answer is no answer");
+        };
+        LocalSet::new().run_until(serve).await;
+    }
+
+    #[test]
+    fn a_panic_ends_the_answer_and_a_client_that_leaves_does_not_fail_it() {
+        let store = TempStore::new(std::env::temp_dir(), 0, 1 << 20);
+        for panics in [true, false] {
+            let answer = Answer::new(&store, 1 << 16, 0);
+            let told = Rc::new(Told {
+                name: "legacy".into(),
+                target: RefCell::new("".into()),
+                tries: Cell::new(0),
+                began: Instant::now(),
+                first_byte: Cell::new(None),
+                ended: Cell::new(None),
+            });
+            let (stats, answer_of) = (Rc::default(), Rc::clone(&answer));
+            let ending = Ending { stats, told: Rc::clone(&told), answer: answer_of, end: Cell::new(End::Abandoned) };
+            let caught = catch_unwind(AssertUnwindSafe(move || {
+                let _ending = ending;
+                assert!(!panics, "the fault of this test");
+            }));
+            assert_eq!(caught.is_err(), panics);
+            assert_eq!(answer.failure(), panics.then_some(Code::GatewayFailed));
+            assert!(told.ended.get().is_some());
+        }
     }
 }

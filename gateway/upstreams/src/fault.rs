@@ -62,11 +62,13 @@ pub(crate) struct Fault {
     pub(crate) stage: Stage,
     /// The connection had been used before and was closed without a byte: its end crossed with the request.
     pub(crate) is_stale: bool,
+    /// The system refused to connect to the address at once.
+    pub(crate) is_refused: bool,
 }
 
 impl Fault {
     pub(crate) fn new(end: End, stage: Stage) -> Self {
-        Fault { end, stage, is_stale: false }
+        Fault { end, stage, is_stale: false, is_refused: false }
     }
 
     /// Error for the client.

@@ -1,6 +1,6 @@
 //! Upstreams: other hosts that answer requests in place of the app (`upstreams.routes`).
 //!
-//! What decides is pure: `balance` chooses an address and judges its health, `budget` bounds retries, `fault` says what may be sent again.
+//! The modules that decide are pure: `balance` chooses an address and judges its health, `budget` bounds retries, `fault` says what may be sent again.
 //! `exchange` carries a request out, on connections of `upstream`. `names` and `check` run beside it. It must not know how a request is
 //! routed, nor what is done with its answer.
 
@@ -12,6 +12,7 @@ mod check;
 mod connection;
 mod exchange;
 mod fault;
+mod line;
 mod names;
 mod proxy;
 mod settings;
@@ -23,6 +24,7 @@ use std::time::Duration;
 
 use sluice_catalog::snapshot::UpstreamSnapshot;
 use sluice_journal::Page;
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 pub use exchange::{Ask, Told, run};
@@ -41,7 +43,7 @@ pub struct Upstreams {
 
 impl Upstreams {
     /// Upstreams with these settings. Those whose settings are as in `before` stay as they are, with their connections; one of the same
-    /// name keeps its counts.
+    /// name keeps its counts, and what is known of the same targets.
     pub fn new(settings: Vec<Settings>, before: Option<&Self>, report: &Report) -> Self {
         let before = before.map_or(&[][..], |before| &before.all);
         let all: Vec<Rc<Upstream>> = settings
@@ -50,13 +52,13 @@ impl Upstreams {
                 let same = before.iter().find(|upstream| *upstream.name == *settings.name());
                 match same {
                     Some(same) if same.settings == settings => Rc::clone(same),
-                    same => {
-                        let stats = same.map(|same| Rc::clone(&same.stats)).unwrap_or_default();
-                        Upstream::new(settings, stats, Rc::clone(report))
-                    }
+                    same => Upstream::new(settings, same.map(|same| &**same), Rc::clone(report)),
                 }
             })
             .collect();
+        for upstream in &all {
+            upstream.add_owner();
+        }
         let tasks = tasks(&all, report);
         Upstreams { all, _tasks: tasks }
     }
@@ -77,20 +79,30 @@ impl Upstreams {
     }
 }
 
+impl Drop for Upstreams {
+    fn drop(&mut self) {
+        for upstream in &self.all {
+            upstream.remove_owner();
+        }
+    }
+}
+
 fn tasks(all: &[Rc<Upstream>], report: &Report) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     if all.is_empty() {
         return tasks;
     }
-    let of = |upstreams: &mut dyn Iterator<Item = &Rc<Upstream>>| upstreams.map(Rc::downgrade).collect::<Vec<_>>();
-    let named = of(&mut all.iter().filter(|upstream| upstream.names().next().is_some()));
-    if !named.is_empty() {
-        tasks.spawn_local(names::run(named, Rc::clone(report)));
+    let at_once = Rc::new(Semaphore::new(names::AT_ONCE_MAX));
+    for upstream in all {
+        for (target, host, port) in upstream.names() {
+            let name = names::Name { target, host: host.to_owned(), port };
+            tasks.spawn_local(names::run(Rc::downgrade(upstream), name, Rc::clone(&at_once), Rc::clone(report)));
+        }
     }
     for upstream in all.iter().filter(|upstream| !upstream.settings.upstream.health.is_empty()) {
         tasks.spawn_local(check::run(Rc::downgrade(upstream)));
     }
-    let all = of(&mut all.iter());
+    let all: Vec<Weak<Upstream>> = all.iter().map(Rc::downgrade).collect();
     tasks.spawn_local(async move {
         loop {
             tokio::time::sleep(TEND_EVERY).await;

@@ -1,24 +1,24 @@
 //! One upstream: its addresses, the connections to each, and the requests that wait for one.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::time::Duration;
 
+use sluice_catalog::config::Target;
 use sluice_catalog::snapshot::{TargetSnapshot, UpstreamSnapshot};
-use sluice_wire::signal::Signal;
 use tokio::time::{Instant, timeout_at};
 
-use crate::balance::{Balance, Choice, Ended, Health, MemberId, Place};
+use crate::balance::{Balance, Choice, Ended, Health, MemberId, Place, Taken};
 use crate::budget::Budget;
 use crate::connection::Connection;
 use crate::fault::{Fault, NoConnection, Stage, Unhealthy};
+use crate::line::Line;
 use crate::proxy::{self, Ends};
 use crate::settings::Settings;
 use crate::stats::{End, Stats};
 
-/// Longest time for which a connection may be idle. Node closes idle connections after 5 s.
-const IDLE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(4);
 /// Characters of a fault that are kept for `sluice status`.
 const FAULT_CHARS_MAX: usize = 200;
 
@@ -49,11 +49,13 @@ pub struct Upstream {
     members: RefCell<Vec<Rc<Member>>>,
     next_id: Cell<MemberId>,
     /// Requests that wait for a connection, the first in line at the front.
-    waiting: RefCell<VecDeque<Rc<Signal>>>,
-    /// Names whose addresses are not known yet.
-    unresolved: Cell<bool>,
+    line: Line,
+    /// Targets whose names were not looked up yet.
+    unresolved: RefCell<BTreeSet<usize>>,
     budget: RefCell<Budget>,
     report: Report,
+    /// Configs that have it. Without one, no request will come.
+    owners: Cell<u32>,
     epoch: Instant,
 }
 
@@ -61,10 +63,22 @@ pub struct Upstream {
 pub(crate) struct Grip {
     upstream: Rc<Upstream>,
     pub(crate) member: Rc<Member>,
+    taken: Taken,
     ended: Cell<Ended>,
 }
 
 impl Grip {
+    /// Whether the request tries an address after its ejection.
+    pub(crate) fn is_trial(&self) -> bool {
+        self.taken.is_trial
+    }
+
+    /// Tells that the address has answered, while the request goes on.
+    pub(crate) fn answered(&self) {
+        let changed = self.upstream.balance.borrow_mut().answered(self.taken, self.upstream.now_ms());
+        self.upstream.changed(&self.member, changed);
+    }
+
     /// Notes that the address has answered.
     pub(crate) fn succeed(&self) {
         self.ended.set(Ended::Well);
@@ -79,19 +93,22 @@ impl Grip {
 
 impl Drop for Grip {
     fn drop(&mut self) {
-        self.upstream.release(&self.member, self.ended.get());
+        let changed = self.upstream.balance.borrow_mut().ended(self.taken, self.ended.get(), self.upstream.now_ms());
+        self.upstream.changed(&self.member, changed);
+        self.upstream.line.offer();
     }
 }
 
 impl Member {
-    /// An idle connection that is not idle for too long.
-    fn take_idle(&self) -> Option<Connection> {
-        let connection = self.idle.borrow_mut().pop()?;
-        if connection.idle_since.elapsed() < IDLE_TIMEOUT {
-            return Some(connection);
+    /// A connection that is idle for less than this time, and can carry another request.
+    fn take_idle(&self, idle_max: Duration) -> Option<Connection> {
+        // The last one is idle for the shortest time. Others are closed by `close_idle`.
+        let mut idle = self.idle.borrow_mut();
+        while let Some(mut connection) = idle.pop_if(|connection| connection.idle_since.elapsed() < idle_max) {
+            if connection.is_usable() {
+                return Some(connection);
+            }
         }
-        // Those below it are idle for longer still.
-        self.idle.borrow_mut().clear();
         None
     }
 
@@ -101,44 +118,80 @@ impl Member {
     }
 }
 
-/// A waiting request's place in the line, which it leaves when this is dropped.
-struct InLine<'u> {
-    upstream: &'u Upstream,
-    signal: Rc<Signal>,
-}
-
-impl Drop for InLine<'_> {
-    fn drop(&mut self) {
-        self.upstream.waiting.borrow_mut().retain(|other| !Rc::ptr_eq(other, &self.signal));
-    }
-}
-
 impl Upstream {
-    pub(crate) fn new(settings: Settings, stats: Rc<Stats>, report: Report) -> Rc<Self> {
+    /// Upstream with these settings. It takes over the counts of `before`, and what that knows of the same targets.
+    pub(crate) fn new(settings: Settings, before: Option<&Self>, report: Report) -> Rc<Self> {
         let in_flight_max = u32::try_from(settings.upstream.connections_max).unwrap_or(u32::MAX);
         let upstream = Rc::new(Upstream {
             name: settings.name().into(),
-            stats,
+            stats: before.map(|before| Rc::clone(&before.stats)).unwrap_or_default(),
             balance: RefCell::new(Balance::new(in_flight_max)),
             members: RefCell::default(),
             next_id: Cell::new(0),
-            waiting: RefCell::default(),
-            unresolved: Cell::new(false),
+            line: Line::default(),
+            unresolved: RefCell::default(),
             budget: RefCell::default(),
             report,
-            epoch: Instant::now(),
+            owners: Cell::new(0),
+            epoch: before.map_or_else(Instant::now, |before| before.epoch),
             settings,
         });
-        let has_names = upstream.names().next().is_some();
-        upstream.unresolved.set(has_names);
-        let addresses = upstream
-            .settings
-            .targets
-            .iter()
-            .enumerate()
-            .filter_map(|(target, to)| Some((target, SocketAddr::new(to.host.parse().ok()?, to.port))));
-        upstream.set_addresses(addresses.collect(), has_names);
+        let targets = upstream.settings.targets.iter().enumerate();
+        let numeric =
+            targets.filter_map(|(target, to)| Some((target, SocketAddr::new(to.host.parse().ok()?, to.port))));
+        let mut addresses: Vec<_> = numeric.collect();
+        for (target, ..) in upstream.names() {
+            let known =
+                before.map(|before| before.addresses_like(&upstream.settings.targets[target])).unwrap_or_default();
+            if known.is_empty() {
+                upstream.unresolved.borrow_mut().insert(target);
+            }
+            addresses.extend(known.into_iter().map(|address| (target, address)));
+        }
+        upstream.set_addresses(addresses);
+        if let Some(before) = before {
+            upstream.adopt(before);
+        }
         upstream
+    }
+
+    /// Copies what `before` knows of the addresses of equal targets.
+    fn adopt(&self, before: &Self) {
+        let health = |upstream: &Self| upstream.settings.upstream.health.clone();
+        let is_same_check = !health(self).is_empty() && health(self) == health(before);
+        for member in self.members.borrow().iter() {
+            let members = before.members.borrow();
+            let (address, target) = (member.address, &self.settings.targets[member.target]);
+            let is_same = |old: &&Rc<Member>| {
+                old.address == address && is_same_target(&before.settings.targets[old.target], target)
+            };
+            let Some(old) = members.iter().find(is_same) else { continue };
+            member.requests.set(old.requests.get());
+            member.failures.set(old.failures.get());
+            member.fault.replace(old.fault.borrow().clone());
+            self.balance.borrow_mut().adopt(member.id, &before.balance.borrow(), old.id, is_same_check);
+        }
+    }
+
+    fn addresses_like(&self, wanted: &Target) -> Vec<SocketAddr> {
+        let targets = self.settings.targets.iter().enumerate();
+        let same = targets.filter(|(_, target)| is_same_target(target, wanted)).map(|(number, _)| number).next();
+        same.map(|number| self.addresses_of(number)).unwrap_or_default()
+    }
+
+    /// Adds a config that has it.
+    pub(crate) fn add_owner(&self) {
+        self.owners.update(|owners| owners + 1);
+    }
+
+    /// Removes a config that had it. After the last, its idle connections are closed.
+    pub(crate) fn remove_owner(&self) {
+        self.owners.update(|owners| owners.saturating_sub(1));
+        if self.owners.get() == 0 {
+            for member in self.members.borrow().iter() {
+                member.idle.borrow_mut().clear();
+            }
+        }
     }
 
     /// Targets that are names: their numbers, hosts and ports.
@@ -154,8 +207,17 @@ impl Upstream {
         self.members.borrow().iter().filter(|member| member.target == target).map(|member| member.address).collect()
     }
 
+    /// Sets the addresses of a target whose name was looked up.
+    pub(crate) fn set_addresses_of(&self, target: usize, addresses: &[SocketAddr]) {
+        self.unresolved.borrow_mut().remove(&target);
+        let mut wanted: Vec<_> = self.members.borrow().iter().map(|member| (member.target, member.address)).collect();
+        wanted.retain(|(of, _)| *of != target);
+        wanted.extend(addresses.iter().map(|address| (target, *address)));
+        self.set_addresses(wanted);
+    }
+
     /// Sets the addresses of all targets, each with its target's number. Those that stay keep their connections and health.
-    pub(crate) fn set_addresses(&self, wanted: Vec<(usize, SocketAddr)>, is_unresolved: bool) {
+    fn set_addresses(&self, wanted: Vec<(usize, SocketAddr)>) {
         let mut members = self.members.borrow_mut();
         members.retain(|member| wanted.contains(&(member.target, member.address)));
         for (target, address) in wanted {
@@ -184,10 +246,7 @@ impl Upstream {
             .collect();
         drop(members);
         self.balance.borrow_mut().set(&places);
-        self.unresolved.set(is_unresolved);
-        for signal in self.waiting.borrow().iter() {
-            signal.set();
-        }
+        self.line.offer_all();
     }
 
     pub(crate) fn members(&self) -> Vec<Rc<Member>> {
@@ -208,58 +267,76 @@ impl Upstream {
         self.budget.borrow_mut().take(self.epoch.elapsed().as_secs())
     }
 
-    /// Place at an address, if possible at none of `tried`. Waits for one within the time for connecting.
+    /// Counts a request that is sent again because its connection was closed meanwhile. It needs no retry of the budget, and costs one.
+    pub(crate) fn resent(&self) {
+        self.takes_retry();
+        self.stats.retried();
+    }
+
+    /// Whether an address that got a request at `began` is to blame that nothing came: the time was not up, or the address had most of it.
+    pub(crate) fn is_to_blame(&self, began: Instant, until: Option<Instant>) -> bool {
+        let whole = self.settings.times.whole.unwrap_or_default();
+        until.is_none_or(|until| Instant::now() < until) || began.elapsed() * 2 >= whole
+    }
+
+    /// Whether the name of the address's target has an address besides those of `tried`.
+    pub(crate) fn has_other_address(&self, id: MemberId, tried: &[MemberId]) -> bool {
+        let members = self.members.borrow();
+        let Some(failed) = members.iter().find(|member| member.id == id) else { return false };
+        members.iter().any(|member| member.target == failed.target && member.id != id && !tried.contains(&member.id))
+    }
+
+    /// Place at an address, if possible at none of `tried`. Waits for one until `deadline` at most.
     ///
     /// # Errors
     /// Where no address is known, or none has room in time.
-    pub(crate) async fn place(self: &Rc<Self>, tried: &[MemberId]) -> Result<Grip, Fault> {
-        if let Choice::Member(id) = self.balance.borrow_mut().choose(self.now_ms(), tried)
-            && let Some(grip) = self.grip(id)
-        {
-            return Ok(grip);
+    pub(crate) async fn place(self: &Rc<Self>, tried: &[MemberId], deadline: Instant) -> Result<Grip, Fault> {
+        let mut fault = Fault::new(End::Full, Stage::Unsent);
+        if !self.line.has_offer() {
+            match self.take(tried) {
+                Ok(grip) => return Ok(grip),
+                Err(why) => fault = why,
+            }
         }
-        self.wait(tried).await
-    }
-
-    async fn wait(self: &Rc<Self>, tried: &[MemberId]) -> Result<Grip, Fault> {
-        let deadline = Instant::now() + self.settings.times.connect;
         let line_max = usize::try_from(self.settings.upstream.connections_max).unwrap_or(usize::MAX);
-        loop {
-            let choice = self.balance.borrow_mut().choose(self.now_ms(), tried);
-            let fault = match choice {
-                Choice::Member(id) => match self.grip(id) {
-                    Some(grip) => return Ok(grip),
-                    None => Fault::new(End::Unreachable, Stage::Unsent),
-                },
-                Choice::None if !self.unresolved.get() => {
-                    return Err(Fault::new(End::Unreachable, Stage::Unsent));
+        if self.is_final(&fault) || self.line.len() >= line_max {
+            return Err(fault);
+        }
+        let place = self.line.enter();
+        while timeout_at(deadline, place.offered()).await.is_ok() {
+            match self.take(tried) {
+                Ok(grip) => {
+                    place.accept();
+                    return Ok(grip);
                 }
-                Choice::None => Fault::new(End::Unreachable, Stage::Unsent),
-                Choice::Full => Fault::new(End::Full, Stage::Unsent),
-            };
-            if self.waiting.borrow().len() >= line_max {
-                return Err(fault);
+                Err(why) => fault = why,
             }
-            let place = InLine { upstream: self, signal: Rc::default() };
-            self.waiting.borrow_mut().push_back(Rc::clone(&place.signal));
-            if timeout_at(deadline, place.signal.wait()).await.is_err() {
-                return Err(fault);
+            place.pass_on();
+            if self.is_final(&fault) {
+                break;
             }
+        }
+        Err(fault)
+    }
+
+    fn take(self: &Rc<Self>, tried: &[MemberId]) -> Result<Grip, Fault> {
+        let choice = self.balance.borrow_mut().choose(self.now_ms(), tried);
+        match choice {
+            Choice::Member(taken) => self.grip(taken).ok_or(Fault::new(End::Unreachable, Stage::Unsent)),
+            Choice::None => Err(Fault::new(End::Unreachable, Stage::Unsent)),
+            Choice::Full => Err(Fault::new(End::Full, Stage::Unsent)),
         }
     }
 
-    fn grip(self: &Rc<Self>, id: MemberId) -> Option<Grip> {
-        let member = self.members.borrow().iter().find(|member| member.id == id).cloned()?;
+    /// Whether waiting does not help.
+    fn is_final(&self, fault: &Fault) -> bool {
+        fault.end == End::Unreachable && self.unresolved.borrow().is_empty()
+    }
+
+    fn grip(self: &Rc<Self>, taken: Taken) -> Option<Grip> {
+        let member = self.members.borrow().iter().find(|member| member.id == taken.id).cloned()?;
         member.requests.update(|count| count + 1);
-        Some(Grip { upstream: Rc::clone(self), member, ended: Cell::new(Ended::Unknown) })
-    }
-
-    fn release(&self, member: &Member, ended: Ended) {
-        let changed = self.balance.borrow_mut().ended(member.id, ended, self.now_ms());
-        self.tell(member, changed);
-        if let Some(signal) = self.waiting.borrow_mut().pop_front() {
-            signal.set();
-        }
+        Some(Grip { upstream: Rc::clone(self), member, taken, ended: Cell::new(Ended::Unknown) })
     }
 
     /// Takes the result of a health check.
@@ -268,11 +345,15 @@ impl Upstream {
             *member.fault.borrow_mut() = Some(fault.to_string().chars().take(FAULT_CHARS_MAX).collect());
         }
         let changed = self.balance.borrow_mut().checked(member.id, result.is_ok(), self.now_ms());
-        self.tell(member, changed);
+        self.changed(member, changed);
     }
 
-    fn tell(&self, member: &Member, changed: Option<Health>) {
+    /// Tells the operator of an address's health, if it has changed.
+    fn changed(&self, member: &Member, changed: Option<Health>) {
         let Some(health) = changed else { return };
+        if health == Health::Healthy {
+            self.line.offer_all();
+        }
         let fault = member.fault.borrow();
         let why = fault.as_deref().unwrap_or("unknown");
         let (name, address) = (&self.name, &member.text);
@@ -287,7 +368,7 @@ impl Upstream {
         }
     }
 
-    /// Connection to the address: an idle one, unless `is_fresh` asks for a new one.
+    /// Connection to the address: one that is idle for less than `idle_max`, or else a new one, which takes until `deadline` at most.
     ///
     /// # Errors
     /// Where none can be made in time.
@@ -295,14 +376,11 @@ impl Upstream {
         &self,
         member: &Member,
         client: Option<Ends>,
-        is_fresh: bool,
+        idle_max: Duration,
+        deadline: Instant,
     ) -> Result<Connection, NoConnection> {
-        if !is_fresh {
-            while let Some(mut connection) = member.take_idle() {
-                if connection.is_quiet() {
-                    return Ok(connection);
-                }
-            }
+        if let Some(connection) = member.take_idle(idle_max) {
+            return Ok(connection);
         }
         let target = &self.settings.targets[member.target];
         let tls = match (&self.settings.tls, target.is_tls) {
@@ -313,13 +391,13 @@ impl Upstream {
             _ => None,
         };
         let first = self.settings.proxy().map(|version| proxy::header(version, client)).unwrap_or_default();
-        let opened = tokio::time::timeout(self.settings.times.connect, Connection::open(member.address, &first, tls));
+        let opened = timeout_at(deadline, Connection::open(member.address, &first, tls));
         Ok(opened.await.map_err(|_| NoConnection::Late)??)
     }
 
     /// Stores a connection for the next request. One that began with a client's address is for that client alone.
     pub(crate) fn keep(&self, member: &Member, mut connection: Connection) {
-        if self.settings.proxy().is_none() {
+        if self.settings.proxy().is_none() && self.owners.get() > 0 {
             connection.idle_since = Instant::now();
             member.idle.borrow_mut().push(connection);
         }
@@ -328,10 +406,7 @@ impl Upstream {
     /// Closes connections that are idle for too long.
     pub(crate) fn close_idle(&self) {
         for member in self.members.borrow().iter() {
-            member
-                .idle
-                .borrow_mut()
-                .retain_mut(|connection| connection.idle_since.elapsed() < IDLE_TIMEOUT && connection.is_quiet());
+            member.idle.borrow_mut().retain_mut(Connection::is_usable);
         }
     }
 
@@ -368,10 +443,174 @@ impl Upstream {
         UpstreamSnapshot {
             name: self.name.to_string(),
             targets: self.members.borrow().iter().map(target).collect(),
-            waiting: self.waiting.borrow().len() as u64,
+            waiting: self.line.len() as u64,
             requests_total: self.stats.requests(),
             failures_total: self.stats.failures(),
             retries_total: self.stats.retries.get(),
         }
+    }
+}
+
+fn is_same_target(one: &Target, other: &Target) -> bool {
+    (one.is_tls, &one.host, one.port) == (other.is_tls, &other.host, other.port)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::OnceCell;
+
+    use sluice_catalog::config::{self, Config};
+    use tokio::net::TcpListener;
+    use tokio::task::{JoinHandle, LocalSet, spawn_local, yield_now};
+
+    use super::*;
+    use crate::connection::IDLE_TIMEOUT;
+
+    fn settings(to: &[&str], health: &str, connections_max: u64) -> Settings {
+        let upstream = config::Upstream {
+            name: "legacy".to_owned(),
+            to: to.iter().map(|target| (*target).to_owned()).collect(),
+            connections_max,
+            health: health.to_owned(),
+            ..config::Upstream::default()
+        };
+        Settings::of(&upstream, &Config::default(), &OnceCell::new()).unwrap()
+    }
+
+    fn upstream(settings: Settings, before: Option<&Upstream>) -> Rc<Upstream> {
+        Upstream::new(settings, before, Rc::new(|_, _| ()))
+    }
+
+    type Order = Rc<RefCell<Vec<&'static str>>>;
+
+    /// Request that notes its name when it has a place, and then gives the place up.
+    fn wait(upstream: &Rc<Upstream>, order: &Order, name: &'static str, tried: &[MemberId]) -> JoinHandle<()> {
+        let (upstream, order, tried) = (Rc::clone(upstream), Rc::clone(order), tried.to_vec());
+        spawn_local(async move {
+            let deadline = Instant::now() + Duration::from_secs(60);
+            let grip = upstream.place(&tried, deadline).await;
+            order.borrow_mut().push(if grip.is_ok() { name } else { "refused" });
+        })
+    }
+
+    async fn place(upstream: &Rc<Upstream>, tried: &[MemberId]) -> Grip {
+        upstream.place(tried, Instant::now()).await.unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_line_is_kept_and_a_newcomer_stands_behind_it() {
+        let run = async {
+            let upstream = upstream(settings(&["http://127.0.0.1:1"], "", 2), None);
+            let order = Order::default();
+            let (one, two) = (place(&upstream, &[]).await, place(&upstream, &[]).await);
+            let first = wait(&upstream, &order, "first", &[]);
+            let second = wait(&upstream, &order, "second", &[]);
+            yield_now().await;
+            assert_eq!(upstream.snapshot().waiting, 2);
+            drop(one);
+            // A place is free, and it is the first one's.
+            assert!(upstream.place(&[], Instant::now()).await.is_err());
+            for waiting in [first, second] {
+                waiting.await.unwrap();
+            }
+            assert_eq!(*order.borrow(), ["first", "second"]);
+            drop(two);
+            assert_eq!(upstream.snapshot().waiting, 0);
+            place(&upstream, &[]).await;
+        };
+        LocalSet::new().run_until(run).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_place_that_the_first_in_line_does_not_use_goes_to_the_next() {
+        let run = async {
+            let upstream = upstream(settings(&["http://127.0.0.1:1", "http://127.0.0.1:2 backup"], "", 3), None);
+            let order = Order::default();
+            let mut held = Vec::new();
+            for _ in 0..3 {
+                held.push(place(&upstream, &[]).await);
+            }
+            let ids = [held[0].member.id];
+            let mut backup = Vec::new();
+            for _ in 0..3 {
+                backup.push(place(&upstream, &ids).await);
+            }
+            // This one is for the backup alone.
+            let picky = wait(&upstream, &order, "picky", &ids);
+            yield_now().await;
+            let leaving = wait(&upstream, &order, "leaving", &[]);
+            yield_now().await;
+            assert_eq!(upstream.snapshot().waiting, 2);
+            // The first has no use for the place, and the next one leaves before it looks.
+            held.pop();
+            leaving.abort();
+            let last = upstream.place(&[], Instant::now() + Duration::from_secs(1)).await;
+            assert!(last.is_ok(), "the place was passed on");
+            assert_eq!(upstream.snapshot().waiting, 1);
+            drop((last, held, backup));
+            picky.await.unwrap();
+            assert_eq!(*order.borrow(), ["picky"]);
+        };
+        LocalSet::new().run_until(run).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reload_keeps_what_is_known_of_equal_targets() {
+        let before = upstream(settings(&["http://127.0.0.1:1", "http://legacy.example"], "/health", 10), None);
+        let known = ["192.0.2.1:80", "192.0.2.2:80"].map(|address| address.parse().unwrap());
+        assert!(!before.unresolved.borrow().is_empty());
+        before.set_addresses_of(1, &known);
+        let members = before.members();
+        for _ in 0..3 {
+            let grip = place(&before, &[members[1].id, members[2].id]).await;
+            assert_eq!(grip.member.id, members[0].id);
+            grip.fail("refused");
+        }
+        for _ in 0..2 {
+            before.checked(&members[1], &Err(Unhealthy::Closed));
+        }
+        let states = |upstream: &Upstream| -> Vec<(String, String, u64)> {
+            let targets = upstream.snapshot().targets.into_iter();
+            targets.map(|target| (target.address, target.health, target.failures_total)).collect()
+        };
+        let same_check = settings(&["http://127.0.0.1:1 weight=2", "http://legacy.example"], "/health", 10);
+        let after = upstream(same_check, Some(&before));
+        assert_eq!(states(&after), states(&before));
+        assert_eq!(
+            states(&after).iter().map(|(_, health, _)| &**health).collect::<Vec<_>>(),
+            ["ejected", "down", "healthy"]
+        );
+        assert!(after.unresolved.borrow().is_empty());
+        // Nobody would take the verdict of a check back that is no more.
+        let no_check = upstream(settings(&["http://legacy.example", "http://127.0.0.1:9"], "", 10), Some(&before));
+        assert_eq!(no_check.count(Health::Healthy), 3);
+    }
+
+    #[tokio::test]
+    async fn connections_are_kept_for_as_long_as_the_target_and_a_config_want_them() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let target = format!("http://{}", listener.local_addr().unwrap());
+        let upstream = upstream(settings(&[&target], "", 10), None);
+        let member = Rc::clone(&upstream.members()[0]);
+        let deadline = Instant::now() + Duration::from_secs(30);
+        let open = async || upstream.connect(&member, None, Duration::ZERO, deadline).await.ok().unwrap();
+        upstream.keep(&member, open().await);
+        assert!(member.take_idle(IDLE_TIMEOUT).is_none(), "no config has it");
+        upstream.add_owner();
+        let (mut short, mut long) = (open().await, open().await);
+        short.note_keep_alive(b"timeout=0, max=100");
+        long.note_keep_alive(b"max=100, Timeout=600");
+        assert_eq!(long.idle_max, IDLE_TIMEOUT);
+        long.note_keep_alive(b"timeout=2");
+        assert_eq!(long.idle_max, Duration::from_millis(1_600));
+        upstream.keep(&member, long);
+        upstream.keep(&member, short);
+        assert!(member.take_idle(Duration::ZERO).is_none());
+        assert_eq!(member.idle.borrow().len(), 2);
+        let taken = member.take_idle(IDLE_TIMEOUT).unwrap();
+        assert_eq!(taken.idle_max, Duration::from_millis(1_600), "the other one may be idle for no time");
+        upstream.keep(&member, taken);
+        upstream.remove_owner();
+        assert_eq!(member.idle.borrow().len(), 0);
     }
 }

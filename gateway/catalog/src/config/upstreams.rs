@@ -369,6 +369,9 @@ pub(super) fn check(upstreams: &[Upstream], mut problem: impl FnMut(String)) {
         for pattern in &upstream.paths {
             match Route::parse(pattern, "") {
                 Err(fault) => problem(format!("holds the path {pattern:?} of {name:?}, which must {fault}")),
+                Ok(route) if route.method.as_deref() == Some("HEAD") => {
+                    problem(format!("holds the path {pattern:?} of {name:?}; write GET, which takes HEAD as well"));
+                }
                 Ok(route) => {
                     if let Some((first, of, _)) = routes.iter().find(|(_, _, other)| other.is_for_the_same_as(&route)) {
                         problem(format!(

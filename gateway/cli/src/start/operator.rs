@@ -354,7 +354,7 @@ impl Operator for Gateway {
             service_time_ms: self.journal.service_time_ms(),
             overlaps_total: self.journal.overlaps_total(),
             connections: gate.road.lobby.connections.count() as u64,
-            streams: gate.returns.stream_count(),
+            streams: gate.stream_count(),
             quarantined: gate.quarantine.count(),
             alarms: observer.alarms.snapshots(),
             crashes: observer.crashes.latest(),
@@ -531,7 +531,8 @@ impl Operator for Gateway {
     fn write_metrics(&self, page: &mut Page) {
         self.gate.road.observer.write_metrics(page);
         page.metric(&metrics::CONNECTIONS_TOTAL).sample(&[], self.gate.road.lobby.connections.total());
-        page.metric(&metrics::STREAMS_TOTAL).sample(&[], self.gate.returns.streams_total());
+        let streams = self.gate.returns.streams_total() + self.gate.road.upstream_streams().total();
+        page.metric(&metrics::STREAMS_TOTAL).sample(&[], streams);
         let compression = self.gate.road.transforms.compression.counts();
         page.metric(&metrics::COMPRESSION_ANSWERS_TOTAL);
         for coding in Coding::ALL {

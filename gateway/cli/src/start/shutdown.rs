@@ -208,7 +208,7 @@ async fn wait_until(at_most: Duration, is_true: impl Fn() -> bool) {
 /// Whether a request is under way anywhere. Connections that have become streams are not waited for.
 pub fn is_busy(gateway: &Gateway) -> bool {
     let gate = &gateway.gate;
-    let open = gate.road.lobby.connections.count() as u64 > gate.returns.stream_count();
+    let open = gate.road.lobby.connections.count() as u64 > gate.stream_count();
     open || gate.scheduler.read(|scheduler| scheduler.queue_length() + scheduler.in_service() > 0)
 }
 

@@ -83,8 +83,8 @@ impl SlotReturns {
         moved.elapsed() > limit
     }
 
-    /// Upgraded connections and event streams.
-    pub fn stream_count(&self) -> u64 {
+    /// Upgraded connections and event streams of workers.
+    pub(crate) fn stream_count(&self) -> u64 {
         self.streams.get()
     }
 

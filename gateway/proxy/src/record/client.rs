@@ -28,7 +28,7 @@ pub(super) fn record_of(
     let Request { call, head, class, .. } = request;
     let upstream = match &call {
         Some(Call::Upstream(upstream)) => Some(Box::new(upstream_line(&upstream.told, ended))),
-        Some(Call::Worker(_)) | None => None,
+        Some(Call::Worker(_) | Call::Routed(_)) | None => None,
     };
     let ticket = if let Some(Call::Worker(ticket)) = call { Some(ticket) } else { None };
     let answer = ticket.as_ref().map(|ticket| &*ticket.answer);

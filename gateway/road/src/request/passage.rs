@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use sluice_classes::{Class, Traits};
 use sluice_journal::{CacheUse, Step};
 use sluice_message::RequestHead;
+use sluice_upstreams::Upstream;
 use tokio::time::Instant;
 
 use super::id;
@@ -51,7 +52,7 @@ pub struct Request {
     pub class: Class,
     /// Session to which it belongs, if any.
     pub visit: Visit,
-    /// Worker or upstream that answers it, once it was asked.
+    /// Worker that answers it, once it was asked, or upstream, once the route is known.
     pub call: Option<Call>,
     /// Result of the cache lookup, if there was one.
     pub cached: Option<CacheUse>,
@@ -98,10 +99,16 @@ impl Request {
         Request { id: Rc::clone(&wanted.id), is_logged_in: wanted.is_logged_in, visit, ..Request::new(peer) }
     }
 
-    /// Copy of the request for all that want the page: with this head, and without a call.
+    /// Copy of the request for all that want the page: with this head and the same route, and without an answer.
     pub(crate) fn for_many(&self, head: RequestHead) -> Self {
         let (id, visit) = (Rc::clone(&self.id), Visit::of_arm(self.visit.arm));
-        Request { times: self.times, id, trace: self.trace, head, visit, ..Request::new(self.peer) }
+        let call = self.upstream().cloned().map(Call::Routed);
+        Request { times: self.times, id, trace: self.trace, head, visit, call, ..Request::new(self.peer) }
+    }
+
+    /// The upstream that the route leads to, if it leads to one. A reload meanwhile does not change it.
+    pub(crate) fn upstream(&self) -> Option<&Rc<Upstream>> {
+        self.call.as_ref().and_then(Call::upstream)
     }
 
     /// Takes over the facts and the call of the request for all, if that was sent for this one and has ended.
@@ -136,8 +143,14 @@ impl Request {
         }
     }
 
-    /// Looks its class up.
+    /// Looks its class up. What an upstream answers is of a class with its name, of which workers learn nothing.
     pub fn classify(&mut self, workers: &dyn Workers) {
-        self.class = workers.classify(&Traits::of(&self.head, self.bytes_in));
+        let name = self.upstream().map(|upstream| Rc::clone(&upstream.name));
+        if let Some(name) = name {
+            self.class = Class::default();
+            self.class.name = name;
+        } else {
+            self.class = workers.classify(&Traits::of(&self.head, self.bytes_in));
+        }
     }
 }

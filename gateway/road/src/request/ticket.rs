@@ -4,8 +4,9 @@
 use std::rc::Rc;
 
 use sluice_scheduler::RequestId;
-use sluice_upstreams::Told;
+use sluice_upstreams::{Told, Upstream};
 
+use super::streams::{OpenStream, StreamCounts};
 use crate::road::workers::Workers;
 use sluice_wire::respond::answer::Answer;
 
@@ -53,6 +54,8 @@ impl Drop for Ticket {
 
 /// Worker or upstream that answers a request.
 pub enum Call {
+    /// The route leads to an upstream, which has not been asked.
+    Routed(Rc<Upstream>),
     /// Place among the requests that a worker is to answer.
     Worker(Ticket),
     /// An upstream answers.
@@ -61,14 +64,17 @@ pub enum Call {
 
 /// A request that an upstream answers. When this is dropped, in whatever way the request's task ends, nobody wants the answer any more.
 pub struct UpstreamCall {
+    upstream: Rc<Upstream>,
     answer: Rc<Answer>,
+    /// Its place among the streams, if the answer is one.
+    stream: Option<OpenStream>,
     /// Facts for the record.
     pub told: Rc<Told>,
 }
 
 impl UpstreamCall {
-    pub(crate) fn new(answer: &Rc<Answer>, told: &Rc<Told>) -> Self {
-        UpstreamCall { answer: Rc::clone(answer), told: Rc::clone(told) }
+    pub(crate) fn new(upstream: &Rc<Upstream>, answer: &Rc<Answer>, told: &Rc<Told>) -> Self {
+        UpstreamCall { upstream: Rc::clone(upstream), answer: Rc::clone(answer), stream: None, told: Rc::clone(told) }
     }
 }
 
@@ -82,5 +88,20 @@ impl Call {
     /// The ticket of a request that a worker answers.
     pub fn ticket(&self) -> Option<&Ticket> {
         if let Call::Worker(ticket) = self { Some(ticket) } else { None }
+    }
+
+    /// The upstream that answers, if one does.
+    pub(crate) fn upstream(&self) -> Option<&Rc<Upstream>> {
+        match self {
+            Call::Routed(upstream) | Call::Upstream(UpstreamCall { upstream, .. }) => Some(upstream),
+            Call::Worker(_) => None,
+        }
+    }
+
+    /// Counts the answer as a stream while the request lasts, if an upstream gives it.
+    pub(crate) fn becomes_stream(&mut self, counts: &Rc<StreamCounts>) {
+        if let Call::Upstream(call) = self {
+            call.stream.get_or_insert_with(|| counts.begin());
+        }
     }
 }

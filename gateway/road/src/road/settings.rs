@@ -13,6 +13,7 @@ use crate::active::ActiveConfig;
 use crate::admit::access::Access;
 use crate::answers::refuse::Pages;
 use crate::answers::shell::ShellFiles;
+use crate::request::streams::StreamCounts;
 
 /// See the module's text.
 pub(crate) struct Settings {
@@ -20,13 +21,15 @@ pub(crate) struct Settings {
     /// `None` without `upstreams.routes`.
     upstreams: RefCell<Option<Rc<UpstreamRoutes>>>,
     report: Report,
+    /// Streams of upstreams, of this config and those before.
+    pub(crate) streams: Rc<StreamCounts>,
 }
 
 impl Settings {
     /// Settings at the start. `report` gets what the operator is told of upstreams.
     pub(super) fn new(active: ActiveConfig, report: Report) -> Self {
         let upstreams = UpstreamRoutes::new(&active.upstreams, None, &report);
-        Settings { active: RefCell::new(active), upstreams: RefCell::new(upstreams), report }
+        Settings { active: RefCell::new(active), upstreams: RefCell::new(upstreams), report, streams: Rc::default() }
     }
 
     pub(super) fn swap(&self, active: ActiveConfig) {

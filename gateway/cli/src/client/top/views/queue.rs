@@ -23,6 +23,7 @@ pub(in crate::client::top) fn kind(outcome: &str) -> Option<(&'static str, bool)
         "worker_died" => "worker died",
         "worker_fault" => "cut by worker",
         "gateway_fault" => "gateway fault",
+        "upstream_fault" => "upstream fault",
         "timed_out" => "timed out",
         "shed" => "no room",
         "rejected" => "rejected",
