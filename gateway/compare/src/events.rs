@@ -1,7 +1,7 @@
 //! Events that some requests have: failures, holes, deaths of workers.
 //!
 //! Under the null hypothesis a visitor with an event in a class is of the version on trial with the probability of that version's share of
-//! the class's visitors, however many events there are. So an outage of a backend, which hits both, says nothing. The first event of each
+//! the class's visitors. The number of events does not matter. So an outage of a backend, which hits both, says nothing. The first event of each
 //! visitor is a bet on a higher share, and the wealth of a mixture of bets is the e-process. It is as good as its share: that one is
 //! estimated, from the first request of each visitor in the class.
 //!
@@ -26,7 +26,7 @@ const CASES_MAX: usize = 4_096;
 const FIRSTS_MAX: usize = 65_536;
 /// Difference between shares below which two versions count as equal.
 const ALIKE: f64 = 0.01;
-/// Differences between shares at which a version does not pass by itself, without evidence too: of all requests, and of a class in which
+/// Differences between shares at which a version does not pass by itself, also without evidence. The second one is of a class in which
 /// the version on trial had so many events.
 const APART: f64 = 0.01;
 const APART_OF_CLASS: f64 = 0.05;
@@ -34,7 +34,7 @@ const EVENTS_OF_CLASS: f64 = 5.0;
 /// Requests at which the interval is narrowest for their number, divided by 13.
 const RHO: f64 = 80.0;
 
-/// What a test asks for before it says that a version is worse.
+/// Conditions of a test for calling a version worse.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Probability of a false alarm.

@@ -91,14 +91,14 @@ pub enum Verdict {
     Better,
     /// No difference that matters.
     Equal,
-    /// Too little is known.
+    /// Neither, because too little is known.
     Unknown,
     /// Surely worse, by more than two processes of one version differ.
     Worse,
 }
 
 /// Change from the present version to the one on trial: relative for times and heaps (0.1 is 10 % more), a difference of shares for
-/// others. The interval holds at any time with a probability of 99 %.
+/// others. The interval always holds with a probability of 99 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// Estimate.
@@ -114,11 +114,11 @@ pub struct Change {
 pub struct Finding {
     /// The measure.
     pub measure: Measure,
-    /// Its verdict.
+    /// Verdict.
     pub verdict: Verdict,
-    /// Its change, if both versions have samples. Of one class if that one alone made it worse.
+    /// Change, if both versions have samples. Of one class if that one alone made it worse.
     pub change: Option<Change>,
-    /// Confidence in a difference, from 0 to 1: 1 minus the two-sided p-value that holds at any time.
+    /// Confidence in a difference, from 0 to 1: 1 minus the two-sided p-value that always holds.
     pub sure: f64,
 }
 
@@ -253,7 +253,7 @@ impl Comparison {
         }
     }
 
-    /// Requests that were left out because their worker was just started.
+    /// Requests that were left out because their worker was new.
     pub fn warming(&self, arm: Arm) -> u64 {
         self.warming[arm as usize]
     }

@@ -1,4 +1,4 @@
-//! What follows from findings: the version on trial goes on, passes, waits for a person, or is turned back.
+//! Consequences of findings: the version on trial continues, passes, waits for a person, or is turned back.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ pub struct Rule {
     pub asks: bool,
 }
 
-/// What is done with the version on trial.
+/// Step that is due for the version on trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ruling {
-    /// The trial goes on.
+    /// The trial continues.
     GoesOn,
     /// The version passes.
     Passes,
@@ -29,7 +29,7 @@ pub enum Ruling {
 }
 
 impl Rule {
-    /// What follows from the comparison, so long after the trial's start.
+    /// Judges by the comparison, so long after the trial's start.
     pub fn judge(&self, comparison: &Comparison, since: Duration) -> Ruling {
         let findings = comparison.findings();
         let worse = |measure| findings.iter().any(|of| of.measure == measure && of.verdict == Verdict::Worse);
