@@ -136,11 +136,11 @@ pub struct TrialWish {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrialAction {
-    /// It takes the other places over.
+    /// The version takes the other places over.
     Promote,
-    /// The trial goes on until a person ends it.
+    /// The trial continues until a person ends it.
     Hold,
-    /// It is rolled back.
+    /// The version is rolled back.
     Back,
 }
 

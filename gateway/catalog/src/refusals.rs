@@ -33,7 +33,7 @@ pub enum ScaleError {
 /// Reason why `sluice canary` changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrialError {
-    /// There is nothing to decide.
+    /// No version is on trial.
     #[error("no version is on trial; `sluice reload --canary 5%` begins a trial")]
     None,
     /// The task that decides is gone, or has too much to do.

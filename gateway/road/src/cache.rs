@@ -141,7 +141,7 @@ impl Cache {
 /// Rules that distinguish pages.
 struct Keys {
     rules: KeyRules,
-    /// Number of the trial of a version, by which its pages are told apart; 0 while there is none.
+    /// Number of the trial of a version, which distinguishes its pages; 0 while there is none.
     trial: Cell<u64>,
     /// Beginnings of paths, in lower case.
     bypass: Vec<String>,

@@ -96,12 +96,12 @@ pub enum Home {
 /// Point at which a reload stops until it is told how its generation did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// So many workers of the new generation run besides the present ones, and take only requests whose [`Home`] they are.
+    /// Workers of the new generation run besides the present ones, and take only requests whose [`Home`] they are.
     Beside {
         /// Number of workers, at least one.
         workers: u32,
     },
-    /// So many batches have taken their places over, and take requests like any worker.
+    /// The first batches have taken their places over, and take requests like any worker.
     Batches {
         /// Number of batches, at least one.
         batches: u32,
@@ -306,11 +306,11 @@ pub enum Event {
         /// Number of the new generation, above all earlier ones.
         generation: u64,
     },
-    /// As [`Event::ReloadAsked`], and the reload stops on its way until [`Event::TrialPassed`] or [`Event::TrialFailed`].
+    /// A reload as by [`Event::ReloadAsked`], which stops on its way until [`Event::TrialPassed`] or [`Event::TrialFailed`].
     TrialAsked {
         /// Number of the new generation, above all earlier ones.
         generation: u64,
-        /// Where the reload stops.
+        /// Point at which the reload stops.
         hold: Hold,
     },
     /// The generation on trial takes the other places over.

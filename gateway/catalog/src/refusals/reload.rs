@@ -126,10 +126,10 @@ pub enum GivenUp {
     /// Another reload came after it.
     #[error("a later reload was asked for")]
     Superseded,
-    /// Its trial rolled it back.
+    /// The trial rolled it back.
     #[error("it was rolled back")]
     TurnedBack,
-    /// Its trial rolled it back, for this reason.
+    /// The trial rolled it back, for this reason.
     #[error("it was rolled back: {0}")]
     TurnedBackFor(String),
     /// The gateway finishes what it has.

@@ -33,7 +33,7 @@ pub struct TrialSnapshot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrialState {
-    /// Its workers start.
+    /// The workers of the version start.
     Starting,
     /// Both versions serve and are compared.
     Running,
@@ -63,7 +63,7 @@ impl TrialState {
     }
 }
 
-/// How a version compares with the present one in one measure.
+/// Comparison of a version with the present one in one measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FindingSnapshot {
     /// The measure.

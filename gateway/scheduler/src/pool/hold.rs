@@ -11,7 +11,7 @@ use super::{Pool, WorkerState};
 use crate::{AbandonReason, Action, Hold, KillReason, Time, WorkerId};
 
 impl Pool {
-    /// Where the reload under way stops, if it does.
+    /// Point at which the reload under way stops, if it does.
     pub(super) fn hold(&self) -> Option<Hold> {
         self.reload.as_ref().and_then(|reload| reload.hold)
     }

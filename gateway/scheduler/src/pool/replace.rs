@@ -19,7 +19,7 @@ pub(super) struct Reload {
     pub(super) before: u64,
     /// Generation that this reload takes back, if it is a return to the one before.
     pub(super) gives_up: Option<u64>,
-    /// Where the reload stops, until its generation has passed.
+    /// Point at which the reload stops, until its generation has passed.
     pub(super) hold: Option<Hold>,
     pub(super) has_taken_over: bool,
     /// Workers that failed since the generation took over, or serves beside the present one.

@@ -3,6 +3,8 @@
 //!
 //! `SLUICE_SIM_DAYS` sets the number of days, `SLUICE_SEED` the seed.
 
+#![allow(clippy::unwrap_used, clippy::collapsible_match, reason = "a test")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use sluice_scheduler::{
@@ -320,10 +322,8 @@ fn versions_on_trial_stay_apart_and_nobody_waits_for_ever() {
             day.end();
             day.reached
         });
-        match day {
-            Ok(of_day) => reached.extend(of_day),
-            Err(_) => panic!("replay with SLUICE_SIM_DAYS=1 SLUICE_SEED={seed}"),
-        }
+        let Ok(of_day) = day else { panic!("replay with SLUICE_SIM_DAYS=1 SLUICE_SEED={seed}") };
+        reached.extend(of_day);
     }
     assert_eq!(reached.len(), 4, "days do not reach everything: {reached:?}");
 }
