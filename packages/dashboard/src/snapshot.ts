@@ -901,7 +901,7 @@ export interface TrialSnapshot {
 /** State of a trial. */
 export type TrialState = 'starting' | 'running' | 'held' | 'promoted' | 'back';
 
-/** How a version compares with the present one in one measure. */
+/** Comparison of a version with the present one in one measure. */
 export interface FindingSnapshot {
   /** The measure. */
   readonly measure: string;
