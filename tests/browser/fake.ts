@@ -419,5 +419,6 @@ function status(workers: number, hasGraph: boolean): Snapshot {
       longest: [],
     },
     tails: [],
+    upstreams: [],
   };
 }

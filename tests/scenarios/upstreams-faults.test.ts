@@ -144,7 +144,7 @@ void test('an answer that is not HTTP, or that two readers would read differentl
   };
   const plain = await rawTarget(t, (socket) => {
     const name = /^GET \/old\/(\w+) /.exec(plain.heads.at(-1) ?? '')?.[1] ?? '';
-    socket.end(answers[name], 'latin1');
+    socket.end(answers[name] ?? '', 'latin1');
   });
   const sluice = await running(t, { entry: app('echo.js'), workers: 1, config: route([plain.url]) });
   for (const name of Object.keys(answers)) {

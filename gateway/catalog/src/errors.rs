@@ -241,7 +241,9 @@ mod tests {
     #[test]
     fn only_what_waiting_mends_may_be_sent_again() {
         for entry in ALL {
-            let may_retry = [429, 503].contains(&entry.status);
+            // No target had a byte of the request.
+            let is_unseen = entry.code == "SLU-UPSTREAM-UNREACHABLE";
+            let may_retry = is_unseen || [429, 503].contains(&entry.status);
             assert!(may_retry || entry.retry == Retry::No, "{}", entry.code);
             // A client that is over its limit would escape it elsewhere.
             assert!(entry.status != 429 || entry.retry == Retry::Later, "{}", entry.code);

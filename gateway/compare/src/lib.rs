@@ -2,8 +2,8 @@
 //!
 //! [`Comparison::take`] gets samples of requests, and [`Comparison::findings`] says for each measure whether the version on trial is
 //! better or worse, by how much, and how sure that is. The findings hold however often somebody looks, because every test is
-//! an e-process: under the null hypothesis its mean never exceeds 1 at any time, so it exceeds 1/α with a probability of α at most
-//! (Ville's inequality).
+//! an e-process. Under the null hypothesis its mean is always 1 at most, so it exceeds 1/α with a probability of α at most (Ville's
+//! inequality).
 //!
 //! - `times`: CPU time and service time, stratified by class, robust against heavy tails, visitors and drift
 //! - `events`: failures, deaths of workers and holes in pages
@@ -84,7 +84,7 @@ impl Measure {
     }
 }
 
-/// How the version on trial compares.
+/// Result of a comparison for one measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Surely better.

@@ -13,7 +13,7 @@ pub(crate) fn evidence(s: f64, v: f64, rho: f64) -> f64 {
     2.0 * (rho / all).sqrt() * (s * s / (2.0 * all)).min(700.0).exp() * below(s / all.sqrt())
 }
 
-/// Distance from the sum beyond which its drift does not lie at any time, but with a probability of `alpha`.
+/// Distance from the sum beyond which its drift never lies, but with a probability of `alpha`.
 pub(crate) fn radius(v: f64, rho: f64, alpha: f64) -> f64 {
     let all = v + rho;
     (all * (all / (rho * alpha * alpha)).ln()).sqrt()

@@ -127,11 +127,6 @@ impl Gate {
         self.me.upgrade().expect("whoever calls the gate holds it")
     }
 
-    /// Upgraded connections and event streams, of workers and upstreams.
-    pub fn stream_count(&self) -> u64 {
-        self.returns.stream_count() + self.road.upstream_streams().open()
-    }
-
     /// Request for a worker, made of its parts.
     pub(crate) fn worker_request(&self, parts: RequestParts) -> Rc<WorkerRequest> {
         WorkerRequest::new(&self.records.reporters, self.road.epoch, &self.road.config(), parts)

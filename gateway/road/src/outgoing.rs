@@ -1,4 +1,4 @@
-//! Head of a request for whoever answers it. It must not know whether that is a worker or another host.
+//! Head of a request for the worker or the other host that answers it. It must not know which of them that is.
 //!
 //! No bytes are passed on unchanged. Fields that only the gateway may set are removed from the client's.
 

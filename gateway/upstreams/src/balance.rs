@@ -210,7 +210,7 @@ impl Balance {
         Choice::Member(Taken { id: member.place.id, ejections: member.ejections, is_trial })
     }
 
-    /// Takes the answer of an address to a request that goes on. Returns the address's health if that has changed.
+    /// Takes the answer of an address to a request that continues. Returns the address's health if that has changed.
     pub(crate) fn answered(&mut self, taken: Taken, now_ms: u64) -> Option<Health> {
         self.find(taken.id)?.judge(taken, Ended::Well, now_ms)
     }

@@ -32,10 +32,10 @@ use crate::upstream::{Grip, Upstream};
 
 /// Bytes of an answer that a client may leave unread before the target is read no further.
 const UNREAD_BYTES_MAX: u64 = 128 * 1024;
-/// Time for which a target waits for its client in all. From then on the answer goes to its file, as far as that takes it.
+/// Time for which a target waits for its client in all. From then on the answer goes to its file, up to the file's bound.
 const WAIT_MAX: Duration = Duration::from_secs(10);
-/// Longest idle time of a connection that takes a request which must not be sent twice: a target closes connections that are idle for
-/// longer, and its end may cross with the request.
+/// Longest idle time of a connection that takes a request which must not be sent twice. A target may close one that is idle for longer, and
+/// its end may cross with the request.
 const IDLE_MAX_UNSAFE: Duration = Duration::from_secs(1);
 /// Bytes of a body that are read from its file at once, and that go with the head.
 const PIECE_BYTES: usize = 16 * 1024;

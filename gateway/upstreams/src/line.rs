@@ -1,7 +1,7 @@
 //! Line of the requests that wait for a free place.
 //!
 //! A place that becomes free is offered to the first of them. One that has no use for it (a retry that avoids the address) or leaves passes
-//! it on to those behind it. A newcomer may take a place at once only while none is on offer: whoever waits then has no use for what is free.
+//! it on to those behind it. A newcomer may take a place at once only while none is on offer: those who wait then have no use for what is free.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

@@ -73,7 +73,7 @@ impl Grip {
         self.taken.is_trial
     }
 
-    /// Tells that the address has answered, while the request goes on.
+    /// Tells that the address has answered, while the request continues.
     pub(crate) fn answered(&self) {
         let changed = self.upstream.balance.borrow_mut().answered(self.taken, self.upstream.now_ms());
         self.upstream.changed(&self.member, changed);

@@ -250,8 +250,8 @@ const COLUMNS: &[Column] = &[
     column(
         "retries",
         Form::Number,
-        "Times that a request is sent to another target, 0 to 5. GET, HEAD and OPTIONS are sent again until a byte of the answer \
-         has come, others only if no connection was made. Retries stay below a fifth of all requests. Default: 1.",
+        "Retries of a request at another target, 0 to 5. GET, HEAD and OPTIONS are retried until a byte of the answer has come, others \
+         only if no connection was made. All retries stay near a fifth of all requests. Default: 1.",
     ),
     column("connections_max", Form::Number, "Connections to each target, 1 to 10000. Default: 100."),
     column(

@@ -229,7 +229,10 @@ fn the_latest_reload_is_shown_with_what_it_changed() {
     reload = ReloadSnapshot { state: ReloadState::Running, reason: None, trial: Some(trial), ..reload };
     snapshot.reload = Some(reload);
     let text = table(&snapshot);
-    assert!(text.contains("asked for 12 s ago; trial held, the time is over, 12 of 240 requests\n"), "{text}");
+    assert!(
+        text.contains("asked for 12 s ago; trial held, the time is\n              over, 12 of 240 requests\n"),
+        "{text}"
+    );
 }
 
 #[test]

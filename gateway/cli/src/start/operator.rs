@@ -21,6 +21,7 @@ use sluice_catalog::snapshot::{
 use sluice_journal::{CacheUse, Event, IncludeEnd, Journal, Level, Page, Tasks};
 use sluice_message::Coding;
 use sluice_proxy::gate::Gate;
+use sluice_road::workers::Workers;
 use sluice_scheduler::{Lane, WorkerState as Life, WorkerView};
 use sluice_supervisor::Supervisor;
 use tokio::sync::{Notify, mpsc, oneshot};
@@ -29,6 +30,7 @@ use tokio::time::Instant;
 use super::flames::Flames;
 use super::reload::Reloads;
 use super::scaling::Scaling;
+use super::shutdown::open_streams;
 use super::upgrade::UpgradeRequest;
 use super::{boots, learned, sizing};
 
@@ -354,7 +356,7 @@ impl Operator for Gateway {
             service_time_ms: self.journal.service_time_ms(),
             overlaps_total: self.journal.overlaps_total(),
             connections: gate.road.lobby.connections.count() as u64,
-            streams: gate.stream_count(),
+            streams: open_streams(gate),
             quarantined: gate.quarantine.count(),
             alarms: observer.alarms.snapshots(),
             crashes: observer.crashes.latest(),
@@ -505,7 +507,7 @@ impl Operator for Gateway {
     }
 
     fn readiness(&self) -> Readiness {
-        let readiness = self.gate.readiness();
+        let readiness = Workers::readiness(&*self.gate);
         Readiness {
             ready: readiness.is_ready,
             reason: readiness.reason.to_owned(),
@@ -520,7 +522,7 @@ impl Operator for Gateway {
         if draining.is_leaving() || draining.is_draining() {
             return if draining.is_draining() { Standing::Maint } else { Standing::Drain };
         }
-        let readiness = self.gate.readiness();
+        let readiness = Workers::readiness(&*self.gate);
         if readiness.is_ready {
             Standing::Up(self.gate.scheduler.load().weight())
         } else {

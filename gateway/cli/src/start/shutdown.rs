@@ -10,6 +10,7 @@ use nix::sys::signal::{Signal as Number, kill};
 use sluice_catalog::config::Mode;
 use sluice_catalog::errors::Code;
 use sluice_journal::{Event, Level};
+use sluice_proxy::gate::Gate;
 use sluice_wire::front::listen::SocketFate;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -205,10 +206,15 @@ async fn wait_until(at_most: Duration, is_true: impl Fn() -> bool) {
     }
 }
 
+/// Upgraded connections and event streams, of workers and upstreams.
+pub fn open_streams(gate: &Gate) -> u64 {
+    gate.returns.stream_count() + gate.road.upstream_streams().open()
+}
+
 /// Whether a request is under way anywhere. Connections that have become streams are not waited for.
 pub fn is_busy(gateway: &Gateway) -> bool {
     let gate = &gateway.gate;
-    let open = gate.road.lobby.connections.count() as u64 > gate.stream_count();
+    let open = gate.road.lobby.connections.count() as u64 > open_streams(gate);
     open || gate.scheduler.read(|scheduler| scheduler.queue_length() + scheduler.in_service() > 0)
 }
 

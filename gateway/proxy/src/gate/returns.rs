@@ -84,7 +84,7 @@ impl SlotReturns {
     }
 
     /// Upgraded connections and event streams of workers.
-    pub(crate) fn stream_count(&self) -> u64 {
+    pub fn stream_count(&self) -> u64 {
         self.streams.get()
     }
 

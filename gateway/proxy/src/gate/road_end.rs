@@ -10,7 +10,7 @@ use sluice_wire::front::origin::Origin;
 use sluice_wire::receive::body::Body;
 use tokio::time::Instant;
 
-use super::Gate;
+use super::{Gate, readiness};
 use crate::ask;
 use crate::upstream::Seat;
 use sluice_road::answers::Response;
@@ -60,7 +60,7 @@ impl Workers for Gate {
     }
 
     fn readiness(&self) -> Readiness {
-        Gate::readiness(self)
+        readiness::readiness(self)
     }
 
     fn record(&self, ended: Instant, request: Request, sent: &SendOutcome) {

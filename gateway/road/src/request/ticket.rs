@@ -66,7 +66,7 @@ pub enum Call {
 pub struct UpstreamCall {
     upstream: Rc<Upstream>,
     answer: Rc<Answer>,
-    /// Its place among the streams, if the answer is one.
+    /// Place of the answer among the streams, if it is one.
     stream: Option<OpenStream>,
     /// Facts for the record.
     pub told: Rc<Told>,
