@@ -250,8 +250,8 @@ const COLUMNS: &[Column] = &[
     column(
         "retries",
         Form::Number,
-        "Retries of a request at another target, 0 to 5. GET, HEAD and OPTIONS are retried until a byte of the answer has come, others \
-         only if no connection was made. All retries stay near a fifth of all requests. Default: 1.",
+        "Retries at another target, 0 to 5, default 1. GET, HEAD and OPTIONS are retried until a byte of the answer has come. Others are \
+         only if no connection was made. All retries stay near a fifth of all requests.",
     ),
     column("connections_max", Form::Number, "Connections to each target, 1 to 10000. Default: 100."),
     column(
