@@ -120,7 +120,7 @@ fn shown(start: &str, fields: &Fields, body: &[u8]) -> String {
     for (name, value) in fields.iter() {
         let value = String::from_utf8_lossy(value);
         match name {
-            "X-Request-Id" | "Date" | "Content-Length" | "Content-Type" | "Cache-Control" => {}
+            "X-Request-Id" | "Date" | "Content-Length" | "Content-Type" | "Cache-Control" | "X-Sluice-Retry" => {}
             // Of each error.
             "Vary" if value == "Accept" => {}
             "X-Sluice-Error" => {
