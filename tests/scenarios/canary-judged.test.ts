@@ -2,33 +2,40 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Site, VISITORS, Visitors, agent, count, versionsOf } from './trials.ts';
+import { eventually } from '../support/eventually.ts';
 import { allOf } from './versions.ts';
 
 test.after(() => agent.destroy());
 
-void test('an equal version is promoted when its time is over, and no request fails', async (t) => {
+void test('an equal version is promoted when its time is over, or held while too little is known, and no request fails', async (t) => {
   const site = await Site.start(t);
   const load = new Visitors(t, site);
   site.next({ version: 'two' });
-  const { code, stdout, stderr } = await site.sluice.cli([
-    'reload',
-    '--canary',
-    '30%',
-    '--for',
-    '6s',
-    '--min-requests',
-    '50',
-  ]);
+  const args = ['reload', '--canary', '30%', '--for', '15s', '--min-requests', '50'];
+  let isOver = false;
+  const reload = site.sluice.cli(args).finally(() => (isOver = true));
+  // A busy machine may serve too few requests for a verdict. Then nobody but a person promotes.
+  const held = await eventually(
+    async () => {
+      if (isOver) return { reason: null };
+      const trial = await site.trial();
+      return trial?.state === 'held' ? trial : undefined;
+    },
+    { deadlineMs: 90_000, what: 'an end of the trial, or a person who is asked' },
+  );
+  if (held.reason !== null) {
+    assert.match(held.reason, /^the time is over, and /);
+    assert.equal((await site.sluice.cli(['canary', 'promote'])).code, 0);
+  }
+  const { code, stdout, stderr } = await reload;
   assert.equal(code, 0, stdout + stderr);
-  assert.match(stdout, /generation 2 is promoted: it is not worse/);
+  assert.match(stdout, /generation 2 is promoted/);
   await allOf(site.sluice, 2, 2);
   await load.end();
   load.assertWhole();
   const events = site.sluice.logs.filter(({ event }) => event === 'reload_compared');
-  assert.deepEqual(
-    events.map(({ state }) => state),
-    ['running', 'promoted'],
-  );
+  const states = events.map(({ state }) => state);
+  assert.deepEqual([states[0], states.at(-1)], ['running', 'promoted']);
 });
 
 void test('a version that takes three times the CPU time is rolled back, with a number that says how sure that is', async (t) => {

@@ -150,7 +150,8 @@ impl Reloader {
         let ruling = self.gateway.gate.road.observer.trials.read(|comparison| rule.judge(comparison, since));
         match ruling {
             Some(Ruling::Back(finding)) if !is_held => {
-                let text = format!("{}, {:.2} % sure", said(&finding), (finding.sure * 10_000.0).floor() / 100.0);
+                let text =
+                    format!("{}, {:.2} % sure", said(&finding), ((finding.sure * 10_000.0).floor() / 100.0).min(99.99));
                 return self.end_trial(false, &text);
             }
             // Who was asked decides.
