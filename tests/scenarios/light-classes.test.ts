@@ -41,25 +41,18 @@ void test('of a light class one request in 16 is measured, and each that takes l
   const counted = await measured(sluice);
   assert.ok(counted > REQUESTS / 3 && counted < REQUESTS * 2, `${counted} of ${REQUESTS}`);
 
-  const before = lines(sluice).length;
-  await ask(sluice, '/item?ms=40');
-  const long = await eventually(() => lines(sluice)[before]);
-  assert.ok(Number(long['cpu_ms']) >= 30, `${String(long['cpu_ms'])} ms`);
-  // The class may have changed, so the next ones are all measured, from the one on that is sent after the gateway has heard of it.
+  // The class may have changed after a long request that was not to be measured, so the next ones are all measured. One in 16 was
+  // to be: its class stays light where its mean does, and the next attempt counts.
   await eventually(async () => {
-    const asked = lines(sluice).length;
-    await ask(sluice, '/item');
-    const line = await eventually(() => lines(sluice)[asked]);
-    return typeof line['cpu_ms'] === 'number';
+    const before = lines(sluice).length;
+    await ask(sluice, '/item?ms=40');
+    const long = await eventually(() => lines(sluice)[before]);
+    assert.ok(Number(long['cpu_ms']) >= 30, `${String(long['cpu_ms'])} ms`);
+    for (let asked = 0; asked < 10; asked += 1) await ask(sluice, '/item');
+    const next = await eventually(() => {
+      const since = lines(sluice).slice(before + 1);
+      return since.length === 10 && since;
+    });
+    return next.every(({ cpu_ms }) => typeof cpu_ms === 'number');
   });
-  const heard = lines(sluice).length;
-  for (let asked = 0; asked < 9; asked += 1) await ask(sluice, '/item');
-  const next = await eventually(() => {
-    const since = lines(sluice).slice(heard);
-    return since.length === 9 && since;
-  });
-  assert.deepEqual(
-    next.filter(({ cpu_ms }) => cpu_ms === null),
-    [],
-  );
 });

@@ -30,6 +30,7 @@ const FURTHER: [pattern: RegExp, words: string[]][] = [
   [/^sluice profile$/, ['--seconds', '0.2']],
   [/^sluice heap$/, ['--seconds', '0.2']],
   [/^sluice hotspots$/, ['--live', '--seconds', '0.2']],
+  [/^sluice rehearse$/, 'server.js --seconds 1 --loads low --faults none --workers 1'.split(' ')],
 ];
 /** Exit codes that say of a fresh gateway that there is nothing to show yet. */
 const NOTHING_YET: [pattern: RegExp, code: number][] = [[/^sluice (?:report|routes)$/, 1]];
