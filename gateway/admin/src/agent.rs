@@ -136,7 +136,7 @@ impl Agent {
     /// Binds `address` (`host:port`; `admin.agent_address` of the config, other than `off`).
     ///
     /// # Errors
-    /// What the operating system says, or that the address cannot be read.
+    /// An address that cannot be read, or an error of the operating system.
     pub async fn bind(address: &str) -> io::Result<Self> {
         Ok(Self(TcpListener::bind(address).await?))
     }
@@ -154,7 +154,7 @@ impl Agent {
     /// The socket once more, for a gateway that takes over.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// Error of the operating system.
     pub fn try_clone_socket(&self) -> io::Result<OwnedFd> {
         self.0.as_fd().try_clone_to_owned()
     }
@@ -162,7 +162,7 @@ impl Agent {
     /// Address on which it really listens, for port 0.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// Error of the operating system.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.0.local_addr()
     }
@@ -198,7 +198,7 @@ impl Agent {
     }
 }
 
-/// Sends the line. What the balancer sends is read to its end: closing before would reset the connection, and could destroy the line.
+/// Sends the line. Bytes of the balancer are read to their end: closing before would reset the connection, and could destroy the line.
 async fn answer(mut stream: TcpStream, line: String) -> io::Result<()> {
     stream.write_all(line.as_bytes()).await?;
     stream.shutdown().await?;

@@ -241,7 +241,7 @@ fn rehearsed_by(args: &RehearseArgs) -> Result<Rehearsal, Failure> {
         say(format_args!("{load}, {}", fault.name()));
         if let Err(failure) = gateway.settle(None, &interrupt) {
             interrupt.check()?;
-            // What was measured before is not lost.
+            // Cells that were measured before are not lost.
             if cells.is_empty() {
                 return Err(failure);
             }

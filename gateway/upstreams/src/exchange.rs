@@ -483,7 +483,7 @@ impl Exchange<'_> {
         let answer = &*self.ask.answer;
         let began = Instant::now();
         let fits = self.bytes < self.upstream.settings.file_bytes_max;
-        // What is in the file has to be read before memory takes bytes again.
+        // Bytes in the file have to be read before memory takes bytes again.
         let unread_max = if self.waited >= WAIT_MAX { 0 } else { UNREAD_BYTES_MAX };
         let at = if fits { began + WAIT_MAX.saturating_sub(self.waited) } else { began + NEVER };
         while is_wanted(answer) && answer.unread_bytes() > unread_max {

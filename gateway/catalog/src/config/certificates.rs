@@ -5,7 +5,7 @@ use toml::de::DeValue;
 
 use super::table::Bounds;
 use super::value_error::ValueError;
-use super::values::{Column, Form, Kind, Value};
+use super::values::{Column, Form, Kind, Value, elements};
 
 /// Certificates in one config.
 pub(super) const CERTIFICATES_MAX: usize = 1_000;
@@ -38,15 +38,7 @@ impl Value for Vec<Certificate> {
     const KIND: Kind = Kind::Tables(COLUMNS);
 
     fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, ValueError> {
-        let elements = value.as_array().ok_or_else(|| ValueError::of_type(Self::KIND, value))?;
-        elements
-            .iter()
-            .enumerate()
-            .map(|(at, element)| {
-                read(element.get_ref(), bounds)
-                    .map_err(|error| ValueError::Element { number: at + 1, error: Box::new(error) })
-            })
-            .collect()
+        elements(value, Self::KIND, |element| read(element, bounds))
     }
 
     fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, ValueError> {

@@ -175,6 +175,9 @@ fn check_shared_cache(config: &Config, problem: &mut impl FnMut(&'static str, St
     if config.rate.shared && cache.shared_url.is_none() {
         problem("rate.shared", "needs cache.shared_url, the server that the gateways count in".to_owned());
     }
+    if config.rate.shared && config.rate.limits.is_empty() {
+        problem("rate.shared", "needs a limit in rate.limits, or nothing is counted".to_owned());
+    }
     let prefix = &cache.shared_prefix;
     if prefix.is_empty() || prefix.len() > 64 || !prefix.bytes().all(|byte| byte.is_ascii_graphic()) {
         problem("cache.shared_prefix", "must have 1 to 64 characters, of ASCII without spaces".to_owned());

@@ -8,7 +8,7 @@ use super::duration::parse_ms;
 use super::route::{ROUTES_MAX, Route};
 use super::table::Bounds;
 use super::value_error::ValueError;
-use super::values::{Column, Form, Kind, Value};
+use super::values::{Column, Form, Kind, Value, elements};
 
 /// Upstreams in one config. Each is a value of the metrics' label `upstream`.
 const UPSTREAMS_MAX: usize = 64;
@@ -283,15 +283,7 @@ impl Value for Vec<Upstream> {
     const KIND: Kind = Kind::Tables(COLUMNS);
 
     fn from_toml(value: &DeValue<'_>, bounds: Option<Bounds>) -> Result<Self, ValueError> {
-        let elements = value.as_array().ok_or_else(|| ValueError::of_type(Self::KIND, value))?;
-        elements
-            .iter()
-            .enumerate()
-            .map(|(at, element)| {
-                read(element.get_ref(), bounds)
-                    .map_err(|error| ValueError::Element { number: at + 1, error: Box::new(error) })
-            })
-            .collect()
+        elements(value, Self::KIND, |element| read(element, bounds))
     }
 
     fn from_text(text: &str, _: Option<Bounds>) -> Result<Self, ValueError> {

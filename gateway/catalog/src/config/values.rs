@@ -87,6 +87,19 @@ pub trait Value: Sized {
     fn to_json(&self) -> serde_json::Value;
 }
 
+/// Elements of an array of tables, each as `read` takes it. An error names the number of its element.
+pub(super) fn elements<T>(
+    value: &DeValue<'_>,
+    kind: Kind,
+    read: impl Fn(&DeValue<'_>) -> Result<T, ValueError>,
+) -> Result<Vec<T>, ValueError> {
+    let elements = value.as_array().ok_or_else(|| ValueError::of_type(kind, value))?.iter().enumerate();
+    let read = |(at, element): (usize, &toml::Spanned<DeValue<'_>>)| {
+        read(element.get_ref()).map_err(|error| ValueError::Element { number: at + 1, error: Box::new(error) })
+    };
+    elements.map(read).collect()
+}
+
 macro_rules! integers {
     ($($type:ty)+) => {$(
         impl Value for $type {

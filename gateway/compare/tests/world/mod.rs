@@ -3,7 +3,7 @@
 
 use sluice_compare::{Arm, Sample};
 
-/// What differs between the versions.
+/// Difference between the versions.
 #[derive(Clone, Debug)]
 pub struct Truth {
     /// CPU time of the version on trial, as a multiple.

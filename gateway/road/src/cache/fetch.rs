@@ -155,9 +155,8 @@ impl Fetch {
         if self.is_of_trial {
             // An upstream has one version for all.
             let ticket = request.call.as_ref().and_then(Call::ticket);
-            let worker = ticket.map(|ticket| ticket.answer.facts.worker.get());
-            let is_tried = |worker: Option<_>| worker.is_some_and(|worker| road.workers().sessions().trial.has(worker));
-            self.is_strayed.set(worker.is_some_and(|worker| !is_tried(worker)));
+            let is_tried = |worker| road.workers().sessions().trial.has(worker);
+            self.is_strayed.set(ticket.is_some_and(|ticket| !ticket.answer.facts.worker.get().is_some_and(is_tried)));
         }
         let came = road.pages.moment();
         if response.head.status == 304

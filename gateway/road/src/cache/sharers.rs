@@ -36,7 +36,13 @@ fn take(road: &Road, second: &SecondTier, heard: TierEvent) {
         TierEvent::Down(why) => {
             second.tier.went_down();
             if second.told_up.replace(Some(false)) != Some(false) {
-                let text = format!("{why}; pages are kept in this gateway's memory alone until it answers in time");
+                let rates = if road.config().rate.shared {
+                    ", and clients' requests are counted by each gateway alone"
+                } else {
+                    ""
+                };
+                let text =
+                    format!("{why}; pages are kept in this gateway's memory alone{rates} until it answers in time");
                 note(road, Level::Warn, &text);
             }
         }

@@ -37,7 +37,7 @@ impl UpstreamRoutes {
 
     /// The upstream that answers such a request, if one does.
     pub(crate) fn find(&self, head: &RequestHead) -> Option<&Rc<Upstream>> {
-        // What may be asked with GET may be asked with HEAD, as a cache asks in place of it.
+        // HEAD follows the rules of GET, as a cache asks with GET in place of it.
         let method = if head.method == Method::Head { &Method::Get } else { &head.method };
         let rule = self.rules.find(method, site(&head.authority), head.path())?;
         self.upstreams.get(*self.numbers.get(rule)?)

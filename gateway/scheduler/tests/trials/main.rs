@@ -154,7 +154,7 @@ impl Day {
         self.tell(Event::Tick);
     }
 
-    /// Whatever is under way goes on.
+    /// Requests that are under way continue.
     fn turn(&mut self) {
         for worker in self.workers(&[WorkerState::Starting]) {
             match self.chance.below(20) {

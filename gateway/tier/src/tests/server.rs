@@ -154,7 +154,7 @@ impl Server {
         }
     }
 
-    /// What the script does with one allowance.
+    /// Charge of one allowance, as the script makes it.
     fn charge(&self, name: &[u8], interval_us: u64, tolerance_us: u64) -> Vec<u8> {
         let now = self.now_ms() * 1000;
         let mut values = self.values.borrow_mut();
