@@ -126,6 +126,10 @@ void test('neither load alone nor a reload loses a request, and kills are made a
   assert.doesNotMatch(page, /<script|https?:|src=/);
 });
 
+/** Options for two clients who ask one worker for these paths for a second. */
+const quick = (paths: string): string[] =>
+  `--workers 1 --loads 2 --faults none --seconds 1 --paths ${paths}`.split(' ');
+
 void test('an endless loop lasts until the gateway has ended the worker', async (t) => {
   const words = ['--workers', '2', '--loads', 'low', '--faults', 'loop', '--seconds', '1'];
   // The user's own options of Node.js hold beside the rehearsal's.
@@ -137,18 +141,7 @@ void test('an endless loop lasts until the gateway has ended the worker', async 
 
 void test('an app that fails one request of ten is reported as such, and has lost none', async (t) => {
   const dir = folder(t);
-  const words = [
-    '--workers',
-    '1',
-    '--loads',
-    '2',
-    '--faults',
-    'none',
-    '--seconds',
-    '1',
-    '--paths',
-    '/?fail=10',
-  ];
+  const words = quick('/?fail=10');
   const cell = cellOf(await report(dir, words), 'none');
   assert.equal(cell.lost, 0);
   assert.ok(Math.abs(cell.app_errors - cell.requests / 10) <= 1, JSON.stringify(cell));
@@ -161,18 +154,7 @@ void test('an app that fails one request of ten is reported as such, and has los
 });
 
 void test('answers that are cut off are lost, and the exit code says so', async (t) => {
-  const words = [
-    '--workers',
-    '1',
-    '--loads',
-    '2',
-    '--faults',
-    'none',
-    '--seconds',
-    '1',
-    '--paths',
-    '/=5,/cut',
-  ];
+  const words = quick('/=5,/cut');
   const cell = cellOf(await report(folder(t), words, 1), 'none');
   assert.ok(cell.lost > 0 && cell.lost < cell.requests / 2, JSON.stringify(cell));
 });

@@ -2,6 +2,7 @@
 
 pub mod app;
 mod boots;
+mod cgroup;
 mod compile_cache;
 mod doors;
 mod flames;

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use sluice_catalog::config::Config;
 
+use super::cgroup;
+
 /// Part of the memory that buffers and cached pages get each unless the config says otherwise: workers of the same container need the rest.
 const SHARE: u64 = 8;
 const BYTES_MIN: u64 = 4 << 20;
@@ -36,8 +38,7 @@ fn share_of(memory_bytes: Option<u64>, bytes_max: u64) -> u64 {
 
 /// Memory that this process may use, bytes. `root` is `/`, or a directory with files named as there.
 pub fn memory_bytes(root: &Path) -> Option<u64> {
-    let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-    groups.lines().filter_map(|group| limit_of(root, group)).map(|(limit, _)| limit).chain(machine_bytes(root)).min()
+    limit(root).map(|(limit, _)| limit).into_iter().chain(machine_bytes(root)).min()
 }
 
 /// Memory in use, and what there is.
@@ -52,9 +53,7 @@ pub struct Usage {
 /// `None` where the system does not report it. `root` as of [`memory_bytes`].
 pub fn usage(root: &Path) -> Option<Usage> {
     let machine = machine_bytes(root);
-    let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-    let lowest = groups.lines().filter_map(|group| limit_of(root, group)).min_by_key(|(limit, _)| *limit);
-    if let Some((bytes_max, dir)) = lowest.filter(|(limit, _)| machine.is_none_or(|machine| *limit < machine))
+    if let Some((bytes_max, dir)) = limit(root).filter(|(limit, _)| machine.is_none_or(|machine| *limit < machine))
         && let Some(used_bytes) = used_by(&dir)
     {
         return Some(Usage { used_bytes, bytes_max, is_cgroup: true });
@@ -79,25 +78,13 @@ fn used_by(dir: &Path) -> Option<u64> {
     Some(used.saturating_sub(field("total_inactive_file").or_else(|| field("inactive_file")).unwrap_or(0)))
 }
 
-/// The lowest limit of a cgroup and of those above it. In a container the cgroup's own path may not lead anywhere, and its
-/// limit stands at the top of what is mounted.
-fn limit_of(root: &Path, group: &str) -> Option<(u64, PathBuf)> {
-    let mut fields = group.splitn(3, ':');
-    let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
-    let (top, name) = if controllers.is_empty() {
-        ("sys/fs/cgroup", "memory.max")
-    } else if controllers.split(',').any(|controller| controller == "memory") {
-        ("sys/fs/cgroup/memory", "memory.limit_in_bytes")
-    } else {
-        return None;
-    };
-    let top = root.join(top);
-    let own = top.join(path.trim_start_matches('/'));
-    let dirs = own.ancestors().take_while(|dir| dir.starts_with(&top));
+/// The lowest memory limit of this process's cgroup and of those above it, bytes, and its directory.
+fn limit(root: &Path) -> Option<(u64, PathBuf)> {
     // `max` of version 2 is no number; version 1 has one that is larger than any machine's memory.
-    let limits = dirs.filter_map(|dir| {
+    let limits = cgroup::dirs(root, "memory", &["memory"]).into_iter().filter_map(|(dir, is_v2)| {
+        let name = if is_v2 { "memory.max" } else { "memory.limit_in_bytes" };
         let limit = fs::read_to_string(dir.join(name)).ok()?.trim().parse::<u64>().ok()?;
-        Some((limit, dir.to_owned()))
+        Some((limit, dir))
     });
     limits.min_by_key(|(limit, _)| *limit)
 }

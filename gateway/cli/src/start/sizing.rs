@@ -2,14 +2,14 @@
 //! [`Room::here`].
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 use sluice_catalog::config::{Concurrency, Config, ConfigInForce, Lanes, Mode, Order};
 use sluice_supervisor::Start;
 
 use super::app::AppCommand;
-use super::memory;
+use super::{cgroup, memory};
 
 /// Memory below which no worker is started by default: a small Node.js server with its code, and a heap of 72 MiB.
 const WORKER_BYTES_MIN: u64 = 96 * MIB;
@@ -52,26 +52,8 @@ impl Room {
 
 /// Lowest CPU quota of this process's cgroup and of those above it, in CPUs.
 fn quota(root: &Path) -> Option<f64> {
-    let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-    groups.lines().filter_map(|group| quota_of(root, group)).min_by(f64::total_cmp)
-}
-
-fn quota_of(root: &Path, group: &str) -> Option<f64> {
-    let mut fields = group.splitn(3, ':');
-    let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
-    let tops: &[&str] = if controllers.is_empty() {
-        &["sys/fs/cgroup"]
-    } else if controllers.split(',').any(|controller| controller == "cpu") {
-        &["sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"]
-    } else {
-        return None;
-    };
-    let dirs = tops.iter().flat_map(|top| {
-        let top = root.join(top);
-        let own = top.join(path.trim_start_matches('/'));
-        own.ancestors().take_while(|dir| dir.starts_with(&top)).map(Path::to_owned).collect::<Vec<PathBuf>>()
-    });
-    dirs.filter_map(|dir| quota_in(&dir, controllers.is_empty())).min_by(f64::total_cmp)
+    let dirs = cgroup::dirs(root, "cpu", &["cpu", "cpu,cpuacct"]);
+    dirs.iter().filter_map(|(dir, is_v2)| quota_in(dir, *is_v2)).min_by(f64::total_cmp)
 }
 
 /// `max` of version 2 and -1 of version 1 are no quota.

@@ -62,7 +62,7 @@ impl Trial {
         Rule {
             lasts: Duration::from_millis(self.wish.lasts_ms),
             requests_min: self.wish.requests_min,
-            asks: self.wish.asks,
+            asks: self.wish.asks || self.asks.is_some(),
         }
     }
 
@@ -146,7 +146,7 @@ impl Reloader {
         let since = now.saturating_duration_since(begun);
         let Some(trial) = self.trial() else { return };
         trial.judged = now;
-        let (rule, is_held, is_asked) = (trial.rule(), trial.is_held_by_hand, trial.asks.is_some());
+        let (rule, is_held) = (trial.rule(), trial.is_held_by_hand);
         let ruling = self.gateway.gate.road.observer.trials.read(|comparison| rule.judge(comparison, since));
         match ruling {
             Some(Ruling::Back(finding)) if !is_held => {
@@ -154,8 +154,7 @@ impl Reloader {
                     format!("{}, {:.2} % sure", said(&finding), ((finding.sure * 10_000.0).floor() / 100.0).min(99.99));
                 return self.end_trial(false, &text);
             }
-            // Who was asked decides.
-            Some(Ruling::Passes) if !is_held && !is_asked => return self.end_trial(true, "it is not worse"),
+            Some(Ruling::Passes) if !is_held => return self.end_trial(true, "it is not worse"),
             Some(Ruling::Asks(why)) if !is_held => self.ask_person(&why),
             _ => {}
         }
