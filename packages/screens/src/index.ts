@@ -1,0 +1,1 @@
+export type { PropertyValues } from './stream/codes.js';
