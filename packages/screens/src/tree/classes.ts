@@ -69,7 +69,7 @@ function add(instance: Instance, tag: number, payload: unknown, callback: unknow
   const node = instance._reactInternals as Node;
   const update = new Update(laneOfUpdate(), 0, tag, payload);
   if (callback !== undefined && callback !== null) update.callback = callback;
-  if (rendered === node) {
+  if (work.rendering && rendered === node) {
     // UNSAFE_componentWillMount and its like: the render that runs takes the update up.
     enqueue(node.data as ClassData, update);
     return;

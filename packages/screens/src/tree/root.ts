@@ -79,7 +79,8 @@ export class Root implements Queue {
 
   entangledLanes(lanes: number): number {
     let all = lanes;
-    for (let i = 0; i < this.pulled.length; i += 2) if ((this.pulled[i]! & lanes) !== 0) all |= this.pulled[i + 1]!;
+    for (let i = 0; i < this.pulled.length; i += 2)
+      if ((this.pulled[i]! & lanes) !== 0) all |= this.pulled[i + 1]!;
     for (const group of this.groups) if ((group & all) !== 0) all |= group;
     return all;
   }
