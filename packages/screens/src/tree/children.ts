@@ -24,6 +24,7 @@ export function deleteNode(node: Node): void {
 
 /** Renders the children of a node whose fields are in the log. */
 export function reconcile(parent: Node, children: unknown): void {
+  parent.entered = work.count;
   let value = children;
   if (
     typeof value === 'object' &&

@@ -32,6 +32,7 @@ export function revisit(node: Node, props: Props, ref: unknown): void {
   node.flags = 0;
   // What a render skips, it notes again.
   node.lanes = 0;
+  node.used = waiting === 0 ? 0 : work.count;
   node.childLanes &= ~lanes;
   render(node, props, ref, false, waiting, below);
 }
@@ -72,6 +73,7 @@ function goDown(node: Node): void {
 export function visitKids(node: Node): void {
   const { kids } = node;
   const { lanes } = work;
+  node.entered = work.count;
   for (let i = 0; i < kids.length; i++) {
     const kid = kids[i]!;
     if (kid !== null && ((kid.lanes | kid.childLanes) & lanes) !== 0) revisit(kid, kid.props, kid.ref);
@@ -86,11 +88,19 @@ export function complete(node: Node): void {
 
 /** The node's component bailed out: its children stay, and updates below them are looked for. */
 function stay(node: Node, below: number): void {
+  node.used = 0;
   if (below !== 0) goDown(node);
   if ((node.flags & ~HOST) !== 0) complete(node);
 }
 
-function render(node: Node, props: Props, ref: unknown, mounting: boolean, waiting: number, below: number): void {
+function render(
+  node: Node,
+  props: Props,
+  ref: unknown,
+  mounting: boolean,
+  waiting: number,
+  below: number,
+): void {
   switch (node.kind) {
     case kinds.WIDGET:
       renderWidget(node, props, ref, mounting);
@@ -229,7 +239,8 @@ function renderWrappedMemo(
     return;
   }
   const kid = node.kids[0]!;
-  const same = (waiting & work.lanes) === 0 && (memo.compare ?? shallowEqual)(kid.props, props) && node.ref === ref;
+  const same =
+    (waiting & work.lanes) === 0 && (memo.compare ?? shallowEqual)(kid.props, props) && node.ref === ref;
   node.props = props;
   node.ref = ref;
   if (same) stay(node, below);

@@ -326,6 +326,7 @@ function perform(root: Root, lanes: number): void {
 
 function begin(root: Root, lanes: number): Mark {
   work.root = root;
+  work.count++;
   work.rootLanes = lanes;
   work.lanes = root.entangledLanes(lanes);
   work.rendering = true;

@@ -5,6 +5,8 @@ import { GONE, HOST, type Node, type Queue, type Update } from './node.js';
 
 interface Work {
   root: Root | null;
+  /** Number of this render. */
+  count: number;
   /** Lanes of this render. */
   rootLanes: number;
   /** Those, with the lanes that hidden subtrees missed. */
@@ -33,6 +35,7 @@ interface Work {
 
 export const work: Work = {
   root: null,
+  count: 0,
   rootLanes: 0,
   lanes: 0,
   rendering: false,

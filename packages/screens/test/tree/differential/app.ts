@@ -298,7 +298,7 @@ function classOf(side: Side, spec: Extract<Spec, { t: 'c' }>): Any {
   if ((spec.boundary & 1) !== 0) type.getDerivedStateFromError = () => ({ error: true });
   if ((spec.boundary & 2) !== 0)
     type.prototype.componentDidCatch = function (this: Any, error: Error) {
-      side.note(`didCatch ${name} ${error.message.slice(0, 7)}`);
+      side.note(`didCatch ${name} ${/^M/.test(error.message) ? '' : error.message}`);
       this.setState({ error: true });
     };
   return type;

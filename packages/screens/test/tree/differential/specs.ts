@@ -177,16 +177,38 @@ export interface History {
   readonly steps: readonly (readonly Operation[])[];
 }
 
-function name(spec: Spec, next: { n: number }): void {
+/**
+ * What a history is about: errors in renders; promises; or one promise that may fail. react-reconciler renders the siblings of what
+ * suspends ahead of time, so it meets errors there before we do: histories do not have both.
+ */
+export type Mode = 'errors' | 'promises' | 'failure';
+
+function restrict(spec: Spec, mode: Mode): void {
+  const open = spec as { fails?: number; waits?: number; wrap?: string };
+  if (spec.t === 'f') {
+    if (mode === 'errors') {
+      open.waits = -1;
+      if (spec.wrap === 'lazy') open.wrap = 'none';
+    } else {
+      open.fails = -1;
+      if (mode === 'failure' && spec.waits > 0) open.waits = 0;
+    }
+  }
+  if (spec.t === 'c' && mode !== 'errors' && spec.fails === 1) open.fails = 0;
+}
+
+function name(spec: Spec, next: { n: number }, mode: Mode): void {
   if (spec.t === 'n') return;
+  restrict(spec, mode);
   spec.name = `${spec.t}${next.n++}`;
-  for (const kid of spec.kids.list) name(kid, next);
-  if (spec.t === 's') for (const kid of spec.fallback.list) name(kid, next);
+  for (const kid of spec.kids.list) name(kid, next, mode);
+  if (spec.t === 's') for (const kid of spec.fallback.list) name(kid, next, mode);
 }
 
 export const history: fc.Arbitrary<History> = fc
   .record({
     outer: fc.boolean(),
+    mode: fc.constantFrom<Mode>('errors', 'promises', 'failure'),
     app: fc.record({
       list: fc.array(tree, { minLength: 1, maxLength: 3 }),
       keyed: fc.boolean(),
@@ -199,6 +221,9 @@ export const history: fc.Arbitrary<History> = fc
   })
   .map((given) => {
     const next = { n: 0 };
-    for (const spec of given.app.list) name(spec, next);
+    const { mode } = given;
+    if (mode === 'promises')
+      for (const operation of given.steps.flat()) if (operation.o === 'settle') operation.fails = false;
+    for (const spec of given.app.list) name(spec, next, mode);
     return given as History;
   });
