@@ -18,6 +18,7 @@ export function markHost(): void {
 
 export function deleteNode(node: Node): void {
   node.flags = work.revealing > 0 ? DELETED | WAS_HIDDEN : DELETED;
+  if ((node.lanes | node.childLanes) !== 0) work.dropped = true;
   work.effects.push(node);
   markHost();
 }

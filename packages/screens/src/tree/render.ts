@@ -35,6 +35,7 @@ export function revisit(node: Node, props: Props, ref: unknown): void {
   node.used = waiting === 0 ? 0 : work.count;
   node.childLanes &= ~lanes;
   render(node, props, ref, false, waiting, below);
+  if ((waiting & ~lanes & ~node.lanes) !== 0) work.dropped = true;
 }
 
 /** Goes on to the nodes below in which updates wait. */
@@ -265,4 +266,16 @@ function withoutRef(props: Props): Props {
   const rest: Record<string, unknown> = {};
   for (const name in props) if (name !== 'ref') rest[name] = props[name];
   return rest;
+}
+
+/** Brings `childLanes` up to date after lanes were dropped; returns the lanes that wait in the node and below. */
+export function collectLanes(node: Node): number {
+  // What waits in a hidden subtree waits for its boundary.
+  if (node.childLanes !== 0 && !(node.kind === kinds.OFFSCREEN && node.state === true)) {
+    let below = 0;
+    const { kids } = node;
+    for (let i = 0; i < kids.length; i++) if (kids[i] !== null) below |= collectLanes(kids[i]!);
+    node.childLanes = below;
+  }
+  return node.lanes | node.childLanes;
 }

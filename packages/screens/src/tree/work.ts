@@ -25,6 +25,8 @@ interface Work {
   revealing: number;
   /** Lane of values that this render defers; 0 for none. */
   deferredLane: number;
+  /** Whether lanes of nodes below may have gone without a render: `childLanes` above are out of date. */
+  dropped: boolean;
   /** Nodes that the commit visits, in its order. */
   effects: Node[];
   /** Widgets and roots whose children may have changed. */
@@ -46,6 +48,7 @@ export const work: Work = {
   boundary: null,
   revealing: 0,
   deferredLane: 0,
+  dropped: false,
   effects: [],
   hosts: [],
   early: false,
