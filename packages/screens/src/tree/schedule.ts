@@ -336,6 +336,7 @@ function begin(root: Root, lanes: number): Mark {
   work.boundary = null;
   work.revealing = 0;
   work.deferredLane = 0;
+  work.met.length = 0;
   work.early = false;
   work.dropped = false;
   return new Mark();

@@ -1,5 +1,6 @@
 /** Work: the render that runs, and the log by which it is undone. A render changes nodes in place; a commit drops the log. */
 import type { Root } from './root.js';
+import type { Wakeable } from './errors.js';
 import type { Context } from './react.js';
 import { GONE, HOST, type Node, type Queue, type Update } from './node.js';
 
@@ -23,6 +24,8 @@ interface Work {
   boundary: Node | null;
   /** How many boundaries above are about to show their content again. */
   revealing: number;
+  /** What was waited for in this render. */
+  met: Wakeable[];
   /** Lane of values that this render defers; 0 for none. */
   deferredLane: number;
   /** Whether lanes of nodes below may have gone without a render: `childLanes` above are out of date. */
@@ -47,6 +50,7 @@ export const work: Work = {
   shell: null,
   boundary: null,
   revealing: 0,
+  met: [],
   deferredLane: 0,
   dropped: false,
   effects: [],
