@@ -103,16 +103,29 @@ export function popContext(): void {
 
 /** A point to which a render can go back. */
 export class Mark {
-  readonly nodes = nodes.length;
-  readonly queues = queues.length;
-  readonly contexts = contexts.length;
-  readonly effects = work.effects.length;
-  readonly hosts = work.hosts.length;
-  readonly lanes = work.lanes;
-  readonly host = work.host;
-  readonly shell = work.shell;
-  readonly boundary = work.boundary;
-  readonly revealing = work.revealing;
+  declare readonly nodes: number;
+  declare readonly queues: number;
+  declare readonly contexts: number;
+  declare readonly effects: number;
+  declare readonly hosts: number;
+  declare readonly lanes: number;
+  declare readonly host: Node | null;
+  declare readonly shell: Node | null;
+  declare readonly boundary: Node | null;
+  declare readonly revealing: number;
+
+  constructor() {
+    this.nodes = nodes.length;
+    this.queues = queues.length;
+    this.contexts = contexts.length;
+    this.effects = work.effects.length;
+    this.hosts = work.hosts.length;
+    this.lanes = work.lanes;
+    this.host = work.host;
+    this.shell = work.shell;
+    this.boundary = work.boundary;
+    this.revealing = work.revealing;
+  }
 }
 
 export function rollback(mark: Mark): void {

@@ -78,9 +78,13 @@ export class Output {
     node.instance = widget;
     out.create(id);
     this.mount(widget, props);
-    this.collect(node.kids, widget, widget.children);
-    const { children } = widget;
-    for (let i = 0; i < children.length; i++) out.place(id, children[i]!.id, 0);
+    const { kids } = node;
+    if (kids.length > 0) {
+      const children: WidgetNode[] = [];
+      this.collect(kids, widget, children);
+      widget.children = children;
+      for (let i = 0; i < children.length; i++) out.place(id, children[i]!.id, 0);
+    }
     return widget;
   }
 

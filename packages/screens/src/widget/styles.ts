@@ -47,7 +47,17 @@ function expand(style: Values): Values {
 
 /** Writes all of a style. */
 export function writeStyle(id: number, style: Style, out: Commands): void {
-  const values = expand(style as Values);
+  const values = style as Values;
+  for (const name in values)
+    if (facts[name] === undefined) {
+      writeExpanded(id, values, out);
+      return;
+    }
+  for (const name in values) if (values[name] !== undefined) out.property(id, name, values[name]);
+}
+
+function writeExpanded(id: number, style: Values, out: Commands): void {
+  const values = expand(style);
   for (const name in values) {
     if (name === 'transition') writeTransitions(id, undefined, values[name], out);
     else if (values[name] !== undefined) out.property(id, name, values[name]);
