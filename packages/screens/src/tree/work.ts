@@ -129,6 +129,7 @@ export class Mark {
 }
 
 export function rollback(mark: Mark): void {
+  work.dropped = true;
   while (nodes.length > mark.nodes) {
     const at = nodes.length - FIELDS;
     const node = nodes[at] as Node;
@@ -137,8 +138,8 @@ export function rollback(mark: Mark): void {
     node.hooks = nodes[at + 3];
     node.state = nodes[at + 4];
     node.kids = nodes[at + 5];
-    node.lanes |= nodes[at + 6];
-    node.childLanes |= nodes[at + 7];
+    node.lanes = nodes[at + 6];
+    node.childLanes = nodes[at + 7];
     node.contexts = nodes[at + 8];
     nodes.length = at;
   }
