@@ -6,7 +6,11 @@ import { COMMAND } from '../../src/stream/codes.ts';
 import { createRoot, Widget, type ScreenRoot, type WidgetHandle, type WidgetProps } from '../../src/index.ts';
 import { Board, type Piece } from './support/board.ts';
 
-function mount(element: React.ReactNode): { board: Board; root: ScreenRoot; show: (element: React.ReactNode) => void } {
+function mount(element: React.ReactNode): {
+  board: Board;
+  root: ScreenRoot;
+  show: (element: React.ReactNode) => void;
+} {
   const board = new Board();
   const root = createRoot(board);
   const show = (next: React.ReactNode): void => {
@@ -25,7 +29,10 @@ const only = (board: Board): Piece => board.root.children[0]!;
 
 void test('own values are written once, and again only where they differ', () => {
   const { board, show } = mount(
-    <Widget style={{ width: 640, height: '50%', flexDirection: 'row', background: '#102030', clip: true }} text="Hello" />,
+    <Widget
+      style={{ width: 640, height: '50%', flexDirection: 'row', background: '#102030', clip: true }}
+      text="Hello"
+    />,
   );
   assert.deepEqual(values(board), {
     width: 640,
@@ -36,7 +43,12 @@ void test('own values are written once, and again only where they differ', () =>
     text: 'Hello',
   });
   const { words } = board;
-  show(<Widget style={{ width: 640, height: '50%', flexDirection: 'row', background: '#102030', clip: true }} text="Hello" />);
+  show(
+    <Widget
+      style={{ width: 640, height: '50%', flexDirection: 'row', background: '#102030', clip: true }}
+      text="Hello"
+    />,
+  );
   assert.equal(board.words, words);
   show(<Widget style={{ width: 641 }} text="Hello" />);
   assert.deepEqual(values(board), { width: 641, text: 'Hello' });
@@ -45,13 +57,26 @@ void test('own values are written once, and again only where they differ', () =>
 });
 
 void test('colours are read in each form, and what is none is ignored', () => {
-  const colors = ['#fff', '#0080ff', '#0080ff80', 'rgb(1, 2, 3)', 'rgba(1, 2, 3, 0.5)', 'transparent', 'rgb(1,2)', '#12'];
-  const shown = colors.map((background) => values(mount(<Widget style={{ background }} />).board)['background']);
+  const colors = [
+    '#fff',
+    '#0080ff',
+    '#0080ff80',
+    'rgb(1, 2, 3)',
+    'rgba(1, 2, 3, 0.5)',
+    'transparent',
+    'rgb(1,2)',
+    '#12',
+  ];
+  const shown = colors.map(
+    (background) => values(mount(<Widget style={{ background }} />).board)['background'],
+  );
   assert.deepEqual(shown, [-1, 0x0080ffff, 0x0080ff80, 0x010203ff, 0x01020380, 0, undefined, undefined]);
 });
 
 void test('of shorthands the more specific name wins, whatever comes first', () => {
-  const { board, show } = mount(<Widget style={{ paddingLeft: 1, padding: 10, paddingVertical: 5, gap: 3 }} />);
+  const { board, show } = mount(
+    <Widget style={{ paddingLeft: 1, padding: 10, paddingVertical: 5, gap: 3 }} />,
+  );
   assert.deepEqual(values(board), {
     paddingLeft: 1,
     paddingRight: 10,
@@ -66,12 +91,33 @@ void test('of shorthands the more specific name wins, whatever comes first', () 
 
 void test('a static style is defined once for all widgets that have it', () => {
   const shared = Object.freeze({ width: 10, transition: { opacity: 200 } });
-  const { board, show } = mount([<Widget key="a" staticStyle={shared} />, <Widget key="b" staticStyle={shared} focusStyle={shared} />]);
+  const { board, show } = mount([
+    <Widget key="a" staticStyle={shared} />,
+    <Widget key="b" staticStyle={shared} focusStyle={shared} />,
+  ]);
   assert.equal(board.counts.get(COMMAND.DEFINE), 1);
-  assert.deepEqual([...board.styles.get(1)!], [['width', 10], ['transition opacity', '200 0 0']]);
-  assert.deepEqual(board.root.children.map(({ style, focusStyle }) => [style, focusStyle]), [[1, 0], [1, 1]]);
+  assert.deepEqual(
+    [...board.styles.get(1)!],
+    [
+      ['width', 10],
+      ['transition opacity', '200 0 0'],
+    ],
+  );
+  assert.deepEqual(
+    board.root.children.map(({ style, focusStyle }) => [style, focusStyle]),
+    [
+      [1, 0],
+      [1, 1],
+    ],
+  );
   show([<Widget key="a" />, <Widget key="b" staticStyle={shared} />]);
-  assert.deepEqual(board.root.children.map(({ style, focusStyle }) => [style, focusStyle]), [[0, 0], [1, 0]]);
+  assert.deepEqual(
+    board.root.children.map(({ style, focusStyle }) => [style, focusStyle]),
+    [
+      [0, 0],
+      [1, 0],
+    ],
+  );
 });
 
 void test('a root with too many static styles sends more of them as own values', () => {
@@ -92,7 +138,10 @@ void test('transitions and animations are written when they change', () => {
       animate={{ opacity: { from: 0, to: 1, duration: 500, repeat: Infinity, alternate: true } }}
     />,
   );
-  assert.deepEqual(values(board), { 'transition x': '300 10 3', 'animate opacity': `0 1 500 0 0 ${0x1ffff}` });
+  assert.deepEqual(values(board), {
+    'transition x': '300 10 3',
+    'animate opacity': `0 1 500 0 0 ${0x1ffff}`,
+  });
   const { words } = board;
   show(
     <Widget
@@ -107,20 +156,30 @@ void test('transitions and animations are written when they change', () => {
 
 void test('a list in a new order moves the fewest widgets', () => {
   const keys = Array.from({ length: 20 }, (_, index) => index);
-  const list = (order: readonly number[]): React.ReactNode => order.map((key) => <Widget key={key} text={String(key)} />);
+  const list = (order: readonly number[]): React.ReactNode =>
+    order.map((key) => <Widget key={key} text={String(key)} />);
   const { board, show } = mount(list(keys));
   const before = board.counts.get(COMMAND.PLACE)!;
   const moved = [...keys.slice(0, 5), 19, ...keys.slice(5, 19)];
   show(list(moved));
   assert.equal(board.counts.get(COMMAND.PLACE)! - before, 1);
-  assert.deepEqual(board.root.children.map(({ values }) => values.get('text')), moved.map(String));
+  assert.deepEqual(
+    board.root.children.map(({ values }) => values.get('text')),
+    moved.map(String),
+  );
   show(list(moved.filter((key) => key % 2 === 0)));
   assert.equal(board.counts.get(COMMAND.PLACE)! - before, 1);
   assert.equal(board.counts.get(COMMAND.REMOVE), 10);
 });
 
 void test('of a subtree that goes only the top is removed, and its numbers are used again later', () => {
-  const subtree = <Widget key="a"><Widget><Widget /></Widget></Widget>;
+  const subtree = (
+    <Widget key="a">
+      <Widget>
+        <Widget />
+      </Widget>
+    </Widget>
+  );
   const { board, show } = mount([subtree, <Widget key="b" />]);
   show([<Widget key="b" />, <Widget key="c" />]);
   assert.equal(board.counts.get(COMMAND.REMOVE), 1);
@@ -172,7 +231,12 @@ void test('props may come from a prototype, as compiled code merges them', () =>
     return <Widget text={text} />;
   });
   const memo = (text: string): React.ReactNode =>
-    ({ $$typeof: symbol, type: Memo, key: null, props: Object.setPrototypeOf({}, { text }) }) as unknown as React.ReactNode;
+    ({
+      $$typeof: symbol,
+      type: Memo,
+      key: null,
+      props: Object.setPrototypeOf({}, { text }),
+    }) as unknown as React.ReactNode;
   const second = mount(memo('a'));
   second.show(memo('a'));
   assert.equal(renders, 1);
@@ -186,7 +250,9 @@ void test('generated updates are called in place of the comparison', () => {
     seen.push(`${before.text} ${now.text}`);
     out.number(node.id, 12, 5);
   };
-  const { board, show } = mount(<Widget text="a" $u={update} $m={(node, now, out) => out.property(node.id, 'text', `${now.text}!`)} />);
+  const { board, show } = mount(
+    <Widget text="a" $u={update} $m={(node, now, out) => out.property(node.id, 'text', `${now.text}!`)} />,
+  );
   assert.deepEqual(values(board), { text: 'a!' });
   show(<Widget text="b" $u={update} />);
   assert.deepEqual(seen, ['a b']);
@@ -258,7 +324,13 @@ void test('a ref tells of the place, and gives the focus', () => {
   const rects: unknown[] = [];
   const { board } = mount([
     <Widget key="a" focused />,
-    <Widget key="b" ref={ref} focusable onLayout={(rect) => rects.push(rect)} onImage={(state) => rects.push(state)} />,
+    <Widget
+      key="b"
+      ref={ref}
+      focusable
+      onLayout={(rect) => rects.push(rect)}
+      onImage={(state) => rects.push(state)}
+    />,
   ]);
   assert.equal(ref.current!.rect, null);
   assert.equal(board.root.children[1]!.values.get('reports'), 1);
