@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** createRoot: a tree of React elements on a surface. */
 import type { ReactNode } from 'react';
 import { EVENT, PROPERTIES, type PropertyName } from './stream/codes.js';

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Work: the render that runs, and the log by which it is undone. A render changes nodes in place; a commit drops the log. */
 import type { Root } from './root.js';
 import type { Wakeable } from './errors.js';

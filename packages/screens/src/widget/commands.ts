@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Commands: the encoder of a root's batches. Words and strings are used again from batch to batch. */
 import { COMMAND, type PropertyFacts } from '../stream/codes.js';
 import { parseColor } from './colors.js';

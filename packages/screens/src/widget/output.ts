@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Output: a root's widgets, and the batch of commands that brings the surface to their state. */
 import { OFFSCREEN, WIDGET, type Kids, type Node } from '../tree/node.js';
 import type { Surface } from '../surfaces/surface.js';

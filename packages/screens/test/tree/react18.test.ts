@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** The renderer on React 18.3, where it is installed: in the packages whose tests install it, or in the folder of SLUICE_REACT18. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** State: useState, useReducer and the queues behind them. */
 import { asynchronousAction, isAsynchronousLane } from '../actions.js';
 import { SYNC } from '../lanes.js';
