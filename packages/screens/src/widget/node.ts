@@ -34,26 +34,28 @@ export class WidgetNode {
   constructor(id: number, props: WidgetProps, parent: WidgetNode | null) {
     this.id = id;
     this.parent = parent;
-    this.children = NONE;
     this.props = props;
-    this.x = NaN;
-    this.y = NaN;
-    this.width = NaN;
-    this.height = NaN;
-    this.focus = undefined;
-    this.hidden = false;
-    this.index = 0;
-    this.stamp = 0;
-    this.tracked = false;
-    this.merged = false;
-    this.reports = false;
-    this.managed = false;
-    this.handle = null;
   }
 }
 
-/** Children of all widgets that have none; never changed. */
-const NONE: WidgetNode[] = [];
+// Most widgets never have one of these of their own, and each store of a constructor counts where code is interpreted.
+Object.assign(WidgetNode.prototype, {
+  // Shared by all without children; a change puts another array in place.
+  children: [],
+  x: NaN,
+  y: NaN,
+  width: NaN,
+  height: NaN,
+  focus: undefined,
+  hidden: false,
+  index: 0,
+  stamp: 0,
+  tracked: false,
+  merged: false,
+  reports: false,
+  managed: false,
+  handle: null,
+});
 
 export class Handle implements WidgetHandle {
   private readonly node: WidgetNode;

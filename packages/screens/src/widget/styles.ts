@@ -1,7 +1,7 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Styles: shared ones, known to the surface by number, and the comparison of own ones. */
 import type { Commands } from './commands.js';
-import { SHORTHANDS, SHORTHAND_NAMES, facts } from './facts.js';
+import { SHORTHAND, SHORTHANDS, SHORTHAND_NAMES, entries, facts, wrong } from './facts.js';
 import type { Style, WidgetProps } from './props.js';
 
 const LIMIT = 4_096;
@@ -16,6 +16,13 @@ export class Styles {
   /** Whether a style is known, or can become known. */
   takes(style: Style): boolean {
     return this.numbers.size < LIMIT || this.numbers.has(style);
+  }
+
+  /** Number of a style; 0 if it is not known and cannot become known. */
+  find(style: Style, out: Commands): number {
+    const known = this.numbers.get(style);
+    if (known !== undefined) return known;
+    return this.numbers.size < LIMIT ? this.numberOf(style, out) : 0;
   }
 
   /** Number of a style; the surface gets its definition if it does not have it. */
@@ -49,12 +56,23 @@ function expand(style: Values): Values {
 /** Writes all of a style. */
 export function writeStyle(id: number, style: Style, out: Commands): void {
   const values = style as Values;
-  for (const name in values)
-    if (facts[name] === undefined) {
+  const { length } = out;
+  const strings = out.strings.length;
+  for (const name in values) {
+    const value = values[name] as unknown;
+    if (value === undefined || value === null) continue;
+    const entry = entries[name];
+    if (entry === undefined) wrong(name, value);
+    else if (entry.kind < SHORTHAND) {
+      if (!out.set(id, entry, value)) wrong(name, value);
+    } else {
+      // Which of two names wins does not follow from their order.
+      out.length = length;
+      out.strings.length = strings;
       writeExpanded(id, values, out);
       return;
     }
-  for (const name in values) if (values[name] !== undefined) out.property(id, name, values[name]);
+  }
 }
 
 function writeExpanded(id: number, style: Values, out: Commands): void {
