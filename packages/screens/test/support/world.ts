@@ -1,6 +1,6 @@
 // Widgets made by hand for the focus manager, as the renderer keeps them: attached, changed and detached in commits.
 import type { FocusNode, FocusProps } from '../../src/focus/node.ts';
-import { KeyEvent } from '../../src/focus/key.ts';
+import type { KeyEvent } from '../../src/focus/key.ts';
 import { FocusManager } from '../../src/focus/manager.ts';
 
 export class Node implements FocusNode {
@@ -97,7 +97,16 @@ export class World {
 
   key(key: string, phase = 0): KeyEvent {
     this.#keys += 1;
-    const event = new KeyEvent(key, phase, this.#keys, this.time);
+    const event = {
+      key,
+      phase,
+      sequence: this.#keys,
+      time: this.time,
+      defaultPrevented: false,
+      preventDefault() {
+        event.defaultPrevented = true;
+      },
+    };
     this.manager.key(event);
     return event;
   }

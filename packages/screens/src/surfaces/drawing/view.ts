@@ -230,6 +230,7 @@ export class View {
         const isWhole = place.width >= width && place.height >= height;
         if (isWhole) graphics.roundRect(0, 0, width, height, radius);
         else graphics.rect(place.x, place.y, place.width, place.height);
+        // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- it is no array
         graphics.fill(fill);
       },
     );
