@@ -13,6 +13,25 @@ export interface KeyEvent {
   preventDefault(): void;
 }
 
+export class KeyPress implements KeyEvent {
+  readonly key: string;
+  readonly phase: number;
+  readonly sequence: number;
+  readonly time: number;
+  defaultPrevented = false;
+
+  constructor(key: string, phase: number, sequence: number, time: number) {
+    this.key = key;
+    this.phase = phase;
+    this.sequence = sequence;
+    this.time = time;
+  }
+
+  preventDefault(): void {
+    this.defaultPrevented = true;
+  }
+}
+
 /** Names that remote controls and keyboards give to the key that leads back. */
 const BACK = new Set(['Back', 'BrowserBack', 'GoBack', 'Escape', 'Backspace', 'XF86Back']);
 

@@ -13,6 +13,7 @@ export class Node implements FocusNode {
   width = 100;
   height = 100;
   focus: unknown = undefined;
+  hidden = false;
 
   constructor(id: number, props: FocusProps) {
     this.id = id;
@@ -107,7 +108,9 @@ export class World {
         event.defaultPrevented = true;
       },
     };
+    const count = this.sent.length;
     this.manager.key(event);
+    if (this.sent.length > count) this.manager.sent();
     return event;
   }
 
