@@ -1,6 +1,9 @@
 /** createRoot: a tree of React elements on a surface. */
-import type { ReactNode } from 'react';
+import { type ReactNode, createElement } from 'react';
 import { KeyPress } from './focus/key.js';
+import { ProbeContext } from './measure/context.js';
+import { Probe } from './measure/probe.js';
+import { keepProbe } from './measure/roots.js';
 import { EVENT, PROPERTIES, type PropertyName } from './stream/codes.js';
 import type { Surface } from './surfaces/surface.js';
 import { SYNC } from './tree/lanes.js';
@@ -25,12 +28,13 @@ const propertyNames = new Map<number, PropertyName>(
 
 /** Creates a root on a surface. Events of the surface go to its widgets. */
 export function createRoot(surface: Surface, options: Options = {}): ScreenRoot {
-  const output = new Output(surface);
-  const root = new Root(surface, output, options);
-  surface.listen((words, length, strings) => listen(root, words, length, strings));
-  return {
+  const probe = new Probe(surface);
+  const output = new Output(probe);
+  const root = new Root(probe, output, options);
+  probe.listen((words, length, strings) => listen(root, words, length, strings));
+  const screen: ScreenRoot = {
     render(element) {
-      root.render(element);
+      root.render(createElement(ProbeContext.Provider, { value: probe }, element));
     },
     unmount() {
       batch(SYNC, () => root.render(null));
@@ -38,6 +42,8 @@ export function createRoot(surface: Surface, options: Options = {}): ScreenRoot 
     },
     flush: flushAll,
   };
+  keepProbe(screen, probe);
+  return screen;
 }
 
 /** Number of words of each event. */
