@@ -67,7 +67,10 @@ fn started(task: &mut Play) -> Result<Player, String> {
         (None, Some(stream)) => {
             let problem = |error| format!("{}: {error}", stream.display());
             let bytes = read(stream)?;
-            let batches: Result<Vec<Batch>, _> = Reader::new(&bytes).map_err(problem)?.collect();
+            let batches = match std::str::from_utf8(&bytes) {
+                Ok(text) if !bytes.starts_with(b"SLUICES") => sluice_player::stream::parse(text).map(|batch| vec![batch]),
+                _ => Reader::new(&bytes).map_err(problem)?.collect(),
+            };
             Program::Stream(batches.map_err(problem)?)
         }
         (None, None) => return Err("there is nothing to play".to_owned()),

@@ -14,7 +14,7 @@ Plays an app of @sluice/screens without a browser: JavaScript on QuickJS, which 
 
 Usage:
   sluice-player BUNDLE [options]        play an app, a script or ES module in one file
-  sluice-player --replay FILE [options] draw a recorded stream, without JavaScript
+  sluice-player --replay FILE [options] draw a recorded stream, or one in the text form, without JavaScript
   sluice-player run SCRIPT [words]      run a script whose surface only counts, as benchmarks do; words are in scriptArgs
 
 What to write:

@@ -2,7 +2,7 @@
 
 use cosmic_text::fontdb::{Database, Source};
 use cosmic_text::{
-    Align, Attrs, Buffer, Ellipsize, EllipsizeHeightLimit, Family, FontSystem, Metrics, Shaping, SwashCache,
+    Align, Attrs, Buffer, Ellipsize, EllipsizeHeightLimit, Family, FontSystem, LayoutRun, Metrics, Shaping, SwashCache,
     SwashContent, Weight, Wrap,
 };
 
@@ -52,33 +52,31 @@ impl Fonts {
 
     /// Text ready to be measured.
     pub fn shape(&mut self, style: &TextStyle) -> Shaped {
-        let size = style.size.max(0.1);
-        let line_height = (style.size * style.line_height).max(0.1);
-        let mut buffer = Buffer::new_empty(Metrics::new(size, line_height));
-        buffer.set_wrap(Wrap::Word);
-        if style.max_lines > 0 {
-            buffer.set_ellipsize(Ellipsize::End(EllipsizeHeightLimit::Lines(style.max_lines)));
-        }
-        let family = match &*style.family {
-            "sans-serif" => Family::SansSerif,
-            "serif" => Family::Serif,
-            "monospace" => Family::Monospace,
-            name => Family::Name(name),
-        };
-        let weight = if style.weight >= 600 { Weight::BOLD } else { Weight::NORMAL };
-        let align = match style.align {
-            1 => Align::Center,
-            2 => Align::Right,
-            _ => Align::Left,
-        };
-        buffer.set_text(&style.text, &Attrs::new().family(family).weight(weight), Shaping::Advanced, Some(align));
-        Shaped {
-            buffer,
-            line_height,
-            max_lines: if style.max_lines == 0 { usize::MAX } else { style.max_lines },
-            measured: None,
-        }
+        Shaped { buffer: buffer(style, &style.text), style: style.clone(), tail: None, measured: None }
     }
+}
+
+fn line_height(style: &TextStyle) -> f32 {
+    (style.size * style.line_height).max(0.1)
+}
+
+fn buffer(style: &TextStyle, text: &str) -> Buffer {
+    let mut buffer = Buffer::new_empty(Metrics::new(style.size.max(0.1), line_height(style)));
+    buffer.set_wrap(Wrap::Word);
+    let family = match &*style.family {
+        "sans-serif" => Family::SansSerif,
+        "serif" => Family::Serif,
+        "monospace" => Family::Monospace,
+        name => Family::Name(name),
+    };
+    let weight = if style.weight >= 600 { Weight::BOLD } else { Weight::NORMAL };
+    let align = match style.align {
+        1 => Align::Center,
+        2 => Align::Right,
+        _ => Align::Left,
+    };
+    buffer.set_text(text, &Attrs::new().family(family).weight(weight), Shaping::Advanced, Some(align));
+    buffer
 }
 
 impl std::fmt::Debug for Fonts {
@@ -91,13 +89,18 @@ impl std::fmt::Debug for Fonts {
 #[derive(Debug)]
 pub struct Shaped {
     buffer: Buffer,
-    line_height: f32,
-    max_lines: usize,
+    style: TextStyle,
+    /// The last line, where an ellipsis ends it. The library's own way begins that line with a space.
+    tail: Option<Buffer>,
     /// Width that was asked for last, with the size that came out.
     measured: Option<(Option<f32>, (f32, f32))>,
 }
 
 impl Shaped {
+    fn max_lines(&self) -> usize {
+        if self.style.max_lines == 0 { usize::MAX } else { self.style.max_lines }
+    }
+
     /// Width and height in lines of at most `width` pixels.
     pub fn measure(&mut self, fonts: &mut Fonts, width: Option<f32>) -> (f32, f32) {
         if let Some((before, size)) = self.measured
@@ -107,14 +110,39 @@ impl Shaped {
         }
         self.buffer.set_size(width, None);
         self.buffer.shape_until_scroll(&mut fonts.system, false);
+        self.tail = self.tail_of(fonts, width);
         let (mut widest, mut lines) = (0.0_f32, 0);
-        for run in self.buffer.layout_runs().take(self.max_lines) {
+        for (run, _) in self.runs() {
             widest = widest.max(run.line_w);
             lines += 1;
         }
-        let size = (widest.ceil(), (lines as f32 * self.line_height).ceil());
+        let size = (widest.ceil(), (lines as f32 * line_height(&self.style)).ceil());
         self.measured = Some((width, size));
         size
+    }
+
+    /// The last line with an ellipsis, if there are more lines than are shown.
+    fn tail_of(&self, fonts: &mut Fonts, width: Option<f32>) -> Option<Buffer> {
+        let mut runs = self.buffer.layout_runs().skip(self.max_lines() - 1);
+        let (last, next) = (runs.next()?, runs.next()?);
+        let start = last.glyphs.iter().map(|glyph| glyph.start).min().unwrap_or(0);
+        let mut text = last.text.get(start..).unwrap_or_default().to_owned();
+        if next.line_i != last.line_i {
+            text.push('…');
+        }
+        let mut tail = buffer(&self.style, &text);
+        tail.set_ellipsize(Ellipsize::End(EllipsizeHeightLimit::Lines(1)));
+        tail.set_size(width, None);
+        tail.shape_until_scroll(&mut fonts.system, false);
+        Some(tail)
+    }
+
+    /// Lines that are shown, and how far below their own place.
+    fn runs(&self) -> impl Iterator<Item = (LayoutRun<'_>, f32)> {
+        let whole = if self.tail.is_some() { self.max_lines() - 1 } else { usize::MAX };
+        let below = whole.min(1 << 20) as f32 * line_height(&self.style);
+        let tail = self.tail.iter().flat_map(|tail| tail.layout_runs().take(1));
+        self.buffer.layout_runs().take(whole).map(|run| (run, 0.0)).chain(tail.map(move |run| (run, below)))
     }
 
     /// Width and height that were measured last.
@@ -128,9 +156,9 @@ impl Shaped {
         if glyphs.image_cache.len() > GLYPHS_MAX {
             glyphs.image_cache.clear();
         }
-        for run in self.buffer.layout_runs().take(self.max_lines) {
+        for (run, below) in self.runs() {
             for glyph in run.glyphs {
-                let at = glyph.physical((x, y + run.line_y * scale), scale);
+                let at = glyph.physical((x, y + (run.line_y + below) * scale), scale);
                 let Some(image) = glyphs.get_image(system, at.cache_key) else { continue };
                 let left = at.x.saturating_add(image.placement.left);
                 let top = at.y.saturating_sub(image.placement.top);
