@@ -224,18 +224,12 @@ function advance(node: Node, given: Props, raw: Props): boolean {
       }
       if (has('componentDidUpdate')) node.flags |= UPDATE;
       if (has('getSnapshotBeforeUpdate')) noteSnapshot(node);
-    } else noteSkipped(node, has, changed);
+    }
     instance.props = given;
     instance.state = state;
     instance.context = context;
-  } else noteSkipped(node, has, changed);
+  }
   return renders;
-}
-
-function noteSkipped(node: Node, has: (name: string) => boolean, changed: boolean): void {
-  if (!changed) return;
-  if (has('componentDidUpdate')) node.flags |= UPDATE;
-  if (has('getSnapshotBeforeUpdate')) noteSnapshot(node);
 }
 
 function noteSnapshot(node: Node): void {

@@ -132,7 +132,6 @@ export function process(
     state = update.eager ? update.state : reducer(state, update.action);
   }
   hooks[index + 3] = skipped === null ? null : ({ state: skippedState, updates: skipped } satisfies Base);
-  if (queue.first === null) queue.lanes = skipped === null ? 0 : queue.lanes;
   if (Object.is(state, pair[0])) return pair;
   at.received = true;
   // While an asynchronous action runs, what it has set is not shown.
