@@ -89,7 +89,11 @@ function element(side: Side, spec: Spec, key: string | undefined, v: number): un
         if (!side.types.has(stable)) side.types.set(stable, ref(side, spec.ref, spec.name));
         props.ref = spec.fresh ? ref(side, spec.ref, spec.name) : side.types.get(stable);
       }
-      return h('sluice-widget', { ...props, text: spec.name + (spec.shows ? v : '') }, children(side, spec.kids, v, v) as Any);
+      return h(
+        'sluice-widget',
+        { ...props, text: spec.name + (spec.shows ? v : '') },
+        children(side, spec.kids, v, v) as Any,
+      );
     }
     case 'g':
       return h(React.Fragment, props, children(side, spec.kids, v, v) as Any);
@@ -102,7 +106,11 @@ function element(side: Side, spec: Spec, key: string | undefined, v: number): un
     case 'n':
       return null;
     default:
-      return h(typeOf(side, spec), { ...props, v, ...(spec.t === 'f' && spec.wrap === 'forward' ? { ref: handleOf(side, spec.name) } : {}) });
+      return h(typeOf(side, spec), {
+        ...props,
+        v,
+        ...(spec.t === 'f' && spec.wrap === 'forward' ? { ref: handleOf(side, spec.name) } : {}),
+      });
   }
 }
 
@@ -174,12 +182,14 @@ function functionOf(side: Side, spec: Extract<Spec, { t: 'f' }>): Any {
   const { name } = spec;
   return function Component({ v }: { v: number }, forwarded: Any) {
     const [state, set] = spec.reducer
-      ? React.useReducer((before: number, action: Any) => (typeof action === 'function' ? action(before) : action), 0)
+      ? React.useReducer(
+          (before: number, action: Any) => (typeof action === 'function' ? action(before) : action),
+          0,
+        )
       : React.useState(0);
     register(side, name, set as Any);
     let shown: number = state;
-    if (spec.wrap === 'forward')
-      React.useImperativeHandle(forwarded, () => ({ name }), [state]);
+    if (spec.wrap === 'forward') React.useImperativeHandle(forwarded, () => ({ name }), [state]);
     if (spec.context >= 0) shown += React.useContext(side.contexts[spec.context]!);
     if (spec.store)
       shown += React.useSyncExternalStore(
@@ -232,7 +242,10 @@ function functionOf(side: Side, spec: Extract<Spec, { t: 'f' }>): Any {
 
 function classOf(side: Side, spec: Extract<Spec, { t: 'c' }>): Any {
   const { name } = spec;
-  class Component extends (spec.pure ? React.PureComponent : React.Component)<{ v: number }, { n: number; error: boolean }> {
+  class Component extends (spec.pure ? React.PureComponent : React.Component)<
+    { v: number },
+    { n: number; error: boolean }
+  > {
     static contextType = spec.context < 0 ? undefined : side.contexts[spec.context];
     override state = { n: 0, error: false };
     private readonly set = (value: unknown): void => {
@@ -247,7 +260,9 @@ function classOf(side: Side, spec: Extract<Spec, { t: 'c' }>): Any {
     }
 
     override componentDidUpdate(before: { v: number }, state: { n: number }, snapshot: unknown): void {
-      side.note(`didUpdate ${name} ${before.v}>${this.props.v} ${state.n}>${this.state.n} ${String(snapshot)}`);
+      side.note(
+        `didUpdate ${name} ${before.v}>${this.props.v} ${state.n}>${this.state.n} ${String(snapshot)}`,
+      );
       if (spec.updates && this.state.n === 2) this.setState({ n: 3 });
     }
 
@@ -273,7 +288,8 @@ function classOf(side: Side, spec: Extract<Spec, { t: 'c' }>): Any {
   if (spec.derives)
     type.getDerivedStateFromProps = (props: { v: number }, state: { n: number }) =>
       props.v === 3 && state.n === 0 ? { n: 1 } : null;
-  if (spec.should) type.prototype.shouldComponentUpdate = (_props: unknown, state: { n: number }) => state.n !== 3;
+  if (spec.should)
+    type.prototype.shouldComponentUpdate = (_props: unknown, state: { n: number }) => state.n !== 3;
   if (spec.snapshot)
     type.prototype.getSnapshotBeforeUpdate = (before: { v: number }) => {
       side.note(`snapshot ${name} ${before.v}`);

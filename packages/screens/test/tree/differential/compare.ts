@@ -72,7 +72,13 @@ class Run {
   show(v: number): void {
     const app = children(this.side, this.app, v, v) as React.ReactNode;
     this.renderer.render(
-      this.outer ? React.createElement(React.Suspense, { fallback: React.createElement('sluice-widget', { text: 'outer' }) }, app) : app,
+      this.outer
+        ? React.createElement(
+            React.Suspense,
+            { fallback: React.createElement('sluice-widget', { text: 'outer' }) },
+            app,
+          )
+        : app,
     );
   }
 

@@ -41,7 +41,12 @@ const require = createRequire(import.meta.url);
 /** react-reconciler with this scheduler in place of the one that uses the event loop. */
 export function loadReconciler(): (config: object) => any {
   const path = require.resolve('scheduler');
-  require.cache[path] = { id: path, filename: path, loaded: true, exports: scheduler } as unknown as NodeJS.Module;
+  require.cache[path] = {
+    id: path,
+    filename: path,
+    loaded: true,
+    exports: scheduler,
+  } as unknown as NodeJS.Module;
   return require(process.env['RR'] ?? 'react-reconciler') as (config: object) => any;
 }
 

@@ -58,7 +58,10 @@ const { tree } = fc.letrec<{ tree: Spec; kids: Children }>((tie) => ({
   kids: fc.record({
     list: fc.array(tie('tree'), { maxLength: 3, depthIdentifier: 'd' }),
     keyed: fc.boolean(),
-    orders: fc.array(fc.uniqueArray(fc.integer({ min: -1, max: 2 }), { maxLength: 3 }), { minLength: 1, maxLength: 3 }),
+    orders: fc.array(fc.uniqueArray(fc.integer({ min: -1, max: 2 }), { maxLength: 3 }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
   }),
   tree: fc.oneof(
     { depthIdentifier: 'd', maxDepth: 4, withCrossShrink: true },
@@ -134,7 +137,10 @@ const { tree } = fc.letrec<{ tree: Spec; kids: Children }>((tie) => ({
         fallback: tie('kids'),
       }),
     },
-    { weight: 1, arbitrary: fc.record({ t: fc.constant<'g'>('g'), name: fc.constant(''), kids: tie('kids') }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ t: fc.constant<'g'>('g'), name: fc.constant(''), kids: tie('kids') }),
+    },
   ) as fc.Arbitrary<Spec>,
 }));
 
