@@ -246,15 +246,15 @@ function classOf(side: Side, spec: Extract<Spec, { t: 'c' }>): Any {
     { v: number },
     { n: number; error: boolean }
   > {
-    static contextType = spec.context < 0 ? undefined : side.contexts[spec.context];
+    static override contextType = spec.context < 0 ? undefined : side.contexts[spec.context];
     override state = { n: 0, error: false };
-    private readonly set = (value: unknown): void => {
+    private readonly assign = (value: unknown): void => {
       const next = typeof value === 'function' ? (value as Any)(this.state.n) : value;
       this.setState({ n: next as number, error: false }, () => side.note(`callback ${name} ${this.state.n}`));
     };
 
     override componentDidMount(): void {
-      side.setters.set(name, this.set);
+      side.setters.set(name, this.assign);
       side.note(`didMount ${name} ${this.state.n}`);
       if (spec.fails === 3) throw new Error(`didMount ${name}`);
     }
@@ -268,7 +268,7 @@ function classOf(side: Side, spec: Extract<Spec, { t: 'c' }>): Any {
 
     override componentWillUnmount(): void {
       side.note(`willUnmount ${name} ${this.state.n}`);
-      if (side.setters.get(name) === this.set) side.setters.delete(name);
+      if (side.setters.get(name) === this.assign) side.setters.delete(name);
       if (spec.fails === 4) throw new Error(`willUnmount ${name}`);
     }
 
@@ -318,7 +318,7 @@ function providerOf(side: Side, spec: Extract<Spec, { t: 'p' }>): Any {
       { value: state },
       kids as Any,
       spec.consumes
-        ? h(Context.Consumer, null, (value: number) => h('sluice-widget', { text: `c${value}` }))
+        ? h(Context.Consumer, null, ((value: number) => h('sluice-widget', { text: `c${value}` })) as Any)
         : null,
     );
   };

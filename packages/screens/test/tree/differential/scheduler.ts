@@ -67,7 +67,8 @@ export function drainMicrotasks(): void {
 
 /** Runs all that is due, then moves the clock on to the timers. */
 export function runAll(): void {
-  for (;;) {
+  for (let runs = 0; ; runs++) {
+    if (runs > 10_000) throw new Error('endless');
     drainMicrotasks();
     tasks = tasks.filter((task) => task.callback !== null);
     if (tasks.length > 0) {
