@@ -7,6 +7,7 @@ export { measures } from './measure/roots.js';
 export type { PropertyValues } from './stream/codes.js';
 export type { Surface } from './surfaces/surface.js';
 export type { ErrorInfo } from './tree/root.js';
+export { Screen, type ScreenProps, Screens, type ScreensProps, useShown } from './screen/screens.js';
 export { createRoot, type Options, type ScreenRoot } from './root.js';
 export { Widget } from './widget/widget.js';
 export type { Animation, Rect, Style, Transition, WidgetHandle, WidgetProps } from './widget/props.js';
