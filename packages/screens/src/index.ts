@@ -1,5 +1,6 @@
 export { type KeyEvent, isBack } from './focus/key.js';
 export type { FocusArea } from './focus/node.js';
+export { Focusable, type FocusableProps, type Focused, useFocused } from './focus/react.js';
 export { List, type ListProps } from './list/list.js';
 export type { Measures } from './measure/probe.js';
 export { type ReportOptions, reportMeasures } from './measure/report.js';
