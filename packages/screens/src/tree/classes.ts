@@ -69,7 +69,7 @@ function add(instance: Instance, tag: number, payload: unknown, callback: unknow
   const node = instance._reactInternals as Node;
   const update = new Update(laneOfUpdate(), 0, tag, payload);
   if (callback !== undefined && callback !== null) update.callback = callback;
-  if (rendered === node) {
+  if (work.rendering && rendered === node) {
     // UNSAFE_componentWillMount and its like: the render that runs takes the update up.
     enqueue(node.data as ClassData, update);
     return;
@@ -319,12 +319,14 @@ function guard(node: Node, data: ClassData, children: unknown, renders: boolean)
     return;
   }
   const mark = new Mark();
+  const { kids } = node;
   try {
     if (renders) reconcile(node, children);
     else visitKids(node);
   } catch (error) {
     if (isOwn(error) || !work.recovering || !catches(node)) throw error;
     rollback(mark);
+    node.kids = kids;
     capture(node, data, error);
   }
 }
@@ -360,16 +362,19 @@ function capture(node: Node, data: ClassData, error: unknown): void {
   node.state = apply(update, before, instance.props, instance, data);
   (data.callbacks ??= []).push(update.callback as () => void);
   node.flags |= CALLBACK;
-  if (node.state !== before) {
-    if (typeof node.component.getDerivedStateFromProps === 'function') derive(node, instance.props);
-    if (
-      (node.flags & MOUNT) === 0 &&
-      typeof instance.componentDidUpdate === 'function' &&
-      data.previousProps !== null
-    )
-      node.flags |= UPDATE;
-    instance.state = node.state;
+  const type = node.component as Class;
+  if (node.state !== before && typeof type.getDerivedStateFromProps === 'function') derive(node, instance.props);
+  const { state } = node;
+  const advanced = node.props !== data.previousProps || before !== data.previousState;
+  // As if the boundary were updated a second time, from what the first one has given.
+  const updates =
+    state !== before &&
+    shouldUpdate(type, instance, instance.props, instance.props, before, state, instance.context);
+  if (data.previousProps !== null && (advanced || updates)) {
+    if (typeof instance.componentDidUpdate === 'function') node.flags |= UPDATE;
+    if (typeof instance.getSnapshotBeforeUpdate === 'function') noteSnapshot(node);
   }
+  instance.state = state;
   renderCaptured(node);
 }
 

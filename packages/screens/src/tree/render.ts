@@ -21,7 +21,8 @@ export function mount(node: Node): void {
 /** Renders a node again, if its props differ or an update waits in it; goes on below if one waits there. */
 export function revisit(node: Node, props: Props, ref: unknown): void {
   const { lanes } = work;
-  const own = node.lanes & lanes;
+  const waiting = node.lanes;
+  const own = waiting & lanes;
   const below = node.childLanes & lanes;
   if (node.props === props && own === 0) {
     if (below !== 0) descend(node);
@@ -29,9 +30,12 @@ export function revisit(node: Node, props: Props, ref: unknown): void {
   }
   log(node);
   node.flags = 0;
-  node.lanes &= ~lanes;
+  // What a render skips, it notes again.
+  node.lanes = 0;
+  node.used = waiting === 0 ? 0 : work.count;
   node.childLanes &= ~lanes;
-  render(node, props, ref, false, own, below);
+  render(node, props, ref, false, waiting, below);
+  if ((waiting & ~lanes & ~node.lanes) !== 0) work.dropped = true;
 }
 
 /** Goes on to the nodes below in which updates wait. */
@@ -70,6 +74,7 @@ function goDown(node: Node): void {
 export function visitKids(node: Node): void {
   const { kids } = node;
   const { lanes } = work;
+  node.entered = work.count;
   for (let i = 0; i < kids.length; i++) {
     const kid = kids[i]!;
     if (kid !== null && ((kid.lanes | kid.childLanes) & lanes) !== 0) revisit(kid, kid.props, kid.ref);
@@ -84,11 +89,19 @@ export function complete(node: Node): void {
 
 /** The node's component bailed out: its children stay, and updates below them are looked for. */
 function stay(node: Node, below: number): void {
+  node.used = 0;
   if (below !== 0) goDown(node);
   if ((node.flags & ~HOST) !== 0) complete(node);
 }
 
-function render(node: Node, props: Props, ref: unknown, mounting: boolean, own: number, below: number): void {
+function render(
+  node: Node,
+  props: Props,
+  ref: unknown,
+  mounting: boolean,
+  waiting: number,
+  below: number,
+): void {
   switch (node.kind) {
     case kinds.WIDGET:
       renderWidget(node, props, ref, mounting);
@@ -133,7 +146,7 @@ function render(node: Node, props: Props, ref: unknown, mounting: boolean, own: 
       renderClass(node, props, ref, mounting, below);
       return;
     case kinds.SIMPLE_MEMO:
-      renderMemo(node, props, ref, mounting, own, below);
+      renderMemo(node, props, ref, mounting, waiting, below);
       return;
     case kinds.FORWARD_REF: {
       const received = node.props !== props;
@@ -148,14 +161,14 @@ function render(node: Node, props: Props, ref: unknown, mounting: boolean, own: 
       return;
     }
     case kinds.MEMO:
-      renderWrappedMemo(node, props, ref, mounting, own, below);
+      renderWrappedMemo(node, props, ref, mounting, waiting, below);
       return;
     case kinds.SUSPENSE:
       renderSuspense(node, props, mounting);
       return;
     case kinds.LAZY:
       resolveLazy(node);
-      render(node, props, ref, mounting, own, below);
+      render(node, props, ref, mounting, waiting, below);
       return;
     default:
       throw new Error(`A node of kind ${node.kind} is not rendered here`);
@@ -187,7 +200,7 @@ function renderMemo(
   props: Props,
   ref: unknown,
   mounting: boolean,
-  own: number,
+  waiting: number,
   below: number,
 ): void {
   let given = props;
@@ -195,7 +208,8 @@ function renderMemo(
   if (received && node.ref === ref && !mounting && shallowEqual(node.props, props)) {
     given = node.props;
     received = false;
-    if (own === 0) {
+    if ((waiting & work.lanes) === 0) {
+      node.lanes = waiting;
       stay(node, below);
       return;
     }
@@ -215,7 +229,7 @@ function renderWrappedMemo(
   props: Props,
   ref: unknown,
   mounting: boolean,
-  own: number,
+  waiting: number,
   below: number,
 ): void {
   const memo = node.component as { type: unknown; compare: ((a: Props, b: Props) => boolean) | null };
@@ -226,7 +240,8 @@ function renderWrappedMemo(
     return;
   }
   const kid = node.kids[0]!;
-  const same = own === 0 && (memo.compare ?? shallowEqual)(kid.props, props) && node.ref === ref;
+  const same =
+    (waiting & work.lanes) === 0 && (memo.compare ?? shallowEqual)(kid.props, props) && node.ref === ref;
   node.props = props;
   node.ref = ref;
   if (same) stay(node, below);
@@ -251,4 +266,16 @@ function withoutRef(props: Props): Props {
   const rest: Record<string, unknown> = {};
   for (const name in props) if (name !== 'ref') rest[name] = props[name];
   return rest;
+}
+
+/** Brings `childLanes` up to date after lanes were dropped; returns the lanes that wait in the node and below. */
+export function collectLanes(node: Node): number {
+  // What waits in a hidden subtree waits for its boundary.
+  if (node.childLanes !== 0 && !(node.kind === kinds.OFFSCREEN && node.state === true)) {
+    let below = 0;
+    const { kids } = node;
+    for (let i = 0; i < kids.length; i++) if (kids[i] !== null) below |= collectLanes(kids[i]!);
+    node.childLanes = below;
+  }
+  return node.lanes | node.childLanes;
 }

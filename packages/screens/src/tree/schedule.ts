@@ -16,6 +16,7 @@ import {
 } from './lanes.js';
 import { GONE, ROOT, enqueue, type Node, type Queue, type Update } from './node.js';
 import { setHooks, setTransition, transition } from './react.js';
+import { collectLanes } from './render.js';
 import { renderRoot, type Root } from './root.js';
 import { OUTSIDE } from './hooks/dispatchers.js';
 import type { BoundaryData } from './suspense.js';
@@ -38,6 +39,8 @@ let nested = 0;
 let nestedRoot: Root | null = null;
 let nextTransition = FIRST_TRANSITION;
 let eventTransition = 0;
+/** Whether a root was scheduled since transitions got their lane. */
+let scheduled = false;
 let nextDeferred = FIRST_DEFERRED;
 let lastFallback = -Infinity;
 
@@ -57,7 +60,6 @@ export function transitionLane(): number {
       nextTransition <<= 1;
       if ((nextTransition & TRANSITIONS) === 0) nextTransition = FIRST_TRANSITION;
     }
-    requestMicrotask();
   }
   return eventTransition;
 }
@@ -169,6 +171,7 @@ export function schedule(root: Root, lane: number): void {
 
 export function request(root: Root): void {
   roots.add(root);
+  scheduled = true;
   requestMicrotask();
 }
 
@@ -178,9 +181,15 @@ function requestMicrotask(): void {
   queueMicrotask(inMicrotask);
 }
 
+/** Transitions that begin from now on get another lane. */
+function endEvent(): void {
+  if (scheduled) eventTransition = 0;
+  scheduled = false;
+}
+
 function inMicrotask(): void {
   microtask = false;
-  eventTransition = 0;
+  endEvent();
   if (batches > 0 || work.rendering || work.committing) return;
   flushUrgent();
   requestTask();
@@ -211,9 +220,10 @@ export function flushUrgent(): void {
 
 /** Renders all that is due, whatever its lane, and runs all effects. */
 export function flushAll(): void {
-  eventTransition = 0;
+  endEvent();
   do flushLanes(~0, true);
   while (flushPassive());
+  endEvent();
 }
 
 function flushLanes(lanes: number, now: boolean): void {
@@ -317,6 +327,7 @@ function perform(root: Root, lanes: number): void {
 
 function begin(root: Root, lanes: number): Mark {
   work.root = root;
+  work.count++;
   work.rootLanes = lanes;
   work.lanes = root.entangledLanes(lanes);
   work.rendering = true;
@@ -325,7 +336,9 @@ function begin(root: Root, lanes: number): Mark {
   work.boundary = null;
   work.revealing = 0;
   work.deferredLane = 0;
+  work.met.length = 0;
   work.early = false;
+  work.dropped = false;
   return new Mark();
 }
 
@@ -333,13 +346,21 @@ function begin(root: Root, lanes: number): Mark {
 function abandon(root: Root, lanes: number): void {
   keep();
   applyStaged();
-  root.suspendedLanes |= root.entangledLanes(lanes);
-  root.pingedLanes &= ~lanes;
+  const suspended = root.entangledLanes(lanes);
+  root.suspendedLanes |= suspended;
+  root.pingedLanes &= ~suspended;
+  const lane = work.deferredLane;
+  if (lane === 0) return;
+  // The deferred values can be tried with the new state, too.
+  root.pendingLanes |= lane;
+  root.suspendedLanes &= ~lane;
+  root.pull(lane, suspended & UPDATES);
 }
 
 function commit(root: Root, lanes: number): void {
   const rendered = work.lanes;
-  root.pendingLanes = root.node.lanes | root.node.childLanes;
+  if (work.dropped) collectLanes(root.node);
+  root.pendingLanes = root.node.lanes | root.node.childLanes | work.deferredLane;
   root.suspendedLanes = 0;
   root.pingedLanes = 0;
   root.release(rendered);

@@ -3,15 +3,15 @@ import { deleteNode, reconcile } from './children.js';
 import { createFragment } from './create.js';
 import { ABANDONED, wakeableOf, type Wakeable } from './errors.js';
 import { PATIENT, RETRY } from './lanes.js';
-import { Node, OFFSCREEN, RETRY_LISTENERS, VISIBILITY } from './node.js';
+import { NO_KIDS, Node, OFFSCREEN, RETRY_LISTENERS, VISIBILITY } from './node.js';
 import type { Props } from './react.js';
 import { complete, mount, revisit, visitKids } from './render.js';
 import { pingWhen } from './schedule.js';
 import { Mark, log, rollback, work } from './work.js';
 
 export class BoundaryData {
-  /** What the children waited for in the last render. */
-  waitsFor: Wakeable | null = null;
+  /** What the children waited for in the last render, and what boundaries among them did whose fallbacks waited, too. */
+  waitsFor: readonly Wakeable[] = [];
   /** What a retry is registered for. */
   readonly listened = new Set<Wakeable>();
   /** Lane of a value that the children deferred in the render that runs. */
@@ -40,8 +40,10 @@ function attempt(node: Node, mounting: boolean, renders: boolean): void {
   const offscreen = node.kids[0]!;
   const hidden = offscreen.state === true;
   const { shell, boundary, lanes, rootLanes } = work;
+  const { kids } = node;
   const data = node.data as BoundaryData;
-  data.waitsFor = null;
+  data.waitsFor = [];
+  const met = work.met.length;
   data.deferred = 0;
   const mark = new Mark();
   if (shell === null && (mounting || hidden || work.revealing > 0)) work.shell = node;
@@ -50,8 +52,8 @@ function attempt(node: Node, mounting: boolean, renders: boolean): void {
     if (!mounting) log(offscreen);
     offscreen.flags = 0;
     if (hidden) {
-      if (node.kids.length > 1) {
-        deleteNode(node.kids[1]!);
+      if (kids.length > 1) {
+        deleteNode(kids[1]!);
         node.kids = [offscreen];
       }
       work.lanes |= offscreen.hooks as number;
@@ -77,12 +79,14 @@ function attempt(node: Node, mounting: boolean, renders: boolean): void {
     if (wakeable === null) throw thrown;
     const inShell = work.shell === null;
     rollback(mark);
-    if (mounting) offscreen.kids = [];
+    node.kids = kids;
+    if (mounting) offscreen.kids = NO_KIDS;
     pingWhen(wakeable, rootLanes);
     // What is on the screen stays, as long as nothing urgent asks for a change.
     if (inShell && ((rootLanes & PATIENT) === rootLanes || (rootLanes & RETRY) === rootLanes))
       throw ABANDONED;
-    data.waitsFor = wakeable;
+    work.met.push(wakeable);
+    data.waitsFor = work.met.slice(met);
   }
   fallBack(node, offscreen, mounting, hidden);
 }

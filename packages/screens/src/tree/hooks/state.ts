@@ -1,7 +1,7 @@
 /** State: useState, useReducer and the queues behind them. */
 import { asynchronousAction, isAsynchronousLane } from '../actions.js';
 import { SYNC } from '../lanes.js';
-import { Update, type Base, type Node, type Queue } from '../node.js';
+import { Update, enqueue, type Base, type Node, type Queue } from '../node.js';
 import { laneOfUpdate, markUpdate, transitionLane } from '../schedule.js';
 import { take, work } from '../work.js';
 import { STATE, STRIDE, at, next } from './cursor.js';
@@ -111,6 +111,7 @@ export function process(
       }
       skipped.push(update.copy(update.lane, null));
       at.node.lanes |= update.lane;
+      markAbove(at.node, update.lane);
       continue;
     }
     if (update.revert === 0) {
@@ -154,6 +155,14 @@ function processAgain(index: number, queue: StateQueue, reducer: Reducer, pair: 
   return setValue(at.hooks, index, queue, state);
 }
 
+/**
+ * Whether React's other copy of the node still has the lanes of its last updates, so that React renders one more time although the state is equal.
+ * That decides in which order later updates of other lanes apply.
+ */
+function isStale(node: Node): boolean {
+  return node.used !== 0 && (node.parent === null || node.parent.entered <= node.used);
+}
+
 /** Adds an update, or applies it in the component's next run if it is the one that renders. */
 export function setState(queue: StateQueue, action: unknown, lane: number): void {
   const { node } = queue;
@@ -167,13 +176,19 @@ export function setState(queue: StateQueue, action: unknown, lane: number): void
     return;
   }
   const update = new Update(lane, 0, 0, action);
-  if (queue.basic && node.lanes === 0 && !work.rendering && node.hooks !== null) {
+  if (queue.basic && node.lanes === 0 && !work.rendering && node.hooks !== null && !isStale(node)) {
     const value = (node.hooks[queue.index + 1] as Pair)[0];
     try {
       const state = basicReducer(value, action);
-      if (Object.is(state, value)) return;
       update.eager = true;
       update.state = state;
+      if (Object.is(state, value)) {
+        // No render for it, but its turn among others in the next one. Many of the same are one.
+        const { last } = queue;
+        if (last === null || last.lane !== lane || !last.eager || !Object.is(last.state, state))
+          enqueue(queue, update);
+        return;
+      }
     } catch {
       // The render meets the same error, where a boundary can catch it.
     }
