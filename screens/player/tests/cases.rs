@@ -44,7 +44,8 @@ fn cases_have_their_rectangles_and_pictures() {
         }
         let difference = picture.difference(&Picture::read(&file));
         if difference > 2 {
-            wrong.push(format!("{name}: the picture differs by {difference} of 255; SLUICE_WRITE_PICTURES=1 writes it"));
+            wrong
+                .push(format!("{name}: the picture differs by {difference} of 255; SLUICE_WRITE_PICTURES=1 writes it"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
