@@ -1,4 +1,5 @@
 //! Values that change by time.
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
 
 mod common;
 

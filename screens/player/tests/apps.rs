@@ -1,4 +1,5 @@
 //! Apps on the player's binary: what they may do, what they may not, and what is written.
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
 
 mod common;
 

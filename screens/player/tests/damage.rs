@@ -1,4 +1,5 @@
 //! A screen of which only what changed was drawn again is the same as one that was drawn whole.
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Commands of the guide run as they are written.
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
 
 use std::process::Command;
 

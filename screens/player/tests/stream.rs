@@ -1,4 +1,5 @@
 //! The stream: its forms, its rules, and words of chance.
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
 
 mod common;
 
