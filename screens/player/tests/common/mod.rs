@@ -1,5 +1,6 @@
 //! Scenes and pictures for tests.
 #![allow(dead_code, reason = "each test uses a part")]
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
 
 use std::path::Path;
 
@@ -42,6 +43,13 @@ impl Picture {
 
     pub fn pixel(&self, x: u32, y: u32) -> [u8; 3] {
         self.data[(y * self.width + x) as usize]
+    }
+
+    /// Pixels that differ by more than 2.
+    pub fn off(&self, other: &Self) -> usize {
+        let differs =
+            |(one, other): &(&[u8; 3], &[u8; 3])| one.iter().zip(*other).any(|(one, other)| one.abs_diff(*other) > 2);
+        self.data.iter().zip(&other.data).filter(differs).count()
     }
 
     /// Largest difference of a channel, 255 if the sizes differ.
