@@ -30,7 +30,10 @@ export function commitRoot(root: Root): void {
   const { output } = root;
   for (let i = 0; i < effects.length; i++) {
     const node = effects[i]!;
-    if ((node.flags & flag.DELETED) !== 0)
+    if (node.kind === WIDGET && (node.flags & ~flag.HOST) === flag.UPDATE) {
+      node.flags &= flag.HOST;
+      output.update(node);
+    } else if ((node.flags & flag.DELETED) !== 0)
       deleteSubtree(node, (node.flags & flag.WAS_HIDDEN) !== 0, node.parent);
     else change(node, root);
   }
@@ -43,8 +46,10 @@ export function commitRoot(root: Root): void {
   output.changed();
   for (let i = 0; i < effects.length; i++) {
     const node = effects[i]!;
-    if ((node.flags & (flag.DELETED | flag.WAS_HIDDEN)) === 0) layout(node);
-    if ((node.flags & (flag.PASSIVE | flag.DELETED)) !== 0) waits = true;
+    const { flags } = node;
+    if (flags === 0) continue;
+    if ((flags & (flag.DELETED | flag.WAS_HIDDEN)) === 0) layout(node);
+    if ((flags & (flag.PASSIVE | flag.DELETED)) !== 0) waits = true;
   }
   output.send();
   if (!waits) {
