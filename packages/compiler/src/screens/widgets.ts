@@ -12,6 +12,20 @@ export interface Outcome {
   readonly reason: string;
 }
 
+const SIDES = ['Left', 'Top', 'Right', 'Bottom'];
+
+/** What shorthands mean. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  gap: ['rowGap', 'columnGap'],
+  ...Object.fromEntries(
+    ['padding', 'margin'].flatMap((family) => [
+      [family, SIDES.map((side) => family + side)],
+      [`${family}Horizontal`, [`${family}Left`, `${family}Right`]],
+      [`${family}Vertical`, [`${family}Top`, `${family}Bottom`]],
+    ]),
+  ),
+};
+
 /** Shorthands, and all names that mean a part of the same. */
 const FAMILIES: Readonly<Record<string, string>> = {
   gap: 'gap',
@@ -19,7 +33,7 @@ const FAMILIES: Readonly<Record<string, string>> = {
   columnGap: 'gap',
   ...Object.fromEntries(
     ['padding', 'margin'].flatMap((family) =>
-      ['', 'Horizontal', 'Vertical', 'Left', 'Top', 'Right', 'Bottom'].map((side) => [family + side, family]),
+      ['', 'Horizontal', 'Vertical', ...SIDES].map((side) => [family + side, family]),
     ),
   ),
 };
@@ -240,14 +254,17 @@ const read = (types: Types, object: string, name: string): t.MemberExpression =>
 /** Tells the surface a value: as a number where it is one, else by its name. */
 function sendOf(types: Types, name: string, value: t.MemberExpression): t.Statement {
   const id = read(types, 'node', 'id');
-  const call = (method: string, ...values: t.Expression[]): t.Expression =>
-    types.callExpression(
-      read(types, 'out', method),
-      [id, ...values].map((one) => types.cloneNode(one)),
+  const call = (method: string, ...values: t.Expression[]): t.Statement =>
+    types.expressionStatement(
+      types.callExpression(
+        read(types, 'out', method),
+        [id, ...values].map((one) => types.cloneNode(one)),
+      ),
     );
-  const byName = call('property', types.stringLiteral(name), value);
-  const facts = PROPERTIES[name];
-  if (facts?.[1] !== true) return types.expressionStatement(byName);
+  const names = PARTS[name] ?? [name];
+  const byName = block(types, ...names.map((one) => call('property', types.stringLiteral(one), value)));
+  const codes = names.map((one) => PROPERTIES[one]).filter((facts) => facts?.[1] === true);
+  if (codes.length < names.length) return byName;
   // The difference is 0 for numbers but the infinite ones and NaN, which are left to the renderer's checks.
   const isNumber = types.logicalExpression(
     '&&',
@@ -262,8 +279,8 @@ function sendOf(types: Types, name: string, value: t.MemberExpression): t.Statem
       types.numericLiteral(0),
     ),
   );
-  const asNumber = call('number', types.numericLiteral(facts[0]), value);
-  return types.ifStatement(isNumber, types.expressionStatement(asNumber), types.expressionStatement(byName));
+  const asNumber = codes.map((facts) => call('number', types.numericLiteral(facts?.[0] ?? 0), value));
+  return types.ifStatement(isNumber, block(types, ...asNumber), byName);
 }
 
 const whenChanged = (
@@ -271,15 +288,18 @@ const whenChanged = (
   old: t.MemberExpression,
   current: t.MemberExpression,
   send: t.Statement,
-): t.Statement => types.ifStatement(types.binaryExpression('!==', old, current), block(types, send));
+): t.Statement => types.ifStatement(types.binaryExpression('!==', old, current), asBlock(types, send));
 
 const whenGiven = (types: Types, value: t.MemberExpression, send: t.Statement): t.Statement =>
   types.ifStatement(
     types.binaryExpression('!==', value, types.unaryExpression('void', types.numericLiteral(0))),
-    block(types, types.cloneNode(send)),
+    asBlock(types, types.cloneNode(send)),
   );
 
-const block = (types: Types, statement: t.Statement): t.Statement => types.blockStatement([statement]);
+const asBlock = (types: Types, statement: t.Statement): t.Statement =>
+  statement.type === 'BlockStatement' ? statement : block(types, statement);
+
+const block = (types: Types, ...statements: t.Statement[]): t.Statement => types.blockStatement(statements);
 
 const declareAll = (types: Types, all: readonly (readonly [string, t.Expression])[]): t.Statement =>
   types.variableDeclaration(
