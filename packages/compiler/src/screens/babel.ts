@@ -472,6 +472,9 @@ class Module implements Places {
     if (first.kind !== 'spread') return 'attributes stand in front of the spread';
     const base = this.#baseOf(path, first.value);
     if (base === undefined) return 'the spread object is not the props of a component';
+    const names = own.map((one) => (one.kind === 'value' ? one.name : ''));
+    // Engines disagree on the order of a name that an object has twice.
+    if (new Set(names).size < names.length) return 'an attribute is given twice';
     if (place.onlyRootOf !== base.component)
       return `the element is not all that ${base.component.name} returns`;
     const on = this.#callee(path, read, place, label);
