@@ -141,6 +141,8 @@ class Module implements Places {
 
   compile(): void {
     if (PASSES.every((pass) => !this.#isOn(pass))) return;
+    // React Compiler, in the same pass, leaves names behind that no scope knows.
+    this.#program.scope.crawl();
     this.components = componentsOf(this.#program);
     // Places are found before anything moves.
     this.#program.traverse({
@@ -470,8 +472,8 @@ class Module implements Places {
     const types = this.#types;
     const [first, ...own] = read.attributes as [Attribute, ...Attribute[]];
     if (read.isHost) return 'a host element gets a copy';
-    if (own.some(({ kind }) => kind === 'spread')) return 'there are several spreads';
     if (first.kind !== 'spread') return 'attributes stand in front of the spread';
+    if (own.some(({ kind }) => kind === 'spread')) return 'there are several spreads';
     const base = this.#baseOf(path, first.value);
     if (base === undefined) return 'the spread object is not the props of a component';
     const names = own.map((one) => (one.kind === 'value' ? one.name : ''));
@@ -817,7 +819,7 @@ class Module implements Places {
       );
     }
     const used = types.cloneNode(name);
-    HOISTED.add(used);
+    HOISTED.set(used, value);
     return used;
   }
 
