@@ -24,7 +24,9 @@ const replay = (error: unknown): never => {
 /** Values in force of a widget and of all below it. */
 function shown(board: Board, piece: Piece = board.root): unknown {
   return [
-    Object.fromEntries([...(board.styles.get(piece.style) ?? []), ...piece.values].sort()),
+    Object.fromEntries(
+      [...(board.styles.get(piece.style) ?? []), ...piece.values].sort(([a], [b]) => (a < b ? -1 : 1)),
+    ),
     Object.fromEntries(board.styles.get(piece.focusStyle) ?? []),
     piece.children.map((child) => shown(board, child)),
   ];
@@ -76,13 +78,14 @@ void test(`compiled widgets show the same values after random updates (seed ${se
     fc.array(input, { minLength: 1, maxLength: 5 }),
     async (one, other, place, inputs) => {
       const source = moduleOf(one, other, place);
-      const [plain, compiled] = [source, await own.compile(source)].map((code) => ({
+      const start = (code: string): { App: unknown; screen: Screen } => ({
         App: own.evaluate(code)['App'],
         screen: new Screen(),
-      }));
+      });
+      const [plain, compiled] = [start(source), start(await own.compile(source))];
       for (const p of inputs) {
-        const expected = plain!.screen.render(own.jsx(plain!.App, { p }));
-        assert.deepEqual(compiled!.screen.render(own.jsx(compiled!.App, { p })), expected);
+        const expected = plain.screen.render(own.jsx(plain.App, { p }));
+        assert.deepEqual(compiled.screen.render(own.jsx(compiled.App, { p })), expected);
       }
     },
   );

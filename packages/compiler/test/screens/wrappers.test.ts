@@ -23,7 +23,7 @@ const runs = long ? 20_000 : 400;
 function rendererOf(world: World): Renderer {
   if (world.major === 18) {
     const { renderToStaticMarkup } = world.require('react-dom/server') as {
-      renderToStaticMarkup(element: unknown): string;
+      renderToStaticMarkup: (element: unknown) => string;
     };
     return { render: renderToStaticMarkup };
   }
