@@ -112,7 +112,7 @@ class Module implements Places {
   readonly #places = new Map<t.Node, Place>();
   /** Elements that are the same at each render. */
   readonly #constantElements = new WeakSet<t.Node>();
-  /** Calls in place that copy the props all the same, and why. */
+  /** Calls in place that copy the props, and why. */
   readonly #copying = new WeakMap<t.Node, string>();
   /** Second parameters by component. */
   readonly #owned = new Map<Component, t.Identifier>();
@@ -226,9 +226,10 @@ class Module implements Places {
       types.identifier(name),
       types.identifier(hooks === 'plain' ? '$plain' : '$stateful'),
     );
-    statement.insertAfter(
-      types.expressionStatement(types.assignmentExpression('=', mark, types.identifier(name))),
-    );
+    const marked = types.expressionStatement(types.assignmentExpression('=', mark, types.identifier(name)));
+    // A mark has to be there before the first render, which may be further up in the module.
+    if (path.isFunctionDeclaration()) this.#declarations.push(marked);
+    else statement.insertAfter(marked);
   }
 
   /** Makes a rest of props that are the component's own by taking the other names out of them, without a copy. */
@@ -336,7 +337,7 @@ class Module implements Places {
     this.#sites.set(path.node, this.#declare('update', update.site));
   }
 
-  /** What an element has, or why it stays JSX. */
+  /** Parts of an element, or the reason why it stays JSX. */
   #read(node: t.JSXElement): Read | string {
     const types = this.#types;
     const { openingElement } = node;

@@ -14,7 +14,7 @@ export interface Outcome {
 
 const SIDES = ['Left', 'Top', 'Right', 'Bottom'];
 
-/** What shorthands mean. */
+/** Properties that shorthands stand for. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   gap: ['rowGap', 'columnGap'],
   ...Object.fromEntries(
