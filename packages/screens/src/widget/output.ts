@@ -1,8 +1,8 @@
 /** Output: a root's widgets, and the batch of commands that brings the surface to their state. */
 import { OFFSCREEN, WIDGET, type Kids, type Node } from '../tree/node.js';
+import { FocusManager } from '../focus/manager.js';
 import type { Surface } from '../surfaces/surface.js';
 import { Commands } from './commands.js';
-import type { Focus, MakeFocus } from './focus.js';
 import { Handle, WidgetNode } from './node.js';
 import { stays } from './places.js';
 import type { WidgetProps } from './props.js';
@@ -25,7 +25,7 @@ function wantsReports(props: WidgetProps): boolean {
 export class Output {
   readonly root = new WidgetNode(0, {}, null);
   readonly commands = new Commands();
-  readonly manager: Focus;
+  readonly manager: FocusManager;
   /** Widgets by number. */
   readonly widgets: (WidgetNode | undefined)[] = [this.root];
   /** Key that the next batch answers; 0 for none. */
@@ -39,12 +39,12 @@ export class Output {
   /** Whether a commit or an event sends the batch at its end. */
   busy = false;
 
-  constructor(surface: Surface, makeFocus: MakeFocus) {
+  constructor(surface: Surface) {
     this.surface = surface;
     this.commands.styles = new Styles();
-    this.manager = makeFocus(this.root, {
+    this.manager = new FocusManager(this.root, {
       focus: (id) => this.commands.focus(id),
-      reports: (node, on) => this.track(node, on),
+      reports: (node, on) => this.track(node as WidgetNode, on),
     });
   }
 
@@ -55,8 +55,7 @@ export class Output {
 
   focus(widget: WidgetNode): void {
     if (this.widgets[widget.id] !== widget) return;
-    this.manager.focus(widget);
-    if (!this.busy) this.send();
+    if (this.manager.focus(widget) && !this.busy) this.send();
   }
 
   private track(widget: WidgetNode, on: boolean): void {
@@ -253,6 +252,7 @@ export class Output {
     const { commands, freed, free } = this;
     if (commands.length === 0) return;
     this.surface.commit(commands.words, commands.length, commands.strings, this.cause);
+    if (this.cause !== 0) this.manager.sent();
     commands.clear();
     for (let i = 0; i < freed.length; i++) free.push(freed[i]!);
     freed.length = 0;
