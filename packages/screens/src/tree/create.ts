@@ -90,6 +90,10 @@ export function createNode(element: Element, parent: Node): Node {
   if (type === WIDGET_TYPE) return node;
   resolve(node, type);
   if (node.kind === kinds.FRAGMENT) node.props = props.children;
+  else if (node.kind === kinds.SIMPLE_MEMO) {
+    node.equal = element.$e;
+    node.equalProps = props;
+  }
   return node;
 }
 

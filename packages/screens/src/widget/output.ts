@@ -2,6 +2,7 @@
 import { OFFSCREEN, WIDGET, type Kids, type Node } from '../tree/node.js';
 import { FocusManager } from '../focus/manager.js';
 import type { Surface } from '../surfaces/surface.js';
+import { COMMAND } from '../stream/codes.js';
 import { Commands } from './commands.js';
 import { Handle, WidgetNode } from './node.js';
 import { stays } from './places.js';
@@ -77,32 +78,40 @@ export class Output {
     node.instance = widget;
     out.create(id);
     this.mount(widget, props);
-    this.collect(node.kids, widget, widget.children);
-    const { children } = widget;
-    for (let i = 0; i < children.length; i++) out.place(id, children[i]!.id, 0);
+    const { kids } = node;
+    if (kids.length > 0) {
+      const children: WidgetNode[] = [];
+      this.collect(kids, widget, children);
+      widget.children = children;
+      for (let i = 0; i < children.length; i++) out.place(id, children[i]!.id, 0);
+    }
     return widget;
   }
 
   private mount(widget: WidgetNode, props: WidgetProps): void {
     const { id } = widget;
-    const { staticStyle, focusStyle } = props;
+    const { staticStyle, focusStyle, $m: write } = props;
     const out = this.commands;
-    if (staticStyle !== undefined) {
-      if (out.styles!.takes(staticStyle)) out.style(id, staticStyle);
-      else widget.merged = true;
+    let merged = false;
+    if (staticStyle !== undefined && staticStyle !== null) {
+      const number = out.styles!.find(staticStyle, out);
+      if (number !== 0) out.sharedNumber(COMMAND.STYLE, id, number);
+      else widget.merged = merged = true;
     }
     if (focusStyle !== undefined) out.focusStyle(id, focusStyle);
-    if (props.$m !== undefined && !widget.merged) props.$m(widget, props, out);
+    if (write !== undefined && !merged) write(widget, props, out);
     else {
-      const style = widget.merged ? mergedStyle(props) : props.style;
-      if (style !== undefined) writeStyle(id, style, out);
+      const style = merged ? mergedStyle(props) : props.style;
+      if (style !== undefined && style !== null) writeStyle(id, style, out);
       const { text, image, animate } = props;
       if (text !== undefined) out.property(id, 'text', text);
       if (image !== undefined) out.property(id, 'image', image);
       if (animate !== undefined) writeAnimations(id, undefined, animate, out);
     }
-    if (wantsReports(props)) this.reports(id, true);
-    if (hasFocusProps(props)) this.created.push(widget);
+    if (props.onLayout !== undefined || props.onAnimationEnd !== undefined || props.onImage !== undefined)
+      this.reports(id, true);
+    if (props.focused !== undefined || props.focusable !== undefined || props.focusArea !== undefined)
+      this.created.push(widget);
   }
 
   /** Brings a widget to the props of its node. */
