@@ -6,7 +6,6 @@ import {
   DELETED,
   FRAGMENT,
   HOST,
-  NEW,
   NO_KIDS,
   SIMPLE_MEMO,
   WAS_HIDDEN,
@@ -273,6 +272,7 @@ function nextKid(kids: Kids, from: number): number {
 
 function matchList(parent: Node, old: Kids, given: readonly unknown[]): void {
   const { length } = given;
+  /** Elements for nodes that stay; null for a new one. */
   const list: unknown[] = [];
   const kids: (Node | null)[] = [];
   let from = nextKid(old, 0);
@@ -290,16 +290,16 @@ function matchList(parent: Node, old: Kids, given: readonly unknown[]): void {
       if (node !== kid) deleteNode(kid);
       from = nextKid(old, from + 1);
     }
-    list.push(value);
+    list.push(node === kid ? value : null);
     kids.push(node);
   }
   const rest = i < length && from < old.length ? mapOf(old, from) : null;
   if (rest === null) for (; from < old.length; from++) if (old[from] !== null) deleteNode(old[from]!);
   for (; i < length; i++) {
     const value = unwrap(parent, given[i]);
-    list.push(value);
     if (typeof value !== 'object' || value === null) {
       refuseText(value);
+      list.push(null);
       kids.push(null);
       continue;
     }
@@ -307,6 +307,7 @@ function matchList(parent: Node, old: Kids, given: readonly unknown[]): void {
     if (rest !== null) kid = rest.get(keyOf(value) ?? i) ?? null;
     const node = slotFor(parent, kid, value);
     if (node === kid) rest!.delete(kid.key ?? i);
+    list.push(node === kid ? value : null);
     kids.push(node);
   }
   if (rest !== null) for (const kid of rest.values()) deleteNode(kid);
@@ -315,7 +316,7 @@ function matchList(parent: Node, old: Kids, given: readonly unknown[]): void {
   for (i = 0; i < length; i++) {
     const kid = kids[i]!;
     if (kid === null) continue;
-    if ((kid.flags & NEW) !== 0) mount(kid);
+    if (list[i] === null) mount(kid);
     else goOn(kid, list[i] as object);
   }
 }

@@ -25,7 +25,6 @@ export const MEMO = 12;
 export const LAZY = 13;
 
 // Flags: what a commit has to do for a node.
-export const NEW = 1;
 export const DELETED = 1 << 1;
 export const INSERTION = 1 << 2;
 export const LAYOUT = 1 << 3;
@@ -52,21 +51,21 @@ export const NO_KIDS: Kids = [];
 type ByKind = any;
 
 export class Node {
-  kind: number;
+  declare kind: number;
   /** Type of the element. */
   readonly type: unknown;
   /** What renders: a function, a class, a context. */
-  component: ByKind;
-  readonly key: string | null;
+  declare component: ByKind;
+  declare key: string | null;
   props: Props;
-  ref: unknown;
+  declare ref: unknown;
   parent: Node | null;
-  kids: Kids;
+  declare kids: Kids;
   /** Updates of the node itself that wait. */
   declare lanes: number;
   /** Updates below that wait. */
   declare childLanes: number;
-  flags: number;
+  declare flags: number;
   /** Slots of hooks, STRIDE each; skipped updates of a class or root; base lanes of an offscreen node. */
   declare hooks: ByKind;
   /** State of a class, element of a root, whether an offscreen node is hidden. */
@@ -89,29 +88,22 @@ export class Node {
   /** What the ref's function returned. */
   declare detach: ByKind;
 
-  constructor(
-    kind: number,
-    type: unknown,
-    component: unknown,
-    key: string | null,
-    props: Props,
-    ref: unknown,
-    parent: Node | null,
-  ) {
-    this.kind = kind;
+  constructor(kind: number, type: unknown, props: Props, parent: Node | null) {
     this.type = type;
-    this.component = component;
-    this.key = key;
     this.props = props;
-    this.ref = ref;
     this.parent = parent;
-    this.kids = NO_KIDS;
-    this.flags = NEW;
+    if (kind !== WIDGET) this.kind = kind;
   }
 }
 
 // Most nodes never have one of these of their own, and each store of a constructor counts where code is interpreted.
 Object.assign(Node.prototype, {
+  kind: WIDGET,
+  component: null,
+  key: null,
+  ref: null,
+  kids: NO_KIDS,
+  flags: 0,
   lanes: 0,
   childLanes: 0,
   used: 0,

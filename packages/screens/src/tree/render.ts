@@ -14,7 +14,6 @@ import { log, popContext, pushContext, work } from './work.js';
 
 /** Renders a new node. */
 export function mount(node: Node): void {
-  node.flags = 0;
   if (node.kind === kinds.WIDGET) {
     mountWidget(node);
     return;

@@ -63,13 +63,25 @@ export class Commands {
     return at + 2;
   }
 
-  create(id: number): void {
+  /** A command of two words. */
+  two(command: number, id: number): void {
     const at = this.length;
     if (at + 2 > this.words.length) this.grow(2);
     const { words } = this;
-    words[at] = COMMAND.CREATE;
+    words[at] = command;
     words[at + 1] = id;
     this.length = at + 2;
+  }
+
+  /** A command of three words. */
+  three(command: number, id: number, value: number): void {
+    const at = this.length;
+    if (at + 3 > this.words.length) this.grow(3);
+    const { words } = this;
+    words[at] = command;
+    words[at + 1] = id;
+    words[at + 2] = value;
+    this.length = at + 3;
   }
 
   place(parent: number, id: number, before: number): void {
@@ -84,11 +96,11 @@ export class Commands {
   }
 
   remove(id: number): void {
-    this.head(COMMAND.REMOVE, 0, id, 0);
+    this.two(COMMAND.REMOVE, id);
   }
 
   focus(id: number): void {
-    this.head(COMMAND.FOCUS, 0, id, 0);
+    this.two(COMMAND.FOCUS, id);
   }
 
   /** Pixels or a plain number. */
@@ -132,22 +144,7 @@ export class Commands {
   }
 
   private shared(command: number, id: number, style: Style | undefined): void {
-    this.sharedNumber(
-      command,
-      id,
-      style === undefined || style === null ? 0 : this.styles!.numberOf(style, this),
-    );
-  }
-
-  /** The same, for the number of a style that the surface has. */
-  sharedNumber(command: number, id: number, number: number): void {
-    const at = this.length;
-    if (at + 3 > this.words.length) this.grow(3);
-    const { words } = this;
-    words[at] = command;
-    words[at + 1] = id;
-    words[at + 2] = number;
-    this.length = at + 3;
+    this.three(command, id, style === undefined || style === null ? 0 : this.styles!.numberOf(style, this));
   }
 
   /** Defines a shared style; `write` writes its entries. */

@@ -9,7 +9,7 @@ export class WidgetNode {
   readonly id: number;
   parent: WidgetNode | null;
   /** In the order of the surface; a change puts another array in place. */
-  children: WidgetNode[];
+  declare children: WidgetNode[];
   props: WidgetProps;
   // As last reported, pixels of the surface; not a number before.
   declare x: number;
@@ -33,13 +33,13 @@ export class WidgetNode {
   constructor(id: number, props: WidgetProps, parent: WidgetNode | null) {
     this.id = id;
     this.parent = parent;
-    this.children = NO_CHILDREN;
     this.props = props;
   }
 }
 
 // Most widgets never have one of these of their own, and each store of a constructor counts where code is interpreted.
 Object.assign(WidgetNode.prototype, {
+  children: NO_CHILDREN,
   x: NaN,
   y: NaN,
   width: NaN,
