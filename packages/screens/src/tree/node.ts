@@ -1,5 +1,5 @@
 /** Node: one instance of an element in the tree. */
-import type { Props } from './react.js';
+import type { Comparison, Props } from './react.js';
 
 // Kinds. From FIRST_WITH_REF on, elements may have a ref.
 export const ROOT = 0;
@@ -25,7 +25,6 @@ export const MEMO = 12;
 export const LAZY = 13;
 
 // Flags: what a commit has to do for a node.
-export const NEW = 1;
 export const DELETED = 1 << 1;
 export const INSERTION = 1 << 2;
 export const LAYOUT = 1 << 3;
@@ -52,71 +51,73 @@ export const NO_KIDS: Kids = [];
 type ByKind = any;
 
 export class Node {
-  kind: number;
+  declare kind: number;
   /** Type of the element. */
   readonly type: unknown;
   /** What renders: a function, a class, a context. */
-  component: ByKind;
-  readonly key: string | null;
+  declare component: ByKind;
+  declare key: string | null;
   props: Props;
-  ref: unknown;
+  declare ref: unknown;
   parent: Node | null;
-  kids: Kids;
+  declare kids: Kids;
   /** Updates of the node itself that wait. */
-  lanes: number;
+  declare lanes: number;
   /** Updates below that wait. */
-  childLanes: number;
-  flags: number;
+  declare childLanes: number;
+  declare flags: number;
   /** Slots of hooks, STRIDE each; skipped updates of a class or root; base lanes of an offscreen node. */
-  hooks: ByKind;
+  declare hooks: ByKind;
   /** State of a class, element of a root, whether an offscreen node is hidden. */
-  state: ByKind;
+  declare state: ByKind;
   /** Instance of a class, widget, root. */
-  instance: ByKind;
+  declare instance: ByKind;
   /** Data that a rollback leaves as it is: queue of a class, wakeables of a boundary. */
-  data: ByKind;
+  declare data: ByKind;
   /** Render that used up updates of the node; 0 if the last one did not. */
-  used: number;
+  declare used: number;
   /** Render that went on to the node's children last. */
-  entered: number;
+  declare entered: number;
   /** Contexts that the last render read, each followed by its value. */
-  contexts: readonly unknown[] | null;
+  declare contexts: readonly unknown[] | null;
+  /** Comparison by the compiler for a memo, and the props whose place it is of. */
+  declare equal: Comparison | undefined;
+  declare equalProps: Props;
   /** The ref that is set now. */
-  attached: ByKind;
+  declare attached: ByKind;
   /** What the ref's function returned. */
-  detach: ByKind;
+  declare detach: ByKind;
 
-  constructor(
-    kind: number,
-    type: unknown,
-    component: unknown,
-    key: string | null,
-    props: Props,
-    ref: unknown,
-    parent: Node | null,
-  ) {
-    this.kind = kind;
+  constructor(kind: number, type: unknown, props: Props, parent: Node | null) {
     this.type = type;
-    this.component = component;
-    this.key = key;
     this.props = props;
-    this.ref = ref;
     this.parent = parent;
-    this.kids = NO_KIDS;
-    this.lanes = 0;
-    this.childLanes = 0;
-    this.flags = NEW;
-    this.hooks = null;
-    this.state = null;
-    this.instance = null;
-    this.data = null;
-    this.used = 0;
-    this.entered = 0;
-    this.contexts = null;
-    this.attached = null;
-    this.detach = null;
+    if (kind !== WIDGET) this.kind = kind;
   }
 }
+
+// Most nodes never have one of these of their own, and each store of a constructor counts where code is interpreted.
+Object.assign(Node.prototype, {
+  kind: WIDGET,
+  component: null,
+  key: null,
+  ref: null,
+  kids: NO_KIDS,
+  flags: 0,
+  lanes: 0,
+  childLanes: 0,
+  used: 0,
+  entered: 0,
+  hooks: null,
+  state: null,
+  instance: null,
+  data: null,
+  contexts: null,
+  equal: undefined,
+  equalProps: undefined,
+  attached: null,
+  detach: null,
+});
 
 /** Base of updates that a render skipped, for the render that takes them up. */
 export interface Base {

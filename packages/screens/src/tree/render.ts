@@ -14,7 +14,10 @@ import { log, popContext, pushContext, work } from './work.js';
 
 /** Renders a new node. */
 export function mount(node: Node): void {
-  node.flags = 0;
+  if (node.kind === kinds.WIDGET) {
+    mountWidget(node);
+    return;
+  }
   render(node, node.props, node.ref, true, 0, 0);
 }
 
@@ -172,6 +175,20 @@ function render(
       return;
     default:
       throw new Error(`A node of kind ${node.kind} is not rendered here`);
+  }
+}
+
+function mountWidget(node: Node): void {
+  const { children } = node.props;
+  if (children !== undefined && children !== null) {
+    const { host } = work;
+    work.host = node;
+    reconcile(node, children);
+    work.host = host;
+  }
+  if (node.ref !== null) {
+    node.flags |= REF;
+    complete(node);
   }
 }
 

@@ -2,37 +2,56 @@
 import type { Output } from './output.js';
 import type { Rect, WidgetHandle, WidgetProps } from './props.js';
 
+/** Children of a widget without any; nobody adds to it. */
+export const NO_CHILDREN: WidgetNode[] = [];
+
 export class WidgetNode {
   readonly id: number;
   parent: WidgetNode | null;
-  /** In the order of the surface. */
-  children: WidgetNode[] = [];
+  /** In the order of the surface; a change puts another array in place. */
+  declare children: WidgetNode[];
   props: WidgetProps;
   // As last reported, pixels of the surface; not a number before.
-  x = NaN;
-  y = NaN;
-  width = NaN;
-  height = NaN;
+  declare x: number;
+  declare y: number;
+  declare width: number;
+  declare height: number;
   /** For the focus manager. */
-  focus: unknown = undefined;
+  declare focus: unknown;
   /** Whether a Suspense above hides the widget. */
-  hidden = false;
+  declare hidden: boolean;
   /** Place among the children before a commit, while that runs. */
-  index = 0;
+  declare index: number;
   /** Commit that has seen the widget last. */
-  stamp = 0;
+  declare stamp: number;
   /** Whether the focus manager wants the place. */
-  tracked = false;
+  declare tracked: boolean;
   /** Whether `staticStyle` is sent as own values, because the surface has too many styles. */
-  merged = false;
-  handle: Handle | null = null;
+  declare merged: boolean;
+  declare handle: Handle | null;
 
   constructor(id: number, props: WidgetProps, parent: WidgetNode | null) {
     this.id = id;
-    this.props = props;
     this.parent = parent;
+    this.props = props;
   }
 }
+
+// Most widgets never have one of these of their own, and each store of a constructor counts where code is interpreted.
+Object.assign(WidgetNode.prototype, {
+  children: NO_CHILDREN,
+  x: NaN,
+  y: NaN,
+  width: NaN,
+  height: NaN,
+  focus: undefined,
+  hidden: false,
+  index: 0,
+  stamp: 0,
+  tracked: false,
+  merged: false,
+  handle: null,
+});
 
 export class Handle implements WidgetHandle {
   private readonly node: WidgetNode;
