@@ -131,6 +131,23 @@ export function passedOnStateful(type: unknown, props: Props, owned: unknown): u
   return whole && isCallable(type, '$stateful') ? type(props, owned) : passedOn(type, props, owned);
 }
 
-/** Prototype for the props of one place's widgets: keeps the generated update out of copies, such as `cloneElement`'s. */
-export const updates = (update: unknown, mount: unknown): object =>
-  Object.create(Object.prototype, { $u: { value: update }, $m: { value: mount } }) as object;
+/**
+ * Prototype for the props of one place's widgets: keeps the generated update out of copies, such as `cloneElement`'s.
+ * `groups`: bits of the groups of props that the place can give (`$k` in `widget/props.ts`).
+ */
+export const updates = (update: unknown, mount: unknown, groups: number): object =>
+  Object.create(Object.prototype, {
+    $u: { value: update },
+    $m: { value: mount },
+    $k: { value: groups },
+  }) as object;
+
+/** Prototype of widgets' elements: an object with fewer fields is made sooner. For elements that nobody but the renderer sees. */
+export const widgetElement = (major: number): object =>
+  Object.freeze({
+    $$typeof: elementType(major),
+    type: 'sluice-widget',
+    key: null,
+    ref: null,
+    ...(is19 ? {} : { _owner: null }),
+  });
