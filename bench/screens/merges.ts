@@ -67,11 +67,10 @@ try {
     const rounds = Array.from({ length: Number(values.rounds) }, () =>
       run<Record<string, number>>(engine, script),
     );
-    const middle = (way: string): string =>
-      (
-        rounds.map((one) => one[way] ?? Number.NaN).sort((a, b) => a - b)[rounds.length >> 1] ?? Number.NaN
-      ).toFixed(3);
-    console.log(`| ${engine.name} | ${middle('spread')} | ${middle('chain')} | ${middle('written')} |`);
+    // What else the machine does only ever adds.
+    const fastest = (way: string): string =>
+      Math.min(...rounds.map((one) => one[way] ?? Number.NaN)).toFixed(3);
+    console.log(`| ${engine.name} | ${fastest('spread')} | ${fastest('chain')} | ${fastest('written')} |`);
   }
 } finally {
   rmSync(directory, { recursive: true, force: true });
