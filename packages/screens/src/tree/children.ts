@@ -13,7 +13,8 @@ import { work } from './work.js';
 /** The host's children have to be compared in this commit. */
 export function markHost(): void {
   const host = work.host!;
-  if ((host.flags & HOST) !== 0) return;
+  // The children of a new widget come with it.
+  if ((host.flags & HOST) !== 0 || (host.kind === WIDGET && host.instance === null)) return;
   host.flags |= HOST;
   work.hosts.push(host);
 }
@@ -37,14 +38,21 @@ export function reconcile(parent: Node, children: unknown): void {
     (value as Element).props.ref === undefined
   )
     value = (value as Element).props.children;
-  value = unwrap(parent, value);
   if (typeof value === 'object' && value !== null) {
     if ((value as Element).$$typeof === react.ELEMENT) {
       reconcileOne(parent, value as Element);
       return;
     }
-    reconcileList(parent, listOf(value));
-    return;
+    if (Array.isArray(value)) {
+      reconcileList(parent, value);
+      return;
+    }
+    value = unwrap(parent, value);
+    if (typeof value === 'object' && value !== null) {
+      if ((value as Element).$$typeof === react.ELEMENT) reconcileOne(parent, value as Element);
+      else reconcileList(parent, listOf(value));
+      return;
+    }
   }
   refuseText(value);
   deleteAll(parent);
@@ -201,7 +209,12 @@ function mountList(parent: Node, list: readonly unknown[]): void {
   if (length === 0) return;
   const kids: (Node | null)[] = [];
   for (let i = 0; i < length; i++) {
-    const value = unwrap(parent, list[i]);
+    let value = list[i];
+    if (typeof value === 'object' && value !== null && (value as Element).$$typeof === react.ELEMENT) {
+      kids.push(createNode(value as Element, parent));
+      continue;
+    }
+    value = unwrap(parent, value);
     if (typeof value === 'object' && value !== null) kids.push(create(parent, value));
     else {
       refuseText(value);
@@ -224,7 +237,8 @@ function allMatch(kids: Kids, list: readonly unknown[]): boolean {
     if (typeof value === 'object' && value !== null) {
       if (kid === null) return false;
       if ((value as Element).$$typeof === react.ELEMENT) {
-        if (kid.key !== (value as Element).key || !matches(kid, value as Element)) return false;
+        if (kid.key !== (value as Element).key) return false;
+        if (kid.type !== (value as Element).type && !matches(kid, value as Element)) return false;
       } else if (!Array.isArray(value) || kid.kind !== FRAGMENT || kid.key !== null) return false;
     } else {
       if (kid !== null) return false;

@@ -15,7 +15,10 @@ import { log, popContext, pushContext, work } from './work.js';
 
 /** Renders a new node. */
 export function mount(node: Node): void {
-  node.flags = 0;
+  if (node.kind === kinds.WIDGET) {
+    mountWidget(node);
+    return;
+  }
   render(node, node.props, node.ref, true, 0, 0);
 }
 
@@ -109,8 +112,7 @@ function render(
 ): void {
   switch (node.kind) {
     case kinds.WIDGET:
-      if (mounting) mountWidget(node, props, ref);
-      else throw new Error('A widget is visited by revisitWidget');
+      throw new Error('A widget is visited by mountWidget and revisitWidget');
       return;
     case kinds.FUNCTION: {
       const children = runComponent(node, node.component, props, undefined, mounting, node.props !== props);
@@ -181,15 +183,15 @@ function render(
   }
 }
 
-function mountWidget(node: Node, props: Props, ref: unknown): void {
-  const { children } = props;
-  if (children !== undefined) {
+function mountWidget(node: Node): void {
+  const { children } = node.props;
+  if (children !== undefined && children !== null) {
     const { host } = work;
     work.host = node;
     reconcile(node, children);
     work.host = host;
   }
-  if (ref !== null) {
+  if (node.ref !== null) {
     node.flags |= REF;
     complete(node);
   }
