@@ -181,7 +181,7 @@ export class Commands {
     }
   }
 
-  /** How a property changes; undefined: at once. */
+  /** Duration of a property's changes; undefined: at once. */
   transition(id: number, name: string, value: number | Transition | undefined): void {
     const property = facts[name];
     if (property === undefined || !property.animates) {

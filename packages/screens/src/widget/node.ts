@@ -5,7 +5,7 @@ import type { Rect, WidgetHandle, WidgetProps } from './props.js';
 export class WidgetNode {
   declare readonly id: number;
   declare parent: WidgetNode | null;
-  /** In the order of the surface. */
+  /** Children in the order of the surface. */
   declare children: WidgetNode[];
   declare props: WidgetProps;
   // As last reported, pixels of the surface; not a number before.
@@ -13,7 +13,7 @@ export class WidgetNode {
   declare y: number;
   declare width: number;
   declare height: number;
-  /** For the focus manager. */
+  /** Field of the focus manager. */
   declare focus: unknown;
   /** Whether a Suspense above hides the widget. */
   declare hidden: boolean;

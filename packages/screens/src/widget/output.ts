@@ -49,7 +49,7 @@ export class Output {
     });
   }
 
-  /** What a ref of a widget gets. */
+  /** Handle that a ref of a widget gets. */
   handleOf(widget: WidgetNode): Handle {
     return (widget.handle ??= new Handle(widget, this));
   }
