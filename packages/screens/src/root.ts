@@ -1,19 +1,19 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** createRoot: a tree of React elements on a surface. */
-import type { ReactNode } from 'react';
+import { type ReactNode, createElement } from 'react';
+import { KeyPress } from './focus/key.js';
+import { ProbeContext } from './measure/context.js';
+import { Probe } from './measure/probe.js';
+import { keepProbe } from './measure/roots.js';
 import { EVENT, PROPERTIES, type PropertyName } from './stream/codes.js';
 import type { Surface } from './surfaces/surface.js';
 import { report } from './tree/errors.js';
 import { SYNC } from './tree/lanes.js';
 import { Root, type RootOptions } from './tree/root.js';
 import { batch, flushAll } from './tree/schedule.js';
-import { KeyPress, PlainFocus, type MakeFocus } from './widget/focus.js';
 import { Output } from './widget/output.js';
 
-export interface Options extends RootOptions {
-  /** Focus manager of the root. */
-  readonly focus?: MakeFocus;
-}
+export type Options = RootOptions;
 
 export interface ScreenRoot {
   /** Shows an element; rendered in a microtask, or by `flush`. */
@@ -28,16 +28,15 @@ const propertyNames = new Map<number, PropertyName>(
   (Object.keys(PROPERTIES) as PropertyName[]).map((name) => [PROPERTIES[name].code, name]),
 );
 
-const plainFocus: MakeFocus = (root, send) => new PlainFocus(root, send);
-
 /** Creates a root on a surface. Events of the surface go to its widgets. */
 export function createRoot(surface: Surface, options: Options = {}): ScreenRoot {
-  const output = new Output(surface, options.focus ?? plainFocus);
-  const root = new Root(surface, output, options);
-  surface.listen((words, length, strings) => listen(root, words, length, strings));
-  return {
+  const probe = new Probe(surface);
+  const output = new Output(probe);
+  const root = new Root(probe, output, options);
+  probe.listen((words, length, strings) => listen(root, words, length, strings));
+  const screen: ScreenRoot = {
     render(element) {
-      root.render(element);
+      root.render(createElement(ProbeContext.Provider, { value: probe }, element));
     },
     unmount() {
       batch(SYNC, () => root.render(null));
@@ -45,6 +44,8 @@ export function createRoot(surface: Surface, options: Options = {}): ScreenRoot 
     },
     flush: flushAll,
   };
+  keepProbe(screen, probe);
+  return screen;
 }
 
 /** Number of words of each event. */
@@ -56,7 +57,7 @@ function listen(root: Root, words: Int32Array, length: number, strings: readonly
     const code = words[at]! & 0xff;
     if (code === EVENT.KEY)
       key(root, new KeyPress(strings[words[at + 4]!]!, words[at + 1]!, words[at + 2]!, floats[at + 3]!));
-    else if (code === EVENT.FRAME) root.output.manager.drawn?.(words[at + 1]!);
+    else if (code === EVENT.FRAME) root.output.manager.drawn(words[at + 1]!);
     else tell(root, code, at, words, floats);
     at += LENGTHS[code] ?? length;
   }

@@ -26,7 +26,7 @@ export class Root implements Queue {
   first: Update | null = null;
   last: Update | null = null;
   lanes = 0;
-  readonly node = new Node(ROOT, null, null, null, null, null, null);
+  readonly node = new Node(ROOT, null, null, null);
   readonly surface: Surface;
   readonly output: Output;
   pendingLanes = 0;

@@ -22,7 +22,7 @@ export class BoundaryData {
 export function renderSuspense(node: Node, props: Props, mounting: boolean): void {
   if (mounting) {
     node.data = new BoundaryData();
-    node.kids = [new Node(OFFSCREEN, null, null, null, null, null, node)];
+    node.kids = [new Node(OFFSCREEN, null, null, node)];
     node.kids[0]!.flags = 0;
   }
   node.props = props;

@@ -1,5 +1,7 @@
 /** Props of a widget. */
 import type { ReactNode, Ref } from 'react';
+import type { KeyEvent } from '../focus/key.js';
+import type { FocusArea } from '../focus/node.js';
 import type { EASINGS, PropertyName, PropertyValues } from '../stream/codes.js';
 import type { Commands } from './commands.js';
 import type { WidgetNode } from './node.js';
@@ -37,27 +39,6 @@ export interface Style extends Omit<PropertyValues, 'text' | 'image' | 'reports'
   readonly transition?: { readonly [property in PropertyName]?: number | Transition };
 }
 
-export interface FocusArea {
-  readonly direction: 'row' | 'column' | 'grid' | 'spatial';
-  readonly remember?: boolean;
-  readonly enter?: 'last' | 'first' | 'nearest';
-  readonly wrap?: boolean;
-  readonly trap?: boolean;
-}
-
-/** A key, as handlers get it. */
-export interface WidgetKeyEvent {
-  /** Name as in the DOM's `KeyboardEvent.key`. */
-  readonly key: string;
-  /** 0 pressed, 1 repeated by the device, 2 released. */
-  readonly phase: number;
-  readonly sequence: number;
-  /** Milliseconds of the surface's clock. */
-  readonly time: number;
-  readonly defaultPrevented: boolean;
-  preventDefault(): void;
-}
-
 /** Place on the surface, pixels. */
 export interface Rect {
   readonly x: number;
@@ -90,9 +71,9 @@ export interface WidgetProps {
   readonly focusable?: boolean | undefined;
   readonly focusArea?: FocusArea | undefined;
   /** Returns true if the key was used. */
-  readonly onKey?: ((event: WidgetKeyEvent) => unknown) | undefined;
-  readonly onKeyUp?: ((event: WidgetKeyEvent) => unknown) | undefined;
-  readonly onLongPress?: ((event: WidgetKeyEvent) => unknown) | undefined;
+  readonly onKey?: ((event: KeyEvent) => unknown) | undefined;
+  readonly onKeyUp?: ((event: KeyEvent) => unknown) | undefined;
+  readonly onLongPress?: ((event: KeyEvent) => unknown) | undefined;
   readonly onFocus?: (() => void) | undefined;
   readonly onBlur?: (() => void) | undefined;
   readonly onLayout?: ((rect: Rect) => void) | undefined;
@@ -100,8 +81,22 @@ export interface WidgetProps {
   readonly onImage?: ((state: 'ready' | 'failed') => void) | undefined;
   readonly ref?: Ref<WidgetHandle> | undefined;
   readonly children?: ReactNode;
+  /** Groups of names that the widget's place can give, by the compiler: `STATIC` to `FOCUS`. Without it, every name is looked for. */
+  readonly $k?: number;
   /** Update that the compiler has written. */
   readonly $u?: (node: WidgetNode, before: WidgetProps, now: WidgetProps, out: Commands) => void;
   /** The same for a new widget. */
   readonly $m?: (node: WidgetNode, now: WidgetProps, out: Commands) => void;
 }
+
+// Groups of names, bits of `$k`.
+export const STATIC = 1;
+export const FOCUS_STYLE = 2;
+/** `style`, `text`, `image`, `animate`. */
+export const OWN = 4;
+/** `onLayout`, `onAnimationEnd`, `onImage`. */
+export const REPORTS = 8;
+/** `focused`, `focusable`, `focusArea`. */
+export const FOCUS = 16;
+/** All of them: the place is not known. */
+export const ALL = 31;
