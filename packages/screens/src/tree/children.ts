@@ -3,8 +3,17 @@
 import { createFragment, createNode, matches } from './create.js';
 import { loadLazy, read, isThenable } from './errors.js';
 import { at } from './hooks/cursor.js';
-import type { Node } from './node.js';
-import { DELETED, FRAGMENT, HOST, NO_KIDS, SIMPLE_MEMO, WAS_HIDDEN, WIDGET, type Kids } from './node.js';
+import {
+  DELETED,
+  FRAGMENT,
+  HOST,
+  NO_KIDS,
+  SIMPLE_MEMO,
+  WAS_HIDDEN,
+  WIDGET,
+  type Kids,
+  type Node,
+} from './node.js';
 import * as react from './react.js';
 import type { Comparison, Context, Element, Props } from './react.js';
 import { descend, mount, revisit, revisitWidget, shallowEqual } from './render.js';
@@ -67,7 +76,7 @@ function deleteAll(parent: Node): void {
   if (kids.length > 0) parent.kids = NO_KIDS;
 }
 
-/** What is behind lazy elements, promises and contexts among children. */
+/** Value behind a lazy element, a promise or a context among children. */
 function unwrap(parent: Node, child: unknown): unknown {
   let value = child;
   while (typeof value === 'object' && value !== null) {
@@ -116,7 +125,7 @@ function create(parent: Node, value: object): Node {
     : createFragment(listOf(value), parent);
 }
 
-/** Goes on with a node, for an element that matches it. */
+/** Renders a node again, for an element that matches it. */
 function goOn(node: Node, value: object): void {
   if ((value as Element).$$typeof !== react.ELEMENT) {
     revisit(node, value, null);
@@ -229,7 +238,7 @@ function mountList(parent: Node, list: readonly unknown[]): void {
   }
 }
 
-/** Whether each node goes on as the element in its place. */
+/** Whether each node matches the element in its place. */
 function allMatch(kids: Kids, list: readonly unknown[]): boolean {
   for (let i = 0; i < list.length; i++) {
     const kid = kids[i]!;
@@ -248,7 +257,7 @@ function allMatch(kids: Kids, list: readonly unknown[]): boolean {
   return true;
 }
 
-/** The node that goes on as `value`, or a new one. */
+/** Node that becomes `value`: the one in its place, or a new one. */
 function slotFor(parent: Node, kid: Node | null, value: object): Node {
   if (kid === null) return create(parent, value);
   if ((value as Element).$$typeof === react.ELEMENT)

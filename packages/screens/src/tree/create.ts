@@ -108,7 +108,7 @@ export function resolveLazy(node: Node): void {
   resolve(node, loadLazy(node.component));
 }
 
-/** Whether a node can go on as an instance of the element. */
+/** Whether a node is an instance of the element's type. */
 export function matches(node: Node, element: Element): boolean {
   const { type } = element;
   if (node.type === type) return true;

@@ -50,17 +50,16 @@ export const NO_KIDS: Kids = [];
 // oxlint-disable-next-line typescript/no-explicit-any -- fields whose type depends on the kind of node
 type ByKind = any;
 
-// Fields are declared only: class fields cost an interpreter as much again as the assignments.
 export class Node {
   declare kind: number;
   /** Type of the element. */
-  declare readonly type: unknown;
+  readonly type: unknown;
   /** What renders: a function, a class, a context. */
   declare component: ByKind;
   declare key: string | null;
-  declare props: Props;
+  props: Props;
   declare ref: unknown;
-  declare parent: Node | null;
+  parent: Node | null;
   declare kids: Kids;
   /** Updates of the node itself that wait. */
   declare lanes: number;
@@ -104,15 +103,15 @@ Object.assign(Node.prototype, {
   key: null,
   ref: null,
   kids: NO_KIDS,
+  flags: 0,
   lanes: 0,
   childLanes: 0,
-  flags: 0,
+  used: 0,
+  entered: 0,
   hooks: null,
   state: null,
   instance: null,
   data: null,
-  used: 0,
-  entered: 0,
   contexts: null,
   equal: undefined,
   equalProps: undefined,
@@ -128,19 +127,19 @@ export interface Base {
 
 /** An update of state that waits. */
 export class Update {
-  declare lane: number;
+  lane: number;
   /** Lane whose render undoes this update; 0 for none (optimistic updates). */
-  declare revert: number;
+  revert: number;
   /** 0 set, 1 replace, 2 force, 3 an error was caught (classes). */
-  declare tag: number;
+  tag: number;
   // oxlint-disable-next-line typescript/no-explicit-any -- value or function of the app
-  declare action: any;
+  action: any;
   /** Whether `state` is the result already. */
-  declare eager: boolean;
-  declare state: unknown;
+  eager: boolean;
+  state: unknown;
   // oxlint-disable-next-line typescript/no-explicit-any -- function of the app
-  declare callback: any;
-  declare next: Update | null;
+  callback: any;
+  next: Update | null;
 
   constructor(lane: number, revert: number, tag: number, action: unknown) {
     this.lane = lane;

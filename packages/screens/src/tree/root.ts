@@ -32,7 +32,7 @@ export class Root implements Queue {
   pendingLanes = 0;
   /** Lanes that wait for a promise. */
   suspendedLanes = 0;
-  /** Of those, lanes whose promise is settled. */
+  /** Suspended lanes whose promise is settled. */
   pingedLanes = 0;
   /** Groups of lanes that render together. */
   private groups: number[] = [];

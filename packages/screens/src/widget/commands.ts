@@ -1,4 +1,3 @@
-/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Commands: the encoder of a root's batches. Words and strings are used again from batch to batch. */
 import { COMMAND } from '../stream/codes.js';
 import { parseColor } from './colors.js';

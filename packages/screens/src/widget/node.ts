@@ -2,12 +2,15 @@
 import type { Output } from './output.js';
 import type { Rect, WidgetHandle, WidgetProps } from './props.js';
 
+/** Children of a widget without any; nobody adds to it. */
+export const NO_CHILDREN: WidgetNode[] = [];
+
 export class WidgetNode {
-  declare readonly id: number;
-  declare parent: WidgetNode | null;
-  /** In the order of the surface. */
+  readonly id: number;
+  parent: WidgetNode | null;
+  /** In the order of the surface; a change puts another array in place. */
   declare children: WidgetNode[];
-  declare props: WidgetProps;
+  props: WidgetProps;
   // As last reported, pixels of the surface; not a number before.
   declare x: number;
   declare y: number;
@@ -25,10 +28,6 @@ export class WidgetNode {
   declare tracked: boolean;
   /** Whether `staticStyle` is sent as own values, because the surface has too many styles. */
   declare merged: boolean;
-  /** Whether the props ask for reports. */
-  declare reports: boolean;
-  /** Whether the focus manager knows the widget. */
-  declare managed: boolean;
   declare handle: Handle | null;
 
   constructor(id: number, props: WidgetProps, parent: WidgetNode | null) {
@@ -40,8 +39,7 @@ export class WidgetNode {
 
 // Most widgets never have one of these of their own, and each store of a constructor counts where code is interpreted.
 Object.assign(WidgetNode.prototype, {
-  // Shared by all without children; a change puts another array in place.
-  children: [],
+  children: NO_CHILDREN,
   x: NaN,
   y: NaN,
   width: NaN,
@@ -52,8 +50,6 @@ Object.assign(WidgetNode.prototype, {
   stamp: 0,
   tracked: false,
   merged: false,
-  reports: false,
-  managed: false,
   handle: null,
 });
 

@@ -1,4 +1,3 @@
-/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Output: a root's widgets, and the batch of commands that brings the surface to their state. */
 import { OFFSCREEN, WIDGET, type Kids, type Node } from '../tree/node.js';
 import { FocusManager } from '../focus/manager.js';
@@ -64,7 +63,7 @@ export class Output {
   private track(widget: WidgetNode, on: boolean): void {
     if (widget.tracked === on) return;
     widget.tracked = on;
-    if (!widget.reports) this.reports(widget.id, on);
+    if (!wantsReports(widget.props)) this.reports(widget.id, on);
   }
 
   private reports(id: number, on: boolean): void {
@@ -92,14 +91,8 @@ export class Output {
     }
     if ((groups & FOCUS_STYLE) !== 0 && props.focusStyle !== undefined) out.focusStyle(id, props.focusStyle);
     if ((groups & OWN) !== 0 || merged) this.writeOwn(widget, props, merged);
-    if ((groups & REPORTS) !== 0 && wantsReports(props)) {
-      widget.reports = true;
-      this.reports(id, true);
-    }
-    if ((groups & FOCUS) !== 0 && hasFocusProps(props)) {
-      widget.managed = true;
-      this.created.push(widget);
-    }
+    if ((groups & REPORTS) !== 0 && wantsReports(props)) this.reports(id, true);
+    if ((groups & FOCUS) !== 0 && hasFocusProps(props)) this.created.push(widget);
     const { kids } = node;
     if (kids.length > 0) {
       const children: WidgetNode[] = [];
@@ -143,18 +136,13 @@ export class Output {
     if (widget.hidden) this.commands.integer(widget.id, DISPLAY, NONE);
     if ((groups & REPORTS) !== 0) {
       const reports = wantsReports(now);
-      if (reports !== widget.reports) {
-        widget.reports = reports;
-        if (!widget.tracked) this.reports(widget.id, reports);
-      }
+      if (reports !== wantsReports(before) && !widget.tracked) this.reports(widget.id, reports);
     }
     if ((groups & FOCUS) === 0) return;
-    const managed = hasFocusProps(now);
-    if (managed) {
-      if (widget.managed) this.manager.changed(widget, before);
+    if (hasFocusProps(now)) {
+      if (hasFocusProps(before)) this.manager.changed(widget, before);
       else this.manager.attach(widget);
-    } else if (widget.managed) this.manager.detach(widget);
-    widget.managed = managed;
+    } else if (hasFocusProps(before)) this.manager.detach(widget);
   }
 
   private updateOwn(widget: WidgetNode, before: WidgetProps, now: WidgetProps): void {
@@ -245,7 +233,7 @@ export class Output {
   private forget(widget: WidgetNode): void {
     const { children } = widget;
     for (let i = 0; i < children.length; i++) this.forget(children[i]!);
-    if (widget.managed) this.manager.detach(widget);
+    if (hasFocusProps(widget.props)) this.manager.detach(widget);
     this.widgets[widget.id] = undefined;
     this.freed.push(widget.id);
   }

@@ -47,7 +47,7 @@ export interface Rect {
   readonly height: number;
 }
 
-/** What a ref of a widget gets. */
+/** Handle that a ref of a widget gets. */
 export interface WidgetHandle {
   readonly id: number;
   /** Place as last reported; null before. Widgets with `onLayout` have one. */
