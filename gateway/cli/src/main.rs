@@ -10,6 +10,7 @@ mod completion;
 mod dev;
 mod exit;
 mod files;
+mod findings;
 mod generate;
 mod init;
 mod output;

@@ -9,6 +9,8 @@
 
 use std::collections::HashMap;
 
+use sluice_sketch::median;
+
 use crate::normal::{evidence, radius};
 use crate::{Arm, CLASSES_MAX, Change, Finding, Measure, Verdict, sure};
 
@@ -30,7 +32,7 @@ const GROUPS: usize = 64;
 /// Blocks from which the variance between them says something.
 const BLOCKS_MIN: u64 = 8;
 /// Variance of the sum at which the test is most sensitive, divided by 13: for a change of 7 % beyond the margin.
-const RHO: f64 = 285.0;
+pub(crate) const RHO: f64 = 285.0;
 /// Change below which two versions count as equal, natural logarithm.
 const ALIKE: f64 = 0.1;
 
@@ -148,12 +150,9 @@ impl Times {
     }
 
     fn end_block(&mut self) {
-        let mut scales: Vec<f64> =
+        let scales: Vec<f64> =
             self.classes.values().map(|stratum| stratum.scale).filter(|scale| *scale > 0.0).collect();
-        if scales.is_empty() {
-            return;
-        }
-        let middle = median(&mut scales);
+        let Some(middle) = median(scales) else { return };
         let (mut difference, mut weight, mut variance) = (0.0, 0.0, 0.0);
         for stratum in self.classes.values_mut().filter(|stratum| stratum.scale > 0.0) {
             let [present, trial] = stratum.cells;
@@ -235,10 +234,10 @@ impl Stratum {
     /// Takes centre and scale from the first times, of both versions alike.
     fn begin(&mut self, groups: &mut [[Group; GROUPS]; 2]) {
         let first = std::mem::take(&mut self.first);
-        let mut logs: Vec<f64> = first.iter().map(|(_, log, _)| *log).collect();
-        self.center = median(&mut logs);
-        let mut apart: Vec<f64> = logs.iter().map(|log| (log - self.center).abs()).collect();
-        self.scale = (median(&mut apart) * 1.4826).max(SCALE_MIN);
+        let logs: Vec<f64> = first.iter().map(|(_, log, _)| *log).collect();
+        self.center = median(logs.clone()).unwrap_or_default();
+        let apart: Vec<f64> = logs.iter().map(|log| (log - self.center).abs()).collect();
+        self.scale = (median(apart).unwrap_or_default() * 1.4826).max(SCALE_MIN);
         (self.variance, self.bound) = (0.8, 1.0);
         for (taken, log, group) in first {
             self.add(&taken, log, group, groups);
@@ -271,10 +270,4 @@ impl Stratum {
         }
         self.blocks_alone = 0;
     }
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len().is_multiple_of(2) { f64::midpoint(values[middle - 1], values[middle]) } else { values[middle] }
 }

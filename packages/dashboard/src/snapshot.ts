@@ -277,6 +277,8 @@ export interface ReportSnapshot {
   readonly after: ReportSide | null;
   /** Time since which anything is kept, Unix time in milliseconds. */
   readonly kept_since_ms: number | null;
+  /** Change of CPU time like for like; `None` if too few requests came. */
+  readonly change?: FindingSnapshot;
 }
 
 /** Costs of requests in a span of time. */
@@ -317,6 +319,11 @@ export interface SpentSnapshot {
   readonly service_p99_ms: number;
   /** Uninterrupted runs of 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer. */
   readonly runs: readonly number[];
+  /**
+   * Parts of the span in the order of time, the same ones for all classes of it: requests with known CPU
+   * time, and that time in microseconds. Empty for all classes together.
+   */
+  readonly parts?: readonly (readonly number[])[];
 }
 
 /** Costs of requests, by class. */

@@ -11,15 +11,6 @@ use sluice_scheduler::WorkerId;
 
 use super::address::Client;
 
-/// Version that a visitor gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arm {
-    /// The version in force.
-    Present,
-    /// The version on trial.
-    Trial,
-}
-
 /// Share of visitors who try a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrialShare {

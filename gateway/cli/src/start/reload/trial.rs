@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use sluice_admin::protocol::{TrialAction, TrialWish};
 use sluice_catalog::refusals::TrialError;
-use sluice_catalog::snapshot::{FindingSnapshot, TrialSnapshot, TrialState};
-use sluice_compare::{Arm, Comparison, Finding, Rule, Ruling, Verdict};
+use sluice_catalog::snapshot::{TrialSnapshot, TrialState};
+use sluice_compare::{Arm, Comparison, Rule, Ruling};
 use sluice_journal::Event;
 use sluice_road::sessions::TrialShare;
 use sluice_scheduler::{Hold, Scheduler, WorkerState as Life};
@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::super::service;
 use super::Reloader;
 use super::queue::Decision;
+use crate::findings::{percent_sure, said, snapshot_of};
 
 /// Time between two judgements.
 const JUDGE_EVERY: Duration = Duration::from_secs(2);
@@ -85,42 +86,9 @@ impl Trial {
             requests: comparison.requests(Arm::Trial),
             requests_present: comparison.requests(Arm::Present),
             requests_warming: comparison.warming(Arm::Trial),
-            findings: comparison.findings().iter().map(finding_of).collect(),
+            findings: comparison.findings().iter().map(snapshot_of).collect(),
             new_classes: comparison.only_of(Arm::Trial).into_iter().map(str::to_owned).collect(),
         }
-    }
-}
-
-fn finding_of(finding: &Finding) -> FindingSnapshot {
-    let Finding { measure, verdict, change, sure } = *finding;
-    let verdict = match verdict {
-        Verdict::Better => "better",
-        Verdict::Equal => "equal",
-        Verdict::Unknown => "unknown",
-        Verdict::Worse => "worse",
-    };
-    FindingSnapshot {
-        measure: measure.name().to_owned(),
-        verdict: verdict.to_owned(),
-        change: change.map(|change| change.value),
-        low: change.map(|change| change.low),
-        high: change.map(|change| change.high),
-        sure,
-        is_share: measure.is_share(),
-    }
-}
-
-/// A finding as a part of a sentence: `CPU time +11.2 % (+4.0 to +18.9 %)`.
-fn said(finding: &Finding) -> String {
-    let name = finding.measure.name();
-    let unit = if finding.measure.is_share() { " percentage points" } else { " %" };
-    match finding.change {
-        None => format!("{name} unknown"),
-        Some(change) if change.low < change.high => {
-            let [value, low, high] = [change.value, change.low, change.high].map(|part| part * 100.0);
-            format!("{name} {value:+.1}{unit} ({low:+.1} to {high:+.1})")
-        }
-        Some(change) => format!("{name} {:+.1}{unit}", change.value * 100.0),
     }
 }
 
@@ -150,8 +118,7 @@ impl Reloader {
         let ruling = self.gateway.gate.road.observer.trials.read(|comparison| rule.judge(comparison, since));
         match ruling {
             Some(Ruling::Back(finding)) if !is_held => {
-                let text =
-                    format!("{}, {:.2} % sure", said(&finding), ((finding.sure * 10_000.0).floor() / 100.0).min(99.99));
+                let text = format!("{}, {:.2} % sure", said(&finding), percent_sure(&finding));
                 return self.end_trial(false, &text);
             }
             Some(Ruling::Passes) if !is_held => return self.end_trial(true, "it is not worse"),
