@@ -15,6 +15,7 @@ export interface Version {
   units?: number;
   fails_every?: number;
   dies_after?: number;
+  heading?: string;
 }
 
 export interface Trial {
@@ -24,6 +25,12 @@ export interface Trial {
   share: number | null;
   requests: number;
   requests_present: number;
+  html: {
+    compared: number;
+    differing: number;
+    unclear: number;
+    classes: { class: string; compared: number; differing: number; path: string | null; trial: string | null }[];
+  } | null;
   findings: { measure: string; verdict: string; change: number | null; sure: number }[];
 }
 

@@ -21,7 +21,7 @@ pub use machine::{LatelySnapshot, MachineSnapshot};
 pub use purge::Purge;
 pub use render::{ComponentSnapshot, DialSnapshot, EffectsSnapshot, SettingSnapshot, VitalsSnapshot};
 pub use runs::{LongRunSnapshot, RUN_BOUNDS_US, RUN_BUCKETS, RUN_CLASSES, RUN_CLASSES_US, RunsSnapshot};
-pub use trial::{FindingSnapshot, TrialSnapshot, TrialState};
+pub use trial::{FindingSnapshot, PageClassSnapshot, PagesSnapshot, TrialSnapshot, TrialState};
 
 /// The whole gateway at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

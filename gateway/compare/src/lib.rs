@@ -8,6 +8,7 @@
 //! - `times`: CPU time and service time, stratified by class, robust against heavy tails, visitors and drift
 //! - `events`: failures, deaths of workers and holes in pages
 //! - `heap`: growth of heaps, which has too few workers for a test and therefore never turns a version back
+//! - `html`: pages of both versions, which never decide anything
 //! - `rule`: what follows from the findings
 //! - `spans`: two spans of time one after the other, where nothing served beside the other
 //!
@@ -17,6 +18,7 @@
 
 mod events;
 mod heap;
+mod html;
 mod normal;
 mod rule;
 mod spans;
@@ -27,6 +29,7 @@ use std::time::Duration;
 
 use events::{Events, Limits};
 use heap::Heaps;
+pub use html::{PageDifference, PageVerdict, compare_pages};
 pub use rule::{Rule, Ruling};
 pub use spans::{LikeForLike, REQUESTS_MIN, Spent, like_for_like};
 use times::{Taken, Times};

@@ -903,6 +903,42 @@ export interface TrialSnapshot {
   readonly findings: readonly FindingSnapshot[];
   /** Classes with requests of this version alone. */
   readonly new_classes: readonly string[];
+  /** Pages of both versions, compared word by word; `null` unless that was asked for. */
+  readonly html: PagesSnapshot | null;
+}
+
+/** Pages that both versions rendered for a comparison. */
+export interface PagesSnapshot {
+  /** Share of pages that are rendered again, 0 to 1. */
+  readonly share: number;
+  /** Pages that were compared. */
+  readonly compared: number;
+  /** Pages of them with a difference. */
+  readonly differing: number;
+  /** Pages whose renders by one version differ too much to be compared. */
+  readonly unclear: number;
+  /** Classes, those with most differing pages first. */
+  readonly classes: readonly PageClassSnapshot[];
+}
+
+/** Compared pages of a class. */
+export interface PageClassSnapshot {
+  /** Class. */
+  readonly class: string;
+  /** Pages that were compared. */
+  readonly compared: number;
+  /** Pages of them with a difference. */
+  readonly differing: number;
+  /** Pages whose renders by one version differ too much to be compared. */
+  readonly unclear: number;
+  /** Path of the first page with a difference. */
+  readonly path: string | null;
+  /** Line of the difference, from 1; `null` if the status differs. */
+  readonly line: number | null;
+  /** Text there in the present version. */
+  readonly present: string | null;
+  /** Text there in the version on trial. */
+  readonly trial: string | null;
 }
 
 /** State of a trial. */

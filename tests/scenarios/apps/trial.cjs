@@ -12,6 +12,17 @@ function work(units) {
   return sum;
 }
 
+/** A page that varies by itself: a nonce, a time, a counter, a name by chance; and by the version: a hashed file, a heading. */
+function page(url) {
+  const names = ['Ada', 'Grace Hopper', 'Jean'];
+  const heading = version.heading && url.startsWith('/html/changed') ? version.heading : 'Shirts';
+  return `<!doctype html>
+<script nonce="${Math.random().toString(36).slice(2)}" src="/assets/index-${version.version === 'one' ? 'DiwrgTdA' : 'BxY12_ab'}.js"></script>
+<h1>${heading}</h1>
+<p>Made at ${Date.now()} as number ${served} for ${names[served % names.length]}.</p>
+`;
+}
+
 createServer((request, response) => {
   served += 1;
   if (version.dies_after && served > version.dies_after) process.exit(3);
@@ -28,6 +39,12 @@ createServer((request, response) => {
   if (request.url.startsWith('/cached')) {
     appendFileSync(`${process.env.VERSION_FILE}.renders`, `${version.version}\n`);
     headers['cache-control'] = 'max-age=600';
+  }
+  if (request.url.startsWith('/html')) {
+    headers['content-type'] = 'text/html; charset=utf-8';
+    appendFileSync(`${process.env.VERSION_FILE}.html`, `${JSON.stringify(request.headers)}\n`);
+    response.writeHead(200, headers).end(page(request.url));
+    return;
   }
   response.writeHead(200, headers).end(version.version);
 }).listen(process.env.PORT);

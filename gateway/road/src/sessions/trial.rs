@@ -43,7 +43,7 @@ impl Trial {
     }
 
     /// Whether this worker runs the version on trial.
-    pub(crate) fn has(&self, worker: WorkerId) -> bool {
+    pub fn has(&self, worker: WorkerId) -> bool {
         self.workers.borrow().contains(&worker)
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sluice_admin::protocol::{TrialAction, TrialWish};
 use sluice_catalog::refusals::TrialError;
-use sluice_catalog::snapshot::{TrialSnapshot, TrialState};
+use sluice_catalog::snapshot::{PagesSnapshot, TrialSnapshot, TrialState};
 use sluice_compare::{Arm, Comparison, Rule, Ruling};
 use sluice_journal::Event;
 use sluice_road::sessions::TrialShare;
@@ -67,7 +67,7 @@ impl Trial {
         }
     }
 
-    fn snapshot(&self, generation: u64, comparison: Option<&Comparison>) -> TrialSnapshot {
+    fn snapshot(&self, generation: u64, comparison: Option<&Comparison>, html: Option<PagesSnapshot>) -> TrialSnapshot {
         let state = match self.begun {
             None => TrialState::Starting,
             Some(_) if self.asks.is_some() || self.is_held_by_hand => TrialState::Held,
@@ -88,6 +88,7 @@ impl Trial {
             requests_warming: comparison.warming(Arm::Trial),
             findings: comparison.findings().iter().map(snapshot_of).collect(),
             new_classes: comparison.only_of(Arm::Trial).into_iter().map(str::to_owned).collect(),
+            html,
         }
     }
 }
@@ -138,6 +139,7 @@ impl Reloader {
         let now = Instant::now();
         (trial.begun, trial.judged, trial.told) = (Some(now), now, now);
         let (share, lasts) = (trial.wish.share_millionths, Duration::from_millis(trial.wish.lasts_ms));
+        let html_millionths = trial.wish.html_millionths;
         let gate = &self.gateway.gate;
         let views: Vec<_> = gate.scheduler.read(|scheduler| scheduler.workers().collect());
         let present = views.iter().filter(|view| view.generation != generation).map(|view| view.worker.0);
@@ -145,6 +147,9 @@ impl Reloader {
         if let Some(millionths) = share {
             gate.sessions.trial.set(Some(TrialShare { millionths }));
             gate.road.pages.cache.set_trial(true);
+        }
+        if html_millionths > 0 {
+            gate.shadows.begin(gate, html_millionths);
         }
         self.note_tried(generation);
         let whom = match share {
@@ -190,10 +195,14 @@ impl Reloader {
     pub(super) fn show_trial(&mut self) {
         let generation = self.latest;
         let Some(trial) = self.pending.get(&generation).and_then(|pending| pending.trial.as_ref()) else { return };
-        let trials = &self.gateway.gate.road.observer.trials;
-        let shown = trials
-            .read(|comparison| trial.snapshot(generation, Some(comparison)))
-            .unwrap_or_else(|| trial.snapshot(generation, None));
+        let gate = &self.gateway.gate;
+        let html = gate.shadows.snapshot();
+        let shown = gate
+            .road
+            .observer
+            .trials
+            .read(|comparison| trial.snapshot(generation, Some(comparison), html.clone()))
+            .unwrap_or_else(|| trial.snapshot(generation, None, html));
         self.gateway.reloads.update(|snapshot| snapshot.trial = Some(shown));
     }
 
@@ -290,5 +299,6 @@ impl Reloader {
         gate.sessions.trial.set(None);
         gate.road.pages.cache.set_trial(false);
         gate.road.observer.trials.end();
+        gate.shadows.end();
     }
 }
