@@ -4,6 +4,7 @@ const { createServer } = require('node:http');
 
 const version = JSON.parse(readFileSync(process.env.VERSION_FILE, 'utf8'));
 let served = 0;
+const leaked = [];
 
 /** Work that takes the same CPU time however busy the machine is. */
 function work(units) {
@@ -27,6 +28,11 @@ createServer((request, response) => {
   served += 1;
   if (version.dies_after && served > version.dies_after) process.exit(3);
   work(version.units ?? 1);
+  if (version.leaks_bytes) leaked.push(Array.from({ length: version.leaks_bytes / 8 }, () => served + 0.5));
+  if (version.fails_at && request.url.startsWith(version.fails_at)) {
+    response.writeHead(500).end('failed');
+    return;
+  }
   if (version.fails_every && served % version.fails_every === 0) {
     response.writeHead(500).end('failed');
     return;
