@@ -136,7 +136,10 @@ void test('a pool that is scaled during a trial keeps it', async (t) => {
   assert.equal((await site.sluice.cli(['scale', '3'])).code, 0);
   const { workers } = await site.sluice.status();
   const generations = workers.filter(({ state }) => state === 'ready').map(({ generation }) => generation);
-  assert.deepEqual(generations.toSorted((one, other) => one - other), [1, 1, 1, 2]);
+  assert.deepEqual(
+    generations.toSorted((one, other) => one - other),
+    [1, 1, 1, 2],
+  );
   assert.equal((await site.trial())?.state, 'running');
   assert.deepEqual(await versionsOf(site), before);
   assert.equal((await site.sluice.cli(['canary', 'back'])).code, 0);
