@@ -33,7 +33,7 @@ pub struct ReloadArgs {
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Promote::Auto, requires = "trial")]
     pub promote: Promote,
     /// Render this share of pages again with both versions, in slack, and show where their HTML differs; nothing is rolled back for it
-    #[arg(long, value_name = "SHARE", requires = "canary", value_parser = html_share)]
+    #[arg(long, value_name = "SHARE", requires = "canary", conflicts_with = "hold", value_parser = html_share)]
     pub html: Option<u32>,
     #[command(flatten)]
     pub run_dir: RunDirArg,
