@@ -28,7 +28,7 @@ createServer((request, response) => {
   served += 1;
   if (version.dies_after && served > version.dies_after) process.exit(3);
   work(version.units ?? 1);
-  if (version.leaks_bytes) leaked.push(Array.from({ length: version.leaks_bytes / 8 }, () => served + 0.5));
+  if (version.leaks_bytes) leaked.push(Array.from({ length: version.leaks_bytes / 8 }));
   if (version.fails_at && request.url.startsWith(version.fails_at)) {
     response.writeHead(500).end('failed');
     return;

@@ -23,6 +23,26 @@ const ROWS_MAX: usize = 30;
 /// The most of a class's name that is shown.
 const NAME_CHARS_MAX: usize = 60;
 
+/// Reason why requests are not surely within their budget.
+#[derive(Debug, thiserror::Error)]
+enum OverBudget {
+    #[error("too few requests on one side to tell")]
+    Unknown,
+    #[error(
+        "like for like, requests take {change} more CPU time, {sure:.2} % sure to be above the {budget} % that are allowed"
+    )]
+    Sure { change: String, sure: f64, budget: f64 },
+    #[error(
+        "like for like, requests take {change} more CPU time. More requests would tell whether that is above the {budget} % \
+         that are allowed"
+    )]
+    Open { change: String, budget: f64 },
+    #[error(
+        "like for like, requests take {percent:+.1} % more CPU time, and nothing says how sure that is: {NO_PARTS}"
+    )]
+    Unsure { percent: f64 },
+}
+
 /// Reason why a saved report cannot be used.
 #[derive(Debug, thiserror::Error)]
 enum SavedError {
@@ -60,25 +80,15 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, ClientError> {
 ///
 /// # Errors
 /// Reason why they do, or why that cannot be told.
-fn over_budget(change: Option<&LikeForLike>, budget: f64) -> Result<(), String> {
-    let Some(change) = change else { return Err("too few requests on one side to tell".to_owned()) };
+fn over_budget(change: Option<&LikeForLike>, budget: f64) -> Result<(), OverBudget> {
+    let change = change.ok_or(OverBudget::Unknown)?;
     let finding = change.finding(budget / 100.0);
+    let said = || change_said(&finding);
     match finding.verdict {
         Verdict::Better => Ok(()),
-        Verdict::Worse => Err(format!(
-            "like for like, requests take {} more CPU time, {:.2} % sure to be above the {budget} % that are allowed",
-            change_said(&finding),
-            percent_sure(&finding)
-        )),
-        _ if finding.change.is_none() => Err(format!(
-            "like for like, requests take {:+.1} % more CPU time, and nothing says how sure that is: {NO_PARTS}",
-            change.value() * 100.0
-        )),
-        _ => Err(format!(
-            "like for like, requests take {} more CPU time. More requests would tell whether that is above the {budget} % that \
-             are allowed",
-            change_said(&finding)
-        )),
+        Verdict::Worse => Err(OverBudget::Sure { change: said(), sure: percent_sure(&finding), budget }),
+        _ if finding.change.is_none() => Err(OverBudget::Unsure { percent: change.value() * 100.0 }),
+        _ => Err(OverBudget::Open { change: said(), budget }),
     }
 }
 
@@ -295,17 +305,17 @@ mod tests {
         let before = || vec![spent("GET /", 1200, 10.0)];
         let judged = |after: f64, budget: f64| {
             over_budget(change_of(&report(before(), vec![spent("GET /", 1200, after)])).as_ref(), budget)
+                .map_err(|over| over.to_string())
         };
-        assert_eq!(judged(10.0, 10.0), Ok(()));
-        assert_eq!(judged(13.0, 50.0), Ok(()));
+        assert!(judged(10.0, 10.0).is_ok() && judged(13.0, 50.0).is_ok());
         let over = judged(13.0, 10.0).unwrap_err();
         assert!(over.contains("+30.0 % (+") && over.contains(" % sure to be above the 10 %"), "{over}");
         let open = judged(11.0, 10.0).unwrap_err();
         assert!(open.contains("+10.0 % (+") && open.contains("More requests would tell"), "{open}");
         let old = SpentSnapshot { parts: Vec::new(), ..spent("GET /", 1200, 10.0) };
-        let old = over_budget(change_of(&report(before(), vec![old])).as_ref(), 10.0).unwrap_err();
+        let old = over_budget(change_of(&report(before(), vec![old])).as_ref(), 10.0).unwrap_err().to_string();
         assert!(old.contains("nothing says how sure that is"), "{old}");
-        assert!(over_budget(None, 10.0).unwrap_err().contains("too few requests"));
+        assert!(over_budget(None, 10.0).unwrap_err().to_string().contains("too few requests"));
     }
 
     #[test]
