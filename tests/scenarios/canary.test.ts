@@ -188,3 +188,48 @@ void test('a stop during a trial finishes what was accepted', async (t) => {
   assert.equal(code, 1);
   assert.match(stderr, /the gateway leaves|gateway.*gone/i);
 });
+
+void test('pages of both versions are compared word by word, and a difference is told and decides nothing', async (t) => {
+  const site = await Site.start(t);
+  site.next({ version: 'two', heading: 'Skirts' });
+  const options = ['--canary', '25%', '--for', '10m', '--html', '100%'];
+  const reload = site.sluice.cli(['reload', ...options]);
+  await site.until('running');
+  const ask = async (target: string, more = {}): Promise<void> => {
+    for (let visitor = 0; visitor < 6; visitor += 1) {
+      const headers = { 'x-forwarded-for': `10.2.0.${visitor}`, ...more };
+      assert.equal((await get(site, target, headers, agent)).status, 200);
+    }
+  };
+  const told = await eventually(
+    async () => {
+      await ask('/html/same');
+      await ask('/html/changed?page=1');
+      // Pages of a visitor, and answers that are no pages, are left alone.
+      await ask('/html/own', { cookie: 'user=7' });
+      await ask('/html/own', { authorization: 'Basic x' });
+      await ask('/text');
+      const html = (await site.trial())?.html;
+      return (html?.compared ?? 0) >= 6 && html?.classes.length === 2 ? html : undefined;
+    },
+    { deadlineMs: 40_000, what: 'six compared pages of two classes' },
+  );
+  const [changed, same] = told.classes;
+  assert.ok(changed !== undefined && same !== undefined);
+  assert.deepEqual([changed.class, same.class], ['GET /html/changed', 'GET /html/same']);
+  assert.deepEqual([changed.differing, changed.path], [changed.compared, '/html/changed?page=1']);
+  assert.equal(changed.trial, '<h1>Skirts</h1>');
+  assert.deepEqual([same.differing, told.unclear], [0, 0]);
+  const shown = await site.sluice.cli(['canary']);
+  assert.match(shown.stdout, /\nHTML: \d+ of \d+ pages differ \(\d+ %\)\nGET \/html\/changed: /);
+  assert.match(shown.stdout, /\n {2}present {2}<h1>Shirts<\/h1>\n {2}trial {4}<h1>Skirts<\/h1>\n/);
+  assert.equal((await site.trial())?.state, 'running');
+  // Renders for the comparison say so, have nothing of the visitor, and are in no log.
+  const renders = fs.readFileSync(`${site.file}.html`, 'utf8').split('\n').slice(0, -1);
+  const shadows = renders.map((line) => JSON.parse(line) as Record<string, string>);
+  const own = shadows.filter((headers) => headers['sluice-warm-up'] === 'shadow');
+  assert.ok(own.length >= 18, `${own.length} renders for the comparison`);
+  assert.ok(own.every(({ cookie, authorization }) => cookie === undefined && authorization === undefined));
+  assert.equal((await site.sluice.cli(['canary', 'promote'])).code, 0);
+  assert.equal((await reload).code, 0);
+});

@@ -13,6 +13,7 @@ interface Spent {
   requests: number;
   cpu_s_per_1000: number | null;
   memory_gb_s_per_1000: number;
+  parts?: [number, number][];
 }
 interface Side {
   generations: number[];
@@ -76,13 +77,24 @@ void test('a version whose search costs three times the CPU time is told with th
 
   const { stdout } = await sluice.cli(['report']);
   assert.match(stdout, /^Before: generation 1, 300 requests in /);
-  assert.match(stdout, /\nRequests are dearer: .* most by GET \/search\.\n$/);
+  assert.match(
+    stdout,
+    /\nRequests are dearer: .*: \+[\d.]+ % \(\+[\d.]+ to \+[\d.]+\), 9\d\.\d+ % sure; most by GET \/search\.\n$/,
+  );
   for (const args of [[], ['--against', saved]]) {
     const over = await sluice.cli(['report', ...args, '--budget', '50']);
     assert.equal(over.code, 1, over.stdout);
     assert.match(over.stdout, /Requests are dearer/);
+    assert.match(over.stderr, /9\d\.\d+ % sure to be above the 50 % that are allowed/);
     assert.equal((await sluice.cli(['report', ...args, '--budget', '100000'])).code, 0);
   }
+
+  const old = JSON.parse(fs.readFileSync(saved, 'utf8')) as Report;
+  for (const spent of old.after?.classes ?? []) delete spent.parts;
+  fs.writeFileSync(saved, JSON.stringify(old));
+  const unsure = await sluice.cli(['report', '--against', saved, '--budget', '100000']);
+  assert.equal(unsure.code, 1);
+  assert.match(unsure.stderr, /nothing says how sure that is/);
 
   const metrics = await (await fetch(`${sluice.admin}/metrics`)).text();
   assert.match(metrics, /\nsluice_class_cpu_seconds_total\{class="GET \/search"\} [\d.]+\n/);

@@ -15,6 +15,9 @@ export interface Version {
   units?: number;
   fails_every?: number;
   dies_after?: number;
+  leaks_bytes?: number;
+  fails_at?: string;
+  heading?: string;
 }
 
 export interface Trial {
@@ -24,6 +27,20 @@ export interface Trial {
   share: number | null;
   requests: number;
   requests_present: number;
+  compared_s: number;
+  lasts_s: number;
+  html: {
+    compared: number;
+    differing: number;
+    unclear: number;
+    classes: {
+      class: string;
+      compared: number;
+      differing: number;
+      path: string | null;
+      trial: string | null;
+    }[];
+  } | null;
   findings: { measure: string; verdict: string; change: number | null; sure: number }[];
 }
 
@@ -39,6 +56,11 @@ export class Site {
   private constructor(file: string, sluice: Sluice) {
     this.file = file;
     this.sluice = sluice;
+  }
+
+  /** The version that workers of now on would be of. */
+  get current(): Version {
+    return JSON.parse(fs.readFileSync(this.file, 'utf8')) as Version;
   }
 
   static async start(
@@ -126,8 +148,9 @@ export class Visitors {
   readonly #clients: Promise<void>[];
   #ended = false;
 
-  constructor(t: TestContext, site: Site) {
-    this.#clients = Array.from({ length: 4 }, (_, at) => this.#client(site, at));
+  /** Without `each`, the same visitors come again and again; with it, each asks so often and another one comes. */
+  constructor(t: TestContext, site: Site, { each = 0 } = {}) {
+    this.#clients = Array.from({ length: 4 }, (_, at) => this.#client(site, at, each));
     t.after(() => this.end());
   }
 
@@ -137,9 +160,10 @@ export class Visitors {
     this.#agent.destroy();
   }
 
-  async #client(site: Site, at: number): Promise<void> {
+  async #client(site: Site, at: number, each: number): Promise<void> {
     for (let number = at; !this.#ended; number += 7) {
-      const headers = { 'x-forwarded-for': address(number % VISITORS) };
+      const visitor = each > 0 ? Math.floor(number / each) % 65_536 : number % VISITORS;
+      const headers = { 'x-forwarded-for': address(visitor) };
       try {
         const { status } = await get(site, `/page${number % 3}`, headers, this.#agent);
         this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);

@@ -130,6 +130,9 @@ pub struct TrialWish {
     pub requests_min: u64,
     /// Whether a person says if it passes.
     pub asks: bool,
+    /// Share of pages that both versions render for a comparison, millionths; 0 for none.
+    #[serde(default)]
+    pub html_millionths: u32,
 }
 
 /// Decision about a version on trial.

@@ -21,7 +21,7 @@ pub use machine::{LatelySnapshot, MachineSnapshot};
 pub use purge::Purge;
 pub use render::{ComponentSnapshot, DialSnapshot, EffectsSnapshot, SettingSnapshot, VitalsSnapshot};
 pub use runs::{LongRunSnapshot, RUN_BOUNDS_US, RUN_BUCKETS, RUN_CLASSES, RUN_CLASSES_US, RunsSnapshot};
-pub use trial::{FindingSnapshot, TrialSnapshot, TrialState};
+pub use trial::{FindingSnapshot, PageClassSnapshot, PagesSnapshot, TrialSnapshot, TrialState};
 
 /// The whole gateway at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -312,6 +312,9 @@ pub struct ReportSnapshot {
     pub after: Option<ReportSide>,
     /// Time since which anything is kept, Unix time in milliseconds.
     pub kept_since_ms: Option<u64>,
+    /// Change of CPU time like for like; `None` if too few requests came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<FindingSnapshot>,
 }
 
 /// Costs of requests in a span of time.
@@ -352,6 +355,10 @@ pub struct SpentSnapshot {
     /// Uninterrupted runs of 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer.
     #[serde(default)]
     pub runs: Vec<u64>,
+    /// Parts of the span in the order of time, the same ones for all classes of it: requests with known CPU time, and that time in
+    /// microseconds. Empty for all classes together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<[u64; 2]>,
 }
 
 /// Costs of requests, by class.

@@ -11,6 +11,7 @@ mod completion;
 mod dev;
 mod exit;
 mod files;
+mod findings;
 mod generate;
 mod init;
 mod output;

@@ -8,7 +8,9 @@
 //! - `times`: CPU time and service time, stratified by class, robust against heavy tails, visitors and drift
 //! - `events`: failures, deaths of workers and holes in pages
 //! - `heap`: growth of heaps, which has too few workers for a test and therefore never turns a version back
+//! - `html`: pages of both versions, which never decide anything
 //! - `rule`: what follows from the findings
+//! - `spans`: two spans of time one after the other, where nothing served beside the other
 //!
 //! Memory is bounded: moments for each of at most [`CLASSES_MAX`] classes.
 
@@ -16,8 +18,10 @@
 
 mod events;
 mod heap;
+mod html;
 mod normal;
 mod rule;
+mod spans;
 mod times;
 mod visitors;
 
@@ -25,7 +29,9 @@ use std::time::Duration;
 
 use events::{Events, Limits};
 use heap::Heaps;
+pub use html::{PageDifference, PageVerdict, compare_pages};
 pub use rule::{Rule, Ruling};
+pub use spans::{LikeForLike, REQUESTS_MIN, Spent, like_for_like};
 use times::{Taken, Times};
 use visitors::Visitors;
 
@@ -39,7 +45,7 @@ pub const WARM_UP_OF_CLASS: u64 = 8;
 /// Visitors of the version on trial with failures that it takes to turn it back.
 pub const VISITORS_MIN: u32 = 5;
 
-/// Version that a request or a worker is of.
+/// Version that a visitor gets, and that a request or a worker is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arm {
     /// The version in force.

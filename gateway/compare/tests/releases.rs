@@ -90,6 +90,15 @@ fn equal_versions_are_rarely_turned_back_where_chance_decides_for_each_request()
     assert!(by_chance <= 0.01 && unnumbered <= 0.02, "{by_chance}, {unnumbered}");
 }
 
+/// As far apart as processes of one version were on a machine of two cores with much else to do.
+#[test]
+fn equal_versions_stay_where_their_processes_differ_by_some_percent() {
+    let apart = Truth { processes: 0.025, ..Truth::default() };
+    let back = shares_of("equal, 2.5 % apart", &apart, 0.25).back;
+    let found = shares_of("10 % more, 2.5 % apart", &Truth { cpu: 1.1, ..apart }, 0.25).back;
+    assert!(back <= 0.02 && found >= 0.85, "{back}, {found}");
+}
+
 #[test]
 fn a_tenth_more_cpu_time_is_found() {
     let slower = Truth { cpu: 1.1, ..Truth::default() };

@@ -44,6 +44,8 @@ fn table(name: &str, stretch: &Stretch) {
         ("pods start in 60 s", shipped, Fleet { start_s: 60.0, ..fleet }),
         ("wait alone", Autoscaler { cpu_percent: None, ..shipped }, fleet),
         ("CPU alone", Autoscaler { wait_ms: 1e9, ..shipped }, fleet),
+        ("half of both thresholds", scaled(0.5), fleet),
+        ("twice the wait, 100 % CPU", scaled(2.0), fleet),
         ("10 pods always", Autoscaler { min: 10, ..shipped }, fleet),
     ];
     for (name, settings, fleet) in cases {
@@ -57,6 +59,13 @@ fn table(name: &str, stretch: &Stretch) {
     println!("\npods by minute, as shipped:{text}");
 }
 
+/// Thresholds that are so many times the shipped ones; a pod cannot use more than all of its CPUs.
+fn scaled(times: f64) -> Autoscaler {
+    let shipped = Autoscaler::default();
+    let cpu_percent = shipped.cpu_percent.map(|percent| (percent * times).min(100.0));
+    Autoscaler { wait_ms: shipped.wait_ms * times, cpu_percent, ..shipped }
+}
+
 fn main() -> io::Result<()> {
     let logs: Vec<String> = std::env::args().skip(1).collect();
     for name in &logs {
@@ -67,6 +76,9 @@ fn main() -> io::Result<()> {
     if logs.is_empty() {
         for burst in bursts::ALL {
             table(burst.name, &burst.log());
+        }
+        for times in [25, 40] {
+            table(&format!("recorded visitors, {times} times as many"), &bursts::recorded(times));
         }
     }
     Ok(())

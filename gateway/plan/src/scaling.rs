@@ -43,6 +43,8 @@ pub struct Scaled {
     pub late: u64,
     /// Refused requests.
     pub refused: u64,
+    /// Time of the last one that was refused, or ended late, seconds from the first request.
+    pub late_until_s: f64,
     /// Number of pods from a time on, seconds from the first request: those wanted, which start or serve.
     pub steps: Vec<(f64, usize)>,
     /// Time of all pods from their start to their end, seconds.
@@ -180,17 +182,21 @@ impl Run<'_> {
         Some(if held(other) < held(one) { other } else { one })
     }
 
-    fn settle(&mut self, at: usize) {
+    fn settle(&mut self, now_us: f64, at: usize) {
         let pod = &mut self.pods[at];
         let Some(instance) = &mut pod.instance else { return };
         pod.next_us = instance.next_us();
         for end in instance.take_ends() {
             if end.latency_us.is_none() {
                 self.result.refused += 1;
+                self.result.late_until_s = now_us / 1e6;
                 continue;
             }
             self.result.waits.record(end.waited_us);
-            self.result.late += u64::from(end.waited_us > self.fleet.late_ms * 1_000);
+            if end.waited_us > self.fleet.late_ms * 1_000 {
+                self.result.late += 1;
+                self.result.late_until_s = now_us / 1e6;
+            }
         }
     }
 }
@@ -247,7 +253,7 @@ pub fn scaling(stretch: &Stretch, fleet: &Fleet, settings: Autoscaler, calm_s: f
                 if let Some(instance) = &mut run.pods[at].instance {
                     instance.turn();
                 }
-                run.settle(at);
+                run.settle(now_us, at);
             }
             Next::Scrape => {
                 run.scrape();
@@ -264,12 +270,13 @@ pub fn scaling(stretch: &Stretch, fleet: &Fleet, settings: Autoscaler, calm_s: f
                 run.result.requests += 1;
                 let Some(at) = run.choose() else {
                     run.result.refused += 1;
+                    run.result.late_until_s = now_us / 1e6;
                     continue;
                 };
                 if let Some(instance) = &mut run.pods[at].instance {
                     instance.arrive(now_us, request, true);
                 }
-                run.settle(at);
+                run.settle(now_us, at);
             }
         }
     }

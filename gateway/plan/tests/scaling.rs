@@ -74,3 +74,48 @@ fn wait_alone_flaps_where_cpu_keeps_the_pods() {
     let alone = run(1, Autoscaler { cpu_percent: None, ..Autoscaler::default() });
     assert!(both.turns() < alone.turns(), "{:?} {:?}", both.steps, alone.steps);
 }
+
+/// Ten times as many recorded visitors from one second to the next, 60 s and 180 s after the beginning, with thresholds that are so many
+/// times the shipped ones. A pod cannot use more than all of its CPUs.
+fn of_recorded(times_as_many: u64, thresholds: f64) -> Scaled {
+    let shipped = Autoscaler::default();
+    let cpu_percent = shipped.cpu_percent.map(|percent| (percent * thresholds).min(100.0));
+    let settings = Autoscaler { wait_ms: shipped.wait_ms * thresholds, cpu_percent, ..shipped };
+    let of = scaling(&bursts::recorded(times_as_many), &FLEET, settings, 1_800.0);
+    assert_eq!(of.waits.total() + of.refused, of.requests, "every request ends");
+    of
+}
+
+/// Percent of the requests that waited for too long, or were refused.
+#[allow(clippy::cast_precision_loss, reason = "small")]
+fn unwell(of: &Scaled) -> f64 {
+    (of.late + of.refused) as f64 / of.requests as f64 * 100.0
+}
+
+#[test]
+fn fleet_has_caught_up_with_a_recorded_burst_after_a_minute_and_stays_for_the_next_one() {
+    let of = of_recorded(40, 1.0);
+    assert!(of.late_until_s > 60.0, "a burst that takes more than the first pods have: {}", of.late_until_s);
+    assert!(of.late_until_s < 120.0, "{} {:?}", of.late_until_s, of.steps);
+    assert!(unwell(&of) < 20.0, "{}", unwell(&of));
+    assert!(of.turns() <= 1 && last(&of) == 2, "{:?}", of.steps);
+}
+
+#[test]
+fn other_thresholds_do_not_make_pods_start_sooner() {
+    let [half, shipped, twice] = [0.5, 1.0, 2.0].map(|thresholds| of_recorded(40, thresholds));
+    for of in [&half, &twice] {
+        assert!((of.late_until_s - shipped.late_until_s).abs() < 5.0, "{} {}", of.late_until_s, shipped.late_until_s);
+        assert!((unwell(of) - unwell(&shipped)).abs() < 1.0, "{} {}", unwell(of), unwell(&shipped));
+    }
+    assert!(half.pod_s > shipped.pod_s && shipped.pod_s > twice.pod_s);
+}
+
+#[test]
+fn half_of_the_thresholds_help_in_a_burst_that_first_pods_nearly_carry_and_twice_of_them_harm() {
+    let [half, shipped, twice] = [0.5, 1.0, 2.0].map(|thresholds| of_recorded(25, thresholds));
+    assert!(unwell(&half) < 0.5 && half.late_until_s < 120.0, "{} {}", unwell(&half), half.late_until_s);
+    assert!((1.0..4.0).contains(&unwell(&shipped)), "{}", unwell(&shipped));
+    assert!(unwell(&twice) > unwell(&shipped) + 1.0, "{} {}", unwell(&twice), unwell(&shipped));
+    assert!(half.pod_s > shipped.pod_s * 1.2, "what it costs: {} {}", half.pod_s, shipped.pod_s);
+}

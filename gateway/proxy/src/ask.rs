@@ -5,7 +5,7 @@ use std::rc::Rc;
 use sluice_catalog::errors::{Code, Retry};
 use sluice_http1::ReceivedResponse;
 use sluice_journal::Outcome;
-use sluice_scheduler::{Alone, Home, RequestId, WorkerId};
+use sluice_scheduler::{Alone, Home, RequestId};
 use tokio::time::Instant;
 
 use crate::gate::Gate;
@@ -13,7 +13,7 @@ use crate::quarantine::deaths::Pass;
 use crate::upstream::forward::{Outbound, worker_head};
 use crate::upstream::{RequestParts, WorkerMessage};
 use sluice_road::answers::{Response, ResponseBody};
-use sluice_road::own::Own;
+use sluice_road::own::{Errand, Own};
 use sluice_road::request::passage::Request;
 use sluice_road::request::ticket::{Call, Ticket};
 use sluice_road::sessions::Arm;
@@ -47,9 +47,9 @@ pub(crate) async fn fetch(
     request: &mut Request,
     body: Body,
 ) -> Result<Response, Failure> {
-    let own = Own::of(exchange).and_then(Own::worker);
+    let errand = Own::of(exchange).and_then(Own::errand);
     let seat = exchange.seat();
-    let answer = submit(own, seat, origin, &gate, request, body).await?;
+    let answer = submit(errand, seat, origin, &gate, request, body).await?;
     if exchange.is_half_closed() {
         answer.half_close();
     }
@@ -57,9 +57,9 @@ pub(crate) async fn fetch(
     Ok(Response::of(received, answer))
 }
 
-/// Gives the request to the queue, or past it to the worker that is warmed with it (`own`).
+/// Gives the request to the queue, or past it to the worker that is warmed with it.
 async fn submit(
-    own: Option<WorkerId>,
+    errand: Option<Errand>,
     seat: Option<Rc<dyn Seat>>,
     origin: &Origin,
     gate: &Rc<Gate>,
@@ -69,14 +69,18 @@ async fn submit(
     request.bytes_in = body.bytes();
     let none = RequestId(0);
     let head = || worker_head(&outbound(gate, request, &body), origin, none, gate.tokens.of(none));
-    let pass = match own {
-        Some(_) => Some(Pass::default()),
-        None => gate.quarantine.admit(&request.head.method, &request.head.path_and_query, &body, head).await,
+    let pass = match errand {
+        Some(Errand::WarmUp(_)) => Some(Pass::default()),
+        Some(Errand::Shadow(_)) | None => {
+            gate.quarantine.admit(&request.head.method, &request.head.path_and_query, &body, head).await
+        }
     };
     request.classify(&**gate);
     let pass = pass.ok_or(Code::RequestQuarantined)?;
     request.class.need.inner = origin.port_within.is_some_and(|port| gate.workers.is_own_call(port));
-    if own.is_none() {
+    if let Some(Errand::Shadow(home)) = errand {
+        (request.class.need.home, request.class.need.drawn) = (home, home != Home::Any);
+    } else if errand.is_none() {
         let asked = request.session_query(origin);
         // The address of the app's own call is that of no visitor.
         let of_call = request.class.need.inner.then_some(Arm::Present);
@@ -91,14 +95,14 @@ async fn submit(
     request.call = Some(Call::Worker(Ticket::new(Rc::clone(gate) as _, number, &answer)));
     let token = gate.tokens.of(number);
     // A session's worker may hold others, and an upgrade has no end.
-    let may_be_profiled = own.is_none() && request.class.need.home == Home::Any && request.upgrade.is_none();
+    let may_be_profiled = errand.is_none() && request.class.need.home == Home::Any && request.upgrade.is_none();
     // It would keep a worker from others until those that wait in it have ended.
     let may_be_profiled = may_be_profiled && gate.scheduler.read(sluice_scheduler::Scheduler::has_empty_worker);
     let profile = if may_be_profiled { gate.road.observer.tails.order(at, &request.class.name, number) } else { None };
     // A profile holds one request and nothing else.
     let is_alone = pass.alone || profile.is_some();
     request.class.need.alone = if is_alone { Alone::Always } else { Alone::Never };
-    let is_measured = own.is_some() || profile.is_some() || request.upgrade.is_some();
+    let is_measured = errand.is_some() || profile.is_some() || request.upgrade.is_some();
     let weight = if is_measured { None } else { gate.costs.sample(&request.class) };
     let outbound = Outbound { profile, weight, ..outbound(gate, request, &body) };
     let head = worker_head(&outbound, origin, number, token);
@@ -114,15 +118,15 @@ async fn submit(
         },
         class: request.class.clone(),
         answer: Rc::clone(&answer),
-        is_own: own.is_some(),
+        is_own: errand.is_some(),
         pass: Some(pass),
         seat,
     };
     let asked = gate.worker_request(parts);
-    match own {
-        None => gate.dispatch.submit(at, &asked),
-        Some(worker) if gate.warm_ups.give(worker, &asked) => {}
-        Some(_) => return Err(Code::Draining.into()),
+    match errand {
+        Some(Errand::Shadow(_)) | None => gate.dispatch.submit(at, &asked),
+        Some(Errand::WarmUp(worker)) if gate.warm_ups.give(worker, &asked) => {}
+        Some(Errand::WarmUp(_)) => return Err(Code::Draining.into()),
     }
     Ok(answer)
 }

@@ -40,6 +40,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::record::Records;
+use crate::shadow::Shadows;
 use crate::upstream::token::Tokens;
 use crate::upstream::{RequestParts, WorkerRequest};
 use crate::warm_up;
@@ -75,6 +76,8 @@ pub struct Gate {
     pub draining: Draining,
     /// Sessions of clients, and the version that some of them try.
     pub sessions: Rc<Sessions>,
+    /// Pages of both versions, compared during a trial.
+    pub shadows: Shadows,
     pub(crate) tokens: Tokens,
     pub(crate) warm_ups: Rc<WarmUps>,
     pub(crate) workers: WorkerLife,
@@ -109,6 +112,7 @@ impl Gate {
             returns,
             draining: Draining::new(&road),
             sessions,
+            shadows: Shadows::default(),
             tokens: Tokens::default(),
             warm_ups,
             workers,

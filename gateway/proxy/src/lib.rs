@@ -2,6 +2,7 @@
 //!
 //! [`gate`] has the state and carries out what `sluice_scheduler` decides. `ask` submits a request and waits for its answer. `upstream` speaks
 //! with workers as `sluice_dispatch` decides. `quarantine` and `ladder` judge requests, and `record` reports on them to `sluice_observe`.
+//! `shadow` compares pages of two versions.
 //! None of it may know how a client is read, nor which other source could answer.
 
 #![forbid(unsafe_code)]
@@ -12,6 +13,7 @@ mod ladder;
 mod limits;
 mod quarantine;
 mod record;
+mod shadow;
 #[cfg(test)]
 mod tests;
 mod upstream;
@@ -23,6 +25,7 @@ use sluice_observe::Observer;
 use sluice_scheduler::Scheduler;
 
 use gate::Gate;
+pub use shadow::Shadows;
 pub use sluice_road::ActiveConfig;
 use sluice_road::Road;
 pub use sluice_road::Unusable;

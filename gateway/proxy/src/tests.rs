@@ -22,6 +22,7 @@ mod panics;
 mod purges;
 mod readiness;
 mod reuse;
+mod shadows;
 mod silence;
 mod streams;
 mod tickets;

@@ -18,6 +18,7 @@ use sluice_message::{Fields, ResponseHead};
 
 use crate::respond::compress::KeptBody;
 use files::FilePart;
+pub use files::is_hashed_file;
 use sluice_wire::respond::answer::Answer;
 use sluice_wire::respond::encode::Size;
 

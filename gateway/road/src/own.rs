@@ -1,5 +1,5 @@
 //! Requests of the gateway's own. They warm a worker, whose answer is read and thrown away. They fetch a page for many clients or for
-//! later, or a part of a page that is being composed.
+//! later, or a part of a page that is being composed, or a page of a version for a comparison.
 
 use std::any::Any;
 use std::io;
@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use sluice_message::{RequestHead, ResponseHead};
-use sluice_scheduler::WorkerId;
+use sluice_scheduler::{Home, WorkerId};
 
 use crate::cache::flight::Flight;
 use crate::respond::compose::part::IncludeRequest;
@@ -35,6 +35,17 @@ enum Purpose {
     ForItself,
     /// Include in a page.
     Include(Rc<IncludeRequest>),
+    /// Page of the version whose workers are at this home.
+    Shadow(Home),
+}
+
+/// A request for a worker that no client waits for, and that is in no statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Errand {
+    /// Warm-up of this worker, past the queue.
+    WarmUp(WorkerId),
+    /// Page for a comparison, by a worker of this home.
+    Shadow(Home),
 }
 
 impl Own {
@@ -51,9 +62,18 @@ impl Own {
         Own { head, read_bytes: 0, purpose: Purpose::Include(Rc::clone(wanted)) }
     }
 
-    /// The worker that has to answer.
-    pub fn worker(&self) -> Option<WorkerId> {
-        if let Purpose::WarmUp(worker) = &self.purpose { Some(*worker) } else { None }
+    /// Page of the version whose workers are at this home, for a comparison.
+    pub fn shadow(head: RequestHead, home: Home) -> Self {
+        Own { head, read_bytes: 0, purpose: Purpose::Shadow(home) }
+    }
+
+    /// The errand that no client waits for, if it is one.
+    pub fn errand(&self) -> Option<Errand> {
+        match self.purpose {
+            Purpose::WarmUp(worker) => Some(Errand::WarmUp(worker)),
+            Purpose::Shadow(home) => Some(Errand::Shadow(home)),
+            Purpose::ForMany(_) | Purpose::ForItself | Purpose::Include(_) => None,
+        }
     }
 
     pub(crate) fn wanted(&self) -> Option<&Rc<IncludeRequest>> {
@@ -127,7 +147,7 @@ impl sluice_wire::front::own::Own for Own {
 
     fn unwanted(&self) -> Pin<Box<dyn Future<Output = ()> + '_>> {
         match &self.purpose {
-            Purpose::WarmUp(_) | Purpose::ForItself => Box::pin(std::future::pending()),
+            Purpose::WarmUp(_) | Purpose::ForItself | Purpose::Shadow(_) => Box::pin(std::future::pending()),
             Purpose::ForMany(flight) => Box::pin(flight.unwanted()),
             Purpose::Include(wanted) => Box::pin(wanted.unwanted()),
         }

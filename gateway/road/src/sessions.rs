@@ -26,7 +26,8 @@ use sluice_scheduler::{Home, WorkerId};
 use address::Addresses;
 use engine_io::{Asks, SessionTable};
 use sluice_classes::Rules;
-pub use trial::{Arm, Trial, TrialShare};
+pub use sluice_compare::Arm;
+pub use trial::{Trial, TrialShare};
 
 /// End of a head that tells the worker of a long poll.
 pub const POLL: &[u8] = b";waits=1\r\n\r\n";

@@ -13,8 +13,14 @@ const PERIOD_MS: u64 = 60_000;
 const SHORT_FOR_MS: u64 = 1_800_000;
 /// Length of older ones together, milliseconds.
 const LONG_PERIOD_MS: u64 = 600_000;
-/// Periods that are kept: of one version, those of twelve hours and more. With [`CLASSES_MAX`] classes in each they take 7 MB.
+/// Periods that are kept: of one version, those of twelve hours and more. With [`CLASSES_MAX`] classes in each they take 9 MB.
 const PERIODS_MAX: usize = 130;
+/// Parts of a period, of about as many requests each. What they differ by says how sure a comparison is.
+const PARTS: usize = 12;
+/// Requests of a part at first; twice as many whenever there are too many parts.
+const PART_REQUESTS: u32 = 8;
+/// Parts that are told of a span.
+const TOLD_PARTS_MAX: usize = 24;
 /// Classes that a period tells apart; further ones count together.
 const CLASSES_MAX: usize = 100;
 const CLASS_OTHER: &str = "other";
@@ -64,7 +70,19 @@ struct Period {
     until_ms: u64,
     /// Memory of workers times how long they held it, bytes times milliseconds.
     held: f64,
-    classes: BTreeMap<Rc<str>, RequestTotals>,
+    classes: BTreeMap<Rc<str>, ClassTotals>,
+    /// Part that is under way, its requests, and requests of a whole one.
+    part: usize,
+    part_requests: u32,
+    part_requests_max: u32,
+}
+
+#[derive(Debug, Default)]
+struct ClassTotals {
+    spent: RequestTotals,
+    /// Requests with known CPU time in each part, and that time.
+    measured: [u32; PARTS],
+    cpu_us: [u64; PARTS],
 }
 
 #[derive(Clone, Debug)]
@@ -95,10 +113,12 @@ impl Spending {
     /// A request has ended. Times are Unix times in milliseconds and may jump.
     pub fn request(&mut self, now_ms: u64, generation: u64, class: &Rc<str>, ended: &RequestCost<'_>) {
         let period = self.period(now_ms, generation);
-        if let Some(spent) = period.classes.get_mut(class) {
-            return spent.record(ended);
+        period.begin_request();
+        let part = period.part;
+        if let Some(totals) = period.classes.get_mut(class) {
+            return totals.record(ended, part);
         }
-        period.spent(class).record(ended);
+        period.totals(class).record(ended, part);
     }
 
     /// A worker has so much resident memory.
@@ -139,7 +159,7 @@ impl Spending {
                 (side(self.periods.iter().filter(is_before)), side(self.periods.iter().filter(is_after)))
             }
         };
-        ReportSnapshot { before, after, kept_since_ms }
+        ReportSnapshot { before, after, kept_since_ms, change: None }
     }
 
     fn period(&mut self, now_ms: u64, generation: u64) -> &mut Period {
@@ -151,8 +171,7 @@ impl Spending {
             if self.periods.len() == PERIODS_MAX {
                 self.periods.pop_front();
             }
-            let (held, classes) = (0.0, BTreeMap::new());
-            self.periods.push_back(Period { generation, from_ms: now_ms, until_ms: now_ms, held, classes });
+            self.periods.push_back(Period::new(generation, now_ms));
             self.periods.len() - 1
         });
         let period = &mut self.periods[at];
@@ -184,34 +203,98 @@ impl Spending {
 }
 
 impl Period {
-    fn spent(&mut self, class: &Rc<str>) -> &mut RequestTotals {
+    fn new(generation: u64, now_ms: u64) -> Self {
+        let (from_ms, until_ms, held, classes) = (now_ms, now_ms, 0.0, BTreeMap::new());
+        let (part, part_requests, part_requests_max) = (0, 0, PART_REQUESTS);
+        Self { generation, from_ms, until_ms, held, classes, part, part_requests, part_requests_max }
+    }
+
+    /// Begins the next part if the one that is under way is whole.
+    fn begin_request(&mut self) {
+        if self.part_requests == self.part_requests_max {
+            self.begin_part();
+        }
+        self.part_requests += 1;
+    }
+
+    fn begin_part(&mut self) {
+        if self.part + 1 == PARTS {
+            self.classes.values_mut().for_each(ClassTotals::halve);
+            self.part = PARTS / 2 - 1;
+            self.part_requests_max = self.part_requests_max.saturating_mul(2);
+        }
+        self.part += 1;
+        self.part_requests = 0;
+    }
+
+    fn totals(&mut self, class: &Rc<str>) -> &mut ClassTotals {
         let is_told = self.classes.contains_key(class) || self.classes.len() < CLASSES_MAX;
         let class = if is_told { Rc::clone(class) } else { Rc::from(CLASS_OTHER) };
         self.classes.entry(class).or_default()
     }
 
+    /// Takes a later period in, as one part.
     fn take_in(&mut self, later: &Self) {
         self.until_ms = self.until_ms.max(later.until_ms);
         self.held += later.held;
-        for (class, spent) in &later.classes {
-            self.spent(class).add(spent);
+        self.begin_part();
+        let part = self.part;
+        for (class, totals) in &later.classes {
+            self.totals(class).add(totals, part);
         }
     }
 }
 
+impl ClassTotals {
+    fn record(&mut self, ended: &RequestCost<'_>, part: usize) {
+        self.spent.record(ended);
+        if let Some(cpu_us) = ended.cpu_us {
+            self.measured[part] += 1;
+            self.cpu_us[part] += cpu_us;
+        }
+    }
+
+    /// Joins parts two by two.
+    fn halve(&mut self) {
+        for part in 0..PARTS {
+            let pair = part * 2..(part * 2 + 2).min(PARTS);
+            let is_there = part * 2 < PARTS;
+            self.measured[part] = if is_there { self.measured[pair.clone()].iter().sum() } else { 0 };
+            self.cpu_us[part] = if is_there { self.cpu_us[pair].iter().sum() } else { 0 };
+        }
+    }
+
+    fn add(&mut self, more: &Self, part: usize) {
+        self.spent.add(&more.spent);
+        self.measured[part] += more.measured.iter().sum::<u32>();
+        self.cpu_us[part] += more.cpu_us.iter().sum::<u64>();
+    }
+}
+
 /// All of these periods together.
-fn side<'a>(periods: impl Iterator<Item = &'a Period>) -> Option<ReportSide> {
-    let mut classes: BTreeMap<Rc<str>, RequestTotals> = BTreeMap::new();
+fn side<'a>(periods: impl Iterator<Item = &'a Period> + Clone) -> Option<ReportSide> {
+    let mut classes: BTreeMap<Rc<str>, (RequestTotals, Vec<[u64; 2]>)> = BTreeMap::new();
+    let parts: usize = periods.clone().map(|period| period.part + 1).sum();
+    let told_parts = parts.min(TOLD_PARTS_MAX);
+    let mut parts_before = 0;
     let (mut held, mut generations, mut all) = (0.0, Vec::new(), RequestTotals::default());
     let (mut from_ms, mut until_ms) = (u64::MAX, 0);
     for period in periods {
         (from_ms, until_ms) = (from_ms.min(period.from_ms), until_ms.max(period.until_ms));
         held += period.held;
         generations.push(period.generation);
-        for (class, spent) in &period.classes {
-            classes.entry(Rc::clone(class)).or_default().add(spent);
-            all.add(spent);
+        for (class, totals) in &period.classes {
+            let (spent, told) =
+                classes.entry(Rc::clone(class)).or_insert_with(|| (RequestTotals::default(), vec![[0; 2]; told_parts]));
+            spent.add(&totals.spent);
+            all.add(&totals.spent);
+            let of_part = totals.measured.iter().zip(totals.cpu_us).take(period.part + 1);
+            for (at, (measured, cpu_us)) in of_part.enumerate() {
+                let [count, us] = &mut told[(parts_before + at) * told_parts / parts];
+                (*count, *us) = (*count + u64::from(*measured), *us + cpu_us);
+            }
         }
+        parts_before += period.part + 1;
     }
     if until_ms == 0 {
         return None;
@@ -221,7 +304,11 @@ fn side<'a>(periods: impl Iterator<Item = &'a Period>) -> Option<ReportSide> {
     // Memory is held by workers. What requests of a class took of it is the part of the time that they were in workers.
     #[allow(clippy::cast_precision_loss)] // Far below 2^53.
     let share = |spent: &RequestTotals| held * spent.service_us as f64 / all.service_us.max(1) as f64;
-    let mut told: Vec<_> = classes.iter().map(|(class, spent)| spent.snapshot(class, share(spent))).collect();
+    let snapshot = |(class, (spent, parts)): (Rc<str>, (RequestTotals, Vec<[u64; 2]>))| SpentSnapshot {
+        parts,
+        ..spent.snapshot(&class, share(&spent))
+    };
+    let mut told: Vec<_> = classes.into_iter().map(snapshot).collect();
     told.sort_by(|one, other| other.cpu_s.total_cmp(&one.cpu_s));
     Some(ReportSide { from_ms, until_ms, generations, all: all.snapshot("", held), classes: told })
 }
@@ -273,6 +360,7 @@ impl RequestTotals {
             service_p95_ms: self.percentile(95),
             service_p99_ms: self.percentile(99),
             runs: self.runs.to_vec(),
+            parts: Vec::new(),
         }
     }
 }

@@ -29,7 +29,7 @@ fn versions_are_compared_by_what_a_thousand_requests_took() {
     let mut spending = Spending::default();
     serve(&mut spending, 0, 30, 1, 10_000);
     serve(&mut spending, 30 * MINUTE, 20, 2, 30_000);
-    let ReportSnapshot { before, after, kept_since_ms } = spending.report(None);
+    let ReportSnapshot { before, after, kept_since_ms, .. } = spending.report(None);
     let (before, after) = (before.unwrap(), after.unwrap());
     assert_eq!(
         (kept_since_ms, before.generations.as_slice(), after.generations.as_slice()),
@@ -101,7 +101,7 @@ fn workers_of_two_versions_beside_each_other_are_kept_apart() {
 #[test]
 fn what_is_kept_has_a_bound() {
     let mut spending = Spending::default();
-    assert_eq!(spending.report(None), ReportSnapshot { before: None, after: None, kept_since_ms: None });
+    assert_eq!(spending.report(None), ReportSnapshot::default());
     for hour in 0..100 {
         for class in 0..150 {
             spending.request(hour * 60 * MINUTE, 1, &Rc::from(format!("GET /{class}")), &ended(Some(1000), 1000));
@@ -115,4 +115,45 @@ fn what_is_kept_has_a_bound() {
     let side = spending.report(None).after.unwrap();
     assert_eq!(side.classes.len(), CLASSES_MAX + 1);
     assert_eq!(class(&side, CLASS_OTHER).requests, 100 * 50);
+}
+
+#[test]
+fn parts_of_a_span_have_all_of_its_cpu_time_whatever_was_put_together() {
+    let mut spending = Spending::default();
+    for minute in 0..90 {
+        for request in 0..minute {
+            let at_ms = minute * MINUTE + request * 100;
+            spending.request(at_ms, 1, &Rc::from("GET /"), &ended(Some(1_000 + minute), 2_000));
+            let cpu_us = request.is_multiple_of(2).then_some(500);
+            spending.request(at_ms, 1, &Rc::from("GET /half"), &ended(cpu_us, 2_000));
+        }
+        let side = spending.report(Some(Since::Generation(1))).after;
+        for spent in side.iter().flat_map(|side| &side.classes) {
+            let [count, us] = spent.parts.iter().fold([0, 0], |[count, us], part| [count + part[0], us + part[1]]);
+            let expected = spent.cpu_s_per_1000.unwrap() * 1_000.0;
+            #[allow(clippy::cast_precision_loss)] // Small.
+            let mean_us = us as f64 / count as f64;
+            assert!((mean_us - expected).abs() < 1e-6, "{minute}: {spent:?}");
+            assert!(spent.parts.len() <= TOLD_PARTS_MAX, "{spent:?}");
+        }
+    }
+    let side = spending.report(None).after.unwrap();
+    let parts: Vec<_> = side.classes.iter().map(|spent| spent.parts.len()).collect();
+    assert_eq!(parts, [TOLD_PARTS_MAX; 2]);
+    // In the order of time, so the later ones have the dearer requests.
+    let of_part = |at: usize| class(&side, "GET /").parts[at];
+    let ([count, us], [last_count, last_us]) = (of_part(0), of_part(TOLD_PARTS_MAX - 1));
+    assert!(us * last_count < last_us * count, "{side:?}");
+}
+
+#[test]
+fn few_seconds_have_parts_of_requests_too() {
+    let mut spending = Spending::default();
+    for request in 0..300 {
+        spending.request(request * 5, 1, &Rc::from("GET /"), &ended(Some(1_000), 2_000));
+    }
+    let side = spending.report(None).after.unwrap();
+    let parts = &class(&side, "GET /").parts;
+    assert!((6..=PARTS).contains(&parts.len()) && parts.iter().all(|part| part[0] <= 64), "{parts:?}");
+    assert!(class(&side, "GET /").parts.iter().all(|[count, us]| *us == count * 1_000));
 }

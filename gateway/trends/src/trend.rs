@@ -1,5 +1,7 @@
 //! Whether a row of values grows steadily, in the face of noise. Pure statistics: it must not know what the values are.
 
+use sluice_sketch::median;
+
 /// Fewest values that are judged; of fewer, chance alone can make a row that grows.
 const VALUES_MIN: usize = 12;
 /// Standard deviations by which more pairs must grow than by chance (Mann-Kendall): about once in 4,000 rows of noise.
@@ -67,11 +69,6 @@ fn slope(points: &[(f64, f64)]) -> Option<f64> {
 
 fn pairs(points: &[(f64, f64)]) -> impl Iterator<Item = ((f64, f64), (f64, f64))> + '_ {
     points.iter().enumerate().flat_map(|(at, before)| points[at + 1..].iter().map(move |after| (*before, *after)))
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    let middle = values.len() / 2;
-    (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f64::total_cmp).1)
 }
 
 #[cfg(test)]

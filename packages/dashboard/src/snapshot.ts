@@ -277,6 +277,8 @@ export interface ReportSnapshot {
   readonly after: ReportSide | null;
   /** Time since which anything is kept, Unix time in milliseconds. */
   readonly kept_since_ms: number | null;
+  /** Change of CPU time like for like; `None` if too few requests came. */
+  readonly change?: FindingSnapshot;
 }
 
 /** Costs of requests in a span of time. */
@@ -317,6 +319,11 @@ export interface SpentSnapshot {
   readonly service_p99_ms: number;
   /** Uninterrupted runs of 1 to 10 ms, 10 to 100 ms, 100 ms to 1 s, and longer. */
   readonly runs: readonly number[];
+  /**
+   * Parts of the span in the order of time, the same ones for all classes of it: requests with known CPU
+   * time, and that time in microseconds. Empty for all classes together.
+   */
+  readonly parts?: readonly (readonly number[])[];
 }
 
 /** Costs of requests, by class. */
@@ -898,6 +905,42 @@ export interface TrialSnapshot {
   readonly findings: readonly FindingSnapshot[];
   /** Classes with requests of this version alone. */
   readonly new_classes: readonly string[];
+  /** Pages of both versions, compared word by word; `null` unless that was asked for. */
+  readonly html: PagesSnapshot | null;
+}
+
+/** Pages that both versions rendered for a comparison. */
+export interface PagesSnapshot {
+  /** Share of pages that are rendered again, 0 to 1. */
+  readonly share: number;
+  /** Pages that were compared. */
+  readonly compared: number;
+  /** Pages of them with a difference. */
+  readonly differing: number;
+  /** Pages whose renders by one version differ too much to be compared. */
+  readonly unclear: number;
+  /** Classes, those with most differing pages first. */
+  readonly classes: readonly PageClassSnapshot[];
+}
+
+/** Compared pages of a class. */
+export interface PageClassSnapshot {
+  /** Class. */
+  readonly class: string;
+  /** Pages that were compared. */
+  readonly compared: number;
+  /** Pages of them with a difference. */
+  readonly differing: number;
+  /** Pages whose renders by one version differ too much to be compared. */
+  readonly unclear: number;
+  /** Path of the first page with a difference. */
+  readonly path: string | null;
+  /** Line of the difference, from 1; `null` if the status differs. */
+  readonly line: number | null;
+  /** Text there in the present version. */
+  readonly present: string | null;
+  /** Text there in the version on trial. */
+  readonly trial: string | null;
 }
 
 /** State of a trial. */

@@ -27,6 +27,45 @@ pub struct TrialSnapshot {
     pub findings: Vec<FindingSnapshot>,
     /// Classes with requests of this version alone.
     pub new_classes: Vec<String>,
+    /// Pages of both versions, compared word by word; `null` unless that was asked for.
+    #[serde(default)]
+    pub html: Option<PagesSnapshot>,
+}
+
+/// Pages that both versions rendered for a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PagesSnapshot {
+    /// Share of pages that are rendered again, 0 to 1.
+    pub share: f64,
+    /// Pages that were compared.
+    pub compared: u64,
+    /// Pages of them with a difference.
+    pub differing: u64,
+    /// Pages whose renders by one version differ too much to be compared.
+    pub unclear: u64,
+    /// Classes, those with most differing pages first.
+    pub classes: Vec<PageClassSnapshot>,
+}
+
+/// Compared pages of a class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PageClassSnapshot {
+    /// Class.
+    pub class: String,
+    /// Pages that were compared.
+    pub compared: u64,
+    /// Pages of them with a difference.
+    pub differing: u64,
+    /// Pages whose renders by one version differ too much to be compared.
+    pub unclear: u64,
+    /// Path of the first page with a difference.
+    pub path: Option<String>,
+    /// Line of the difference, from 1; `null` if the status differs.
+    pub line: Option<u64>,
+    /// Text there in the present version.
+    pub present: Option<String>,
+    /// Text there in the version on trial.
+    pub trial: Option<String>,
 }
 
 /// State of a trial.

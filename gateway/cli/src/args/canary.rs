@@ -32,6 +32,9 @@ pub struct ReloadArgs {
     /// Promoter of a version that is not worse when the time is over: auto, or ask for a person (sluice canary promote)
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Promote::Auto, requires = "trial")]
     pub promote: Promote,
+    /// Render this share of pages again with both versions, in slack, and show where their HTML differs; nothing is rolled back for it
+    #[arg(long, value_name = "SHARE", requires = "canary", conflicts_with = "hold", value_parser = html_share)]
+    pub html: Option<u32>,
     #[command(flatten)]
     pub run_dir: RunDirArg,
 }
@@ -75,9 +78,17 @@ pub enum CanaryAction {
 }
 
 fn share(text: &str) -> Result<u32, &'static str> {
-    let ratio = Share::parse(text).map(Share::ratio).filter(|ratio| *ratio > 0.0 && *ratio <= 0.5);
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most half a million")]
-    ratio.map(|ratio| (ratio * 1e6).round() as u32).ok_or("a share of visitors from 0.01% to 50% is meant, as in 5%")
+    millionths(text, 0.5).ok_or("a share of visitors from 0.01% to 50% is meant, as in 5%")
+}
+
+fn html_share(text: &str) -> Result<u32, &'static str> {
+    millionths(text, 1.0).ok_or("a share of pages up to 100% is meant, as in 1%")
+}
+
+fn millionths(text: &str, most: f64) -> Option<u32> {
+    let ratio = Share::parse(text).map(Share::ratio).filter(|ratio| *ratio > 0.0 && *ratio <= most);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a million")]
+    ratio.map(|ratio| (ratio * 1e6).round() as u32)
 }
 
 #[cfg(test)]
@@ -97,7 +108,16 @@ mod tests {
         for line in ["reload", "reload --canary 5% --for 1h --promote ask", "reload --hold 1 --min-requests 10"] {
             assert!(parse(line).is_ok(), "{line}");
         }
-        for option in ["--for 1h", "--promote ask", "--min-requests 10", "--canary 5% --hold 1"] {
+        assert_eq!(parse("reload --canary 5% --html 1%").unwrap().html, Some(10_000));
+        for option in [
+            "--html 1%",
+            "--hold 1 --html 1%",
+            "--canary 5% --html 0%",
+            "--for 1h",
+            "--promote ask",
+            "--min-requests 10",
+            "--canary 5% --hold 1",
+        ] {
             assert!(parse(&format!("reload {option}")).is_err(), "{option}");
         }
         assert_eq!(parse("reload").unwrap().lasts_ms, 600_000);

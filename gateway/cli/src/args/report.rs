@@ -21,7 +21,7 @@ pub struct ReportArgs {
     /// Compare with the report that this file holds, as --json has printed it
     #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
-    /// Limit on additional CPU time of requests, in percent; end with exit code 1 if it is exceeded, or cannot be told
+    /// Limit on additional CPU time of requests, in percent; end with exit code 1 unless they are surely within it
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub budget: Option<f64>,
     /// Print everything as one JSON object

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use sluice_admin::protocol::{Request, TrialAction};
-use sluice_catalog::snapshot::{FindingSnapshot, TrialSnapshot};
+use sluice_catalog::snapshot::{FindingSnapshot, PageClassSnapshot, PagesSnapshot, TrialSnapshot};
 
 use super::connect::{ClientError, Gateway};
 use super::status::{aligned, duration, harmless};
@@ -70,6 +70,31 @@ fn text(trial: &TrialSnapshot) -> String {
     if !trial.new_classes.is_empty() {
         let names: Vec<_> = trial.new_classes.iter().take(10).map(|name| harmless(name)).collect();
         let _ = writeln!(text, "\nclasses of this version alone, which nothing is compared with: {}", names.join(", "));
+    }
+    if let Some(html) = &trial.html {
+        text.push_str(&pages(html));
+    }
+    text
+}
+
+/// Classes that are listed.
+const CLASSES_LISTED: usize = 15;
+
+fn pages(html: &PagesSnapshot) -> String {
+    let PagesSnapshot { compared, differing, unclear, classes, .. } = html;
+    #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
+    let percent = *differing as f64 / (*compared).max(1) as f64 * 100.0;
+    let mut text = format!("\nHTML: {differing} of {compared} pages differ ({percent:.0} %)");
+    if *unclear > 0 {
+        let _ = write!(text, "; {unclear} more vary too much by themselves");
+    }
+    text.push('\n');
+    for class in classes.iter().filter(|class| class.differing > 0).take(CLASSES_LISTED) {
+        let PageClassSnapshot { class, compared, differing, path, line, present, trial, .. } = class;
+        let told = |text: &Option<String>| harmless(text.as_deref().unwrap_or_default());
+        let line = line.map_or_else(String::new, |line| format!(", line {line}"));
+        let _ = writeln!(text, "{}: {differing} of {compared}; {}{line}", harmless(class), told(path));
+        let _ = writeln!(text, "  present  {}\n  trial    {}", told(present), told(trial));
     }
     text
 }

@@ -31,6 +31,7 @@ fn trial(args: &ReloadArgs) -> Option<TrialWish> {
         lasts_ms: args.lasts_ms,
         requests_min: args.min_requests,
         asks: args.promote == Promote::Ask,
+        html_millionths: args.html.unwrap_or(0),
     })
 }
 

@@ -6,21 +6,42 @@ use std::process::ExitCode;
 
 use sluice_admin::protocol::Request;
 use sluice_catalog::snapshot::{ReportSide, ReportSnapshot, SpentSnapshot};
+use sluice_compare::{LikeForLike, REQUESTS_MIN, Spent, Verdict, like_for_like};
 
 use super::connect::{ClientError, Gateway};
 use super::status::{aligned, duration, harmless, milliseconds};
 use crate::args::{ReportArgs, Since};
 use crate::exit::Exit;
+use crate::findings::{change_said, percent_sure, snapshot_of};
 use crate::output;
 
-/// Requests from which on a side says something of a class.
-const REQUESTS_MIN: u64 = 100;
+/// Reason why there is a change and no interval.
+const NO_PARTS: &str =
+    "CPU times of too few parts of one side are known, or the saved report is of an earlier version of Sluice";
 /// Classes that are listed.
 const ROWS_MAX: usize = 30;
 /// The most of a class's name that is shown.
 const NAME_CHARS_MAX: usize = 60;
-/// A change below this is none, in percent.
-const CHANGE_MIN: f64 = 3.0;
+
+/// Reason why requests are not surely within their budget.
+#[derive(Debug, thiserror::Error)]
+enum OverBudget {
+    #[error("too few requests on one side to tell")]
+    Unknown,
+    #[error(
+        "like for like, requests take {change} more CPU time, {sure:.2} % sure to be above the {budget} % that are allowed"
+    )]
+    Sure { change: String, sure: f64, budget: f64 },
+    #[error(
+        "like for like, requests take {change} more CPU time. More requests would tell whether that is above the {budget} % \
+         that are allowed"
+    )]
+    Open { change: String, budget: f64 },
+    #[error(
+        "like for like, requests take {percent:+.1} % more CPU time, and nothing says how sure that is: {NO_PARTS}"
+    )]
+    Unsure { percent: f64 },
+}
 
 /// Reason why a saved report cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -31,15 +52,6 @@ enum SavedError {
     Other { path: String, error: serde_json::Error },
     #[error("{path} has no requests: save a report after there were some")]
     Empty { path: String },
-}
-
-/// Cost of a thousand of the earlier requests, if they came again now.
-#[derive(Clone, Debug, PartialEq)]
-struct LikeForLike {
-    before_s: f64,
-    after_s: f64,
-    /// The class that makes most of the difference.
-    most: String,
 }
 
 pub fn run(args: &ReportArgs) -> Result<ExitCode, ClientError> {
@@ -57,19 +69,27 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, ClientError> {
     if saved.is_some() {
         report.before = saved;
     }
-    let change = like_for_like(&report);
+    let change = change_of(&report);
+    report.change = change.as_ref().map(|change| snapshot_of(&change.finding(0.0)));
     let printed = if args.json { gateway.print_json(&report)? } else { output::print(&text(&report, change.as_ref())) };
-    Ok(match args.budget {
-        Some(_) if change.is_none() => Exit::Failed.because("--budget: too few requests on one side to tell"),
-        Some(budget) => match change.filter(|change| change.percent() > budget) {
-            Some(change) => Exit::Failed.because(format_args!(
-                "--budget: like for like, requests take {:.1} % more CPU time, and {budget} % are allowed",
-                change.percent()
-            )),
-            None => printed,
-        },
-        None => printed,
-    })
+    let over = args.budget.and_then(|budget| over_budget(change.as_ref(), budget).err());
+    Ok(over.map_or(printed, |why| Exit::Failed.because(format_args!("--budget: {why}"))))
+}
+
+/// Checks that requests surely take no more than so many percent of additional CPU time.
+///
+/// # Errors
+/// Reason why they do, or why that cannot be told.
+fn over_budget(change: Option<&LikeForLike>, budget: f64) -> Result<(), OverBudget> {
+    let change = change.ok_or(OverBudget::Unknown)?;
+    let finding = change.finding(budget / 100.0);
+    let said = || change_said(&finding);
+    match finding.verdict {
+        Verdict::Better => Ok(()),
+        Verdict::Worse => Err(OverBudget::Sure { change: said(), sure: percent_sure(&finding), budget }),
+        _ if finding.change.is_none() => Err(OverBudget::Unsure { percent: change.value() * 100.0 }),
+        _ => Err(OverBudget::Open { change: said(), budget }),
+    }
 }
 
 fn read_saved(path: &Path) -> Result<ReportSide, SavedError> {
@@ -80,40 +100,21 @@ fn read_saved(path: &Path) -> Result<ReportSide, SavedError> {
     report.after.ok_or_else(|| SavedError::Empty { path: name() })
 }
 
-impl LikeForLike {
-    fn percent(&self) -> f64 {
-        (self.after_s / self.before_s.max(f64::MIN_POSITIVE) - 1.0) * 100.0
-    }
+/// Change of CPU time, by the classes that came often enough on both sides.
+fn change_of(report: &ReportSnapshot) -> Option<LikeForLike> {
+    like_for_like(&spent_of(report.before.as_ref()?), &spent_of(report.after.as_ref()?))
 }
 
-/// Classes that came often enough on both sides, weighted as they came before: another mix of requests is no change.
-#[allow(clippy::cast_precision_loss)] // Far below 2^53.
-fn like_for_like(report: &ReportSnapshot) -> Option<LikeForLike> {
-    let (before, after) = (report.before.as_ref()?, report.after.as_ref()?);
-    let mut requests = 0.0;
-    let (mut before_s, mut after_s) = (0.0, 0.0);
-    let mut most: Option<(f64, &str)> = None;
-    for was in &before.classes {
-        let Some((was_s, now_s)) = pair(was, after).and_then(|is| was.cpu_s_per_1000.zip(is.cpu_s_per_1000)) else {
-            continue;
-        };
-        let weight = was.requests as f64;
-        requests += weight;
-        before_s += was_s * weight;
-        after_s += now_s * weight;
-        let change = ((now_s - was_s) * weight).abs();
-        if most.is_none_or(|(most, _)| change > most) {
-            most = Some((change, &was.class));
-        }
-    }
-    let (_, most) = most?;
-    Some(LikeForLike { before_s: before_s / requests, after_s: after_s / requests, most: most.to_owned() })
-}
-
-/// The same class on the other side, where both came often enough.
-fn pair<'a>(was: &SpentSnapshot, after: &'a ReportSide) -> Option<&'a SpentSnapshot> {
-    let is = after.classes.iter().find(|is| is.class == was.class)?;
-    (was.requests >= REQUESTS_MIN && is.requests >= REQUESTS_MIN).then_some(is)
+fn spent_of(side: &ReportSide) -> Vec<Spent<'_>> {
+    let known = side.classes.iter().filter_map(|of| of.cpu_s_per_1000.map(|cpu_s| (of, cpu_s)));
+    known
+        .map(|(of, cpu_s)| Spent {
+            class: &of.class,
+            requests: of.requests,
+            mean_us: cpu_s * 1_000.0,
+            parts: &of.parts,
+        })
+        .collect()
 }
 
 fn text(report: &ReportSnapshot, change: Option<&LikeForLike>) -> String {
@@ -157,16 +158,20 @@ fn verdict(change: Option<&LikeForLike>) -> String {
             "Too few requests to compare: no class came {REQUESTS_MIN} times on both sides with known CPU times.\n"
         );
     };
-    let LikeForLike { before_s, after_s, most } = change;
-    let percent = change.percent();
-    if percent.abs() < CHANGE_MIN {
-        return format!("CPU time per 1,000 requests is as before: {before_s:.2} s and {after_s:.2} s.\n");
-    }
-    let direction = if percent > 0.0 { "dearer" } else { "cheaper" };
+    let [before_s, after_s] = [change.before_us, change.after_us].map(|us| us / 1_000.0);
+    let finding = change.finding(0.0);
+    let direction = match finding.verdict {
+        Verdict::Worse => "Requests are dearer",
+        Verdict::Better => "Requests are cheaper",
+        _ => "No change is sure",
+    };
+    let sure = match finding.change {
+        None => format!("{:+.1} %; nothing says how sure that is: {NO_PARTS}", change.value() * 100.0),
+        Some(_) => format!("{}, {:.2} % sure", change_said(&finding), percent_sure(&finding)),
+    };
     format!(
-        "Requests are {direction}: a thousand of those that came before take {after_s:.2} s of CPU time instead of {before_s:.2} s \
-         ({percent:+.0} %), most by {}.\n",
-        name(most)
+        "{direction}: a thousand of those that came before take {after_s:.2} s of CPU time instead of {before_s:.2} s: {sure}; most by {}.\n",
+        name(&change.most)
     )
 }
 
@@ -232,6 +237,14 @@ fn name(class: &str) -> String {
 mod tests {
     use super::*;
 
+    /// Parts that differ by 4 %.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)] // Small.
+    fn parts(requests: u64, cpu_s_per_1000: f64) -> Vec<[u64; 2]> {
+        let count = requests / 12;
+        let us = |at: u64| count as f64 * cpu_s_per_1000 * 1_000.0 * if at.is_multiple_of(2) { 0.98 } else { 1.02 };
+        (0..12).map(|at| [count, us(at) as u64]).collect()
+    }
+
     fn spent(class: &str, requests: u64, cpu_s_per_1000: f64) -> SpentSnapshot {
         SpentSnapshot {
             class: class.to_owned(),
@@ -243,6 +256,7 @@ mod tests {
             service_p95_ms: 2.0,
             service_p99_ms: 3.0,
             runs: vec![0; 4],
+            parts: parts(requests, cpu_s_per_1000),
         }
     }
 
@@ -253,34 +267,61 @@ mod tests {
     }
 
     fn report(before: Vec<SpentSnapshot>, after: Vec<SpentSnapshot>) -> ReportSnapshot {
-        ReportSnapshot { before: Some(side(1, before)), after: Some(side(2, after)), kept_since_ms: Some(0) }
+        ReportSnapshot {
+            before: Some(side(1, before)),
+            after: Some(side(2, after)),
+            kept_since_ms: Some(0),
+            change: None,
+        }
     }
 
     #[test]
     fn another_mix_of_requests_is_no_change() {
-        let before = vec![spent("cheap", 1000, 1.0), spent("dear", 1000, 9.0)];
-        let after = vec![spent("cheap", 100, 1.0), spent("dear", 4000, 9.0)];
+        let before = vec![spent("cheap", 1200, 1.0), spent("dear", 1200, 9.0)];
+        let after = vec![spent("cheap", 120, 1.0), spent("dear", 4800, 9.0)];
         let report = report(before, after);
-        let change = like_for_like(&report).unwrap();
-        assert!(change.percent().abs() < 1e-9, "{change:?}");
-        assert!(text(&report, Some(&change)).contains("is as before: 5.00 s and 5.00 s"));
+        let change = change_of(&report).unwrap();
+        assert!(change.value().abs() < 1e-9, "{change:?}");
+        let text = text(&report, Some(&change));
+        assert!(text.contains("No change is sure: a thousand of those that came before take 5.00 s"), "{text}");
     }
 
     #[test]
-    fn the_class_that_became_dearer_is_named() {
-        let before = vec![spent("GET /", 1000, 1.0), spent("GET /search\u{1b}", 1000, 10.0)];
-        let after = vec![spent("GET /", 1000, 1.0), spent("GET /search\u{1b}", 1000, 30.0), spent("GET /new", 9, 1.0)];
+    fn the_class_that_became_dearer_is_named_and_how_sure_that_is() {
+        let before = vec![spent("GET /", 1200, 1.0), spent("GET /search\u{1b}", 1200, 10.0)];
+        let after = vec![spent("GET /", 1200, 1.0), spent("GET /search\u{1b}", 1200, 30.0), spent("GET /new", 9, 1.0)];
         let report = report(before, after);
-        let text = text(&report, like_for_like(&report).as_ref());
+        let text = text(&report, change_of(&report).as_ref());
         assert!(text.contains("are dearer: a thousand of those that came before take 15.50 s"), "{text}");
-        assert!(text.contains("instead of 5.50 s (+182 %), most by GET /search?."), "{text}");
+        assert!(
+            text.contains("instead of 5.50 s: +181.8 % (+1") && text.contains("99.99 % sure; most by GET /search?."),
+            "{text}"
+        );
         assert!(text.contains("10.0 to 30.0") && text.contains("+200 %") && !text.contains('\u{1b}'), "{text}");
+    }
+
+    #[test]
+    fn budget_is_kept_exceeded_or_open() {
+        let before = || vec![spent("GET /", 1200, 10.0)];
+        let judged = |after: f64, budget: f64| {
+            over_budget(change_of(&report(before(), vec![spent("GET /", 1200, after)])).as_ref(), budget)
+                .map_err(|over| over.to_string())
+        };
+        assert!(judged(10.0, 10.0).is_ok() && judged(13.0, 50.0).is_ok());
+        let over = judged(13.0, 10.0).unwrap_err();
+        assert!(over.contains("+30.0 % (+") && over.contains(" % sure to be above the 10 %"), "{over}");
+        let open = judged(11.0, 10.0).unwrap_err();
+        assert!(open.contains("+10.0 % (+") && open.contains("More requests would tell"), "{open}");
+        let old = SpentSnapshot { parts: Vec::new(), ..spent("GET /", 1200, 10.0) };
+        let old = over_budget(change_of(&report(before(), vec![old])).as_ref(), 10.0).unwrap_err().to_string();
+        assert!(old.contains("nothing says how sure that is"), "{old}");
+        assert!(over_budget(None, 10.0).unwrap_err().to_string().contains("too few requests"));
     }
 
     #[test]
     fn too_few_requests_are_said_to_be_too_few() {
         let report = report(vec![spent("GET /", 99, 1.0)], vec![spent("GET /", 99, 9.0)]);
-        assert_eq!(like_for_like(&report), None);
+        assert_eq!(change_of(&report), None);
         let text = text(&report, None);
         assert!(text.contains("Too few requests") && !text.contains("+800 %"), "{text}");
     }
@@ -297,8 +338,7 @@ mod tests {
 
     #[test]
     fn a_history_that_does_not_reach_back_is_said_so() {
-        let report =
-            ReportSnapshot { before: None, after: Some(side(1, vec![spent("GET /", 5, 1.0)])), kept_since_ms: None };
+        let report = ReportSnapshot { after: Some(side(1, vec![spent("GET /", 5, 1.0)])), ..ReportSnapshot::default() };
         assert!(text(&report, None).starts_with("Before: nothing is kept."));
         assert!(text(&ReportSnapshot::default(), None).starts_with("No request"));
     }

@@ -225,6 +225,7 @@ fn the_latest_reload_is_shown_with_what_it_changed() {
         requests_warming: 12,
         findings: Vec::new(),
         new_classes: Vec::new(),
+        html: None,
     };
     reload = ReloadSnapshot { state: ReloadState::Running, reason: None, trial: Some(trial), ..reload };
     snapshot.reload = Some(reload);

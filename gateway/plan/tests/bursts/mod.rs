@@ -90,3 +90,39 @@ impl Burst {
         reader.busiest(usize::MAX).0
     }
 }
+
+/// Time by which copies of a recorded request come sooner or later, milliseconds.
+const APART_MS: u64 = 2_000;
+
+/// Visitors of the example shop, as `bench/record-bursts.ts` recorded them: 4 of them, and 40 twice for three quarters of a minute. There are
+/// so many times as many: copies of each request come within seconds of it, so that a burst is as long as it was.
+pub fn recorded(times: u64) -> Stretch {
+    let mut rng = fastrand::Rng::with_seed(7);
+    let mut requests = Vec::new();
+    let mut lines = include_str!("recorded.txt").lines();
+    let classes: Vec<&str> = lines.next().expect("names of classes").split('\t').collect();
+    let (mut text, mut at_ms) = (String::new(), APART_MS);
+    for line in lines {
+        let row: Vec<&str> = line.split(' ').collect();
+        let [since, class, service, cpu] = row[..] else { panic!("{line}") };
+        let number = |text: &str| text.parse::<u64>().expect("a number");
+        let tenths =
+            |text: &str| if text == "-" { "null".to_owned() } else { format!("{}", number(text) as f64 / 10.0) };
+        at_ms += number(since);
+        let class = classes[usize::try_from(number(class)).expect("small")];
+        for _ in 0..times {
+            requests.push((at_ms - APART_MS + rng.u64(..APART_MS * 2), class, tenths(service), tenths(cpu)));
+        }
+    }
+    requests.sort_by_key(|(at_ms, ..)| *at_ms);
+    for (at_ms, class, service, cpu) in requests {
+        let (minute, second, ms) = (at_ms / 60_000, at_ms / 1_000 % 60, at_ms % 1_000);
+        let _ = writeln!(
+            text,
+            r#"{{"time":"2026-11-29T04:{minute:02}:{second:02}.{ms:03}Z","event":"access","class":"{class}","service_ms":{service},"cpu_ms":{cpu}}}"#
+        );
+    }
+    let mut reader = LogReader::new(Format::default(), 1);
+    reader.read("recorded", &mut text.as_bytes()).expect("memory can be read");
+    reader.busiest(usize::MAX).0
+}

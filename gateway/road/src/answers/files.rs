@@ -21,6 +21,7 @@ use sluice_message::{Coding, CodingChoice, Fields, Method, RequestHead, Response
 use super::conditions::{Conditions, Verdict};
 use super::{Response, ResponseBody};
 use crate::unusable::Unusable;
+pub use hashed::is_immutable as is_hashed_file;
 use open::OpenFile;
 use sluice_wire::ids::to_usize;
 use sluice_wire::receive::spool::blocking;

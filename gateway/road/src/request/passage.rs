@@ -133,6 +133,11 @@ impl Request {
         self.trace = if origin.is_own() { None } else { trace::of(parent, &road.observer.traces) };
     }
 
+    /// Whether it says who its client is, so that the answer may be for this one alone.
+    pub fn has_credentials(&self) -> bool {
+        self.is_logged_in || ["Cookie", "Authorization"].iter().any(|name| self.head.fields.contains(name))
+    }
+
     /// Facts about its client's session.
     pub fn session_query(&self, origin: &Origin) -> SessionQuery<'_> {
         SessionQuery {

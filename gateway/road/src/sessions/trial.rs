@@ -11,15 +11,6 @@ use sluice_scheduler::WorkerId;
 
 use super::address::Client;
 
-/// Version that a visitor gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arm {
-    /// The version in force.
-    Present,
-    /// The version on trial.
-    Trial,
-}
-
 /// Share of visitors who try a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrialShare {
@@ -52,7 +43,7 @@ impl Trial {
     }
 
     /// Whether this worker runs the version on trial.
-    pub(crate) fn has(&self, worker: WorkerId) -> bool {
+    pub fn has(&self, worker: WorkerId) -> bool {
         self.workers.borrow().contains(&worker)
     }
 

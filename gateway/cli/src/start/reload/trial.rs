@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use sluice_admin::protocol::{TrialAction, TrialWish};
 use sluice_catalog::refusals::TrialError;
-use sluice_catalog::snapshot::{FindingSnapshot, TrialSnapshot, TrialState};
-use sluice_compare::{Arm, Comparison, Finding, Rule, Ruling, Verdict};
+use sluice_catalog::snapshot::{PagesSnapshot, TrialSnapshot, TrialState};
+use sluice_compare::{Arm, Comparison, Rule, Ruling};
 use sluice_journal::Event;
 use sluice_road::sessions::TrialShare;
 use sluice_scheduler::{Hold, Scheduler, WorkerState as Life};
@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::super::service;
 use super::Reloader;
 use super::queue::Decision;
+use crate::findings::{percent_sure, said, snapshot_of};
 
 /// Time between two judgements.
 const JUDGE_EVERY: Duration = Duration::from_secs(2);
@@ -66,7 +67,7 @@ impl Trial {
         }
     }
 
-    fn snapshot(&self, generation: u64, comparison: Option<&Comparison>) -> TrialSnapshot {
+    fn snapshot(&self, generation: u64, comparison: Option<&Comparison>, html: Option<PagesSnapshot>) -> TrialSnapshot {
         let state = match self.begun {
             None => TrialState::Starting,
             Some(_) if self.asks.is_some() || self.is_held_by_hand => TrialState::Held,
@@ -85,42 +86,10 @@ impl Trial {
             requests: comparison.requests(Arm::Trial),
             requests_present: comparison.requests(Arm::Present),
             requests_warming: comparison.warming(Arm::Trial),
-            findings: comparison.findings().iter().map(finding_of).collect(),
+            findings: comparison.findings().iter().map(snapshot_of).collect(),
             new_classes: comparison.only_of(Arm::Trial).into_iter().map(str::to_owned).collect(),
+            html,
         }
-    }
-}
-
-fn finding_of(finding: &Finding) -> FindingSnapshot {
-    let Finding { measure, verdict, change, sure } = *finding;
-    let verdict = match verdict {
-        Verdict::Better => "better",
-        Verdict::Equal => "equal",
-        Verdict::Unknown => "unknown",
-        Verdict::Worse => "worse",
-    };
-    FindingSnapshot {
-        measure: measure.name().to_owned(),
-        verdict: verdict.to_owned(),
-        change: change.map(|change| change.value),
-        low: change.map(|change| change.low),
-        high: change.map(|change| change.high),
-        sure,
-        is_share: measure.is_share(),
-    }
-}
-
-/// A finding as a part of a sentence: `CPU time +11.2 % (+4.0 to +18.9 %)`.
-fn said(finding: &Finding) -> String {
-    let name = finding.measure.name();
-    let unit = if finding.measure.is_share() { " percentage points" } else { " %" };
-    match finding.change {
-        None => format!("{name} unknown"),
-        Some(change) if change.low < change.high => {
-            let [value, low, high] = [change.value, change.low, change.high].map(|part| part * 100.0);
-            format!("{name} {value:+.1}{unit} ({low:+.1} to {high:+.1})")
-        }
-        Some(change) => format!("{name} {:+.1}{unit}", change.value * 100.0),
     }
 }
 
@@ -150,8 +119,7 @@ impl Reloader {
         let ruling = self.gateway.gate.road.observer.trials.read(|comparison| rule.judge(comparison, since));
         match ruling {
             Some(Ruling::Back(finding)) if !is_held => {
-                let text =
-                    format!("{}, {:.2} % sure", said(&finding), ((finding.sure * 10_000.0).floor() / 100.0).min(99.99));
+                let text = format!("{}, {:.2} % sure", said(&finding), percent_sure(&finding));
                 return self.end_trial(false, &text);
             }
             Some(Ruling::Passes) if !is_held => return self.end_trial(true, "it is not worse"),
@@ -171,6 +139,7 @@ impl Reloader {
         let now = Instant::now();
         (trial.begun, trial.judged, trial.told) = (Some(now), now, now);
         let (share, lasts) = (trial.wish.share_millionths, Duration::from_millis(trial.wish.lasts_ms));
+        let html_millionths = trial.wish.html_millionths;
         let gate = &self.gateway.gate;
         let views: Vec<_> = gate.scheduler.read(|scheduler| scheduler.workers().collect());
         let present = views.iter().filter(|view| view.generation != generation).map(|view| view.worker.0);
@@ -178,6 +147,9 @@ impl Reloader {
         if let Some(millionths) = share {
             gate.sessions.trial.set(Some(TrialShare { millionths }));
             gate.road.pages.cache.set_trial(true);
+        }
+        if html_millionths > 0 {
+            gate.shadows.begin(gate, html_millionths);
         }
         self.note_tried(generation);
         let whom = match share {
@@ -223,10 +195,14 @@ impl Reloader {
     pub(super) fn show_trial(&mut self) {
         let generation = self.latest;
         let Some(trial) = self.pending.get(&generation).and_then(|pending| pending.trial.as_ref()) else { return };
-        let trials = &self.gateway.gate.road.observer.trials;
-        let shown = trials
-            .read(|comparison| trial.snapshot(generation, Some(comparison)))
-            .unwrap_or_else(|| trial.snapshot(generation, None));
+        let gate = &self.gateway.gate;
+        let html = gate.shadows.snapshot();
+        let shown = gate
+            .road
+            .observer
+            .trials
+            .read(|comparison| trial.snapshot(generation, Some(comparison), html.clone()))
+            .unwrap_or_else(|| trial.snapshot(generation, None, html));
         self.gateway.reloads.update(|snapshot| snapshot.trial = Some(shown));
     }
 
@@ -323,5 +299,6 @@ impl Reloader {
         gate.sessions.trial.set(None);
         gate.road.pages.cache.set_trial(false);
         gate.road.observer.trials.end();
+        gate.shadows.end();
     }
 }

@@ -16,7 +16,7 @@ const SHORT_LEN: usize = 8;
 const TURNS_MIN: usize = 4;
 
 /// Whether the file's name changes with its content. `path` is the URL's, as it was sent.
-pub(crate) fn is_immutable(path: &str) -> bool {
+pub fn is_immutable(path: &str) -> bool {
     if FOLDERS.iter().any(|folder| path.contains(folder)) {
         return !path.contains(CHANGING);
     }
