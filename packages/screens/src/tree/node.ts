@@ -41,7 +41,7 @@ export const EVENTS = 1 << 12;
 export const HOST = 1 << 13;
 /** The node was in a hidden subtree before this commit. */
 export const WAS_HIDDEN = 1 << 14;
-/** Not in the tree any more. */
+/** The node has left the tree. */
 export const GONE = 1 << 15;
 
 export type Kids = readonly (Node | null)[];
@@ -54,7 +54,7 @@ export class Node {
   declare kind: number;
   /** Type of the element. */
   readonly type: unknown;
-  /** What renders: a function, a class, a context. */
+  /** Function, class or context that renders. */
   declare component: ByKind;
   declare key: string | null;
   props: Props;
@@ -76,7 +76,7 @@ export class Node {
   declare data: ByKind;
   /** Render that used up updates of the node; 0 if the last one did not. */
   declare used: number;
-  /** Render that went on to the node's children last. */
+  /** Last render that came to the node's children. */
   declare entered: number;
   /** Contexts that the last render read, each followed by its value. */
   declare contexts: readonly unknown[] | null;
@@ -85,7 +85,7 @@ export class Node {
   declare equalProps: Props;
   /** The ref that is set now. */
   declare attached: ByKind;
-  /** What the ref's function returned. */
+  /** Cleanup that the ref's function returned. */
   declare detach: ByKind;
 
   constructor(kind: number, type: unknown, props: Props, parent: Node | null) {

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Commands: the encoder of a root's batches. Words and strings are used again from batch to batch. */
 import { COMMAND } from '../stream/codes.js';
 import { parseColor } from './colors.js';
@@ -215,7 +216,7 @@ export class Commands {
     return true;
   }
 
-  /** How a property changes; undefined: at once. */
+  /** Duration of a property's changes; undefined: at once. */
   transition(id: number, name: string, value: number | Transition | undefined): void {
     const property = facts[name];
     if (property === undefined || !property.animates) {

@@ -22,7 +22,7 @@ export const COLOR = 3;
 export const CHOICE = 4;
 export const FLAG = 5;
 export const TEXT = 6;
-/** From here on, names of a style that are no property of the stream. */
+/** First code of names in a style that are no property of the stream. */
 export const SHORTHAND = 7;
 export const TRANSITION = 8;
 

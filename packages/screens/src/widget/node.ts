@@ -8,7 +8,7 @@ export const NO_CHILDREN: WidgetNode[] = [];
 export class WidgetNode {
   readonly id: number;
   parent: WidgetNode | null;
-  /** In the order of the surface; a change puts another array in place. */
+  /** Children in the order of the surface; a change puts another array in place. */
   declare children: WidgetNode[];
   props: WidgetProps;
   // As last reported, pixels of the surface; not a number before.
@@ -16,7 +16,7 @@ export class WidgetNode {
   declare y: number;
   declare width: number;
   declare height: number;
-  /** For the focus manager. */
+  /** Field of the focus manager. */
   declare focus: unknown;
   /** Whether a Suspense above hides the widget. */
   declare hidden: boolean;

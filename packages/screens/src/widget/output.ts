@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Output: a root's widgets, and the batch of commands that brings the surface to their state. */
 import { OFFSCREEN, WIDGET, type Kids, type Node } from '../tree/node.js';
 import { FocusManager } from '../focus/manager.js';
@@ -50,7 +51,7 @@ export class Output {
     });
   }
 
-  /** What a ref of a widget gets. */
+  /** Handle that a ref of a widget gets. */
   handleOf(widget: WidgetNode): Handle {
     return (widget.handle ??= new Handle(widget, this));
   }

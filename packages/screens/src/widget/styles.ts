@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Styles: shared ones, known to the surface by number, and the comparison of own ones. */
 import type { Commands } from './commands.js';
 import { SHORTHAND, SHORTHANDS, SHORTHAND_NAMES, TRANSITION, entries, wrong } from './facts.js';
