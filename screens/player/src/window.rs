@@ -109,7 +109,7 @@ impl ApplicationHandler for App {
 
     fn window_event(&mut self, desktop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
         match event {
-            WindowEvent::CloseRequested => desktop.exit(),
+            WindowEvent::CloseRequested | WindowEvent::Destroyed => desktop.exit(),
             WindowEvent::Resized(size) => {
                 let is_new =
                     self.player.with_scene(|scene| (scene.width(), scene.height()) != (size.width, size.height));
