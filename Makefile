@@ -163,6 +163,7 @@ lint: packages binary-dev
 	$(CARGO) fmt --manifest-path $(PLAYER_MANIFEST) --check
 	$(CARGO) clippy --quiet --locked --manifest-path $(PLAYER_MANIFEST) --all-targets -- -D warnings
 	$(SLUICE_BINARY) generate . --check
+	$(TSX) screens/generate.ts --check
 	npm run --silent format:check
 	npm run --silent lint
 	$(TSX) tests/prose/run.ts
@@ -210,6 +211,7 @@ check-bench: packages bench/react/node_modules/.package-lock.json
 .PHONY: generate
 generate: binary-dev
 	$(abspath $(TARGET_DIR))/debug/sluice generate .
+	$(TSX) screens/generate.ts
 	$(TSX) tests/docs/tables.ts
 	$(TSX) tests/docs/decisions.ts
 	$(TSX) tests/docs/comparison.ts

@@ -20,11 +20,18 @@ const FRAME_MS_MAX = 1000 / 60 + 4;
 /** Repeats of a key that is held. */
 const REPEAT_MS = 33;
 
-const options = readOptions({ runs: 1, runsQuick: 1, workers: 1, numbers: { seconds: [30, 3], slowdown: [6, 6] } });
+const options = readOptions({
+  runs: 1,
+  runsQuick: 1,
+  workers: 1,
+  numbers: { seconds: [30, 3], slowdown: [6, 6] },
+});
 const { seconds = 0, slowdown = 0 } = options.numbers;
 const about = describe('A list of 100,000 rows in Chromium', options);
 const bundle = await build({
-  entryPoints: [fileURLToPath(new URL('../../packages/screens/test/support/page/scroll.tsx', import.meta.url))],
+  entryPoints: [
+    fileURLToPath(new URL('../../packages/screens/test/support/page/scroll.tsx', import.meta.url)),
+  ],
   bundle: true,
   minify: true,
   format: 'esm',
@@ -36,13 +43,24 @@ const script = bundle.outputFiles[0]?.text ?? '';
 const server = http.createServer((request, response) => {
   const isScript = request.url === '/page.js';
   response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
-  response.end(isScript ? script : '<!doctype html><body style="margin:0"><script type="module" src="/page.js"></script>');
+  response.end(
+    isScript
+      ? script
+      : '<!doctype html><body style="margin:0"><script type="module" src="/page.js"></script>',
+  );
 });
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 const { port } = server.address() as AddressInfo;
 const browser = await chromium.launch({
   executablePath: CHROMIUM,
-  args: ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  args: [
+    '--no-sandbox',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ],
 });
 
 interface Counted {
@@ -62,7 +80,9 @@ try {
   const { exception } = { exception: [] as string[] };
   page.on('pageerror', (error) => exception.push(String(error)));
   await page.goto(`http://127.0.0.1:${port}/`);
-  await page.waitForFunction(() => 'posters' in globalThis && (globalThis as unknown as Page).posters.widgets() > 0);
+  await page.waitForFunction(
+    () => 'posters' in globalThis && (globalThis as unknown as Page).posters.widgets() > 0,
+  );
   const session = await page.context().newCDPSession(page);
   await session.send('Emulation.setCPUThrottlingRate', { rate: slowdown });
   await page.evaluate((late) => {
@@ -93,7 +113,16 @@ try {
   const perSecond = counted.frames / taken_s;
   printTable(
     ['seconds', 'frames a second', 'late frames', 'widgets, most', 'keys used', 'key to last command p95 ms'],
-    [[taken_s.toFixed(1), perSecond.toFixed(1), counted.late, counted.widgetsMost, measures.key_to_command.count, (measures.key_to_command.p95 ?? NaN).toFixed(2)]],
+    [
+      [
+        taken_s.toFixed(1),
+        perSecond.toFixed(1),
+        counted.late,
+        counted.widgetsMost,
+        measures.key_to_command.count,
+        (measures.key_to_command.p95 ?? NaN).toFixed(2),
+      ],
+    ],
   );
   if (exception.length > 0) throw new Error(exception.join('\n'));
   const bars: Bar[] = [

@@ -80,7 +80,7 @@ interface Stage {
 }
 
 void test('quick start: the app runs on the surface without pictures', async () => {
-  const { opensWhatHasTheFocus } = await moduleOf<{ opensWhatHasTheFocus(): string }>(
+  const { opensWhatHasTheFocus } = await moduleOf<{ opensWhatHasTheFocus: () => string }>(
     'Quick start',
     'app-test.jsx',
   );

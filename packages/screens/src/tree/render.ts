@@ -113,7 +113,6 @@ function render(
   switch (node.kind) {
     case kinds.WIDGET:
       throw new Error('A widget is visited by mountWidget and revisitWidget');
-      return;
     case kinds.FUNCTION: {
       const children = runComponent(node, node.component, props, undefined, mounting, node.props !== props);
       node.props = props;

@@ -216,7 +216,7 @@ export class Commands {
     return true;
   }
 
-  /** Duration of a property's changes; undefined: at once. */
+  /** Transition of a property; undefined: it changes at once. */
   transition(id: number, name: string, value: number | Transition | undefined): void {
     const property = facts[name];
     if (property === undefined || !property.animates) {

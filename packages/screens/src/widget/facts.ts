@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- names that the tables have */
 /** Facts of properties, ready for look-ups by name. */
 import { COMMAND, EASINGS, PROPERTIES, type PropertyFacts } from '../stream/codes.js';
 

@@ -2,15 +2,12 @@
 import type { Output } from './output.js';
 import type { Rect, WidgetHandle, WidgetProps } from './props.js';
 
-/** Children of a widget without any; nobody adds to it. */
-export const NO_CHILDREN: WidgetNode[] = [];
-
 export class WidgetNode {
-  readonly id: number;
-  parent: WidgetNode | null;
-  /** Children in the order of the surface; a change puts another array in place. */
+  declare readonly id: number;
+  declare parent: WidgetNode | null;
+  /** Children in the order of the surface. */
   declare children: WidgetNode[];
-  props: WidgetProps;
+  declare props: WidgetProps;
   // As last reported, pixels of the surface; not a number before.
   declare x: number;
   declare y: number;
@@ -28,6 +25,10 @@ export class WidgetNode {
   declare tracked: boolean;
   /** Whether `staticStyle` is sent as own values, because the surface has too many styles. */
   declare merged: boolean;
+  /** Whether the props ask for reports. */
+  declare reports: boolean;
+  /** Whether the focus manager knows the widget. */
+  declare managed: boolean;
   declare handle: Handle | null;
 
   constructor(id: number, props: WidgetProps, parent: WidgetNode | null) {
@@ -39,7 +40,8 @@ export class WidgetNode {
 
 // Most widgets never have one of these of their own, and each store of a constructor counts where code is interpreted.
 Object.assign(WidgetNode.prototype, {
-  children: NO_CHILDREN,
+  // Shared by all without children; a change puts another array in place.
+  children: [],
   x: NaN,
   y: NaN,
   width: NaN,
@@ -50,6 +52,8 @@ Object.assign(WidgetNode.prototype, {
   stamp: 0,
   tracked: false,
   merged: false,
+  reports: false,
+  managed: false,
   handle: null,
 });
 

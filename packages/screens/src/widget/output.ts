@@ -64,7 +64,7 @@ export class Output {
   private track(widget: WidgetNode, on: boolean): void {
     if (widget.tracked === on) return;
     widget.tracked = on;
-    if (!wantsReports(widget.props)) this.reports(widget.id, on);
+    if (!widget.reports) this.reports(widget.id, on);
   }
 
   private reports(id: number, on: boolean): void {
@@ -92,8 +92,14 @@ export class Output {
     }
     if ((groups & FOCUS_STYLE) !== 0 && props.focusStyle !== undefined) out.focusStyle(id, props.focusStyle);
     if ((groups & OWN) !== 0 || merged) this.writeOwn(widget, props, merged);
-    if ((groups & REPORTS) !== 0 && wantsReports(props)) this.reports(id, true);
-    if ((groups & FOCUS) !== 0 && hasFocusProps(props)) this.created.push(widget);
+    if ((groups & REPORTS) !== 0 && wantsReports(props)) {
+      widget.reports = true;
+      this.reports(id, true);
+    }
+    if ((groups & FOCUS) !== 0 && hasFocusProps(props)) {
+      widget.managed = true;
+      this.created.push(widget);
+    }
     const { kids } = node;
     if (kids.length > 0) {
       const children: WidgetNode[] = [];
@@ -137,13 +143,18 @@ export class Output {
     if (widget.hidden) this.commands.integer(widget.id, DISPLAY, NONE);
     if ((groups & REPORTS) !== 0) {
       const reports = wantsReports(now);
-      if (reports !== wantsReports(before) && !widget.tracked) this.reports(widget.id, reports);
+      if (reports !== widget.reports) {
+        widget.reports = reports;
+        if (!widget.tracked) this.reports(widget.id, reports);
+      }
     }
     if ((groups & FOCUS) === 0) return;
-    if (hasFocusProps(now)) {
-      if (hasFocusProps(before)) this.manager.changed(widget, before);
+    const managed = hasFocusProps(now);
+    if (managed) {
+      if (widget.managed) this.manager.changed(widget, before);
       else this.manager.attach(widget);
-    } else if (hasFocusProps(before)) this.manager.detach(widget);
+    } else if (widget.managed) this.manager.detach(widget);
+    widget.managed = managed;
   }
 
   private updateOwn(widget: WidgetNode, before: WidgetProps, now: WidgetProps): void {
@@ -234,7 +245,7 @@ export class Output {
   private forget(widget: WidgetNode): void {
     const { children } = widget;
     for (let i = 0; i < children.length; i++) this.forget(children[i]!);
-    if (hasFocusProps(widget.props)) this.manager.detach(widget);
+    if (widget.managed) this.manager.detach(widget);
     this.widgets[widget.id] = undefined;
     this.freed.push(widget.id);
   }

@@ -1,7 +1,7 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Styles: shared ones, known to the surface by number, and the comparison of own ones. */
 import type { Commands } from './commands.js';
-import { SHORTHAND, SHORTHANDS, SHORTHAND_NAMES, TRANSITION, entries, wrong } from './facts.js';
+import { SHORTHAND, SHORTHANDS, SHORTHAND_NAMES, entries, facts, wrong } from './facts.js';
 import type { Style, WidgetProps } from './props.js';
 
 const LIMIT = 4_096;
@@ -37,7 +37,7 @@ export class Styles {
 }
 
 function hasShorthand(style: Values): boolean {
-  for (const name in style) if (SHORTHANDS[name] !== undefined) return true;
+  for (const name of SHORTHAND_NAMES) if (style[name] !== undefined) return true;
   return false;
 }
 
@@ -59,20 +59,27 @@ export function writeStyle(id: number, style: Style, out: Commands): void {
   const { length } = out;
   const strings = out.strings.length;
   for (const name in values) {
-    const value = values[name];
+    const value = values[name] as unknown;
     if (value === undefined || value === null) continue;
     const entry = entries[name];
     if (entry === undefined) wrong(name, value);
     else if (entry.kind < SHORTHAND) {
       if (!out.set(id, entry, value)) wrong(name, value);
-    } else if (entry.kind === TRANSITION) writeTransitions(id, undefined, value, out);
-    else {
-      // Which of the two names wins does not follow from their order.
+    } else {
+      // Which of two names wins does not follow from their order.
       out.length = length;
       out.strings.length = strings;
-      writeStyle(id, expand(values), out);
+      writeExpanded(id, values, out);
       return;
     }
+  }
+}
+
+function writeExpanded(id: number, style: Values, out: Commands): void {
+  const values = expand(style);
+  for (const name in values) {
+    if (name === 'transition') writeTransitions(id, undefined, values[name], out);
+    else if (values[name] !== undefined) out.property(id, name, values[name]);
   }
 }
 
@@ -87,12 +94,29 @@ export function writeDifference(
     if (now !== undefined) writeStyle(id, now, out);
     return;
   }
-  let old = before as Values;
-  let values = (now ?? {}) as Values;
-  if (hasShorthand(old) || hasShorthand(values)) {
-    old = expand(old);
-    values = expand(values);
+  const old = before as Values;
+  const values = (now ?? {}) as Values;
+  for (const name in values) {
+    if (facts[name] === undefined) {
+      writeWhole(id, old, values, out);
+      return;
+    }
+    const value = values[name] as unknown;
+    if (value !== old[name]) out.property(id, name, value);
   }
+  for (const name in old) {
+    if (facts[name] === undefined) {
+      writeWhole(id, old, values, out);
+      return;
+    }
+    if (!(name in values) && old[name] !== undefined) out.property(id, name, undefined);
+  }
+}
+
+/** The same for styles with shorthands or transitions. */
+function writeWhole(id: number, before: Values, now: Values, out: Commands): void {
+  const old = expand(before);
+  const values = expand(now);
   for (const name in values) {
     const value = values[name] as unknown;
     if (value === old[name]) continue;
