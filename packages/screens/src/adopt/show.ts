@@ -1,0 +1,141 @@
+// The server's screen on a device, from before the app's bundle is parsed until the app's root takes its widgets over.
+import { EVENT } from '../stream/codes.js';
+import type { EventListener, Surface } from '../surfaces/surface.js';
+import { type Difference, difference } from './difference.js';
+import { pictureOf, type ScreenJson } from './json.js';
+import { Picture } from './picture.js';
+
+/** Keys that are remembered for the app. */
+const KEYS_MAX = 16;
+/** Words of each event, by its code. */
+const LENGTHS: Readonly<Record<number, number>> = {
+  [EVENT.KEY]: 5,
+  [EVENT.LAYOUT]: 6,
+  [EVENT.ANIMATION_END]: 3,
+  [EVENT.IMAGE]: 3,
+  [EVENT.MEMORY]: 2,
+  [EVENT.RESIZE]: 3,
+  [EVENT.FRAME]: 4,
+};
+
+/** Draws a server's screen at once. Throws a `TypeError` for JSON that is no screen or of another version of the stream. */
+export function showScreen(surface: Surface, json: ScreenJson): Shown {
+  return new Shown(surface, json);
+}
+
+/**
+ * A screen that a surface shows without an app. It remembers what the surface tells meanwhile: the latest place, image and size of each widget, and
+ * keys. An app's root gets all of it when it takes the widgets over: `createRoot(surface, { adopt: shown })`.
+ */
+export class Shown implements Surface {
+  readonly #surface: Surface;
+  /** What the surface shows, with its numbers. */
+  #picture = new Picture();
+  #listener: EventListener | null = null;
+  readonly #keys: Event[] = [];
+  readonly #latest = new Map<string, Event>();
+
+  constructor(surface: Surface, json: ScreenJson) {
+    this.#surface = surface;
+    surface.listen((words, length, strings) => this.#note(words, length, strings));
+    this.show(json);
+  }
+
+  get width(): number {
+    return this.#surface.width;
+  }
+
+  get height(): number {
+    return this.#surface.height;
+  }
+
+  now(): number {
+    return this.#surface.now();
+  }
+
+  requestIdle(run: (deadline: () => number) => void): void {
+    this.#surface.requestIdle(run);
+  }
+
+  /** Sets what hears of events from `release` on. */
+  listen(listener: EventListener): void {
+    this.#listener = listener;
+  }
+
+  /** Shows another screen in place of this one. Widgets whose place and kind agree go on. */
+  show(json: ScreenJson, cause = 0): void {
+    this.#change(pictureOf(json), cause);
+  }
+
+  /**
+   * Takes the first batch of an app's root. The surface gets what differs from what it shows, nothing if nothing does. The numbers that the result
+   * names are those by which the root has to call its widgets and styles from then on.
+   */
+  take(words: Int32Array, length: number, strings: readonly string[], cause: number): Difference {
+    const wanted = new Picture();
+    wanted.apply(words, length, strings);
+    return this.#change(wanted, cause);
+  }
+
+  /** Takes the first batch as `take` does. A root asks for the numbers instead. */
+  commit(words: Int32Array, length: number, strings: readonly string[], cause: number): void {
+    this.take(words, length, strings, cause);
+  }
+
+  /** Gives the surface to the listener, and tells it what has happened meanwhile. */
+  release(): void {
+    const listener = this.#listener;
+    if (listener === null) return;
+    this.#surface.listen(listener);
+    for (const { words, strings } of [...this.#latest.values(), ...this.#keys.splice(0)])
+      listener(words, words.length, strings);
+    this.#latest.clear();
+  }
+
+  /** Keys that the surface has told of since the last call. */
+  takeKeys(): readonly { readonly phase: number; readonly sequence: number; readonly key: string }[] {
+    return this.#keys.splice(0).map(({ words, strings }) => ({
+      phase: words[1] ?? 0,
+      sequence: words[2] ?? 0,
+      key: strings[0] ?? '',
+    }));
+  }
+
+  /** Calls the function after keys have come; one function. */
+  onKeys: (() => void) | null = null;
+
+  #change(wanted: Picture, cause: number): Difference {
+    const made = difference(this.#picture, wanted);
+    const { words, length, strings } = made;
+    if (length > 0) this.#surface.commit(words, length, strings, cause);
+    this.#picture.apply(words, length, strings);
+    return made;
+  }
+
+  #note(words: Int32Array, length: number, strings: readonly string[]): void {
+    let hasKeys = false;
+    for (let at = 0; at < length;) {
+      const code = words[at] ?? 0;
+      const size = LENGTHS[code];
+      if (size === undefined) break;
+      const event: Event = { words: words.slice(at, at + size), strings: [] };
+      if (code === EVENT.KEY) {
+        event.strings.push(strings[words[at + 4] ?? 0] ?? '');
+        event.words[4] = 0;
+        if (this.#keys.length < KEYS_MAX) this.#keys.push(event);
+        hasKeys = true;
+      } else if (code === EVENT.LAYOUT || code === EVENT.IMAGE) {
+        this.#latest.set(`${code} ${words[at + 1]}`, event);
+      } else if (code === EVENT.MEMORY || code === EVENT.RESIZE) {
+        this.#latest.set(String(code), event);
+      }
+      at += size;
+    }
+    if (hasKeys) this.onKeys?.();
+  }
+}
+
+interface Event {
+  readonly words: Int32Array;
+  readonly strings: string[];
+}
