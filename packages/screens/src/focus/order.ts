@@ -1,0 +1,66 @@
+// Stops in the order of the tree. An area below is one stop for the area above it, as long as something in it can have the focus.
+import { type FocusNode, isHidden, isStop } from './node.js';
+
+/** First (or last) stop among the widget and what is below it: a widget or an area; null if there is none. Hidden ones are passed over. */
+export function edge(node: FocusNode, isLast: boolean): FocusNode | null {
+  if (isHidden(node.props)) return null;
+  const below = edgeBelow(node, isLast);
+  if (below !== null && node.props.focusArea !== undefined) return node;
+  return below ?? (isStop(node.props) ? node : null);
+}
+
+/** The same without the widget itself. */
+export function edgeBelow(node: FocusNode, isLast: boolean): FocusNode | null {
+  const { children } = node;
+  for (let index = 0; index < children.length; index += 1) {
+    const child = children[isLast ? children.length - 1 - index : index] as FocusNode;
+    const found = edge(child, isLast);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Next (or previous) stop after one of an area, null at its end. */
+export function neighbour(stop: FocusNode, area: FocusNode, isBack: boolean): FocusNode | null {
+  for (let node = stop; node !== area;) {
+    const { parent } = node;
+    if (parent === null) return null;
+    const { children } = parent;
+    const step = isBack ? -1 : 1;
+    for (let index = children.indexOf(node) + step; index >= 0 && index < children.length; index += step) {
+      const found = edge(children[index] as FocusNode, isBack);
+      if (found !== null) return found;
+    }
+    node = parent;
+  }
+  return null;
+}
+
+/** All stops of an area. */
+export function stopsOf(area: FocusNode, stops: FocusNode[] = []): FocusNode[] {
+  for (const child of area.children) {
+    if (isHidden(child.props)) continue;
+    const count = stops.length;
+    if (child.props.focusArea !== undefined) {
+      if (edge(child, false) !== null) stops.push(child);
+      continue;
+    }
+    stopsOf(child, stops);
+    if (stops.length === count && isStop(child.props)) stops.push(child);
+  }
+  return stops;
+}
+
+/** Nearest stop to a place among children: the one that has taken it, then by turns one before and one after. */
+export function around(parent: FocusNode, place: number): FocusNode | null {
+  const { children } = parent;
+  for (let distance = 0; distance <= children.length; distance += 1) {
+    const after = children[place + distance];
+    const found = after && edge(after, false);
+    if (found) return found;
+    const before = children[place - 1 - distance];
+    const other = before && edge(before, true);
+    if (other) return other;
+  }
+  return null;
+}
