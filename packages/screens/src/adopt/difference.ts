@@ -55,14 +55,22 @@ class Comparison {
   }
 
   #style(style: number, look: Look): void {
-    for (const [known, other] of this.#shown.styles) {
-      if (!isSameLook(look, other)) continue;
-      this.#styles.set(style, known);
-      return;
-    }
-    this.#styles.set(style, this.#nextStyle);
+    const known = this.#alike(look);
+    this.#styles.set(style, known === 0 ? this.#nextStyle : known);
+    if (known !== 0) return;
     this.#writer.define(this.#nextStyle, look);
     this.#nextStyle += 1;
+  }
+
+  /** First style of what is shown that says the same as this one of it. */
+  #known(style: number): number {
+    const look = this.#shown.styles.get(style);
+    return look === undefined ? 0 : this.#alike(look);
+  }
+
+  #alike(look: Look): number {
+    for (const [known, other] of this.#shown.styles) if (isSameLook(look, other)) return known;
+    return 0;
   }
 
   /** Children of one widget: those at the start and at the end that agree go on, what lies between is made anew. */
@@ -93,9 +101,9 @@ class Comparison {
     const writer = this.#writer;
     this.#widgets.set(wanted.id, id);
     const style = this.#styles.get(wanted.style) ?? 0;
-    if (style !== shown.style) writer.write(COMMAND.STYLE, id, style);
+    if (style !== this.#known(shown.style)) writer.write(COMMAND.STYLE, id, style);
     const focusStyle = this.#styles.get(wanted.focusStyle) ?? 0;
-    if (focusStyle !== shown.focusStyle) writer.write(COMMAND.FOCUS_STYLE, id, focusStyle);
+    if (focusStyle !== this.#known(shown.focusStyle)) writer.write(COMMAND.FOCUS_STYLE, id, focusStyle);
     // Transitions first: values that change below run by them.
     for (const [property, motion] of wanted.transitions)
       if (!isSameMotion(motion, shown.transitions.get(property)))

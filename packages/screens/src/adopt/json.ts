@@ -1,5 +1,12 @@
 // A screen as JSON, and the picture that it stands for. The picture takes from it what it knows, and nothing else: the text came over the network.
-import { COMMAND, EASINGS, PROPERTIES, type PropertyFacts, type PropertyName, VERSION } from '../stream/codes.js';
+import {
+  COMMAND,
+  EASINGS,
+  PROPERTIES,
+  type PropertyFacts,
+  type PropertyName,
+  VERSION,
+} from '../stream/codes.js';
 import { Look, type Motion, type Part, Picture, type Value } from './picture.js';
 
 export type ValueJson = number | string | boolean;
@@ -56,8 +63,10 @@ export interface ScreenJson {
  */
 export function pictureOf(json: ScreenJson): Picture {
   const { version, styles, widgets, focus } = json;
-  if (version !== VERSION) throw new TypeError(`the screen has version ${version} of the stream, not ${VERSION}`);
-  if (!Array.isArray(styles) || !Array.isArray(widgets)) throw new TypeError('a screen has styles and widgets');
+  if (version !== VERSION)
+    throw new TypeError(`the screen has version ${version} of the stream, not ${VERSION}`);
+  if (!Array.isArray(styles) || !Array.isArray(widgets))
+    throw new TypeError('a screen has styles and widgets');
   const picture = new Picture();
   styles.forEach((style: LookJson, at) => picture.styles.set(at + 1, read(style, new Look())));
   let last = 0;

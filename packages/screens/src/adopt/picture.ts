@@ -183,8 +183,7 @@ export const isSameMotion = (one: Motion | undefined, other: Motion | undefined)
 /** Whether two styles say the same, in whatever order. */
 export function isSameLook(one: Look, other: Look): boolean {
   if (one.values.size !== other.values.size || one.transitions.size !== other.transitions.size) return false;
-  for (const [property, each] of one.values)
-    if (!isSameValue(each, other.values.get(property))) return false;
+  for (const [property, each] of one.values) if (!isSameValue(each, other.values.get(property))) return false;
   for (const [property, each] of one.transitions)
     if (!isSameMotion(each, other.transitions.get(property))) return false;
   return true;

@@ -84,7 +84,14 @@ function transitionOf([duration = 0, delay = 0, easing = 0]: Motion): Transition
   return [numberOfBits(duration), numberOfBits(delay), EASINGS[easing] ?? 'linear'];
 }
 
-function animationOf([from = 0, to = 0, duration = 0, delay = 0, easing = 0, repeat = 0]: Motion): AnimationJson {
+function animationOf([
+  from = 0,
+  to = 0,
+  duration = 0,
+  delay = 0,
+  easing = 0,
+  repeat = 0,
+]: Motion): AnimationJson {
   const start = numberOfBits(from);
   return {
     ...(!Number.isNaN(start) && { from: start }),
