@@ -54,6 +54,8 @@ export interface ScreenJson {
   readonly focus: number;
   /** Values that it was made of, for the app's model. */
   readonly state?: unknown;
+  /** Whether parts of it show their fallbacks, because what they need did not come in time. */
+  readonly partial?: true;
 }
 
 /**

@@ -103,9 +103,9 @@ test('a root gets the places and keys that came before it, in its numbers', () =
   });
   const batch = mount(json);
   const { widgets } = shown.take(batch.words, batch.length, batch.strings, 0);
-  assert.deepEqual(heard, []);
+  assert.equal(heard.length, 0);
   shown.release();
-  const [layout, ...keys] = [...heard];
+  const [layout, ...keys] = heard;
   assert.deepEqual(layout?.slice(0, 2), [EVENT.LAYOUT, [...widgets.values()][0]]);
   assert.deepEqual(
     keys.map((words) => words.slice(0, 2)),
