@@ -10,14 +10,14 @@ const root = path.join(dir, '../..');
 const out = path.join(dir, '.build');
 const require = createRequire(path.join(dir, 'package.json'));
 
-/** What a peer's bundle is made of. */
+/** Parts of a peer's bundle. */
 interface Recipe {
   /** Module with `mount`. */
   readonly app: string;
   /** Module with `takeBatch`. */
   readonly batch: string;
   readonly alias: Readonly<Record<string, string>>;
-  /** How JSX is compiled. */
+  /** Compiler of the JSX. */
   readonly jsx: 'react' | 'solid' | 'lightning' | 'screens';
 }
 

@@ -10,7 +10,7 @@ export interface Engine {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What a run printed. Times in milliseconds. */
+/** Result of a run. Times in milliseconds. */
 export interface Run {
   readonly mounts: readonly number[];
   readonly keys: readonly number[];

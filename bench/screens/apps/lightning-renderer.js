@@ -93,9 +93,5 @@ export class RendererMain {
   on() {}
 }
 
-class FontFace {
-  constructor(type) {
-    this.type = type;
-  }
-}
-export { FontFace as SdfTrFontFace, FontFace as WebTrFontFace };
+export function SdfTrFontFace() {}
+export function WebTrFontFace() {}

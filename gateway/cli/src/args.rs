@@ -6,6 +6,7 @@
 mod access;
 mod cache;
 mod canary;
+mod compare;
 mod dev;
 mod dial;
 mod hidden;
@@ -32,6 +33,7 @@ use sluice_catalog::config::{self, Kind as KeyKind};
 pub use access::{AccessAction, AccessArgs};
 pub use cache::{CacheArgs, CacheCommand, CachePurgeArgs, CacheShowArgs, CacheStatusArgs};
 pub use canary::{CanaryAction, CanaryArgs, Promote, ReloadArgs};
+pub use compare::CompareArgs;
 pub use dev::DevArgs;
 pub use dial::DialArgs;
 pub use hidden::{DrawFlameArgs, GenerateArgs, GuardianArgs, RehearsedArgs, ShepherdArgs};
@@ -98,6 +100,8 @@ pub enum Command {
     Hotspots(HotspotsArgs),
     /// Show the tables of the app's routers: duplicates, routes that are never reached, look-up cost, growth
     Routes(RoutesArgs),
+    /// Compare the uninterrupted runs of two programs, machines or versions
+    Compare(CompareArgs),
     /// Say from access logs how many workers a latency takes, without a server
     Plan(PlanArgs),
     /// Try the app here under load with reloads, kills and an endless loop, and say what each costs

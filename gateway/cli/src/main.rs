@@ -6,6 +6,7 @@ mod access;
 mod args;
 mod check;
 mod client;
+mod compare;
 mod completion;
 mod dev;
 mod exit;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         Command::Heap(args) => client::heap(&args),
         Command::Hotspots(args) => client::hotspots(&args),
         Command::Routes(args) => client::routes(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Rehearse(args) => rehearse::run(&args),
         Command::Quarantine(args) => client::quarantine(&args),

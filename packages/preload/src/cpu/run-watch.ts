@@ -129,6 +129,13 @@ export class RunWatch {
     this.#collector.observe({ entryTypes: ['gc'] });
   }
 
+  /** Counts the present run as ended, and stops: the process exits in it. */
+  end(): void {
+    if (!this.#isOn) return;
+    this.#turn();
+    this.stop();
+  }
+
   stop(): void {
     this.#hook.disable();
     this.#collector.disconnect();

@@ -29,7 +29,7 @@ export const COMMAND = {
   DEFINE: 11,
   /** The widget that has the focus (0: none). */
   FOCUS: 12,
-  /** From now on the property changes over `duration` milliseconds after `delay`, not at once (duration 0: at once). It counts from the second frame of a widget on. */
+  /** Changes of the property take `duration` milliseconds after `delay` (0: at once). It counts from the second frame of a widget on. */
   TRANSITION: 13,
   /** The property runs from `from` (not a number: the value it has) to `to`. `repeat` counts further runs, 0 to 65535; 65535 is without end; bit 16 set: every second run goes back. The end value stays. */
   ANIMATE: 14,
@@ -39,7 +39,7 @@ export const COMMAND = {
 
 /** Events: the low byte of an event's first word. */
 export const EVENT = {
-  /** A key: `phase` 0 pressed, 1 repeated by the device, 2 released; a number that grows by one; milliseconds of the surface's clock; the key's name as in the DOM's `KeyboardEvent.key`. */
+  /** A key, named as in the DOM's `KeyboardEvent.key`. `phase`: 0 pressed, 1 repeated by the device, 2 released. `sequence` grows by one. `time` is in milliseconds of the surface's clock. */
   KEY: 1,
   /** New place of a widget with `reports`, in pixels of the surface, without `x`, `y`, `scale` and `rotate`. */
   LAYOUT: 2,
@@ -209,7 +209,7 @@ export interface PropertyValues {
   readonly position?: 'relative' | 'absolute';
   /** Main axis of the children. */
   readonly flexDirection?: 'column' | 'row' | 'column-reverse' | 'row-reverse';
-  /** Whether children go on in further lines. */
+  /** Whether children that do not fit begin a further line. */
   readonly flexWrap?: 'nowrap' | 'wrap';
   /** Children along the main axis. */
   readonly justifyContent?:

@@ -35,7 +35,7 @@ pub enum Command {
     Define = 11,
     /// The widget that has the focus (0: none).
     Focus = 12,
-    /// From now on the property changes over `duration` milliseconds after `delay`, not at once (duration 0: at once). It counts from the second frame of a widget on.
+    /// Changes of the property take `duration` milliseconds after `delay` (0: at once). It counts from the second frame of a widget on.
     Transition = 13,
     /// The property runs from `from` (not a number: the value it has) to `to`. `repeat` counts further runs, 0 to 65535; 65535 is without end; bit 16 set: every second run goes back. The end value stays.
     Animate = 14,
@@ -71,7 +71,7 @@ impl Command {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Event {
-    /// A key: `phase` 0 pressed, 1 repeated by the device, 2 released; a number that grows by one; milliseconds of the surface's clock; the key's name as in the DOM's `KeyboardEvent.key`.
+    /// A key, named as in the DOM's `KeyboardEvent.key`. `phase`: 0 pressed, 1 repeated by the device, 2 released. `sequence` grows by one. `time` is in milliseconds of the surface's clock.
     Key = 1,
     /// New place of a widget with `reports`, in pixels of the surface, without `x`, `y`, `scale` and `rotate`.
     Layout = 2,
@@ -113,7 +113,7 @@ pub enum Property {
     Position = 2,
     /// Main axis of the children.
     FlexDirection = 3,
-    /// Whether children go on in further lines.
+    /// Whether children that do not fit begin a further line.
     FlexWrap = 4,
     /// Children along the main axis.
     JustifyContent = 5,

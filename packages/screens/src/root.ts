@@ -1,0 +1,98 @@
+/** createRoot: a tree of React elements on a surface. */
+import type { ReactNode } from 'react';
+import { EVENT, PROPERTIES, type PropertyName } from './stream/codes.js';
+import type { Surface } from './surfaces/surface.js';
+import { SYNC } from './tree/lanes.js';
+import { Root, type RootOptions } from './tree/root.js';
+import { batch, flushAll } from './tree/schedule.js';
+import { KeyPress, PlainFocus, type MakeFocus } from './widget/focus.js';
+import { Output } from './widget/output.js';
+
+export interface Options extends RootOptions {
+  /** Focus manager of the root. */
+  readonly focus?: MakeFocus;
+}
+
+export interface ScreenRoot {
+  /** Shows an element; rendered in a microtask, or by `flush`. */
+  render(element: ReactNode): void;
+  /** Removes everything, and runs all cleanups at once. */
+  unmount(): void;
+  /** Renders all that is due and runs all effects, at once. For tests. */
+  flush(): void;
+}
+
+const propertyNames = new Map<number, PropertyName>(
+  (Object.keys(PROPERTIES) as PropertyName[]).map((name) => [PROPERTIES[name].code, name]),
+);
+
+const plainFocus: MakeFocus = (root, send) => new PlainFocus(root, send);
+
+/** Creates a root on a surface. Events of the surface go to its widgets. */
+export function createRoot(surface: Surface, options: Options = {}): ScreenRoot {
+  const output = new Output(surface, options.focus ?? plainFocus);
+  const root = new Root(surface, output, options);
+  surface.listen((words, length, strings) => listen(root, words, length, strings));
+  return {
+    render(element) {
+      root.render(element);
+    },
+    unmount() {
+      batch(SYNC, () => root.render(null));
+      flushAll();
+    },
+    flush: flushAll,
+  };
+}
+
+/** Number of words of each event. */
+const LENGTHS: readonly number[] = [1, 5, 6, 3, 3, 2, 3, 4];
+
+function listen(root: Root, words: Int32Array, length: number, strings: readonly string[]): void {
+  const floats = new Float32Array(words.buffer, words.byteOffset, words.length);
+  for (let at = 0; at < length;) {
+    const code = words[at]! & 0xff;
+    if (code === EVENT.KEY)
+      key(root, new KeyPress(strings[words[at + 4]!]!, words[at + 1]!, words[at + 2]!, floats[at + 3]!));
+    else if (code === EVENT.FRAME) root.output.manager.drawn?.(words[at + 1]!);
+    else tell(root, code, at, words, floats);
+    at += LENGTHS[code] ?? length;
+  }
+}
+
+/** Gives a key to the focused widget; what comes of it is rendered and sent before this returns. */
+function key(root: Root, event: KeyPress): void {
+  const { output } = root;
+  output.cause = event.sequence;
+  output.busy = true;
+  try {
+    batch(SYNC, () => output.manager.key(event));
+  } finally {
+    output.busy = false;
+    // A move of the focus needs no render.
+    output.send();
+    output.cause = 0;
+  }
+}
+
+/** Gives an event to the widget that it is about. */
+function tell(root: Root, code: number, at: number, words: Int32Array, floats: Float32Array): void {
+  const widget = root.output.widgets[words[at + 1]!];
+  if (widget === undefined) return;
+  const { props } = widget;
+  if (code === EVENT.LAYOUT) {
+    widget.x = floats[at + 2]!;
+    widget.y = floats[at + 3]!;
+    widget.width = floats[at + 4]!;
+    widget.height = floats[at + 5]!;
+    const { x, y, width, height } = widget;
+    if (props.onLayout !== undefined) batch(0, () => props.onLayout!({ x, y, width, height }));
+  } else if (code === EVENT.ANIMATION_END) {
+    const property = propertyNames.get(words[at + 2]!);
+    if (property !== undefined && props.onAnimationEnd !== undefined)
+      batch(0, () => props.onAnimationEnd!(property));
+  } else if (code === EVENT.IMAGE && props.onImage !== undefined) {
+    const state = words[at + 2] === 1 ? 'ready' : 'failed';
+    batch(0, () => props.onImage!(state));
+  }
+}

@@ -1,0 +1,286 @@
+/** Children: matches new elements with the nodes that are there, as React does, and renders them. */
+import { createFragment, createNode, matches } from './create.js';
+import { loadLazy, read, isThenable } from './errors.js';
+import { at } from './hooks/cursor.js';
+import { DELETED, FRAGMENT, HOST, NEW, NO_KIDS, WAS_HIDDEN, Node, type Kids } from './node.js';
+import * as react from './react.js';
+import type { Context, Element } from './react.js';
+import { mount, revisit } from './render.js';
+import { work } from './work.js';
+
+/** The host's children have to be compared in this commit. */
+export function markHost(): void {
+  const host = work.host!;
+  if ((host.flags & HOST) !== 0) return;
+  host.flags |= HOST;
+  work.hosts.push(host);
+}
+
+export function deleteNode(node: Node): void {
+  node.flags = work.revealing > 0 ? DELETED | WAS_HIDDEN : DELETED;
+  work.effects.push(node);
+  markHost();
+}
+
+/** Renders the children of a node whose fields are in the log. */
+export function reconcile(parent: Node, children: unknown): void {
+  let value = children;
+  if (
+    typeof value === 'object' &&
+    value !== null &&
+    (value as Element).type === react.FRAGMENT &&
+    (value as Element).key === null &&
+    (value as Element).props.ref === undefined
+  )
+    value = (value as Element).props.children;
+  value = unwrap(parent, value);
+  if (typeof value === 'object' && value !== null) {
+    if ((value as Element).$$typeof === react.ELEMENT) {
+      reconcileOne(parent, value as Element);
+      return;
+    }
+    reconcileList(parent, listOf(value));
+    return;
+  }
+  refuseText(value);
+  deleteAll(parent);
+}
+
+function deleteAll(parent: Node): void {
+  const { kids } = parent;
+  for (let i = 0; i < kids.length; i++) {
+    const kid = kids[i]!;
+    if (kid !== null) deleteNode(kid);
+  }
+  if (kids.length > 0) parent.kids = NO_KIDS;
+}
+
+/** What is behind lazy elements, promises and contexts among children. */
+function unwrap(parent: Node, child: unknown): unknown {
+  let value = child;
+  while (typeof value === 'object' && value !== null) {
+    const { $$typeof } = value as { $$typeof?: symbol };
+    if ($$typeof === react.ELEMENT) return value;
+    if ($$typeof === react.LAZY) value = loadLazy(value);
+    else if ($$typeof === react.CONTEXT && react.REF_IS_PROP) {
+      at.node = parent;
+      value = (value as Context)._currentValue2;
+      noteContext(parent, child as Context);
+    } else if (Array.isArray(value)) return value;
+    else if (isThenable(value)) value = read(value);
+    else return value;
+  }
+  return value;
+}
+
+function noteContext(parent: Node, context: Context): void {
+  const list = parent.contexts ?? [];
+  if (!list.includes(context)) parent.contexts = [...list, context, context._currentValue2];
+}
+
+function listOf(value: object): readonly unknown[] {
+  if (Array.isArray(value)) return value as unknown[];
+  if (typeof (value as { [Symbol.iterator]?: unknown })[Symbol.iterator] === 'function')
+    return [...(value as Iterable<unknown>)];
+  const { $$typeof } = value as { $$typeof?: symbol };
+  if ($$typeof === react.PORTAL) throw new Error('A screen has no portals');
+  if ($$typeof !== undefined && String($$typeof).includes('element'))
+    throw new Error('An element of another version of React is among the children');
+  throw new Error(
+    `Objects are not valid as a React child (found: object with keys {${Object.keys(value).join(', ')}})`,
+  );
+}
+
+function refuseText(value: unknown): void {
+  if ((typeof value === 'string' && value !== '') || typeof value === 'number' || typeof value === 'bigint')
+    throw new Error(
+      `A text cannot be a child on a screen: put ${JSON.stringify(String(value))} into the \`text\` prop of a Widget`,
+    );
+}
+
+function create(parent: Node, value: object): Node {
+  return (value as Element).$$typeof === react.ELEMENT
+    ? createNode(value as Element, parent)
+    : createFragment(listOf(value), parent);
+}
+
+/** Goes on with a node, for an element that matches it. */
+function goOn(node: Node, value: object): void {
+  if ((value as Element).$$typeof !== react.ELEMENT) {
+    revisit(node, value, null);
+    return;
+  }
+  const { props } = value as Element;
+  const ref = react.REF_IS_PROP ? props.ref : (value as Element).ref;
+  revisit(node, node.kind === FRAGMENT ? props.children : props, ref === undefined ? null : ref);
+}
+
+function reconcileOne(parent: Node, element: Element): void {
+  const { kids } = parent;
+  const { key } = element;
+  if (kids.length === 1) {
+    const kid = kids[0]!;
+    if (kid !== null && kid.key === key && matches(kid, element)) {
+      goOn(kid, element);
+      return;
+    }
+  }
+  let found: Node | null = null;
+  let i = 0;
+  for (; i < kids.length; i++) {
+    const kid = kids[i]!;
+    if (kid === null) continue;
+    if (kid.key === key) {
+      if (matches(kid, element)) {
+        found = kid;
+        i++;
+      }
+      break;
+    }
+    deleteNode(kid);
+  }
+  for (; i < kids.length; i++) {
+    const kid = kids[i]!;
+    if (kid !== null) deleteNode(kid);
+  }
+  if (found !== null) {
+    parent.kids = [found];
+    goOn(found, element);
+    return;
+  }
+  markHost();
+  const node = createNode(element, parent);
+  parent.kids = [node];
+  mount(node);
+}
+
+function reconcileList(parent: Node, list: readonly unknown[]): void {
+  const { kids } = parent;
+  const { length } = list;
+  if (kids.length === 0) {
+    mountList(parent, list);
+    return;
+  }
+  if (kids.length === length && allMatch(kids, list)) {
+    for (let i = 0; i < length; i++) {
+      const kid = kids[i]!;
+      if (kid !== null) goOn(kid, list[i] as object);
+    }
+    return;
+  }
+  matchList(parent, kids, list);
+}
+
+function mountList(parent: Node, list: readonly unknown[]): void {
+  const { length } = list;
+  if (length === 0) return;
+  const kids: (Node | null)[] = [];
+  for (let i = 0; i < length; i++) {
+    const value = unwrap(parent, list[i]);
+    if (typeof value === 'object' && value !== null) kids.push(create(parent, value));
+    else {
+      refuseText(value);
+      kids.push(null);
+    }
+  }
+  parent.kids = kids;
+  markHost();
+  for (let i = 0; i < length; i++) {
+    const kid = kids[i]!;
+    if (kid !== null) mount(kid);
+  }
+}
+
+/** Whether each node goes on as the element in its place. */
+function allMatch(kids: Kids, list: readonly unknown[]): boolean {
+  for (let i = 0; i < list.length; i++) {
+    const kid = kids[i]!;
+    const value = list[i];
+    if (typeof value === 'object' && value !== null) {
+      if (kid === null) return false;
+      if ((value as Element).$$typeof === react.ELEMENT) {
+        if (kid.key !== (value as Element).key || !matches(kid, value as Element)) return false;
+      } else if (!Array.isArray(value) || kid.kind !== FRAGMENT || kid.key !== null) return false;
+    } else {
+      if (kid !== null) return false;
+      refuseText(value);
+    }
+  }
+  return true;
+}
+
+/** The node that goes on as `value`, or a new one. */
+function slotFor(parent: Node, kid: Node | null, value: object): Node {
+  if (kid === null) return create(parent, value);
+  if ((value as Element).$$typeof === react.ELEMENT)
+    return matches(kid, value as Element) ? kid : createNode(value as Element, parent);
+  return kid.kind === FRAGMENT ? kid : create(parent, value);
+}
+
+function keyOf(value: unknown): string | null {
+  return (value as Element).$$typeof === react.ELEMENT ? (value as Element).key : null;
+}
+
+function nextKid(kids: Kids, from: number): number {
+  let i = from;
+  while (i < kids.length && kids[i] === null) i++;
+  return i;
+}
+
+function matchList(parent: Node, old: Kids, given: readonly unknown[]): void {
+  const { length } = given;
+  const list: unknown[] = [];
+  const kids: (Node | null)[] = [];
+  let from = nextKid(old, 0);
+  let i = 0;
+  for (; i < length && from < old.length; i++) {
+    const value = unwrap(parent, given[i]);
+    const kid = from > i ? null : old[from]!;
+    if (typeof value !== 'object' || value === null) {
+      refuseText(value);
+      break;
+    }
+    if (keyOf(value) !== (kid === null ? null : kid.key)) break;
+    const node = slotFor(parent, kid, value);
+    if (kid !== null) {
+      if (node !== kid) deleteNode(kid);
+      from = nextKid(old, from + 1);
+    }
+    list.push(value);
+    kids.push(node);
+  }
+  const rest = i < length && from < old.length ? mapOf(old, from) : null;
+  if (rest === null) for (; from < old.length; from++) if (old[from] !== null) deleteNode(old[from]!);
+  for (; i < length; i++) {
+    const value = unwrap(parent, given[i]);
+    list.push(value);
+    if (typeof value !== 'object' || value === null) {
+      refuseText(value);
+      kids.push(null);
+      continue;
+    }
+    let kid: Node | null = null;
+    if (rest !== null) kid = rest.get(keyOf(value) ?? i) ?? null;
+    const node = slotFor(parent, kid, value);
+    if (node === kid) rest!.delete(kid.key ?? i);
+    kids.push(node);
+  }
+  if (rest !== null) for (const kid of rest.values()) deleteNode(kid);
+  parent.kids = kids;
+  markHost();
+  for (i = 0; i < length; i++) {
+    const kid = kids[i]!;
+    if (kid === null) continue;
+    if ((kid.flags & NEW) !== 0) mount(kid);
+    else goOn(kid, list[i] as object);
+  }
+}
+
+function mapOf(old: Kids, from: number): Map<string | number, Node> {
+  const map = new Map<string | number, Node>();
+  for (let i = from; i < old.length; i++) {
+    const kid = old[i]!;
+    if (kid !== null) map.set(kid.key ?? i, kid);
+  }
+  return map;
+}

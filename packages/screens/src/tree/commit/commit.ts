@@ -1,0 +1,180 @@
+/** Commit: what a render found is done, in React's order: snapshots, changes, layout effects, and later passive effects. */
+import { classProps, type ClassData } from '../classes.js';
+import { EFFECT_INSERTION, EFFECT_LAYOUT, EFFECT_PASSIVE } from '../hooks/cursor.js';
+import { commitEvents } from '../hooks/effects.js';
+import * as flag from '../node.js';
+import { CLASS, OFFSCREEN, ROOT, SUSPENSE, WIDGET, type Node } from '../node.js';
+import type { Root } from '../root.js';
+import { noteFallback, retryWhen } from '../schedule.js';
+import type { BoundaryData } from '../suspense.js';
+import { work } from '../work.js';
+import { deletePassive, deleteSubtree } from './deletion.js';
+import { cleanUp, failed, runEffects } from './effects.js';
+import { attachRef, detachRef } from './refs.js';
+import { disappear, reappear } from './visibility.js';
+
+/** Nodes of the last commit whose passive effects have not run yet. */
+let passive: Node[] = [];
+let waits = false;
+
+export function hasPassiveEffects(): boolean {
+  return waits;
+}
+
+export function commitRoot(root: Root): void {
+  const { effects, hosts } = work;
+  // The list goes on to the passive phase; the next render gets the other one.
+  work.effects = passive;
+  passive = effects;
+  if (work.early) takeSnapshots(effects);
+  const { output } = root;
+  for (let i = 0; i < effects.length; i++) {
+    const node = effects[i]!;
+    if ((node.flags & flag.DELETED) !== 0)
+      deleteSubtree(node, (node.flags & flag.WAS_HIDDEN) !== 0, node.parent);
+    else change(node, root);
+  }
+  for (let i = 0; i < hosts.length; i++) {
+    const host = hosts[i]!;
+    host.flags &= ~flag.HOST;
+    output.placeChildren(host);
+  }
+  hosts.length = 0;
+  output.changed();
+  for (let i = 0; i < effects.length; i++) {
+    const node = effects[i]!;
+    if ((node.flags & (flag.DELETED | flag.WAS_HIDDEN)) === 0) layout(node);
+    if ((node.flags & (flag.PASSIVE | flag.DELETED)) !== 0) waits = true;
+  }
+  output.send();
+  if (!waits) {
+    clear(effects);
+    passive = effects;
+  }
+}
+
+function clear(effects: Node[]): void {
+  for (let i = 0; i < effects.length; i++) effects[i]!.flags &= flag.GONE;
+  effects.length = 0;
+}
+
+function takeSnapshots(effects: readonly Node[]): void {
+  for (let i = 0; i < effects.length; i++) {
+    const node = effects[i]!;
+    const { flags } = node;
+    if ((flags & flag.DELETED) !== 0) continue;
+    if ((flags & flag.EVENTS) !== 0) commitEvents(node.hooks as unknown[]);
+    if ((flags & flag.SNAPSHOT) === 0 || (flags & flag.WAS_HIDDEN) !== 0) continue;
+    const data = node.data as ClassData;
+    try {
+      data.snapshot = node.instance.getSnapshotBeforeUpdate(
+        classProps(node.component, data.previousProps),
+        data.previousState,
+      );
+    } catch (error) {
+      failed(node.parent, error);
+    }
+  }
+}
+
+function change(node: Node, root: Root): void {
+  const { flags } = node;
+  switch (node.kind) {
+    case WIDGET:
+      if ((flags & flag.REF) !== 0 && (flags & flag.WAS_HIDDEN) === 0) detachRef(node, node.parent);
+      if ((flags & flag.UPDATE) !== 0) root.output.update(node);
+      return;
+    case CLASS:
+      if ((flags & flag.REF) !== 0 && (flags & flag.WAS_HIDDEN) === 0) detachRef(node, node.parent);
+      return;
+    case OFFSCREEN:
+      if ((flags & flag.VISIBILITY) === 0) return;
+      noteFallback(root.surface.now());
+      if (node.state === true && (flags & flag.WAS_HIDDEN) === 0) disappear(node);
+      root.output.setHidden(node, node.state === true);
+      return;
+    case SUSPENSE:
+      if ((flags & flag.RETRY_LISTENERS) !== 0) {
+        const { waitsFor } = node.data as BoundaryData;
+        if (waitsFor !== null) retryWhen(node, waitsFor);
+        noteFallback(root.surface.now());
+      }
+      return;
+    case ROOT:
+      return;
+    default:
+      if ((flags & (flag.INSERTION | flag.LAYOUT)) === 0) return;
+      cleanUp(node, EFFECT_INSERTION, false, node.parent);
+      runEffects(node, EFFECT_INSERTION, false);
+      cleanUp(node, EFFECT_LAYOUT, false, node.parent);
+  }
+}
+
+function layout(node: Node): void {
+  const { flags } = node;
+  switch (node.kind) {
+    case WIDGET:
+      if ((flags & flag.REF) !== 0) attachRef(node);
+      return;
+    case CLASS:
+      layoutClass(node);
+      return;
+    case OFFSCREEN:
+      if ((flags & flag.VISIBILITY) !== 0 && node.state !== true) reappear(node);
+      return;
+    case ROOT: {
+      const root = node.instance as Root;
+      const { callbacks } = root;
+      root.callbacks = null;
+      if (callbacks !== null) for (const callback of callbacks) callback();
+      return;
+    }
+    default:
+      if ((flags & flag.LAYOUT) !== 0) runEffects(node, EFFECT_LAYOUT, false);
+  }
+}
+
+function layoutClass(node: Node): void {
+  const { flags, instance } = node;
+  const data = node.data as ClassData;
+  try {
+    if ((flags & flag.MOUNT) !== 0) instance.componentDidMount();
+    else if ((flags & flag.UPDATE) !== 0)
+      instance.componentDidUpdate(
+        classProps(node.component, data.previousProps),
+        data.previousState,
+        data.snapshot,
+      );
+  } catch (error) {
+    failed(node.parent, error);
+  }
+  if ((flags & flag.CALLBACK) !== 0 && data.callbacks !== null) {
+    const { callbacks } = data;
+    data.callbacks = null;
+    try {
+      for (const callback of callbacks) callback.call(instance);
+    } catch (error) {
+      failed(node.parent, error);
+    }
+  }
+  if ((flags & flag.REF) !== 0) attachRef(node);
+}
+
+/** Runs the passive effects of the last commit: all cleanups, then all effects. */
+export function flushPassiveEffects(): void {
+  const effects = passive;
+  waits = false;
+  passive = [];
+  for (let i = 0; i < effects.length; i++) {
+    const node = effects[i]!;
+    if ((node.flags & flag.DELETED) !== 0) deletePassive(node, node.parent);
+    else if ((node.flags & flag.PASSIVE) !== 0) cleanUp(node, EFFECT_PASSIVE, false, node.parent);
+  }
+  for (let i = 0; i < effects.length; i++) {
+    const node = effects[i]!;
+    if ((node.flags & (flag.PASSIVE | flag.DELETED)) === flag.PASSIVE)
+      runEffects(node, EFFECT_PASSIVE, false);
+  }
+  clear(effects);
+  passive = effects;
+}

@@ -1,0 +1,115 @@
+/** Nodes for elements. */
+import { loadLazy, nameOf } from './errors.js';
+import * as kinds from './node.js';
+import { Node } from './node.js';
+import * as react from './react.js';
+import type { Element, Props } from './react.js';
+
+/** Type of the one element that is drawn. */
+export const WIDGET_TYPE = 'sluice-widget';
+
+interface MemoType {
+  readonly type: unknown;
+  readonly compare: ((before: Props, now: Props) => boolean) | null;
+}
+
+export function isClass(type: { prototype?: { isReactComponent?: unknown } }): boolean {
+  return type.prototype !== undefined && type.prototype !== null && Boolean(type.prototype.isReactComponent);
+}
+
+/** Sets what a node renders, and how, from the type of its element. */
+function resolve(node: Node, type: unknown): void {
+  node.component = type;
+  if (typeof type === 'function') {
+    node.kind = isClass(type) ? kinds.CLASS : kinds.FUNCTION;
+    return;
+  }
+  if (typeof type === 'object' && type !== null) {
+    const { $$typeof } = type as { $$typeof: symbol };
+    switch ($$typeof) {
+      case react.FORWARD_REF:
+        node.kind = kinds.FORWARD_REF;
+        node.component = (type as { render: unknown }).render;
+        return;
+      case react.MEMO: {
+        const { type: inner, compare } = type as MemoType;
+        const simple =
+          typeof inner === 'function' &&
+          compare === null &&
+          !isClass(inner) &&
+          (inner as { defaultProps?: unknown }).defaultProps === undefined;
+        node.kind = simple ? kinds.SIMPLE_MEMO : kinds.MEMO;
+        node.component = simple ? inner : type;
+        return;
+      }
+      case react.CONTEXT:
+        // React 18's consumer is the context, React 19's provider is.
+        node.kind = react.REF_IS_PROP ? kinds.PROVIDER : kinds.CONSUMER;
+        return;
+      case react.PROVIDER:
+        node.kind = kinds.PROVIDER;
+        node.component = (type as { _context: unknown })._context;
+        return;
+      case react.CONSUMER:
+        node.kind = kinds.CONSUMER;
+        node.component = (type as { _context: unknown })._context;
+        return;
+      case react.LAZY:
+        node.kind = kinds.LAZY;
+        return;
+      default:
+    }
+  }
+  switch (type) {
+    case react.SUSPENSE:
+      node.kind = kinds.SUSPENSE;
+      return;
+    case react.FRAGMENT:
+      node.kind = kinds.FRAGMENT;
+      return;
+    case react.STRICT_MODE:
+    case react.PROFILER:
+    case react.SUSPENSE_LIST:
+    case react.ACTIVITY:
+    case react.VIEW_TRANSITION:
+      node.kind = kinds.WRAPPER;
+      return;
+    default:
+  }
+  if (typeof type === 'string')
+    throw new Error(`<${type}> is no element of a screen: use Widget of @sluice/screens`);
+  throw new Error(
+    `Element type is invalid: expected a component, but got ${type === undefined ? 'undefined' : nameOf(type)}`,
+  );
+}
+
+export function createNode(element: Element, parent: Node): Node {
+  const { type, props, key } = element;
+  const ref = react.REF_IS_PROP ? props.ref : element.ref;
+  const node = new Node(kinds.WIDGET, type, type, key, props, ref === undefined ? null : ref, parent);
+  if (type === WIDGET_TYPE) return node;
+  resolve(node, type);
+  if (node.kind === kinds.FRAGMENT) node.props = props.children;
+  return node;
+}
+
+export function createFragment(children: unknown, parent: Node): Node {
+  return new Node(kinds.FRAGMENT, react.FRAGMENT, react.FRAGMENT, null, children, null, parent);
+}
+
+/** Turns a lazy node into one of what was loaded. */
+export function resolveLazy(node: Node): void {
+  resolve(node, loadLazy(node.component));
+}
+
+/** Whether a node can go on as an instance of the element. */
+export function matches(node: Node, element: Element): boolean {
+  const { type } = element;
+  if (node.type === type) return true;
+  return (
+    typeof type === 'object' &&
+    type !== null &&
+    (type as { $$typeof?: symbol }).$$typeof === react.LAZY &&
+    loadLazy(type) === node.component
+  );
+}

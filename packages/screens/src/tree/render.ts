@@ -1,0 +1,254 @@
+/** Render: goes down the tree, in its order, and renders each node whose props, state or contexts have changed. */
+import { reconcile } from './children.js';
+import { descendClass, renderClass } from './classes.js';
+import { BAILED_OUT, runComponent } from './component.js';
+import { propagate } from './context.js';
+import { createNode, resolveLazy } from './create.js';
+import { OUTSIDE } from './hooks/dispatchers.js';
+import { beginContexts, endContexts, readContext } from './hooks/cursor.js';
+import * as kinds from './node.js';
+import { HOST, REF, UPDATE, WAS_HIDDEN, type Node } from './node.js';
+import { ELEMENT, setHooks, type Context, type Props } from './react.js';
+import { descendSuspense, renderSuspense } from './suspense.js';
+import { log, popContext, pushContext, work } from './work.js';
+
+/** Renders a new node. */
+export function mount(node: Node): void {
+  node.flags = 0;
+  render(node, node.props, node.ref, true, 0, 0);
+}
+
+/** Renders a node again, if its props differ or an update waits in it; goes on below if one waits there. */
+export function revisit(node: Node, props: Props, ref: unknown): void {
+  const { lanes } = work;
+  const own = node.lanes & lanes;
+  const below = node.childLanes & lanes;
+  if (node.props === props && own === 0) {
+    if (below !== 0) descend(node);
+    return;
+  }
+  log(node);
+  node.flags = 0;
+  node.lanes &= ~lanes;
+  node.childLanes &= ~lanes;
+  render(node, props, ref, false, own, below);
+}
+
+/** Goes on to the nodes below in which updates wait. */
+export function descend(node: Node): void {
+  log(node);
+  node.flags &= HOST;
+  node.childLanes &= ~work.lanes;
+  goDown(node);
+}
+
+function goDown(node: Node): void {
+  switch (node.kind) {
+    case kinds.WIDGET: {
+      const { host } = work;
+      work.host = node;
+      visitKids(node);
+      work.host = host;
+      return;
+    }
+    case kinds.PROVIDER:
+      pushContext(node.component as Context, node.props.value);
+      visitKids(node);
+      popContext();
+      return;
+    case kinds.CLASS:
+      descendClass(node);
+      return;
+    case kinds.SUSPENSE:
+      descendSuspense(node);
+      return;
+    default:
+      visitKids(node);
+  }
+}
+
+export function visitKids(node: Node): void {
+  const { kids } = node;
+  const { lanes } = work;
+  for (let i = 0; i < kids.length; i++) {
+    const kid = kids[i]!;
+    if (kid !== null && ((kid.lanes | kid.childLanes) & lanes) !== 0) revisit(kid, kid.props, kid.ref);
+  }
+}
+
+/** Adds a node to those that the commit visits. */
+export function complete(node: Node): void {
+  if (work.revealing > 0) node.flags |= WAS_HIDDEN;
+  work.effects.push(node);
+}
+
+/** The node's component bailed out: its children stay, and updates below them are looked for. */
+function stay(node: Node, below: number): void {
+  if (below !== 0) goDown(node);
+  if ((node.flags & ~HOST) !== 0) complete(node);
+}
+
+function render(node: Node, props: Props, ref: unknown, mounting: boolean, own: number, below: number): void {
+  switch (node.kind) {
+    case kinds.WIDGET:
+      renderWidget(node, props, ref, mounting);
+      return;
+    case kinds.FUNCTION: {
+      const children = runComponent(node, node.component, props, undefined, mounting, node.props !== props);
+      node.props = props;
+      if (children === BAILED_OUT) stay(node, below);
+      else {
+        reconcile(node, children);
+        if (node.flags !== 0) complete(node);
+      }
+      return;
+    }
+    case kinds.FRAGMENT:
+      node.props = props;
+      reconcile(node, props);
+      return;
+    case kinds.WRAPPER:
+      node.props = props;
+      reconcile(node, props.children);
+      return;
+    case kinds.PROVIDER: {
+      const context = node.component as Context;
+      if (!mounting && !Object.is(node.props.value, props.value)) propagate(node, context);
+      node.props = props;
+      pushContext(context, props.value);
+      reconcile(node, props.children);
+      popContext();
+      return;
+    }
+    case kinds.CONSUMER: {
+      node.props = props;
+      beginContexts(node);
+      const value = readContext((node.component as Context)._context ?? (node.component as Context));
+      endContexts(node);
+      setHooks(OUTSIDE);
+      reconcile(node, (props.children as (value: unknown) => unknown)(value));
+      return;
+    }
+    case kinds.CLASS:
+      renderClass(node, props, ref, mounting, below);
+      return;
+    case kinds.SIMPLE_MEMO:
+      renderMemo(node, props, ref, mounting, own, below);
+      return;
+    case kinds.FORWARD_REF: {
+      const received = node.props !== props;
+      node.props = props;
+      node.ref = ref;
+      const children = runComponent(node, node.component, withoutRef(props), ref, mounting, received);
+      if (children === BAILED_OUT) stay(node, below);
+      else {
+        reconcile(node, children);
+        if (node.flags !== 0) complete(node);
+      }
+      return;
+    }
+    case kinds.MEMO:
+      renderWrappedMemo(node, props, ref, mounting, own, below);
+      return;
+    case kinds.SUSPENSE:
+      renderSuspense(node, props, mounting);
+      return;
+    case kinds.LAZY:
+      resolveLazy(node);
+      render(node, props, ref, mounting, own, below);
+      return;
+    default:
+      throw new Error(`A node of kind ${node.kind} is not rendered here`);
+  }
+}
+
+function renderWidget(node: Node, props: Props, ref: unknown, mounting: boolean): void {
+  let flags = 0;
+  if (mounting) {
+    if (ref !== null) flags = REF;
+  } else {
+    if (node.props !== props) flags = UPDATE;
+    if (node.ref !== ref) flags |= REF;
+  }
+  node.props = props;
+  node.ref = ref;
+  const { host } = work;
+  work.host = node;
+  reconcile(node, props.children);
+  work.host = host;
+  if (flags !== 0) {
+    node.flags |= flags;
+    complete(node);
+  }
+}
+
+function renderMemo(
+  node: Node,
+  props: Props,
+  ref: unknown,
+  mounting: boolean,
+  own: number,
+  below: number,
+): void {
+  let given = props;
+  let received = node.props !== props;
+  if (received && node.ref === ref && !mounting && shallowEqual(node.props, props)) {
+    given = node.props;
+    received = false;
+    if (own === 0) {
+      stay(node, below);
+      return;
+    }
+  }
+  node.ref = ref;
+  const children = runComponent(node, node.component, given, undefined, mounting, received);
+  node.props = given;
+  if (children === BAILED_OUT) stay(node, below);
+  else {
+    reconcile(node, children);
+    if (node.flags !== 0) complete(node);
+  }
+}
+
+function renderWrappedMemo(
+  node: Node,
+  props: Props,
+  ref: unknown,
+  mounting: boolean,
+  own: number,
+  below: number,
+): void {
+  const memo = node.component as { type: unknown; compare: ((a: Props, b: Props) => boolean) | null };
+  if (mounting) {
+    const kid = createNode({ $$typeof: ELEMENT, type: memo.type, key: null, ref, props }, node);
+    node.kids = [kid];
+    mount(kid);
+    return;
+  }
+  const kid = node.kids[0]!;
+  const same = own === 0 && (memo.compare ?? shallowEqual)(kid.props, props) && node.ref === ref;
+  node.props = props;
+  node.ref = ref;
+  if (same) stay(node, below);
+  else revisit(kid, props, ref);
+}
+
+/** Compares props; names that a prototype gives count like own ones (compiled code merges props by prototypes). */
+export function shallowEqual(before: Props, now: Props): boolean {
+  if (Object.is(before, now)) return true;
+  if (typeof before !== 'object' || before === null || typeof now !== 'object' || now === null) return false;
+  let names = 0;
+  for (const name in before) {
+    if (!Object.is(before[name], now[name]) || !(name in now)) return false;
+    names++;
+  }
+  for (const _ in now) names--;
+  return names === 0;
+}
+
+function withoutRef(props: Props): Props {
+  if (!('ref' in props)) return props;
+  const rest: Record<string, unknown> = {};
+  for (const name in props) if (name !== 'ref') rest[name] = props[name];
+  return rest;
+}

@@ -1,0 +1,181 @@
+/** Root: the top of a tree, with the lanes that wait in it. */
+import type { Surface } from '../surfaces/surface.js';
+import type { Output } from '../widget/output.js';
+import { deleteNode, reconcile } from './children.js';
+import { report, type Wakeable } from './errors.js';
+import { highest } from './lanes.js';
+import { CALLBACK, NO_KIDS, Node, ROOT, Update, type Base, type Queue } from './node.js';
+import { visitKids } from './render.js';
+import { laneOfUpdate, markUpdate, request } from './schedule.js';
+import { log, take, work } from './work.js';
+
+export interface ErrorInfo {
+  readonly componentStack: string;
+  readonly errorBoundary?: unknown;
+}
+
+export interface RootOptions {
+  /** Called with an error that no boundary has caught; the root is empty then. Without it, errors go to `reportError` or `console.error`. */
+  readonly onUncaughtError?: (error: unknown, info: ErrorInfo) => void;
+  /** Called with an error that a boundary has caught. */
+  readonly onCaughtError?: (error: unknown, info: ErrorInfo) => void;
+}
+
+export class Root implements Queue {
+  first: Update | null = null;
+  last: Update | null = null;
+  lanes = 0;
+  readonly node = new Node(ROOT, null, null, null, null, null, null);
+  readonly surface: Surface;
+  readonly output: Output;
+  pendingLanes = 0;
+  /** Lanes that wait for a promise. */
+  suspendedLanes = 0;
+  /** Of those, lanes whose promise is settled. */
+  pingedLanes = 0;
+  /** Groups of lanes that render together. */
+  private groups: number[] = [];
+  private readonly wakeables = new WeakMap<Wakeable, number>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  callbacks: (() => void)[] | null = null;
+  private readonly options: RootOptions;
+
+  constructor(surface: Surface, output: Output, options: RootOptions) {
+    this.surface = surface;
+    this.output = output;
+    this.options = options;
+    this.node.instance = this;
+    this.node.flags = 0;
+  }
+
+  render(element: unknown): void {
+    markUpdate(this.node, this, new Update(laneOfUpdate(), 0, 0, element));
+  }
+
+  /** Lanes to render next; 0 if nothing is due. */
+  nextLanes(): number {
+    const pending = this.pendingLanes;
+    if (pending === 0) return 0;
+    const free = pending & ~this.suspendedLanes;
+    return highest(free === 0 ? pending & this.pingedLanes : free);
+  }
+
+  entangle(lanes: number): void {
+    let group = lanes;
+    this.groups = this.groups.filter((other) => {
+      if ((other & group) === 0) return true;
+      group |= other;
+      return false;
+    });
+    this.groups.push(group);
+  }
+
+  entangledLanes(lanes: number): number {
+    let all = lanes;
+    for (const group of this.groups) if ((group & all) !== 0) all |= group;
+    return all;
+  }
+
+  /** Forgets groups of lanes that were rendered. */
+  release(lanes: number): void {
+    if (this.groups.length > 0) this.groups = this.groups.filter((group) => (group & lanes) === 0);
+  }
+
+  /** Whether a promise does not ping these lanes yet. */
+  pings(wakeable: Wakeable, lanes: number): boolean {
+    const before = this.wakeables.get(wakeable) ?? 0;
+    this.wakeables.set(wakeable, before | lanes);
+    return (before & lanes) !== lanes;
+  }
+
+  /** Renders what is due after `wait` milliseconds. */
+  delay(wait: number): void {
+    if (this.timer !== undefined) return;
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      request(this);
+    }, wait);
+  }
+
+  /** Notes an error that no boundary has caught: it is reported when the root is empty. */
+  failed(error: unknown): void {
+    (this.callbacks ??= []).push(() => this.uncaught(error));
+    if ((this.node.flags & CALLBACK) === 0) work.effects.push(this.node);
+    this.node.flags |= CALLBACK;
+  }
+
+  /** Update that empties the root after an error of a commit. */
+  failure(error: unknown, lane: number): Update {
+    const update = new Update(lane, 0, 0, null);
+    update.callback = () => this.uncaught(error);
+    return update;
+  }
+
+  private uncaught(error: unknown): void {
+    try {
+      if (this.options.onUncaughtError === undefined) report(error);
+      else this.options.onUncaughtError(error, { componentStack: '' });
+    } catch (thrown) {
+      report(thrown);
+    }
+  }
+
+  onCaughtError(error: unknown, info: ErrorInfo): void {
+    if (this.options.onCaughtError !== undefined) this.options.onCaughtError(error, info);
+    else console.error(error);
+  }
+}
+
+/** Renders a root's tree, or an empty one after an error that nothing has caught. */
+export function renderRoot(root: Root, failed: boolean): void {
+  const { node } = root;
+  log(node);
+  const before = node.state as unknown;
+  settle(root);
+  const below = node.childLanes & work.lanes;
+  node.lanes &= ~work.lanes;
+  node.childLanes &= ~work.lanes;
+  if (failed) {
+    for (const kid of node.kids) if (kid !== null) deleteNode(kid);
+    node.kids = NO_KIDS;
+    node.state = null;
+  } else if (node.state !== before) reconcile(node, node.state);
+  else if (below !== 0) visitKids(node);
+  if ((node.flags & CALLBACK) !== 0) work.effects.push(node);
+}
+
+function settle(root: Root): void {
+  const { node } = root;
+  const base = node.hooks as Base | null;
+  let rest = take(root);
+  root.callbacks = null;
+  if (base === null && rest === null) return;
+  let state: unknown = base === null ? node.state : base.state;
+  let skipped: Update[] | null = null;
+  let skippedState: unknown;
+  const old = base === null ? 0 : base.updates.length;
+  for (let i = 0; i < old || rest !== null; i++) {
+    let update: Update;
+    if (i < old) update = base!.updates[i]!;
+    else {
+      update = rest!;
+      rest = update.next;
+    }
+    if ((update.lane & work.lanes) !== update.lane) {
+      if (skipped === null) {
+        skipped = [];
+        skippedState = state;
+      }
+      skipped.push(update.copy(update.lane, update.callback));
+      continue;
+    }
+    if (skipped !== null) skipped.push(update.copy(0, null));
+    state = update.action;
+    if (update.callback !== null) {
+      (root.callbacks ??= []).push(update.callback as () => void);
+      node.flags |= CALLBACK;
+    }
+  }
+  node.state = state;
+  node.hooks = skipped === null ? null : ({ state: skippedState, updates: skipped } satisfies Base);
+}

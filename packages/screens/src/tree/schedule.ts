@@ -1,0 +1,404 @@
+/** Schedule: when what is rendered. Urgent updates render in a microtask or at once, the others later. */
+import { asynchronousLane } from './actions.js';
+import { commitRoot, flushPassiveEffects, hasPassiveEffects } from './commit/commit.js';
+import { failedBoundaries } from './classes.js';
+import { ABANDONED, report, wakeableOf, type Wakeable } from './errors.js';
+import {
+  DEFAULT,
+  DEFERRED,
+  FIRST_DEFERRED,
+  FIRST_TRANSITION,
+  RETRY,
+  SYNC,
+  TRANSITIONS,
+  UPDATES,
+  URGENT,
+} from './lanes.js';
+import { GONE, ROOT, enqueue, type Node, type Queue, type Update } from './node.js';
+import { setHooks, setTransition, transition } from './react.js';
+import { renderRoot, type Root } from './root.js';
+import { OUTSIDE } from './hooks/dispatchers.js';
+import type { BoundaryData } from './suspense.js';
+import { Mark, keep, rollback, work } from './work.js';
+
+const NESTED_UPDATES = 50;
+/** Milliseconds between a fallback's appearance and that of what it stood for. */
+const FALLBACK_THROTTLE = 300;
+
+/** Roots in which something waits. */
+const roots = new Set<Root>();
+/** Updates that came while a render ran. */
+const staged: { node: Node; queue: Queue | null; update: Update | null; lane: number }[] = [];
+let eventLane = 0;
+let batches = 0;
+let microtask = false;
+let task = false;
+let flushing = false;
+let nested = 0;
+let nestedRoot: Root | null = null;
+let nextTransition = FIRST_TRANSITION;
+let eventTransition = 0;
+let nextDeferred = FIRST_DEFERRED;
+let lastFallback = -Infinity;
+
+/** Lane of an update that is made now. */
+export function laneOfUpdate(): number {
+  if (work.rendering) return work.rootLanes & -work.rootLanes;
+  if (transition() !== null) return transitionLane();
+  return eventLane === 0 ? DEFAULT : eventLane;
+}
+
+/** Lane of the transition that runs: one for all that begin in the same event. */
+export function transitionLane(): number {
+  if (eventTransition === 0) {
+    eventTransition = asynchronousLane();
+    if (eventTransition === 0) {
+      eventTransition = nextTransition;
+      nextTransition <<= 1;
+      if ((nextTransition & TRANSITIONS) === 0) nextTransition = FIRST_TRANSITION;
+    }
+    requestMicrotask();
+  }
+  return eventTransition;
+}
+
+/** Lane in which the value that a node shows for now is replaced by the new one. */
+export function deferredLane(node: Node): void {
+  if (work.deferredLane === 0) {
+    work.deferredLane = nextDeferred;
+    nextDeferred <<= 1;
+    if ((nextDeferred & DEFERRED) === 0) nextDeferred = FIRST_DEFERRED;
+  }
+  const lane = work.deferredLane;
+  node.lanes |= lane;
+  for (let up = node.parent; up !== null; up = up.parent) up.childLanes |= lane;
+  if (work.boundary !== null) (work.boundary.data as BoundaryData).deferred = lane;
+}
+
+/** Runs work as one event of this lane, and renders at its end what is due. */
+export function batch<T>(lane: number, run: () => T): T {
+  const before = eventLane;
+  eventLane = lane;
+  batches++;
+  try {
+    return run();
+  } finally {
+    batches--;
+    eventLane = before;
+    if (batches === 0 && !work.rendering && !work.committing) flushUrgent();
+  }
+}
+
+/** Sets the lane of updates while a phase of a commit runs; returns what it was. */
+export function setEventLane(lane: number): number {
+  const before = eventLane;
+  eventLane = lane;
+  return before;
+}
+
+function rootOf(node: Node): Root | null {
+  let up = node;
+  while (up.kind !== ROOT) {
+    if ((up.flags & GONE) !== 0 || up.parent === null) return null;
+    up = up.parent;
+  }
+  return up.instance as Root;
+}
+
+/** Adds an update, or a lane alone, to a node, and schedules the render. */
+export function markUpdate(node: Node, queue: Queue | null, update: Update | number): void {
+  const lane = typeof update === 'number' ? update : update.lane;
+  if (nested > NESTED_UPDATES) {
+    nested = 0;
+    nestedRoot = null;
+    throw new Error(
+      'Maximum update depth exceeded: a component sets state in an effect or life cycle whenever it is updated.',
+    );
+  }
+  const own = typeof update === 'number' ? null : update;
+  if (work.rendering) {
+    staged.push({ node, queue, update: own, lane });
+    node.lanes |= lane;
+    const root = rootOf(node);
+    if (root !== null) schedule(root, lane);
+    return;
+  }
+  const root = mark(node, queue, own, lane);
+  if (root === null) return;
+  if (queue !== null) entangle(root, queue, lane);
+  schedule(root, lane);
+}
+
+function mark(node: Node, queue: Queue | null, update: Update | null, lane: number): Root | null {
+  if (queue !== null && update !== null) enqueue(queue, update);
+  node.lanes |= lane;
+  let up = node;
+  while (up.kind !== ROOT) {
+    if ((up.flags & GONE) !== 0 || up.parent === null) return null;
+    up = up.parent;
+    up.childLanes |= lane;
+  }
+  return up.instance as Root;
+}
+
+function applyStaged(): void {
+  for (const { node, queue, update, lane } of staged) {
+    const root = mark(node, queue, update, lane);
+    if (root !== null) {
+      if (queue !== null) entangle(root, queue, lane);
+      root.pendingLanes |= lane;
+    }
+  }
+  staged.length = 0;
+}
+
+/** Transitions that update the same state render together. */
+function entangle(root: Root, queue: Queue, lane: number): void {
+  if ((lane & (TRANSITIONS | DEFERRED)) === 0) return;
+  const lanes = (queue.lanes & root.pendingLanes) | lane;
+  queue.lanes = lanes;
+  if (lanes !== lane) root.entangle(lanes);
+}
+
+export function schedule(root: Root, lane: number): void {
+  root.pendingLanes |= lane;
+  root.suspendedLanes = 0;
+  root.pingedLanes = 0;
+  request(root);
+}
+
+export function request(root: Root): void {
+  roots.add(root);
+  requestMicrotask();
+}
+
+function requestMicrotask(): void {
+  if (microtask) return;
+  microtask = true;
+  queueMicrotask(inMicrotask);
+}
+
+function inMicrotask(): void {
+  microtask = false;
+  eventTransition = 0;
+  if (batches > 0 || work.rendering || work.committing) return;
+  flushUrgent();
+  requestTask();
+}
+
+/** Schedules what is not urgent, if there is any. */
+function requestTask(): void {
+  if (task) return;
+  let due = hasPassiveEffects();
+  for (const root of roots) if (root.nextLanes() !== 0) due = true;
+  if (!due) return;
+  task = true;
+  setTimeout(inTask, 0);
+}
+
+function inTask(): void {
+  task = false;
+  if (work.rendering || work.committing) return;
+  if (flushPassive()) flushUrgent();
+  else for (const root of roots) if (performNext(root, ~0, false)) break;
+  requestTask();
+}
+
+/** Renders all urgent updates that are due, and those that come of it. */
+export function flushUrgent(): void {
+  flushLanes(URGENT, false);
+}
+
+/** Renders all that is due, whatever its lane, and runs all effects. */
+export function flushAll(): void {
+  eventTransition = 0;
+  do flushLanes(~0, true);
+  while (flushPassive());
+}
+
+function flushLanes(lanes: number, now: boolean): void {
+  if (flushing) return;
+  flushing = true;
+  try {
+    let more = true;
+    while (more) {
+      more = false;
+      for (const root of roots) if (performNext(root, lanes, now)) more = true;
+    }
+  } finally {
+    flushing = false;
+  }
+}
+
+/** Renders a root's next lanes if they are among `allowed`; true if it did, or ran effects in their stead. */
+function performNext(root: Root, allowed: number, now: boolean): boolean {
+  const lanes = root.nextLanes();
+  if (lanes === 0) {
+    if (root.pendingLanes === 0) roots.delete(root);
+    return false;
+  }
+  if ((lanes & allowed) === 0) return false;
+  if (flushPassive()) return true;
+  if (!now && (lanes & RETRY) === lanes) {
+    const wait = lastFallback + FALLBACK_THROTTLE - root.surface.now();
+    if (wait > 10) {
+      root.delay(wait);
+      return false;
+    }
+  }
+  perform(root, lanes);
+  return true;
+}
+
+export function flushPassive(): boolean {
+  if (!hasPassiveEffects()) return false;
+  const before = transition();
+  const lane = setEventLane(DEFAULT);
+  setTransition(null);
+  work.committing = true;
+  try {
+    flushPassiveEffects();
+  } finally {
+    work.committing = false;
+    setEventLane(lane);
+    setTransition(before);
+  }
+  if (!flushing) flushLanes(SYNC, false);
+  return true;
+}
+
+/** Notes that a fallback has appeared, or what it stood for. */
+export function noteFallback(now: number): void {
+  lastFallback = now;
+}
+
+function perform(root: Root, lanes: number): void {
+  if (work.rendering || work.committing) throw new Error('A render cannot begin while another one runs');
+  let given = lanes;
+  let mark = begin(root, given);
+  const hooks = setHooks(OUTSIDE);
+  let uncaught: unknown = null;
+  let failed = false;
+  try {
+    for (;;) {
+      try {
+        renderRoot(root, failed);
+        break;
+      } catch (thrown) {
+        rollback(mark);
+        const wakeable = wakeableOf(thrown);
+        if (thrown === ABANDONED || wakeable !== null) {
+          if (wakeable !== null) pingWhen(wakeable, given);
+          abandon(root, given);
+          return;
+        }
+        if (!work.recovering) {
+          // What failed may have seen data of two moments. Once more, with all that waits.
+          given = root.pendingLanes;
+          mark = begin(root, given);
+          work.recovering = true;
+        } else if (failed) throw thrown;
+        else {
+          failed = true;
+          uncaught = thrown;
+        }
+      }
+    }
+  } finally {
+    setHooks(hooks);
+    work.rendering = false;
+    work.recovering = false;
+  }
+  keep();
+  applyStaged();
+  if (failed) root.failed(uncaught);
+  commit(root, given);
+}
+
+function begin(root: Root, lanes: number): Mark {
+  work.root = root;
+  work.rootLanes = lanes;
+  work.lanes = root.entangledLanes(lanes);
+  work.rendering = true;
+  work.host = root.node;
+  work.shell = null;
+  work.boundary = null;
+  work.revealing = 0;
+  work.deferredLane = 0;
+  work.early = false;
+  return new Mark();
+}
+
+/** Leaves the screen as it is until what the render waits for has arrived. */
+function abandon(root: Root, lanes: number): void {
+  keep();
+  applyStaged();
+  root.suspendedLanes |= root.entangledLanes(lanes);
+  root.pingedLanes &= ~lanes;
+}
+
+function commit(root: Root, lanes: number): void {
+  const rendered = work.lanes;
+  root.pendingLanes = root.node.lanes | root.node.childLanes;
+  root.suspendedLanes = 0;
+  root.pingedLanes = 0;
+  root.release(rendered);
+  const before = transition();
+  const lane = setEventLane(SYNC);
+  setTransition(null);
+  work.committing = true;
+  try {
+    commitRoot(root);
+  } finally {
+    work.committing = false;
+    setEventLane(lane);
+    setTransition(before);
+  }
+  if (root.pendingLanes === 0) failedBoundaries.clear();
+  if ((lanes & SYNC) !== 0) flushPassive();
+  if ((lanes & UPDATES) !== 0 && (root.pendingLanes & URGENT) !== 0) {
+    if (root === nestedRoot) nested++;
+    else {
+      nested = 0;
+      nestedRoot = root;
+    }
+  } else {
+    nested = 0;
+    nestedRoot = null;
+  }
+  request(root);
+  if (!flushing) flushLanes(SYNC, false);
+  if (hasPassiveEffects()) requestTask();
+}
+
+/** Renders the lanes again once a promise is settled, if they are still suspended then. */
+export function pingWhen(wakeable: Wakeable, lanes: number): void {
+  const root = work.root!;
+  const ping = (): void => {
+    root.pingedLanes |= root.suspendedLanes & lanes;
+    request(root);
+  };
+  if (root.pings(wakeable, lanes)) wakeable.then(ping, ping);
+}
+
+/** Renders a boundary again once a promise is settled. */
+export function retryWhen(node: Node, wakeable: Wakeable): void {
+  const { listened } = node.data as BoundaryData;
+  if (listened.has(wakeable)) return;
+  listened.add(wakeable);
+  const retry = (): void => {
+    listened.delete(wakeable);
+    markUpdate(node, null, RETRY);
+  };
+  wakeable.then(retry, retry);
+}
+
+/** Reports an error that a boundary has caught. */
+export function onCaught(node: Node, error: unknown): void {
+  const root = rootOf(node);
+  try {
+    root?.onCaughtError(error, { componentStack: '', errorBoundary: node.instance });
+  } catch (reported) {
+    report(reported);
+  }
+}

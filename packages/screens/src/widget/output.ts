@@ -1,0 +1,260 @@
+/** Output: a root's widgets, and the batch of commands that brings the surface to their state. */
+import { OFFSCREEN, WIDGET, type Kids, type Node } from '../tree/node.js';
+import type { Surface } from '../surfaces/surface.js';
+import { Commands } from './commands.js';
+import type { Focus, MakeFocus } from './focus.js';
+import { Handle, WidgetNode } from './node.js';
+import { stays } from './places.js';
+import type { WidgetProps } from './props.js';
+import { Styles, mergedStyle, writeAnimations, writeDifference, writeStyle } from './styles.js';
+
+const DISPLAY = 1;
+const NONE = 1;
+const IMAGE = 52;
+const TEXT = 60;
+const REPORTS = 80;
+
+function hasFocusProps(props: WidgetProps): boolean {
+  return props.focused !== undefined || props.focusable !== undefined || props.focusArea !== undefined;
+}
+
+function wantsReports(props: WidgetProps): boolean {
+  return props.onLayout !== undefined || props.onAnimationEnd !== undefined || props.onImage !== undefined;
+}
+
+export class Output {
+  readonly root = new WidgetNode(0, {}, null);
+  readonly commands = new Commands();
+  readonly manager: Focus;
+  /** Widgets by number. */
+  readonly widgets: (WidgetNode | undefined)[] = [this.root];
+  /** Key that the next batch answers; 0 for none. */
+  cause = 0;
+  private readonly surface: Surface;
+  /** Numbers to use again, and those that can be from the next batch on. */
+  private readonly free: number[] = [];
+  private readonly freed: number[] = [];
+  private readonly created: WidgetNode[] = [];
+  private stamp = 0;
+  /** Whether a commit or an event sends the batch at its end. */
+  busy = false;
+
+  constructor(surface: Surface, makeFocus: MakeFocus) {
+    this.surface = surface;
+    this.commands.styles = new Styles();
+    this.manager = makeFocus(this.root, {
+      focus: (id) => this.commands.focus(id),
+      reports: (node, on) => this.track(node, on),
+    });
+  }
+
+  /** What a ref of a widget gets. */
+  handleOf(widget: WidgetNode): Handle {
+    return (widget.handle ??= new Handle(widget, this));
+  }
+
+  focus(widget: WidgetNode): void {
+    if (this.widgets[widget.id] !== widget) return;
+    this.manager.focus(widget);
+    if (!this.busy) this.send();
+  }
+
+  private track(widget: WidgetNode, on: boolean): void {
+    if (widget.tracked === on) return;
+    widget.tracked = on;
+    if (!wantsReports(widget.props)) this.reports(widget.id, on);
+  }
+
+  private reports(id: number, on: boolean): void {
+    this.commands.integer(id, REPORTS, on ? 1 : 0);
+  }
+
+  private create(node: Node, parent: WidgetNode): WidgetNode {
+    const props = node.props as WidgetProps;
+    const { free, commands: out } = this;
+    const id = free.length > 0 ? free.pop()! : this.widgets.length;
+    const widget = new WidgetNode(id, props, parent);
+    this.widgets[id] = widget;
+    node.instance = widget;
+    out.create(id);
+    this.mount(widget, props);
+    this.collect(node.kids, widget, widget.children);
+    const { children } = widget;
+    for (let i = 0; i < children.length; i++) out.place(id, children[i]!.id, 0);
+    return widget;
+  }
+
+  private mount(widget: WidgetNode, props: WidgetProps): void {
+    const { id } = widget;
+    const { staticStyle, focusStyle } = props;
+    const out = this.commands;
+    if (staticStyle !== undefined) {
+      if (out.styles!.takes(staticStyle)) out.style(id, staticStyle);
+      else widget.merged = true;
+    }
+    if (focusStyle !== undefined) out.focusStyle(id, focusStyle);
+    if (props.$m !== undefined && !widget.merged) props.$m(widget, props, out);
+    else {
+      const style = widget.merged ? mergedStyle(props) : props.style;
+      if (style !== undefined) writeStyle(id, style, out);
+      const { text, image, animate } = props;
+      if (text !== undefined) out.property(id, 'text', text);
+      if (image !== undefined) out.property(id, 'image', image);
+      if (animate !== undefined) writeAnimations(id, undefined, animate, out);
+    }
+    if (wantsReports(props)) this.reports(id, true);
+    if (hasFocusProps(props)) this.created.push(widget);
+  }
+
+  /** Brings a widget to the props of its node. */
+  update(node: Node): void {
+    const widget = node.instance as WidgetNode;
+    const now = node.props as WidgetProps;
+    const before = widget.props;
+    if (before === now) return;
+    widget.props = now;
+    const { id } = widget;
+    const out = this.commands;
+    if (widget.merged || before.staticStyle !== now.staticStyle) this.updateStatic(widget, before, now);
+    if (before.focusStyle !== now.focusStyle) out.focusStyle(id, now.focusStyle);
+    const { $u: write } = now;
+    if (write !== undefined && write === before.$u && !widget.merged) write(widget, before, now, out);
+    else {
+      if (before.style !== now.style && !widget.merged) writeDifference(id, before.style, now.style, out);
+      if (before.text !== now.text) {
+        if (typeof now.text === 'string') out.string(id, TEXT, now.text);
+        else out.property(id, 'text', now.text);
+      }
+      if (before.image !== now.image) {
+        if (typeof now.image === 'string') out.string(id, IMAGE, now.image);
+        else out.property(id, 'image', now.image);
+      }
+      if (before.animate !== now.animate) writeAnimations(id, before.animate, now.animate, out);
+    }
+    if (widget.hidden) out.integer(id, DISPLAY, NONE);
+    const reports = wantsReports(now);
+    if (reports !== wantsReports(before) && !widget.tracked) this.reports(id, reports);
+    if (hasFocusProps(now)) {
+      if (hasFocusProps(before)) this.manager.changed(widget, before);
+      else this.manager.attach(widget);
+    } else if (hasFocusProps(before)) this.manager.detach(widget);
+  }
+
+  private updateStatic(widget: WidgetNode, before: WidgetProps, now: WidgetProps): void {
+    const { id } = widget;
+    const out = this.commands;
+    const old = widget.merged ? mergedStyle(before) : before.style;
+    const merged = now.staticStyle !== undefined && !out.styles!.takes(now.staticStyle);
+    if (!merged) out.style(id, now.staticStyle);
+    else if (!widget.merged) out.style(id, undefined);
+    if (merged || widget.merged) writeDifference(id, old, merged ? mergedStyle(now) : now.style, out);
+    widget.merged = merged;
+  }
+
+  /** Adds the widgets of nodes, in their order, and creates those that are new. */
+  private collect(kids: Kids, parent: WidgetNode, into: WidgetNode[]): void {
+    for (let i = 0; i < kids.length; i++) {
+      const node = kids[i]!;
+      if (node === null) continue;
+      if (node.kind === WIDGET) into.push((node.instance as WidgetNode | null) ?? this.create(node, parent));
+      else this.collect(node.kids, parent, into);
+    }
+  }
+
+  /** Brings the children of a widget or root into the order of its node. */
+  placeChildren(host: Node): void {
+    const parent = host.kind === WIDGET ? (host.instance as WidgetNode | null) : this.root;
+    // A new widget's children come with it.
+    if (parent === null) return;
+    const before = parent.children;
+    const stamp = ++this.stamp;
+    for (let i = 0; i < before.length; i++) before[i]!.index = i;
+    const now: WidgetNode[] = [];
+    this.collect(host.kids, parent, now);
+    let grows = true;
+    let kept = 0;
+    let last = -1;
+    for (let i = 0; i < now.length; i++) {
+      const child = now[i]!;
+      const isOld = before[child.index] === child;
+      child.stamp = stamp;
+      if (!isOld) child.index = -1;
+      else {
+        kept++;
+        if (child.index < last) grows = false;
+        last = child.index;
+      }
+    }
+    parent.children = now;
+    if (kept < before.length)
+      for (let i = 0; i < before.length; i++) {
+        const child = before[i]!;
+        if (child.stamp !== stamp) this.remove(child);
+      }
+    if (grows && kept === now.length) return;
+    const out = this.commands;
+    if (kept === 0) {
+      for (let i = 0; i < now.length; i++) out.place(parent.id, now[i]!.id, 0);
+      return;
+    }
+    const stay = grows ? null : stays(now);
+    for (let i = now.length - 1; i >= 0; i--) {
+      const child = now[i]!;
+      if (stay === null ? child.index >= 0 : stay[i] === 1) continue;
+      out.place(parent.id, child.id, i + 1 < now.length ? now[i + 1]!.id : 0);
+    }
+  }
+
+  private remove(widget: WidgetNode): void {
+    this.commands.remove(widget.id);
+    this.forget(widget);
+    widget.parent = null;
+  }
+
+  private forget(widget: WidgetNode): void {
+    const { children } = widget;
+    for (let i = 0; i < children.length; i++) this.forget(children[i]!);
+    if (hasFocusProps(widget.props)) this.manager.detach(widget);
+    this.widgets[widget.id] = undefined;
+    this.freed.push(widget.id);
+  }
+
+  /** Hides the widgets of a Suspense's children, or shows them again. */
+  setHidden(node: Node, hidden: boolean): void {
+    const { kids } = node;
+    for (let i = 0; i < kids.length; i++) {
+      const kid = kids[i]!;
+      if (kid === null || (kid.kind === OFFSCREEN && kid.state === true)) continue;
+      if (kid.kind !== WIDGET) this.setHidden(kid, hidden);
+      else if (kid.instance !== null) this.hide(kid.instance as WidgetNode, hidden);
+    }
+  }
+
+  private hide(widget: WidgetNode, hidden: boolean): void {
+    if (widget.hidden === hidden) return;
+    widget.hidden = hidden;
+    if (hidden) this.commands.integer(widget.id, DISPLAY, NONE);
+    else {
+      const style = widget.merged ? mergedStyle(widget.props) : widget.props.style;
+      this.commands.property(widget.id, 'display', style?.display);
+    }
+  }
+
+  /** All changes of a commit are written. */
+  changed(): void {
+    const { created } = this;
+    for (let i = 0; i < created.length; i++) this.manager.attach(created[i]!);
+    created.length = 0;
+  }
+
+  /** Sends what is written as one batch, if there is anything. */
+  send(): void {
+    this.manager.settle();
+    const { commands, freed, free } = this;
+    if (commands.length === 0) return;
+    this.surface.commit(commands.words, commands.length, commands.strings, this.cause);
+    commands.clear();
+    for (let i = 0; i < freed.length; i++) free.push(freed[i]!);
+    freed.length = 0;
+  }
+}
