@@ -4,13 +4,16 @@ import { EVENT, PROPERTIES, type PropertyName } from './stream/codes.js';
 import type { Surface } from './surfaces/surface.js';
 import { SYNC } from './tree/lanes.js';
 import { Root, type RootOptions } from './tree/root.js';
-import { batch, flushAll } from './tree/schedule.js';
+import { batch, flushAll, flushRoot } from './tree/schedule.js';
+import type { Adoptable } from './widget/adoption.js';
 import { KeyPress, PlainFocus, type MakeFocus } from './widget/focus.js';
 import { Output } from './widget/output.js';
 
 export interface Options extends RootOptions {
   /** Focus manager of the root. */
   readonly focus?: MakeFocus;
+  /** Screen that the surface shows already; the first render takes its widgets over where place and kind agree. */
+  readonly adopt?: Adoptable;
 }
 
 export interface ScreenRoot {
@@ -20,6 +23,8 @@ export interface ScreenRoot {
   unmount(): void;
   /** Renders all that is due and runs all effects, at once. For tests. */
   flush(): void;
+  /** Gives the focus to a widget by its number at the surface; nothing happens if there is none. */
+  focus(id: number): void;
 }
 
 const propertyNames = new Map<number, PropertyName>(
@@ -30,18 +35,24 @@ const plainFocus: MakeFocus = (root, send) => new PlainFocus(root, send);
 
 /** Creates a root on a surface. Events of the surface go to its widgets. */
 export function createRoot(surface: Surface, options: Options = {}): ScreenRoot {
-  const output = new Output(surface, options.focus ?? plainFocus);
+  const { adopt = null } = options;
+  const output = new Output(surface, options.focus ?? plainFocus, adopt);
   const root = new Root(surface, output, options);
-  surface.listen((words, length, strings) => listen(root, words, length, strings));
+  (adopt ?? surface).listen((words, length, strings) => listen(root, words, length, strings));
+  const flush = root.isStill ? (): void => flushRoot(root) : flushAll;
   return {
     render(element) {
       root.render(element);
     },
     unmount() {
       batch(SYNC, () => root.render(null));
-      flushAll();
+      flush();
     },
-    flush: flushAll,
+    flush,
+    focus(id) {
+      const widget = output.widgets[id];
+      if (widget !== undefined && id !== 0) output.focus(widget);
+    },
   };
 }
 

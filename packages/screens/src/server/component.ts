@@ -36,9 +36,9 @@ export function screenComponent<P extends object>(
   const adapter = {
     name: 'screens',
     recognises: () => false,
-    async render(_view: unknown, props: Props, { signal, tellPartial }: Context): Promise<string> {
-      const screen = await json(props, { signal });
-      if (screen.partial === true) tellPartial?.();
+    async render(_view: unknown, props: Props, context: Context): Promise<string> {
+      const screen = await json(props, { signal: context.signal });
+      if (screen.partial === true) context.tellPartial?.();
       // The text may stand in a document.
       return JSON.stringify(screen).replace(/[<\u2028\u2029]/g, escaped);
     },

@@ -19,6 +19,10 @@ export interface RootOptions {
   readonly onUncaughtError?: (error: unknown, info: ErrorInfo) => void;
   /** Called with an error that a boundary has caught. */
   readonly onCaughtError?: (error: unknown, info: ErrorInfo) => void;
+  /** The root renders in `flush` alone and runs no effects and refs: for servers, where several render by turns. */
+  readonly isStill?: boolean;
+  /** Called with each promise that a render waits for. */
+  readonly onWait?: (wakeable: PromiseLike<unknown>) => void;
 }
 
 export class Root implements Queue {
@@ -38,12 +42,14 @@ export class Root implements Queue {
   private readonly wakeables = new WeakMap<Wakeable, number>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   callbacks: (() => void)[] | null = null;
+  readonly isStill: boolean;
   private readonly options: RootOptions;
 
   constructor(surface: Surface, output: Output, options: RootOptions) {
     this.surface = surface;
     this.output = output;
     this.options = options;
+    this.isStill = options.isStill === true;
     this.node.instance = this;
     this.node.flags = 0;
   }
@@ -118,6 +124,10 @@ export class Root implements Queue {
     } catch (thrown) {
       report(thrown);
     }
+  }
+
+  waitsFor(wakeable: Wakeable): void {
+    this.options.onWait?.(wakeable as unknown as PromiseLike<unknown>);
   }
 
   onCaughtError(error: unknown, info: ErrorInfo): void {

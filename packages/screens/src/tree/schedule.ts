@@ -168,6 +168,7 @@ export function schedule(root: Root, lane: number): void {
 }
 
 export function request(root: Root): void {
+  if (root.isStill) return;
   roots.add(root);
   requestMicrotask();
 }
@@ -214,6 +215,11 @@ export function flushAll(): void {
   eventTransition = 0;
   do flushLanes(~0, true);
   while (flushPassive());
+}
+
+/** Renders all of one root that is due. */
+export function flushRoot(root: Root): void {
+  while (performNext(root, ~0, true));
 }
 
 function flushLanes(lanes: number, now: boolean): void {
@@ -374,6 +380,7 @@ function commit(root: Root, lanes: number): void {
 /** Renders the lanes again once a promise is settled, if they are still suspended then. */
 export function pingWhen(wakeable: Wakeable, lanes: number): void {
   const root = work.root!;
+  root.waitsFor(wakeable);
   const ping = (): void => {
     root.pingedLanes |= root.suspendedLanes & lanes;
     request(root);

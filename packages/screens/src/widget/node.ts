@@ -3,7 +3,8 @@ import type { Output } from './output.js';
 import type { Rect, WidgetHandle, WidgetProps } from './props.js';
 
 export class WidgetNode {
-  readonly id: number;
+  /** Changes once at most, when the root takes over a screen that the surface shows already. */
+  id: number;
   parent: WidgetNode | null;
   /** In the order of the surface. */
   children: WidgetNode[] = [];

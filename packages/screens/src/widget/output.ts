@@ -1,6 +1,7 @@
 /** Output: a root's widgets, and the batch of commands that brings the surface to their state. */
 import { OFFSCREEN, WIDGET, type Kids, type Node } from '../tree/node.js';
 import type { Surface } from '../surfaces/surface.js';
+import { renumber, type Adoptable } from './adoption.js';
 import { Commands } from './commands.js';
 import type { Focus, MakeFocus } from './focus.js';
 import { Handle, WidgetNode } from './node.js';
@@ -39,8 +40,12 @@ export class Output {
   /** Whether a commit or an event sends the batch at its end. */
   busy = false;
 
-  constructor(surface: Surface, makeFocus: MakeFocus) {
+  /** Screen that the surface shows, until the first batch takes it over. */
+  private adopted: Adoptable | null;
+
+  constructor(surface: Surface, makeFocus: MakeFocus, adopted: Adoptable | null = null) {
     this.surface = surface;
+    this.adopted = adopted;
     this.commands.styles = new Styles();
     this.manager = makeFocus(this.root, {
       focus: (id) => this.commands.focus(id),
@@ -252,9 +257,19 @@ export class Output {
     this.manager.settle();
     const { commands, freed, free } = this;
     if (commands.length === 0) return;
-    this.surface.commit(commands.words, commands.length, commands.strings, this.cause);
+    if (this.adopted === null)
+      this.surface.commit(commands.words, commands.length, commands.strings, this.cause);
+    else this.adopt(this.adopted, commands);
     commands.clear();
     for (let i = 0; i < freed.length; i++) free.push(freed[i]!);
     freed.length = 0;
+  }
+
+  private adopt(adopted: Adoptable, commands: Commands): void {
+    this.adopted = null;
+    const numbers = adopted.take(commands.words, commands.length, commands.strings, this.cause);
+    this.free.push(...renumber(this.widgets, commands.styles!, numbers));
+    // Events find the widgets when the commit is done.
+    queueMicrotask(() => adopted.release());
   }
 }

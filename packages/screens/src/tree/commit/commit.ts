@@ -43,6 +43,7 @@ export function commitRoot(root: Root): void {
   output.changed();
   for (let i = 0; i < effects.length; i++) {
     const node = effects[i]!;
+    if (root.isStill && node.kind !== ROOT) continue;
     if ((node.flags & (flag.DELETED | flag.WAS_HIDDEN)) === 0) layout(node);
     if ((node.flags & (flag.PASSIVE | flag.DELETED)) !== 0) waits = true;
   }
@@ -103,7 +104,7 @@ function change(node: Node, root: Root): void {
     case ROOT:
       return;
     default:
-      if ((flags & (flag.INSERTION | flag.LAYOUT)) === 0) return;
+      if ((flags & (flag.INSERTION | flag.LAYOUT)) === 0 || root.isStill) return;
       cleanUp(node, EFFECT_INSERTION, false, node.parent);
       runEffects(node, EFFECT_INSERTION, false);
       cleanUp(node, EFFECT_LAYOUT, false, node.parent);
