@@ -1,17 +1,15 @@
 /** createRoot: a tree of React elements on a surface. */
 import type { ReactNode } from 'react';
+import { KeyPress } from './focus/key.js';
 import { EVENT, PROPERTIES, type PropertyName } from './stream/codes.js';
 import type { Surface } from './surfaces/surface.js';
 import { SYNC } from './tree/lanes.js';
 import { Root, type RootOptions } from './tree/root.js';
 import { batch, flushAll, flushRoot } from './tree/schedule.js';
 import type { Adoptable } from './widget/adoption.js';
-import { KeyPress, PlainFocus, type MakeFocus } from './widget/focus.js';
 import { Output } from './widget/output.js';
 
 export interface Options extends RootOptions {
-  /** Focus manager of the root. */
-  readonly focus?: MakeFocus;
   /** Screen that the surface shows already; the first render takes its widgets over where place and kind agree. */
   readonly adopt?: Adoptable;
 }
@@ -31,12 +29,10 @@ const propertyNames = new Map<number, PropertyName>(
   (Object.keys(PROPERTIES) as PropertyName[]).map((name) => [PROPERTIES[name].code, name]),
 );
 
-const plainFocus: MakeFocus = (root, send) => new PlainFocus(root, send);
-
 /** Creates a root on a surface. Events of the surface go to its widgets. */
 export function createRoot(surface: Surface, options: Options = {}): ScreenRoot {
   const { adopt = null } = options;
-  const output = new Output(surface, options.focus ?? plainFocus, adopt);
+  const output = new Output(surface, adopt);
   const root = new Root(surface, output, options);
   (adopt ?? surface).listen((words, length, strings) => listen(root, words, length, strings));
   const flush = root.isStill ? (): void => flushRoot(root) : flushAll;
@@ -65,7 +61,7 @@ function listen(root: Root, words: Int32Array, length: number, strings: readonly
     const code = words[at]! & 0xff;
     if (code === EVENT.KEY)
       key(root, new KeyPress(strings[words[at + 4]!]!, words[at + 1]!, words[at + 2]!, floats[at + 3]!));
-    else if (code === EVENT.FRAME) root.output.manager.drawn?.(words[at + 1]!);
+    else if (code === EVENT.FRAME) root.output.manager.drawn(words[at + 1]!);
     else tell(root, code, at, words, floats);
     at += LENGTHS[code] ?? length;
   }

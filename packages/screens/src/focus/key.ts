@@ -1,10 +1,5 @@
-import { PHASE } from '../stream/events.js';
-
-/** Names that remote controls and keyboards give to the key that leads back. */
-const BACK = new Set(['Back', 'BrowserBack', 'GoBack', 'Escape', 'Backspace', 'XF86Back']);
-
-/** Event of a key, as `onKey` and `onKeyUp` get it. It goes to the widget with the focus, then to each one above it, until one has used it. */
-export class KeyEvent {
+/** Event of a key, as the manager reads it. It goes to the widget with the focus, then to each one above it, until one has used it. */
+export interface KeyEvent {
   /** Name as in the DOM's `KeyboardEvent.key`. */
   readonly key: string;
   /** 0 pressed, 1 repeated by the device, 2 released. */
@@ -13,7 +8,17 @@ export class KeyEvent {
   readonly sequence: number;
   /** Milliseconds of the surface's clock. */
   readonly time: number;
-  #isUsed = false;
+  readonly defaultPrevented: boolean;
+  /** Says that the key has been used: no widget above gets it, and the focus does not move. */
+  preventDefault(): void;
+}
+
+export class KeyPress implements KeyEvent {
+  readonly key: string;
+  readonly phase: number;
+  readonly sequence: number;
+  readonly time: number;
+  defaultPrevented = false;
 
   constructor(key: string, phase: number, sequence: number, time: number) {
     this.key = key;
@@ -22,21 +27,13 @@ export class KeyEvent {
     this.time = time;
   }
 
-  get repeat(): boolean {
-    return this.phase === PHASE.REPEATED;
-  }
-
-  /** Whether the key leads back, whatever the device calls it. */
-  get isBack(): boolean {
-    return BACK.has(this.key);
-  }
-
-  /** Says that the key has been used: no widget above gets it, and the focus does not move. */
   preventDefault(): void {
-    this.#isUsed = true;
-  }
-
-  get defaultPrevented(): boolean {
-    return this.#isUsed;
+    this.defaultPrevented = true;
   }
 }
+
+/** Names that remote controls and keyboards give to the key that leads back. */
+const BACK = new Set(['Back', 'BrowserBack', 'GoBack', 'Escape', 'Backspace', 'XF86Back']);
+
+/** Whether the key leads back, whatever the device calls it. */
+export const isBack = ({ key }: { readonly key: string }): boolean => BACK.has(key);

@@ -54,7 +54,6 @@ export class FocusManager {
   #wanted: FocusNode | null = null;
   readonly #trail = new Trail();
   #isStale = false;
-  #hasSent = false;
 
   /** @param run runs a long press later; `setTimeout` by default. */
   constructor(root: FocusNode, send: FocusCommands, run: Later = later) {
@@ -95,7 +94,6 @@ export class FocusManager {
 
   /** Ends a commit: the focus is on a widget that can have it, if there is one. */
   settle(): void {
-    this.#hasSent = true;
     const wanted = this.#wanted;
     this.#wanted = null;
     if (wanted === null || !this.focus(wanted)) {
@@ -118,10 +116,14 @@ export class FocusManager {
 
   key(event: KeyEvent): void {
     if (this.#limit.isTooSoon(event)) return;
-    this.#hasSent = false;
+    this.#limit.note(event);
     const isOver = this.#press.takes(event, this);
     if (!isOver) this.short(event);
-    if (this.#hasSent) this.#limit.wait(event);
+  }
+
+  /** Notes that the last key has led to a batch. */
+  sent(): void {
+    this.#limit.sent();
   }
 
   /** Notes that the batch of a key is on the screen. Repeats wait for that from the first call on. */
@@ -244,7 +246,6 @@ export class FocusManager {
     const before = this.#focused;
     if (target === before) return;
     this.#focused = target;
-    this.#hasSent = true;
     this.#press.cancel();
     this.#send.focus(target?.id ?? 0);
     if (target !== null) {

@@ -46,6 +46,8 @@ export interface FocusNode {
   readonly parent: FocusNode | null;
   readonly children: readonly FocusNode[];
   readonly props: FocusProps;
+  /** Whether a Suspense hides the widget. */
+  readonly hidden: boolean;
   /** Place as last reported, pixels of the surface; not a number before. */
   readonly x: number;
   readonly y: number;
@@ -57,8 +59,8 @@ export interface FocusNode {
 
 export const isStop = ({ focusable, focused }: FocusProps): boolean => focusable ?? focused === true;
 
-export const isHidden = ({ style, staticStyle }: FocusProps): boolean =>
-  (style?.display ?? staticStyle?.display) === 'none';
+export const isHidden = ({ hidden, props: { style, staticStyle } }: FocusNode): boolean =>
+  hidden || (style?.display ?? staticStyle?.display) === 'none';
 
 /** Whether the focus can be on the widget: it may have it, and nothing above it is hidden. The caller knows that it is in the tree. */
 export function canHaveFocus(node: FocusNode): boolean {
@@ -66,8 +68,7 @@ export function canHaveFocus(node: FocusNode): boolean {
 }
 
 export function isVisible(node: FocusNode): boolean {
-  for (let each: FocusNode | null = node; each !== null; each = each.parent)
-    if (isHidden(each.props)) return false;
+  for (let each: FocusNode | null = node; each !== null; each = each.parent) if (isHidden(each)) return false;
   return true;
 }
 

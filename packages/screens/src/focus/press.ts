@@ -17,24 +17,31 @@ export const later: Later = (run, ms) => {
 
 /** Drops repeats of a key that come before the last one has been drawn: a device repeats faster than it draws. */
 export class RepeatLimit {
+  /** The last key. */
   #sequence = 0;
   #time_ms = 0;
+  /** Key whose batch is not on the screen yet; 0 for none. */
+  #awaited = 0;
   #tellsFrames = false;
 
-  /** Notes that the key has led to a batch. */
-  wait({ sequence, time }: KeyEvent): void {
+  note({ sequence, time }: KeyEvent): void {
     this.#sequence = sequence;
     this.#time_ms = time;
+  }
+
+  /** Notes that the last key has led to a batch. */
+  sent(): void {
+    this.#awaited = this.#sequence;
   }
 
   /** Notes that the batch of this key, and those before, are on the screen. */
   drawn(cause: number): void {
     this.#tellsFrames = true;
-    if (cause >= this.#sequence) this.#sequence = 0;
+    if (cause >= this.#awaited) this.#awaited = 0;
   }
 
   isTooSoon({ phase, time }: KeyEvent): boolean {
-    if (phase !== PHASE.REPEATED || this.#sequence === 0 || !this.#tellsFrames) return false;
+    if (phase !== PHASE.REPEATED || this.#awaited === 0 || !this.#tellsFrames) return false;
     return time - this.#time_ms < FRAME_MS;
   }
 }

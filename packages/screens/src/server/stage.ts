@@ -4,7 +4,6 @@ import type { ScreenJson } from '../adopt/json.js';
 import type { Part } from '../adopt/picture.js';
 import { createRoot, type ScreenRoot } from '../root.js';
 import type { Surface } from '../surfaces/surface.js';
-import { makeFocus } from './focus.js';
 import { jsonOf, type Size } from './json.js';
 import { LIMITS, ScreenLimitError, type ScreenLimits } from './limits.js';
 import { Recorder } from './recorder.js';
@@ -32,7 +31,6 @@ export class Stage {
     this.#end_ms = Date.now() + timeoutMs;
     this.#recorder = new Recorder(options, widgetsMax, layout);
     this.#root = createRoot(this.#recorder, {
-      focus: makeFocus,
       isStill: true,
       onWait: (wakeable) => this.#wait(wakeable as PromiseLike<unknown>),
       onUncaughtError: (error) => this.#errors.push(error),

@@ -1,9 +1,9 @@
 /** Output: a root's widgets, and the batch of commands that brings the surface to their state. */
 import { OFFSCREEN, WIDGET, type Kids, type Node } from '../tree/node.js';
+import { FocusManager } from '../focus/manager.js';
 import type { Surface } from '../surfaces/surface.js';
 import { renumber, type Adoptable } from './adoption.js';
 import { Commands } from './commands.js';
-import type { Focus, MakeFocus } from './focus.js';
 import { Handle, WidgetNode } from './node.js';
 import { stays } from './places.js';
 import type { WidgetProps } from './props.js';
@@ -26,7 +26,7 @@ function wantsReports(props: WidgetProps): boolean {
 export class Output {
   readonly root = new WidgetNode(0, {}, null);
   readonly commands = new Commands();
-  readonly manager: Focus;
+  readonly manager: FocusManager;
   /** Widgets by number. */
   readonly widgets: (WidgetNode | undefined)[] = [this.root];
   /** Key that the next batch answers; 0 for none. */
@@ -43,13 +43,13 @@ export class Output {
   /** Screen that the surface shows, until the first batch takes it over. */
   private adopted: Adoptable | null;
 
-  constructor(surface: Surface, makeFocus: MakeFocus, adopted: Adoptable | null = null) {
+  constructor(surface: Surface, adopted: Adoptable | null = null) {
     this.surface = surface;
     this.adopted = adopted;
     this.commands.styles = new Styles();
-    this.manager = makeFocus(this.root, {
+    this.manager = new FocusManager(this.root, {
       focus: (id) => this.commands.focus(id),
-      reports: (node, on) => this.track(node, on),
+      reports: (node, on) => this.track(node as WidgetNode, on),
     });
   }
 
@@ -60,8 +60,7 @@ export class Output {
 
   focus(widget: WidgetNode): void {
     if (this.widgets[widget.id] !== widget) return;
-    this.manager.focus(widget);
-    if (!this.busy) this.send();
+    if (this.manager.focus(widget) && !this.busy) this.send();
   }
 
   private track(widget: WidgetNode, on: boolean): void {
@@ -260,6 +259,7 @@ export class Output {
     if (this.adopted === null)
       this.surface.commit(commands.words, commands.length, commands.strings, this.cause);
     else this.adopt(this.adopted, commands);
+    if (this.cause !== 0) this.manager.sent();
     commands.clear();
     for (let i = 0; i < freed.length; i++) free.push(freed[i]!);
     freed.length = 0;

@@ -1,5 +1,7 @@
 /** Props of a widget. */
 import type { ReactNode, Ref } from 'react';
+import type { KeyEvent } from '../focus/key.js';
+import type { FocusArea } from '../focus/node.js';
 import type { EASINGS, PropertyName, PropertyValues } from '../stream/codes.js';
 import type { Commands } from './commands.js';
 import type { WidgetNode } from './node.js';
@@ -37,27 +39,6 @@ export interface Style extends Omit<PropertyValues, 'text' | 'image' | 'reports'
   readonly transition?: { readonly [property in PropertyName]?: number | Transition };
 }
 
-export interface FocusArea {
-  readonly direction: 'row' | 'column' | 'grid' | 'spatial';
-  readonly remember?: boolean;
-  readonly enter?: 'last' | 'first' | 'nearest';
-  readonly wrap?: boolean;
-  readonly trap?: boolean;
-}
-
-/** A key, as handlers get it. */
-export interface WidgetKeyEvent {
-  /** Name as in the DOM's `KeyboardEvent.key`. */
-  readonly key: string;
-  /** 0 pressed, 1 repeated by the device, 2 released. */
-  readonly phase: number;
-  readonly sequence: number;
-  /** Milliseconds of the surface's clock. */
-  readonly time: number;
-  readonly defaultPrevented: boolean;
-  preventDefault(): void;
-}
-
 /** Place on the surface, pixels. */
 export interface Rect {
   readonly x: number;
@@ -90,9 +71,9 @@ export interface WidgetProps {
   readonly focusable?: boolean | undefined;
   readonly focusArea?: FocusArea | undefined;
   /** Returns true if the key was used. */
-  readonly onKey?: ((event: WidgetKeyEvent) => unknown) | undefined;
-  readonly onKeyUp?: ((event: WidgetKeyEvent) => unknown) | undefined;
-  readonly onLongPress?: ((event: WidgetKeyEvent) => unknown) | undefined;
+  readonly onKey?: ((event: KeyEvent) => unknown) | undefined;
+  readonly onKeyUp?: ((event: KeyEvent) => unknown) | undefined;
+  readonly onLongPress?: ((event: KeyEvent) => unknown) | undefined;
   readonly onFocus?: (() => void) | undefined;
   readonly onBlur?: (() => void) | undefined;
   readonly onLayout?: ((rect: Rect) => void) | undefined;

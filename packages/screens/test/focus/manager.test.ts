@@ -1,6 +1,7 @@
 // Focus: by declaration, by keys, and back when its widget goes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isBack } from '../../src/focus/key.ts';
 import type { FocusArea } from '../../src/focus/node.ts';
 import { World } from '../support/world.ts';
 
@@ -202,7 +203,7 @@ test('keys bubble until one has used them, and only then do they not move the fo
   });
   world.set(world.get('one'), {
     ...row(),
-    onKey: ({ key, isBack }) => said.push(`one ${key}${isBack ? ' back' : ''}`) > 0 && key === 'ArrowDown',
+    onKey: ({ key }) => said.push(`one ${key}${isBack({ key }) ? ' back' : ''}`) > 0 && key === 'ArrowDown',
     onKeyUp: ({ key }) => said.push(`up ${key}`),
   });
   assert.equal(world.go('rd'), 'a1');

@@ -11,7 +11,6 @@ import { type ReactElement, Suspense, useState } from 'react';
 import { type PlacedScreen, remoteScreens, showScreen } from '../../src/adopt/index.ts';
 import type { ScreenJson } from '../../src/adopt/json.ts';
 import { createRoot, Widget } from '../../src/index.ts';
-import { makeFocus } from '../../src/server/focus.ts';
 import { screenHandler, type ScreenHandlerOptions } from '../../src/server/index.ts';
 import { HeadlessSurface } from '../../src/surfaces/headless.ts';
 
@@ -120,7 +119,7 @@ test('a screen has the values that it was made of, and the device asks for nothi
     },
   };
   const model = new Model({ source, cache: screen.state as never });
-  const root = createRoot(surface, { adopt: shown, focus: makeFocus });
+  const root = createRoot(surface, { adopt: shown });
   root.render(
     <GraphProvider model={model}>
       <App at="3" />

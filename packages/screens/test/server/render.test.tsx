@@ -21,7 +21,6 @@ import {
 import { showScreen } from '../../src/adopt/index.ts';
 import type { ScreenJson, WidgetJson } from '../../src/adopt/json.ts';
 import { createRoot, Widget, type WidgetProps } from '../../src/index.ts';
-import { makeFocus } from '../../src/server/focus.ts';
 import { renderScreen, ScreenLimitError } from '../../src/server/index.ts';
 import { HeadlessSurface } from '../../src/surfaces/headless.ts';
 import { runs } from '../support/seed.ts';
@@ -46,7 +45,7 @@ async function takeOver(
   const shown = showScreen(surface, JSON.parse(JSON.stringify(json)) as ScreenJson);
   surface.advance(16);
   const { commands } = surface;
-  const root = createRoot(surface, { adopt: shown, focus: makeFocus });
+  const root = createRoot(surface, { adopt: shown });
   root.render(element);
   root.flush();
   await Promise.resolve();
@@ -94,7 +93,7 @@ test('an app takes its server-rendered screen over without a command, with the f
   surface.press('ArrowRight');
   assert.match(surface.tree(), /\*\d+ .*\n.*"Three"/);
   const fresh = new HeadlessSurface(size);
-  const root = createRoot(fresh, { focus: makeFocus });
+  const root = createRoot(fresh);
   root.render(<Shop title="Tidewick" />);
   root.flush();
   fresh.press('Enter');
@@ -151,7 +150,7 @@ test('random trees: equal ones take no command, others end as a fresh mount', as
       assert.equal(same.commands, 0);
       const { surface } = await takeOver(json, element(after, 0));
       const fresh = new HeadlessSurface(size);
-      const root = createRoot(fresh, { focus: makeFocus });
+      const root = createRoot(fresh);
       root.render(element(after, 0));
       root.flush();
       for (const each of [surface, fresh]) each.advance(32);

@@ -1,6 +1,6 @@
 // Widgets made by hand for the focus manager, as the renderer keeps them: attached, changed and detached in commits.
 import type { FocusNode, FocusProps } from '../../src/focus/node.ts';
-import { KeyEvent } from '../../src/focus/key.ts';
+import type { KeyEvent } from '../../src/focus/key.ts';
 import { FocusManager } from '../../src/focus/manager.ts';
 
 export class Node implements FocusNode {
@@ -13,6 +13,7 @@ export class Node implements FocusNode {
   width = 100;
   height = 100;
   focus: unknown = undefined;
+  hidden = false;
 
   constructor(id: number, props: FocusProps) {
     this.id = id;
@@ -97,8 +98,19 @@ export class World {
 
   key(key: string, phase = 0): KeyEvent {
     this.#keys += 1;
-    const event = new KeyEvent(key, phase, this.#keys, this.time);
+    const event = {
+      key,
+      phase,
+      sequence: this.#keys,
+      time: this.time,
+      defaultPrevented: false,
+      preventDefault() {
+        event.defaultPrevented = true;
+      },
+    };
+    const count = this.sent.length;
     this.manager.key(event);
+    if (this.sent.length > count) this.manager.sent();
     return event;
   }
 

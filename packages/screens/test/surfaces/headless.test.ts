@@ -155,6 +155,8 @@ test('text wraps at spaces and line ends, and ends with an ellipsis', () => {
   assert.equal(surface.rect(1)?.height, 7, 'a widget with children shows no text');
   commit(surface, 'remove 2');
   assert.equal(surface.rect(1)?.height, 25);
+  commit(surface, 'string text 1 ""');
+  assert.equal(surface.rect(1)?.height, 0);
 });
 
 test('the focus style comes before own values, these before the shared style', () => {

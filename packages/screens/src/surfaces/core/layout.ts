@@ -127,8 +127,13 @@ export function setMeasured(box: Box, widthOf: Width): void {
   const isMeasured = box.children.length === 0 && box.text(text.code) !== '';
   if (isMeasured === box.isMeasured) return;
   box.isMeasured = isMeasured;
-  if (isMeasured) box.node.setMeasureFunc((width, mode) => measure(box, width, mode, widthOf));
-  else box.node.setMeasureFunc(null);
+  if (isMeasured) {
+    box.node.setMeasureFunc((width, mode) => measure(box, width, mode, widthOf));
+  } else {
+    // Yoga knows of no change otherwise, and lets only nodes that are measured be marked.
+    box.node.markDirty();
+    box.node.setMeasureFunc(null);
+  }
 }
 
 function measure(

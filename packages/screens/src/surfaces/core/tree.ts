@@ -80,6 +80,16 @@ export class Tree implements Known {
     this.isLaidOut = false;
   }
 
+  /** Measures all texts again: fonts have changed. */
+  remeasure(): void {
+    for (const box of this.boxes.values()) {
+      if (!box.isMeasured) continue;
+      box.node.markDirty();
+      this.changes.painted.add(box);
+    }
+    this.isLaidOut = false;
+  }
+
   /** Steps what moves to the time, in milliseconds, and calls for each motion that has come to its end. */
   step(time_ms: number, ended: (box: Box, code: number) => void): void {
     for (const box of this.moving) {
