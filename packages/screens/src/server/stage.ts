@@ -24,14 +24,14 @@ export class Stage {
   /** Milliseconds since 1970. */
   readonly #end_ms: number;
 
-  /** @param layout Surface that lays the screen out, where keys move the focus among places. */
+  /** @param layout Surface that lays the screen out. With one, layout effects and refs run, which keys need. */
   constructor(options: StageOptions, layout: Surface | null = null) {
     const { timeoutMs = LIMITS.timeoutMs, widgetsMax = LIMITS.widgetsMax } = options;
     this.#options = options;
     this.#end_ms = Date.now() + timeoutMs;
     this.#recorder = new Recorder(options, widgetsMax, layout);
     this.#root = createRoot(this.#recorder, {
-      isStill: true,
+      effects: layout === null ? 'none' : 'layout',
       onWait: (wakeable) => this.#wait(wakeable as PromiseLike<unknown>),
       onUncaughtError: (error) => this.#errors.push(error),
       // A boundary shows it.

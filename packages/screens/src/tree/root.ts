@@ -19,8 +19,11 @@ export interface RootOptions {
   readonly onUncaughtError?: (error: unknown, info: ErrorInfo) => void;
   /** Called with an error that a boundary has caught. */
   readonly onCaughtError?: (error: unknown, info: ErrorInfo) => void;
-  /** The root renders in `flush` alone and runs no effects and refs: for servers, where several render by turns. */
-  readonly isStill?: boolean;
+  /**
+   * Effects that run; `all` by default. With `layout` or `none` the root renders in `flush` alone, for servers, where several render by turns:
+   * `layout` runs layout effects and refs, but no passive effects.
+   */
+  readonly effects?: 'all' | 'layout' | 'none';
   /** Called with each promise that a render waits for. */
   readonly onWait?: (wakeable: PromiseLike<unknown>) => void;
 }
@@ -42,14 +45,19 @@ export class Root implements Queue {
   private readonly wakeables = new WeakMap<Wakeable, number>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   callbacks: (() => void)[] | null = null;
+  /** Whether it renders in `flush` alone. */
   readonly isStill: boolean;
+  /** Whether layout effects and refs run. */
+  readonly hasLayout: boolean;
   private readonly options: RootOptions;
 
   constructor(surface: Surface, output: Output, options: RootOptions) {
     this.surface = surface;
     this.output = output;
     this.options = options;
-    this.isStill = options.isStill === true;
+    const { effects = 'all' } = options;
+    this.isStill = effects !== 'all';
+    this.hasLayout = effects !== 'none';
     this.node.instance = this;
     this.node.flags = 0;
   }
