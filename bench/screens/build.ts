@@ -79,7 +79,7 @@ export async function build(name: string): Promise<Bundle> {
     entryPoints: [file('run.js')],
     outfile: script,
     bundle: true,
-    minify: true,
+    minify: !process.env.PLAIN,
     format: 'iife',
     target: 'es2022',
     jsx: 'automatic',

@@ -32,7 +32,7 @@ function Row({ row, isCurrent }) {
     else if (event.key === 'ArrowLeft') setFocus(Math.max(0, focus - 1));
   };
   return (
-    <Widget style={{ marginBottom: 40 }} onKey={isCurrent ? onKey : undefined}>
+    <Widget style={{ marginBottom: 40 }} focused={isCurrent} onKey={isCurrent ? onKey : undefined}>
       <Widget text={row.title} style={{ fontSize: 32, color: '#ffffff' }} />
       <Widget style={{ flexDirection: 'row', columnGap: 24 }}>
         {row.posters.map((film, at) => (

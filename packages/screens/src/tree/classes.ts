@@ -69,7 +69,7 @@ function add(instance: Instance, tag: number, payload: unknown, callback: unknow
   const node = instance._reactInternals as Node;
   const update = new Update(laneOfUpdate(), 0, tag, payload);
   if (callback !== undefined && callback !== null) update.callback = callback;
-  if (rendered === node) {
+  if (work.rendering && rendered === node) {
     // UNSAFE_componentWillMount and its like: the render that runs takes the update up.
     enqueue(node.data as ClassData, update);
     return;
@@ -224,18 +224,12 @@ function advance(node: Node, given: Props, raw: Props): boolean {
       }
       if (has('componentDidUpdate')) node.flags |= UPDATE;
       if (has('getSnapshotBeforeUpdate')) noteSnapshot(node);
-    } else noteSkipped(node, has, changed);
+    }
     instance.props = given;
     instance.state = state;
     instance.context = context;
-  } else noteSkipped(node, has, changed);
+  }
   return renders;
-}
-
-function noteSkipped(node: Node, has: (name: string) => boolean, changed: boolean): void {
-  if (!changed) return;
-  if (has('componentDidUpdate')) node.flags |= UPDATE;
-  if (has('getSnapshotBeforeUpdate')) noteSnapshot(node);
 }
 
 function noteSnapshot(node: Node): void {

@@ -42,6 +42,8 @@ export class Root implements Queue {
   pingedLanes = 0;
   /** Groups of lanes that render together. */
   private groups: number[] = [];
+  /** Lanes of deferred values, each followed by lanes that render with it. */
+  private pulled: number[] = [];
   private readonly wakeables = new WeakMap<Wakeable, number>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   callbacks: (() => void)[] | null = null;
@@ -84,8 +86,15 @@ export class Root implements Queue {
     this.groups.push(group);
   }
 
+  /** Lets lanes render whenever the lane of a deferred value does. */
+  pull(lane: number, lanes: number): void {
+    this.pulled.push(lane, lanes);
+  }
+
   entangledLanes(lanes: number): number {
     let all = lanes;
+    for (let i = 0; i < this.pulled.length; i += 2)
+      if ((this.pulled[i]! & lanes) !== 0) all |= this.pulled[i + 1]!;
     for (const group of this.groups) if ((group & all) !== 0) all |= group;
     return all;
   }
@@ -93,6 +102,8 @@ export class Root implements Queue {
   /** Forgets groups of lanes that were rendered. */
   release(lanes: number): void {
     if (this.groups.length > 0) this.groups = this.groups.filter((group) => (group & lanes) === 0);
+    if (this.pulled.length > 0)
+      this.pulled = this.pulled.filter((_, i) => (this.pulled[i - (i % 2)]! & lanes) === 0);
   }
 
   /** Whether a promise does not ping these lanes yet. */

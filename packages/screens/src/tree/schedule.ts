@@ -339,13 +339,20 @@ function begin(root: Root, lanes: number): Mark {
 function abandon(root: Root, lanes: number): void {
   keep();
   applyStaged();
-  root.suspendedLanes |= root.entangledLanes(lanes);
-  root.pingedLanes &= ~lanes;
+  const suspended = root.entangledLanes(lanes);
+  root.suspendedLanes |= suspended;
+  root.pingedLanes &= ~suspended;
+  const lane = work.deferredLane;
+  if (lane === 0) return;
+  // The deferred values can be tried with the new state, too.
+  root.pendingLanes |= lane;
+  root.suspendedLanes &= ~lane;
+  root.pull(lane, suspended & UPDATES);
 }
 
 function commit(root: Root, lanes: number): void {
   const rendered = work.lanes;
-  root.pendingLanes = root.node.lanes | root.node.childLanes;
+  root.pendingLanes = root.node.lanes | root.node.childLanes | work.deferredLane;
   root.suspendedLanes = 0;
   root.pingedLanes = 0;
   root.release(rendered);

@@ -1,7 +1,7 @@
 /** State: useState, useReducer and the queues behind them. */
 import { asynchronousAction, isAsynchronousLane } from '../actions.js';
 import { SYNC } from '../lanes.js';
-import { Update, type Base, type Node, type Queue } from '../node.js';
+import { Update, enqueue, type Base, type Node, type Queue } from '../node.js';
 import { laneOfUpdate, markUpdate, transitionLane } from '../schedule.js';
 import { take, work } from '../work.js';
 import { STATE, STRIDE, at, next } from './cursor.js';
@@ -111,6 +111,7 @@ export function process(
       }
       skipped.push(update.copy(update.lane, null));
       at.node.lanes |= update.lane;
+      markAbove(at.node, update.lane);
       continue;
     }
     if (update.revert === 0) {
@@ -132,7 +133,6 @@ export function process(
     state = update.eager ? update.state : reducer(state, update.action);
   }
   hooks[index + 3] = skipped === null ? null : ({ state: skippedState, updates: skipped } satisfies Base);
-  if (queue.first === null) queue.lanes = skipped === null ? 0 : queue.lanes;
   if (Object.is(state, pair[0])) return pair;
   at.received = true;
   // While an asynchronous action runs, what it has set is not shown.
@@ -172,9 +172,15 @@ export function setState(queue: StateQueue, action: unknown, lane: number): void
     const value = (node.hooks[queue.index + 1] as Pair)[0];
     try {
       const state = basicReducer(value, action);
-      if (Object.is(state, value)) return;
       update.eager = true;
       update.state = state;
+      if (Object.is(state, value)) {
+        // No render for it, but its turn among others in the next one. Many of the same are one.
+        const { last } = queue;
+        if (last === null || last.lane !== lane || !last.eager || !Object.is(last.state, state))
+          enqueue(queue, update);
+        return;
+      }
     } catch {
       // The render meets the same error, where a boundary can catch it.
     }

@@ -2,7 +2,7 @@
 import { read } from '../errors.js';
 import type { Wakeable } from '../errors.js';
 import { CONTEXT, MEMO_CACHE_SENTINEL, type Context } from '../react.js';
-import { DEFERRED, URGENT } from '../lanes.js';
+import { DEFERRED, UPDATES, URGENT } from '../lanes.js';
 import { deferredLane } from '../schedule.js';
 import { work } from '../work.js';
 import { DEFERRED_VALUE, MEMO, STRIDE, VALUE, at, next, readContext, sameDeps } from './cursor.js';
@@ -90,9 +90,13 @@ export function use(usable: unknown): unknown {
   throw new Error(`use() was called with something that is neither promise nor context: ${String(usable)}`);
 }
 
+/** Whether this render is the one for which values were deferred. */
+function isDeferred(): boolean {
+  return (work.lanes & DEFERRED) !== 0 && (work.rootLanes & UPDATES) === 0;
+}
+
 function deferValue(value: unknown, initial: unknown): unknown {
-  if (initial === undefined || ((work.lanes & DEFERRED) !== 0 && (work.rootLanes & ~DEFERRED) === 0))
-    return value;
+  if (initial === undefined || isDeferred()) return value;
   deferredLane(at.node);
   return initial;
 }
@@ -115,7 +119,7 @@ export function updateDeferredValue(value: unknown, initial?: unknown): unknown 
     return value;
   }
   if (work.revealing > 0) shown = deferValue(value, initial);
-  else if ((work.lanes & URGENT) !== 0) {
+  else if ((work.lanes & URGENT) !== 0 && !isDeferred()) {
     deferredLane(at.node);
     hooks[index + 1] = before;
     return before;

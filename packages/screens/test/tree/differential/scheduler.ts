@@ -1,0 +1,89 @@
+/** A scheduler for react-reconciler whose tasks run when the test says so, in the order of their priorities. */
+import { createRequire } from 'node:module';
+
+interface Task {
+  callback: ((late: boolean) => unknown) | null;
+  readonly due: number;
+  readonly order: number;
+}
+
+const timeouts = [0, -1, 250, 5_000, 10_000, 1e9];
+let time = 1_000;
+let order = 0;
+let tasks: Task[] = [];
+export const microtasks: (() => void)[] = [];
+let timers: { run: () => void; at: number }[] = [];
+
+const scheduler = {
+  unstable_ImmediatePriority: 1,
+  unstable_UserBlockingPriority: 2,
+  unstable_NormalPriority: 3,
+  unstable_LowPriority: 4,
+  unstable_IdlePriority: 5,
+  unstable_scheduleCallback(priority: number, callback: Task['callback']): Task {
+    const task = { callback, due: time + timeouts[priority]!, order: order++ };
+    tasks.push(task);
+    return task;
+  },
+  unstable_cancelCallback(task: Task): void {
+    task.callback = null;
+  },
+  unstable_shouldYield: () => false,
+  unstable_requestPaint: () => {},
+  unstable_now: () => time,
+  unstable_getCurrentPriorityLevel: () => 3,
+  log: () => {},
+  unstable_setDisableYieldValue: () => {},
+};
+
+const require = createRequire(import.meta.url);
+
+/** react-reconciler with this scheduler in place of the one that uses the event loop. */
+export function loadReconciler(): (config: object) => any {
+  const path = require.resolve('scheduler');
+  require.cache[path] = {
+    id: path,
+    filename: path,
+    loaded: true,
+    exports: scheduler,
+  } as unknown as NodeJS.Module;
+  return require(process.env['RR'] ?? 'react-reconciler') as (config: object) => any;
+}
+
+export function setTimer(run: () => void, delay: number): { run: () => void; at: number } {
+  const timer = { run, at: time + delay };
+  timers.push(timer);
+  return timer;
+}
+
+export function clearTimer(timer: unknown): void {
+  timers = timers.filter((other) => other !== timer);
+}
+
+export function drainMicrotasks(): void {
+  for (let i = 0; i < microtasks.length; i++) microtasks[i]!();
+  microtasks.length = 0;
+}
+
+/** Runs all that is due, then moves the clock on to the timers. */
+export function runAll(): void {
+  for (let runs = 0; ; runs++) {
+    if (runs > 10_000) throw new Error('endless');
+    drainMicrotasks();
+    tasks = tasks.filter((task) => task.callback !== null);
+    if (tasks.length > 0) {
+      tasks.sort((a, b) => a.due - b.due || a.order - b.order);
+      const task = tasks[0]!;
+      const callback = task.callback!;
+      task.callback = null;
+      const more = callback(false);
+      if (typeof more === 'function') task.callback = more as Task['callback'];
+      continue;
+    }
+    const timer = timers.shift();
+    if (timer === undefined) break;
+    time = Math.max(time, timer.at);
+    timer.run();
+  }
+  time += 1_000;
+}

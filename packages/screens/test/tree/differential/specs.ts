@@ -1,0 +1,204 @@
+/** Descriptions of apps and of what happens to them, by fast-check. */
+import * as fc from 'fast-check';
+
+export interface Children {
+  readonly list: readonly Spec[];
+  readonly keyed: boolean;
+  /** For each state the children in their order; -1 for none. */
+  readonly orders: readonly (readonly number[])[];
+}
+
+interface Named {
+  name: string;
+}
+
+export type Spec =
+  | (Named & { t: 'w'; ref: number; fresh: boolean; shows: boolean; kids: Children })
+  | (Named & {
+      t: 'f';
+      wrap: 'none' | 'memo' | 'compare' | 'forward' | 'lazy';
+      effects: readonly { kind: 'e' | 'l' | 'i'; deps: number; fails: boolean }[];
+      context: number;
+      store: boolean;
+      deferred: boolean;
+      transition: boolean;
+      reducer: boolean;
+      layoutSet: boolean;
+      passiveSet: boolean;
+      renderSet: boolean;
+      fails: number;
+      waits: number;
+      waitsAt: number;
+      uses: boolean;
+      kids: Children;
+    })
+  | (Named & {
+      t: 'c';
+      boundary: number;
+      pure: boolean;
+      should: boolean;
+      snapshot: boolean;
+      derives: boolean;
+      updates: boolean;
+      fails: number;
+      context: number;
+      kids: Children;
+    })
+  | (Named & { t: 'p'; context: number; consumes: boolean; kids: Children })
+  | (Named & { t: 's'; kids: Children; fallback: Children })
+  | (Named & { t: 'g'; kids: Children })
+  | { t: 'n' };
+
+const rarely = (share = 6): fc.Arbitrary<boolean> => fc.nat(share - 1).map((n) => n === share - 1);
+/** A number, mostly `usual`. */
+const seldom = (usual: number, others: fc.Arbitrary<number>, share = 5): fc.Arbitrary<number> =>
+  fc.oneof({ weight: share, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: others });
+
+const { tree } = fc.letrec<{ tree: Spec; kids: Children }>((tie) => ({
+  kids: fc.record({
+    list: fc.array(tie('tree'), { maxLength: 3, depthIdentifier: 'd' }),
+    keyed: fc.boolean(),
+    orders: fc.array(fc.uniqueArray(fc.integer({ min: -1, max: 2 }), { maxLength: 3 }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+  }),
+  tree: fc.oneof(
+    { depthIdentifier: 'd', maxDepth: 4, withCrossShrink: true },
+    { weight: 1, arbitrary: fc.constant<Spec>({ t: 'n' }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        t: fc.constant<'w'>('w'),
+        name: fc.constant(''),
+        ref: fc.nat(3),
+        fresh: fc.boolean(),
+        shows: fc.boolean(),
+        kids: tie('kids'),
+      }),
+    },
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        t: fc.constant<'f'>('f'),
+        name: fc.constant(''),
+        wrap: fc.constantFrom('none', 'none', 'memo', 'compare', 'forward', 'lazy'),
+        effects: fc.array(
+          fc.record({ kind: fc.constantFrom('e', 'l', 'i'), deps: fc.nat(3), fails: rarely() }),
+          { maxLength: 2 },
+        ),
+        context: seldom(-1, fc.nat(1), 2),
+        store: rarely(),
+        deferred: rarely(),
+        transition: rarely(4),
+        reducer: fc.boolean(),
+        layoutSet: rarely(),
+        passiveSet: rarely(),
+        renderSet: rarely(),
+        fails: seldom(-1, fc.integer({ min: 1, max: 4 })),
+        waits: seldom(-1, fc.nat(3), 2),
+        waitsAt: fc.nat(2),
+        uses: fc.boolean(),
+        kids: tie('kids'),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        t: fc.constant<'c'>('c'),
+        name: fc.constant(''),
+        boundary: fc.nat(3),
+        pure: fc.boolean(),
+        should: rarely(),
+        snapshot: fc.boolean(),
+        derives: rarely(),
+        updates: rarely(),
+        fails: seldom(0, fc.integer({ min: 1, max: 4 })),
+        context: seldom(-1, fc.nat(1), 2),
+        kids: tie('kids'),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        t: fc.constant<'p'>('p'),
+        name: fc.constant(''),
+        context: fc.nat(1),
+        consumes: fc.boolean(),
+        kids: tie('kids'),
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        t: fc.constant<'s'>('s'),
+        name: fc.constant(''),
+        kids: tie('kids'),
+        fallback: tie('kids'),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ t: fc.constant<'g'>('g'), name: fc.constant(''), kids: tie('kids') }),
+    },
+  ) as fc.Arbitrary<Spec>,
+}));
+
+export type Operation =
+  | { o: 'set'; which: number; value: number; lane: number; relative: boolean }
+  | { o: 'settle'; promise: number; fails: boolean }
+  | { o: 'store'; value: number }
+  | { o: 'root'; v: number; lane: number }
+  | { o: 'empty' };
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      o: fc.constant<'set'>('set'),
+      which: fc.nat(20),
+      value: fc.nat(3),
+      lane: fc.nat(3),
+      relative: rarely(4),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ o: fc.constant<'settle'>('settle'), promise: fc.nat(3), fails: rarely(8) }),
+  },
+  { weight: 1, arbitrary: fc.record({ o: fc.constant<'store'>('store'), value: fc.nat(2) }) },
+  { weight: 3, arbitrary: fc.record({ o: fc.constant<'root'>('root'), v: fc.nat(3), lane: fc.nat(2) }) },
+);
+
+export interface History {
+  /** Whether a Suspense is around the app. Without one there are no discrete updates: react-reconciler forgets to go on with one that has suspended. */
+  readonly outer: boolean;
+  readonly app: Children;
+  readonly steps: readonly (readonly Operation[])[];
+}
+
+function name(spec: Spec, next: { n: number }): void {
+  if (spec.t === 'n') return;
+  spec.name = `${spec.t}${next.n++}`;
+  for (const kid of spec.kids.list) name(kid, next);
+  if (spec.t === 's') for (const kid of spec.fallback.list) name(kid, next);
+}
+
+export const history: fc.Arbitrary<History> = fc
+  .record({
+    outer: fc.boolean(),
+    app: fc.record({
+      list: fc.array(tree, { minLength: 1, maxLength: 3 }),
+      keyed: fc.boolean(),
+      orders: fc.array(fc.uniqueArray(fc.integer({ min: -1, max: 2 }), { minLength: 1, maxLength: 3 }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+    }),
+    steps: fc.array(fc.array(operation, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 8 }),
+  })
+  .map((given) => {
+    const next = { n: 0 };
+    for (const spec of given.app.list) name(spec, next);
+    return given as History;
+  });
