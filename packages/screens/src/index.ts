@@ -1,5 +1,9 @@
 export { type KeyEvent, isBack } from './focus/key.js';
 export type { FocusArea } from './focus/node.js';
+export { List, type ListProps } from './list/list.js';
+export type { Measures } from './measure/probe.js';
+export { type ReportOptions, reportMeasures } from './measure/report.js';
+export { measures } from './measure/roots.js';
 export type { PropertyValues } from './stream/codes.js';
 export type { Surface } from './surfaces/surface.js';
 export type { ErrorInfo } from './tree/root.js';

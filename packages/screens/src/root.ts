@@ -1,8 +1,11 @@
 /** createRoot: a tree of React elements on a surface. */
-import type { ReactNode } from 'react';
+import { type ReactNode, createElement } from 'react';
 import { KeyPress } from './focus/key.js';
+import { ProbeContext } from './measure/context.js';
+import { Probe } from './measure/probe.js';
+import { keepProbe } from './measure/roots.js';
 import { EVENT, PROPERTIES, type PropertyName } from './stream/codes.js';
-import type { Surface } from './surfaces/surface.js';
+import type { EventListener, Surface } from './surfaces/surface.js';
 import { SYNC } from './tree/lanes.js';
 import { Root, type RootOptions } from './tree/root.js';
 import { batch, flushAll, flushRoot } from './tree/schedule.js';
@@ -32,13 +35,15 @@ const propertyNames = new Map<number, PropertyName>(
 /** Creates a root on a surface. Events of the surface go to its widgets. */
 export function createRoot(surface: Surface, options: Options = {}): ScreenRoot {
   const { adopt = null } = options;
-  const output = new Output(surface, adopt);
-  const root = new Root(surface, output, options);
-  (adopt ?? surface).listen((words, length, strings) => listen(root, words, length, strings));
+  const probe = new Probe(surface);
+  const hear: EventListener = (words, length, strings) => listen(root, words, length, strings);
+  const output = new Output(probe, adopt, () => adopt?.release(probe, hear));
+  const root = new Root(probe, output, options);
+  if (adopt === null) probe.listen(hear);
   const flush = root.isStill ? (): void => flushRoot(root) : flushAll;
-  return {
+  const screen: ScreenRoot = {
     render(element) {
-      root.render(element);
+      root.render(createElement(ProbeContext.Provider, { value: probe }, element));
     },
     unmount() {
       batch(SYNC, () => root.render(null));
@@ -50,6 +55,8 @@ export function createRoot(surface: Surface, options: Options = {}): ScreenRoot 
       if (widget !== undefined && id !== 0) output.focus(widget);
     },
   };
+  keepProbe(screen, probe);
+  return screen;
 }
 
 /** Number of words of each event. */

@@ -27,13 +27,14 @@ export function showScreen(surface: Surface, json: ScreenJson): Shown {
  * A screen that a surface shows without an app. It remembers what the surface tells meanwhile: the latest place, image and size of each widget, and
  * keys. An app's root gets all of it when it takes the widgets over: `createRoot(surface, { adopt: shown })`.
  */
-export class Shown implements Surface {
+export class Shown {
   readonly #surface: Surface;
   /** What the surface shows, with its numbers. */
-  #picture = new Picture();
-  #listener: EventListener | null = null;
+  readonly #picture = new Picture();
   readonly #keys: Event[] = [];
   readonly #latest = new Map<string, Event>();
+  /** Called after keys have come. */
+  onKeys: (() => void) | null = null;
 
   constructor(surface: Surface, json: ScreenJson) {
     this.#surface = surface;
@@ -41,52 +42,25 @@ export class Shown implements Surface {
     this.show(json);
   }
 
-  get width(): number {
-    return this.#surface.width;
-  }
-
-  get height(): number {
-    return this.#surface.height;
-  }
-
-  now(): number {
-    return this.#surface.now();
-  }
-
-  requestIdle(run: (deadline: () => number) => void): void {
-    this.#surface.requestIdle(run);
-  }
-
-  /** Sets what hears of events from `release` on. */
-  listen(listener: EventListener): void {
-    this.#listener = listener;
-  }
-
   /** Shows another screen in place of this one. Widgets whose place and kind agree go on. */
   show(json: ScreenJson, cause = 0): void {
-    this.#change(pictureOf(json), cause);
+    const { words, length, strings } = this.#change(pictureOf(json));
+    if (length > 0) this.#surface.commit(words, length, strings, cause);
   }
 
   /**
-   * Takes the first batch of an app's root. The surface gets what differs from what it shows, nothing if nothing does. The numbers that the result
-   * names are those by which the root has to call its widgets and styles from then on.
+   * Takes the first batch of an app's root. What differs from what the surface shows is the batch for it, which is empty if nothing does. The numbers
+   * of the result are those by which the root has to call its widgets and styles from then on.
    */
-  take(words: Int32Array, length: number, strings: readonly string[], cause: number): Difference {
+  take(words: Int32Array, length: number, strings: readonly string[]): Difference {
     const wanted = new Picture();
     wanted.apply(words, length, strings);
-    return this.#change(wanted, cause);
+    return this.#change(wanted);
   }
 
-  /** Takes the first batch as `take` does. A root asks for the numbers instead. */
-  commit(words: Int32Array, length: number, strings: readonly string[], cause: number): void {
-    this.take(words, length, strings, cause);
-  }
-
-  /** Gives the surface to the listener, and tells it what has happened meanwhile. */
-  release(): void {
-    const listener = this.#listener;
-    if (listener === null) return;
-    this.#surface.listen(listener);
+  /** Gives the events of the surface to a listener, and tells it what has happened meanwhile. */
+  release(surface: Surface, listener: EventListener): void {
+    surface.listen(listener);
     for (const { words, strings } of [...this.#latest.values(), ...this.#keys.splice(0)])
       listener(words, words.length, strings);
     this.#latest.clear();
@@ -101,14 +75,9 @@ export class Shown implements Surface {
     }));
   }
 
-  /** Calls the function after keys have come; one function. */
-  onKeys: (() => void) | null = null;
-
-  #change(wanted: Picture, cause: number): Difference {
+  #change(wanted: Picture): Difference {
     const made = difference(this.#picture, wanted);
-    const { words, length, strings } = made;
-    if (length > 0) this.#surface.commit(words, length, strings, cause);
-    this.#picture.apply(words, length, strings);
+    this.#picture.apply(made.words, made.length, made.strings);
     return made;
   }
 

@@ -44,7 +44,7 @@ interface Declared {
 export class FocusManager {
   readonly #root: FocusNode;
   readonly #send: FocusCommands;
-  readonly #nodes = new Set<FocusNode>();
+  readonly #nodes = new Map<number, FocusNode>();
   readonly #places: Places;
   readonly #declared: Declared[] = [];
   readonly #press: LongPress;
@@ -69,14 +69,14 @@ export class FocusManager {
   }
 
   attach(node: FocusNode): void {
-    this.#nodes.add(node);
+    this.#nodes.set(node.id, node);
     this.#places.attach(node);
     this.#isStale = true;
     if (node.props.focused === true) this.#declare(node);
   }
 
   detach(node: FocusNode): void {
-    this.#nodes.delete(node);
+    if (this.#nodes.get(node.id) === node) this.#nodes.delete(node.id);
     this.#places.detach(node);
     this.#isStale = true;
     this.#revoke(node);
@@ -200,8 +200,13 @@ export class FocusManager {
     if (now !== null && isInside(now, node)) this.#wanted = before;
   }
 
+  /** Numbers of widgets are used again: a widget that is gone may have the number of another one. */
+  #has(node: FocusNode): boolean {
+    return this.#nodes.get(node.id) === node;
+  }
+
   #isValid(node: FocusNode): boolean {
-    return this.#nodes.has(node) && canHaveFocus(node);
+    return this.#has(node) && canHaveFocus(node);
   }
 
   #first(): FocusNode | null {
@@ -227,7 +232,12 @@ export class FocusManager {
   /** Widget of an area that gets the focus when it comes from outside. */
   #enter(area: FocusNode, from: FocusNode | null, direction: Direction | undefined): FocusNode | null {
     const { direction: of, enter, remember } = area.props.focusArea ?? ROOT;
-    if (enter !== 'first' && enter !== 'nearest' && remember !== false) {
+    if (typeof enter === 'function') {
+      const chosen = this.#nodes.get(enter()?.id ?? 0);
+      const stop = chosen !== undefined && chosen !== area && isInside(chosen, area) ? chosen : null;
+      const target = stop && this.#resolve(stop, from, direction);
+      if (target !== null && this.#isValid(target)) return target;
+    } else if (enter !== 'first' && enter !== 'nearest' && remember !== false) {
       const last = area.focus as FocusNode | null | undefined;
       if (last && isInside(last, area) && this.#isValid(last)) return last;
     }
@@ -254,7 +264,7 @@ export class FocusManager {
         if (node.props.focusArea !== undefined) node.focus = target;
     }
     // Handlers come last: what they do to the focus counts.
-    if (before !== null && this.#nodes.has(before)) before.props.onBlur?.();
+    if (before !== null && this.#has(before)) before.props.onBlur?.();
     if (target !== null && this.#focused === target) target.props.onFocus?.();
   }
 }

@@ -1,10 +1,13 @@
 /** Adoption: the seam by which a root takes over the widgets of a screen that the surface shows already. */
-import type { EventListener } from '../surfaces/surface.js';
+import type { EventListener, Surface } from '../surfaces/surface.js';
 import type { Styles } from './styles.js';
 import type { WidgetNode } from './node.js';
 
-/** Numbers at the surface, by those that the root has given. */
-export interface Numbers {
+/** Batch that the surface gets, and the numbers by which it knows widgets and styles, by those that the root has given. */
+export interface Taken {
+  readonly words: Int32Array;
+  readonly length: number;
+  readonly strings: readonly string[];
   readonly widgets: ReadonlyMap<number, number>;
   readonly styles: ReadonlyMap<number, number>;
   /** Numbers from which on the surface has none. */
@@ -14,19 +17,17 @@ export interface Numbers {
 
 /** A screen that a surface shows: `showScreen` of `@sluice/screens/adopt` makes one. */
 export interface Adoptable {
-  /** Takes a root's first batch, tells the surface what differs, and returns the numbers for later batches. */
-  take(words: Int32Array, length: number, strings: readonly string[], cause: number): Numbers;
-  /** Sets what hears of events from `release` on. */
-  listen(listener: EventListener): void;
+  /** Takes a root's first batch and returns what of it the surface lacks. */
+  take(words: Int32Array, length: number, strings: readonly string[]): Taken;
   /** Gives the surface's events to the listener, those that came before as well. */
-  release(): void;
+  release(surface: Surface, listener: EventListener): void;
 }
 
 /** Gives widgets and styles the numbers by which the surface knows them. Returns the numbers of widgets below the next one that are free. */
 export function renumber(
   widgets: (WidgetNode | undefined)[],
   styles: Styles,
-  { widgets: numbers, styles: ofStyles, nextWidget, nextStyle }: Numbers,
+  { widgets: numbers, styles: ofStyles, nextWidget, nextStyle }: Taken,
 ): number[] {
   const before = widgets.slice(1);
   widgets.length = 1;

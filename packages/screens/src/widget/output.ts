@@ -43,7 +43,11 @@ export class Output {
   /** Screen that the surface shows, until the first batch takes it over. */
   private adopted: Adoptable | null;
 
-  constructor(surface: Surface, adopted: Adoptable | null = null) {
+  private readonly onAdopted: () => void;
+
+  /** @param onAdopted Called when the widgets of `adopted` are the root's. */
+  constructor(surface: Surface, adopted: Adoptable | null, onAdopted: () => void) {
+    this.onAdopted = onAdopted;
     this.surface = surface;
     this.adopted = adopted;
     this.commands.styles = new Styles();
@@ -267,9 +271,10 @@ export class Output {
 
   private adopt(adopted: Adoptable, commands: Commands): void {
     this.adopted = null;
-    const numbers = adopted.take(commands.words, commands.length, commands.strings, this.cause);
-    this.free.push(...renumber(this.widgets, commands.styles!, numbers));
+    const taken = adopted.take(commands.words, commands.length, commands.strings);
+    if (taken.length > 0) this.surface.commit(taken.words, taken.length, taken.strings, this.cause);
+    this.free.push(...renumber(this.widgets, commands.styles!, taken));
     // Events find the widgets when the commit is done.
-    queueMicrotask(() => adopted.release());
+    queueMicrotask(this.onAdopted);
   }
 }

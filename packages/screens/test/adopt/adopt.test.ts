@@ -50,7 +50,7 @@ test('a root whose first batch is what is shown sends no command', () => {
       const shown = showScreen(surface, json);
       const { commands, widgets } = surface;
       const batch = mount(json);
-      const { widgets: numbers, length } = shown.take(batch.words, batch.length, batch.strings, 0);
+      const { widgets: numbers, length } = shown.take(batch.words, batch.length, batch.strings);
       assert.equal(length, 0);
       assert.equal(surface.commands, commands);
       assert.equal(numbers.size, widgets);
@@ -65,7 +65,8 @@ test('a root whose first batch differs leads to the same as a fresh mount', () =
       const surface = new HeadlessSurface(size);
       const shown = showScreen(surface, before);
       const batch = mount(json);
-      const made = shown.take(batch.words, batch.length, batch.strings, 0);
+      const made = shown.take(batch.words, batch.length, batch.strings);
+      surface.commit(made.words, made.length, made.strings, 0);
       const fresh = new HeadlessSurface(size);
       showScreen(fresh, json);
       // Transitions of widgets that were shown before run to their end.
@@ -97,14 +98,13 @@ test('a root gets the places and keys that came before it, in its numbers', () =
   surface.press('ArrowRight');
   const heard: (readonly number[])[] = [];
   const texts: string[] = [];
-  shown.listen((words, length, strings) => {
+  const batch = mount(json);
+  const { widgets } = shown.take(batch.words, batch.length, batch.strings);
+  assert.equal(heard.length, 0);
+  shown.release(surface, (words, length, strings) => {
     heard.push(Array.from(words.subarray(0, length)));
     texts.push(...strings);
   });
-  const batch = mount(json);
-  const { widgets } = shown.take(batch.words, batch.length, batch.strings, 0);
-  assert.equal(heard.length, 0);
-  shown.release();
   const [layout, ...keys] = heard;
   assert.deepEqual(layout?.slice(0, 2), [EVENT.LAYOUT, [...widgets.values()][0]]);
   assert.deepEqual(

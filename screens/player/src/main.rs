@@ -1,0 +1,186 @@
+//! The player's command line.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::process::ExitCode;
+use std::rc::Rc;
+
+use sluice_player::clock::Clock;
+use sluice_player::options::{self, HELP, Play, Task};
+use sluice_player::player::{Player, Program, Setup};
+use sluice_player::script::{Engine, Surface};
+use sluice_player::stream::{Batch, Reader};
+
+/// Layout and drawing go down the tree by calls.
+const STACK_BYTES: usize = 128 << 20;
+
+fn main() -> ExitCode {
+    let task = match options::parse(std::env::args_os().skip(1)) {
+        Ok(task) => task,
+        Err(problem) => {
+            eprintln!("sluice-player: {problem}");
+            return ExitCode::from(2);
+        }
+    };
+    let result = match task {
+        Task::Help => {
+            print!("{HELP}");
+            Ok(0)
+        }
+        Task::Version => {
+            println!("sluice-player {}", env!("CARGO_PKG_VERSION"));
+            Ok(0)
+        }
+        #[cfg(feature = "window")]
+        Task::Play(task) if task.window => window(*task),
+        task => std::thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn(move || match task {
+                Task::Play(task) => play(*task),
+                Task::Run(script, words, setup) => run(&script, &words, setup),
+                Task::Help | Task::Version => Ok(0),
+            })
+            .map_err(|error| error.to_string())
+            .and_then(|thread| thread.join().map_err(|_| "the player panicked".to_owned())?),
+    };
+    match result {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(problem) => {
+            eprintln!("sluice-player: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    std::fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
+}
+
+fn source(path: &Path) -> Result<String, String> {
+    String::from_utf8(read(path)?).map_err(|_| format!("{} is no JavaScript: it is not UTF-8", path.display()))
+}
+
+fn started(task: &mut Play) -> Result<Player, String> {
+    let program = match (&task.bundle, &task.replay) {
+        (Some(bundle), _) => Program::Bundle(bundle.display().to_string(), source(bundle)?),
+        (None, Some(stream)) => {
+            let problem = |error| format!("{}: {error}", stream.display());
+            let bytes = read(stream)?;
+            let batches = match std::str::from_utf8(&bytes) {
+                Ok(text) if !bytes.starts_with(b"SLUICES") => sluice_player::stream::parse(text).map(|batch| vec![batch]),
+                _ => Reader::new(&bytes).map_err(problem)?.collect(),
+            };
+            Program::Stream(batches.map_err(problem)?)
+        }
+        (None, None) => return Err("there is nothing to play".to_owned()),
+    };
+    Player::new(std::mem::take(&mut task.setup), program)
+}
+
+/// Plays without a window. Returns the number of errors.
+fn play(mut task: Play) -> Result<u32, String> {
+    if task.window {
+        return Err("this build has no window: build it with cargo build --release --features window".to_owned());
+    }
+    let mut player = started(&mut task)?;
+    if let Some(folder) = &task.frames {
+        std::fs::create_dir_all(folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
+    }
+    let mut drawn = 0;
+    loop {
+        player.wait();
+        let areas = player.step();
+        if let (Some(folder), false) = (&task.frames, areas.is_empty()) {
+            drawn += 1;
+            write(&folder.join(format!("frame-{drawn:05}.png")), &player.with_scene(sluice_player::scene::Scene::png)?)?;
+        }
+        let now = player.now();
+        let is_over = match task.at {
+            Some(at) => now >= at,
+            None => player.is_settled(),
+        };
+        if is_over || player.is_stopped() {
+            break;
+        }
+        if now > task.timeout.max(task.at.unwrap_or(0.0)) {
+            eprintln!("sluice-player: the app did not settle in {} ms: --at MS takes a picture of a moment", task.timeout);
+            break;
+        }
+    }
+    finish(&task, &mut player)
+}
+
+fn finish(task: &Play, player: &mut Player) -> Result<u32, String> {
+    player.finish()?;
+    if let Some(path) = &task.png {
+        write(path, &player.with_scene(sluice_player::scene::Scene::png)?)?;
+    }
+    if player.with_scene(|scene| scene.tree.is_empty()) {
+        eprintln!("sluice-player: the screen is empty: no batch of the app placed a widget");
+    }
+    if let Some(path) = &task.report {
+        let report = format!("{:#}\n", player.report());
+        if path.as_os_str().is_empty() {
+            print!("{report}");
+        } else {
+            write(path, report.as_bytes())?;
+        }
+    }
+    Ok(player.failures())
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    std::fs::write(path, bytes).map_err(|error| format!("{} cannot be written: {error}", path.display()))
+}
+
+#[cfg(feature = "window")]
+fn window(mut task: Play) -> Result<u32, String> {
+    let player = started(&mut task)?;
+    let mut player = sluice_player::window::run(player)?;
+    finish(&task, &mut player)
+}
+
+/// A surface that only counts.
+struct Counter {
+    size: (u32, u32),
+    batches: u64,
+    words: u64,
+}
+
+impl Surface for Counter {
+    fn size(&self) -> (u32, u32) {
+        self.size
+    }
+
+    fn commit(&mut self, batch: &Batch) -> Result<(), String> {
+        self.batches += 1;
+        self.words += batch.words.len() as u64;
+        Ok(())
+    }
+}
+
+/// Runs a script until it has neither timers nor requests. Returns the number of errors.
+fn run(script: &Path, words: &[String], setup: Setup) -> Result<u32, String> {
+    let counter = Rc::new(RefCell::new(Counter { size: setup.size, batches: 0, words: 0 }));
+    let clock = Rc::new(Clock::real());
+    let mut sources = setup.sources;
+    sources.folder = script.parent().map(Path::to_path_buf).unwrap_or_default();
+    let engine = Engine::new(setup.limits, clock.clone(), sources, counter)?;
+    engine.log_to_stdout();
+    engine.set_arguments(words)?;
+    engine.run(&script.display().to_string(), &source(script)?);
+    while !engine.is_stopped() {
+        engine.run_timers();
+        engine.take_answers(false);
+        if engine.run_idle(50.0) {
+            continue;
+        }
+        match engine.next_timer(true) {
+            _ if engine.fetches() > 0 => clock.wait(clock.now() + 1.0),
+            Some(due) => clock.wait(due),
+            None => break,
+        }
+    }
+    Ok(engine.failures())
+}

@@ -1,0 +1,356 @@
+//! Pictures: read and decoded by a thread of their own, and cached in the sizes in which they are drawn.
+
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use rustc_hash::FxHashMap;
+use tiny_skia::Transform;
+use zune_jpeg::JpegDecoder;
+use zune_jpeg::zune_core::bytestream::ZCursor;
+use zune_jpeg::zune_core::colorspace::ColorSpace;
+use zune_jpeg::zune_core::options::DecoderOptions;
+
+use super::canvas::{Canvas, premultiplied};
+use super::shape;
+use crate::geometry::{Pixels, Place};
+use crate::net::Sources;
+
+/// Most pixels of a picture.
+pub const PIXELS_MAX: u64 = 1 << 25;
+
+/// A picture of a file: premultiplied RGBA.
+#[derive(Debug)]
+struct Decoded {
+    width: u32,
+    height: u32,
+    data: Vec<u8>,
+}
+
+/// Whether there is a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Not yet.
+    Waiting,
+    /// It is there.
+    There,
+    /// It cannot be had.
+    Failed,
+}
+
+#[derive(Debug)]
+struct Entry {
+    state: State,
+    /// Whether the thread has been asked and has not answered.
+    asked: bool,
+    decoded: Option<Decoded>,
+    used: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    address: Rc<str>,
+    size: (u32, u32),
+    fit: i32,
+    radius: u32,
+}
+
+#[derive(Debug)]
+struct Scaled {
+    picture: Rc<Canvas>,
+    used: u64,
+}
+
+type Loaded = (String, Result<Decoded, String>);
+
+/// Pictures by their address.
+#[derive(Debug)]
+pub struct Images {
+    entries: FxHashMap<Rc<str>, Entry>,
+    scaled: FxHashMap<Key, Scaled>,
+    asks: Sender<String>,
+    answers: Receiver<Loaded>,
+    pending: usize,
+    bytes_max: usize,
+    frame: u64,
+}
+
+impl Images {
+    /// None so far; at most `bytes_max` bytes are kept of those that no frame needs.
+    pub fn new(sources: Sources, bytes_max: usize) -> Self {
+        let (asks, asked) = channel::<String>();
+        let (answer, answers) = channel();
+        std::thread::spawn(move || {
+            for address in asked {
+                let decoded = sources.read(&address).and_then(|bytes| decode(&bytes));
+                let decoded = decoded.map_err(|error| format!("image {}: {error}", shortened(&address)));
+                if answer.send((address, decoded)).is_err() {
+                    break;
+                }
+            }
+        });
+        Self {
+            entries: FxHashMap::default(),
+            scaled: FxHashMap::default(),
+            asks,
+            answers,
+            pending: 0,
+            bytes_max,
+            frame: 0,
+        }
+    }
+
+    fn ask(&mut self, address: &Rc<str>) {
+        let entry = self.entries.entry(address.clone()).or_insert(Entry {
+            state: State::Waiting,
+            asked: false,
+            decoded: None,
+            used: self.frame,
+        });
+        if !entry.asked && entry.state != State::Failed && self.asks.send((**address).to_owned()).is_ok() {
+            entry.asked = true;
+            self.pending += 1;
+        }
+    }
+
+    /// Whether there is a picture; it is asked for if nobody did.
+    pub fn state(&mut self, address: &Rc<str>) -> State {
+        if !self.entries.contains_key(address) {
+            self.ask(address);
+        }
+        self.entries.get(address).map_or(State::Waiting, |entry| entry.state)
+    }
+
+    /// Pictures that have been asked for and are not there.
+    pub fn pending(&self) -> usize {
+        self.pending
+    }
+
+    /// Takes what the thread has; with `wait`, all that it has been asked for. Returns addresses and errors.
+    pub fn poll(&mut self, wait: bool) -> Vec<(Rc<str>, Option<String>)> {
+        let mut arrived = Vec::new();
+        while self.pending > 0 {
+            let loaded = if wait { self.answers.recv().ok() } else { self.answers.try_recv().ok() };
+            let Some((address, decoded)) = loaded else { break };
+            self.pending -= 1;
+            let address: Rc<str> = address.into();
+            let frame = self.frame;
+            let Some(entry) = self.entries.get_mut(&address) else { continue };
+            entry.asked = false;
+            entry.used = frame;
+            let error = match decoded {
+                Ok(decoded) => {
+                    entry.state = State::There;
+                    entry.decoded = Some(decoded);
+                    None
+                }
+                Err(error) => {
+                    entry.state = State::Failed;
+                    Some(error)
+                }
+            };
+            arrived.push((address, error));
+        }
+        arrived
+    }
+
+    /// The picture as a widget of this size shows it. `fit`: 0 cover, 1 contain, 2 fill.
+    pub fn scaled(&mut self, address: &Rc<str>, size: (u32, u32), fit: i32, radius: f32) -> Option<Rc<Canvas>> {
+        if u64::from(size.0) * u64::from(size.1) > PIXELS_MAX || size.0 == 0 || size.1 == 0 {
+            return None;
+        }
+        let key = Key { address: address.clone(), size, fit, radius: radius.to_bits() };
+        if let Some(scaled) = self.scaled.get_mut(&key) {
+            scaled.used = self.frame;
+            return Some(scaled.picture.clone());
+        }
+        let entry = self.entries.get_mut(address)?;
+        entry.used = self.frame;
+        let Some(decoded) = &entry.decoded else {
+            self.ask(address);
+            return None;
+        };
+        let picture = Rc::new(fitted(decoded, size, fit, radius));
+        self.scaled.insert(key, Scaled { picture: picture.clone(), used: self.frame });
+        Some(picture)
+    }
+
+    /// Bytes of pictures.
+    pub fn bytes(&self) -> usize {
+        let decoded = self.entries.values().filter_map(|entry| entry.decoded.as_ref());
+        decoded.map(|decoded| decoded.data.len()).sum::<usize>()
+            + self.scaled.values().map(|scaled| scaled.picture.data().len()).sum::<usize>()
+    }
+
+    /// Ends a frame: forgets what has not been used for longest, while there is more than the bound.
+    pub fn trim(&mut self) {
+        let mut bytes = self.bytes();
+        self.frame += 1;
+        // A few frames: a picture that is covered for a moment is not read again.
+        let old = self.frame.saturating_sub(60);
+        while bytes > self.bytes_max {
+            let decoded = self.entries.iter_mut().filter(|(_, entry)| entry.decoded.is_some());
+            let decoded = decoded.min_by_key(|(_, entry)| entry.used);
+            let scaled = self.scaled.iter().min_by_key(|(_, scaled)| scaled.used);
+            let scaled = scaled.map(|(key, scaled)| (key.clone(), scaled.used));
+            match (decoded, scaled) {
+                // Whole pictures first: those in use have been scaled.
+                (Some((_, entry)), scaled) if scaled.as_ref().is_none_or(|(_, used)| entry.used <= *used) => {
+                    bytes -= entry.decoded.take().map_or(0, |decoded| decoded.data.len());
+                }
+                (_, Some((key, used))) if used < old => {
+                    bytes -= self.scaled.remove(&key).map_or(0, |scaled| scaled.picture.data().len());
+                }
+                (Some((_, entry)), _) => bytes -= entry.decoded.take().map_or(0, |decoded| decoded.data.len()),
+                _ => break,
+            }
+        }
+    }
+}
+
+/// An address for people.
+fn shortened(address: &str) -> String {
+    match address.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &address[..end]),
+        None => address.to_owned(),
+    }
+}
+
+fn decode(bytes: &[u8]) -> Result<Decoded, String> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', ..] => decode_png(bytes),
+        [0xff, 0xd8, ..] => decode_jpeg(bytes),
+        _ => Err("it is neither PNG nor JPEG".to_owned()),
+    }
+}
+
+fn bounded(width: u32, height: u32) -> Result<(), String> {
+    if u64::from(width) * u64::from(height) <= PIXELS_MAX && width > 0 && height > 0 {
+        return Ok(());
+    }
+    Err(format!("{width} × {height} pixels are too many"))
+}
+
+fn decode_png(bytes: &[u8]) -> Result<Decoded, String> {
+    let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
+    decoder.set_transformations(png::Transformations::normalize_to_color8() | png::Transformations::ALPHA);
+    let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
+    let (width, height) = (reader.info().width, reader.info().height);
+    bounded(width, height)?;
+    let mut data = vec![0; reader.output_buffer_size().ok_or("it is too large")?];
+    let info = reader.next_frame(&mut data).map_err(|error| error.to_string())?;
+    data.truncate(info.buffer_size());
+    let data = match info.color_type {
+        png::ColorType::Rgba => straight(&data),
+        png::ColorType::GrayscaleAlpha => {
+            let pixels: &[[u8; 2]] = data.as_chunks().0;
+            let bytes = pixels.iter().flat_map(|&[gray, alpha]| [gray, gray, gray, alpha]);
+            straight(&bytes.collect::<Vec<_>>())
+        }
+        other => return Err(format!("{other:?} is not supported")),
+    };
+    Ok(Decoded { width, height, data })
+}
+
+fn straight(data: &[u8]) -> Vec<u8> {
+    let pixels: &[[u8; 4]] = data.as_chunks().0;
+    pixels.iter().flat_map(|pixel| premultiplied(u32::from_be_bytes(*pixel))).collect()
+}
+
+fn decode_jpeg(bytes: &[u8]) -> Result<Decoded, String> {
+    let options = DecoderOptions::default().jpeg_set_out_colorspace(ColorSpace::RGBA);
+    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+    decoder.decode_headers().map_err(|error| error.to_string())?;
+    let (width, height) = decoder.dimensions().ok_or("it has no size")?;
+    let (width, height) = (width as u32, height as u32);
+    bounded(width, height)?;
+    let data = decoder.decode().map_err(|error| error.to_string())?;
+    if data.len() as u64 != u64::from(width) * u64::from(height) * 4 {
+        return Err("it has a colour space that is not supported".to_owned());
+    }
+    Ok(Decoded { width, height, data })
+}
+
+fn fitted(decoded: &Decoded, size: (u32, u32), fit: i32, radius: f32) -> Canvas {
+    let (width, height) = (decoded.width as f32, decoded.height as f32);
+    let (wide, high) = (size.0 as f32, size.1 as f32);
+    let mut crop = Place { x: 0.0, y: 0.0, width, height };
+    let bounds = Pixels::new(0, 0, size.0 as i32, size.1 as i32);
+    let mut target = bounds;
+    if fit == 0 {
+        let scale = (wide / width).max(high / height);
+        crop.width = (wide / scale).min(width);
+        crop.height = (high / scale).min(height);
+        crop.x = (width - crop.width) / 2.0;
+        crop.y = (height - crop.height) / 2.0;
+    } else if fit == 1 {
+        let scale = (wide / width).min(high / height);
+        let (inner, tall) = ((width * scale).round().max(1.0) as i32, (height * scale).round().max(1.0) as i32);
+        target.left = (bounds.right - inner) / 2;
+        target.top = (bounds.bottom - tall) / 2;
+        target.right = target.left + inner;
+        target.bottom = target.top + tall;
+    }
+    let mut canvas = Canvas::new(bounds);
+    canvas.blend(&resampled(decoded, crop, target.width(), target.height()), target, bounds, 255);
+    if radius > 0.0
+        && let Some(path) = shape::rounded(Place { x: 0.0, y: 0.0, width: wide, height: high }, radius)
+    {
+        canvas.mask(&path, Transform::identity());
+    }
+    canvas
+}
+
+/// For each of `count` pixels, the first pixel of the source that it is made of, and the weights of that one and the next ones.
+fn weights(start: f32, length: f32, source: u32, count: u32) -> Vec<(usize, Vec<f32>)> {
+    let ratio = length / count as f32;
+    let reach = ratio.max(1.0);
+    let last = source as i32 - 1;
+    (0..count)
+        .map(|index| {
+            let middle = start + (index as f32 + 0.5) * ratio;
+            let first = ((middle - reach).floor() as i32).clamp(0, last);
+            let end = ((middle + reach).ceil() as i32).clamp(first, last);
+            let weight = |pixel: i32| (1.0 - (pixel as f32 + 0.5 - middle).abs() / reach).max(0.0);
+            let mut weights: Vec<f32> = (first..=end).map(weight).collect();
+            let sum: f32 = weights.iter().sum();
+            if sum > 0.0 {
+                weights.iter_mut().for_each(|weight| *weight /= sum);
+            } else {
+                weights[0] = 1.0;
+            }
+            (first as usize, weights)
+        })
+        .collect()
+}
+
+/// A part of a picture in another size, by a triangle filter.
+fn resampled(decoded: &Decoded, crop: Place, width: u32, height: u32) -> Vec<u8> {
+    let columns = weights(crop.x, crop.width, decoded.width, width);
+    let rows = weights(crop.y, crop.height, decoded.height, height);
+    let stride = decoded.width as usize;
+    let pixels: &[[u8; 4]] = decoded.data.as_chunks().0;
+    let mut across: Vec<[f32; 4]> = vec![[0.0; 4]; decoded.width as usize];
+    let mut result = Vec::with_capacity(width as usize * height as usize * 4);
+    for (first, weights) in &rows {
+        // Down first, one row of the source's width at a time: it needs no picture between.
+        across.fill([0.0; 4]);
+        for (offset, weight) in weights.iter().enumerate() {
+            let row = &pixels[(first + offset) * stride..][..stride];
+            for (sum, pixel) in across.iter_mut().zip(row) {
+                for (sum, channel) in sum.iter_mut().zip(pixel) {
+                    *sum += weight * f32::from(*channel);
+                }
+            }
+        }
+        for (first, weights) in &columns {
+            let mut sum = [0.5_f32; 4];
+            for (weight, pixel) in weights.iter().zip(&across[*first..]) {
+                for (sum, channel) in sum.iter_mut().zip(pixel) {
+                    *sum += weight * channel;
+                }
+            }
+            result.extend(sum.map(|channel| channel.clamp(0.0, 255.0) as u8));
+        }
+    }
+    result
+}

@@ -1,0 +1,559 @@
+//! The app's bundle on QuickJS, and what it finds there.
+
+mod words;
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use rquickjs::function::Opt;
+use rquickjs::{
+    Array, CatchResultExt, CaughtError, Context, Ctx, Error, Exception, Function, Module, Object, Persistent, Runtime,
+    TypedArray, Value,
+};
+
+use crate::clock::Clock;
+use crate::net::{Answer, Asked, Sources};
+use crate::stream::{Batch, Events};
+
+/// Bounds of an app.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of the heap.
+    pub memory: usize,
+    /// Bytes of the stack.
+    pub stack: usize,
+    /// How long the app may run without a pause.
+    pub turn: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { memory: 256 << 20, stack: 1 << 20, turn: Duration::from_secs(10) }
+    }
+}
+
+/// What takes the app's batches.
+pub trait Surface {
+    /// Width and height in pixels.
+    fn size(&self) -> (u32, u32);
+    /// Applies a batch, or says why not.
+    ///
+    /// # Errors
+    ///
+    /// The rule that it breaks.
+    fn commit(&mut self, batch: &Batch) -> Result<(), String>;
+}
+
+type Stored = Persistent<Function<'static>>;
+type Fetched = (u32, Result<Answer, String>);
+
+struct Timer {
+    id: u32,
+    due: f64,
+    repeat: Option<f64>,
+    run: Stored,
+}
+
+/// What functions that the app calls share with the engine.
+struct Shared {
+    clock: Rc<Clock>,
+    sources: Sources,
+    surface: Rc<RefCell<dyn Surface>>,
+    batch: RefCell<Batch>,
+    timers: RefCell<Vec<Timer>>,
+    ids: Cell<u32>,
+    listener: RefCell<Option<Stored>>,
+    idle: RefCell<VecDeque<Stored>>,
+    fetches: RefCell<Vec<(u32, Stored)>>,
+    fetched: Sender<Fetched>,
+    rejections: RefCell<Vec<(Persistent<Value<'static>>, String)>>,
+    /// Errors that nobody caught.
+    failures: Cell<u32>,
+    /// Whether `console.log` and `console.info` go to the standard output.
+    logs_to_stdout: Cell<bool>,
+    /// Whether errors are fatal: the app ran too long.
+    stopped: Cell<bool>,
+    /// Moment at which the app has run too long.
+    deadline: Cell<Option<Instant>>,
+}
+
+/// QuickJS with the player's globals.
+pub struct Engine {
+    runtime: Runtime,
+    context: Context,
+    shared: Rc<Shared>,
+    answers: Receiver<Fetched>,
+    turn: Duration,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Engine").finish_non_exhaustive()
+    }
+}
+
+/// Most threads that fetch at once.
+const FETCHES_MAX: usize = 16;
+
+impl Engine {
+    /// An engine whose app finds `surface` as `sluiceSurface`.
+    ///
+    /// # Errors
+    ///
+    /// If the engine cannot start, which memory alone could be the reason of.
+    pub fn new(
+        limits: Limits,
+        clock: Rc<Clock>,
+        sources: Sources,
+        surface: Rc<RefCell<dyn Surface>>,
+    ) -> Result<Self, String> {
+        let runtime = Runtime::new().map_err(|error| error.to_string())?;
+        runtime.set_memory_limit(limits.memory);
+        runtime.set_max_stack_size(limits.stack);
+        let context = Context::full(&runtime).map_err(|error| error.to_string())?;
+        let (fetched, answers) = channel();
+        let shared = Rc::new(Shared {
+            clock,
+            sources,
+            surface,
+            batch: RefCell::default(),
+            timers: RefCell::default(),
+            ids: Cell::new(0),
+            listener: RefCell::default(),
+            idle: RefCell::default(),
+            fetches: RefCell::default(),
+            fetched,
+            rejections: RefCell::default(),
+            failures: Cell::new(0),
+            logs_to_stdout: Cell::new(false),
+            stopped: Cell::new(false),
+            deadline: Cell::new(None),
+        });
+        let timed = shared.clone();
+        runtime.set_interrupt_handler(Some(Box::new(move || {
+            let is_over = timed.deadline.get().is_some_and(|deadline| Instant::now() > deadline);
+            if is_over {
+                timed.stopped.set(true);
+            }
+            is_over
+        })));
+        let tracked = shared.clone();
+        runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, is_handled| {
+            let mut rejections = tracked.rejections.borrow_mut();
+            if is_handled {
+                rejections.retain(|(other, _)| other.clone().restore(&ctx).is_ok_and(|other| other != promise));
+            } else {
+                rejections.push((Persistent::save(&ctx, promise), described(&reason)));
+            }
+        })));
+        let engine = Self { runtime, context, shared, answers, turn: limits.turn };
+        engine.turn(|ctx, shared| install(ctx, shared).catch(ctx).map_err(|error| caught(&error)))?;
+        Ok(engine)
+    }
+
+    /// Runs `with` with the app's clock for running too long.
+    fn turn<T>(&self, with: impl FnOnce(&Ctx<'_>, &Rc<Shared>) -> T) -> T {
+        self.shared.deadline.set(Some(Instant::now() + self.turn));
+        let result = self.context.with(|ctx| with(&ctx, &self.shared));
+        self.shared.deadline.set(None);
+        result
+    }
+
+    /// Sends `console.log` and `console.info` to the standard output from now on.
+    pub fn log_to_stdout(&self) {
+        self.shared.logs_to_stdout.set(true);
+    }
+
+    /// Gives the script its arguments, as `scriptArgs`.
+    ///
+    /// # Errors
+    ///
+    /// Of the engine.
+    pub fn set_arguments(&self, arguments: &[String]) -> Result<(), String> {
+        self.context.with(|ctx| ctx.globals().set("scriptArgs", arguments.to_vec())).map_err(|error| error.to_string())
+    }
+
+    /// Runs a bundle: an ES module if it has imports or exports, or a name that ends with `.mjs`; a classic script otherwise.
+    pub fn run(&self, name: &str, source: &str) {
+        let is_module = name.ends_with(".mjs") || has_module_syntax(source);
+        let problem = self.turn(|ctx, _| {
+            let result = if is_module {
+                Module::evaluate(ctx.clone(), name, source).map(|promise| {
+                    // Its rejection is told by the tracker of rejections.
+                    drop(promise);
+                })
+            } else {
+                let mut options = rquickjs::context::EvalOptions::default();
+                options.strict = false;
+                options.global = true;
+                options.filename = Some(name.to_owned());
+                ctx.eval_with_options::<Value<'_>, _>(source, options).map(drop)
+            };
+            result.catch(ctx).err().map(|error| caught(&error))
+        });
+        self.report(problem);
+        self.drain();
+    }
+
+    fn report(&self, problem: Option<String>) {
+        let Some(problem) = problem else { return };
+        self.shared.failures.set(self.shared.failures.get() + 1);
+        if self.shared.stopped.get() {
+            eprintln!(
+                "sluice-player: the app ran for more than {} ms without a pause; --turn-limit MS sets the bound\n{problem}",
+                self.turn.as_millis()
+            );
+        } else {
+            eprintln!("Uncaught {problem}");
+        }
+    }
+
+    /// Runs what promises have to do, then tells of rejections that nobody handles.
+    fn drain(&self) {
+        let problems = self.turn(|ctx, shared| {
+            let mut problems = Vec::new();
+            while !shared.stopped.get() && ctx.execute_pending_job() {
+                if ctx.has_exception() {
+                    problems.push(caught(&CaughtError::from_error(ctx, Error::Exception)));
+                }
+            }
+            problems
+        });
+        for problem in problems {
+            self.report(Some(problem));
+        }
+        for (_, problem) in self.shared.rejections.take() {
+            self.report(Some(format!("(in a promise) {problem}")));
+        }
+        if self.shared.stopped.get() && self.shared.failures.get() == 0 {
+            self.report(Some(String::new()));
+        }
+    }
+
+    fn call(&self, run: &Stored) {
+        let problem = self.turn(|ctx, _| {
+            let result = run.clone().restore(ctx).and_then(|run| run.call::<_, Value<'_>>(()));
+            result.catch(ctx).err().map(|error| caught(&error))
+        });
+        self.report(problem);
+        self.drain();
+    }
+
+    /// Delivers events to the app.
+    pub fn deliver(&self, events: &mut Events) {
+        if events.is_empty() {
+            return;
+        }
+        let Events { words, strings } = std::mem::take(events);
+        let listener = self.shared.listener.borrow().clone();
+        let Some(listener) = listener else { return };
+        let problem = self.turn(|ctx, _| {
+            let length = words.len();
+            let result = TypedArray::<i32>::new(ctx.clone(), words).and_then(|words| {
+                listener.restore(ctx)?.call::<_, Value<'_>>((words, length, strings))
+            });
+            result.catch(ctx).err().map(|error| caught(&error))
+        });
+        self.report(problem);
+        self.drain();
+    }
+
+    /// Runs timers that are due, in order. Those that they set wait for the next call.
+    pub fn run_timers(&self) {
+        let now = self.shared.clock.now();
+        let last = self.shared.ids.get();
+        loop {
+            let timer = {
+                let mut timers = self.shared.timers.borrow_mut();
+                let due = timers.iter().enumerate().filter(|(_, timer)| timer.due <= now && timer.id <= last);
+                let first = due.min_by(|(_, one), (_, other)| one.due.total_cmp(&other.due).then(one.id.cmp(&other.id)));
+                let Some((index, _)) = first else { break };
+                match timers[index].repeat {
+                    Some(every) => {
+                        // Runs that were missed are left out.
+                        timers[index].due = (timers[index].due + every).max(now + 0.001);
+                        timers[index].run.clone()
+                    }
+                    None => timers.remove(index).run,
+                }
+            };
+            self.call(&timer);
+            if self.is_stopped() {
+                break;
+            }
+        }
+    }
+
+    /// Moment of the next timer; those that repeat count if `with_repeating`.
+    pub fn next_timer(&self, with_repeating: bool) -> Option<f64> {
+        let timers = self.shared.timers.borrow();
+        let counting = timers.iter().filter(|timer| with_repeating || timer.repeat.is_none());
+        counting.map(|timer| timer.due).min_by(f64::total_cmp)
+    }
+
+    /// Runs one piece of idle work, whose `deadline()` begins with `left` milliseconds. Says whether there was one.
+    pub fn run_idle(&self, left: f64) -> bool {
+        let Some(run) = self.shared.idle.borrow_mut().pop_front() else { return false };
+        let clock = self.shared.clock.clone();
+        let end = clock.now() + left;
+        let asked = Cell::new(0.0);
+        let problem = self.turn(|ctx, _| {
+            let deadline = Function::new(ctx.clone(), move || {
+                // A virtual clock stands: each question counts as a millisecond.
+                if clock.is_virtual() {
+                    asked.set(asked.get() + 1.0);
+                }
+                (end - clock.now() - asked.get()).max(0.0)
+            });
+            let result = deadline.and_then(|deadline| run.restore(ctx)?.call::<_, Value<'_>>((deadline,)));
+            result.catch(ctx).err().map(|error| caught(&error))
+        });
+        self.report(problem);
+        self.drain();
+        true
+    }
+
+    /// Whether the app waits for idle time.
+    pub fn has_idle(&self) -> bool {
+        !self.shared.idle.borrow().is_empty()
+    }
+
+    /// Requests without an answer.
+    pub fn fetches(&self) -> usize {
+        self.shared.fetches.borrow().len()
+    }
+
+    /// Hands answers to the app; with `wait`, at least one if there is a request.
+    pub fn take_answers(&self, wait: bool) {
+        let mut wait = wait;
+        while self.fetches() > 0 {
+            let answer = if std::mem::take(&mut wait) { self.answers.recv().ok() } else { self.answers.try_recv().ok() };
+            let Some((id, answer)) = answer else { break };
+            let run = {
+                let mut fetches = self.shared.fetches.borrow_mut();
+                let Some(index) = fetches.iter().position(|(other, _)| *other == id) else { continue };
+                fetches.remove(index).1
+            };
+            let problem = self.turn(|ctx, _| {
+                let result = run.restore(ctx).and_then(|run| match answer {
+                    Ok(answer) => {
+                        let text = String::from_utf8_lossy(&answer.body).into_owned();
+                        let headers = answer.headers.into_iter().flat_map(|(name, value)| [name, value]);
+                        let headers: Vec<String> = headers.collect();
+                        run.call::<_, Value<'_>>((Opt::<String>(None), answer.status, headers, text))
+                    }
+                    Err(problem) => run.call((problem,)),
+                });
+                result.catch(ctx).err().map(|error| caught(&error))
+            });
+            self.report(problem);
+            self.drain();
+        }
+    }
+
+    /// Errors that nobody caught.
+    pub fn failures(&self) -> u32 {
+        self.shared.failures.get()
+    }
+
+    /// Whether the app ran too long: nothing of it runs any more.
+    pub fn is_stopped(&self) -> bool {
+        self.shared.stopped.get()
+    }
+
+    /// Bytes of the engine's heap.
+    pub fn heap(&self) -> i64 {
+        self.runtime.memory_usage().malloc_size
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // Functions of the app have to go before the engine.
+        let shared = &self.shared;
+        shared.timers.take();
+        shared.listener.take();
+        shared.idle.take();
+        shared.fetches.take();
+        shared.rejections.take();
+        self.runtime.set_interrupt_handler(None);
+        self.runtime.set_host_promise_rejection_tracker(None);
+    }
+}
+
+fn described(value: &Value<'_>) -> String {
+    match value.as_object().and_then(|object| Exception::from_object(object.clone())) {
+        Some(exception) => caught(&CaughtError::Exception(exception)),
+        None => caught(&CaughtError::Value(value.clone())),
+    }
+}
+
+/// An error with its stack, for people.
+fn caught(error: &CaughtError<'_>) -> String {
+    match error {
+        CaughtError::Error(error) => error.to_string(),
+        CaughtError::Exception(exception) => {
+            let name: String = exception.as_object().get("name").unwrap_or_else(|_| "Error".to_owned());
+            let message = exception.message().unwrap_or_default();
+            let stack = exception.stack().unwrap_or_default();
+            format!("{name}: {message}\n{}", stack.trim_end())
+        }
+        CaughtError::Value(value) => {
+            let text = value.clone().try_into_string().ok().and_then(|text| text.to_string().ok());
+            let json = || value.ctx().json_stringify(value.clone()).ok().flatten()?.to_string().ok();
+            text.or_else(json).unwrap_or_else(|| format!("{value:?}"))
+        }
+    }
+}
+
+/// Whether a source has imports or exports as statements: a guess by how their lines begin.
+fn has_module_syntax(source: &str) -> bool {
+    let statements = source.split(['\n', ';', '}']);
+    statements.map(str::trim_start).any(|statement| {
+        let after = |word: &str| statement.strip_prefix(word).map(str::trim_start);
+        let is_import = after("import").is_some_and(|rest| rest.starts_with(['"', '\'', '{', '*']) || rest.contains(" from"));
+        let exported = ["{", "*", "default", "const ", "let ", "var ", "function", "class ", "async "];
+        let is_export = after("export").is_some_and(|rest| exported.iter().any(|word| rest.starts_with(word)));
+        is_import || is_export
+    })
+}
+
+fn install<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Result<()> {
+    let host = Object::new(ctx.clone())?;
+    let printing = shared.clone();
+    let print = move |text: String, is_error: bool| {
+        if is_error || !printing.logs_to_stdout.get() {
+            eprintln!("{text}");
+        } else {
+            println!("{text}");
+        }
+    };
+    host.set("print", Function::new(ctx.clone(), print)?)?;
+    let clock = shared.clock.clone();
+    host.set("now", Function::new(ctx.clone(), move || clock.now())?)?;
+    install_timers(ctx, shared, &host)?;
+    host.set(
+        "encode",
+        Function::new(ctx.clone(), |ctx: Ctx<'js>, text: String| TypedArray::<u8>::new(ctx, text.into_bytes()))?,
+    )?;
+    host.set(
+        "decode",
+        Function::new(ctx.clone(), |array: TypedArray<'js, u8>| {
+            words::bytes(&array).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        })?,
+    )?;
+    install_fetch(ctx, shared, &host)?;
+    let mut options = rquickjs::context::EvalOptions::default();
+    options.filename = Some("sluice:prelude".to_owned());
+    let prelude: Function<'js> = ctx.eval_with_options(include_str!("prelude.js"), options)?;
+    prelude.call::<_, ()>((host,))?;
+    install_surface(ctx, shared)
+}
+
+fn install_timers<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>, host: &Object<'js>) -> rquickjs::Result<()> {
+    let setting = shared.clone();
+    let set = move |ctx: Ctx<'js>, run: Function<'js>, delay: f64, repeats: bool| {
+        let id = setting.ids.get().wrapping_add(1);
+        setting.ids.set(id);
+        let delay = if delay.is_finite() { delay.clamp(0.0, 1e9) } else { 0.0 };
+        setting.timers.borrow_mut().push(Timer {
+            id,
+            due: setting.clock.now() + delay,
+            repeat: repeats.then_some(delay.max(1.0)),
+            run: Persistent::save(&ctx, run),
+        });
+        id
+    };
+    host.set("timer", Function::new(ctx.clone(), set)?)?;
+    let clearing = shared.clone();
+    host.set(
+        "clear",
+        Function::new(ctx.clone(), move |id: f64| {
+            clearing.timers.borrow_mut().retain(|timer| (f64::from(timer.id) - id).abs() > 0.5);
+        })?,
+    )
+}
+
+fn install_fetch<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>, host: &Object<'js>) -> rquickjs::Result<()> {
+    let shared = shared.clone();
+    let fetch = move |ctx: Ctx<'js>,
+                      address: String,
+                      method: String,
+                      headers: Vec<String>,
+                      body: String,
+                      run: Function<'js>|
+          -> rquickjs::Result<()> {
+        if shared.fetches.borrow().len() >= FETCHES_MAX {
+            return Err(Exception::throw_message(&ctx, "16 requests are under way: wait for one of them"));
+        }
+        let id = shared.ids.get().wrapping_add(1);
+        shared.ids.set(id);
+        shared.fetches.borrow_mut().push((id, Persistent::save(&ctx, run)));
+        let (pairs, _) = headers.as_chunks::<2>();
+        let headers = pairs.iter().map(|[name, value]| (name.clone(), value.clone())).collect();
+        let asked = Asked { address, method, headers, body };
+        let (sources, fetched) = (shared.sources.clone(), shared.fetched.clone());
+        std::thread::spawn(move || fetched.send((id, sources.ask(&asked))));
+        Ok(())
+    };
+    host.set("fetch", Function::new(ctx.clone(), fetch)?)
+}
+
+fn install_surface<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Result<()> {
+    let surface = Object::new(ctx.clone())?;
+    surface.set("version", crate::stream::codes::VERSION)?;
+    for (name, is_width) in [("width", true), ("height", false)] {
+        let sized = shared.clone();
+        let get = move || {
+            let (width, height) = sized.surface.borrow().size();
+            if is_width { width } else { height }
+        };
+        let descriptor = Object::new(ctx.clone())?;
+        descriptor.set("get", Function::new(ctx.clone(), get)?)?;
+        descriptor.set("enumerable", true)?;
+        let object: Object<'js> = ctx.globals().get("Object")?;
+        let define: Function<'js> = object.get("defineProperty")?;
+        define.call::<_, Value<'js>>((surface.clone(), name, descriptor))?;
+    }
+    let clock = shared.clock.clone();
+    surface.set("now", Function::new(ctx.clone(), move || clock.now())?)?;
+    let committing = shared.clone();
+    let commit = move |ctx: Ctx<'js>,
+                       words: TypedArray<'js, i32>,
+                       length: f64,
+                       strings: Array<'js>,
+                       cause: Opt<i32>|
+          -> rquickjs::Result<()> {
+        let mut batch = committing.batch.borrow_mut();
+        batch.clear();
+        if words::copy(&words, length as usize, &mut batch.words).is_none() {
+            return Err(Exception::throw_range(&ctx, "a batch of more words than its array has"));
+        }
+        for index in 0..strings.len() {
+            let text: rquickjs::String<'js> = strings.get(index)?;
+            batch.strings.push(text.to_string().unwrap_or_else(|_| "\u{fffd}".to_owned()).into());
+        }
+        batch.cause = cause.0.unwrap_or(0);
+        let result = committing.surface.borrow_mut().commit(&batch);
+        result.map_err(|problem| Exception::throw_message(&ctx, &format!("the surface refuses a batch: {problem}")))
+    };
+    surface.set("commit", Function::new(ctx.clone(), commit)?)?;
+    let listening = shared.clone();
+    surface.set(
+        "listen",
+        Function::new(ctx.clone(), move |ctx: Ctx<'js>, listener: Function<'js>| {
+            *listening.listener.borrow_mut() = Some(Persistent::save(&ctx, listener));
+        })?,
+    )?;
+    let idling = shared.clone();
+    surface.set(
+        "requestIdle",
+        Function::new(ctx.clone(), move |ctx: Ctx<'js>, run: Function<'js>| {
+            idling.idle.borrow_mut().push_back(Persistent::save(&ctx, run));
+        })?,
+    )?;
+    ctx.globals().set("sluiceSurface", surface)
+}
