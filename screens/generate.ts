@@ -108,6 +108,19 @@ ${properties.map(([name, property]) => `  /** ${property.text} */\n  readonly ${
 `;
 }
 
+/** What the compiler knows of properties at build time. */
+function compiler(): string {
+  const lines = Object.entries(stream.properties)
+    .filter(([name]) => name !== 'reports')
+    .map(([name, { code, type }]) => `  ${name}: [${code}, ${type === 'number' || type === 'length'}],\n`);
+  return `/** ${GENERATED} */
+
+/** Properties of a widget: code, and whether a number is sent as it is. */
+export const PROPERTIES: Readonly<Record<string, readonly [code: number, isNumber: boolean]>> = {
+${lines.join('')}};
+`;
+}
+
 function rust(): string {
   const enumeration = (
     name: string,
@@ -262,6 +275,7 @@ const BEGIN = '<!-- generated: screens/generate.ts -->\n';
 const page = fs.readFileSync(path.join(root, PAGE), 'utf8');
 const files: Readonly<Record<string, string>> = {
   'packages/screens/src/stream/codes.ts': typescript(),
+  'packages/compiler/src/screens/properties.ts': compiler(),
   'screens/player/src/stream/codes.rs': rust(),
   [PAGE]: page.slice(0, page.indexOf(BEGIN) + BEGIN.length) + '\n' + tables(),
 };

@@ -1,0 +1,114 @@
+/**
+ * Functions that compiled code calls (`@sluice/compiler/screens` writes the calls; apps do not).
+ *
+ * A component without hooks that stands alone at the root of another one is called, not rendered. It is marked by `$plain`, with itself as the
+ * value, so that a mark that was copied to a wrapper counts for nothing. Its props are then an object that nobody else refers to, so it
+ * may write its own attributes into it, in place of a copy: the second argument of the call is `OWNED`.
+ */
+import { Fragment, createElement } from 'react';
+import { jsx } from 'react/jsx-runtime';
+
+type Props = Record<string, unknown>;
+
+interface Callable {
+  (props: Props, owned: unknown): unknown;
+  $plain?: unknown;
+  $stateful?: unknown;
+  defaultProps?: unknown;
+}
+
+const ELEMENT = (createElement(Fragment) as unknown as { readonly $$typeof: symbol }).$$typeof;
+const is19 = ELEMENT === Symbol.for('react.transitional.element');
+
+export { Fragment };
+
+/** Says, as a component's second argument, that its props are its own and without `key` (in React 18, also without `ref`). */
+export const OWNED: unique symbol = Symbol('sluice.owned');
+
+/** `$$typeof` of elements. Throws an error if the app runs another major version of React than it was compiled for. */
+export function elementType(major: number): symbol {
+  if (major >= 19 === is19) return ELEMENT;
+  throw new Error(
+    `This file was compiled for React ${major}, and runs with React ${is19 ? '19' : '18'}: set the option "react" of @sluice/compiler/screens.`,
+  );
+}
+
+const hasKey = (props: Props): boolean => 'key' in props || (!is19 && 'ref' in props);
+
+/** Whether a spread of the props would be the same object again, with nothing taken out for React. */
+const isWhole = (props: unknown): boolean =>
+  typeof props === 'object' &&
+  props !== null &&
+  Object.getPrototypeOf(props) === Object.prototype &&
+  !hasKey(props as Props);
+
+const isCallable = (type: unknown, mark: '$plain' | '$stateful'): type is Callable =>
+  typeof type === 'function' &&
+  (type as unknown as Callable)[mark] === type &&
+  (is19 || (type as unknown as Callable).defaultProps === undefined);
+
+/** `<Type {...fresh} />`, for an object that nothing else refers to: React's own `jsx`. */
+export const copied: (type: unknown, fresh: Props, key?: unknown) => unknown = jsx as never;
+
+/** What `jsx` makes of props without `key`. In React 18, `jsx` takes `ref` out of the props, and resolves a component's defaults. */
+export function made(type: unknown, props: Props, key?: unknown, ref?: unknown): unknown {
+  if (!is19) {
+    if (typeof ref === 'string' || (type as Callable | null)?.defaultProps !== undefined)
+      return copied(type, ref === undefined ? props : { ...props, ref }, key);
+    return {
+      $$typeof: ELEMENT,
+      type,
+      key: key === undefined ? null : '' + (key as string),
+      ref: ref === undefined ? null : ref,
+      props,
+      _owner: null,
+    };
+  }
+  const own = props['ref'];
+  return {
+    $$typeof: ELEMENT,
+    type,
+    key: key === undefined ? null : '' + (key as string),
+    ref: own === undefined ? null : own,
+    props,
+  };
+}
+
+/** `<Type {...props} />` for the props of a component, which are not copied where a copy would be the same. */
+export const passed = (type: unknown, props: Props, key?: unknown): unknown =>
+  isWhole(props) ? made(type, props, key) : copied(type, { ...(props as Props) }, key);
+
+/** The only element that a component ever returns, with props that nobody else refers to. `owned`: `OWNED` if they have no `key`. */
+export function on(type: unknown, fresh: Props, owned: unknown): unknown {
+  if (owned !== OWNED && hasKey(fresh)) return copied(type, fresh);
+  return isCallable(type, '$plain') ? type(fresh, OWNED) : made(type, fresh);
+}
+
+/** What is left of props that are a component's own when it has taken these names. */
+export function taken(props: Props, names: readonly string[]): Props {
+  for (const name of names) delete props[name];
+  return props;
+}
+
+/** `on` in a component that has hooks, but no effects: it may also call one that has state. */
+export function onStateful(type: unknown, fresh: Props, owned: unknown): unknown {
+  if (isCallable(type, '$stateful') && (owned === OWNED || !hasKey(fresh))) return type(fresh, OWNED);
+  return on(type, fresh, owned);
+}
+
+/** `on` for `<Type {...props} />`: ownership is passed on as it came. */
+export function passedOn(type: unknown, props: Props, owned: unknown): unknown {
+  const whole = owned === OWNED || isWhole(props);
+  if (!whole) return on(type, { ...(props as Props) }, undefined);
+  return isCallable(type, '$plain') ? type(props, owned) : made(type, props);
+}
+
+/** `onStateful` for `<Type {...props} />`. */
+export function passedOnStateful(type: unknown, props: Props, owned: unknown): unknown {
+  const whole = owned === OWNED || isWhole(props);
+  return whole && isCallable(type, '$stateful') ? type(props, owned) : passedOn(type, props, owned);
+}
+
+/** Prototype for the props of one place's widgets: keeps the generated update out of copies, such as `cloneElement`'s. */
+export const updates = (update: unknown, mount: unknown): object =>
+  Object.create(Object.prototype, { $u: { value: update }, $m: { value: mount } }) as object;
