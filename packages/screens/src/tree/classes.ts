@@ -362,12 +362,10 @@ function capture(node: Node, data: ClassData, error: unknown): void {
   node.flags |= CALLBACK;
   if (node.state !== before) {
     if (typeof node.component.getDerivedStateFromProps === 'function') derive(node, instance.props);
-    if (
-      (node.flags & MOUNT) === 0 &&
-      typeof instance.componentDidUpdate === 'function' &&
-      data.previousProps !== null
-    )
-      node.flags |= UPDATE;
+    if (data.previousProps !== null) {
+      if (typeof instance.componentDidUpdate === 'function') node.flags |= UPDATE;
+      if (typeof instance.getSnapshotBeforeUpdate === 'function') noteSnapshot(node);
+    }
     instance.state = node.state;
   }
   renderCaptured(node);

@@ -21,7 +21,8 @@ export function mount(node: Node): void {
 /** Renders a node again, if its props differ or an update waits in it; goes on below if one waits there. */
 export function revisit(node: Node, props: Props, ref: unknown): void {
   const { lanes } = work;
-  const own = node.lanes & lanes;
+  const waiting = node.lanes;
+  const own = waiting & lanes;
   const below = node.childLanes & lanes;
   if (node.props === props && own === 0) {
     if (below !== 0) descend(node);
@@ -29,9 +30,10 @@ export function revisit(node: Node, props: Props, ref: unknown): void {
   }
   log(node);
   node.flags = 0;
-  node.lanes &= ~lanes;
+  // What a render skips, it notes again.
+  node.lanes = 0;
   node.childLanes &= ~lanes;
-  render(node, props, ref, false, own, below);
+  render(node, props, ref, false, waiting, below);
 }
 
 /** Goes on to the nodes below in which updates wait. */
@@ -88,7 +90,7 @@ function stay(node: Node, below: number): void {
   if ((node.flags & ~HOST) !== 0) complete(node);
 }
 
-function render(node: Node, props: Props, ref: unknown, mounting: boolean, own: number, below: number): void {
+function render(node: Node, props: Props, ref: unknown, mounting: boolean, waiting: number, below: number): void {
   switch (node.kind) {
     case kinds.WIDGET:
       renderWidget(node, props, ref, mounting);
@@ -133,7 +135,7 @@ function render(node: Node, props: Props, ref: unknown, mounting: boolean, own: 
       renderClass(node, props, ref, mounting, below);
       return;
     case kinds.SIMPLE_MEMO:
-      renderMemo(node, props, ref, mounting, own, below);
+      renderMemo(node, props, ref, mounting, waiting, below);
       return;
     case kinds.FORWARD_REF: {
       const received = node.props !== props;
@@ -148,14 +150,14 @@ function render(node: Node, props: Props, ref: unknown, mounting: boolean, own: 
       return;
     }
     case kinds.MEMO:
-      renderWrappedMemo(node, props, ref, mounting, own, below);
+      renderWrappedMemo(node, props, ref, mounting, waiting, below);
       return;
     case kinds.SUSPENSE:
       renderSuspense(node, props, mounting);
       return;
     case kinds.LAZY:
       resolveLazy(node);
-      render(node, props, ref, mounting, own, below);
+      render(node, props, ref, mounting, waiting, below);
       return;
     default:
       throw new Error(`A node of kind ${node.kind} is not rendered here`);
@@ -187,7 +189,7 @@ function renderMemo(
   props: Props,
   ref: unknown,
   mounting: boolean,
-  own: number,
+  waiting: number,
   below: number,
 ): void {
   let given = props;
@@ -195,7 +197,8 @@ function renderMemo(
   if (received && node.ref === ref && !mounting && shallowEqual(node.props, props)) {
     given = node.props;
     received = false;
-    if (own === 0) {
+    if ((waiting & work.lanes) === 0) {
+      node.lanes = waiting;
       stay(node, below);
       return;
     }
@@ -215,7 +218,7 @@ function renderWrappedMemo(
   props: Props,
   ref: unknown,
   mounting: boolean,
-  own: number,
+  waiting: number,
   below: number,
 ): void {
   const memo = node.component as { type: unknown; compare: ((a: Props, b: Props) => boolean) | null };
@@ -226,7 +229,7 @@ function renderWrappedMemo(
     return;
   }
   const kid = node.kids[0]!;
-  const same = own === 0 && (memo.compare ?? shallowEqual)(kid.props, props) && node.ref === ref;
+  const same = (waiting & work.lanes) === 0 && (memo.compare ?? shallowEqual)(kid.props, props) && node.ref === ref;
   node.props = props;
   node.ref = ref;
   if (same) stay(node, below);

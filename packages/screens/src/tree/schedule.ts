@@ -38,6 +38,8 @@ let nested = 0;
 let nestedRoot: Root | null = null;
 let nextTransition = FIRST_TRANSITION;
 let eventTransition = 0;
+/** Whether a root was scheduled since transitions got their lane. */
+let scheduled = false;
 let nextDeferred = FIRST_DEFERRED;
 let lastFallback = -Infinity;
 
@@ -57,7 +59,6 @@ export function transitionLane(): number {
       nextTransition <<= 1;
       if ((nextTransition & TRANSITIONS) === 0) nextTransition = FIRST_TRANSITION;
     }
-    requestMicrotask();
   }
   return eventTransition;
 }
@@ -170,6 +171,7 @@ export function schedule(root: Root, lane: number): void {
 export function request(root: Root): void {
   if (root.isStill) return;
   roots.add(root);
+  scheduled = true;
   requestMicrotask();
 }
 
@@ -179,9 +181,15 @@ function requestMicrotask(): void {
   queueMicrotask(inMicrotask);
 }
 
+/** Transitions that begin from now on get another lane. */
+function endEvent(): void {
+  if (scheduled) eventTransition = 0;
+  scheduled = false;
+}
+
 function inMicrotask(): void {
   microtask = false;
-  eventTransition = 0;
+  endEvent();
   if (batches > 0 || work.rendering || work.committing) return;
   flushUrgent();
   requestTask();
@@ -212,9 +220,10 @@ export function flushUrgent(): void {
 
 /** Renders all that is due, whatever its lane, and runs all effects. */
 export function flushAll(): void {
-  eventTransition = 0;
+  endEvent();
   do flushLanes(~0, true);
   while (flushPassive());
+  endEvent();
 }
 
 /** Renders all of one root that is due. */

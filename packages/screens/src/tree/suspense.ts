@@ -3,7 +3,7 @@ import { deleteNode, reconcile } from './children.js';
 import { createFragment } from './create.js';
 import { ABANDONED, wakeableOf, type Wakeable } from './errors.js';
 import { PATIENT, RETRY } from './lanes.js';
-import { Node, OFFSCREEN, RETRY_LISTENERS, VISIBILITY } from './node.js';
+import { NO_KIDS, Node, OFFSCREEN, RETRY_LISTENERS, VISIBILITY } from './node.js';
 import type { Props } from './react.js';
 import { complete, mount, revisit, visitKids } from './render.js';
 import { pingWhen } from './schedule.js';
@@ -40,6 +40,7 @@ function attempt(node: Node, mounting: boolean, renders: boolean): void {
   const offscreen = node.kids[0]!;
   const hidden = offscreen.state === true;
   const { shell, boundary, lanes, rootLanes } = work;
+  const { kids } = node;
   const data = node.data as BoundaryData;
   data.waitsFor = null;
   data.deferred = 0;
@@ -50,8 +51,8 @@ function attempt(node: Node, mounting: boolean, renders: boolean): void {
     if (!mounting) log(offscreen);
     offscreen.flags = 0;
     if (hidden) {
-      if (node.kids.length > 1) {
-        deleteNode(node.kids[1]!);
+      if (kids.length > 1) {
+        deleteNode(kids[1]!);
         node.kids = [offscreen];
       }
       work.lanes |= offscreen.hooks as number;
@@ -77,7 +78,8 @@ function attempt(node: Node, mounting: boolean, renders: boolean): void {
     if (wakeable === null) throw thrown;
     const inShell = work.shell === null;
     rollback(mark);
-    if (mounting) offscreen.kids = [];
+    node.kids = kids;
+    if (mounting) offscreen.kids = NO_KIDS;
     pingWhen(wakeable, rootLanes);
     // What is on the screen stays, as long as nothing urgent asks for a change.
     if (inShell && ((rootLanes & PATIENT) === rootLanes || (rootLanes & RETRY) === rootLanes))

@@ -114,14 +114,10 @@ export function updateDeferredValue(value: unknown, initial?: unknown): unknown 
   const { hooks } = at;
   const before = at.before === null ? hooks[index + 1] : at.before[index + 1];
   let shown = value;
-  if (Object.is(value, before)) {
-    hooks[index + 1] = value;
-    return value;
-  }
+  if (Object.is(value, before)) return value;
   if (work.revealing > 0) shown = deferValue(value, initial);
   else if ((work.lanes & URGENT) !== 0 && !isDeferred()) {
     deferredLane(at.node);
-    hooks[index + 1] = before;
     return before;
   }
   if (!Object.is(shown, before)) at.received = true;
