@@ -1,5 +1,6 @@
 export { type KeyEvent, isBack } from './focus/key.js';
 export type { FocusArea } from './focus/node.js';
+export { Focusable, type FocusableProps, type Focused, useFocused } from './focus/react.js';
 export { List, type ListProps } from './list/list.js';
 export type { Measures } from './measure/probe.js';
 export { type ReportOptions, reportMeasures } from './measure/report.js';
@@ -7,6 +8,7 @@ export { measures } from './measure/roots.js';
 export type { PropertyValues } from './stream/codes.js';
 export type { Surface } from './surfaces/surface.js';
 export type { ErrorInfo } from './tree/root.js';
+export { Screen, type ScreenProps, Screens, type ScreensProps, useShown } from './screen/screens.js';
 export { createRoot, type Options, type ScreenRoot } from './root.js';
 export { Widget } from './widget/widget.js';
 export type { Animation, Rect, Style, Transition, WidgetHandle, WidgetProps } from './widget/props.js';

@@ -59,16 +59,19 @@ export interface FocusNode {
 
 export const isStop = ({ focusable, focused }: FocusProps): boolean => focusable ?? focused === true;
 
-export const isHidden = ({ hidden, props: { style, staticStyle } }: FocusNode): boolean =>
-  hidden || (style?.display ?? staticStyle?.display) === 'none';
+/** Whether the focus passes over the widget and all below it: it is not shown, or an area that is closed by `focusable={false}`. */
+export const isClosed = ({ hidden, props }: FocusNode): boolean =>
+  hidden ||
+  (props.style?.display ?? props.staticStyle?.display) === 'none' ||
+  (props.focusable === false && props.focusArea !== undefined);
 
-/** Whether the focus can be on the widget: it may have it, and nothing above it is hidden. The caller knows that it is in the tree. */
+/** Whether the focus can be on the widget: it may have it, and nothing above it is closed. The caller knows that it is in the tree. */
 export function canHaveFocus(node: FocusNode): boolean {
-  return isStop(node.props) && isVisible(node);
+  return isStop(node.props) && isOpen(node);
 }
 
-export function isVisible(node: FocusNode): boolean {
-  for (let each: FocusNode | null = node; each !== null; each = each.parent) if (isHidden(each)) return false;
+export function isOpen(node: FocusNode): boolean {
+  for (let each: FocusNode | null = node; each !== null; each = each.parent) if (isClosed(each)) return false;
   return true;
 }
 

@@ -1,9 +1,9 @@
 // Stops in the order of the tree. An area below is one stop for the area above it, as long as something in it can have the focus.
-import { type FocusNode, isHidden, isStop } from './node.js';
+import { type FocusNode, isClosed, isStop } from './node.js';
 
-/** First (or last) stop among the widget and what is below it: a widget or an area; null if there is none. Hidden ones are passed over. */
+/** First (or last) stop among the widget and what is below it: a widget or an area; null if there is none. Closed ones are passed over. */
 export function edge(node: FocusNode, isLast: boolean): FocusNode | null {
-  if (isHidden(node)) return null;
+  if (isClosed(node)) return null;
   const below = edgeBelow(node, isLast);
   if (below !== null && node.props.focusArea !== undefined) return node;
   return below ?? (isStop(node.props) ? node : null);
@@ -39,7 +39,7 @@ export function neighbour(stop: FocusNode, area: FocusNode, isBack: boolean): Fo
 /** All stops of an area. */
 export function stopsOf(area: FocusNode, stops: FocusNode[] = []): FocusNode[] {
   for (const child of area.children) {
-    if (isHidden(child)) continue;
+    if (isClosed(child)) continue;
     const count = stops.length;
     if (child.props.focusArea !== undefined) {
       if (edge(child, false) !== null) stops.push(child);

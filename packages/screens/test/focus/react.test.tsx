@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ReactNode, useState } from 'react';
-import { Widget, createRoot, isBack } from '../../src/index.ts';
+import { Focusable, Widget, createRoot, isBack, useFocused } from '../../src/index.ts';
 import { HeadlessSurface } from '../../src/surfaces/headless.ts';
 
 const FOCUSED = { scale: 1.1 };
@@ -119,4 +119,29 @@ test('repeats wait for their frame, a grid for its places', () => {
   assert.equal(texts(surface).split(' ').indexOf('[9]'), 9);
   surface.press('ArrowRight');
   assert.equal(texts(surface).split(' ').indexOf('[10]'), 10);
+});
+
+test('components that ask render by the focus, others do not', () => {
+  const renders: string[] = [];
+  function Title(): ReactNode {
+    const { focused, onFocus, onBlur } = useFocused();
+    renders.push(`title ${focused}`);
+    return <Widget focusable onFocus={onFocus} onBlur={onBlur} text={focused ? 'TITLE' : 'title'} />;
+  }
+  let blurs = 0;
+  const surface = shown(
+    <Widget focusArea={{ direction: 'column' }}>
+      <Title />
+      <Focusable onBlur={() => (blurs += 1)}>
+        {(focused) => <Widget text={focused ? 'BODY' : 'body'} />}
+      </Focusable>
+    </Widget>,
+  );
+  surface.advance(16);
+  assert.ok(surface.tree().includes('TITLE') && surface.tree().includes('body'));
+  surface.press('ArrowDown');
+  assert.ok(surface.tree().includes('title') && surface.tree().includes('BODY'));
+  surface.press('ArrowUp');
+  assert.equal(blurs, 1);
+  assert.deepEqual(renders, ['title false', 'title true', 'title false', 'title true']);
 });
