@@ -21,7 +21,13 @@ const STYLE: Style = {
   background: COLOURS.raised,
   transition: { scale: TIMES.focus, background: TIMES.focus },
 };
-const LABEL: Style = { fontSize: SIZES.body, fontWeight: 600, color: COLOURS.text, textAlign: 'center', maxLines: 1 };
+const LABEL: Style = {
+  fontSize: SIZES.body,
+  fontWeight: 600,
+  color: COLOURS.text,
+  textAlign: 'center',
+  maxLines: 1,
+};
 
 export function Button({ text, onPress, focused, width }: ButtonProps): ReactNode {
   return (

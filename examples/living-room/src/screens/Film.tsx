@@ -3,7 +3,7 @@ import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { useGraph, useModel } from '../graph/hooks.js';
 import { Guard } from './Guard.js';
 import { COLOURS, FILL, SAFE, SCREEN, SIZES } from './look.js';
-import { useGo, usePosterAddress } from './places.js';
+import { usePosterAddress } from './places.js';
 
 /** Milliseconds without a key after which the overlay hides. */
 const HIDES_MS = 3_000;
@@ -23,10 +23,28 @@ const OVERLAY: Style = {
   gradient: '180 #00000000 0, #000000e6 0.6',
   transition: { opacity: 250 },
 };
-const NAME: Style = { fontSize: SIZES.title, fontWeight: 700, color: COLOURS.text, maxLines: 1, width: BAR_WIDTH };
-const TRACK: Style = { marginTop: 26, width: BAR_WIDTH, height: 12, borderRadius: 6, background: '#ffffff47', clip: true };
+const NAME: Style = {
+  fontSize: SIZES.title,
+  fontWeight: 700,
+  color: COLOURS.text,
+  maxLines: 1,
+  width: BAR_WIDTH,
+};
+const TRACK: Style = {
+  marginTop: 26,
+  width: BAR_WIDTH,
+  height: 12,
+  borderRadius: 6,
+  background: '#ffffff47',
+  clip: true,
+};
 const BAR: Style = { width: BAR_WIDTH, height: 12, background: COLOURS.accent };
-const LINE: Style = { marginTop: 18, width: BAR_WIDTH, flexDirection: 'row', justifyContent: 'space-between' };
+const LINE: Style = {
+  marginTop: 18,
+  width: BAR_WIDTH,
+  flexDirection: 'row',
+  justifyContent: 'space-between',
+};
 const TEXT: Style = { fontSize: SIZES.body, color: COLOURS.text };
 const HINT: Style = { fontSize: SIZES.small, color: COLOURS.dim };
 
@@ -35,7 +53,7 @@ export function Film({ id }: { id: number }): ReactNode {
   return (
     <Widget staticStyle={STAGE}>
       <Guard what="The film" fallback={null}>
-        <Playing id={id} />
+        <Playing key={id} id={id} />
       </Guard>
     </Widget>
   );
@@ -49,12 +67,15 @@ interface Position {
 }
 
 function Playing({ id }: { id: number }): ReactNode {
-  const go = useGo();
   const model = useModel();
   const addressOf = usePosterAddress();
   const product = useGraph(`products[${id}]["card", "facts"]`)?.products?.[id];
   const length_ms = (product?.facts?.film_s ?? 0) * 1000;
-  const [position, setPosition] = useState<Position>(() => ({ from_ms: 0, since_ms: Date.now(), isPlaying: true }));
+  const [position, setPosition] = useState<Position>(() => ({
+    from_ms: 0,
+    since_ms: Date.now(),
+    isPlaying: true,
+  }));
   const { isShown, show } = useOverlay(position.isPlaying);
   const at_ms = useSeconds(position, length_ms, isShown);
 
@@ -67,10 +88,7 @@ function Playing({ id }: { id: number }): ReactNode {
     setPosition({ from_ms: Math.min(Math.max(0, from_ms), length_ms), since_ms: Date.now(), isPlaying });
   const now = (): number => placeOf(position, length_ms);
   const onKey = (event: KeyEvent): boolean => {
-    if (isBack(event)) {
-      go({ move: 'back' });
-      return true;
-    }
+    if (isBack(event)) return false;
     show();
     const { isPlaying } = position;
     if (event.key === 'Enter' || event.key === 'MediaPlayPause') move(now(), !isPlaying);

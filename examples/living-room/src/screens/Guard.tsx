@@ -12,7 +12,13 @@ interface GuardProps {
   readonly children: ReactNode;
 }
 
-const BOX: Style = { flexDirection: 'row', alignItems: 'center', columnGap: 40, paddingLeft: 14, height: 160 };
+const BOX: Style = {
+  flexDirection: 'row',
+  alignItems: 'center',
+  columnGap: 40,
+  paddingLeft: 14,
+  height: 160,
+};
 const TEXT: Style = { fontSize: SIZES.body, color: COLOURS.bad };
 
 /** Error boundary with a way to try again, and the boundary of Suspense within. */

@@ -1,11 +1,11 @@
 import { List, type Style, Widget } from '@sluice/screens';
-import { type ReactNode, useMemo } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { useValue } from '../graph/hooks.js';
 import { Button } from './Button.js';
 import { Guard } from './Guard.js';
 import { COLOURS, FILL, SAFE, SCREEN, SIZES } from './look.js';
 import { useGo } from './places.js';
-import { AgainRow, CategoryRow, EmptyRow, ROW_STEP } from './Row.js';
+import { AGAIN, AgainRow, CategoryRow, EmptyRow, type First, FirstProvider, ROW_STEP } from './Row.js';
 
 const COLUMN = { direction: 'column' } as const;
 const TOP: Style = {
@@ -36,26 +36,26 @@ export function Home(): ReactNode {
   );
 }
 
-/** Places of rows; -1 is what was watched. */
 function Rows(): ReactNode {
   const count = useValue('rows.length') ?? 0;
   const watched = useValue('again.length') ?? 0;
   const hasWatched = watched > 0;
   const places = useMemo(
-    () => [...(hasWatched ? [-1] : []), ...Array.from({ length: count }, (_, place) => place)],
+    () => [...(hasWatched ? [AGAIN] : []), ...Array.from({ length: count }, (_, place) => place)],
     [count, hasWatched],
   );
+  const [first] = useState<First>(() => ({ place: places[0] ?? 0, isDone: false }));
   return (
-    <Widget focused={undefined}>
+    <FirstProvider value={first}>
       <List items={places} itemSize={ROW_STEP} renderItem={rowOf} style={ROWS} align="start" />
-    </Widget>
+    </FirstProvider>
   );
 }
 
 function rowOf(place: number): ReactNode {
   return (
     <Guard key={place} what="This row" fallback={<EmptyRow />}>
-      {place === -1 ? <AgainRow /> : <CategoryRow place={place} />}
+      {place === AGAIN ? <AgainRow /> : <CategoryRow place={place} />}
     </Guard>
   );
 }

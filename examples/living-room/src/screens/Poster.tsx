@@ -2,7 +2,7 @@ import { type Style, Widget } from '@sluice/screens';
 import { memo, type ReactNode } from 'react';
 import type { Card } from '../graph/schema.js';
 import { COLOURS, SIZES, TIMES } from './look.js';
-import { useGo, usePosterAddress } from './places.js';
+import { useGo, usePosterAddress, useRest } from './places.js';
 
 /** Space around a poster, into which it grows with the focus. */
 export const POSTER_GAP = 14;
@@ -31,6 +31,7 @@ const NAME: Style = {
 /** Poster of a product, which opens its screen. A list may give it another product. */
 export const Poster = memo(function Poster({ card, focused }: { card: Card; focused?: boolean }): ReactNode {
   const go = useGo();
+  const rest = useRest();
   const addressOf = usePosterAddress();
   const { id, name } = card;
   return (
@@ -41,6 +42,7 @@ export const Poster = memo(function Poster({ card, focused }: { card: Card; focu
         image={addressOf(id)}
         focusable
         focused={focused}
+        onFocus={() => rest(id)}
         onKey={({ key }) => {
           if (key !== 'Enter') return false;
           go({ move: 'open', place: { screen: 'product', id } });

@@ -10,23 +10,41 @@ import { EmptyRow, SimilarRow } from './Row.js';
 const COLUMN = { direction: 'column' } as const;
 const ROW = { direction: 'row' } as const;
 const SHADE: Style = { ...FILL, gradient: `180 ${COLOURS.ground}00 0, ${COLOURS.ground}ff 0.72` };
-const TOP: Style = { height: 640, paddingTop: SAFE.y, paddingLeft: SAFE.x, paddingRight: SAFE.x, flexDirection: 'row' };
+const TOP: Style = {
+  height: 640,
+  paddingTop: SAFE.y,
+  paddingLeft: SAFE.x,
+  paddingRight: SAFE.x,
+  flexDirection: 'row',
+};
 const PICTURE: Style = { width: 360, height: 540, borderRadius: 16, marginRight: 72 };
 const TEXTS: Style = { flexGrow: 1, flexShrink: 1, width: 0 };
 const CATEGORY: Style = { fontSize: SIZES.small, fontWeight: 600, color: COLOURS.accent };
-const NAME: Style = { fontSize: SIZES.huge, fontWeight: 700, lineHeight: 1.1, color: COLOURS.text, maxLines: 2 };
+const NAME: Style = {
+  fontSize: SIZES.huge,
+  fontWeight: 700,
+  lineHeight: 1.1,
+  color: COLOURS.text,
+  maxLines: 2,
+};
 const META: Style = { marginTop: 14, fontSize: SIZES.body, color: COLOURS.dim, maxLines: 1 };
-const SUMMARY: Style = { marginTop: 22, fontSize: SIZES.body, lineHeight: 1.4, color: COLOURS.text, maxLines: 4 };
+const SUMMARY: Style = {
+  marginTop: 22,
+  fontSize: SIZES.body,
+  lineHeight: 1.4,
+  color: COLOURS.text,
+  maxLines: 4,
+};
 const BUTTONS: Style = { marginTop: 32, flexDirection: 'row', columnGap: 28 };
 
 /** A product: what it is, its film, and others like it. */
 export function Product({ id }: { id: number }): ReactNode {
   return (
     <Widget staticStyle={FILL} focusArea={COLUMN}>
-      <Guard what="This product" fallback={<Widget staticStyle={TOP} />}>
+      <Guard key={`about ${id}`} what="This product" fallback={<Widget staticStyle={TOP} />}>
         <About id={id} />
       </Guard>
-      <Guard what="Others like this" fallback={<EmptyRow />}>
+      <Guard key={`similar ${id}`} what="Others like this" fallback={<EmptyRow />}>
         <SimilarRow id={id} />
       </Guard>
     </Widget>
@@ -53,7 +71,11 @@ function About({ id }: { id: number }): ReactNode {
           />
           <Widget staticStyle={SUMMARY} text={`${facts.summary} ${facts.description}`} />
           <Widget staticStyle={BUTTONS} focusArea={ROW}>
-            <Button text="Watch the film" focused onPress={() => go({ move: 'open', place: { screen: 'film', id } })} />
+            <Button
+              text="Watch the film"
+              focused
+              onPress={() => go({ move: 'open', place: { screen: 'film', id } })}
+            />
             <Button text="Back" onPress={() => go({ move: 'back' })} />
           </Widget>
         </Widget>

@@ -1,5 +1,5 @@
 import { List, type Style, Widget } from '@sluice/screens';
-import type { ReactNode } from 'react';
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
 import { useGraph } from '../graph/hooks.js';
 import type { Card } from '../graph/schema.js';
 import { COLOURS, SAFE, SCREEN, SIZES } from './look.js';
@@ -14,18 +14,38 @@ const TITLE: Style = { marginLeft: SAFE.x, fontSize: SIZES.row, fontWeight: 600,
 const LINE: Style = { width: SCREEN.width - LEFT, height: 470, marginLeft: LEFT };
 const EMPTY_LINE: Style = { ...LINE, flexDirection: 'row', clip: true };
 
+/** The row that takes the focus when it is there, once. */
+export interface First {
+  readonly place: number;
+  isDone: boolean;
+}
+const FirstContext = createContext<First | undefined>(undefined);
+export const FirstProvider = FirstContext.Provider;
+
+function useTakesFocus(place: number | undefined): boolean {
+  const first = useContext(FirstContext);
+  const [takesFocus] = useState(first !== undefined && first.place === place && !first.isDone);
+  useEffect(() => {
+    if (takesFocus && first !== undefined) first.isDone = true;
+  }, [takesFocus, first]);
+  return takesFocus;
+}
+
 /** Row of a category. */
 export function CategoryRow({ place }: { place: number }): ReactNode {
   const row = useGraph(`rows[${place}]["title", "length"]`, `rows[${place}][0..19].card`)?.rows?.[place];
   const cards = Array.from({ length: row?.length ?? 0 }, (_, at) => row?.[at]?.card);
-  return <Row title={row?.title ?? ''} cards={cards} />;
+  return <Row place={place} title={row?.title ?? ''} cards={cards} />;
 }
+
+/** Place of the row of what was watched, above those of categories. */
+export const AGAIN = -1;
 
 /** Row of what the viewer has watched. */
 export function AgainRow(): ReactNode {
   const again = useGraph('again.length', 'again[0..11].card')?.again;
   const cards = Array.from({ length: again?.length ?? 0 }, (_, at) => again?.[at]?.card);
-  return <Row title="Watch again" cards={cards} />;
+  return <Row place={AGAIN} title="Watch again" cards={cards} />;
 }
 
 /** Row of products that are like one. */
@@ -35,9 +55,20 @@ export function SimilarRow({ id }: { id: number }): ReactNode {
   return <Row title="More like this" cards={cards} />;
 }
 
-export function Row({ title, cards }: { title: string; cards: readonly (Card | undefined)[] }): ReactNode {
+interface RowProps {
+  /** Its place in a screen of rows. */
+  readonly place?: number;
+  readonly title: string;
+  readonly cards: readonly (Card | undefined)[];
+}
+
+/** A row as an area of the focus, which is given to it as to a widget. */
+const AREA = { direction: 'column' } as const;
+
+export function Row({ place, title, cards }: RowProps): ReactNode {
+  const takesFocus = useTakesFocus(place);
   return (
-    <Widget>
+    <Widget focusArea={AREA} focused={takesFocus ? true : undefined}>
       <Widget staticStyle={TITLE} text={title} />
       <List
         direction="horizontal"

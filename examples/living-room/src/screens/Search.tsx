@@ -30,7 +30,12 @@ const LETTER: Style = { fontSize: SIZES.row, fontWeight: 600, color: COLOURS.tex
 
 const COLUMNS = 4;
 const RESULTS_LEFT = SAFE.x + KEYS_WIDTH + 76;
-const RESULTS: Style = { position: 'absolute', left: RESULTS_LEFT, top: SAFE.y, width: SCREEN.width - RESULTS_LEFT };
+const RESULTS: Style = {
+  position: 'absolute',
+  left: RESULTS_LEFT,
+  top: SAFE.y,
+  width: SCREEN.width - RESULTS_LEFT,
+};
 const RESULTS_LIST: Style = { width: SCREEN.width - RESULTS_LEFT, height: SCREEN.height - SAFE.y };
 const LINE: Style = { flexDirection: 'row' };
 const HINT: Style = { paddingTop: 24, fontSize: SIZES.body, lineHeight: 1.4, color: COLOURS.dim };
@@ -40,7 +45,8 @@ export function Search({ text }: { text: string }): ReactNode {
   const go = useGo();
   // Typing comes first: results of the text before stay until those of the new one are there.
   const shown = useDeferredValue(text.trim());
-  const type = (next: string): void => go({ move: 'become', place: { screen: 'search', text: cleaned(next) } });
+  const type = (next: string): void =>
+    go({ move: 'become', place: { screen: 'search', text: cleaned(next) } });
   return (
     <Widget
       staticStyle={FILL}
@@ -64,7 +70,10 @@ export function Search({ text }: { text: string }): ReactNode {
       </Widget>
       <Widget staticStyle={RESULTS}>
         {shown === '' ? (
-          <Widget staticStyle={HINT} text={'Try “lamp”, “oak” or “kite”.\nEvery letter narrows the results.'} />
+          <Widget
+            staticStyle={HINT}
+            text={'Try “lamp”, “oak” or “kite”.\nEvery letter narrows the results.'}
+          />
         ) : (
           <Guard key={shown} what="The results" fallback={<EmptyResults />}>
             <Results text={shown} />
@@ -80,7 +89,13 @@ function Keyboard({ text, type }: { text: string; type: (text: string) => void }
   return (
     <Widget staticStyle={GRID_STYLE} focusArea={GRID}>
       {KEYS.map((letter) => (
-        <Key key={letter} label={letter} width={KEY_SIZE} isFirst={letter === 'a'} onPress={() => type(text + letter)} />
+        <Key
+          key={letter}
+          label={letter}
+          width={KEY_SIZE}
+          isFirst={letter === 'a'}
+          onPress={() => type(text + letter)}
+        />
       ))}
       <Key label="Space" width={wide} onPress={() => type(`${text} `)} />
       <Key label="Delete" width={wide} onPress={() => type(text.slice(0, -1))} />
@@ -110,20 +125,29 @@ function Key({ label, width, isFirst, onPress }: KeyProps): ReactNode {
         return true;
       }}
     >
-      <Widget staticStyle={LETTER} style={label.length > 1 ? { fontSize: SIZES.small } : undefined} text={label} />
+      <Widget
+        staticStyle={LETTER}
+        style={label.length > 1 ? { fontSize: SIZES.small } : undefined}
+        text={label}
+      />
     </Widget>
   );
 }
 
 const Results = memo(function Results({ text }: { text: string }): ReactNode {
-  const found = useGraph(`search[${JSON.stringify(text)}].length`, `search[${JSON.stringify(text)}][0..19].card`)
-    ?.search?.[text];
+  const found = useGraph(
+    `search[${JSON.stringify(text)}].length`,
+    `search[${JSON.stringify(text)}][0..19].card`,
+  )?.search?.[text];
   const lines = useMemo(() => linesOf(found), [found]);
   if (lines.length === 0) return <Widget staticStyle={HINT} text={`Nothing begins with “${text}”.`} />;
   return <List items={lines} itemSize={470} renderItem={lineOf} style={RESULTS_LIST} />;
 });
 
-type Found = { readonly [place: number]: { readonly card?: Card | undefined } | undefined; readonly length?: number };
+type Found = {
+  readonly [place: number]: { readonly card?: Card | undefined } | undefined;
+  readonly length?: number;
+};
 
 function linesOf(found: Found | undefined): readonly (readonly Card[])[] {
   const cards = Array.from({ length: found?.length ?? 0 }, (_, at) => found?.[at]?.card).filter(

@@ -80,6 +80,14 @@ export function useGo(): Go {
   return useContext(GoContext);
 }
 
+const RestContext = createContext<(id: number) => void>(() => undefined);
+export const RestProvider = RestContext.Provider;
+
+/** Function that notes the product on whose poster the focus is. */
+export function useRest(): (id: number) => void {
+  return useContext(RestContext);
+}
+
 /** Address of the server, without a slash at the end; empty where addresses may be relative. */
 const ServerContext = createContext('');
 export const ServerProvider = ServerContext.Provider;

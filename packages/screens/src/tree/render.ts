@@ -90,7 +90,14 @@ function stay(node: Node, below: number): void {
   if ((node.flags & ~HOST) !== 0) complete(node);
 }
 
-function render(node: Node, props: Props, ref: unknown, mounting: boolean, waiting: number, below: number): void {
+function render(
+  node: Node,
+  props: Props,
+  ref: unknown,
+  mounting: boolean,
+  waiting: number,
+  below: number,
+): void {
   switch (node.kind) {
     case kinds.WIDGET:
       renderWidget(node, props, ref, mounting);
@@ -229,7 +236,8 @@ function renderWrappedMemo(
     return;
   }
   const kid = node.kids[0]!;
-  const same = (waiting & work.lanes) === 0 && (memo.compare ?? shallowEqual)(kid.props, props) && node.ref === ref;
+  const same =
+    (waiting & work.lanes) === 0 && (memo.compare ?? shallowEqual)(kid.props, props) && node.ref === ref;
   node.props = props;
   node.ref = ref;
   if (same) stay(node, below);

@@ -1,11 +1,34 @@
 // A screen of 40 posters with texts, written by hand on the stream: what the player's guide and its measurements play.
 const PROPERTY = {
-  flexDirection: 3, flexWrap: 4, width: 12, height: 13, rowGap: 19, columnGap: 20, paddingLeft: 25, paddingTop: 26, y: 42, scale: 43, clip: 45,
-  background: 47, gradient: 48, borderRadius: 49, borderWidth: 50, borderColor: 51, image: 52, text: 60, color: 61, fontSize: 62, fontWeight: 63, maxLines: 67,
+  flexDirection: 3,
+  flexWrap: 4,
+  width: 12,
+  height: 13,
+  rowGap: 19,
+  columnGap: 20,
+  paddingLeft: 25,
+  paddingTop: 26,
+  y: 42,
+  scale: 43,
+  clip: 45,
+  background: 47,
+  gradient: 48,
+  borderRadius: 49,
+  borderWidth: 50,
+  borderColor: 51,
+  image: 52,
+  text: 60,
+  color: 61,
+  fontSize: 62,
+  fontWeight: 63,
+  maxLines: 67,
 };
 const float = new Float32Array(1);
 const bits = new Int32Array(float.buffer);
-const bitsOf = (value) => { float[0] = value; return bits[0]; };
+const bitsOf = (value) => {
+  float[0] = value;
+  return bits[0];
+};
 let words = [];
 let strings = [];
 const create = (id, parent) => words.push(1, id, 2, parent, id, 0);
@@ -36,7 +59,17 @@ number(2, 'paddingTop', 40);
 number(2, 'width', sluiceSurface.width);
 words.push(13 | (PROPERTY.y << 8), 2, bitsOf(300), 0, 4);
 // The style of the focused poster, and of what a poster has always: a transition of its scale.
-words.push(11, 1, 6, head(4, 'scale'), bitsOf(1.1), head(4, 'borderWidth'), bitsOf(4), head(6, 'borderColor'), -1);
+words.push(
+  11,
+  1,
+  6,
+  head(4, 'scale'),
+  bitsOf(1.1),
+  head(4, 'borderWidth'),
+  bitsOf(4),
+  head(6, 'borderColor'),
+  -1,
+);
 words.push(11, 2, 4, head(13, 'scale'), bitsOf(150), 0, 4);
 for (let index = 0; index < COUNT; index += 1) {
   const id = 10 + 3 * index;
