@@ -105,12 +105,14 @@ impl Pixels {
         let fold = |first: f32, by: fn(f32, f32) -> f32, of: fn(&(f32, f32)) -> f32| {
             corners.iter().map(of).fold(first, by)
         };
-        // Conversions saturate; a thousandth keeps 100.00001 from touching one pixel more.
+        // Drawing rounds to a part of a pixel: what is not shifted by whole pixels alone may touch a little more.
+        let more = if is_shift(transform) { 0.0 } else { 0.02 };
+        // Conversions saturate.
         Self {
-            left: (fold(f32::MAX, f32::min, |corner| corner.0) + 1e-3).floor() as i32,
-            top: (fold(f32::MAX, f32::min, |corner| corner.1) + 1e-3).floor() as i32,
-            right: (fold(f32::MIN, f32::max, |corner| corner.0) - 1e-3).ceil() as i32,
-            bottom: (fold(f32::MIN, f32::max, |corner| corner.1) - 1e-3).ceil() as i32,
+            left: (fold(f32::MAX, f32::min, |corner| corner.0) - more).floor() as i32,
+            top: (fold(f32::MAX, f32::min, |corner| corner.1) - more).floor() as i32,
+            right: (fold(f32::MIN, f32::max, |corner| corner.0) + more).ceil() as i32,
+            bottom: (fold(f32::MIN, f32::max, |corner| corner.1) + more).ceil() as i32,
         }
     }
 }

@@ -2,7 +2,13 @@
 
 use tiny_skia::{FillRule, Paint, Path, PixmapMut, PixmapRef, Shader, Transform};
 
-use crate::geometry::Pixels;
+use crate::geometry::{Pixels, is_shift};
+
+/// Most pixels of a shape that is drawn whole where a part would do: edges that are cut are rounded in another way, and a screen of parts
+/// would show it.
+const WHOLE_MAX: u64 = 1 << 18;
+/// Verbs of a path that is a rectangle.
+const STRAIGHT_VERBS: usize = 5;
 
 /// Premultiplied RGBA of a rectangle of the screen.
 #[derive(Debug, Default)]
@@ -147,13 +153,21 @@ impl Canvas {
         }
     }
 
-    /// Keeps of its pixels what a path covers.
-    pub fn mask(&mut self, path: &Path, transform: Transform) {
-        let Some(mut mask) = tiny_skia::Mask::new(self.bounds.width(), self.bounds.height()) else { return };
-        mask.fill_path(path, FillRule::Winding, true, self.inside(transform));
-        for (pixel, share) in self.data.as_chunks_mut().0.iter_mut().zip(mask.data()) {
-            if *share != 255 {
-                *pixel = faded(*pixel, u32::from(*share));
+    /// Keeps of its pixels what a path covers, which touches `area`.
+    pub fn mask(&mut self, path: &Path, transform: Transform, area: Pixels) {
+        let drawn = if area.count() <= WHOLE_MAX { area } else { self.bounds };
+        let Some(mut mask) = tiny_skia::Mask::new(drawn.width(), drawn.height()) else { return };
+        let transform = transform.post_translate(-(drawn.left as f32), -(drawn.top as f32));
+        mask.fill_path(path, FillRule::Winding, true, transform);
+        let part = self.bounds;
+        for y in part.top..part.bottom {
+            for (x, pixel) in (part.left..).zip(self.row(y, part.left, part.right)) {
+                let is_inside = x >= drawn.left && x < drawn.right && y >= drawn.top && y < drawn.bottom;
+                let index = || (y - drawn.top) as usize * drawn.width() as usize + (x - drawn.left) as usize;
+                let share = if is_inside { mask.data()[index()] } else { 0 };
+                if share != 255 {
+                    *pixel = faded(*pixel, u32::from(share));
+                }
             }
         }
     }
@@ -172,22 +186,36 @@ impl Canvas {
         transform: Transform,
         [area, clip]: [Pixels; 2],
     ) {
-        let area = area.intersect(self.bounds);
-        let visible = area.intersect(clip);
+        let visible = area.intersect(self.bounds).intersect(clip);
         if visible.is_empty() {
             return;
         }
-        if !clip.holds(area) {
-            let mut part = Canvas::new(visible);
-            part.path(path, rule, shader, transform, [visible, visible]);
-            self.blend(&part.data, visible, visible, 255);
-            return;
+        let is_cut = !self.bounds.holds(area) || !clip.holds(area);
+        // Turned and enlarged shapes always: their places within a pixel are rounded by where the canvas begins.
+        let is_apart = !is_shift(transform) || (is_cut && path.len() > STRAIGHT_VERBS);
+        if is_apart && area.count() <= WHOLE_MAX {
+            self.path_apart(path, rule, shader, transform, [area, visible]);
+        } else if clip.holds(area.intersect(self.bounds)) {
+            let paint = Paint { shader, anti_alias: true, ..Paint::default() };
+            let transform = self.inside(transform);
+            let (width, height) = (self.bounds.width(), self.bounds.height());
+            if let Some(mut pixmap) = PixmapMut::from_bytes(&mut self.data, width, height) {
+                pixmap.fill_path(path, &paint, rule, transform, None);
+            }
+        } else {
+            self.path_apart(path, rule, shader, transform, [visible, visible]);
         }
+    }
+
+    /// The same on a canvas of its own, of which a part is taken.
+    fn path_apart(&mut self, path: &Path, rule: FillRule, shader: Shader<'_>, at: Transform, areas: [Pixels; 2]) {
+        let [drawn, visible] = areas;
+        let mut part = Canvas::new(drawn);
         let paint = Paint { shader, anti_alias: true, ..Paint::default() };
-        let transform = self.inside(transform);
-        let (width, height) = (self.bounds.width(), self.bounds.height());
-        if let Some(mut pixmap) = PixmapMut::from_bytes(&mut self.data, width, height) {
+        let transform = part.inside(at);
+        if let Some(mut pixmap) = PixmapMut::from_bytes(&mut part.data, drawn.width(), drawn.height()) {
             pixmap.fill_path(path, &paint, rule, transform, None);
         }
+        self.blend(&part.data, drawn, visible, 255);
     }
 }

@@ -295,7 +295,7 @@ fn fitted(decoded: &Decoded, size: (u32, u32), fit: i32, radius: f32) -> Canvas 
     if radius > 0.0
         && let Some(path) = shape::rounded(Place { x: 0.0, y: 0.0, width: wide, height: high }, radius)
     {
-        canvas.mask(&path, Transform::identity());
+        canvas.mask(&path, Transform::identity(), bounds);
     }
     canvas
 }

@@ -291,7 +291,7 @@ impl Drawing<'_> {
         }
         let mut layer = Canvas::new(inside);
         self.children(widget, children, &mut layer, inside, depth);
-        layer.mask(&path, transform);
+        layer.mask(&path, transform, Pixels::around(shape, transform));
         canvas.blend(layer.data(), inside, inside, 255);
     }
 

@@ -4,9 +4,6 @@ use tiny_skia::{Path, PathBuilder, Rect};
 
 use crate::geometry::Place;
 
-/// Share of a radius at which the control points of a quarter of a circle lie.
-const QUARTER: f32 = 0.552_284_8;
-
 /// A box with rounded corners; `None` if it has no area.
 pub fn rounded(place: Place, radius: f32) -> Option<Path> {
     let Place { x, y, width, height } = place;
@@ -17,18 +14,19 @@ pub fn rounded(place: Place, radius: f32) -> Option<Path> {
     if radius <= 0.0 {
         return Some(PathBuilder::from_rect(Rect::from_xywh(x, y, width, height)?));
     }
-    let (right, bottom) = (x + width, y + height);
-    let near = radius * (1.0 - QUARTER);
+    // Corners of short lines: where the edge of a damaged rectangle cuts a curve, it would be rounded in another way than whole.
+    let steps = (2.0 * radius.sqrt()).ceil().clamp(4.0, 64.0) as u32;
+    let (right, bottom) = (x + width - radius, y + height - radius);
+    let corners = [(right, y + radius), (right, bottom), (x + radius, bottom), (x + radius, y + radius)];
     let mut path = PathBuilder::new();
     path.move_to(x + radius, y);
-    path.line_to(right - radius, y);
-    path.cubic_to(right - near, y, right, y + near, right, y + radius);
-    path.line_to(right, bottom - radius);
-    path.cubic_to(right, bottom - near, right - near, bottom, right - radius, bottom);
-    path.line_to(x + radius, bottom);
-    path.cubic_to(x + near, bottom, x, bottom - near, x, bottom - radius);
-    path.line_to(x, y + radius);
-    path.cubic_to(x, y + near, x + near, y, x + radius, y);
+    for (quarter, (x, y)) in corners.into_iter().enumerate() {
+        for step in 0..=steps {
+            let turn = quarter as f32 + step as f32 / steps as f32;
+            let (sin, cos) = (turn * std::f32::consts::FRAC_PI_2).sin_cos();
+            path.line_to(x + radius * sin, y - radius * cos);
+        }
+    }
     path.close();
     path.finish()
 }

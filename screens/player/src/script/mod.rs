@@ -206,6 +206,9 @@ impl Engine {
                 "sluice-player: the app ran for more than {} ms without a pause; --turn-limit MS sets the bound\n{problem}",
                 self.turn.as_millis()
             );
+        } else if problem == "null" || problem.contains("out of memory") {
+            // Without memory for an error, the engine throws null.
+            eprintln!("Uncaught {problem}\nsluice-player: the app is out of memory, or threw null; --memory MB sets the bound");
         } else {
             eprintln!("Uncaught {problem}");
         }
@@ -343,7 +346,7 @@ impl Engine {
                         let text = String::from_utf8_lossy(&answer.body).into_owned();
                         let headers = answer.headers.into_iter().flat_map(|(name, value)| [name, value]);
                         let headers: Vec<String> = headers.collect();
-                        run.call::<_, Value<'_>>((Opt::<String>(None), answer.status, headers, text))
+                        run.call::<_, Value<'_>>((rquickjs::Undefined, answer.status, headers, text))
                     }
                     Err(problem) => run.call((problem,)),
                 });

@@ -486,9 +486,12 @@ impl Tree {
             if widget.motions.iter().any(|motion| motion.index == index && motion.stays) {
                 continue;
             }
+            // A new aim on the way begins where the value is by now.
+            let before = widget.motions.iter_mut().find(|motion| motion.index == index);
+            let from = before.map_or(widget.shown.0[index], |motion| motion.at(now));
             widget.motions.retain(|motion| motion.index != index);
             if let Some(timing) = timing.filter(|timing| timing.duration + timing.delay > 0.0) {
-                let values = [widget.shown.0[index], look.steps.0[index]];
+                let values = [from, look.steps.0[index]];
                 widget.motions.push(Motion::transition(index, is_color, values, timing, now));
             }
         }

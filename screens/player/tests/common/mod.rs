@@ -44,6 +44,12 @@ impl Picture {
         self.data[(y * self.width + x) as usize]
     }
 
+    /// Pixels that differ by more than 2.
+    pub fn off(&self, other: &Self) -> usize {
+        let differs = |(one, other): &(&[u8; 3], &[u8; 3])| one.iter().zip(*other).any(|(one, other)| one.abs_diff(*other) > 2);
+        self.data.iter().zip(&other.data).filter(differs).count()
+    }
+
     /// Largest difference of a channel, 255 if the sizes differ.
     pub fn difference(&self, other: &Self) -> u8 {
         if (self.width, self.height) != (other.width, other.height) {
