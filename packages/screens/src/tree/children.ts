@@ -18,12 +18,14 @@ export function markHost(): void {
 
 export function deleteNode(node: Node): void {
   node.flags = work.revealing > 0 ? DELETED | WAS_HIDDEN : DELETED;
+  if ((node.lanes | node.childLanes) !== 0) work.dropped = true;
   work.effects.push(node);
   markHost();
 }
 
 /** Renders the children of a node whose fields are in the log. */
 export function reconcile(parent: Node, children: unknown): void {
+  parent.entered = work.count;
   let value = children;
   if (
     typeof value === 'object' &&

@@ -319,12 +319,14 @@ function guard(node: Node, data: ClassData, children: unknown, renders: boolean)
     return;
   }
   const mark = new Mark();
+  const { kids } = node;
   try {
     if (renders) reconcile(node, children);
     else visitKids(node);
   } catch (error) {
     if (isOwn(error) || !work.recovering || !catches(node)) throw error;
     rollback(mark);
+    node.kids = kids;
     capture(node, data, error);
   }
 }

@@ -75,6 +75,10 @@ export class Node {
   instance: ByKind;
   /** Data that a rollback leaves as it is: queue of a class, wakeables of a boundary. */
   data: ByKind;
+  /** Render that used up updates of the node; 0 if the last one did not. */
+  used: number;
+  /** Render that went on to the node's children last. */
+  entered: number;
   /** Contexts that the last render read, each followed by its value. */
   contexts: readonly unknown[] | null;
   /** The ref that is set now. */
@@ -106,6 +110,8 @@ export class Node {
     this.state = null;
     this.instance = null;
     this.data = null;
+    this.used = 0;
+    this.entered = 0;
     this.contexts = null;
     this.attached = null;
     this.detach = null;

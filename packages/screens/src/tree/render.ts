@@ -32,8 +32,10 @@ export function revisit(node: Node, props: Props, ref: unknown): void {
   node.flags = 0;
   // What a render skips, it notes again.
   node.lanes = 0;
+  node.used = waiting === 0 ? 0 : work.count;
   node.childLanes &= ~lanes;
   render(node, props, ref, false, waiting, below);
+  if ((waiting & ~lanes & ~node.lanes) !== 0) work.dropped = true;
 }
 
 /** Goes on to the nodes below in which updates wait. */
@@ -72,6 +74,7 @@ function goDown(node: Node): void {
 export function visitKids(node: Node): void {
   const { kids } = node;
   const { lanes } = work;
+  node.entered = work.count;
   for (let i = 0; i < kids.length; i++) {
     const kid = kids[i]!;
     if (kid !== null && ((kid.lanes | kid.childLanes) & lanes) !== 0) revisit(kid, kid.props, kid.ref);
@@ -86,6 +89,7 @@ export function complete(node: Node): void {
 
 /** The node's component bailed out: its children stay, and updates below them are looked for. */
 function stay(node: Node, below: number): void {
+  node.used = 0;
   if (below !== 0) goDown(node);
   if ((node.flags & ~HOST) !== 0) complete(node);
 }
@@ -262,4 +266,16 @@ function withoutRef(props: Props): Props {
   const rest: Record<string, unknown> = {};
   for (const name in props) if (name !== 'ref') rest[name] = props[name];
   return rest;
+}
+
+/** Brings `childLanes` up to date after lanes were dropped; returns the lanes that wait in the node and below. */
+export function collectLanes(node: Node): number {
+  // What waits in a hidden subtree waits for its boundary.
+  if (node.childLanes !== 0 && !(node.kind === kinds.OFFSCREEN && node.state === true)) {
+    let below = 0;
+    const { kids } = node;
+    for (let i = 0; i < kids.length; i++) if (kids[i] !== null) below |= collectLanes(kids[i]!);
+    node.childLanes = below;
+  }
+  return node.lanes | node.childLanes;
 }

@@ -16,6 +16,7 @@ import {
 } from './lanes.js';
 import { GONE, ROOT, enqueue, type Node, type Queue, type Update } from './node.js';
 import { setHooks, setTransition, transition } from './react.js';
+import { collectLanes } from './render.js';
 import { renderRoot, type Root } from './root.js';
 import { OUTSIDE } from './hooks/dispatchers.js';
 import type { BoundaryData } from './suspense.js';
@@ -332,6 +333,7 @@ function perform(root: Root, lanes: number): void {
 
 function begin(root: Root, lanes: number): Mark {
   work.root = root;
+  work.count++;
   work.rootLanes = lanes;
   work.lanes = root.entangledLanes(lanes);
   work.rendering = true;
@@ -340,7 +342,9 @@ function begin(root: Root, lanes: number): Mark {
   work.boundary = null;
   work.revealing = 0;
   work.deferredLane = 0;
+  work.met.length = 0;
   work.early = false;
+  work.dropped = false;
   return new Mark();
 }
 
@@ -361,6 +365,7 @@ function abandon(root: Root, lanes: number): void {
 
 function commit(root: Root, lanes: number): void {
   const rendered = work.lanes;
+  if (work.dropped) collectLanes(root.node);
   root.pendingLanes = root.node.lanes | root.node.childLanes | work.deferredLane;
   root.suspendedLanes = 0;
   root.pingedLanes = 0;

@@ -10,8 +10,8 @@ import { pingWhen } from './schedule.js';
 import { Mark, log, rollback, work } from './work.js';
 
 export class BoundaryData {
-  /** What the children waited for in the last render. */
-  waitsFor: Wakeable | null = null;
+  /** What the children waited for in the last render, and what boundaries among them did whose fallbacks waited, too. */
+  waitsFor: readonly Wakeable[] = [];
   /** What a retry is registered for. */
   readonly listened = new Set<Wakeable>();
   /** Lane of a value that the children deferred in the render that runs. */
@@ -42,7 +42,8 @@ function attempt(node: Node, mounting: boolean, renders: boolean): void {
   const { shell, boundary, lanes, rootLanes } = work;
   const { kids } = node;
   const data = node.data as BoundaryData;
-  data.waitsFor = null;
+  data.waitsFor = [];
+  const met = work.met.length;
   data.deferred = 0;
   const mark = new Mark();
   if (shell === null && (mounting || hidden || work.revealing > 0)) work.shell = node;
@@ -84,7 +85,8 @@ function attempt(node: Node, mounting: boolean, renders: boolean): void {
     // What is on the screen stays, as long as nothing urgent asks for a change.
     if (inShell && ((rootLanes & PATIENT) === rootLanes || (rootLanes & RETRY) === rootLanes))
       throw ABANDONED;
-    data.waitsFor = wakeable;
+    work.met.push(wakeable);
+    data.waitsFor = work.met.slice(met);
   }
   fallBack(node, offscreen, mounting, hidden);
 }

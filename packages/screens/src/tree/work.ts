@@ -1,10 +1,13 @@
 /** Work: the render that runs, and the log by which it is undone. A render changes nodes in place; a commit drops the log. */
 import type { Root } from './root.js';
+import type { Wakeable } from './errors.js';
 import type { Context } from './react.js';
 import { GONE, HOST, type Node, type Queue, type Update } from './node.js';
 
 interface Work {
   root: Root | null;
+  /** Number of this render. */
+  count: number;
   /** Lanes of this render. */
   rootLanes: number;
   /** Those, with the lanes that hidden subtrees missed. */
@@ -21,8 +24,12 @@ interface Work {
   boundary: Node | null;
   /** How many boundaries above are about to show their content again. */
   revealing: number;
+  /** What was waited for in this render. */
+  met: Wakeable[];
   /** Lane of values that this render defers; 0 for none. */
   deferredLane: number;
+  /** Whether lanes of nodes below may have gone without a render: `childLanes` above are out of date. */
+  dropped: boolean;
   /** Nodes that the commit visits, in its order. */
   effects: Node[];
   /** Widgets and roots whose children may have changed. */
@@ -33,6 +40,7 @@ interface Work {
 
 export const work: Work = {
   root: null,
+  count: 0,
   rootLanes: 0,
   lanes: 0,
   rendering: false,
@@ -42,7 +50,9 @@ export const work: Work = {
   shell: null,
   boundary: null,
   revealing: 0,
+  met: [],
   deferredLane: 0,
+  dropped: false,
   effects: [],
   hosts: [],
   early: false,

@@ -96,8 +96,7 @@ function change(node: Node, root: Root): void {
       return;
     case SUSPENSE:
       if ((flags & flag.RETRY_LISTENERS) !== 0) {
-        const { waitsFor } = node.data as BoundaryData;
-        if (waitsFor !== null) retryWhen(node, waitsFor);
+        for (const wakeable of (node.data as BoundaryData).waitsFor) retryWhen(node, wakeable);
         noteFallback(root.surface.now());
       }
       return;

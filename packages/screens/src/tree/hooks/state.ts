@@ -155,6 +155,14 @@ function processAgain(index: number, queue: StateQueue, reducer: Reducer, pair: 
   return setValue(at.hooks, index, queue, state);
 }
 
+/**
+ * Whether React's other copy of the node still has the lanes of its last updates, so that React renders one more time although the state is equal.
+ * That decides in which order later updates of other lanes apply.
+ */
+function isStale(node: Node): boolean {
+  return node.used !== 0 && (node.parent === null || node.parent.entered <= node.used);
+}
+
 /** Adds an update, or applies it in the component's next run if it is the one that renders. */
 export function setState(queue: StateQueue, action: unknown, lane: number): void {
   const { node } = queue;
@@ -168,7 +176,7 @@ export function setState(queue: StateQueue, action: unknown, lane: number): void
     return;
   }
   const update = new Update(lane, 0, 0, action);
-  if (queue.basic && node.lanes === 0 && !work.rendering && node.hooks !== null) {
+  if (queue.basic && node.lanes === 0 && !work.rendering && node.hooks !== null && !isStale(node)) {
     const value = (node.hooks[queue.index + 1] as Pair)[0];
     try {
       const state = basicReducer(value, action);

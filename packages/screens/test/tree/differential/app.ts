@@ -37,6 +37,8 @@ export class Side {
   readonly lazies = new Map<string, Any>();
   readonly types = new Map<string, Any>();
   store = 0;
+  /** Updates that components may make by themselves: an app must come to rest. */
+  budget = 200;
   readonly listeners = new Set<() => void>();
 
   note(what: string): void {
@@ -219,10 +221,10 @@ function functionOf(side: Side, spec: Extract<Spec, { t: 'f' }>): Any {
     useEffects(side, spec, state, v);
     React.useLayoutEffect(() => {
       held.current++;
-      if (spec.layoutSet && state === 2) (set as Any)(1);
+      if (spec.layoutSet && state === 2 && side.budget-- > 0) (set as Any)(1);
     });
     React.useEffect(() => {
-      if (spec.passiveSet && state === 1) (set as Any)((s: number) => s + 1);
+      if (spec.passiveSet && state === 1 && side.budget-- > 0) (set as Any)((s: number) => s + 1);
     }, [state]);
     if (spec.renderSet && state === 3) (set as Any)(0);
     if (spec.fails === state + 1) throw new Error(`render ${name}`);
@@ -263,7 +265,7 @@ function classOf(side: Side, spec: Extract<Spec, { t: 'c' }>): Any {
       side.note(
         `didUpdate ${name} ${before.v}>${this.props.v} ${state.n}>${this.state.n} ${String(snapshot)}`,
       );
-      if (spec.updates && this.state.n === 2) this.setState({ n: 3 });
+      if (spec.updates && this.state.n === 2 && side.budget-- > 0) this.setState({ n: 3 });
     }
 
     override componentWillUnmount(): void {
@@ -298,7 +300,7 @@ function classOf(side: Side, spec: Extract<Spec, { t: 'c' }>): Any {
   if ((spec.boundary & 1) !== 0) type.getDerivedStateFromError = () => ({ error: true });
   if ((spec.boundary & 2) !== 0)
     type.prototype.componentDidCatch = function (this: Any, error: Error) {
-      side.note(`didCatch ${name} ${error.message.slice(0, 7)}`);
+      side.note(`didCatch ${name} ${/^M/.test(error.message) ? '' : error.message}`);
       this.setState({ error: true });
     };
   return type;

@@ -56,15 +56,15 @@ const seldom = (usual: number, others: fc.Arbitrary<number>, share = 5): fc.Arbi
 
 const { tree } = fc.letrec<{ tree: Spec; kids: Children }>((tie) => ({
   kids: fc.record({
-    list: fc.array(tie('tree'), { maxLength: 3, depthIdentifier: 'd' }),
+    list: fc.array(tie('tree'), { minLength: 1, maxLength: 3, size: 'max', depthIdentifier: 'd' }),
     keyed: fc.boolean(),
-    orders: fc.array(fc.uniqueArray(fc.integer({ min: -1, max: 2 }), { maxLength: 3 }), {
+    orders: fc.array(fc.uniqueArray(fc.integer({ min: -1, max: 2 }), { minLength: 1, maxLength: 4, size: 'max' }), {
       minLength: 1,
       maxLength: 3,
     }),
   }),
   tree: fc.oneof(
-    { depthIdentifier: 'd', maxDepth: 4, withCrossShrink: true },
+    { depthIdentifier: 'd', maxDepth: 4, depthSize: 'max', withCrossShrink: true },
     { weight: 1, arbitrary: fc.constant<Spec>({ t: 'n' }) },
     {
       weight: 3,
@@ -95,15 +95,15 @@ const { tree } = fc.letrec<{ tree: Spec; kids: Children }>((tie) => ({
         layoutSet: rarely(),
         passiveSet: rarely(),
         renderSet: rarely(),
-        fails: seldom(-1, fc.integer({ min: 1, max: 4 })),
-        waits: seldom(-1, fc.nat(3), 2),
-        waitsAt: fc.nat(2),
+        fails: seldom(-1, fc.integer({ min: 1, max: 4 }), 2),
+        waits: seldom(-1, fc.nat(3), 1),
+        waitsAt: seldom(1, fc.nat(2), 2),
         uses: fc.boolean(),
         kids: tie('kids'),
       }),
     },
     {
-      weight: 4,
+      weight: 6,
       arbitrary: fc.record({
         t: fc.constant<'c'>('c'),
         name: fc.constant(''),
@@ -129,7 +129,7 @@ const { tree } = fc.letrec<{ tree: Spec; kids: Children }>((tie) => ({
       }),
     },
     {
-      weight: 3,
+      weight: 5,
       arbitrary: fc.record({
         t: fc.constant<'s'>('s'),
         name: fc.constant(''),
@@ -157,7 +157,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     arbitrary: fc.record({
       o: fc.constant<'set'>('set'),
       which: fc.nat(20),
-      value: fc.nat(3),
+      value: seldom(1, fc.nat(3), 1),
       lane: fc.nat(3),
       relative: rarely(4),
     }),
@@ -177,28 +177,57 @@ export interface History {
   readonly steps: readonly (readonly Operation[])[];
 }
 
-function name(spec: Spec, next: { n: number }): void {
+/**
+ * What a history is about: errors in renders; promises; or one promise that may fail. react-reconciler renders the siblings of what
+ * suspends ahead of time, so it meets errors there before we do: histories do not have both.
+ */
+export type Mode = 'errors' | 'promises' | 'failure';
+
+function restrict(spec: Spec, mode: Mode): void {
+  const open = spec as { fails?: number; waits?: number; wrap?: string };
+  if (spec.t === 'f') {
+    if (mode === 'errors') {
+      open.waits = -1;
+      if (spec.wrap === 'lazy') open.wrap = 'none';
+    } else {
+      open.fails = -1;
+      if (mode === 'failure' && spec.waits > 0) open.waits = 0;
+    }
+  }
+  if (spec.t === 'c' && mode !== 'errors' && spec.fails === 1) open.fails = 0;
+}
+
+function name(spec: Spec, next: { n: number }, mode: Mode): void {
   if (spec.t === 'n') return;
+  restrict(spec, mode);
   spec.name = `${spec.t}${next.n++}`;
-  for (const kid of spec.kids.list) name(kid, next);
-  if (spec.t === 's') for (const kid of spec.fallback.list) name(kid, next);
+  for (const kid of spec.kids.list) name(kid, next, mode);
+  if (spec.t === 's') for (const kid of spec.fallback.list) name(kid, next, mode);
 }
 
 export const history: fc.Arbitrary<History> = fc
   .record({
-    outer: fc.boolean(),
+    outer: fc.nat(3).map((n) => n > 0),
+    mode: fc.constantFrom<Mode>('errors', 'promises', 'failure'),
     app: fc.record({
-      list: fc.array(tree, { minLength: 1, maxLength: 3 }),
+      list: fc.array(tree, { minLength: 1, maxLength: 3, size: 'max' }),
       keyed: fc.boolean(),
-      orders: fc.array(fc.uniqueArray(fc.integer({ min: -1, max: 2 }), { minLength: 1, maxLength: 3 }), {
+      orders: fc.array(fc.uniqueArray(fc.integer({ min: -1, max: 2 }), { minLength: 1, maxLength: 4, size: 'max' }), {
         minLength: 1,
         maxLength: 3,
       }),
     }),
-    steps: fc.array(fc.array(operation, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 8 }),
+    steps: fc.array(fc.array(operation, { minLength: 1, maxLength: 3, size: 'max' }), {
+      minLength: 1,
+      maxLength: 8,
+      size: 'max',
+    }),
   })
   .map((given) => {
     const next = { n: 0 };
-    for (const spec of given.app.list) name(spec, next);
+    const { mode } = given;
+    if (mode === 'promises')
+      for (const operation of given.steps.flat()) if (operation.o === 'settle') operation.fails = false;
+    for (const spec of given.app.list) name(spec, next, mode);
     return given as History;
   });
