@@ -122,7 +122,7 @@ export class BrowserSurface implements Surface {
   }
 
   commit(words: Int32Array, length: number, strings: readonly string[], cause: number): void {
-    this.#scene.commit({ words, length, strings, cause });
+    this.#scene.commit({ words, length, strings, cause }, this.now());
     this.#schedule();
   }
 

@@ -61,7 +61,7 @@ export class HeadlessSurface implements Surface {
   }
 
   commit(words: Int32Array, length: number, strings: readonly string[], cause: number): void {
-    this.#scene.commit({ words, length, strings, cause });
+    this.#scene.commit({ words, length, strings, cause }, this.#now_ms);
   }
 
   listen(listener: EventListener): void {

@@ -2,9 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { PROPERTIES } from '../../src/stream/codes.ts';
 import { StreamError } from '../../src/stream/errors.ts';
 import { readEvents } from '../../src/stream/events.ts';
 import { parseBatch } from '../../src/stream/parse.ts';
+import type { Box } from '../../src/surfaces/core/box.ts';
+import { fixedWidth } from '../../src/surfaces/core/paragraph.ts';
+import { Tree } from '../../src/surfaces/core/tree.ts';
 import { HeadlessSurface } from '../../src/surfaces/headless.ts';
 import { histories, words } from '../support/batches.ts';
 import { runs } from '../support/seed.ts';
@@ -197,6 +201,20 @@ test('a transition moves what styles change, from the second frame on, and turns
   assert.equal(surface.value(1, 'x'), 0);
   assert.deepEqual(said, ['end 1 41']);
   assert.ok(!surface.isMoving);
+});
+
+test('a value that turns around between two frames turns where it is by then', () => {
+  const tree = new Tree(fixedWidth);
+  const box = (text: string, time_ms: number): Box | undefined => {
+    tree.apply(parseBatch(text), time_ms);
+    return tree.boxes.get(1);
+  };
+  box('create 1\nplace 0 1 0\ntransition x 1 100 0 linear', 0);
+  for (const each of tree.changes.painted) each.wasDrawn = true;
+  box('number x 1 100', 0);
+  const turned = box('number x 1 0', 80);
+  tree.step(90, () => undefined);
+  assert.equal(turned?.get(PROPERTIES.x.code), 72);
 });
 
 test('a focus style moves by its own transition, colours too', () => {

@@ -25,13 +25,14 @@ export class Motion {
   readonly #repeat: number | undefined;
   readonly #runs: number;
   readonly #alternates: boolean;
-  /** Time of its first frame, milliseconds; not a number before. */
-  #start_ms = Number.NaN;
+  /** Time at which its delay begins, milliseconds; not a number: with its first frame. */
+  #start_ms: number;
   isDone = false;
 
-  constructor(code: number, from: number, to: number, timing: Transition, repeat?: number) {
+  constructor(code: number, from: number, to: number, timing: Transition, start_ms: number, repeat?: number) {
     this.code = code;
     this.#repeat = repeat;
+    this.#start_ms = start_ms;
     this.isAnimation = repeat !== undefined;
     this.from = from;
     this.to = to;
@@ -43,7 +44,7 @@ export class Motion {
 
   /** The same motion from another value. */
   withFrom(from: number): Motion {
-    return new Motion(this.code, from, this.to, this.#timing, this.#repeat);
+    return new Motion(this.code, from, this.to, this.#timing, this.#start_ms, this.#repeat);
   }
 
   /** Value at the time. Until `delay` has passed it is `from`. */

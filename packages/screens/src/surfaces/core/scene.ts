@@ -32,8 +32,8 @@ export class Scene {
   }
 
   /** @throws {StreamError} if the batch breaks a rule; then nothing of it is applied. */
-  commit(batch: Batch): void {
-    this.tree.apply(batch);
+  commit(batch: Batch, time_ms: number): void {
+    this.tree.apply(batch, time_ms);
     this.#causes.push(batch.cause);
     if (this.#causes.length > CAUSES_MAX) this.#causes.shift();
   }

@@ -55,11 +55,11 @@ export class Tree implements Known {
   }
 
   /**
-   * Applies a batch.
+   * Applies a batch at a time, in milliseconds: transitions begin then, animations with the next frame.
    *
    * @throws {StreamError} if it breaks a rule; then the tree is as before.
    */
-  apply(batch: Batch): void {
+  apply(batch: Batch, time_ms: number): void {
     checkBatch(batch, this);
     const { words, length } = batch;
     const floats = floatsOf(words);
@@ -68,7 +68,7 @@ export class Tree implements Known {
       at = this.#command(batch, floats, at);
     }
     for (const [box, codes] of this.#touched)
-      if (this.boxes.get(box.id) === box) for (const code of codes) this.#retarget(box, code);
+      if (this.boxes.get(box.id) === box) for (const code of codes) this.#retarget(box, code, time_ms);
     this.#touched.clear();
     for (const { box, motion, stops } of this.#animations) this.#animate(box, motion, stops);
     this.#animations = [];
@@ -239,7 +239,7 @@ export class Tree implements Known {
     const float = (offset: number): number => (stops ? 0 : (floats[at + offset] as number));
     if (!Number.isFinite(float(3)) || Math.abs(float(2)) === Number.POSITIVE_INFINITY) return;
     const timing = timingOf(float(4), float(5), stops ? 0 : (words[at + 6] as number));
-    const motion = new Motion(code, float(2), float(3), timing, stops ? 0 : words[at + 7]);
+    const motion = new Motion(code, float(2), float(3), timing, Number.NaN, stops ? 0 : words[at + 7]);
     this.#animations.push({ box, motion, stops });
   }
 
@@ -264,19 +264,21 @@ export class Tree implements Known {
   }
 
   /** Gives a property the value that its styles say now: at once, or on its way. An animation hides it. */
-  #retarget(box: Box, code: number): void {
+  #retarget(box: Box, code: number, time_ms: number): void {
     const property = PROPERTY_OF[code];
     if (property === undefined) return;
     const motion = box.motions?.get(code);
     if (motion?.isAnimation) return;
     const target = box.target(code);
     if (isSame(motion === undefined ? box.get(code) : motion.to, target)) return;
+    // Frames may be few: a value on its way is where it is by now, not where it was drawn.
+    const from = motion === undefined ? box.get(code) : motion.at(time_ms);
     box.motions?.delete(code);
     const timing = property.animates && box.wasDrawn ? box.transition(code) : undefined;
     if (timing === undefined || timing.duration_ms + timing.delay_ms <= 0)
       return this.#show(box, code, target);
     box.motions ??= new Map();
-    box.motions.set(code, new Motion(code, box.number(code), target as number, timing));
+    box.motions.set(code, new Motion(code, from as number, target as number, timing, time_ms));
     this.moving.add(box);
   }
 

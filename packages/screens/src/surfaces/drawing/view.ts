@@ -354,6 +354,7 @@ const shape = (graphics: Graphics, width: number, height: number, radius: number
   radius === 0 ? graphics.rect(0, 0, width, height) : graphics.roundRect(0, 0, width, height, radius);
 
 function tint(part: Container, color: number): void {
-  part.tint = color >>> 8;
+  // PixiJS parses each colour that it is given.
+  if (part.tint !== color >>> 8) part.tint = color >>> 8;
   part.alpha = (color & 0xff) / 255;
 }
