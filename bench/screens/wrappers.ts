@@ -2,7 +2,7 @@
  * 100 wrappers around one widget, each passing on 100 props: how long it takes until one prop that changed at the top has reached the bottom.
  * Stock React (react-reconciler with a plain host, production builds, spreads by `jsx`) against compiled code, in the same run.
  *
- *   QUICKJS=/path/to/qjs npx tsx bench/screens/wrappers.ts [--wrappers 100] [--props 100] [--passes merges=off,…]
+ *   npx tsx bench/screens/wrappers.ts [--wrappers 100] [--props 100] [--kinds pass,merge,rest,hook] [--off merges,…] [--rounds 7]
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,7 +12,28 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { PASSES, esbuildPlugin } from '../../packages/compiler/src/screens/index.js';
-import { PRELUDE, engines } from './lib/engines.js';
+import { type Engine, engines, run } from './engines.js';
+
+/** What the engines lack of a browser, in front of a bundle. A script prints by `report`. */
+const PRELUDE = `
+var now_ms = typeof performance !== 'undefined' ? function () { return performance.now(); } : function () { return preciseTime() * 1000; };
+var report = typeof console !== 'undefined' && console.log ? function (text) { console.log(text); } : function (text) { print(text); };
+if (typeof globalThis.console === 'undefined') globalThis.console = { log: report, error: report, warn: report };
+if (!console.error) console.error = report;
+if (typeof performance === 'undefined') globalThis.performance = { now: now_ms };
+if (typeof setTimeout === 'undefined') { globalThis.setTimeout = function () { return 0; }; globalThis.clearTimeout = function () {}; }
+if (typeof queueMicrotask === 'undefined') globalThis.queueMicrotask = function (run) { Promise.resolve().then(run); };
+`;
+
+/** The engines of this machine; `QUICKJS` names a `qjs` where the player is not built. */
+function all(): Engine[] {
+  const found = engines();
+  const command = process.env['QUICKJS'];
+  const isMissing = !found.some(({ name }) => name === 'QuickJS');
+  return command !== undefined && isMissing
+    ? [...found, { name: 'QuickJS', command, args: [], env: {} }]
+    : found;
+}
 
 const { values } = parseArgs({
   options: {
@@ -133,6 +154,7 @@ function measure(Component) {
 report(JSON.stringify({ plain: measure(App), frozen: measure(Frozen) }));
 `;
 
+const found = all();
 const directory = mkdtempSync(join(tmpdir(), 'sluice-wrappers-'));
 const sum = (kind: Kind): number => (props * (props - 1)) / 2 + (kind === 'pass' ? 0 : wrappers);
 
@@ -188,13 +210,13 @@ try {
       compiled: await bundle(kind, 'compiled'),
       ...(hasOwn ? { own: await bundle(kind, 'own') } : {}),
     };
-    for (const engine of engines()) {
+    for (const engine of found) {
       const times = new Map<string, Figures[]>();
       // In turns, so that what else the machine does meets all of them.
       for (let round = 0; round < rounds; round++) {
         for (const [name, script] of Object.entries(scripts)) {
           const all = times.get(name) ?? [];
-          all.push(JSON.parse(engine.run(script)) as Figures);
+          all.push(run<Figures>(engine, script));
           times.set(name, all);
         }
       }

@@ -50,8 +50,24 @@ const isCallable = (type: unknown, mark: '$plain' | '$stateful'): type is Callab
 /** `<Type {...fresh} />`, for an object that nothing else refers to: React's own `jsx`. */
 export const copied: (type: unknown, fresh: Props, key?: unknown) => unknown = jsx as never;
 
-/** What `jsx` makes of props without `key`. In React 18, `jsx` takes `ref` out of the props, and resolves a component's defaults. */
-export function made(type: unknown, props: Props, key?: unknown, ref?: unknown): unknown {
+/** How `memo` compares two values of a prop. */
+export const same: (before: unknown, now: unknown) => boolean = Object.is;
+
+/** Compares the props of two elements of one place. */
+export type Comparison = (before: Props, now: Props) => boolean;
+
+/**
+ * What `jsx` makes of props without `key`. In React 18, `jsx` takes `ref` out of the props, and resolves a component's defaults.
+ * `equal`, if given, becomes the element's `$e`.
+ */
+export function made(type: unknown, props: Props, key?: unknown, ref?: unknown, equal?: Comparison): unknown {
+  const element = plain(type, props, key, ref) as { $e?: Comparison };
+  // React's own elements are frozen in development.
+  if (equal !== undefined && Object.isExtensible(element)) element.$e = equal;
+  return element;
+}
+
+function plain(type: unknown, props: Props, key: unknown, ref: unknown): unknown {
   if (!is19) {
     if (typeof ref === 'string' || (type as Callable | null)?.defaultProps !== undefined)
       return copied(type, ref === undefined ? props : { ...props, ref }, key);
@@ -79,9 +95,9 @@ export const passed = (type: unknown, props: Props, key?: unknown): unknown =>
   isWhole(props) ? made(type, props, key) : copied(type, { ...(props as Props) }, key);
 
 /** The only element that a component ever returns, with props that nobody else refers to. `owned`: `OWNED` if they have no `key`. */
-export function on(type: unknown, fresh: Props, owned: unknown): unknown {
+export function on(type: unknown, fresh: Props, owned: unknown, equal?: Comparison): unknown {
   if (owned !== OWNED && hasKey(fresh)) return copied(type, fresh);
-  return isCallable(type, '$plain') ? type(fresh, OWNED) : made(type, fresh);
+  return isCallable(type, '$plain') ? type(fresh, OWNED) : made(type, fresh, undefined, undefined, equal);
 }
 
 /** What is left of props that are a component's own when it has taken these names. */
@@ -91,9 +107,9 @@ export function taken(props: Props, names: readonly string[]): Props {
 }
 
 /** `on` in a component that has hooks, but no effects: it may also call one that has state. */
-export function onStateful(type: unknown, fresh: Props, owned: unknown): unknown {
+export function onStateful(type: unknown, fresh: Props, owned: unknown, equal?: Comparison): unknown {
   if (isCallable(type, '$stateful') && (owned === OWNED || !hasKey(fresh))) return type(fresh, OWNED);
-  return on(type, fresh, owned);
+  return on(type, fresh, owned, equal);
 }
 
 /** `on` for `<Type {...props} />`: ownership is passed on as it came. */

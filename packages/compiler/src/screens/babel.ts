@@ -28,6 +28,8 @@ export interface ScreensOptions {
   readonly report?: (report: FileReport) => void;
 }
 
+/** Props up to which a comparison by name is written. */
+const LONGEST_COMPARISON = 12;
 const RUNTIME = '@sluice/screens/runtime';
 const SCREENS = '@sluice/screens';
 /** Components of React that hand their children to the renderer as they are. */
@@ -139,6 +141,8 @@ class Module implements Places {
 
   compile(): void {
     if (PASSES.every((pass) => !this.#isOn(pass))) return;
+    // React Compiler, in the same pass, leaves names behind that no scope knows.
+    this.#program.scope.crawl();
     this.components = componentsOf(this.#program);
     // Places are found before anything moves.
     this.#program.traverse({
@@ -468,10 +472,13 @@ class Module implements Places {
     const types = this.#types;
     const [first, ...own] = read.attributes as [Attribute, ...Attribute[]];
     if (read.isHost) return 'a host element gets a copy';
-    if (own.some(({ kind }) => kind === 'spread')) return 'there are several spreads';
     if (first.kind !== 'spread') return 'attributes stand in front of the spread';
+    if (own.some(({ kind }) => kind === 'spread')) return 'there are several spreads';
     const base = this.#baseOf(path, first.value);
     if (base === undefined) return 'the spread object is not the props of a component';
+    const names = own.map((one) => (one.kind === 'value' ? one.name : ''));
+    // Engines disagree on the order of a name that an object has twice.
+    if (new Set(names).size < names.length) return 'an attribute is given twice';
     if (place.onlyRootOf !== base.component)
       return `the element is not all that ${base.component.name} returns`;
     const on = this.#callee(path, read, place, label);
@@ -573,9 +580,7 @@ class Module implements Places {
       return refused('its type may change between renders');
     if (read.key !== undefined) return refused('it has a key');
     if (this.#react === 18 && read.ref !== undefined) return refused('it has a ref');
-    const inner = [...this.components.values()].find(
-      ({ statement, name }) => statement !== undefined && name === label,
-    );
+    const inner = this.#localOf(read.type);
     if (inner?.reason !== undefined) return refused(inner.reason);
     // A function that has hooks is called as a component only, so it may have another one's.
     const isStateful = outer.hooks === 'stateful';
@@ -606,25 +611,92 @@ class Module implements Places {
     const { key, ref, isHost, type } = read;
     this.#note('elements', path.node, label, true, '');
     const on = isHost ? undefined : this.#callee(path, read, place, label);
-    if (on !== undefined)
-      return types.callExpression(this.#runtime(on.on), [type, this.#props(read), this.#runtime('OWNED')]);
+    const comparison = this.#comparison(path, read, label);
+    if (on !== undefined) {
+      return types.callExpression(this.#runtime(on.on), [
+        type,
+        this.#props(read),
+        this.#runtime('OWNED'),
+        ...(comparison === undefined ? [] : [comparison]),
+      ]);
+    }
     const site = this.#sites.get(path.node);
     const props = this.#props(read, site);
     // In React 18, `jsx` resolves defaults of components, and knows of refs that are strings.
     const isKnown = ref === undefined && (this.#react === 19 || isHost);
     const literalKey = isKnown ? this.#literalKey(path, read) : undefined;
     if (literalKey === undefined) {
-      const refArguments =
-        this.#react === 18 && ref !== undefined ? [key ?? this.#undefined(), ref] : key ? [key] : [];
-      return types.callExpression(this.#runtime('made'), [type, props, ...refArguments]);
+      const all = [
+        key ?? this.#undefined(),
+        this.#react === 18 && ref !== undefined ? ref : this.#undefined(),
+        comparison ?? this.#undefined(),
+      ];
+      while (all.length > 0 && all.at(-1)?.type === 'UnaryExpression') all.pop();
+      return types.callExpression(this.#runtime('made'), [type, props, ...all]);
     }
-    const literal = this.#literal(type, literalKey, props);
+    const literal = this.#literal(type, literalKey, props, comparison);
     if (isHost && this.#isConstant(read)) this.#constantElements.add(literal);
     else this.#hoistConstants(path, props);
     return literal;
   }
 
-  #literal(type: t.Expression, key: t.Expression, props: t.Expression): t.Expression {
+  /** Name of a function that compares the props that an element of this place can have, for `memo`; undefined if it cannot be one. */
+  #comparison(
+    path: NodePath,
+    { isHost, type, attributes, children }: Read,
+    label: string,
+  ): t.Identifier | undefined {
+    if (isHost || !this.#isOn('comparisons') || !this.#isOn('elements')) return undefined;
+    if (this.#localOf(type) !== undefined) return undefined;
+    const refused = (reason: string): undefined => {
+      this.#note('comparisons', path.node, label, false, reason);
+    };
+    const given: [string, boolean][] = attributes.map((one) =>
+      one.kind === 'value'
+        ? [one.name, literalOf(one.value) !== undefined || HOISTED.has(one.value)]
+        : ['', false],
+    );
+    if (children.length > 0)
+      given.push(['children', children.length === 1 && literalOf(children[0] as t.Node) !== undefined]);
+    if (this.#react === 18) given.splice(0, given.length, ...given.filter(([name]) => name !== 'ref'));
+    if (new Set(given.map(([name]) => name)).size < given.length)
+      return refused('an attribute is given twice');
+    if (given.length > LONGEST_COMPARISON) return refused(`it has more than ${LONGEST_COMPARISON} props`);
+    const types = this.#types;
+    const [before, now] = ['before', 'now'].map((name) => types.identifier(name)) as [
+      t.Identifier,
+      t.Identifier,
+    ];
+    const compared = given
+      .filter(([, isConstant]) => !isConstant)
+      .map(([name]) => {
+        const key = keyOf(types, name);
+        const from = (object: t.Identifier): t.Expression =>
+          types.memberExpression(types.cloneNode(object), types.cloneNode(key), key.type === 'StringLiteral');
+        return types.callExpression(this.#runtime('same'), [from(before), from(now)]);
+      });
+    const [first = types.booleanLiteral(true), ...others] = compared;
+    const all = others.reduce<t.Expression>(
+      (left, right) => types.logicalExpression('&&', left, right),
+      first,
+    );
+    this.#note('comparisons', path.node, label, true, `${given.length} props`);
+    return this.#declare('equal', types.arrowFunctionExpression([before, now], all));
+  }
+
+  /** The function of this module that is the type of an element. */
+  #localOf(type: t.Expression): Component | undefined {
+    if (type.type !== 'Identifier') return undefined;
+    const { name } = type;
+    return [...this.components.values()].find((one) => one.statement !== undefined && one.name === name);
+  }
+
+  #literal(
+    type: t.Expression,
+    key: t.Expression,
+    props: t.Expression,
+    comparison?: t.Expression,
+  ): t.Expression {
     const types = this.#types;
     const entries: [string, t.Expression][] = [
       ['$$typeof', this.#elementType()],
@@ -634,6 +706,7 @@ class Module implements Places {
       ['props', props],
     ];
     if (this.#react === 18) entries.push(['_owner', types.nullLiteral()]);
+    if (comparison !== undefined) entries.push(['$e', comparison]);
     return types.objectExpression(
       entries.map(([name, value]) => types.objectProperty(types.identifier(name), value)),
     );
@@ -746,7 +819,7 @@ class Module implements Places {
       );
     }
     const used = types.cloneNode(name);
-    HOISTED.add(used);
+    HOISTED.set(used, value);
     return used;
   }
 

@@ -14,6 +14,8 @@ export interface Component {
   readonly hooks: Hooks;
   /** Why it cannot be called in place of being rendered; undefined if it can. */
   readonly reason: string | undefined;
+  /** Whether the module uses the component as a value, so that other code may call it and look into what it returns. */
+  readonly isLoose: boolean;
   /** The props, and what is left of them after some were taken. */
   readonly bases: ReadonlyMap<Binding, Base>;
 }
@@ -83,11 +85,13 @@ function componentOf(path: FunctionPath): Component | undefined {
       statement: undefined,
       hooks,
       reason: 'it is within memo or forwardRef',
+      isLoose: false,
       bases: basesOf(path),
     };
   }
   if (name === undefined || !/^[A-Z]/.test(name)) return undefined;
-  const isConstant = parentPath?.scope.getBinding(name)?.constant === true;
+  const binding = parentPath?.scope.getBinding(name);
+  const isConstant = binding?.constant === true;
   const isTop = statement?.parentPath?.isProgram() === true;
   const { hooks, reason } = hooksOf(path);
   return {
@@ -96,8 +100,33 @@ function componentOf(path: FunctionPath): Component | undefined {
     statement: isConstant && isTop ? statement : undefined,
     hooks,
     reason: isConstant && isTop ? reason : 'it is made within another function, or assigned to',
+    isLoose: !isConstant || !binding.referencePaths.every(isUseAsComponent),
     bases: basesOf(path),
   };
+}
+
+function isUseAsComponent({ node, parent, parentPath, listKey }: NodePath): boolean {
+  // Babel counts `export const Card = …` as a reference.
+  if (node.type === 'ExportNamedDeclaration' || node.type === 'ExportDefaultDeclaration') return true;
+  switch (parent.type) {
+    case 'JSXOpeningElement':
+    case 'JSXClosingElement':
+    case 'ExportSpecifier':
+    case 'ExportDefaultDeclaration':
+    case 'ExportNamedDeclaration':
+      return true;
+    case 'CallExpression':
+      return listKey === 'arguments' && /^(?:memo|forwardRef)$/.test(calleeName(parent) ?? '');
+    case 'MemberExpression': {
+      // `Card.displayName = 'Card'`
+      const assignment = parentPath?.parent;
+      return (
+        parent.object === node && assignment?.type === 'AssignmentExpression' && assignment.left === parent
+      );
+    }
+    default:
+      return false;
+  }
 }
 
 /** `f` of `f()`, and of `any.f()`. */

@@ -50,7 +50,9 @@ function seen(path: NodePath, places: Places): string | undefined {
     case 'ReturnStatement':
     case 'ArrowFunctionExpression': {
       const inside = path.getFunctionParent();
-      return inside !== null && places.components.has(inside.node) ? undefined : 'the caller of a function';
+      const component = inside === null ? undefined : places.components.get(inside.node);
+      if (component === undefined) return 'the caller of a function';
+      return component.isLoose ? `code that may call ${component.name}` : undefined;
     }
     case 'VariableDeclarator':
     case 'AssignmentExpression':

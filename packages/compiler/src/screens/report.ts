@@ -1,9 +1,17 @@
 /** The report of a build: what each pass did, what it left, and why; and stacks of wrappers with what they copy. */
 import { writeFileSync } from 'node:fs';
 
-export type Pass = 'elements' | 'spreads' | 'merges' | 'inline' | 'styles' | 'updates';
+export type Pass = 'elements' | 'spreads' | 'merges' | 'inline' | 'styles' | 'updates' | 'comparisons';
 
-export const PASSES: readonly Pass[] = ['elements', 'spreads', 'merges', 'inline', 'styles', 'updates'];
+export const PASSES: readonly Pass[] = [
+  'elements',
+  'spreads',
+  'merges',
+  'inline',
+  'styles',
+  'updates',
+  'comparisons',
+];
 
 export interface Line {
   readonly pass: Pass;

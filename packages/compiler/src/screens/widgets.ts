@@ -189,8 +189,9 @@ export function updateOf(
   const names: string[] = [];
   /** Values that only the mount sends. */
   const fixed = new Set<string>();
-  if (style !== undefined && constantStyleOf(style) === undefined) {
-    const object = objectOf(style);
+  if (style !== undefined) {
+    const hoisted = hoistedObjectOf(style);
+    const object = hoisted ?? objectOf(style);
     if (object === undefined) return refused('style is not written as { name: value }');
     for (const property of object.properties) {
       const name = nameOf(property);
@@ -200,7 +201,11 @@ export function updateOf(
       if (PROPERTIES[name] === undefined && familyOf(name) === undefined)
         return refused(`style has the unknown name ${name}`);
       names.push(name);
-      if (property.type === 'ObjectProperty' && literalOf(property.value) !== undefined) fixed.add(name);
+      if (
+        hoisted !== undefined ||
+        (property.type === 'ObjectProperty' && literalOf(property.value) !== undefined)
+      )
+        fixed.add(name);
     }
     const isMixed = (name: string): boolean =>
       PROPERTIES[name] === undefined &&
@@ -239,14 +244,16 @@ export function updateOf(
   return { site, fields: names.length + outside.length };
 }
 
-/** A style that was moved out as a whole is the same object at each render. */
-function constantStyleOf(style: t.JSXAttribute): t.Identifier | undefined {
-  const value = expressionOf(style.value);
-  return value?.type === 'Identifier' && HOISTED.has(value) ? value : undefined;
-}
+/** Names that `declare` has returned, with what they stand for. */
+export const HOISTED = new WeakMap<t.Node, t.Expression>();
 
-/** Names that `declare` has returned. */
-export const HOISTED = new WeakSet<t.Node>();
+/** A style that was moved out as a whole is the same object at each render. */
+function hoistedObjectOf(attribute: t.JSXAttribute): t.ObjectExpression | undefined {
+  const value = expressionOf(attribute.value);
+  const frozenObject = value && HOISTED.get(value);
+  const object = frozenObject?.type === 'CallExpression' ? frozenObject.arguments[0] : undefined;
+  return object?.type === 'ObjectExpression' ? object : undefined;
+}
 
 const read = (types: Types, object: string, name: string): t.MemberExpression =>
   types.memberExpression(types.identifier(object), types.identifier(name));
