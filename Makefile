@@ -69,6 +69,13 @@ bench/react/node_modules/.package-lock.json: bench/react/package-lock.json
 start: build
 	@examples/storefront/start.sh
 
+## living-room: install, build, and run the television app on http://localhost:3200; its first frame on the player goes into dist
+.PHONY: living-room
+living-room: build
+	$(CARGO) build --release --locked --manifest-path screens/player/Cargo.toml
+	PORT=$${PORT:-3200} $(TSX) examples/living-room/scripts/build.ts
+	@examples/living-room/start.sh
+
 ## demo-load: visitors for the shop that `make start` runs, so that `sluice top` comes alive; VISITORS=…, URL=…
 .PHONY: demo-load
 demo-load: node_modules/.package-lock.json

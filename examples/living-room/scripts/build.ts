@@ -1,5 +1,5 @@
 /**
- * Builds the server, the page's scripts and the player's bundle into `dist`, or the folder that is named. The screens are compiled for engines without
+ * Builds the server, the page's scripts and the player's bundle into `dist`. The screens are compiled for engines without
  * JIT by `@sluice/compiler`; what it did is in `player-report.txt`.
  */
 import { mkdir, rm } from 'node:fs/promises';
@@ -9,28 +9,21 @@ import { build as bundle, type BuildOptions } from 'esbuild';
 
 const src = join(import.meta.dirname, '../src');
 
-export interface Built {
-  readonly folder: string;
-  /** Address of the server that the player asks, without a slash at the end. */
-  readonly server: string;
-}
+const common: BuildOptions = {
+  bundle: true,
+  minify: true,
+  jsx: 'automatic',
+  target: 'es2022',
+  format: 'esm',
+  legalComments: 'none',
+  logLevel: 'warning',
+  define: { 'process.env.NODE_ENV': '"production"' },
+};
 
-export async function build({ folder, server }: Built): Promise<void> {
+/** Builds the server and the page's scripts. */
+export async function buildServer(folder: string): Promise<void> {
   await rm(join(folder, 'assets'), { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  const common: BuildOptions = {
-    bundle: true,
-    minify: true,
-    jsx: 'automatic',
-    target: 'es2022',
-    format: 'esm',
-    legalComments: 'none',
-    logLevel: 'warning',
-    define: { 'process.env.NODE_ENV': '"production"', LIVING_ROOM_SERVER: JSON.stringify(server) },
-  };
-  const compiled = (name: string): NonNullable<BuildOptions['plugins']> => [
-    esbuildPlugin({ report: join(folder, `${name}-report.json`) }),
-  ];
   await bundle({
     ...common,
     entryPoints: [join(src, 'browser.tsx')],
@@ -39,15 +32,7 @@ export async function build({ folder, server }: Built): Promise<void> {
     chunkNames: '[name]-[hash]',
     splitting: true,
     conditions: ['browser', 'production'],
-    plugins: compiled('browser'),
-  });
-  await bundle({
-    ...common,
-    entryPoints: [join(src, 'player.tsx')],
-    outfile: join(folder, 'player.js'),
-    format: 'iife',
-    conditions: ['production'],
-    plugins: compiled('player'),
+    plugins: [esbuildPlugin()],
   });
   await bundle({
     ...common,
@@ -60,8 +45,22 @@ export async function build({ folder, server }: Built): Promise<void> {
   });
 }
 
-if (process.argv[1] === import.meta.filename)
-  await build({
-    folder: join(import.meta.dirname, '../dist'),
-    server: process.env['SERVER'] ?? `http://127.0.0.1:${process.env['PORT'] ?? 3200}`,
+/** Builds the player's bundle. `server` is the address that it asks, without a slash at the end. */
+export async function buildPlayer(folder: string, server: string): Promise<void> {
+  await bundle({
+    ...common,
+    // The player runs scripts.
+    format: 'iife',
+    define: { ...common.define, LIVING_ROOM_SERVER: JSON.stringify(server) },
+    entryPoints: [join(src, 'player.tsx')],
+    outfile: join(folder, 'player.js'),
+    conditions: ['production'],
+    plugins: [esbuildPlugin({ report: join(folder, 'player-report.json') })],
   });
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const dist = join(import.meta.dirname, '../dist');
+  await buildServer(dist);
+  await buildPlayer(dist, process.env['SERVER'] ?? `http://127.0.0.1:${process.env['PORT'] ?? 3200}`);
+}

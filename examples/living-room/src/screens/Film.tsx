@@ -73,7 +73,7 @@ function Playing({ id }: { id: number }): ReactNode {
   const length_ms = (product?.facts?.film_s ?? 0) * 1000;
   const [position, setPosition] = useState<Position>(() => ({
     from_ms: 0,
-    since_ms: Date.now(),
+    since_ms: performance.now(),
     isPlaying: true,
   }));
   const { isShown, show } = useOverlay(position.isPlaying);
@@ -85,7 +85,11 @@ function Playing({ id }: { id: number }): ReactNode {
   }, [model, id]);
 
   const move = (from_ms: number, isPlaying: boolean): void =>
-    setPosition({ from_ms: Math.min(Math.max(0, from_ms), length_ms), since_ms: Date.now(), isPlaying });
+    setPosition({
+      from_ms: Math.min(Math.max(0, from_ms), length_ms),
+      since_ms: performance.now(),
+      isPlaying,
+    });
   const now = (): number => placeOf(position, length_ms);
   const onKey = (event: KeyEvent): boolean => {
     if (isBack(event)) return false;
@@ -158,7 +162,7 @@ function useSeconds(position: Position, length_ms: number, isShown: boolean): nu
 }
 
 function placeOf({ from_ms, since_ms, isPlaying }: Position, length_ms: number): number {
-  return Math.min(length_ms, from_ms + (isPlaying ? Date.now() - since_ms : 0));
+  return Math.min(length_ms, from_ms + (isPlaying ? performance.now() - since_ms : 0));
 }
 
 function clock(ms: number): string {

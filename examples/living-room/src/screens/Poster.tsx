@@ -22,10 +22,10 @@ const PICTURE: Style = {
 const PICTURE_FOCUS: Style = { scale: 1.07, borderColor: COLOURS.text };
 const NAME: Style = {
   width: 240,
-  marginTop: 22,
+  marginTop: 20,
   fontSize: SIZES.small,
   color: COLOURS.dim,
-  maxLines: 1,
+  maxLines: 2,
 };
 
 /** Poster of a product, which opens its screen. A list may give it another product. */

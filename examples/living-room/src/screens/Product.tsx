@@ -11,13 +11,13 @@ const COLUMN = { direction: 'column' } as const;
 const ROW = { direction: 'row' } as const;
 const SHADE: Style = { ...FILL, gradient: `180 ${COLOURS.ground}00 0, ${COLOURS.ground}ff 0.72` };
 const TOP: Style = {
-  height: 640,
+  height: 548,
   paddingTop: SAFE.y,
   paddingLeft: SAFE.x,
   paddingRight: SAFE.x,
   flexDirection: 'row',
 };
-const PICTURE: Style = { width: 360, height: 540, borderRadius: 16, marginRight: 72 };
+const PICTURE: Style = { width: 320, height: 480, borderRadius: 16, marginRight: 72 };
 const TEXTS: Style = { flexGrow: 1, flexShrink: 1, width: 0 };
 const CATEGORY: Style = { fontSize: SIZES.small, fontWeight: 600, color: COLOURS.accent };
 const NAME: Style = {

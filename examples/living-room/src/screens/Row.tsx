@@ -11,7 +11,7 @@ export const ROW_STEP = 540;
 const LEFT = SAFE.x - POSTER_GAP;
 const TITLE: Style = { marginLeft: SAFE.x, fontSize: SIZES.row, fontWeight: 600, color: COLOURS.text };
 /** As far as the right edge of the screen: a poster that is cut there says that there are more. */
-const LINE: Style = { width: SCREEN.width - LEFT, height: 470, marginLeft: LEFT };
+const LINE: Style = { width: SCREEN.width - LEFT, height: 480, marginLeft: LEFT };
 const EMPTY_LINE: Style = { ...LINE, flexDirection: 'row', clip: true };
 
 /** The row that takes the focus when it is there, once. */

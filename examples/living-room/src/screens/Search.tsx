@@ -141,7 +141,7 @@ const Results = memo(function Results({ text }: { text: string }): ReactNode {
   )?.search?.[text];
   const lines = useMemo(() => linesOf(found), [found]);
   if (lines.length === 0) return <Widget staticStyle={HINT} text={`Nothing begins with “${text}”.`} />;
-  return <List items={lines} itemSize={470} renderItem={lineOf} style={RESULTS_LIST} />;
+  return <List items={lines} itemSize={500} renderItem={lineOf} style={RESULTS_LIST} />;
 });
 
 type Found = {

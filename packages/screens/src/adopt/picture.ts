@@ -33,6 +33,9 @@ export class Part extends Look {
   }
 }
 
+/** Bits of -0 as a float. */
+const NEGATIVE_ZERO = 0x80000000 | 0;
+
 export class Picture {
   readonly root = new Part(0);
   readonly parts = new Map<number, Part>();
@@ -135,6 +138,9 @@ function value(
   const word = words[at] ?? 0;
   switch (command) {
     case COMMAND.NUMBER:
+      // JSON has no negative zero.
+      look.values.set(property, { command, word: word === NEGATIVE_ZERO ? 0 : word, text: '' });
+      return at + 1;
     case COMMAND.PERCENT:
     case COMMAND.INTEGER:
       look.values.set(property, { command, word, text: '' });

@@ -58,10 +58,13 @@ const { tree } = fc.letrec<{ tree: Spec; kids: Children }>((tie) => ({
   kids: fc.record({
     list: fc.array(tie('tree'), { minLength: 1, maxLength: 3, size: 'max', depthIdentifier: 'd' }),
     keyed: fc.boolean(),
-    orders: fc.array(fc.uniqueArray(fc.integer({ min: -1, max: 2 }), { minLength: 1, maxLength: 4, size: 'max' }), {
-      minLength: 1,
-      maxLength: 3,
-    }),
+    orders: fc.array(
+      fc.uniqueArray(fc.integer({ min: -1, max: 2 }), { minLength: 1, maxLength: 4, size: 'max' }),
+      {
+        minLength: 1,
+        maxLength: 3,
+      },
+    ),
   }),
   tree: fc.oneof(
     { depthIdentifier: 'd', maxDepth: 4, depthSize: 'max', withCrossShrink: true },
@@ -212,10 +215,13 @@ export const history: fc.Arbitrary<History> = fc
     app: fc.record({
       list: fc.array(tree, { minLength: 1, maxLength: 3, size: 'max' }),
       keyed: fc.boolean(),
-      orders: fc.array(fc.uniqueArray(fc.integer({ min: -1, max: 2 }), { minLength: 1, maxLength: 4, size: 'max' }), {
-        minLength: 1,
-        maxLength: 3,
-      }),
+      orders: fc.array(
+        fc.uniqueArray(fc.integer({ min: -1, max: 2 }), { minLength: 1, maxLength: 4, size: 'max' }),
+        {
+          minLength: 1,
+          maxLength: 3,
+        },
+      ),
     }),
     steps: fc.array(fc.array(operation, { minLength: 1, maxLength: 3, size: 'max' }), {
       minLength: 1,
