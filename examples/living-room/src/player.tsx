@@ -1,4 +1,5 @@
 /** The app in the native player. It begins with the screen that the server has rendered, and by itself where that does not come. */
+// oxlint-disable-next-line import/no-unassigned-import -- fills in what the engine lacks
 import './engine.js';
 import { type PlacedScreen, showScreen } from '@sluice/screens/adopt';
 import { playerSurface } from '@sluice/screens/player';

@@ -49,7 +49,7 @@ export function openRoom(t: TestContext, { at = '', watched = [], before }: Room
       return own.get(paths) as ReturnType<typeof own.get> & Promise<never>;
     },
     call: own.call.bind(own),
-  } as DataSource;
+  };
   const surface = new HeadlessSurface(SCREEN);
   const root = createRoot(surface);
   root.render(<Root model={new Model({ source })} at={at} onAt={(place) => went.push(place)} />);

@@ -32,8 +32,8 @@ export class Canvas {
     }
   }
 
-  /** Fills what the polygons wind around. `opacity` is from 0 to 1. */
-  fill(polygons: readonly Polygon[], colour: Colour, opacity = 1): void {
+  /** Colours what the polygons wind around. `opacity` is from 0 to 1. */
+  shade(polygons: readonly Polygon[], colour: Colour, opacity = 1): void {
     const ys = polygons.flatMap((polygon) => polygon.map(([, y]) => y));
     const top = Math.max(0, Math.floor(Math.min(...ys)));
     const bottom = Math.min(this.height, Math.ceil(Math.max(...ys)));

@@ -113,7 +113,7 @@ function quadratic(t: number): readonly [number, number, number, number] {
 
 /** An arc of a circle or ellipse that is not turned; the form in which SVG's specification converts it to its centre. */
 function arc([x1, y1]: Point, [x2, y2]: Point, numbers: readonly number[]): Point[] {
-  let [rx = 0, ry = 0] = [Math.abs(numbers[0] ?? 0), Math.abs(numbers[1] ?? 0)];
+  let [rx, ry] = [Math.abs(numbers[0] ?? 0), Math.abs(numbers[1] ?? 0)];
   const [isLarge, isSweep] = [numbers[3] === 1, numbers[4] === 1];
   if (rx === 0 || ry === 0 || (x1 === x2 && y1 === y2)) return [[x2, y2]];
   const [hx, hy] = [(x1 - x2) / 2, (y1 - y2) / 2];

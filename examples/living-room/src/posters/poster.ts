@@ -21,12 +21,12 @@ export function posterOf(product: Product, scale: 1 | 2 = 1): Buffer {
   const { width, height } = canvas;
   // A sun behind the drawing, at a place of the product's own, so that neighbours differ.
   const sun = width * (0.34 + (product.id % 3) * 0.05);
-  canvas.fill(
+  canvas.shade(
     [circle(width * (0.3 + (product.id % 5) * 0.1), height * (0.34 + (product.id % 4) * 0.05), sun)],
     accent,
     0.32,
   );
-  canvas.fill([ellipse(width / 2, height * 0.8, width * 0.3, height * 0.018)], [0, 0, 0], 0.4);
+  canvas.shade([ellipse(width / 2, height * 0.8, width * 0.3, height * 0.018)], [0, 0, 0], 0.4);
   const size = width / DRAWING_UNITS;
   const placed = (path: string): Polygon[] =>
     outlineOf(path).map((polygon) =>
@@ -37,12 +37,12 @@ export function posterOf(product: Product, scale: 1 | 2 = 1): Buffer {
   for (const [tone, path] of drawingOf(product.kind.art)) {
     const polygons = placed(path);
     if (tone === 'k')
-      canvas.fill(
+      canvas.shade(
         polygons.flatMap((line) => strokeOf(line, 4 * size)),
         body,
       );
-    else if (tone === 'l') canvas.fill(polygons, [255, 255, 255], 0.42);
-    else canvas.fill(polygons, tone === 's' ? mix(body, [0, 0, 0], 0.3) : body);
+    else if (tone === 'l') canvas.shade(polygons, [255, 255, 255], 0.42);
+    else canvas.shade(polygons, tone === 's' ? mix(body, [0, 0, 0], 0.3) : body);
   }
   const png = new PNG({ width, height });
   png.data.set(canvas.pixels);

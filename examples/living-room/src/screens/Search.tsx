@@ -9,7 +9,7 @@ import { EmptyPoster, Poster, POSTER_STEP } from './Poster.js';
 
 const ROW = { direction: 'row' } as const;
 const GRID = { direction: 'grid', enter: 'last' } as const;
-const KEYS = [...'abcdefghijklmnopqrstuvwxyz0123456789'];
+const KEYS = 'abcdefghijklmnopqrstuvwxyz0123456789'.split('');
 const KEY_SIZE = 76;
 const KEY_GAP = 10;
 const KEYS_WIDTH = 6 * KEY_SIZE + 5 * KEY_GAP;

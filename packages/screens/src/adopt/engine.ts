@@ -23,7 +23,7 @@ export function supports({ name, version }: Engine, least: Readonly<Record<strin
  */
 export function understands(...sources: readonly string[]): boolean {
   try {
-    // oxlint-disable-next-line typescript/no-implied-eval, typescript/no-unsafe-call -- parses the app's own texts, runs nothing
+    // oxlint-disable-next-line eslint/no-new, typescript/no-implied-eval, typescript/no-unsafe-call -- parses the app's own texts, runs nothing
     for (const source of sources) new Function(source);
     return true;
   } catch {

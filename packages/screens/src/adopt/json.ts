@@ -132,7 +132,9 @@ function valueOf({ type, values }: PropertyFacts, given: unknown): Value | undef
       return typeof given === 'string' && /^#[\da-f]{8}$/.test(given)
         ? of(INTEGER, Number.parseInt(given.slice(1), 16) | 0)
         : undefined;
-    default:
+    case 'length':
+    case 'number':
+    case 'integer':
       if (typeof given === 'string' && type === 'length' && /^-?[\d.]+(?:e-?\d+)?%$/.test(given))
         return of(PERCENT, bitsOf(Number.parseFloat(given)));
       if (typeof given !== 'number' || !Number.isFinite(given)) return undefined;

@@ -32,7 +32,7 @@ export class Stage {
     this.#recorder = new Recorder(options, widgetsMax, layout);
     this.#root = createRoot(this.#recorder, {
       effects: layout === null ? 'none' : 'layout',
-      onWait: (wakeable) => this.#wait(wakeable as PromiseLike<unknown>),
+      onWait: (wakeable) => this.#wait(wakeable),
       onUncaughtError: (error) => this.#errors.push(error),
       // A boundary shows it.
       onCaughtError: () => undefined,

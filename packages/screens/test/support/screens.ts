@@ -12,7 +12,7 @@ import { EASINGS, PROPERTIES, type PropertyFacts, VERSION } from '../../src/stre
 const facts = Object.entries(PROPERTIES) as [string, PropertyFacts][];
 const float = fc.oneof(
   fc.integer({ min: -2000, max: 2000 }),
-  fc.integer({ min: -2000, max: 2000 }).map((tenths) => Number(Math.fround(tenths / 8))),
+  fc.integer({ min: -2000, max: 2000 }).map((tenths) => Math.fround(tenths / 8)),
 );
 const color = fc.integer({ min: 0, max: 0xffffff }).map((rgb) => `#${rgb.toString(16).padStart(6, '0')}80`);
 const text = fc.oneof(
@@ -37,7 +37,7 @@ function valueOf({ type, values = [] }: PropertyFacts): fc.Arbitrary<number | st
         float,
         fc.integer({ min: 0, max: 100 }).map((value) => `${value}%`),
       );
-    default:
+    case 'number':
       return float;
   }
 }
@@ -71,7 +71,7 @@ const filled = <Of extends object>(name: string, of: fc.Arbitrary<Of>): fc.Arbit
   of.map((each) => (Object.keys(each).length === 0 ? {} : { [name]: each }));
 const look: fc.Arbitrary<LookJson> = fc
   .tuple(filled('values', values), filled('transitions', transitions))
-  .map((parts) => Object.assign({}, ...parts) as LookJson);
+  .map((parts) => Object.assign({}, ...parts));
 
 const { widget } = fc.letrec<{ widget: WidgetJson }>((tie) => ({
   widget: fc
