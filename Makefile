@@ -8,6 +8,8 @@ CARGO := cargo
 MANIFEST := gateway/Cargo.toml
 # The load generator of the benchmarks, a workspace of its own.
 LOAD_MANIFEST := bench/load/Cargo.toml
+# The native player of @sluice/screens, another one.
+PLAYER_MANIFEST := screens/player/Cargo.toml
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),gateway/target)
 RELEASE := $(abspath $(TARGET_DIR)/release/sluice)
 TSX := node_modules/.bin/tsx
@@ -64,6 +66,11 @@ bench/react/node_modules/.package-lock.json: bench/react/package-lock.json
 	npm ci --include=dev --prefix bench/react --no-audit --no-fund
 	@touch $@
 
+## player: the native player of @sluice/screens, screens/player/target/release/sluice-player; ARGS="--features window" for one with a window
+.PHONY: player
+player:
+	$(CARGO) build --release --locked --manifest-path $(PLAYER_MANIFEST) $(ARGS)
+
 ## start: install, build, and run the example shop; PORT=… and WORKERS=… change where and how wide
 .PHONY: start
 start: build
@@ -116,6 +123,7 @@ test: test-rust test-node
 test-rust:
 	$(CARGO_TEST) --workspace
 	$(CARGO) test --locked --quiet --manifest-path $(LOAD_MANIFEST)
+	$(CARGO) test --locked --quiet --manifest-path $(PLAYER_MANIFEST)
 
 .PHONY: test-node
 test-node: packages packaging/node_modules/.package-lock.json binary-$(TESTED)
@@ -159,6 +167,8 @@ lint: packages binary-dev
 	$(CARGO) clippy --quiet --locked --manifest-path $(MANIFEST) --workspace --all-targets -- -D warnings
 	$(CARGO) fmt --manifest-path $(LOAD_MANIFEST) --check
 	$(CARGO) clippy --quiet --locked --manifest-path $(LOAD_MANIFEST) --all-targets -- -D warnings
+	$(CARGO) fmt --manifest-path $(PLAYER_MANIFEST) --check
+	$(CARGO) clippy --quiet --locked --manifest-path $(PLAYER_MANIFEST) --all-targets -- -D warnings
 	$(SLUICE_BINARY) generate . --check
 	npm run --silent format:check
 	npm run --silent lint
@@ -186,12 +196,15 @@ audit:
 
 # Licences, sources and banned crates need no network, except for the tool itself. Advisories are a repository that may be out of reach.
 DENY := cargo-deny --manifest-path $(MANIFEST) --config gateway/deny.toml --locked --log-level error
+DENY_PLAYER := cargo-deny --manifest-path $(PLAYER_MANIFEST) --config screens/player/deny.toml --all-features --locked --log-level error
 .PHONY: audit-crates
 audit-crates:
 	@command -v cargo-deny > /dev/null || $(MAKE) --silent packaging/.tools/deny || echo "NOT audited: cargo-deny cannot be installed"
 	@export PATH="$(abspath packaging/.tools/bin):$$PATH"; command -v cargo-deny > /dev/null || exit 0; \
 	$(DENY) check --hide-inclusion-graph licenses bans sources; \
-	if report=$$(GIT_HTTP_LOW_SPEED_LIMIT=1000 GIT_HTTP_LOW_SPEED_TIME=30 $(DENY) check advisories 2>&1); then echo "$$report"; \
+	$(DENY_PLAYER) check --hide-inclusion-graph licenses bans sources; \
+	export GIT_HTTP_LOW_SPEED_LIMIT=1000 GIT_HTTP_LOW_SPEED_TIME=30; \
+	if report=$$($(DENY) check advisories 2>&1 && $(DENY_PLAYER) check advisories 2>&1); then echo "$$report"; \
 	elif grep -q 'failed to fetch advisory database' <<< "$$report"; then echo "NOT audited: the database of advisories gave no answer"; \
 	else echo "$$report"; exit 1; fi
 
@@ -214,6 +227,7 @@ generate: binary-dev
 format: node_modules/.package-lock.json
 	$(CARGO) fmt --manifest-path $(MANIFEST) --all
 	$(CARGO) fmt --manifest-path $(LOAD_MANIFEST)
+	$(CARGO) fmt --manifest-path $(PLAYER_MANIFEST)
 	npm run --silent format
 
 ## fuzz: the fuzz targets of the codecs and of the exchange, from their seeds; SECONDS_EACH=… instead of a minute, F=chunked for one
@@ -315,6 +329,7 @@ version: packages packaging/node_modules/.package-lock.json
 .PHONY: clean
 clean:
 	$(CARGO) clean --manifest-path $(MANIFEST)
+	$(CARGO) clean --manifest-path $(PLAYER_MANIFEST)
 	rm -rf dist packages/*/dist examples/*/dist node_modules packaging/node_modules packaging/.tools
 
 ## help: this list

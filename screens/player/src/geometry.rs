@@ -102,9 +102,8 @@ impl Pixels {
         .map(|(x, y)| {
             (transform.sx * x + transform.kx * y + transform.tx, transform.ky * x + transform.sy * y + transform.ty)
         });
-        let fold = |first: f32, by: fn(f32, f32) -> f32, of: fn(&(f32, f32)) -> f32| {
-            corners.iter().map(of).fold(first, by)
-        };
+        let fold =
+            |first: f32, by: fn(f32, f32) -> f32, of: fn(&(f32, f32)) -> f32| corners.iter().map(of).fold(first, by);
         // Drawing rounds to a part of a pixel: what is not shifted by whole pixels alone may touch a little more.
         let more = if is_shift(transform) { 0.0 } else { 0.02 };
         // Conversions saturate.

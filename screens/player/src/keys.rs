@@ -40,7 +40,9 @@ pub fn parse(script: &str) -> Result<Vec<Step>, String> {
         let words: Vec<&str> = step.split_whitespace().collect();
         let milliseconds = |word: &str| {
             let value: Option<f64> = word.strip_suffix("ms").unwrap_or(word).parse().ok();
-            value.filter(|value| (0.0..=3_600_000.0).contains(value)).ok_or(format!("\"{word}\" is no number of milliseconds"))
+            value
+                .filter(|value| (0.0..=3_600_000.0).contains(value))
+                .ok_or(format!("\"{word}\" is no number of milliseconds"))
         };
         let mut push = |at: f64, phase: i32, name: &str| steps.push(Step { at, act: Act::Key(phase, named(name)) });
         match words[..] {

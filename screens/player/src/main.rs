@@ -37,7 +37,7 @@ fn main() -> ExitCode {
             .stack_size(STACK_BYTES)
             .spawn(move || match task {
                 Task::Play(task) => play(*task),
-                Task::Run(script, words, setup) => run(&script, &words, setup),
+                Task::Run(script, words, setup) => run(&script, &words, *setup),
                 Task::Help | Task::Version => Ok(0),
             })
             .map_err(|error| error.to_string())
@@ -68,7 +68,9 @@ fn started(task: &mut Play) -> Result<Player, String> {
             let problem = |error| format!("{}: {error}", stream.display());
             let bytes = read(stream)?;
             let batches = match std::str::from_utf8(&bytes) {
-                Ok(text) if !bytes.starts_with(b"SLUICES") => sluice_player::stream::parse(text).map(|batch| vec![batch]),
+                Ok(text) if !bytes.starts_with(b"SLUICES") => {
+                    sluice_player::stream::parse(text).map(|batch| vec![batch])
+                }
                 _ => Reader::new(&bytes).map_err(problem)?.collect(),
             };
             Program::Stream(batches.map_err(problem)?)
@@ -93,7 +95,10 @@ fn play(mut task: Play) -> Result<u32, String> {
         let areas = player.step();
         if let (Some(folder), false) = (&task.frames, areas.is_empty()) {
             drawn += 1;
-            write(&folder.join(format!("frame-{drawn:05}.png")), &player.with_scene(sluice_player::scene::Scene::png)?)?;
+            write(
+                &folder.join(format!("frame-{drawn:05}.png")),
+                &player.with_scene(sluice_player::scene::Scene::png)?,
+            )?;
         }
         let now = player.now();
         let is_over = match task.at {
@@ -104,7 +109,10 @@ fn play(mut task: Play) -> Result<u32, String> {
             break;
         }
         if now > task.timeout.max(task.at.unwrap_or(0.0)) {
-            eprintln!("sluice-player: the app did not settle in {} ms: --at MS takes a picture of a moment", task.timeout);
+            eprintln!(
+                "sluice-player: the app did not settle in {} ms: --at MS takes a picture of a moment",
+                task.timeout
+            );
             break;
         }
     }

@@ -57,7 +57,7 @@ pub enum Task {
     /// Print the version.
     Version,
     /// Run a script with words.
-    Run(PathBuf, Vec<String>, Setup),
+    Run(PathBuf, Vec<String>, Box<Setup>),
     /// Play.
     Play(Box<Play>),
 }
@@ -127,7 +127,9 @@ pub fn parse(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<
         }
     }
     if play.bundle.is_some() == play.replay.is_some() {
-        return Err("give a bundle (sluice-player app.js) or a stream (--replay FILE): see sluice-player --help".to_owned());
+        return Err(
+            "give a bundle (sluice-player app.js) or a stream (--replay FILE): see sluice-player --help".to_owned()
+        );
     }
     play.setup.is_virtual = clock.unwrap_or(!play.window);
     if play.window && play.setup.is_virtual {
@@ -140,8 +142,22 @@ pub fn parse(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<
 }
 
 const WITH_VALUE: [&str; 16] = [
-    "png", "at", "frames", "record", "replay", "size", "keys", "keys-file", "clock", "timeout", "allow-net", "memory",
-    "stack", "turn-limit", "image-memory", "font",
+    "png",
+    "at",
+    "frames",
+    "record",
+    "replay",
+    "size",
+    "keys",
+    "keys-file",
+    "clock",
+    "timeout",
+    "allow-net",
+    "memory",
+    "stack",
+    "turn-limit",
+    "image-memory",
+    "font",
 ];
 
 fn unknown(option: &str) -> String {
@@ -152,7 +168,7 @@ fn run(parser: &mut lexopt::Parser, setup: Setup) -> Result<Task, String> {
     let mut words = parser.raw_args().map_err(|error| error.to_string())?;
     let script = words.next().ok_or("run needs a script: sluice-player run SCRIPT [words]")?;
     let words = words.map(|word| word.into_string().map_err(|word| format!("{} is no text", word.display())));
-    Ok(Task::Run(script.into(), words.collect::<Result<_, _>>()?, setup))
+    Ok(Task::Run(script.into(), words.collect::<Result<_, _>>()?, Box::new(setup)))
 }
 
 fn set_path(play: &mut Play, name: &str, path: PathBuf) -> bool {

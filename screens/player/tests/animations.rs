@@ -1,4 +1,5 @@
 //! Values that change by time.
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
 
 mod common;
 
@@ -100,7 +101,9 @@ fn an_animation_repeats_goes_back_and_stays_at_its_end() {
     let mut scene = started();
     // Bit 16: every second run goes back; one further run.
     commit(&mut scene, &format!("animate x 1 10 110 100 50 linear {}", 1 | 1 << 16));
-    for (now, value) in [(100.0, 10.0), (140.0, 10.0), (200.0, 60.0), (250.0, 110.0), (300.0, 60.0), (350.0, 10.0), (900.0, 10.0)] {
+    for (now, value) in
+        [(100.0, 10.0), (140.0, 10.0), (200.0, 60.0), (250.0, 110.0), (300.0, 60.0), (350.0, 10.0), (900.0, 10.0)]
+    {
         scene.frame(now);
         assert!((x(&scene) - value).abs() < 1e-3, "{now}: {}", x(&scene));
     }

@@ -1,4 +1,5 @@
 //! Apps on the player's binary: what they may do, what they may not, and what is written.
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
 
 mod common;
 
@@ -66,7 +67,10 @@ fn the_first_settled_frame_is_written() {
     fine(&folder.play(source, &["--png", "a.png"]));
     let picture = Picture::read(&folder.path("a.png"));
     assert_eq!((picture.width, picture.height), (64, 48));
-    assert_eq!([picture.pixel(5, 5), picture.pixel(15, 15), picture.pixel(30, 30)], [[255, 0, 0], [0, 255, 0], [0, 0, 0]]);
+    assert_eq!(
+        [picture.pixel(5, 5), picture.pixel(15, 15), picture.pixel(30, 30)],
+        [[255, 0, 0], [0, 255, 0], [0, 0, 0]]
+    );
     fine(&folder.play(source, &["--png", "b.png", "--at", "100"]));
     assert_eq!(Picture::read(&folder.path("b.png")).pixel(15, 15), [0, 0, 0]);
     fine(&folder.play(source, &["--frames", "frames"]));
@@ -78,12 +82,20 @@ fn errors_are_told_with_their_stack_and_the_exit_code_is_not_0() {
     let folder = Folder::new();
     let cases = [
         ("function deep() { throw new RangeError('too far') }\ndeep()", "Uncaught RangeError: too far", "at deep"),
-        ("setTimeout(function later() { missing() }, 10)", "Uncaught ReferenceError: missing is not defined", "at later"),
+        (
+            "setTimeout(function later() { missing() }, 10)",
+            "Uncaught ReferenceError: missing is not defined",
+            "at later",
+        ),
         ("Promise.reject(new Error('nobody cares'))", "Uncaught (in a promise) Error: nobody cares", "app.js"),
         ("(async function waits() { await 1; throw new Error('late') })()", "(in a promise) Error: late", "at waits"),
         ("throw 'a string'", "Uncaught a string", ""),
         ("let x = ;", "Uncaught SyntaxError", "app.js"),
-        ("sluiceSurface.commit(Int32Array.of(1, 0), 2, [])", "the surface refuses a batch: word 0: 0 is no number for a widget", "app.js"),
+        (
+            "sluiceSurface.commit(Int32Array.of(1, 0), 2, [])",
+            "the surface refuses a batch: word 0: 0 is no number for a widget",
+            "app.js",
+        ),
         ("sluiceSurface.commit(Int32Array.of(1, 5), 9, [])", "a batch of more words than its array has", "app.js"),
         ("sluiceSurface.listen(() => { throw new Error('in a listener') })", "in a listener", "app.js"),
         ("sluiceSurface.requestIdle(() => { throw new Error('idle') })", "Uncaught Error: idle", "app.js"),
@@ -101,8 +113,13 @@ fn errors_are_told_with_their_stack_and_the_exit_code_is_not_0() {
 #[test]
 fn a_loop_without_end_ends_with_an_error() {
     let folder = Folder::new();
-    for source in ["for (;;);", "setTimeout(() => { while (true) { try { for (;;); } catch {} } }, 5)", "const again = () => Promise.resolve().then(again); again()"] {
-        let output = folder.play(&format!("box(1, 10, 10, 0xff0000ff); {source}"), &["--turn-limit", "200", "--png", "a.png"]);
+    for source in [
+        "for (;;);",
+        "setTimeout(() => { while (true) { try { for (;;); } catch {} } }, 5)",
+        "const again = () => Promise.resolve().then(again); again()",
+    ] {
+        let output =
+            folder.play(&format!("box(1, 10, 10, 0xff0000ff); {source}"), &["--turn-limit", "200", "--png", "a.png"]);
         let error = text(&output.stderr);
         assert_eq!(code(&output), 1, "{source}: {error}");
         assert!(error.contains("ran for more than 200 ms without a pause"), "{source}: {error}");
@@ -139,11 +156,26 @@ sluiceSurface.listen((words, length, strings) => {
     if (words[at] === 1 && words[at + 1] === 0) commit([6 | 47 << 8, 1, words[at + 2] * 1000 << 8 | 255], [], words[at + 2]);
   }
 });";
-    let output = folder.play(source, &["--keys", "ArrowRight, wait 200, hold Enter 500, Space, memory 2", "--report=r.json"]);
+    let output =
+        folder.play(source, &["--keys", "ArrowRight, wait 200, hold Enter 500, Space, memory 2", "--report=r.json"]);
     let told = fine(&output);
     let lines: Vec<&str> = told.lines().filter(|line| !line.starts_with("sluice-player")).collect();
-    let names: Vec<String> = lines.iter().map(|line| line.rsplit_once(' ').map_or(String::new(), |(front, _)| front.to_owned())).collect();
-    let expected = ["ArrowRight 0 1", "frame", "ArrowRight 2 2", "Enter 0 3", "frame", "Enter 1 4", "Enter 1 5", "Enter 2 6", "  0 7", "frame", "  2 8", "memory"];
+    let names: Vec<String> =
+        lines.iter().map(|line| line.rsplit_once(' ').map_or(String::new(), |(front, _)| front.to_owned())).collect();
+    let expected = [
+        "ArrowRight 0 1",
+        "frame",
+        "ArrowRight 2 2",
+        "Enter 0 3",
+        "frame",
+        "Enter 1 4",
+        "Enter 1 5",
+        "Enter 2 6",
+        "  0 7",
+        "frame",
+        "  2 8",
+        "memory",
+    ];
     assert_eq!(names, expected, "{lines:?}");
     assert!(lines[1] == "frame 1" && lines[4] == "frame 3" && lines[9] == "frame 7");
     let time = |index: usize| lines[index].rsplit(' ').next().unwrap().parse::<f64>().unwrap();
@@ -151,7 +183,8 @@ sluiceSurface.listen((words, length, strings) => {
     assert!(between(0, 2, 50.0) && between(0, 3, 300.0) && between(3, 5, 400.0) && between(3, 7, 500.0), "{lines:?}");
     let report: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.path("r.json")).unwrap()).unwrap();
     let keys = report["keys"].as_array().unwrap();
-    let answered: Vec<bool> = keys.iter().map(|key| key["commitMs"].is_number() && key["frameMs"].is_number()).collect();
+    let answered: Vec<bool> =
+        keys.iter().map(|key| key["commitMs"].is_number() && key["frameMs"].is_number()).collect();
     assert_eq!(answered, [true, true, false, false, true]);
     assert_eq!((&report["widgets"], &report["batches"], &report["errors"]), (&1.into(), &4.into(), &0.into()));
     assert_eq!(report["frames"], 4);
@@ -184,7 +217,10 @@ fn a_recorded_stream_gives_the_same_picture() {
     assert!(text(&output.stderr).contains("breaks a rule"), "{}", text(&output.stderr));
     let output = folder.run(&["--replay", "font.ttf"]);
     assert!(code(&output) == 1 && text(&output.stderr).contains("it is no stream of a screen"));
-    folder.write("scene.txt", "create 1\nplace 0 1 0\nnumber width 1 10\nnumber height 1 10\ninteger background 1 #ff0000ff\n");
+    folder.write(
+        "scene.txt",
+        "create 1\nplace 0 1 0\nnumber width 1 10\nnumber height 1 10\ninteger background 1 #ff0000ff\n",
+    );
     fine(&folder.run(&["--replay", "scene.txt", "--png", "d.png", "--size", "20x20"]));
     assert_eq!(Picture::read(&folder.path("d.png")).pixel(5, 5), [255, 0, 0]);
 }
@@ -210,7 +246,10 @@ setTimeout(() => {
     let told = fine(&output);
     assert!(told.contains("m p idle a b i i i { a: [1, \"x\", null], f: [function f] }\n"), "{told}");
     assert!(told.contains("5 ü€ €\n1 64 48 true true\n"), "{told}");
-    folder.write("module.mjs", "export const x = 1; console.log(await Promise.resolve('module'), import.meta !== undefined);");
+    folder.write(
+        "module.mjs",
+        "export const x = 1; console.log(await Promise.resolve('module'), import.meta !== undefined);",
+    );
     assert!(fine(&folder.run(&["module.mjs", "--size", "9x9"])).contains("module true"));
     folder.write("module.js", "const a = 1;export{a as default};console.log(this)");
     assert!(fine(&folder.run(&["module.js"])).contains("undefined"));
@@ -249,7 +288,9 @@ fn served(answer: &'static str) -> (u16, std::thread::JoinHandle<String>) {
 fn the_net_is_closed_but_for_hosts_that_are_named() {
     let folder = Folder::new();
     folder.write("data.json", "{ \"films\": 3 }");
-    let (port, server) = served("HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: 8\r\nconnection: close\r\n\r\n{\"a\":17}");
+    let (port, server) = served(
+        "HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: 8\r\nconnection: close\r\n\r\n{\"a\":17}",
+    );
     let source = format!(
         r"
 fetch('data.json').then(answer => answer.json()).then(data => console.log('file', data.films));

@@ -1,4 +1,5 @@
 //! Cases of layout and drawing in screens/cases, which every surface has to pass.
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
 
 mod common;
 
@@ -33,7 +34,9 @@ fn cases_have_their_rectangles_and_pictures() {
         for (id, rectangle) in expected {
             let place = scene.tree.get(scene.tree.slot(id.parse().unwrap()).unwrap()).area.place;
             let found = [place.x, place.y, place.width, place.height];
-            if found != rectangle {
+            #[expect(clippy::float_cmp, reason = "places are whole pixels")]
+            let is_there = found == rectangle;
+            if !is_there {
                 wrong.push(format!("{name}: widget {id} is at {found:?}, not {rectangle:?}"));
             }
         }
@@ -44,7 +47,8 @@ fn cases_have_their_rectangles_and_pictures() {
         }
         let difference = picture.difference(&Picture::read(&file));
         if difference > 2 {
-            wrong.push(format!("{name}: the picture differs by {difference} of 255; SLUICE_WRITE_PICTURES=1 writes it"));
+            wrong
+                .push(format!("{name}: the picture differs by {difference} of 255; SLUICE_WRITE_PICTURES=1 writes it"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -1,4 +1,5 @@
 //! A screen of which only what changed was drawn again is the same as one that was drawn whole.
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
 
 mod common;
 
@@ -31,7 +32,8 @@ impl Model {
     }
 
     fn line(&mut self, (kind, one, two, value): (u8, u8, u8, i16)) -> String {
-        let pick = |parents: &Vec<(i32, i32)>, at: u8| parents.get(usize::from(at) % parents.len().max(1)).map(|(id, _)| *id);
+        let pick =
+            |parents: &Vec<(i32, i32)>, at: u8| parents.get(usize::from(at) % parents.len().max(1)).map(|(id, _)| *id);
         let Some(id) = pick(&self.parents, one).filter(|_| kind > 3) else {
             self.next += 1;
             let id = self.next;
@@ -71,7 +73,8 @@ impl Model {
                 format!("place {parent} {id} 0\n")
             }
             _ => {
-                let gone: Vec<i32> = self.parents.iter().map(|(other, _)| *other).filter(|other| self.is_below(*other, id)).collect();
+                let gone: Vec<i32> =
+                    self.parents.iter().map(|(other, _)| *other).filter(|other| self.is_below(*other, id)).collect();
                 self.parents.retain(|(other, _)| !gone.contains(other));
                 format!("remove {id}\n")
             }
@@ -140,7 +143,10 @@ fn a_list_that_scrolls_damages_its_clip_alone() {
 #[test]
 fn a_layout_moves_only_what_changes_place() {
     let mut scene = scene(200, 200);
-    commit(&mut scene, "create 1\nplace 0 1 0\nnumber height 1 50\ninteger background 1 #ff0000ff\ncreate 2\nplace 0 2 0\nnumber height 2 50\ninteger background 2 #00ff00ff");
+    commit(
+        &mut scene,
+        "create 1\nplace 0 1 0\nnumber height 1 50\ninteger background 1 #ff0000ff\ncreate 2\nplace 0 2 0\nnumber height 2 50\ninteger background 2 #00ff00ff",
+    );
     scene.frame(0.0);
     commit(&mut scene, "integer background 2 #0000ffff");
     let areas = scene.frame(16.0).areas;

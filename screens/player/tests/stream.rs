@@ -1,13 +1,16 @@
 //! The stream: its forms, its rules, and words of chance.
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
 
 mod common;
+
+use std::fmt::Write as _;
 
 use common::{Picture, scene};
 use proptest::prelude::*;
 use sluice_player::stream::{Batch, Reader, encode, parse, print, prologue};
 use sluice_player::tree::Tree;
 
-const SCREEN: &str = r##"define 3 { number width 640; percent height 50; integer clip true; string text "a \"b\"; {c}"; transition scale 150 0 ease-out }
+const SCREEN: &str = r#"define 3 { number width 640; percent height 50; integer clip true; string text "a \"b\"; {c}"; transition scale 150 0 ease-out }
 create 1
 create 2
 place 0 1 0
@@ -27,7 +30,7 @@ animate x 1 NaN 10.5 1000 0 ease-in-out 65535
 stop x 1
 focus 2
 remove 1
-"##;
+"#;
 
 #[test]
 fn the_text_form_and_the_wire_form_say_the_same_as_the_words() {
@@ -121,7 +124,9 @@ fn a_batch_that_breaks_a_rule_is_refused_as_a_whole_with_its_word() {
 #[test]
 fn a_removed_number_serves_again_from_the_next_batch_on() {
     let mut scene = scene(20, 20);
-    let box_of = |color: &str| format!("create 1\nplace 0 1 0\nnumber width 1 20\nnumber height 1 20\ninteger background 1 {color}");
+    let box_of = |color: &str| {
+        format!("create 1\nplace 0 1 0\nnumber width 1 20\nnumber height 1 20\ninteger background 1 {color}")
+    };
     scene.commit(&parse(&box_of("#ff0000ff")).unwrap()).unwrap();
     scene.frame(0.0);
     scene.commit(&parse("remove 1").unwrap()).unwrap();
@@ -134,7 +139,9 @@ fn a_removed_number_serves_again_from_the_next_batch_on() {
 fn a_thousand_levels_are_neither_drawn_nor_a_crash() {
     let mut text = String::from("create 1\nplace 0 1 0\n");
     for id in 2..=1000 {
-        text += &format!("create {id}\nplace {} {id} 0\ninteger background {id} #ff0000ff\nnumber width {id} 10\nnumber height {id} 10\n", id - 1);
+        let (above, size) = (id - 1, "10\n");
+        writeln!(text, "create {id}\nplace {above} {id} 0\nnumber width {id} {size}number height {id} {size}").unwrap();
+        writeln!(text, "integer background {id} #ff0000ff").unwrap();
     }
     let run = move || {
         let mut scene = scene(20, 20);
@@ -156,7 +163,8 @@ fn words() -> impl Strategy<Value = Vec<i32>> {
         4..=8 | 13..=15 => command | property << 8,
         _ => command,
     });
-    let number = prop_oneof![0..6_i32, Just(-1), any::<i32>(), any::<f32>().prop_map(|float| float.to_bits().cast_signed())];
+    let number =
+        prop_oneof![0..6_i32, Just(-1), any::<i32>(), any::<f32>().prop_map(|float| float.to_bits().cast_signed())];
     let command = (head, prop::collection::vec(number, 1..8)).prop_map(|(head, rest)| {
         let length = match head & 0xff {
             1 | 3 | 8 | 12 | 15 => 1,

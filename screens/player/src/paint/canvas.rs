@@ -2,6 +2,7 @@
 
 use tiny_skia::{FillRule, Paint, Path, PixmapMut, PixmapRef, Shader, Transform};
 
+use super::gradient::Gradient;
 use crate::geometry::{Pixels, is_shift};
 
 /// Most pixels of a shape that is drawn whole where a part would do: edges that are cut are rounded in another way, and a screen of parts
@@ -97,6 +98,22 @@ impl Canvas {
                 row.fill(source);
             } else {
                 for pixel in row {
+                    over(pixel, source);
+                }
+            }
+        }
+    }
+
+    /// Draws a gradient of the box `area` over it.
+    pub fn gradient(&mut self, area: Pixels, clip: Pixels, gradient: &Gradient) {
+        let part = area.intersect(clip).intersect(self.bounds);
+        let slope = gradient.slope(area.width() as f32, area.height() as f32);
+        for y in part.top..part.bottom {
+            for (x, pixel) in (part.left..).zip(self.row(y, part.left, part.right)) {
+                let source = gradient.pixel(slope, x - area.left, y - area.top);
+                if source[3] == 255 {
+                    *pixel = source;
+                } else {
                     over(pixel, source);
                 }
             }

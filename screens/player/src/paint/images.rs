@@ -314,7 +314,9 @@ fn weights(start: f32, length: f32, source: u32, count: u32) -> Vec<(usize, Vec<
             let mut weights: Vec<f32> = (first..=end).map(weight).collect();
             let sum: f32 = weights.iter().sum();
             if sum > 0.0 {
-                weights.iter_mut().for_each(|weight| *weight /= sum);
+                for weight in &mut weights {
+                    *weight /= sum;
+                }
             } else {
                 weights[0] = 1.0;
             }

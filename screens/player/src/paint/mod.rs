@@ -10,6 +10,7 @@ use tiny_skia::{FillRule, FilterQuality, Paint, Path, Pattern, Shader, SpreadMod
 
 use self::canvas::Canvas;
 use self::damage::Damage;
+use self::gradient::Gradient;
 use self::images::{Images, State};
 use crate::geometry::{Area, Pixels, Place, is_shift};
 use crate::layout::break_lines;
@@ -49,7 +50,8 @@ type With<'a> = (&'a mut Fonts, &'a mut Events);
 impl Painter {
     /// A black screen.
     pub fn new(width: u32, height: u32, images: Images) -> Self {
-        let mut painter = Self { canvas: Canvas::default(), part: Canvas::default(), damage: Damage::default(), images };
+        let mut painter =
+            Self { canvas: Canvas::default(), part: Canvas::default(), damage: Damage::default(), images };
         painter.resize(width, height);
         painter
     }
@@ -222,8 +224,7 @@ fn bounds(widget: &Widget) -> Pixels {
     let Area { place, transform, .. } = widget.area;
     let (look, shown) = (&widget.look, &widget.shown);
     let has_border = look.border_width > 0.0 && shown.border_color() & 0xff != 0;
-    let has_box =
-        shown.background() & 0xff != 0 || look.gradient.is_some() || look.image.is_some() || has_border;
+    let has_box = shown.background() & 0xff != 0 || look.gradient.is_some() || look.image.is_some() || has_border;
     let mut bounds = Pixels::default();
     if has_box {
         bounds = Pixels::around(Place { x: 0.0, y: 0.0, ..place }, transform);
@@ -326,16 +327,14 @@ impl Drawing<'_> {
                     canvas.path(path, FillRule::Winding, solid(background), transform, [area, clip]);
                 }
             }
-            if let (Some(gradient), Some(path)) = (&look.gradient, &path)
-                && let Some(shader) = gradient.shader(place.width, place.height)
-            {
-                canvas.path(path, FillRule::Winding, shader, transform, [area, clip]);
+            if let (Some(gradient), Some(path)) = (&look.gradient, &path) {
+                draw_gradient(widget, gradient, path, canvas, [area, clip]);
             }
             if look.image.is_some() {
                 self.image(widget, canvas, [area, clip]);
             }
             if look.border_width > 0.0 && shown.border_color() & 0xff != 0 {
-                self.border(widget, path, canvas, [area, clip]);
+                draw_border(widget, path, canvas, [area, clip]);
             }
         }
         self.text(widget, canvas, clip);
@@ -355,21 +354,6 @@ impl Drawing<'_> {
             let shader = Pattern::new(pixmap, SpreadMode::Pad, FilterQuality::Bilinear, 1.0, Transform::identity());
             canvas.path(&path, FillRule::Winding, shader, transform, [area, clip]);
         }
-    }
-
-    fn border(&self, widget: &Widget, outer: Option<Path>, canvas: &mut Canvas, [area, clip]: [Pixels; 2]) {
-        let Area { place, transform, .. } = widget.area;
-        let width = widget.look.border_width;
-        let inner = Place {
-            x: width,
-            y: width,
-            width: place.width - 2.0 * width,
-            height: place.height - 2.0 * width,
-        };
-        let shader = solid(widget.shown.border_color());
-        let inner = shape::rounded(inner, widget.shown.radius() - width);
-        let Some(path) = shape::ring(outer, inner) else { return };
-        canvas.path(&path, FillRule::EvenOdd, shader, transform, [area, clip]);
     }
 
     fn text(&mut self, widget: &Widget, canvas: &mut Canvas, clip: Pixels) {
@@ -407,6 +391,33 @@ impl Drawing<'_> {
             let shader = Pattern::new(pixmap, SpreadMode::Pad, FilterQuality::Bilinear, 1.0, at);
             canvas.path(&path, FillRule::Winding, shader, transform, [Pixels::around(upright, transform), clip]);
         }
+    }
+}
+
+fn draw_border(widget: &Widget, outer: Option<Path>, canvas: &mut Canvas, [area, clip]: [Pixels; 2]) {
+    let Area { place, transform, .. } = widget.area;
+    let width = widget.look.border_width;
+    let inner = Place { x: width, y: width, width: place.width - 2.0 * width, height: place.height - 2.0 * width };
+    let shader = solid(widget.shown.border_color());
+    let inner = shape::rounded(inner, widget.shown.radius() - width);
+    let Some(path) = shape::ring(outer, inner) else { return };
+    canvas.path(&path, FillRule::EvenOdd, shader, transform, [area, clip]);
+}
+
+fn draw_gradient(widget: &Widget, gradient: &Gradient, path: &Path, canvas: &mut Canvas, [area, clip]: [Pixels; 2]) {
+    let Area { place, transform, .. } = widget.area;
+    if !is_shift(transform) {
+        if let Some(shader) = gradient.shader(place.width, place.height) {
+            canvas.path(path, FillRule::Winding, shader, transform, [area, clip]);
+        }
+    } else if widget.shown.radius() <= 0.0 {
+        canvas.gradient(area, clip, gradient);
+    } else {
+        let visible = area.intersect(clip).intersect(canvas.bounds());
+        let mut layer = Canvas::new(visible);
+        layer.gradient(area, visible, gradient);
+        layer.mask(path, transform, area);
+        canvas.blend(layer.data(), visible, visible, 255);
     }
 }
 

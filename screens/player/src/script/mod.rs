@@ -178,7 +178,8 @@ impl Engine {
 
     /// Runs a bundle: an ES module if it has imports or exports, or a name that ends with `.mjs`; a classic script otherwise.
     pub fn run(&self, name: &str, source: &str) {
-        let is_module = name.ends_with(".mjs") || has_module_syntax(source);
+        let is_module =
+            std::path::Path::new(name).extension().is_some_and(|kind| kind == "mjs") || has_module_syntax(source);
         let problem = self.turn(|ctx, _| {
             let result = if is_module {
                 Module::evaluate(ctx.clone(), name, source).map(|promise| {
@@ -208,7 +209,9 @@ impl Engine {
             );
         } else if problem == "null" || problem.contains("out of memory") {
             // Without memory for an error, the engine throws null.
-            eprintln!("Uncaught {problem}\nsluice-player: the app is out of memory, or threw null; --memory MB sets the bound");
+            eprintln!(
+                "Uncaught {problem}\nsluice-player: the app is out of memory, or threw null; --memory MB sets the bound"
+            );
         } else {
             eprintln!("Uncaught {problem}");
         }
@@ -255,9 +258,8 @@ impl Engine {
         let Some(listener) = listener else { return };
         let problem = self.turn(|ctx, _| {
             let length = words.len();
-            let result = TypedArray::<i32>::new(ctx.clone(), words).and_then(|words| {
-                listener.restore(ctx)?.call::<_, Value<'_>>((words, length, strings))
-            });
+            let result = TypedArray::<i32>::new(ctx.clone(), words)
+                .and_then(|words| listener.restore(ctx)?.call::<_, Value<'_>>((words, length, strings)));
             result.catch(ctx).err().map(|error| caught(&error))
         });
         self.report(problem);
@@ -272,7 +274,8 @@ impl Engine {
             let timer = {
                 let mut timers = self.shared.timers.borrow_mut();
                 let due = timers.iter().enumerate().filter(|(_, timer)| timer.due <= now && timer.id <= last);
-                let first = due.min_by(|(_, one), (_, other)| one.due.total_cmp(&other.due).then(one.id.cmp(&other.id)));
+                let first =
+                    due.min_by(|(_, one), (_, other)| one.due.total_cmp(&other.due).then(one.id.cmp(&other.id)));
                 let Some((index, _)) = first else { break };
                 match timers[index].repeat {
                     Some(every) => {
@@ -333,7 +336,8 @@ impl Engine {
     pub fn take_answers(&self, wait: bool) {
         let mut wait = wait;
         while self.fetches() > 0 {
-            let answer = if std::mem::take(&mut wait) { self.answers.recv().ok() } else { self.answers.try_recv().ok() };
+            let answer =
+                if std::mem::take(&mut wait) { self.answers.recv().ok() } else { self.answers.try_recv().ok() };
             let Some((id, answer)) = answer else { break };
             let run = {
                 let mut fetches = self.shared.fetches.borrow_mut();
@@ -417,7 +421,8 @@ fn has_module_syntax(source: &str) -> bool {
     let statements = source.split(['\n', ';', '}']);
     statements.map(str::trim_start).any(|statement| {
         let after = |word: &str| statement.strip_prefix(word).map(str::trim_start);
-        let is_import = after("import").is_some_and(|rest| rest.starts_with(['"', '\'', '{', '*']) || rest.contains(" from"));
+        let is_import =
+            after("import").is_some_and(|rest| rest.starts_with(['"', '\'', '{', '*']) || rest.contains(" from"));
         let exported = ["{", "*", "default", "const ", "let ", "var ", "function", "class ", "async "];
         let is_export = after("export").is_some_and(|rest| exported.iter().any(|word| rest.starts_with(word)));
         is_import || is_export

@@ -31,13 +31,8 @@ pub fn check(batch: &Batch, known: &impl Known) -> Result<(), StreamError> {
     if batch.strings.iter().any(|text| text.len() > STRING_BYTES_MAX) {
         return Err(StreamError::new(0, format!("a string is longer than {STRING_BYTES_MAX} bytes")));
     }
-    let mut check = Check {
-        batch,
-        known,
-        parents: FxHashMap::default(),
-        gone: FxHashSet::default(),
-        styles: FxHashSet::default(),
-    };
+    let mut check =
+        Check { batch, known, parents: FxHashMap::default(), gone: FxHashSet::default(), styles: FxHashSet::default() };
     let mut at = 0;
     while at < batch.words.len() {
         at = check.command(at)?;

@@ -78,10 +78,7 @@ pub const fn has_property(command: Command) -> bool {
 
 /// Whether a shared style may have it, there without the widget.
 pub const fn in_styles(command: Command) -> bool {
-    matches!(
-        command,
-        Command::Number | Command::Percent | Command::Integer | Command::String | Command::Transition
-    )
+    matches!(command, Command::Number | Command::Percent | Command::Integer | Command::String | Command::Transition)
 }
 
 /// Whether its values are 0 and 1.

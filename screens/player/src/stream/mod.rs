@@ -2,6 +2,7 @@
 
 mod batch;
 mod check;
+#[allow(clippy::match_same_arms, clippy::unreadable_literal, reason = "generated")]
 pub mod codes;
 mod events;
 mod facts;

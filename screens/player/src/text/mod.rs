@@ -39,10 +39,7 @@ impl Fonts {
         if let Some(sans) = sans {
             database.set_sans_serif_family(sans);
         }
-        Self {
-            system: FontSystem::new_with_locale_and_db("en-US".to_owned(), database),
-            glyphs: SwashCache::new(),
-        }
+        Self { system: FontSystem::new_with_locale_and_db("en-US".to_owned(), database), glyphs: SwashCache::new() }
     }
 
     /// Whether there is no font at all: text has no size then.

@@ -178,6 +178,7 @@ const DIRECTIONS: [FlexDirection; 4] =
 
 impl<'a> Resolver<'a> {
     /// All defaults of the stream.
+    #[expect(clippy::new_without_default, reason = "a resolver is never a default of something")]
     pub fn new() -> Self {
         let zero = LengthPercentageAuto::length(0.0);
         Self {

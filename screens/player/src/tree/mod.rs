@@ -33,6 +33,7 @@ pub struct Shared {
 }
 
 /// What has to be looked at again.
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Changes {
     /// Values of its styles.

@@ -4,6 +4,7 @@ use super::easing::{ease, mix};
 use crate::stream::{Animate, Transition};
 
 /// A value on its way.
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 #[derive(Clone, Debug)]
 pub struct Motion {
     /// Place of the property among [`super::look::ANIMATED`].

@@ -1,5 +1,6 @@
 //! Scenes and pictures for tests.
 #![allow(dead_code, reason = "each test uses a part")]
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
 
 use std::path::Path;
 
@@ -46,7 +47,8 @@ impl Picture {
 
     /// Pixels that differ by more than 2.
     pub fn off(&self, other: &Self) -> usize {
-        let differs = |(one, other): &(&[u8; 3], &[u8; 3])| one.iter().zip(*other).any(|(one, other)| one.abs_diff(*other) > 2);
+        let differs =
+            |(one, other): &(&[u8; 3], &[u8; 3])| one.iter().zip(*other).any(|(one, other)| one.abs_diff(*other) > 2);
         self.data.iter().zip(&other.data).filter(differs).count()
     }
 
