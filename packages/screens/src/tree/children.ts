@@ -2,10 +2,10 @@
 import { createFragment, createNode, matches } from './create.js';
 import { loadLazy, read, isThenable } from './errors.js';
 import { at } from './hooks/cursor.js';
-import { DELETED, FRAGMENT, HOST, NEW, NO_KIDS, WAS_HIDDEN, Node, type Kids } from './node.js';
+import { DELETED, FRAGMENT, HOST, NEW, NO_KIDS, WAS_HIDDEN, WIDGET, Node, type Kids } from './node.js';
 import * as react from './react.js';
 import type { Context, Element } from './react.js';
-import { mount, revisit } from './render.js';
+import { mount, revisit, revisitWidget } from './render.js';
 import { work } from './work.js';
 
 /** The host's children have to be compared in this commit. */
@@ -114,6 +114,10 @@ function goOn(node: Node, value: object): void {
   }
   const { props } = value as Element;
   const ref = react.REF_IS_PROP ? props.ref : (value as Element).ref;
+  if (node.kind === WIDGET) {
+    revisitWidget(node, props, ref === undefined ? null : ref);
+    return;
+  }
   revisit(node, node.kind === FRAGMENT ? props.children : props, ref === undefined ? null : ref);
 }
 

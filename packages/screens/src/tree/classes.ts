@@ -362,14 +362,19 @@ function capture(node: Node, data: ClassData, error: unknown): void {
   node.state = apply(update, before, instance.props, instance, data);
   (data.callbacks ??= []).push(update.callback as () => void);
   node.flags |= CALLBACK;
-  if (node.state !== before) {
-    if (typeof node.component.getDerivedStateFromProps === 'function') derive(node, instance.props);
-    if (data.previousProps !== null) {
-      if (typeof instance.componentDidUpdate === 'function') node.flags |= UPDATE;
-      if (typeof instance.getSnapshotBeforeUpdate === 'function') noteSnapshot(node);
-    }
-    instance.state = node.state;
+  const type = node.component as Class;
+  if (node.state !== before && typeof type.getDerivedStateFromProps === 'function') derive(node, instance.props);
+  const { state } = node;
+  const advanced = node.props !== data.previousProps || before !== data.previousState;
+  // As if the boundary were updated a second time, from what the first one has given.
+  const updates =
+    state !== before &&
+    shouldUpdate(type, instance, instance.props, instance.props, before, state, instance.context);
+  if (data.previousProps !== null && (advanced || updates)) {
+    if (typeof instance.componentDidUpdate === 'function') node.flags |= UPDATE;
+    if (typeof instance.getSnapshotBeforeUpdate === 'function') noteSnapshot(node);
   }
+  instance.state = state;
   renderCaptured(node);
 }
 

@@ -20,6 +20,10 @@ export function mount(node: Node): void {
 
 /** Renders a node again, if its props differ or an update waits in it; goes on below if one waits there. */
 export function revisit(node: Node, props: Props, ref: unknown): void {
+  if (node.kind === kinds.WIDGET) {
+    revisitWidget(node, props, ref);
+    return;
+  }
   const { lanes } = work;
   const waiting = node.lanes;
   const own = waiting & lanes;
@@ -104,7 +108,8 @@ function render(
 ): void {
   switch (node.kind) {
     case kinds.WIDGET:
-      renderWidget(node, props, ref, mounting);
+      if (mounting) mountWidget(node, props, ref);
+      else throw new Error('A widget is visited by revisitWidget');
       return;
     case kinds.FUNCTION: {
       const children = runComponent(node, node.component, props, undefined, mounting, node.props !== props);
@@ -175,24 +180,44 @@ function render(
   }
 }
 
-function renderWidget(node: Node, props: Props, ref: unknown, mounting: boolean): void {
-  let flags = 0;
-  if (mounting) {
-    if (ref !== null) flags = REF;
-  } else {
-    if (node.props !== props) flags = UPDATE;
-    if (node.ref !== ref) flags |= REF;
+function mountWidget(node: Node, props: Props, ref: unknown): void {
+  const { children } = props;
+  if (children !== undefined) {
+    const { host } = work;
+    work.host = node;
+    reconcile(node, children);
+    work.host = host;
   }
-  node.props = props;
-  node.ref = ref;
-  const { host } = work;
-  work.host = node;
-  reconcile(node, props.children);
-  work.host = host;
-  if (flags !== 0) {
-    node.flags |= flags;
+  if (ref !== null) {
+    node.flags |= REF;
     complete(node);
   }
+}
+
+/** Renders a widget with new props; goes on below if they are the same. Updates never wait in a widget itself. */
+export function revisitWidget(node: Node, props: Props, ref: unknown): void {
+  const before = node.props;
+  if (before === props) {
+    if ((node.childLanes & work.lanes) !== 0) descend(node);
+    return;
+  }
+  log(node);
+  node.flags = node.ref === ref ? UPDATE : UPDATE | REF;
+  node.props = props;
+  node.ref = ref;
+  const { children } = props;
+  if (children !== undefined || node.kids.length > 0) {
+    const { host } = work;
+    work.host = node;
+    const below = node.childLanes & work.lanes;
+    node.childLanes &= ~work.lanes;
+    // An array may have changed inside.
+    if (children !== before.children || Array.isArray(children)) reconcile(node, children);
+    else if (below !== 0) visitKids(node);
+    work.host = host;
+  }
+  if (work.revealing > 0) node.flags |= WAS_HIDDEN;
+  work.effects.push(node);
 }
 
 function renderMemo(

@@ -26,6 +26,10 @@ export class WidgetNode {
   tracked = false;
   /** Whether `staticStyle` is sent as own values, because the surface has too many styles. */
   merged = false;
+  /** Whether the props ask for reports. */
+  reports = false;
+  /** Whether the focus manager knows the widget. */
+  managed = false;
   handle: Handle | null = null;
 
   constructor(id: number, props: WidgetProps, parent: WidgetNode | null) {

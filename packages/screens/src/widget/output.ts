@@ -70,7 +70,7 @@ export class Output {
   private track(widget: WidgetNode, on: boolean): void {
     if (widget.tracked === on) return;
     widget.tracked = on;
-    if (!wantsReports(widget.props)) this.reports(widget.id, on);
+    if (!widget.reports) this.reports(widget.id, on);
   }
 
   private reports(id: number, on: boolean): void {
@@ -110,8 +110,14 @@ export class Output {
       if (image !== undefined) out.property(id, 'image', image);
       if (animate !== undefined) writeAnimations(id, undefined, animate, out);
     }
-    if (wantsReports(props)) this.reports(id, true);
-    if (hasFocusProps(props)) this.created.push(widget);
+    if (wantsReports(props)) {
+      widget.reports = true;
+      this.reports(id, true);
+    }
+    if (hasFocusProps(props)) {
+      widget.managed = true;
+      this.created.push(widget);
+    }
   }
 
   /** Brings a widget to the props of its node. */
@@ -141,11 +147,16 @@ export class Output {
     }
     if (widget.hidden) out.integer(id, DISPLAY, NONE);
     const reports = wantsReports(now);
-    if (reports !== wantsReports(before) && !widget.tracked) this.reports(id, reports);
-    if (hasFocusProps(now)) {
-      if (hasFocusProps(before)) this.manager.changed(widget, before);
+    if (reports !== widget.reports) {
+      widget.reports = reports;
+      if (!widget.tracked) this.reports(id, reports);
+    }
+    const managed = hasFocusProps(now);
+    if (managed) {
+      if (widget.managed) this.manager.changed(widget, before);
       else this.manager.attach(widget);
-    } else if (hasFocusProps(before)) this.manager.detach(widget);
+    } else if (widget.managed) this.manager.detach(widget);
+    widget.managed = managed;
   }
 
   private updateStatic(widget: WidgetNode, before: WidgetProps, now: WidgetProps): void {
@@ -222,7 +233,7 @@ export class Output {
   private forget(widget: WidgetNode): void {
     const { children } = widget;
     for (let i = 0; i < children.length; i++) this.forget(children[i]!);
-    if (hasFocusProps(widget.props)) this.manager.detach(widget);
+    if (widget.managed) this.manager.detach(widget);
     this.widgets[widget.id] = undefined;
     this.freed.push(widget.id);
   }

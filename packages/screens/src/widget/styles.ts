@@ -1,6 +1,6 @@
 /** Styles: shared ones, known to the surface by number, and the comparison of own ones. */
 import type { Commands } from './commands.js';
-import { SHORTHANDS, SHORTHAND_NAMES } from './facts.js';
+import { SHORTHANDS, SHORTHAND_NAMES, facts } from './facts.js';
 import type { Style, WidgetProps } from './props.js';
 
 const LIMIT = 4_096;
@@ -71,12 +71,29 @@ export function writeDifference(
     if (now !== undefined) writeStyle(id, now, out);
     return;
   }
-  let old = before as Values;
-  let values = (now ?? {}) as Values;
-  if (hasShorthand(old) || hasShorthand(values)) {
-    old = expand(old);
-    values = expand(values);
+  const old = before as Values;
+  const values = (now ?? {}) as Values;
+  for (const name in values) {
+    if (facts[name] === undefined) {
+      writeWhole(id, old, values, out);
+      return;
+    }
+    const value = values[name] as unknown;
+    if (value !== old[name]) out.property(id, name, value);
   }
+  for (const name in old) {
+    if (facts[name] === undefined) {
+      writeWhole(id, old, values, out);
+      return;
+    }
+    if (!(name in values) && old[name] !== undefined) out.property(id, name, undefined);
+  }
+}
+
+/** The same for styles with shorthands or transitions. */
+function writeWhole(id: number, before: Values, now: Values, out: Commands): void {
+  const old = expand(before);
+  const values = expand(now);
   for (const name in values) {
     const value = values[name] as unknown;
     if (value === old[name]) continue;

@@ -30,7 +30,10 @@ export function commitRoot(root: Root): void {
   const { output } = root;
   for (let i = 0; i < effects.length; i++) {
     const node = effects[i]!;
-    if ((node.flags & flag.DELETED) !== 0)
+    if (node.kind === WIDGET && (node.flags & ~flag.HOST) === flag.UPDATE) {
+      node.flags &= flag.HOST;
+      output.update(node);
+    } else if ((node.flags & flag.DELETED) !== 0)
       deleteSubtree(node, !root.hasLayout || (node.flags & flag.WAS_HIDDEN) !== 0, node.parent);
     else change(node, root);
   }
@@ -43,9 +46,10 @@ export function commitRoot(root: Root): void {
   output.changed();
   for (let i = 0; i < effects.length; i++) {
     const node = effects[i]!;
-    if (!root.hasLayout && node.kind !== ROOT) continue;
-    if ((node.flags & (flag.DELETED | flag.WAS_HIDDEN)) === 0) layout(node);
-    if ((node.flags & (flag.PASSIVE | flag.DELETED)) !== 0 && !root.isStill) waits = true;
+    const { flags } = node;
+    if (flags === 0 || (!root.hasLayout && node.kind !== ROOT)) continue;
+    if ((flags & (flag.DELETED | flag.WAS_HIDDEN)) === 0) layout(node);
+    if ((flags & (flag.PASSIVE | flag.DELETED)) !== 0 && !root.isStill) waits = true;
   }
   output.send();
   if (!waits) {

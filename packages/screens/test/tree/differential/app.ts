@@ -251,8 +251,10 @@ function classOf(side: Side, spec: Extract<Spec, { t: 'c' }>): Any {
     static override contextType = spec.context < 0 ? undefined : side.contexts[spec.context];
     override state = { n: 0, error: false };
     private readonly assign = (value: unknown): void => {
-      const next = typeof value === 'function' ? (value as Any)(this.state.n) : value;
-      this.setState({ n: next as number, error: false }, () => side.note(`callback ${name} ${this.state.n}`));
+      this.setState(
+        ({ n }) => ({ n: (typeof value === 'function' ? (value as Any)(n) : value) as number, error: false }),
+        () => side.note(`callback ${name} ${this.state.n}`),
+      );
     };
 
     override componentDidMount(): void {
