@@ -56,7 +56,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
 
 /** Every word of the declarations that packages publish, and of those of the platform and the frameworks; values of the Helm chart. */
 function words(): Set<string> {
-  const own = ['breathe', 'browser', 'compiler', 'graph', 'preload', 'react', 'render'].map(
+  const own = ['breathe', 'browser', 'compiler', 'graph', 'preload', 'react', 'render', 'screens'].map(
     (name) => `packages/${name}/dist`,
   );
   const others = [

@@ -46,7 +46,7 @@ export class RepeatLimit {
   }
 }
 
-/** What becomes of Enter. */
+/** Receiver of a press once it is known to be long or short. */
 interface Outcome {
   /** Whether someone waits for a long press. */
   readonly awaitsLong: boolean;

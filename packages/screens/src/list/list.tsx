@@ -26,7 +26,7 @@ export interface ListProps<Item> {
   readonly direction?: 'vertical' | 'horizontal';
   /** Screens' worth of items that are alive at most, 3 by default. */
   readonly windowScreens?: number;
-  /** Where the item with the focus stands: `nearest` scrolls no more than needed, and is the default. */
+  /** Place of the item with the focus: `nearest` scrolls no more than needed, and is the default. */
   readonly align?: 'nearest' | 'start' | 'center';
   /** Milliseconds of a scroll, 200 by default. */
   readonly scrollDuration?: number;

@@ -8,7 +8,7 @@ export interface Frame {
   readonly length: number;
   /** Screens' worth of items that are alive at most. */
   readonly screens: number;
-  /** Where the item with the focus stands. */
+  /** Place of the item with the focus. */
   readonly align: 'nearest' | 'start' | 'center';
 }
 
@@ -19,7 +19,7 @@ export interface Window {
   readonly scroll: number;
   /** Item of each slot, -1 for none. */
   readonly slots: readonly number[];
-  /** How far the window leans forward (1) or back (-1): into the direction of repeated keys. */
+  /** Lean of the window, from 1 forward to -1 back: into the direction of repeated keys. */
   readonly lean: number;
 }
 

@@ -4,7 +4,7 @@ import { PHASE } from '../stream/events.js';
 import type { EventListener, Surface } from '../surfaces/surface.js';
 import { Histogram, type Percentiles } from './histogram.js';
 
-/** What a surface may tell about itself. */
+/** Figures that a surface may have about itself. */
 interface Telling {
   frameCounts?(): { readonly moving_ms: number; readonly moving_frames: number; readonly long_ms: number };
   readonly widgets?: number;
@@ -13,11 +13,11 @@ interface Telling {
 }
 
 export interface Measures {
-  /** From a key to the last command that it led to, milliseconds. Keys that lead to nothing do not count. */
+  /** Time from a key to the last command that it led to, milliseconds. Keys that lead to nothing do not count. */
   readonly key_to_command: Percentiles;
-  /** From a key to the end of the frame that shows what it led to, milliseconds. */
+  /** Time from a key to the end of the frame that shows what it led to, milliseconds. */
   readonly key_to_frame: Percentiles;
-  /** From the start of the root or the screen until it was shown and JavaScript was idle, milliseconds; undefined before. */
+  /** Time from the start of the root or the screen until it was shown and JavaScript was idle, milliseconds; undefined before. */
   readonly interactive_ms: number | undefined;
   /** Frames a second while something moved; undefined if nothing did, or the surface does not tell. */
   readonly frames_per_second: number | undefined;
@@ -33,7 +33,7 @@ export interface Measures {
 const LENGTHS: readonly number[] = [1, 5, 6, 3, 3, 2, 3, 4];
 /** Keys whose frames are waited for at most. */
 const KEYS_MAX = 16;
-/** From then on a 32-bit float is too coarse for milliseconds: the time at which a key arrives counts. */
+/** Time from which a 32-bit float is too coarse for milliseconds: then the moment at which a key arrives counts. */
 const FINE_MS = 2 ** 20;
 
 export class Probe implements Surface {

@@ -32,7 +32,7 @@ export interface ScreensProps {
   readonly children: ReactNode;
   /** Screens mounted at once, at most; 4 by default. The one that was shown longest ago goes first. */
   readonly max?: number;
-  /** How screens change; at once by default. */
+  /** Way in which screens change; at once by default. */
   readonly transition?: 'none' | 'fade' | 'slide';
   /** Milliseconds of a transition, 250 by default. */
   readonly duration?: number;
@@ -50,7 +50,7 @@ export function Screen(_props: ScreenProps): ReactNode {
 
 const ShownContext = createContext(true);
 
-/** Whether the screen around is shown: false while it is preloaded or kept. Its effects run at mount all the same. */
+/** Whether the screen around is shown: false while it is preloaded or kept. Its effects run at mount. */
 export const useShown = (): boolean => useContext(ShownContext);
 
 const FILL = { flexGrow: 1 } as const;
@@ -170,7 +170,7 @@ function screensOf(children: ReactNode): ReactElement<ScreenProps>[] {
   return screens;
 }
 
-/** How a screen comes or goes. Its last values stay, so each way says where it begins. */
+/** Animation by which a screen comes or goes. Its last values stay, so each way says where it begins. */
 function motionOf(
   { current, leaving, isBack: back }: Mounted,
   name: string,

@@ -4,7 +4,7 @@ import { COMMAND, EASINGS } from './codes.js';
 import { StreamError } from './errors.js';
 import { COMMAND_OF, IN_STYLES } from './facts.js';
 
-/** What a surface has before the batch. */
+/** State of a surface before the batch. */
 export interface Known {
   /** Parent of a widget: 0 for the root, -1 outside the tree, undefined for a number without a widget. */
   parentOf(id: number): number | undefined;

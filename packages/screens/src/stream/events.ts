@@ -7,7 +7,7 @@ import { EVENT_LENGTH } from './facts.js';
 /** Phases of a key. */
 export const PHASE = { PRESSED: 0, REPEATED: 1, RELEASED: 2 } as const;
 
-/** What takes events, one method for each. */
+/** Receiver of events, with one method for each. */
 export interface EventSink {
   key(phase: number, sequence: number, time: number, key: string): void;
   layout(id: number, x: number, y: number, width: number, height: number): void;

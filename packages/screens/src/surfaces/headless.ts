@@ -1,5 +1,5 @@
 /**
- * Surface without pictures: for tests, and for servers that want to know a screen's layout. Its clock stands still until `advance`. Text has
+ * Surface without pictures: for tests, and for servers that want to know a screen's layout. Only `advance` moves its clock. Text has
  * fixed metrics: every character is half as wide as its font's size.
  */
 import { PROPERTIES } from '../stream/codes.js';
@@ -82,7 +82,7 @@ export class HeadlessSurface implements Surface {
     } while (this.#now_ms < end_ms);
   }
 
-  /** Presses a key, repeats it so many times, and releases it. The listener hears each at once; frames are left to `advance`. */
+  /** Presses a key, repeats it so many times, and releases it. The listener hears each at once; frames come with `advance`. */
   press(key: string, repeats = 0): void {
     this.keyDown(key);
     for (let repeat = 0; repeat < repeats; repeat += 1) this.keyDown(key, true);

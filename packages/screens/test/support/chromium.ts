@@ -48,7 +48,20 @@ export async function open(
   files: Files = {},
 ): Promise<Opened> {
   bundle ??= bundled();
-  const script = await bundle;
+  const { width = 640, height = 360 } = options;
+  const opened = await chromiumPage(t, await bundle, { width, height }, files);
+  await opened.page.waitForFunction(() => 'page' in globalThis);
+  await opened.page.evaluate((options) => globalThis.page.open(options), options);
+  return opened;
+}
+
+/** Opens a page with a script. */
+export async function chromiumPage(
+  t: TestContext,
+  script: string,
+  viewport: { width: number; height: number },
+  files: Files = {},
+): Promise<Opened> {
   const server = http.createServer((request, response) => {
     const file = files[request.url ?? ''];
     if (file !== undefined) return void response.setHeader('content-type', file.type).end(file.body);
@@ -66,9 +79,7 @@ export async function open(
     executablePath: chromiumPath() ?? '',
     args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
   });
-  const context = await (
-    await browser
-  ).newContext({ viewport: { width: options.width ?? 640, height: options.height ?? 360 } });
+  const context = await (await browser).newContext({ viewport });
   t.after(() => context.close());
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
@@ -81,7 +92,5 @@ export async function open(
   });
   page.on('pageerror', (error) => faults.push(String(error)));
   await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-  await page.waitForFunction(() => 'page' in globalThis);
-  await page.evaluate((options) => globalThis.page.open(options), options);
   return { page, faults };
 }

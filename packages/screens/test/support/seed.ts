@@ -1,6 +1,4 @@
-// Seed of property tests: SLUICE_SEED, or one that is printed by fast-check when a test fails.
-const seed = process.env['SLUICE_SEED'];
+import { seed } from '../../../../tests/support/chance.ts';
 
-/** Parameters for `fc.assert`. */
-export const runs = (numRuns: number): { numRuns: number; seed?: number } =>
-  seed === undefined ? { numRuns } : { numRuns, seed: Number(seed) };
+/** Parameters for `assert` of fast-check. */
+export const runs = (numRuns: number): { numRuns: number; seed: number } => ({ numRuns, seed });

@@ -30,7 +30,7 @@ export class Box {
   y = Number.NaN;
   width = Number.NaN;
   height = Number.NaN;
-  /** What the surface draws it with. */
+  /** Object by which the surface draws the box. */
   drawing: unknown = undefined;
 
   constructor(id: number, node: YogaNode) {

@@ -45,7 +45,7 @@ type Length = number | 'auto' | `${number}%` | undefined;
 type Setter = (node: YogaNode, value: Value) => void;
 
 const length = (value: Value): Length => (value instanceof Percent ? `${value.value}%` : (value as number));
-/** Not a number is no limit. */
+/** Limit, or none for not a number. */
 const limit = (value: Value): Exclude<Length, 'auto'> => length(value) as Exclude<Length, 'auto'>;
 const size = (value: Value): Length => (Number.isNaN(value) ? 'auto' : length(value));
 const number = (value: Value): number => value as number;

@@ -9,7 +9,7 @@ import { Motion } from './motion.js';
 import type { Width } from './paragraph.js';
 import { DEFAULT_OF, type Transition, type Value, isSame, valueOf } from './values.js';
 
-/** What has changed since the last frame, for what draws. */
+/** Changes since the last frame, for drawing. */
 export interface Changes {
   /** Boxes with another place or another look. */
   readonly painted: Set<Box>;

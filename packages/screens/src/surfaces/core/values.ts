@@ -13,7 +13,7 @@ export class Percent {
 
 export type Value = number | string | Percent;
 
-/** How a property gets from one value to the next. */
+/** Way of a property from one value to the next. */
 export interface Transition {
   readonly duration_ms: number;
   readonly delay_ms: number;

@@ -13,7 +13,7 @@ interface Entry {
 const UNUSED_BYTES_MAX = 64 * 2 ** 20;
 
 export class Images {
-  /** In the order of last use. */
+  /** Entries in the order of last use. */
   readonly #entries = new Map<string, Entry>();
   #unused_bytes = 0;
 

@@ -40,7 +40,7 @@ export class View {
   readonly #box: Box;
   readonly #drawing: Drawing;
   readonly #parts = new Map<Layer, Container>();
-  /** What each part was drawn from: it is drawn again only when that changes. */
+  /** Values that each part was drawn from: it is drawn again only when that changes. */
   readonly #drawn = new Map<Layer | 'clip', string>();
   #inner: Container | null = null;
   #mask: Graphics | null = null;
