@@ -71,7 +71,7 @@ function app(kind: Kind): string {
 import { useState } from 'react';
 import { Widget } from '@sluice/screens';
 const Leaf = (props) => <Widget text={String(${names.map((name) => `props.${name}`).join(' + ')} + props.depth)} />;
-${all.reverse().join('\n')}
+${all.toReversed().join('\n')}
 export const App = ({ n }) => <W0 ${names.map((name, index) => `${name}={${index === 0 ? 'n' : index}}`).join(' ')} depth={0} />;
 export const Frozen = ({ n }) => {
   const all = { ${names.map((name, index) => `${name}: ${index === 0 ? 'n' : index}`).join(', ')}, depth: 0 };

@@ -50,6 +50,10 @@ const isCallable = (type: unknown, mark: '$plain' | '$stateful'): type is Callab
 /** `<Type {...fresh} />`, for an object that nothing else refers to: React's own `jsx`. */
 export const copied: (type: unknown, fresh: Props, key?: unknown) => unknown = jsx as never;
 
+/** An element's key: other values than strings become one. */
+// oxlint-disable-next-line typescript/restrict-plus-operands -- React's own rule, by which a symbol throws.
+const keyOf = (key: unknown): string | null => (key === undefined ? null : '' + (key as number));
+
 /** How `memo` compares two values of a prop. */
 export const same: (before: unknown, now: unknown) => boolean = Object.is;
 
@@ -74,7 +78,7 @@ function plain(type: unknown, props: Props, key: unknown, ref: unknown): unknown
     return {
       $$typeof: ELEMENT,
       type,
-      key: key === undefined ? null : '' + (key as string),
+      key: keyOf(key),
       ref: ref === undefined ? null : ref,
       props,
       _owner: null,
@@ -84,7 +88,7 @@ function plain(type: unknown, props: Props, key: unknown, ref: unknown): unknown
   return {
     $$typeof: ELEMENT,
     type,
-    key: key === undefined ? null : '' + (key as string),
+    key: keyOf(key),
     ref: own === undefined ? null : own,
     props,
   };
@@ -92,7 +96,7 @@ function plain(type: unknown, props: Props, key: unknown, ref: unknown): unknown
 
 /** `<Type {...props} />` for the props of a component, which are not copied where a copy would be the same. */
 export const passed = (type: unknown, props: Props, key?: unknown): unknown =>
-  isWhole(props) ? made(type, props, key) : copied(type, { ...(props as Props) }, key);
+  isWhole(props) ? made(type, props, key) : copied(type, { ...props }, key);
 
 /** The only element that a component ever returns, with props that nobody else refers to. `owned`: `OWNED` if they have no `key`. */
 export function on(type: unknown, fresh: Props, owned: unknown, equal?: Comparison): unknown {
@@ -115,7 +119,7 @@ export function onStateful(type: unknown, fresh: Props, owned: unknown, equal?: 
 /** `on` for `<Type {...props} />`: ownership is passed on as it came. */
 export function passedOn(type: unknown, props: Props, owned: unknown): unknown {
   const whole = owned === OWNED || isWhole(props);
-  if (!whole) return on(type, { ...(props as Props) }, undefined);
+  if (!whole) return on(type, { ...props }, undefined);
   return isCallable(type, '$plain') ? type(props, owned) : made(type, props);
 }
 

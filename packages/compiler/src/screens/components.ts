@@ -71,11 +71,7 @@ function componentOf(path: FunctionPath): Component | undefined {
       name = id.name;
       statement = declaration.parentPath.isExportDeclaration() ? declaration.parentPath : declaration;
     }
-  } else if (
-    parentPath?.isCallExpression() &&
-    path.listKey === 'arguments' &&
-    /^(?:memo|forwardRef)$/.test(calleeName(parentPath.node) ?? '')
-  ) {
+  } else if (parentPath?.isCallExpression() && path.listKey === 'arguments' && isWrapper(parentPath.node)) {
     name = (path.isFunctionExpression() ? path.node.id?.name : undefined) ?? nameAround(parentPath);
     if (name === undefined) return undefined;
     const { hooks } = hooksOf(path);
@@ -108,26 +104,24 @@ function componentOf(path: FunctionPath): Component | undefined {
 function isUseAsComponent({ node, parent, parentPath, listKey }: NodePath): boolean {
   // Babel counts `export const Card = …` as a reference.
   if (node.type === 'ExportNamedDeclaration' || node.type === 'ExportDefaultDeclaration') return true;
-  switch (parent.type) {
-    case 'JSXOpeningElement':
-    case 'JSXClosingElement':
-    case 'ExportSpecifier':
-    case 'ExportDefaultDeclaration':
-    case 'ExportNamedDeclaration':
-      return true;
-    case 'CallExpression':
-      return listKey === 'arguments' && /^(?:memo|forwardRef)$/.test(calleeName(parent) ?? '');
-    case 'MemberExpression': {
-      // `Card.displayName = 'Card'`
-      const assignment = parentPath?.parent;
-      return (
-        parent.object === node && assignment?.type === 'AssignmentExpression' && assignment.left === parent
-      );
-    }
-    default:
-      return false;
-  }
+  if (USES_AS_COMPONENT.has(parent.type)) return true;
+  if (parent.type === 'CallExpression') return listKey === 'arguments' && isWrapper(parent);
+  if (parent.type !== 'MemberExpression' || parent.object !== node) return false;
+  // `Card.displayName = 'Card'`
+  const assignment = parentPath?.parent;
+  return assignment?.type === 'AssignmentExpression' && assignment.left === parent;
 }
+
+const USES_AS_COMPONENT = new Set<t.Node['type']>([
+  'JSXOpeningElement',
+  'JSXClosingElement',
+  'ExportSpecifier',
+  'ExportDefaultDeclaration',
+  'ExportNamedDeclaration',
+]);
+
+/** Whether a call is one of `memo` or `forwardRef`. */
+const isWrapper = (call: t.CallExpression): boolean => /^(?:memo|forwardRef)$/.test(calleeName(call) ?? '');
 
 /** `f` of `f()`, and of `any.f()`. */
 function calleeName({ callee }: t.CallExpression): string | undefined {
@@ -139,7 +133,7 @@ function calleeName({ callee }: t.CallExpression): string | undefined {
 
 function nameAround(call: NodePath<t.CallExpression>): string | undefined {
   const { parent } = call;
-  if (parent.type === 'CallExpression' && /^(?:memo|forwardRef)$/.test(calleeName(parent) ?? ''))
+  if (parent.type === 'CallExpression' && isWrapper(parent))
     return nameAround(call.parentPath as typeof call);
   return parent.type === 'VariableDeclarator' && parent.id.type === 'Identifier' ? parent.id.name : undefined;
 }
@@ -238,8 +232,7 @@ function takenBy(
   }
   if (parentPath === path) return { pattern, names, statement: undefined };
   const declaration = parentPath?.parentPath;
-  if (parentPath?.isVariableDeclarator() !== true || declaration?.isVariableDeclaration() !== true)
-    return undefined;
+  if (!parentPath.isVariableDeclarator() || declaration?.isVariableDeclaration() !== true) return undefined;
   const { init } = parentPath.node;
   const isAlone = declaration.node.declarations.length === 1 && declaration.parentPath?.parentPath === path;
   const isOnly = init?.type === 'Identifier' && path.scope.getBinding(init.name)?.references === 1;
@@ -315,21 +308,15 @@ function whyMemberCounts(
 function isWrite(member: NodePath | null): boolean {
   if (member === null || !(member.isMemberExpression() || member.isOptionalMemberExpression())) return false;
   const { node, parent } = member;
-  switch (parent.type) {
-    case 'AssignmentExpression':
-    case 'AssignmentPattern':
-    case 'ForInStatement':
-    case 'ForOfStatement':
-      return parent.left === node;
-    case 'UpdateExpression':
-    case 'ArrayPattern':
-    case 'RestElement':
-      return true;
-    case 'UnaryExpression':
-      return parent.operator === 'delete';
-    case 'ObjectProperty':
-      return parent.value === node && member.parentPath.parent.type === 'ObjectPattern';
-    default:
-      return false;
-  }
+  if (parent.type === 'UnaryExpression') return parent.operator === 'delete';
+  if (parent.type === 'ObjectProperty')
+    return parent.value === node && member.parentPath.parent.type === 'ObjectPattern';
+  if (
+    parent.type === 'AssignmentExpression' ||
+    parent.type === 'AssignmentPattern' ||
+    parent.type === 'ForInStatement' ||
+    parent.type === 'ForOfStatement'
+  )
+    return parent.left === node;
+  return ['UpdateExpression', 'ArrayPattern', 'RestElement'].includes(parent.type);
 }

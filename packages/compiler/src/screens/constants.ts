@@ -3,7 +3,7 @@ import type { NodePath, types as t } from '@babel/core';
 import { type Types, literalOf } from '../static-value.js';
 
 /** A copy of the expression in which names of constants stand as their values; undefined if it is not constant. */
-export function constantOf(types: Types, path: NodePath<t.Node>, node: t.Node): t.Expression | undefined {
+export function constantOf(types: Types, path: NodePath, node: t.Node): t.Expression | undefined {
   if (
     node.type === 'TSAsExpression' ||
     node.type === 'TSSatisfiesExpression' ||

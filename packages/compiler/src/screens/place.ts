@@ -31,36 +31,33 @@ export function placeOf(path: NodePath, places: Places): Place {
 function seen(path: NodePath, places: Places): string | undefined {
   const { parentPath, parent, node } = path;
   if (parentPath === null) return 'the module';
-  switch (parent.type) {
-    case 'JSXElement':
-    case 'JSXFragment':
-      return places.isTransparent(parent) ? seen(parentPath, places) : `<${places.nameOf(parent)}>`;
-    case 'JSXExpressionContainer':
-      if (parentPath.parent.type === 'JSXAttribute')
-        return `the attribute ${String(attributeName(parentPath.parent))}`;
-      return seen(parentPath, places);
-    case 'ParenthesizedExpression':
-    case 'TSAsExpression':
-    case 'TSSatisfiesExpression':
-    case 'TSNonNullExpression':
-    case 'LogicalExpression':
-      return seen(parentPath, places);
-    case 'ConditionalExpression':
-      return node === parent.test ? 'a condition' : seen(parentPath, places);
-    case 'ReturnStatement':
-    case 'ArrowFunctionExpression': {
-      const inside = path.getFunctionParent();
-      const component = inside === null ? undefined : places.components.get(inside.node);
-      if (component === undefined) return 'the caller of a function';
-      return component.isLoose ? `code that may call ${component.name}` : undefined;
-    }
-    case 'VariableDeclarator':
-    case 'AssignmentExpression':
-      return seenAsVariable(path, parent, places);
-    default:
-      return parent.type === 'CallExpression' ? 'a function' : 'other code';
+  if (parent.type === 'JSXElement' || parent.type === 'JSXFragment')
+    return places.isTransparent(parent) ? seen(parentPath, places) : `<${places.nameOf(parent)}>`;
+  if (parent.type === 'JSXExpressionContainer' && parentPath.parent.type === 'JSXAttribute')
+    return `the attribute ${String(attributeName(parentPath.parent))}`;
+  if (parent.type === 'ConditionalExpression' && node === parent.test) return 'a condition';
+  if (PASSES_ON.has(parent.type)) return seen(parentPath, places);
+  if (parent.type === 'ReturnStatement' || parent.type === 'ArrowFunctionExpression') {
+    const inside = path.getFunctionParent();
+    const component = inside === null ? undefined : places.components.get(inside.node);
+    if (component === undefined) return 'the caller of a function';
+    return component.isLoose ? `code that may call ${component.name}` : undefined;
   }
+  if (parent.type === 'VariableDeclarator' || parent.type === 'AssignmentExpression')
+    return seenAsVariable(path, parent, places);
+  return parent.type === 'CallExpression' ? 'a function' : 'other code';
 }
+
+/** Nodes whose value an element can be. */
+const PASSES_ON = new Set<t.Node['type']>([
+  'JSXExpressionContainer',
+  'ParenthesizedExpression',
+  'TSAsExpression',
+  'TSSatisfiesExpression',
+  'TSNonNullExpression',
+  'LogicalExpression',
+  'ConditionalExpression',
+]);
 
 /** Variables in which React Compiler keeps elements between renders. */
 function seenAsVariable(

@@ -15,7 +15,7 @@ type Page = (props: { p: typeof VALUES; t: <T>(n: number, value: T) => T }) => u
 
 for (const world of worlds) {
   const { renderToString } = world.require('react-dom/server') as {
-    renderToString(element: unknown): string;
+    renderToString: (element: unknown) => string;
   };
 
   const outcome = (Page: Page): unknown => {

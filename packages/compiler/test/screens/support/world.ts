@@ -1,4 +1,5 @@
 /** A version of React with modules that were compiled for screens or left alone, and a plain host to render them. */
+// oxlint-disable-next-line import/no-unassigned-import -- It sets the environment.
 import './production.js';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -190,7 +191,7 @@ export class Root {
 function shown(one: Instance | { text: string }): Tree | string {
   if ('text' in one) return one.text;
   const { children: _, ...props } = one.props;
-  return { type: `${one.type}`, props, children: one.children.map(shown) };
+  return { type: one.type, props, children: one.children.map(shown) };
 }
 
 /** What a style comes to: own values over static ones, with shorthands spelled out. */
