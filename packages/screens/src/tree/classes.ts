@@ -363,7 +363,8 @@ function capture(node: Node, data: ClassData, error: unknown): void {
   (data.callbacks ??= []).push(update.callback as () => void);
   node.flags |= CALLBACK;
   const type = node.component as Class;
-  if (node.state !== before && typeof type.getDerivedStateFromProps === 'function') derive(node, instance.props);
+  if (node.state !== before && typeof type.getDerivedStateFromProps === 'function')
+    derive(node, instance.props);
   const { state } = node;
   const advanced = node.props !== data.previousProps || before !== data.previousState;
   // As if the boundary were updated a second time, from what the first one has given.

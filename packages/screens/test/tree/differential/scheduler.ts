@@ -50,10 +50,9 @@ const mended: readonly (readonly [string, string])[] = [
 
 /** react-reconciler with this scheduler in place of the one that uses the event loop, and the mistake mended. */
 export function loadReconciler(): (config: object) => any {
-  const path = require.resolve('react-reconciler/package.json').replace(
-    'package.json',
-    'cjs/react-reconciler.production.js',
-  );
+  const path = require
+    .resolve('react-reconciler/package.json')
+    .replace('package.json', 'cjs/react-reconciler.production.js');
   let source = readFileSync(process.env['SLUICE_SCREENS_RECONCILER'] ?? path, 'utf8');
   for (const [text, other] of mended) {
     assert.equal(source.split(text).length, 2, `react-reconciler has changed: ${text}`);

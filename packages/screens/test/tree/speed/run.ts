@@ -35,9 +35,18 @@ try {
   const results: Result[] = [];
   for (const name of ['stock', 'ours']) {
     const outfile = join(folder, `${name}.cjs`);
-    await build({ ...options, jsx: 'automatic', entryPoints: [join(import.meta.dirname, `${name}.tsx`)], outfile });
+    await build({
+      ...options,
+      jsx: 'automatic',
+      entryPoints: [join(import.meta.dirname, `${name}.tsx`)],
+      outfile,
+    });
     const profile = process.argv.includes('--profile') ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : [];
-    results.push(JSON.parse(execFileSync(process.execPath, [...flags, ...profile, outfile], { encoding: 'utf8' })) as Result);
+    results.push(
+      JSON.parse(
+        execFileSync(process.execPath, [...flags, ...profile, outfile], { encoding: 'utf8' }),
+      ) as Result,
+    );
   }
   const [stock, ours] = results as [Result, Result];
   console.log(`node ${process.version} ${flags.join(' ')}, microseconds`);
