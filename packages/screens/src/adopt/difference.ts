@@ -73,7 +73,7 @@ class Comparison {
     return 0;
   }
 
-  /** Children of one widget: those at the start and at the end that agree go on, what lies between is made anew. */
+  /** Children of one widget: those at the start and at the end that agree stay, others are made anew. */
   #children(shown: Part, wanted: Part, id: number): void {
     const [old, now] = [shown.children, wanted.children];
     const least = Math.min(old.length, now.length);

@@ -2,7 +2,7 @@
 
 /** JavaScript engine of a device. */
 export interface Engine {
-  /** Such as `quickjs`, `javascriptcore`, `v8`. */
+  /** Name, such as `quickjs`, `javascriptcore` or `v8`. */
   readonly name: string;
   /** Numbers with dots or dashes between them: `2024-01-13`, `14.1`. */
   readonly version: string;

@@ -11,7 +11,7 @@ export interface Value {
 /** Words of a transition or animation after its widget. */
 export type Motion = readonly number[];
 
-/** What a shared style says, and a widget by itself. Keys are codes of properties. */
+/** Values and transitions of a shared style, or of a widget by itself. Keys are codes of properties. */
 export class Look {
   readonly values = new Map<number, Value>();
   readonly transitions = new Map<number, Motion>();

@@ -6,11 +6,11 @@ import { showScreen, type Shown } from './show.js';
 /** Answer of `screenHandler` of `@sluice/screens/server`. */
 export interface PlacedScreen {
   readonly screen: ScreenJson;
-  /** Where the app is, in its own words. */
+  /** Place of the app, in its own words. */
   readonly at: string;
 }
 
-/** What the server needs to know of a key. */
+/** Facts of a key that the server needs. */
 export interface KeyQuery {
   readonly at: string;
   /** Widget with the focus, as `focus` of the screen says. */
@@ -42,7 +42,7 @@ export class RemoteScreens {
     this.#shown.onKeys = () => void this.#ask();
   }
 
-  /** Where the app is. */
+  /** Place of the app. */
   get at(): string {
     return this.#now.at;
   }

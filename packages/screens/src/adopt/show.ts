@@ -29,7 +29,7 @@ export function showScreen(surface: Surface, json: ScreenJson): Shown {
  */
 export class Shown {
   readonly #surface: Surface;
-  /** What the surface shows, with its numbers. */
+  /** Picture that the surface shows, with its numbers. */
   readonly #picture = new Picture();
   readonly #keys: Event[] = [];
   readonly #latest = new Map<string, Event>();
@@ -42,7 +42,7 @@ export class Shown {
     this.show(json);
   }
 
-  /** Shows another screen in place of this one. Widgets whose place and kind agree go on. */
+  /** Shows another screen in place of this one. Widgets whose place and kind agree stay. */
   show(json: ScreenJson, cause = 0): void {
     const { words, length, strings } = this.#change(pictureOf(json));
     if (length > 0) this.#surface.commit(words, length, strings, cause);

@@ -13,7 +13,7 @@ interface Context {
   tellPartial?(): void;
 }
 
-/** What a registry takes: `registry.register('Home', screen.view, screen.settings)`. */
+/** Component for a registry: `registry.register('Home', screen.view, screen.settings)`. */
 export interface ScreenComponent {
   readonly view: object;
   readonly settings: {

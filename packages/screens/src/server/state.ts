@@ -7,7 +7,7 @@ interface Page {
   state?(): unknown;
 }
 
-/** What components have read of the graph of `createPageGraph().run(…)`; undefined outside of one. */
+/** Values that components have read of the graph of `createPageGraph().run(…)`; undefined outside of one. */
 export function currentState(): unknown {
   const holder = globalThis as { [CURRENT]?: () => Page | undefined };
   return holder[CURRENT]?.()?.state?.();
