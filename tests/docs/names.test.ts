@@ -54,7 +54,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'Node.js, without a declaration': ['httpAllowHalfOpen'],
 };
 
-/** Every word of the declarations that packages publish, and of those of the platform and the frameworks; values of the Helm chart. */
+/** Every word of the declarations that packages publish, and of those of the platform and the frameworks; values of the Helm chart; the player's report and globals. */
 function words(): Set<string> {
   const own = ['breathe', 'browser', 'compiler', 'graph', 'preload', 'react', 'render', 'screens'].map(
     (name) => `packages/${name}/dist`,
@@ -75,6 +75,9 @@ function words(): Set<string> {
       .map((file) => fs.readFileSync(path.join(root, folder, file), 'utf8')),
   );
   texts.push(read('packaging/helm/sluice/values.yaml'));
+  texts.push(
+    ...['report.rs', 'player.rs', 'script/mod.rs'].map((file) => read(`screens/player/src/${file}`)),
+  );
   return new Set(texts.flatMap((text) => text.match(/\b[a-z]\w*[A-Z]\w*\b/gu) ?? []));
 }
 
