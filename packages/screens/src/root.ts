@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** createRoot: a tree of React elements on a surface. */
 import { type ReactNode, createElement } from 'react';
 import { KeyPress } from './focus/key.js';
@@ -6,6 +7,7 @@ import { Probe } from './measure/probe.js';
 import { keepProbe } from './measure/roots.js';
 import { EVENT, PROPERTIES, type PropertyName } from './stream/codes.js';
 import type { EventListener, Surface } from './surfaces/surface.js';
+import { report } from './tree/errors.js';
 import { SYNC } from './tree/lanes.js';
 import { Root, type RootOptions } from './tree/root.js';
 import { batch, flushAll, flushRoot } from './tree/schedule.js';
@@ -81,11 +83,22 @@ function key(root: Root, event: KeyPress): void {
   output.busy = true;
   try {
     batch(SYNC, () => output.manager.key(event));
+  } catch (error) {
+    report(error);
   } finally {
     output.busy = false;
     // A move of the focus needs no render.
     output.send();
     output.cause = 0;
+  }
+}
+
+/** Runs a handler; its error goes where errors of events go. */
+function handle(run: () => void): void {
+  try {
+    batch(0, run);
+  } catch (error) {
+    report(error);
   }
 }
 
@@ -100,13 +113,13 @@ function tell(root: Root, code: number, at: number, words: Int32Array, floats: F
     widget.width = floats[at + 4]!;
     widget.height = floats[at + 5]!;
     const { x, y, width, height } = widget;
-    if (props.onLayout !== undefined) batch(0, () => props.onLayout!({ x, y, width, height }));
+    if (props.onLayout !== undefined) handle(() => props.onLayout!({ x, y, width, height }));
   } else if (code === EVENT.ANIMATION_END) {
     const property = propertyNames.get(words[at + 2]!);
     if (property !== undefined && props.onAnimationEnd !== undefined)
-      batch(0, () => props.onAnimationEnd!(property));
+      handle(() => props.onAnimationEnd!(property));
   } else if (code === EVENT.IMAGE && props.onImage !== undefined) {
     const state = words[at + 2] === 1 ? 'ready' : 'failed';
-    batch(0, () => props.onImage!(state));
+    handle(() => props.onImage!(state));
   }
 }

@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/no-thenable -- React waits for what acts like a promise */
 /** Asynchronous actions: transitions whose function returns a promise. All that run share one lane, and end together. */
 import { onTransitionReturned } from './react.js';
 import { isThenable, suspend, type Wakeable } from './errors.js';

@@ -1,8 +1,10 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Children: matches new elements with the nodes that are there, as React does, and renders them. */
 import { createFragment, createNode, matches } from './create.js';
 import { loadLazy, read, isThenable } from './errors.js';
 import { at } from './hooks/cursor.js';
-import { DELETED, FRAGMENT, HOST, NEW, NO_KIDS, WAS_HIDDEN, WIDGET, Node, type Kids } from './node.js';
+import type { Node } from './node.js';
+import { DELETED, FRAGMENT, HOST, NEW, NO_KIDS, WAS_HIDDEN, WIDGET, type Kids } from './node.js';
 import * as react from './react.js';
 import type { Context, Element } from './react.js';
 import { mount, revisit, revisitWidget } from './render.js';

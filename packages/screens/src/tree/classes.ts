@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Classes: instances, their queues of state, their life cycles before the commit, and error boundaries. */
 import { reconcile, deleteNode } from './children.js';
 import { OUTSIDE } from './hooks/dispatchers.js';
@@ -86,7 +87,7 @@ export function classProps(type: Class, props: Props): Props {
     own = {};
     for (const name in props) if (name !== 'ref') own[name] = props[name];
   }
-  const defaults = type.defaultProps as Props | undefined;
+  const defaults = type.defaultProps;
   if (defaults !== undefined && defaults !== null) {
     own = own === props ? { ...props } : own;
     for (const name in defaults) if (own[name] === undefined) own[name] = defaults[name];
@@ -155,7 +156,7 @@ function apply(update: Update, state: unknown, props: Props, instance: Instance,
   const value: unknown = typeof action === 'function' ? action.call(instance, state, props) : action;
   if (tag === 1) return value;
   if (value === null || value === undefined) return state;
-  return { ...(state as object), ...(value as object) };
+  return { ...(state as object), ...value };
 }
 
 function construct(node: Node, type: Class, props: Props): Instance {
@@ -189,10 +190,10 @@ function construct(node: Node, type: Class, props: Props): Instance {
 
 /** Brings an instance to its new props and state; true if it has to render. */
 function advance(node: Node, given: Props, raw: Props): boolean {
-  const type = node.component as Class;
+  const type = node.component;
   const { instance } = node;
   const data = node.data as ClassData;
-  const before = node.props as Props;
+  const before = node.props;
   const resolvedBefore = classProps(type, before);
   const oldState = node.state as unknown;
   data.previousProps = before;
@@ -264,7 +265,7 @@ function shouldUpdate(
 }
 
 export function renderClass(node: Node, raw: Props, ref: unknown, mounting: boolean, below: number): void {
-  const type = node.component as Class;
+  const type = node.component;
   setHooks(OUTSIDE);
   const props = classProps(type, raw);
   let renders = true;
@@ -343,7 +344,7 @@ export function catches(node: Node): boolean {
 /** The update by which a boundary takes an error, in a render or after a commit. */
 export function captureUpdate(node: Node, error: unknown, lane: number): Update {
   const { instance } = node;
-  const type = node.component as Class;
+  const type = node.component;
   const derives = typeof type.getDerivedStateFromError === 'function';
   const update = new Update(lane, 0, 3, derives ? () => type.getDerivedStateFromError(error) : null);
   update.callback = () => {
@@ -362,7 +363,7 @@ function capture(node: Node, data: ClassData, error: unknown): void {
   node.state = apply(update, before, instance.props, instance, data);
   (data.callbacks ??= []).push(update.callback as () => void);
   node.flags |= CALLBACK;
-  const type = node.component as Class;
+  const type = node.component;
   if (node.state !== before && typeof type.getDerivedStateFromProps === 'function')
     derive(node, instance.props);
   const { state } = node;

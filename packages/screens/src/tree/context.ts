@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Contexts: a new value of a provider marks the nodes below that read it. */
 import { OFFSCREEN, PROVIDER, SUSPENSE, type Node } from './node.js';
 import type { Context } from './react.js';

@@ -57,7 +57,7 @@ export function read(wakeable: Wakeable): unknown {
       },
     );
     // A thenable that is done calls back at once.
-    const status = wakeable.status as string;
+    const status = wakeable.status;
     if (status === 'fulfilled') return wakeable.value;
     if (status === 'rejected') throw wakeable.reason;
   }

@@ -51,40 +51,41 @@ export const NO_KIDS: Kids = [];
 // oxlint-disable-next-line typescript/no-explicit-any -- fields whose type depends on the kind of node
 type ByKind = any;
 
+// Fields are declared only: class fields cost an interpreter as much again as the assignments.
 export class Node {
-  kind: number;
+  declare kind: number;
   /** Type of the element. */
-  readonly type: unknown;
+  declare readonly type: unknown;
   /** What renders: a function, a class, a context. */
-  component: ByKind;
-  readonly key: string | null;
-  props: Props;
-  ref: unknown;
-  parent: Node | null;
-  kids: Kids;
+  declare component: ByKind;
+  declare readonly key: string | null;
+  declare props: Props;
+  declare ref: unknown;
+  declare parent: Node | null;
+  declare kids: Kids;
   /** Updates of the node itself that wait. */
-  lanes: number;
+  declare lanes: number;
   /** Updates below that wait. */
-  childLanes: number;
-  flags: number;
+  declare childLanes: number;
+  declare flags: number;
   /** Slots of hooks, STRIDE each; skipped updates of a class or root; base lanes of an offscreen node. */
-  hooks: ByKind;
+  declare hooks: ByKind;
   /** State of a class, element of a root, whether an offscreen node is hidden. */
-  state: ByKind;
+  declare state: ByKind;
   /** Instance of a class, widget, root. */
-  instance: ByKind;
+  declare instance: ByKind;
   /** Data that a rollback leaves as it is: queue of a class, wakeables of a boundary. */
-  data: ByKind;
+  declare data: ByKind;
   /** Render that used up updates of the node; 0 if the last one did not. */
-  used: number;
+  declare used: number;
   /** Render that went on to the node's children last. */
-  entered: number;
+  declare entered: number;
   /** Contexts that the last render read, each followed by its value. */
-  contexts: readonly unknown[] | null;
+  declare contexts: readonly unknown[] | null;
   /** The ref that is set now. */
-  attached: ByKind;
+  declare attached: ByKind;
   /** What the ref's function returned. */
-  detach: ByKind;
+  declare detach: ByKind;
 
   constructor(
     kind: number,
@@ -126,19 +127,19 @@ export interface Base {
 
 /** An update of state that waits. */
 export class Update {
-  lane: number;
+  declare lane: number;
   /** Lane whose render undoes this update; 0 for none (optimistic updates). */
-  revert: number;
+  declare revert: number;
   /** 0 set, 1 replace, 2 force, 3 an error was caught (classes). */
-  tag: number;
+  declare tag: number;
   // oxlint-disable-next-line typescript/no-explicit-any -- value or function of the app
-  action: any;
+  declare action: any;
   /** Whether `state` is the result already. */
-  eager: boolean;
-  state: unknown;
+  declare eager: boolean;
+  declare state: unknown;
   // oxlint-disable-next-line typescript/no-explicit-any -- function of the app
-  callback: any;
-  next: Update | null;
+  declare callback: any;
+  declare next: Update | null;
 
   constructor(lane: number, revert: number, tag: number, action: unknown) {
     this.lane = lane;

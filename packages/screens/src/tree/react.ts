@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** The app's React: its symbols, and the slots through which a renderer is known to it. Works with React 18.3 and 19. */
 import * as React from 'react';
 

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Render: goes down the tree, in its order, and renders each node whose props, state or contexts have changed. */
 import { reconcile } from './children.js';
 import { descendClass, renderClass } from './classes.js';

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Root: the top of a tree, with the lanes that wait in it. */
 import type { Surface } from '../surfaces/surface.js';
 import type { Output } from '../widget/output.js';

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Schedule: when what is rendered. Urgent updates render in a microtask or at once, the others later. */
 import { asynchronousLane } from './actions.js';
 import { commitRoot, flushPassiveEffects, hasPassiveEffects } from './commit/commit.js';

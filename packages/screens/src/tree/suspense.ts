@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Suspense: renders the children; if they wait for something, goes back and renders the fallback. */
 import { deleteNode, reconcile } from './children.js';
 import { createFragment } from './create.js';

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Work: the render that runs, and the log by which it is undone. A render changes nodes in place; a commit drops the log. */
 import type { Root } from './root.js';
 import type { Wakeable } from './errors.js';
@@ -103,19 +104,33 @@ export function popContext(): void {
 
 /** A point to which a render can go back. */
 export class Mark {
-  readonly nodes = nodes.length;
-  readonly queues = queues.length;
-  readonly contexts = contexts.length;
-  readonly effects = work.effects.length;
-  readonly hosts = work.hosts.length;
-  readonly lanes = work.lanes;
-  readonly host = work.host;
-  readonly shell = work.shell;
-  readonly boundary = work.boundary;
-  readonly revealing = work.revealing;
+  declare readonly nodes: number;
+  declare readonly queues: number;
+  declare readonly contexts: number;
+  declare readonly effects: number;
+  declare readonly hosts: number;
+  declare readonly lanes: number;
+  declare readonly host: Node | null;
+  declare readonly shell: Node | null;
+  declare readonly boundary: Node | null;
+  declare readonly revealing: number;
+
+  constructor() {
+    this.nodes = nodes.length;
+    this.queues = queues.length;
+    this.contexts = contexts.length;
+    this.effects = work.effects.length;
+    this.hosts = work.hosts.length;
+    this.lanes = work.lanes;
+    this.host = work.host;
+    this.shell = work.shell;
+    this.boundary = work.boundary;
+    this.revealing = work.revealing;
+  }
 }
 
 export function rollback(mark: Mark): void {
+  work.dropped = true;
   while (nodes.length > mark.nodes) {
     const at = nodes.length - FIELDS;
     const node = nodes[at] as Node;
@@ -124,8 +139,8 @@ export function rollback(mark: Mark): void {
     node.hooks = nodes[at + 3];
     node.state = nodes[at + 4];
     node.kids = nodes[at + 5];
-    node.lanes |= nodes[at + 6];
-    node.childLanes |= nodes[at + 7];
+    node.lanes = nodes[at + 6];
+    node.childLanes = nodes[at + 7];
     node.contexts = nodes[at + 8];
     nodes.length = at;
   }

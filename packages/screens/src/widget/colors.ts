@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Colours: parsed once, 0xRRGGBBAA. */
 
 const LIMIT = 1_024;

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Commands: the encoder of a root's batches. Words and strings are used again from batch to batch. */
 import { COMMAND, type PropertyFacts } from '../stream/codes.js';
 import { parseColor } from './colors.js';
@@ -24,29 +25,33 @@ export class Commands {
     this.strings.length = 0;
   }
 
+  private grow(length: number): void {
+    const words = new Int32Array(Math.max(length, this.words.length * 2));
+    words.set(this.words);
+    this.words = words;
+    this.floats = new Float32Array(words.buffer);
+  }
+
+  /** Takes words at the end; returns where they begin. */
   private room(more: number): number {
     const at = this.length;
-    const length = at + more;
-    if (length > this.words.length) {
-      const words = new Int32Array(Math.max(length, this.words.length * 2));
-      words.set(this.words);
-      this.words = words;
-      this.floats = new Float32Array(words.buffer);
-    }
-    this.length = length;
+    this.length = at + more;
+    if (this.length > this.words.length) this.grow(this.length);
     return at;
   }
 
   /** Writes a command's first word, and `id` if it has one; returns where the rest goes. */
   private head(command: number, code: number, id: number, more: number): number {
+    const at = this.length;
+    const end = at + 2 + more;
+    if (end > this.words.length) this.grow(end);
+    this.words[at] = command | (code << 8);
     if (this.defining) {
-      const at = this.room(1 + more);
-      this.words[at] = command | (code << 8);
+      this.length = end - 1;
       return at + 1;
     }
-    const at = this.room(2 + more);
-    this.words[at] = command | (code << 8);
     this.words[at + 1] = id;
+    this.length = end;
     return at + 2;
   }
 

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Facts of properties, ready for look-ups by name. */
 import { EASINGS, PROPERTIES, type PropertyFacts } from '../stream/codes.js';
 

@@ -4,40 +4,57 @@ import type { Rect, WidgetHandle, WidgetProps } from './props.js';
 
 export class WidgetNode {
   /** Changes once at most, when the root takes over a screen that the surface shows already. */
-  id: number;
-  parent: WidgetNode | null;
+  declare id: number;
+  declare parent: WidgetNode | null;
   /** In the order of the surface. */
-  children: WidgetNode[] = [];
-  props: WidgetProps;
+  declare children: WidgetNode[];
+  declare props: WidgetProps;
   // As last reported, pixels of the surface; not a number before.
-  x = NaN;
-  y = NaN;
-  width = NaN;
-  height = NaN;
+  declare x: number;
+  declare y: number;
+  declare width: number;
+  declare height: number;
   /** For the focus manager. */
-  focus: unknown = undefined;
+  declare focus: unknown;
   /** Whether a Suspense above hides the widget. */
-  hidden = false;
+  declare hidden: boolean;
   /** Place among the children before a commit, while that runs. */
-  index = 0;
+  declare index: number;
   /** Commit that has seen the widget last. */
-  stamp = 0;
+  declare stamp: number;
   /** Whether the focus manager wants the place. */
-  tracked = false;
+  declare tracked: boolean;
   /** Whether `staticStyle` is sent as own values, because the surface has too many styles. */
-  merged = false;
+  declare merged: boolean;
   /** Whether the props ask for reports. */
-  reports = false;
+  declare reports: boolean;
   /** Whether the focus manager knows the widget. */
-  managed = false;
-  handle: Handle | null = null;
+  declare managed: boolean;
+  declare handle: Handle | null;
 
   constructor(id: number, props: WidgetProps, parent: WidgetNode | null) {
     this.id = id;
-    this.props = props;
     this.parent = parent;
+    this.children = NONE;
+    this.props = props;
+    this.x = NaN;
+    this.y = NaN;
+    this.width = NaN;
+    this.height = NaN;
+    this.focus = undefined;
+    this.hidden = false;
+    this.index = 0;
+    this.stamp = 0;
+    this.tracked = false;
+    this.merged = false;
+    this.reports = false;
+    this.managed = false;
+    this.handle = null;
   }
 }
+
+/** Children of all widgets that have none; never changed. */
+const NONE: WidgetNode[] = [];
 
 export class Handle implements WidgetHandle {
   private readonly node: WidgetNode;

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Output: a root's widgets, and the batch of commands that brings the surface to their state. */
 import { OFFSCREEN, WIDGET, type Kids, type Node } from '../tree/node.js';
 import { FocusManager } from '../focus/manager.js';
@@ -86,9 +87,13 @@ export class Output {
     node.instance = widget;
     out.create(id);
     this.mount(widget, props);
-    this.collect(node.kids, widget, widget.children);
-    const { children } = widget;
-    for (let i = 0; i < children.length; i++) out.place(id, children[i]!.id, 0);
+    const { kids } = node;
+    if (kids.length > 0) {
+      const children: WidgetNode[] = [];
+      this.collect(kids, widget, children);
+      widget.children = children;
+      for (let i = 0; i < children.length; i++) out.place(id, children[i]!.id, 0);
+    }
     return widget;
   }
 

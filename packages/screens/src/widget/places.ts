@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Places: the fewest moves that bring children into a new order. */
 import type { WidgetNode } from './node.js';
 

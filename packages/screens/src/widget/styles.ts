@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Styles: shared ones, known to the surface by number, and the comparison of own ones. */
 import type { Commands } from './commands.js';
 import { SHORTHANDS, SHORTHAND_NAMES, facts } from './facts.js';
@@ -53,7 +54,17 @@ function expand(style: Values): Values {
 
 /** Writes all of a style. */
 export function writeStyle(id: number, style: Style, out: Commands): void {
-  const values = expand(style as Values);
+  const values = style as Values;
+  for (const name in values)
+    if (facts[name] === undefined) {
+      writeExpanded(id, values, out);
+      return;
+    }
+  for (const name in values) if (values[name] !== undefined) out.property(id, name, values[name]);
+}
+
+function writeExpanded(id: number, style: Values, out: Commands): void {
+  const values = expand(style);
   for (const name in values) {
     if (name === 'transition') writeTransitions(id, undefined, values[name], out);
     else if (values[name] !== undefined) out.property(id, name, values[name]);

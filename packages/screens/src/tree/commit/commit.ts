@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Commit: what a render found is done, in React's order: snapshots, changes, layout effects, and later passive effects. */
 import { classProps, type ClassData } from '../classes.js';
 import { EFFECT_INSERTION, EFFECT_LAYOUT, EFFECT_PASSIVE } from '../hooks/cursor.js';

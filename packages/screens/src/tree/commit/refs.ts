@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Refs: set and cleared as their nodes come and go. */
 import type { WidgetNode } from '../../widget/node.js';
 import { ROOT, WIDGET, type Node } from '../node.js';

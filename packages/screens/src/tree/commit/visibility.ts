@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Visibility: layout effects and refs of a Suspense's children end when they are hidden, and begin again when they are shown. */
 import type { ClassData } from '../classes.js';
 import { EFFECT_LAYOUT } from '../hooks/cursor.js';

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** State: useState, useReducer and the queues behind them. */
 import { asynchronousAction, isAsynchronousLane } from '../actions.js';
 import { SYNC } from '../lanes.js';
@@ -11,22 +12,27 @@ export type Dispatch = (action: unknown) => void;
 export type Pair = readonly [unknown, Dispatch];
 
 export class StateQueue implements Queue {
-  first: Update | null = null;
-  last: Update | null = null;
-  lanes = 0;
-  readonly node: Node;
+  declare first: Update | null;
+  declare last: Update | null;
+  declare lanes: number;
+  declare readonly node: Node;
   /** Index of the hook's slots. */
-  readonly index: number;
+  declare readonly index: number;
   /** Whether the reducer is that of `useState`: only then an equal state needs no render. */
-  readonly basic: boolean;
-  dispatch: Dispatch | null = null;
+  declare readonly basic: boolean;
+  declare dispatch: Dispatch | null;
   /** Updates from the component's own render, for its next run. */
-  again: unknown[] | null = null;
+  declare again: unknown[] | null;
 
   constructor(node: Node, index: number, basic: boolean) {
+    this.first = null;
+    this.last = null;
+    this.lanes = 0;
     this.node = node;
     this.index = index;
     this.basic = basic;
+    this.dispatch = null;
+    this.again = null;
   }
 }
 

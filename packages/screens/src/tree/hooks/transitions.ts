@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/no-thenable -- React waits for what acts like a promise */
 /** Transitions and actions: useTransition, useOptimistic, useActionState. */
 import { isThenable, read, type Wakeable } from '../errors.js';
 import { setTransition, transition, transitionReturned, type Transition } from '../react.js';

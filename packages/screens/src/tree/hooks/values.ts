@@ -69,7 +69,7 @@ export function mountId(): string {
 
 /** Cache of the React Compiler: an array of the component's own, copied by each render so that a rollback finds the old one. */
 export function mountMemoCache(size: number): unknown[] {
-  const cache = new Array<unknown>(size).fill(MEMO_CACHE_SENTINEL);
+  const cache = Array.from({ length: size }, () => MEMO_CACHE_SENTINEL as unknown);
   add(VALUE, cache, null);
   return cache;
 }

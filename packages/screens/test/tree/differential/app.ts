@@ -1,3 +1,5 @@
+/* oxlint-disable unicorn/no-thenable, typescript/no-explicit-any -- promises that the test settles; components of any props */
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Apps from a description: components with state, effects, refs and boundaries that note what happens to them. */
 import * as React from 'react';
 import type { Children, Spec } from './specs.ts';
@@ -47,7 +49,7 @@ export class Side {
 
   setStore(value: number): void {
     this.store = value;
-    for (const listener of [...this.listeners]) listener();
+    for (const listener of Array.from(this.listeners)) listener();
   }
 }
 
@@ -84,6 +86,7 @@ export function children(side: Side, { list, keyed, orders }: Children, state: n
 
 function element(side: Side, spec: Spec, key: string | undefined, v: number): unknown {
   const props: Any = key === undefined ? {} : { key };
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the others are components
   switch (spec.t) {
     case 'w': {
       const stable = `ref ${spec.name}`;
@@ -126,6 +129,7 @@ function typeOf(side: Side, spec: Spec): Any {
   if (!('name' in spec)) throw new Error('no name');
   let type = side.types.get(spec.name);
   if (type !== undefined) return type;
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the others are elements
   switch (spec.t) {
     case 'f':
       type = functionOf(side, spec);
@@ -209,7 +213,7 @@ function functionOf(side: Side, spec: Extract<Spec, { t: 'f' }>): Any {
     if (spec.transition) {
       const [pending, start] = React.useTransition();
       React.useInsertionEffect(() => {
-        side.starts.set(name, start as Any);
+        side.starts.set(name, start);
         return () => {
           side.starts.delete(name);
         };
@@ -302,7 +306,7 @@ function classOf(side: Side, spec: Extract<Spec, { t: 'c' }>): Any {
   if ((spec.boundary & 1) !== 0) type.getDerivedStateFromError = () => ({ error: true });
   if ((spec.boundary & 2) !== 0)
     type.prototype.componentDidCatch = function (this: Any, error: Error) {
-      side.note(`didCatch ${name} ${/^M/.test(error.message) ? '' : error.message}`);
+      side.note(`didCatch ${name} ${error.message.startsWith('M') ? '' : error.message}`);
       this.setState({ error: true });
     };
   return type;

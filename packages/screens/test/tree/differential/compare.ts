@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Runs a history on react-reconciler and on ours, and says where they differ. */
 import * as React from 'react';
 import { Side, children, type Later } from './app.ts';

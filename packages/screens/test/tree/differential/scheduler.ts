@@ -1,3 +1,5 @@
+/* oxlint-disable typescript/no-explicit-any, typescript/no-implied-eval -- a reconciler without types, whose source is changed */
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** A scheduler for react-reconciler whose tasks run when the test says so, in the order of their priorities. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

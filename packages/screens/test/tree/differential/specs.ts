@@ -144,7 +144,7 @@ const { tree } = fc.letrec<{ tree: Spec; kids: Children }>((tie) => ({
       weight: 1,
       arbitrary: fc.record({ t: fc.constant<'g'>('g'), name: fc.constant(''), kids: tie('kids') }),
     },
-  ) as fc.Arbitrary<Spec>,
+  ),
 }));
 
 export type Operation =
@@ -202,6 +202,14 @@ function restrict(spec: Spec, mode: Mode, waits: boolean): void {
   if (spec.t === 'c' && mode !== 'errors' && spec.fails === 1) open.fails = 0;
 }
 
+/** An urgent update that suspends without a boundary and defers values lets react-reconciler render for ever. */
+function dropDeferred(spec: Spec): void {
+  if (spec.t === 'n') return;
+  if (spec.t === 'f') spec.deferred = false;
+  for (const kid of spec.kids.list) dropDeferred(kid);
+  if (spec.t === 's') for (const kid of spec.fallback.list) dropDeferred(kid);
+}
+
 function name(spec: Spec, next: { n: number }, mode: Mode, waits: boolean): void {
   if (spec.t === 'n') return;
   restrict(spec, mode, waits);
@@ -235,9 +243,10 @@ export const history: fc.Arbitrary<History> = fc
     // Parts of a history are parts of others that fast-check tries.
     const given = structuredClone(shared);
     const next = { n: 0 };
-    const { mode } = given;
+    const { mode, outer } = given;
+    if (!outer) for (const spec of given.app.list) dropDeferred(spec);
     if (mode === 'promises')
       for (const operation of given.steps.flat()) if (operation.o === 'settle') operation.fails = false;
     for (const spec of given.app.list) name(spec, next, mode, mode !== 'errors');
-    return given as History;
+    return given;
   });

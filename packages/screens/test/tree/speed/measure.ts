@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Times of key presses and first screens, in microseconds: of the clock, and of the processor (which other processes do not change). */
 
 export interface Times {

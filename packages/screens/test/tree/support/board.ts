@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Board: a surface that keeps what batches say, and refuses what the stream forbids. */
 import assert from 'node:assert/strict';
 import { COMMAND, EVENT, PROPERTIES } from '../../../src/stream/codes.ts';
