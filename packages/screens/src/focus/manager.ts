@@ -13,7 +13,7 @@ import {
 } from './node.js';
 import { edgeBelow, neighbour, stopsOf } from './order.js';
 import { Places } from './places.js';
-import { type Later, LongPress, RepeatLimit, later } from './press.js';
+import { ENTER, type Later, LongPress, RepeatLimit, later } from './press.js';
 import { nearest, nearestTowards } from './space.js';
 import { Trail } from './trail.js';
 
@@ -115,10 +115,9 @@ export class FocusManager {
   }
 
   key(event: KeyEvent): void {
-    if (this.#limit.isTooSoon(event)) return;
+    if (event.phase === PHASE.REPEATED && this.#limit.isTooSoon(event)) return;
     this.#limit.note(event);
-    const isOver = this.#press.takes(event, this);
-    if (!isOver) this.short(event);
+    if (event.key !== ENTER || !this.#press.takes(event, this)) this.short(event);
   }
 
   /** Notes that the last key has led to a batch. */
@@ -161,8 +160,11 @@ export class FocusManager {
   /** Ends a key that is no long press. */
   short(event: KeyEvent): void {
     const isReleased = event.phase === PHASE.RELEASED;
-    if (this.#bubble((props) => isUsed(event, isReleased ? props.onKeyUp : props.onKey)) || isReleased)
-      return;
+    for (let node: FocusNode | null = this.#focused ?? this.#root; node !== null; node = node.parent) {
+      const handler = isReleased ? node.props.onKeyUp : node.props.onKey;
+      if (handler !== undefined && isUsed(event, handler)) return;
+    }
+    if (isReleased) return;
     const direction = DIRECTIONS[event.key];
     if (direction !== undefined) this.navigate(direction);
   }

@@ -1,12 +1,15 @@
 // Stops in the order of the tree. An area below is one stop for the area above it, as long as something in it can have the focus.
 import { type FocusNode, isClosed, isStop } from './node.js';
 
-/** First (or last) stop among the widget and what is below it: a widget or an area; null if there is none. Closed ones are passed over. */
+/**
+ * First (or last) stop among the widget and what is below it: a widget or an area; null if there is none. Closed ones are passed over, and so is what
+ * is below a widget that can have the focus itself and is no area.
+ */
 export function edge(node: FocusNode, isLast: boolean): FocusNode | null {
   if (isClosed(node)) return null;
-  const below = edgeBelow(node, isLast);
-  if (below !== null && node.props.focusArea !== undefined) return node;
-  return below ?? (isStop(node.props) ? node : null);
+  const isOwn = isStop(node.props);
+  if (node.props.focusArea === undefined) return isOwn ? node : edgeBelow(node, isLast);
+  return isOwn || edgeBelow(node, isLast) !== null ? node : null;
 }
 
 /** The same without the widget itself. */
@@ -40,13 +43,9 @@ export function neighbour(stop: FocusNode, area: FocusNode, isBack: boolean): Fo
 export function stopsOf(area: FocusNode, stops: FocusNode[] = []): FocusNode[] {
   for (const child of area.children) {
     if (isClosed(child)) continue;
-    const count = stops.length;
-    if (child.props.focusArea !== undefined) {
-      if (edge(child, false) !== null) stops.push(child);
-      continue;
-    }
-    stopsOf(child, stops);
-    if (stops.length === count && isStop(child.props)) stops.push(child);
+    if (isStop(child.props)) stops.push(child);
+    else if (child.props.focusArea === undefined) stopsOf(child, stops);
+    else if (edgeBelow(child, false) !== null) stops.push(child);
   }
   return stops;
 }

@@ -8,7 +8,8 @@ export type Later = (run: () => void, ms: number) => () => void;
 const LONG_MS = 500;
 /** A surface that says nothing of a frame for so long will not do it any more. */
 const FRAME_MS = 250;
-const ENTER = 'Enter';
+/** Key that can be pressed long. */
+export const ENTER = 'Enter';
 
 export const later: Later = (run, ms) => {
   const timer = setTimeout(run, ms);
@@ -40,8 +41,9 @@ export class RepeatLimit {
     if (cause >= this.#awaited) this.#awaited = 0;
   }
 
-  isTooSoon({ phase, time }: KeyEvent): boolean {
-    if (phase !== PHASE.REPEATED || this.#awaited === 0 || !this.#tellsFrames) return false;
+  /** Whether a repeat comes too soon. */
+  isTooSoon({ time }: KeyEvent): boolean {
+    if (this.#awaited === 0 || !this.#tellsFrames) return false;
     return time - this.#time_ms < FRAME_MS;
   }
 }
@@ -64,9 +66,8 @@ export class LongPress {
     this.#later = later;
   }
 
-  /** Whether the event is over: held back, or a part of a press that is held or was long. */
+  /** Whether the event of Enter is over: held back, or a part of a press that is held or was long. */
   takes(event: KeyEvent, outcome: Outcome): boolean {
-    if (event.key !== ENTER) return false;
     if (event.phase === PHASE.RELEASED) return this.#release();
     if (event.phase === PHASE.REPEATED) {
       if (this.#held === undefined) return this.#isLong;

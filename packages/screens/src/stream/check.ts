@@ -9,6 +9,10 @@ export interface Known {
   /** Parent of a widget: 0 for the root, -1 outside the tree, undefined for a number without a widget. */
   parentOf(id: number): number | undefined;
   hasStyle(style: number): boolean;
+  /** Levels of widgets below a widget, or more. */
+  heightOf(id: number): number;
+  /** Most levels of widgets that the surface can lay out. */
+  readonly depthMax: number;
 }
 
 const OUTSIDE = -1;
@@ -38,6 +42,8 @@ class Check {
   readonly #known: Known;
   /** Parents of widgets that the batch has created or placed so far. */
   readonly #parents = new Map<number, number>();
+  /** Levels below widgets that the batch has raised. */
+  readonly #heights = new Map<number, number>();
   readonly #gone = new Set<number>();
   readonly #styles = new Set<number>();
 
@@ -132,9 +138,28 @@ class Check {
       if (before === id || this.#parentOf(before) !== parent)
         throw new StreamError(`word ${at}: ${before} is no other child of ${parent}`, at);
     }
-    for (let above = parent; above > 0; above = this.#parentOf(above) ?? OUTSIDE)
+    let levels = 1 + this.#heightOf(id);
+    for (let above = parent; above > 0; above = this.#parentOf(above) ?? OUTSIDE) {
       if (above === id) throw new StreamError(`word ${at}: widget ${id} would be inside itself`, at);
+      levels += 1;
+    }
+    const { depthMax } = this.#known;
+    if (levels > depthMax)
+      throw new StreamError(`word ${at}: widgets are ${levels} levels deep, limit is ${depthMax}`, at);
     this.#parents.set(id, parent);
+    let height = this.#heightOf(id) + 1;
+    for (
+      let above = parent;
+      above > 0 && this.#heightOf(above) < height;
+      above = this.#parentOf(above) ?? OUTSIDE
+    ) {
+      this.#heights.set(above, height);
+      height += 1;
+    }
+  }
+
+  #heightOf(id: number): number {
+    return this.#heights.get(id) ?? this.#known.heightOf(id);
   }
 
   #style(style: number, at: number): void {

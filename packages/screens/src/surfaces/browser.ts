@@ -21,6 +21,8 @@ export interface BrowserOptions {
   readonly background?: number;
   /** Device pixels to a pixel; `devicePixelRatio` by default. */
   readonly resolution?: number;
+  /** Whether edges of corners and turned boxes are smooth; true by default. A slow graphics card draws faster without. */
+  readonly antialias?: boolean;
 }
 
 /** Frames of a surface, for measuring. */
@@ -39,7 +41,7 @@ const IDLE_MS = 8;
 
 /** Surface with a canvas of its own. Resolves when the canvas can be drawn on. */
 export async function browserSurface(options: BrowserOptions = {}): Promise<BrowserSurface> {
-  const { parent = document.body, background = 0, resolution = devicePixelRatio } = options;
+  const { parent = document.body, background = 0, resolution = devicePixelRatio, antialias = true } = options;
   const renderer = new WebGLRenderer();
   const [width, height] = sizeOf(parent, options);
   await renderer.init({
@@ -48,7 +50,7 @@ export async function browserSurface(options: BrowserOptions = {}): Promise<Brow
     background,
     resolution,
     autoDensity: true,
-    antialias: true,
+    antialias,
     eventMode: 'none',
   });
   renderer.canvas.style.display = 'block';

@@ -115,6 +115,28 @@ test('a batch with a fault at its end leaves nothing of its beginning', () => {
   assert.throws(() => surface.commit(new Int32Array(1), 2, [], 0), /array of 1/);
 });
 
+test('widgets nested deeper than Yoga can lay out are refused, whichever end they are built from', () => {
+  const { surface } = opened();
+  const ids = Array.from({ length: 400 }, (_, index) => index + 1);
+  const created = ids.map((id) => `create ${id}`).join('\n');
+  const placed = ids.map((id) => `place ${id - 1} ${id} 0`);
+  for (const order of [placed, placed.toReversed()])
+    assert.throws(() => commit(surface, `${created}\n${order.join('\n')}`), /levels deep, limit is 160/);
+  assert.equal(surface.widgets, 0);
+  for (const order of [placed.slice(0, 160), placed.slice(0, 160).toReversed()]) {
+    commit(surface, `${created}\n${order.join('\n')}\nstring text 160 "a"`);
+    assert.equal(surface.rect(160)?.height, 30);
+    assert.throws(() => commit(surface, 'place 160 161 0'), /161 levels/);
+    commit(
+      surface,
+      `remove 1\n${ids
+        .slice(160)
+        .map((id) => `remove ${id}`)
+        .join('\n')}`,
+    );
+  }
+});
+
 test('a surface ignores properties that it does not know, and values that a property cannot have', () => {
   const { surface } = opened();
   commit(surface, 'create 1\nplace 0 1 0\nnumber width 1 30\nnumber height 1 40');
@@ -257,6 +279,21 @@ test('an animation hides styles until it is stopped, repeats and goes back', () 
   assert.ok(surface.isMoving, 'without end');
   commit(surface, 'remove 1');
   assert.ok(!surface.isMoving);
+});
+
+test('an animation of a colour has it in the bits of its floats', () => {
+  const { surface } = opened();
+  commit(surface, 'create 1\nplace 0 1 0\ninteger background 1 #000000ff');
+  const color = 0xff0000ff | 0;
+  const float = new Float32Array(Int32Array.of(100).buffer);
+  float[0] = 100;
+  const [duration = 0] = new Int32Array(float.buffer);
+  surface.commit(Int32Array.of(14 | (47 << 8), 1, 0x7fc00000, color, duration, 0, 0, 0), 8, [], 0);
+  surface.advance(0);
+  surface.advance(50);
+  assert.equal(surface.value(1, 'background'), '#800000ff');
+  surface.advance(50);
+  assert.equal(surface.value(1, 'background'), '#ff0000ff');
 });
 
 test('places are reported once, without shifts, and again when they change', () => {

@@ -25,6 +25,8 @@ export class Box {
   wasDrawn = false;
   readonly node: YogaNode;
   isMeasured = false;
+  /** Levels of boxes that are or were below. */
+  height_levels = 0;
   /** Place in the surface after layout, without shift, scale and rotation; not a number before. */
   x = Number.NaN;
   y = Number.NaN;

@@ -20,6 +20,10 @@ export interface Changes {
 }
 
 const OUTSIDE = -1;
+/** Bits of the float that is not a number. */
+const OPEN = 0x7fc0_0000;
+/** Levels of widgets. Yoga's stack held 400 plain ones and 200 that wrap; an overflow breaks all trees of the process. */
+const DEPTH_MAX = 160;
 
 export class Tree implements Known {
   readonly root: Box;
@@ -32,6 +36,7 @@ export class Tree implements Known {
   readonly reporting = new Set<Box>();
   /** Commands applied. */
   commands = 0;
+  readonly depthMax = DEPTH_MAX;
   readonly #styles = new Map<number, Style>();
   readonly #widthOf: Width;
   /** Properties whose values a batch may have changed: the last word of a batch counts, and motions begin from what was shown. */
@@ -48,6 +53,10 @@ export class Tree implements Known {
   parentOf(id: number): number | undefined {
     const box = this.boxes.get(id);
     return box && (box.parent?.id ?? OUTSIDE);
+  }
+
+  heightOf(id: number): number {
+    return this.boxes.get(id)?.height_levels ?? 0;
   }
 
   hasStyle(style: number): boolean {
@@ -184,6 +193,15 @@ export class Tree implements Known {
     setMeasured(parent, this.#widthOf);
     parent.node.insertChild(box.node, index);
     box.parent = parent;
+    let levels = box.height_levels + 1;
+    for (
+      let above: Box | null = parent;
+      above !== null && above.height_levels < levels;
+      above = above.parent
+    ) {
+      above.height_levels = levels;
+      levels += 1;
+    }
     this.changes.reordered.add(parent);
     this.changes.painted.add(box);
     this.isLaidOut = false;
@@ -234,13 +252,17 @@ export class Tree implements Known {
 
   #plan(box: Box, code: number, words: Int32Array, floats: Float32Array, at: number): void {
     const property = PROPERTY_OF[code];
-    if (property === undefined || !property.animates || property.type === 'color') return;
+    if (property === undefined || !property.animates) return;
     const stops = ((words[at] as number) & 0xff) === COMMAND.STOP;
     const float = (offset: number): number => (stops ? 0 : (floats[at + offset] as number));
-    if (!Number.isFinite(float(3)) || Math.abs(float(2)) === Number.POSITIVE_INFINITY) return;
-    const timing = timingOf(float(4), float(5), stops ? 0 : (words[at + 6] as number));
-    const motion = new Motion(code, float(2), float(3), timing, Number.NaN, stops ? 0 : words[at + 7]);
-    this.#animations.push({ box, motion, stops });
+    const word = (offset: number): number => (stops ? 0 : (words[at + offset] as number));
+    const isColor = property.type === 'color';
+    // A colour is in the bits of its word. Those of "not a number" are no colour there.
+    const from = !isColor ? float(2) : word(2) === OPEN ? Number.NaN : word(2) >>> 0;
+    const to = isColor ? word(3) >>> 0 : float(3);
+    if (!Number.isFinite(to) || Math.abs(from) === Number.POSITIVE_INFINITY) return;
+    const timing = timingOf(float(4), float(5), word(6));
+    this.#animations.push({ box, motion: new Motion(code, from, to, timing, Number.NaN, word(7)), stops });
   }
 
   #animate(box: Box, planned: Motion, stops: boolean): void {

@@ -1,5 +1,5 @@
 // What runs in Chromium for a long scroll: 100,000 posters in rows of a list.
-import { type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { List, Widget, createRoot, measures } from '../../../src/index.ts';
 import { browserSurface } from '../../../src/surfaces/browser.ts';
 
@@ -37,9 +37,5 @@ root.render(
 );
 
 Object.assign(globalThis, {
-  scroll: {
-    measures: () => measures(root),
-    counts: () => surface.frameCounts(),
-    widgets: () => surface.widgets,
-  },
+  posters: { measures: () => measures(root), widgets: () => surface.widgets, isBusy: () => surface.isBusy },
 });
