@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 /**
  * The page in a browser. This part comes first and is small: it draws the screen that is in the page. The app follows, and takes the screen over. A
  * browser that cannot read the app's syntax stays with screens from the server, as `?remote` makes any browser do.

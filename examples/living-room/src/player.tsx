@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 /** The app in the native player. It begins with the screen that the server has rendered, and by itself where that does not come. */
 // oxlint-disable-next-line import/no-unassigned-import -- fills in what the engine lacks
 import './engine.js';

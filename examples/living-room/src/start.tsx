@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 /** Starts the app on a surface that shows its first screen already. */
 import { type JsonGraph, Model } from '@sluice/graph';
 import { httpSource } from '@sluice/graph/browser';

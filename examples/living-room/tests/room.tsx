@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 /** The living room for tests: on the surface without pictures, with its router in the same process. */
 import type { TestContext } from 'node:test';
 import { Model, type DataSource, type PathSet } from '@sluice/graph';

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 /** Stories of viewers, on the surface without pictures. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 import { Screen, Screens, type Style, Widget } from '@sluice/screens';
 import { type ReactNode, useCallback, useMemo, useReducer, useRef, useState } from 'react';
 import { useModel } from '../graph/hooks.js';

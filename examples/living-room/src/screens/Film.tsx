@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 import { isBack, type KeyEvent, type Style, Widget } from '@sluice/screens';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { useGraph, useModel } from '../graph/hooks.js';

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 import { type Style, Widget } from '@sluice/screens';
 import { Component, type ReactNode, Suspense } from 'react';
 import { useRetry } from '../graph/hooks.js';

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 import { List, type Style, Widget } from '@sluice/screens';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useValue } from '../graph/hooks.js';

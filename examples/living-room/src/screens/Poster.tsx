@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 import { type Style, Widget } from '@sluice/screens';
 import { memo, type ReactNode } from 'react';
 import type { Card } from '../graph/schema.js';

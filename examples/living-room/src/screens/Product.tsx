@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 import { type Style, Widget } from '@sluice/screens';
 import type { ReactNode } from 'react';
 import { useGraph } from '../graph/hooks.js';

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 import { GraphProvider } from '@sluice/graph/react';
 import type { Model } from '@sluice/graph';
 import type { ReactNode } from 'react';

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 import { List, type Style, Widget } from '@sluice/screens';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
 import { useGraph } from '../graph/hooks.js';

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 import { List, type Style, Widget } from '@sluice/screens';
 import { memo, type ReactNode, useDeferredValue, useMemo } from 'react';
 import { useGraph } from '../graph/hooks.js';

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 /** Screens as components of a registry of `@sluice/render`: in pages as JSON, as fragments, and by engine version. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
