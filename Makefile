@@ -290,6 +290,14 @@ bench-graph: packages
 bench-react: packages
 	NODE_ENV=production $(TSX) bench/react.ts $(ARGS)
 
+## bench-screens: keys, first screens and props through 100 wrappers on engines that interpret, against react-reconciler, Preact, Solid and LightningJS; a list of 10⁵ in Chromium; ARGS=--quick
+.PHONY: bench-screens
+bench-screens: packages player
+	bench/install-peers.sh libjavascriptcoregtk-4.0-bin chromium
+	$(TSX) bench/screens.ts $(ARGS)
+	$(TSX) bench/screens/wrappers.ts $(ARGS)
+	$(TSX) bench/screens/scroll.ts $(ARGS)
+
 ## dist: binaries that this machine can build, tarballs of the packages, bill of materials and checksums, in dist/
 .PHONY: dist
 dist:

@@ -11,6 +11,7 @@ for package in "$@"; do
   case $package in
   varnish) program=varnishd ;;
   nghttp2-client) program=h2load ;;
+  libjavascriptcoregtk-4.0-bin) program=jsc ;;
   esac
   command -v "$program" >/dev/null 2>&1 || [ -x "/usr/sbin/$program" ] || missing="$missing $package"
 done

@@ -79,7 +79,7 @@ export async function build(name: string): Promise<Bundle> {
     entryPoints: [file('run.js')],
     outfile: script,
     bundle: true,
-    minify: !process.env.PLAIN,
+    minify: true,
     format: 'iife',
     target: 'es2022',
     jsx: 'automatic',
@@ -111,7 +111,10 @@ export async function build(name: string): Promise<Bundle> {
             return to.resolve(other, { resolveDir: dir, kind, pluginData: 'alias' });
           });
           to.onLoad({ filter: /\.jsx$/ }, async ({ path: of }) => {
-            const source = await fs.promises.readFile(of, 'utf8');
+            const text = await fs.promises.readFile(of, 'utf8');
+            // The compiler knows the widget by where it comes from.
+            const source =
+              recipe.jsx === 'screens' ? text.replace("from 'widget'", "from '@sluice/screens'") : text;
             if (presets.length === 0 && plugins.length === 0) return { contents: source, loader: 'jsx' };
             const compiled = await babel.transformAsync(source, {
               filename: of,

@@ -48,6 +48,7 @@ void test('the function that allocates what stays is named, and so is the one th
     assert.match(stderr, /serves on for 2 s/);
     const row = stdout.split('\n').find((line) => /allocates\.cjs:\d+$/.test(line)) ?? '';
     assert.ok(row.startsWith(name), stdout);
+    assert.doesNotMatch(stdout, /No request came/);
   }
   const kept = files(sluice);
   assert.deepEqual(kept.map((file) => path.extname(file)).sort(), [
@@ -58,6 +59,13 @@ void test('the function that allocates what stays is named, and so is the one th
   ]);
   for (const file of kept)
     assert.equal(fs.statSync(path.join(sluice.runDir, 'profiles', file)).mode & 0o777, 0o600);
+});
+
+void test('a look at a worker without requests says that none came', async (t) => {
+  const sluice = await running(t, { entry: ownApp('allocates.cjs'), workers: 1 });
+  const { code, stdout } = await sluice.cli(['heap', '--seconds', '0.2']);
+  assert.equal(code, 0);
+  assert.match(stdout, /^No request came to worker 1 meanwhile: .*--seconds\.\n\n.*by sampling/s);
 });
 
 void test('a worker that stands still for a snapshot is paused, is not judged, and serves again', async (t) => {

@@ -359,6 +359,9 @@ pub struct SpentSnapshot {
 pub struct ClassesSnapshot {
     /// Cost from which on classes are long; `None` while all requests are alike.
     pub cut_ms: Option<f64>,
+    /// Reason why no class is long, in a sentence; `None` while some are.
+    #[serde(default)]
+    pub uncut: Option<String>,
     /// Classes, those that take most CPU time first.
     pub classes: Vec<ClassSnapshot>,
 }

@@ -303,21 +303,12 @@ fn seconds(text: &str) -> Result<u64, SecondsError> {
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("args/examples/check.txt"))]
 pub struct CheckArgs {
-    /// Script that `sluice start` gets [default: the app that it would find]
-    #[arg(conflicts_with = "app")]
-    pub entry: Option<String>,
-    /// Configuration file [default: sluice.toml, if it exists]
-    #[arg(long, short, value_name = "FILE")]
-    pub config: Option<PathBuf>,
+    // A gateway that runs in its run directory says which settings fit the app.
+    #[command(flatten)]
+    pub start: StartArgs,
     /// Print everything as one JSON object
     #[arg(long)]
     pub json: bool,
-    // A gateway that runs there says which settings fit the app.
-    #[command(flatten)]
-    pub run_dir: RunDirArg,
-    /// Command that `sluice start` gets
-    #[arg(id = "app", last = true, value_name = "COMMAND")]
-    pub command: Vec<String>,
 }
 
 /// `sluice completion`.
@@ -348,13 +339,6 @@ impl StartArgs {
         flags.extend(command_flag(&self.command));
         flags.extend(self.preset.iter().cloned());
         flags
-    }
-}
-
-impl CheckArgs {
-    /// The same for the app, all that a check gets of a start's command line.
-    pub fn flags(&self) -> Vec<(&'static str, String)> {
-        self.entry.clone().map(|entry| ("app.entry", entry)).into_iter().chain(command_flag(&self.command)).collect()
     }
 }
 

@@ -33,12 +33,13 @@ pub fn run(args: &CheckArgs) -> ExitCode {
         Ok(here) => here,
         Err(error) => return Exit::Failed.because(format_args!("the current directory: {error}")),
     };
-    let loaded = match settings::load(args.config.as_deref(), args.flags()) {
+    let CheckArgs { start: given, json } = args;
+    let loaded = match settings::load(given.config.as_deref(), given.flags()) {
         Ok(loaded) => loaded,
         Err(error) => return refused(args, &error),
     };
-    let names_app = args.entry.is_some() || !args.command.is_empty();
-    let start = Sources { config: args.config.clone(), flags: args.flags(), names_app, node_args: Vec::new(), here };
+    let names_app = given.entry.is_some() || !given.command.is_empty();
+    let start = Sources { config: given.config.clone(), flags: given.flags(), names_app, node_args: Vec::new(), here };
     let app = app::resolve(&loaded, &start);
     if let Err(error) = files::check(&loaded, &start, app.as_ref().err()) {
         return refused(args, &error);
@@ -47,11 +48,11 @@ pub fn run(args: &CheckArgs) -> ExitCode {
         Ok(app) => (AppReport::new(&loaded, &app), sizing::here(&loaded.config, &app, None)),
         Err(error) => return Exit::Usage.because(error),
     };
-    if let Err(error) = RunDir::locate(&args.run_dir) {
+    if let Err(error) = RunDir::locate(&given.run_dir) {
         return Exit::Usage.because(error);
     }
-    let seen = seen_by_gateway(&args.run_dir);
-    if args.json {
+    let seen = seen_by_gateway(&given.run_dir);
+    if *json {
         return output::print(&format!("{:#}\n", as_json(&loaded, &app, &sizing, seen.as_ref())));
     }
     for warning in loaded.warnings.iter().chain(&sizing.warnings) {
@@ -111,7 +112,7 @@ fn refused(args: &CheckArgs, error: &ConfigError) -> ExitCode {
 /// A file that says what is in force, which can be used as a start for one's own.
 fn as_toml(loaded: &ConfigInForce, app: &AppReport, sizing: &Sizing, seen: Option<&ConcurrencySnapshot>) -> String {
     let file = loaded.file.as_ref().map_or("no file".to_owned(), |file| file.display().to_string());
-    let mut out = format!("# Valid ({file}). Flags of `sluice start` come on top.\n");
+    let mut out = format!("# Valid ({file}).\n");
     let _ = writeln!(out, "# The app, {}: {} in {}", app.by, harmless(&app.start.join(" ")), app.cwd.display());
     for line in sizing.lines() {
         let _ = writeln!(out, "# {line}");

@@ -14,6 +14,7 @@ mod sketch;
 use sluice_sketch::Mean;
 
 use crate::interface::Time;
+pub use cut::Uncut;
 use cut::{Cut, Load};
 use low::Low;
 use sketch::Sketch;
@@ -227,6 +228,11 @@ impl Costs {
     /// Cost from which requests are long, microseconds. `None` while all requests cost about the same.
     pub fn cut_us(&self) -> Option<u64> {
         self.cut.cut_us()
+    }
+
+    /// Reason why no class is long; `None` while some are.
+    pub fn uncut(&self) -> Option<Uncut> {
+        self.cut_us().is_none().then(|| self.cut.uncut())
     }
 
     /// Whether requests of this class are long. While there is a cut, those of an unknown class count as long for the

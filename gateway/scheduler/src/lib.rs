@@ -21,7 +21,7 @@ mod queue;
 mod queues;
 mod reasons;
 
-pub use costs::{ClassId, Costs, SavedCosts};
+pub use costs::{ClassId, Costs, SavedCosts, Uncut};
 pub use interface::{Action, Alone, Event, Hold, Home, Lane, Memory, Need, RequestId, Time, WorkerId};
 pub use limits::Limits;
 pub use load::Load;

@@ -323,6 +323,8 @@ export interface SpentSnapshot {
 export interface ClassesSnapshot {
   /** Cost from which on classes are long; `None` while all requests are alike. */
   readonly cut_ms: number | null;
+  /** Reason why no class is long, in a sentence; `None` while some are. */
+  readonly uncut: string | null;
   /** Classes, those that take most CPU time first. */
   readonly classes: readonly ClassSnapshot[];
 }

@@ -65,24 +65,11 @@ export type Comparison = (before: Props, now: Props) => boolean;
  * `equal`, if given, becomes the element's `$e`.
  */
 export function made(type: unknown, props: Props, key?: unknown, ref?: unknown, equal?: Comparison): unknown {
-  const element = plain(type, props, key, ref) as { $e?: Comparison };
-  // React's own elements are frozen in development.
-  if (equal !== undefined && Object.isExtensible(element)) element.$e = equal;
-  return element;
-}
-
-function plain(type: unknown, props: Props, key: unknown, ref: unknown): unknown {
   if (!is19) {
-    if (typeof ref === 'string' || (type as Callable | null)?.defaultProps !== undefined)
-      return copied(type, ref === undefined ? props : { ...props, ref }, key);
-    return {
-      $$typeof: ELEMENT,
-      type,
-      key: keyOf(key),
-      ref: ref === undefined ? null : ref,
-      props,
-      _owner: null,
-    };
+    const element = plain(type, props, key, ref) as { $e?: Comparison };
+    // React's own elements are frozen in development.
+    if (equal !== undefined && Object.isExtensible(element)) element.$e = equal;
+    return element;
   }
   const own = props['ref'];
   return {
@@ -91,6 +78,21 @@ function plain(type: unknown, props: Props, key: unknown, ref: unknown): unknown
     key: keyOf(key),
     ref: own === undefined ? null : own,
     props,
+    $e: equal,
+  };
+}
+
+/** The same in React 18. */
+function plain(type: unknown, props: Props, key: unknown, ref: unknown): unknown {
+  if (typeof ref === 'string' || (type as Callable | null)?.defaultProps !== undefined)
+    return copied(type, ref === undefined ? props : { ...props, ref }, key);
+  return {
+    $$typeof: ELEMENT,
+    type,
+    key: keyOf(key),
+    ref: ref === undefined ? null : ref,
+    props,
+    _owner: null,
   };
 }
 

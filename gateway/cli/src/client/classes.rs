@@ -25,7 +25,10 @@ fn table(snapshot: &ClassesSnapshot) -> String {
     }
     let cut = match snapshot.cut_ms {
         Some(cut_ms) => format!("Long is what costs {} and more.\n\n", milliseconds(Some(cut_ms))),
-        None => "No class is long: they all cost about alike, or too few requests have come.\n\n".to_owned(),
+        None => match &snapshot.uncut {
+            Some(why) => format!("No class is long: {}.\n\n", harmless(why)),
+            None => "No class is long.\n\n".to_owned(),
+        },
     };
     let head =
         ["CLASS", "REQUESTS", "CPU", "EXPECTED", "MEAN", "P50", "P95", "QUEUE WAIT", "SERVICE", "HANDLER", "NOTES"];
@@ -78,7 +81,10 @@ mod tests {
             drift: None,
             split_from: Some("GET /list".to_owned()),
         };
-        let text = table(&ClassesSnapshot { cut_ms: Some(22.4), classes: vec![class] });
+        let uncut = Some("too few requests have come".to_owned());
+        let text = table(&ClassesSnapshot { cut_ms: None, uncut, classes: vec![class.clone()] });
+        assert!(text.starts_with("No class is long: too few requests have come.\n"), "{text}");
+        let text = table(&ClassesSnapshot { cut_ms: Some(22.4), uncut: None, classes: vec![class] });
         assert!(text.starts_with("Long is what costs 22") && !text.contains('\u{1b}'), "{text}");
         let last = text.lines().last().unwrap();
         for word in ["12", "50.0 %", "90", "88", "95", "91", "new, long, part of GET /list"] {

@@ -63,9 +63,22 @@ pub fn run(args: &HeapArgs) -> Result<ExitCode, ClientError> {
     let raw = Path::new(&taken.file);
     let said = match kind {
         Kind::Snapshot => names.take(kind.extension(), raw).map(|file| snapshot_text(&file, taken.duration_ms)),
-        _ => sampled(raw, &taken.node, kind, &names),
+        _ => sampled(raw, &taken.node, kind, &names)
+            .map(|text| idle(worker, gateway.status().ok().as_ref()).unwrap_or_default() + &text),
     };
     Ok(output::print(&said?))
+}
+
+/// A warning where the worker had nothing to do meanwhile; `after` is the status since then.
+fn idle(before: &WorkerSnapshot, after: Option<&Snapshot>) -> Option<String> {
+    let after = after?.workers.iter().find(|worker| worker.id == before.id)?;
+    let is_idle = after.requests_total == before.requests_total && after.state == WorkerState::Ready;
+    is_idle.then(|| {
+        format!(
+            "No request came to worker {} meanwhile: this is what it does by itself. Send requests while it is looked at, for longer with --seconds.\n\n",
+            before.id
+        )
+    })
 }
 
 /// The one that is named, or that which has answered most requests.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use sluice_catalog::refusals::ProfileError;
 use sluice_catalog::snapshot::{ClassSnapshot, ClassesSnapshot};
-use sluice_scheduler::Event;
+use sluice_scheduler::{Event, Uncut};
 
 use super::dispatch::Dispatch;
 use sluice_catalog::config::Config;
@@ -163,8 +163,18 @@ impl Costs {
         });
         classes
             .sort_by(|one, other| other.cpu_share.total_cmp(&one.cpu_share).then_with(|| one.class.cmp(&other.class)));
-        let cut_us = self.dispatch.scheduler.read(|scheduler| scheduler.costs().cut_us());
-        ClassesSnapshot { cut_ms: cut_us.map(in_ms), classes }
+        let (cut_us, uncut) =
+            self.dispatch.scheduler.read(|scheduler| (scheduler.costs().cut_us(), scheduler.costs().uncut()));
+        ClassesSnapshot { cut_ms: cut_us.map(in_ms), uncut: uncut.map(|why| told(why).to_owned()), classes }
+    }
+}
+
+fn told(why: Uncut) -> &'static str {
+    match why {
+        Uncut::TooFew => "too few requests have come to tell: 40 of the latest have to have a known cost",
+        Uncut::Alike => "the dearest cost less than 3 times as much as the others",
+        Uncut::Rare => "those that cost much are less than 2 % of the requests and of the CPU time",
+        Uncut::NoGain => "users would wait as long if the dearest were kept apart",
     }
 }
 

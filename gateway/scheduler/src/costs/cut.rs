@@ -43,6 +43,21 @@ struct Bar {
 #[derive(Debug, Default)]
 pub(super) struct Cut {
     cut_us: Option<f64>,
+    uncut: Uncut,
+}
+
+/// Reason why no class is long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Uncut {
+    /// Fewer requests have come than are needed to tell.
+    #[default]
+    TooFew,
+    /// The dearest classes cost less than three times as much as the others.
+    Alike,
+    /// Dear classes are less than 2 % of the requests and of the CPU time.
+    Rare,
+    /// Users would wait as long if dear classes were kept apart.
+    NoGain,
 }
 
 /// Sums over classes.
@@ -63,6 +78,11 @@ impl Cut {
     pub(super) fn cut_us(&self) -> Option<u64> {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Costs are positive and bounded.
         self.cut_us.map(|cut_us| cut_us.ceil() as u64)
+    }
+
+    /// Reason for the lack of a cut.
+    pub(super) fn uncut(&self) -> Uncut {
+        self.uncut
     }
 
     /// Compares every possible cut with the present one.
@@ -96,8 +116,11 @@ impl Cut {
             short.join(&bins[at]);
         }
         let alone = slowdown_alone(&all);
-        let kept = present.filter(|(least, short, long)| TO_KEEP.is_met(short, long, least / alone));
-        let made = best.filter(|(least, short, long)| TO_MAKE.is_met(short, long, least / alone));
+        let kept = present.filter(|(least, short, long)| TO_KEEP.missed(short, long, least / alone).is_none());
+        self.uncut = best.as_ref().map_or(Uncut::Alike, |(least, short, long)| {
+            TO_MAKE.missed(short, long, least / alone).unwrap_or(Uncut::NoGain)
+        });
+        let made = best.filter(|(least, short, long)| TO_MAKE.missed(short, long, least / alone).is_none());
         let chosen = match (kept, made) {
             (Some(kept), Some(made)) if made.0 < kept.0 * MOVE_BELOW => Some(made),
             (Some(kept), _) => Some(kept),
@@ -140,11 +163,18 @@ impl Sums {
 }
 
 impl Bar {
-    fn is_met(&self, short: &Sums, long: &Sums, slowdown: f64) -> bool {
+    /// The first bound that is missed; `None` if all are met.
+    fn missed(&self, short: &Sums, long: &Sums, slowdown: f64) -> Option<Uncut> {
         let share =
             |side: &Sums| (side.arrivals / (short.arrivals + long.arrivals)).max(side.work / (short.work + long.work));
         let ratio = (long.work / long.arrivals) / (short.work / short.arrivals);
-        ratio >= self.ratio_min && share(short).min(share(long)) >= self.share_min && slowdown <= self.slowdown_max
+        if ratio < self.ratio_min {
+            return Some(Uncut::Alike);
+        }
+        if share(short).min(share(long)) < self.share_min {
+            return Some(Uncut::Rare);
+        }
+        (slowdown > self.slowdown_max).then_some(Uncut::NoGain)
     }
 }
 

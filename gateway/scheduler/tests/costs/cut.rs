@@ -1,7 +1,7 @@
 //! Where the cut lies for traffic of several shapes.
 
 use crate::support::{Traffic, seeds};
-use sluice_scheduler::ClassId;
+use sluice_scheduler::{ClassId, Uncut};
 
 fn cut_of(seed: u64, classes: &[(f64, f64)]) -> Option<f64> {
     let mut traffic = Traffic::new(seed);
@@ -31,6 +31,21 @@ fn traffic_of_a_kind_has_no_cut() {
             assert_eq!(cut_of(seed, classes), None, "seed {seed}, {classes:?}");
         }
     }
+}
+
+#[test]
+fn the_reason_for_no_cut_is_told() {
+    let reason = |requests, classes: &[(f64, f64)]| {
+        let mut traffic = Traffic::new(1);
+        traffic.run(requests, classes, |_, _| {});
+        traffic.costs.uncut()
+    };
+    assert_eq!(reason(5, &[(1.0, 5.0)]), Some(Uncut::TooFew));
+    assert_eq!(reason(4_000, &[(1.0, 5.0)]), Some(Uncut::Alike), "a class");
+    assert_eq!(reason(4_000, &[(1.0, 5.0), (1.0, 9.0)]), Some(Uncut::Alike), "two that cost alike");
+    assert_eq!(reason(40_000, &[(300.0, 5.0), (1.0, 20.0)]), Some(Uncut::Rare));
+    assert_eq!(reason(4_000, &[(2.0, 1.0), (98.0, 4.0)]), Some(Uncut::NoGain), "health checks among pages");
+    assert_eq!(reason(4_000, &[(90.0, 5.0), (10.0, 100.0)]), None, "there is a cut");
 }
 
 #[test]

@@ -54,9 +54,9 @@ export function Tiles({ model }: { model: Model }) {
     },
     {
       name: 'Workers',
-      help: 'Workers that hold a request, of those that take requests.',
-      value: `${busy} / ${serving}`,
-      note: `${status.requests.in_service} in service`,
+      help: 'Workers that wait for a request. Below: those that hold one, and requests in all of them.',
+      value: `${serving - busy} ready`,
+      note: `${busy} busy, ${status.requests.in_service} in service`,
       of: ({ in_service: requests }) => requests,
       bad: serving === 0,
     },

@@ -4,7 +4,7 @@ import { onTransitionReturned } from './react.js';
 import { isThenable, suspend, type Wakeable } from './errors.js';
 import { transitionLane } from './schedule.js';
 
-/** What waits for the end of all asynchronous actions. */
+/** Promise for the end of all asynchronous actions. */
 class Scope implements Wakeable {
   status = 'pending';
   value = undefined;

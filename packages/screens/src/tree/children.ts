@@ -3,17 +3,27 @@
 import { createFragment, createNode, matches } from './create.js';
 import { loadLazy, read, isThenable } from './errors.js';
 import { at } from './hooks/cursor.js';
-import type { Node } from './node.js';
-import { DELETED, FRAGMENT, HOST, NEW, NO_KIDS, WAS_HIDDEN, WIDGET, type Kids } from './node.js';
+import {
+  DELETED,
+  FRAGMENT,
+  HOST,
+  NO_KIDS,
+  SIMPLE_MEMO,
+  WAS_HIDDEN,
+  WIDGET,
+  type Kids,
+  type Node,
+} from './node.js';
 import * as react from './react.js';
-import type { Context, Element } from './react.js';
-import { mount, revisit, revisitWidget } from './render.js';
+import type { Comparison, Context, Element, Props } from './react.js';
+import { descend, mount, revisit, revisitWidget, shallowEqual } from './render.js';
 import { work } from './work.js';
 
 /** The host's children have to be compared in this commit. */
 export function markHost(): void {
   const host = work.host!;
-  if ((host.flags & HOST) !== 0) return;
+  // The children of a new widget come with it.
+  if ((host.flags & HOST) !== 0 || (host.kind === WIDGET && host.instance === null)) return;
   host.flags |= HOST;
   work.hosts.push(host);
 }
@@ -37,14 +47,21 @@ export function reconcile(parent: Node, children: unknown): void {
     (value as Element).props.ref === undefined
   )
     value = (value as Element).props.children;
-  value = unwrap(parent, value);
   if (typeof value === 'object' && value !== null) {
     if ((value as Element).$$typeof === react.ELEMENT) {
       reconcileOne(parent, value as Element);
       return;
     }
-    reconcileList(parent, listOf(value));
-    return;
+    if (Array.isArray(value)) {
+      reconcileList(parent, value);
+      return;
+    }
+    value = unwrap(parent, value);
+    if (typeof value === 'object' && value !== null) {
+      if ((value as Element).$$typeof === react.ELEMENT) reconcileOne(parent, value as Element);
+      else reconcileList(parent, listOf(value));
+      return;
+    }
   }
   refuseText(value);
   deleteAll(parent);
@@ -59,7 +76,7 @@ function deleteAll(parent: Node): void {
   if (kids.length > 0) parent.kids = NO_KIDS;
 }
 
-/** What is behind lazy elements, promises and contexts among children. */
+/** Value behind a lazy element, a promise or a context among children. */
 function unwrap(parent: Node, child: unknown): unknown {
   let value = child;
   while (typeof value === 'object' && value !== null) {
@@ -108,19 +125,36 @@ function create(parent: Node, value: object): Node {
     : createFragment(listOf(value), parent);
 }
 
-/** Goes on with a node, for an element that matches it. */
+/** Renders a node again, for an element that matches it. */
 function goOn(node: Node, value: object): void {
   if ((value as Element).$$typeof !== react.ELEMENT) {
     revisit(node, value, null);
     return;
   }
   const { props } = value as Element;
-  const ref = react.REF_IS_PROP ? props.ref : (value as Element).ref;
+  const given = react.REF_IS_PROP ? props.ref : (value as Element).ref;
+  const ref = given === undefined ? null : given;
   if (node.kind === WIDGET) {
-    revisitWidget(node, props, ref === undefined ? null : ref);
+    revisitWidget(node, props, ref);
     return;
   }
-  revisit(node, node.kind === FRAGMENT ? props.children : props, ref === undefined ? null : ref);
+  if (node.kind === SIMPLE_MEMO && node.lanes === 0 && node.props !== props) {
+    if (node.ref === ref && isSame(node, props, (value as Element).$e)) {
+      if ((node.childLanes & work.lanes) !== 0) descend(node);
+      return;
+    }
+    node.equal = (value as Element).$e;
+    node.equalProps = props;
+  }
+  revisit(node, node.kind === FRAGMENT ? props.children : props, ref);
+}
+
+/** Whether a memo stays as it is; a row that moves its focus asks this of each of its entries. */
+function isSame(node: Node, props: Props, equal: Comparison | undefined): boolean {
+  const before = node.props;
+  // Both props are of one place, so have the same names.
+  if (equal !== undefined && equal === node.equal && node.equalProps === before) return equal(before, props);
+  return shallowEqual(before, props);
 }
 
 function reconcileOne(parent: Node, element: Element): void {
@@ -184,7 +218,12 @@ function mountList(parent: Node, list: readonly unknown[]): void {
   if (length === 0) return;
   const kids: (Node | null)[] = [];
   for (let i = 0; i < length; i++) {
-    const value = unwrap(parent, list[i]);
+    let value = list[i];
+    if (typeof value === 'object' && value !== null && (value as Element).$$typeof === react.ELEMENT) {
+      kids.push(createNode(value as Element, parent));
+      continue;
+    }
+    value = unwrap(parent, value);
     if (typeof value === 'object' && value !== null) kids.push(create(parent, value));
     else {
       refuseText(value);
@@ -199,7 +238,7 @@ function mountList(parent: Node, list: readonly unknown[]): void {
   }
 }
 
-/** Whether each node goes on as the element in its place. */
+/** Whether each node matches the element in its place. */
 function allMatch(kids: Kids, list: readonly unknown[]): boolean {
   for (let i = 0; i < list.length; i++) {
     const kid = kids[i]!;
@@ -207,7 +246,8 @@ function allMatch(kids: Kids, list: readonly unknown[]): boolean {
     if (typeof value === 'object' && value !== null) {
       if (kid === null) return false;
       if ((value as Element).$$typeof === react.ELEMENT) {
-        if (kid.key !== (value as Element).key || !matches(kid, value as Element)) return false;
+        if (kid.key !== (value as Element).key) return false;
+        if (kid.type !== (value as Element).type && !matches(kid, value as Element)) return false;
       } else if (!Array.isArray(value) || kid.kind !== FRAGMENT || kid.key !== null) return false;
     } else {
       if (kid !== null) return false;
@@ -217,7 +257,7 @@ function allMatch(kids: Kids, list: readonly unknown[]): boolean {
   return true;
 }
 
-/** The node that goes on as `value`, or a new one. */
+/** Node that becomes `value`: the one in its place, or a new one. */
 function slotFor(parent: Node, kid: Node | null, value: object): Node {
   if (kid === null) return create(parent, value);
   if ((value as Element).$$typeof === react.ELEMENT)
@@ -237,6 +277,7 @@ function nextKid(kids: Kids, from: number): number {
 
 function matchList(parent: Node, old: Kids, given: readonly unknown[]): void {
   const { length } = given;
+  /** Elements for nodes that stay; null for a new one. */
   const list: unknown[] = [];
   const kids: (Node | null)[] = [];
   let from = nextKid(old, 0);
@@ -254,16 +295,16 @@ function matchList(parent: Node, old: Kids, given: readonly unknown[]): void {
       if (node !== kid) deleteNode(kid);
       from = nextKid(old, from + 1);
     }
-    list.push(value);
+    list.push(node === kid ? value : null);
     kids.push(node);
   }
   const rest = i < length && from < old.length ? mapOf(old, from) : null;
   if (rest === null) for (; from < old.length; from++) if (old[from] !== null) deleteNode(old[from]!);
   for (; i < length; i++) {
     const value = unwrap(parent, given[i]);
-    list.push(value);
     if (typeof value !== 'object' || value === null) {
       refuseText(value);
+      list.push(null);
       kids.push(null);
       continue;
     }
@@ -271,6 +312,7 @@ function matchList(parent: Node, old: Kids, given: readonly unknown[]): void {
     if (rest !== null) kid = rest.get(keyOf(value) ?? i) ?? null;
     const node = slotFor(parent, kid, value);
     if (node === kid) rest!.delete(kid.key ?? i);
+    list.push(node === kid ? value : null);
     kids.push(node);
   }
   if (rest !== null) for (const kid of rest.values()) deleteNode(kid);
@@ -279,7 +321,7 @@ function matchList(parent: Node, old: Kids, given: readonly unknown[]): void {
   for (i = 0; i < length; i++) {
     const kid = kids[i]!;
     if (kid === null) continue;
-    if ((kid.flags & NEW) !== 0) mount(kid);
+    if (list[i] === null) mount(kid);
     else goOn(kid, list[i] as object);
   }
 }

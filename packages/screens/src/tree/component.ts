@@ -16,7 +16,7 @@ import { setHooks, type Props } from './react.js';
 
 const RUNS = 25;
 
-/** What a component returns if its props, state and contexts are what they were. */
+/** Result of a component if its props, state and contexts are what they were. */
 export const BAILED_OUT: unique symbol = Symbol('bailed out');
 
 /**

@@ -86,15 +86,21 @@ function resolve(node: Node, type: unknown): void {
 export function createNode(element: Element, parent: Node): Node {
   const { type, props, key } = element;
   const ref = react.REF_IS_PROP ? props.ref : element.ref;
-  const node = new Node(kinds.WIDGET, type, type, key, props, ref === undefined ? null : ref, parent);
+  const node = new Node(kinds.WIDGET, type, props, parent);
+  if (key !== null) node.key = key;
+  if (ref !== undefined && ref !== null) node.ref = ref;
   if (type === WIDGET_TYPE) return node;
   resolve(node, type);
   if (node.kind === kinds.FRAGMENT) node.props = props.children;
+  else if (node.kind === kinds.SIMPLE_MEMO) {
+    node.equal = element.$e;
+    node.equalProps = props;
+  }
   return node;
 }
 
 export function createFragment(children: unknown, parent: Node): Node {
-  return new Node(kinds.FRAGMENT, react.FRAGMENT, react.FRAGMENT, null, children, null, parent);
+  return new Node(kinds.FRAGMENT, react.FRAGMENT, children, parent);
 }
 
 /** Turns a lazy node into one of what was loaded. */
@@ -102,7 +108,7 @@ export function resolveLazy(node: Node): void {
   resolve(node, loadLazy(node.component));
 }
 
-/** Whether a node can go on as an instance of the element. */
+/** Whether a node is an instance of the element's type. */
 export function matches(node: Node, element: Element): boolean {
   const { type } = element;
   if (node.type === type) return true;

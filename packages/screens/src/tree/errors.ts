@@ -1,4 +1,4 @@
-/** What ends a render early, and the errors that tell what an app did wrong. */
+/** Values that end a render early, and errors that tell what an app did wrong. */
 import { work } from './work.js';
 
 /** A promise, or what acts like one. React notes its state in these fields. */
@@ -29,7 +29,7 @@ export function isThenable(value: unknown): value is Wakeable {
   );
 }
 
-/** What a thrown value waits for; null if it waits for nothing. */
+/** Promise that a thrown value stands for; null if it stands for none. */
 export function wakeableOf(thrown: unknown): Wakeable | null {
   if (thrown === SUSPENDED) return suspendedOn;
   return isThenable(thrown) ? thrown : null;

@@ -1,5 +1,5 @@
 /** Node: one instance of an element in the tree. */
-import type { Props } from './react.js';
+import type { Comparison, Props } from './react.js';
 
 // Kinds. From FIRST_WITH_REF on, elements may have a ref.
 export const ROOT = 0;
@@ -25,7 +25,6 @@ export const MEMO = 12;
 export const LAZY = 13;
 
 // Flags: what a commit has to do for a node.
-export const NEW = 1;
 export const DELETED = 1 << 1;
 export const INSERTION = 1 << 2;
 export const LAYOUT = 1 << 3;
@@ -51,17 +50,16 @@ export const NO_KIDS: Kids = [];
 // oxlint-disable-next-line typescript/no-explicit-any -- fields whose type depends on the kind of node
 type ByKind = any;
 
-// Fields are declared only: class fields cost an interpreter as much again as the assignments.
 export class Node {
   declare kind: number;
   /** Type of the element. */
-  declare readonly type: unknown;
+  readonly type: unknown;
   /** What renders: a function, a class, a context. */
   declare component: ByKind;
-  declare readonly key: string | null;
-  declare props: Props;
+  declare key: string | null;
+  props: Props;
   declare ref: unknown;
-  declare parent: Node | null;
+  parent: Node | null;
   declare kids: Kids;
   /** Updates of the node itself that wait. */
   declare lanes: number;
@@ -82,42 +80,44 @@ export class Node {
   declare entered: number;
   /** Contexts that the last render read, each followed by its value. */
   declare contexts: readonly unknown[] | null;
+  /** Comparison by the compiler for a memo, and the props whose place it is of. */
+  declare equal: Comparison | undefined;
+  declare equalProps: Props;
   /** The ref that is set now. */
   declare attached: ByKind;
   /** What the ref's function returned. */
   declare detach: ByKind;
 
-  constructor(
-    kind: number,
-    type: unknown,
-    component: unknown,
-    key: string | null,
-    props: Props,
-    ref: unknown,
-    parent: Node | null,
-  ) {
-    this.kind = kind;
+  constructor(kind: number, type: unknown, props: Props, parent: Node | null) {
     this.type = type;
-    this.component = component;
-    this.key = key;
     this.props = props;
-    this.ref = ref;
     this.parent = parent;
-    this.kids = NO_KIDS;
-    this.lanes = 0;
-    this.childLanes = 0;
-    this.flags = NEW;
-    this.hooks = null;
-    this.state = null;
-    this.instance = null;
-    this.data = null;
-    this.used = 0;
-    this.entered = 0;
-    this.contexts = null;
-    this.attached = null;
-    this.detach = null;
+    if (kind !== WIDGET) this.kind = kind;
   }
 }
+
+// Most nodes never have one of these of their own, and each store of a constructor counts where code is interpreted.
+Object.assign(Node.prototype, {
+  kind: WIDGET,
+  component: null,
+  key: null,
+  ref: null,
+  kids: NO_KIDS,
+  flags: 0,
+  lanes: 0,
+  childLanes: 0,
+  used: 0,
+  entered: 0,
+  hooks: null,
+  state: null,
+  instance: null,
+  data: null,
+  contexts: null,
+  equal: undefined,
+  equalProps: undefined,
+  attached: null,
+  detach: null,
+});
 
 /** Base of updates that a render skipped, for the render that takes them up. */
 export interface Base {
@@ -127,19 +127,19 @@ export interface Base {
 
 /** An update of state that waits. */
 export class Update {
-  declare lane: number;
+  lane: number;
   /** Lane whose render undoes this update; 0 for none (optimistic updates). */
-  declare revert: number;
+  revert: number;
   /** 0 set, 1 replace, 2 force, 3 an error was caught (classes). */
-  declare tag: number;
+  tag: number;
   // oxlint-disable-next-line typescript/no-explicit-any -- value or function of the app
-  declare action: any;
+  action: any;
   /** Whether `state` is the result already. */
-  declare eager: boolean;
-  declare state: unknown;
+  eager: boolean;
+  state: unknown;
   // oxlint-disable-next-line typescript/no-explicit-any -- function of the app
-  declare callback: any;
-  declare next: Update | null;
+  callback: any;
+  next: Update | null;
 
   constructor(lane: number, revert: number, tag: number, action: unknown) {
     this.lane = lane;

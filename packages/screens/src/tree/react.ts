@@ -61,7 +61,11 @@ export interface Element {
   readonly key: string | null;
   readonly ref?: unknown;
   readonly props: Props;
+  /** Comparison of all props that the element's place can give, by the compiler. */
+  readonly $e?: Comparison;
 }
+
+export type Comparison = (before: Props, now: Props) => boolean;
 
 // oxlint-disable-next-line typescript/no-explicit-any -- props of components that are not known here
 export type Props = any;

@@ -19,7 +19,7 @@ export function mount(node: Node): void {
   render(node, node.props, node.ref, true, 0, 0);
 }
 
-/** Renders a node again, if its props differ or an update waits in it; goes on below if one waits there. */
+/** Renders a node again, if its props differ or an update waits in it; visits the nodes below if one waits there. */
 export function revisit(node: Node, props: Props, ref: unknown): void {
   if (node.kind === kinds.WIDGET) {
     revisitWidget(node, props, ref);
@@ -43,7 +43,7 @@ export function revisit(node: Node, props: Props, ref: unknown): void {
   if ((waiting & ~lanes & ~node.lanes) !== 0) work.dropped = true;
 }
 
-/** Goes on to the nodes below in which updates wait. */
+/** Visits the nodes below in which updates wait. */
 export function descend(node: Node): void {
   log(node);
   node.flags &= HOST;
@@ -195,7 +195,7 @@ function mountWidget(node: Node, props: Props, ref: unknown): void {
   }
 }
 
-/** Renders a widget with new props; goes on below if they are the same. Updates never wait in a widget itself. */
+/** Renders a widget with new props; visits the nodes below if they are the same. Updates never wait in a widget itself. */
 export function revisitWidget(node: Node, props: Props, ref: unknown): void {
   const before = node.props;
   if (before === props) {

@@ -33,13 +33,13 @@ export class Root implements Queue {
   first: Update | null = null;
   last: Update | null = null;
   lanes = 0;
-  readonly node = new Node(ROOT, null, null, null, null, null, null);
+  readonly node = new Node(ROOT, null, null, null);
   readonly surface: Surface;
   readonly output: Output;
   pendingLanes = 0;
   /** Lanes that wait for a promise. */
   suspendedLanes = 0;
-  /** Of those, lanes whose promise is settled. */
+  /** Suspended lanes whose promise is settled. */
   pingedLanes = 0;
   /** Groups of lanes that render together. */
   private groups: number[] = [];

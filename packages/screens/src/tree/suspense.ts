@@ -11,9 +11,9 @@ import { pingWhen } from './schedule.js';
 import { Mark, log, rollback, work } from './work.js';
 
 export class BoundaryData {
-  /** What the children waited for in the last render, and what boundaries among them did whose fallbacks waited, too. */
+  /** Promises of the children in the last render, and of boundaries among them whose fallbacks waited, too. */
   waitsFor: readonly Wakeable[] = [];
-  /** What a retry is registered for. */
+  /** Promises that retry the boundary. */
   readonly listened = new Set<Wakeable>();
   /** Lane of a value that the children deferred in the render that runs. */
   deferred = 0;
@@ -22,7 +22,7 @@ export class BoundaryData {
 export function renderSuspense(node: Node, props: Props, mounting: boolean): void {
   if (mounting) {
     node.data = new BoundaryData();
-    node.kids = [new Node(OFFSCREEN, null, null, null, null, null, node)];
+    node.kids = [new Node(OFFSCREEN, null, null, node)];
     node.kids[0]!.flags = 0;
   }
   node.props = props;

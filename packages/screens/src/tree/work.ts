@@ -11,7 +11,7 @@ interface Work {
   count: number;
   /** Lanes of this render. */
   rootLanes: number;
-  /** Those, with the lanes that hidden subtrees missed. */
+  /** Lanes of this render, with those that hidden subtrees missed. */
   lanes: number;
   rendering: boolean;
   committing: boolean;
@@ -23,9 +23,9 @@ interface Work {
   shell: Node | null;
   /** Nearest boundary above. */
   boundary: Node | null;
-  /** How many boundaries above are about to show their content again. */
+  /** Number of boundaries above that are about to show their content again. */
   revealing: number;
-  /** What was waited for in this render. */
+  /** Promises that this render met. */
   met: Wakeable[];
   /** Lane of values that this render defers; 0 for none. */
   deferredLane: number;

@@ -1,8 +1,19 @@
-/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Commands: the encoder of a root's batches. Words and strings are used again from batch to batch. */
-import { COMMAND, type PropertyFacts } from '../stream/codes.js';
+import { COMMAND } from '../stream/codes.js';
 import { parseColor } from './colors.js';
-import { choiceOf, easingOf, facts, wrong } from './facts.js';
+import {
+  CHOICE,
+  COLOR,
+  FLAG,
+  LENGTH,
+  SHORTHAND,
+  TEXT,
+  easingOf,
+  entries,
+  facts,
+  wrong,
+  type Entry,
+} from './facts.js';
 import type { Animation, Style, Transition } from './props.js';
 import type { Styles } from './styles.js';
 
@@ -25,61 +36,80 @@ export class Commands {
     this.strings.length = 0;
   }
 
-  private grow(length: number): void {
-    const words = new Int32Array(Math.max(length, this.words.length * 2));
+  private room(more: number): number {
+    const at = this.length;
+    if (at + more > this.words.length) this.grow(more);
+    this.length = at + more;
+    return at;
+  }
+
+  private grow(more: number): void {
+    const words = new Int32Array(Math.max(this.length + more, this.words.length * 2));
     words.set(this.words);
     this.words = words;
     this.floats = new Float32Array(words.buffer);
   }
 
-  /** Takes words at the end; returns where they begin. */
-  private room(more: number): number {
-    const at = this.length;
-    this.length = at + more;
-    if (this.length > this.words.length) this.grow(this.length);
-    return at;
-  }
-
   /** Writes a command's first word, and `id` if it has one; returns where the rest goes. */
   private head(command: number, code: number, id: number, more: number): number {
-    const at = this.length;
-    const end = at + 2 + more;
-    if (end > this.words.length) this.grow(end);
-    this.words[at] = command | (code << 8);
     if (this.defining) {
-      this.length = end - 1;
+      const at = this.room(1 + more);
+      this.words[at] = command | (code << 8);
       return at + 1;
     }
+    const at = this.room(2 + more);
+    this.words[at] = command | (code << 8);
     this.words[at + 1] = id;
-    this.length = end;
     return at + 2;
   }
 
-  create(id: number): void {
-    this.head(COMMAND.CREATE, 0, id, 0);
+  /** A command of two words. */
+  two(command: number, id: number): void {
+    const at = this.length;
+    if (at + 2 > this.words.length) this.grow(2);
+    const { words } = this;
+    words[at] = command;
+    words[at + 1] = id;
+    this.length = at + 2;
+  }
+
+  /** A command of three words. */
+  three(command: number, id: number, value: number): void {
+    const at = this.length;
+    if (at + 3 > this.words.length) this.grow(3);
+    const { words } = this;
+    words[at] = command;
+    words[at + 1] = id;
+    words[at + 2] = value;
+    this.length = at + 3;
   }
 
   place(parent: number, id: number, before: number): void {
-    const at = this.room(4);
+    const at = this.length;
+    if (at + 4 > this.words.length) this.grow(4);
     const { words } = this;
     words[at] = COMMAND.PLACE;
     words[at + 1] = parent;
     words[at + 2] = id;
     words[at + 3] = before;
+    this.length = at + 4;
   }
 
   remove(id: number): void {
-    this.head(COMMAND.REMOVE, 0, id, 0);
+    this.two(COMMAND.REMOVE, id);
   }
 
   focus(id: number): void {
-    this.head(COMMAND.FOCUS, 0, id, 0);
+    this.two(COMMAND.FOCUS, id);
   }
 
   /** Pixels or a plain number. */
   number(id: number, code: number, value: number): void {
-    const at = this.head(COMMAND.NUMBER, code, id, 1);
-    this.floats[at] = value;
+    const at = this.room(3);
+    const { words } = this;
+    words[at] = COMMAND.NUMBER | (code << 8);
+    words[at + 1] = id;
+    this.floats[at + 2] = value;
   }
 
   /** Percent of the parent, 50 for one half. */
@@ -114,9 +144,7 @@ export class Commands {
   }
 
   private shared(command: number, id: number, style: Style | undefined): void {
-    const number = style === undefined || style === null ? 0 : this.styles!.numberOf(style, this);
-    const at = this.head(command, 0, id, 1);
-    this.words[at] = number;
+    this.three(command, id, style === undefined || style === null ? 0 : this.styles!.numberOf(style, this));
   }
 
   /** Defines a shared style; `write` writes its entries. */
@@ -132,53 +160,59 @@ export class Commands {
 
   /** A property's value as the app gives it; undefined resets it, a wrong one is reported and ignored. */
   property(id: number, name: string, value: unknown): void {
-    const property = facts[name];
-    if (property === undefined) {
-      wrong(name, value);
-      return;
-    }
-    if (value === undefined || value === null) this.reset(id, property.code);
-    else if (!this.value(id, property, value)) wrong(name, value);
+    const entry = entries[name];
+    if (entry === undefined || entry.kind >= SHORTHAND) wrong(name, value);
+    else if (value === undefined || value === null) this.reset(id, entry.code);
+    else if (!this.set(id, entry, value)) wrong(name, value);
   }
 
-  private value(id: number, property: PropertyFacts, value: unknown): boolean {
-    const { code, type } = property;
-    switch (type) {
-      case 'length':
-      case 'number':
-        if (typeof value === 'number') {
-          if (!Number.isFinite(value)) return false;
-          this.number(id, code, value);
-          return true;
-        }
-        if (type === 'number' || typeof value !== 'string' || !/^-?[\d.]+%$/.test(value)) return false;
-        this.percent(id, code, Number.parseFloat(value));
-        return true;
-      case 'integer':
-        if (!Number.isInteger(value)) return false;
-        this.integer(id, code, value as number);
-        return true;
-      case 'color': {
+  /** Writes a value, the way most words of a batch come about; false if it is a wrong one. */
+  set(id: number, entry: Entry, value: unknown): boolean {
+    const { kind } = entry;
+    let first: number;
+    let word = 0;
+    if (kind <= LENGTH) {
+      if (typeof value !== 'number') return this.setPercent(id, entry, value);
+      if (value - value !== 0) return false;
+      first = entry.number;
+    } else {
+      first = entry.integer;
+      if (kind === COLOR) {
         const color = typeof value === 'string' ? parseColor(value) : null;
         if (color === null) return false;
-        this.integer(id, code, color);
-        return true;
-      }
-      case 'choice': {
-        const choice = choiceOf(property, value);
-        if (choice === undefined) return false;
-        this.integer(id, code, choice);
-        return true;
-      }
-      case 'flag':
-        if (typeof value !== 'boolean') return false;
-        this.integer(id, code, value ? 1 : 0);
-        return true;
-      case 'text':
+        word = color;
+      } else if (kind === TEXT) {
         if (typeof value !== 'string') return false;
-        this.string(id, code, value);
-        return true;
+        first = entry.string;
+        word = this.strings.length;
+        this.strings[word] = value;
+      } else if (kind === CHOICE) {
+        const choice = typeof value === 'string' ? entry.choices![value] : undefined;
+        if (choice === undefined) return false;
+        word = choice;
+      } else if (kind === FLAG) {
+        if (typeof value !== 'boolean') return false;
+        word = value ? 1 : 0;
+      } else {
+        if (!Number.isInteger(value)) return false;
+        word = value as number;
+      }
     }
+    let at = this.length;
+    if (at + 3 > this.words.length) this.grow(3);
+    const { words } = this;
+    words[at++] = first;
+    if (!this.defining) words[at++] = id;
+    if (kind <= LENGTH) this.floats[at] = value as number;
+    else words[at] = word;
+    this.length = at + 1;
+    return true;
+  }
+
+  private setPercent(id: number, entry: Entry, value: unknown): boolean {
+    if (entry.kind !== LENGTH || typeof value !== 'string' || !/^-?[\d.]+%$/.test(value)) return false;
+    this.percent(id, entry.code, Number.parseFloat(value));
+    return true;
   }
 
   /** How a property changes; undefined: at once. */

@@ -1,6 +1,6 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Facts of properties, ready for look-ups by name. */
-import { EASINGS, PROPERTIES, type PropertyFacts } from '../stream/codes.js';
+import { COMMAND, EASINGS, PROPERTIES, type PropertyFacts } from '../stream/codes.js';
 
 export const facts = PROPERTIES as Readonly<Record<string, PropertyFacts | undefined>>;
 
@@ -16,17 +16,65 @@ export const SHORTHANDS: Readonly<Record<string, readonly string[] | undefined>>
 };
 export const SHORTHAND_NAMES = Object.keys(SHORTHANDS);
 
-const choices = new Map<PropertyFacts, Map<unknown, number>>();
+export const NUMBER = 0;
+export const LENGTH = 1;
+export const INTEGER = 2;
+export const COLOR = 3;
+export const CHOICE = 4;
+export const FLAG = 5;
+export const TEXT = 6;
+/** From here on, names of a style that are no property of the stream. */
+export const SHORTHAND = 7;
+export const TRANSITION = 8;
 
-/** Number of a choice; undefined if there is none of that name. */
-export function choiceOf(property: PropertyFacts, value: unknown): number | undefined {
-  let numbers = choices.get(property);
-  if (numbers === undefined) {
-    numbers = new Map(property.values!.map((name, index) => [name as unknown, index]));
-    choices.set(property, numbers);
-  }
-  return numbers.get(value);
+/** Name in a style, ready to be written. */
+export interface Entry {
+  readonly code: number;
+  /** NUMBER to TRANSITION. */
+  readonly kind: number;
+  /** First words of the commands that write it. */
+  readonly number: number;
+  readonly integer: number;
+  readonly string: number;
+  /** Numbers of a choice by name. */
+  readonly choices: Readonly<Record<string, number | undefined>> | null;
 }
+
+const KINDS = {
+  number: NUMBER,
+  length: LENGTH,
+  integer: INTEGER,
+  color: COLOR,
+  choice: CHOICE,
+  flag: FLAG,
+  text: TEXT,
+};
+
+function entryOf(code: number, kind: number, values: readonly string[] | undefined): Entry {
+  let choices: Record<string, number> | null = null;
+  if (values !== undefined) {
+    choices = Object.create(null) as Record<string, number>;
+    for (let i = 0; i < values.length; i++) choices[values[i]!] = i;
+  }
+  const high = code << 8;
+  return {
+    code,
+    kind,
+    number: COMMAND.NUMBER | high,
+    integer: COMMAND.INTEGER | high,
+    string: COMMAND.STRING | high,
+    choices,
+  };
+}
+
+/** All names that a style can have. */
+export const entries = Object.create(null) as Record<string, Entry | undefined>;
+for (const name in PROPERTIES) {
+  const { code, type, values } = facts[name]!;
+  entries[name] = entryOf(code, KINDS[type], values);
+}
+for (const name of SHORTHAND_NAMES) entries[name] = entryOf(0, SHORTHAND, undefined);
+entries['transition'] = entryOf(0, TRANSITION, undefined);
 
 const easings = new Map<unknown, number>(EASINGS.map((name, index) => [name, index]));
 

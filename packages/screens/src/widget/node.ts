@@ -2,13 +2,16 @@
 import type { Output } from './output.js';
 import type { Rect, WidgetHandle, WidgetProps } from './props.js';
 
+/** Children of a widget without any; nobody adds to it. */
+export const NO_CHILDREN: WidgetNode[] = [];
+
 export class WidgetNode {
   /** Changes once at most, when the root takes over a screen that the surface shows already. */
-  declare id: number;
-  declare parent: WidgetNode | null;
-  /** In the order of the surface. */
+  id: number;
+  parent: WidgetNode | null;
+  /** In the order of the surface; a change puts another array in place. */
   declare children: WidgetNode[];
-  declare props: WidgetProps;
+  props: WidgetProps;
   // As last reported, pixels of the surface; not a number before.
   declare x: number;
   declare y: number;
@@ -26,35 +29,30 @@ export class WidgetNode {
   declare tracked: boolean;
   /** Whether `staticStyle` is sent as own values, because the surface has too many styles. */
   declare merged: boolean;
-  /** Whether the props ask for reports. */
-  declare reports: boolean;
-  /** Whether the focus manager knows the widget. */
-  declare managed: boolean;
   declare handle: Handle | null;
 
   constructor(id: number, props: WidgetProps, parent: WidgetNode | null) {
     this.id = id;
     this.parent = parent;
-    this.children = NONE;
     this.props = props;
-    this.x = NaN;
-    this.y = NaN;
-    this.width = NaN;
-    this.height = NaN;
-    this.focus = undefined;
-    this.hidden = false;
-    this.index = 0;
-    this.stamp = 0;
-    this.tracked = false;
-    this.merged = false;
-    this.reports = false;
-    this.managed = false;
-    this.handle = null;
   }
 }
 
-/** Children of all widgets that have none; never changed. */
-const NONE: WidgetNode[] = [];
+// Most widgets never have one of these of their own, and each store of a constructor counts where code is interpreted.
+Object.assign(WidgetNode.prototype, {
+  children: NO_CHILDREN,
+  x: NaN,
+  y: NaN,
+  width: NaN,
+  height: NaN,
+  focus: undefined,
+  hidden: false,
+  index: 0,
+  stamp: 0,
+  tracked: false,
+  merged: false,
+  handle: null,
+});
 
 export class Handle implements WidgetHandle {
   private readonly node: WidgetNode;

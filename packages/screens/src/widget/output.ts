@@ -1,20 +1,21 @@
-/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Output: a root's widgets, and the batch of commands that brings the surface to their state. */
 import { OFFSCREEN, WIDGET, type Kids, type Node } from '../tree/node.js';
 import { FocusManager } from '../focus/manager.js';
 import type { Surface } from '../surfaces/surface.js';
+import { COMMAND } from '../stream/codes.js';
 import { renumber, type Adoptable } from './adoption.js';
 import { Commands } from './commands.js';
+import { entries, wrong } from './facts.js';
 import { Handle, WidgetNode } from './node.js';
 import { stays } from './places.js';
-import type { WidgetProps } from './props.js';
+import { ALL, FOCUS, FOCUS_STYLE, OWN, REPORTS, STATIC, type WidgetProps } from './props.js';
 import { Styles, mergedStyle, writeAnimations, writeDifference, writeStyle } from './styles.js';
 
 const DISPLAY = 1;
 const NONE = 1;
-const IMAGE = 52;
-const TEXT = 60;
-const REPORTS = 80;
+const REPORTS_CODE = 80;
+const TEXT_ENTRY = entries['text']!;
+const IMAGE_ENTRY = entries['image']!;
 
 function hasFocusProps(props: WidgetProps): boolean {
   return props.focused !== undefined || props.focusable !== undefined || props.focusArea !== undefined;
@@ -71,13 +72,14 @@ export class Output {
   private track(widget: WidgetNode, on: boolean): void {
     if (widget.tracked === on) return;
     widget.tracked = on;
-    if (!widget.reports) this.reports(widget.id, on);
+    if (!wantsReports(widget.props)) this.reports(widget.id, on);
   }
 
   private reports(id: number, on: boolean): void {
-    this.commands.integer(id, REPORTS, on ? 1 : 0);
+    this.commands.integer(id, REPORTS_CODE, on ? 1 : 0);
   }
 
+  /** Creates the widget of a node with all below it. A first screen is made of these, so little is called from here. */
   private create(node: Node, parent: WidgetNode): WidgetNode {
     const props = node.props as WidgetProps;
     const { free, commands: out } = this;
@@ -85,8 +87,21 @@ export class Output {
     const widget = new WidgetNode(id, props, parent);
     this.widgets[id] = widget;
     node.instance = widget;
-    out.create(id);
-    this.mount(widget, props);
+    out.two(COMMAND.CREATE, id);
+    const { $k: groups = ALL } = props;
+    let merged = false;
+    if ((groups & STATIC) !== 0) {
+      const { staticStyle } = props;
+      if (staticStyle !== undefined && staticStyle !== null) {
+        const number = out.styles!.find(staticStyle, out);
+        if (number !== 0) out.three(COMMAND.STYLE, id, number);
+        else widget.merged = merged = true;
+      }
+    }
+    if ((groups & FOCUS_STYLE) !== 0 && props.focusStyle !== undefined) out.focusStyle(id, props.focusStyle);
+    if ((groups & OWN) !== 0 || merged) this.writeOwn(widget, props, merged);
+    if ((groups & REPORTS) !== 0 && wantsReports(props)) this.reports(id, true);
+    if ((groups & FOCUS) !== 0 && hasFocusProps(props)) this.created.push(widget);
     const { kids } = node;
     if (kids.length > 0) {
       const children: WidgetNode[] = [];
@@ -97,32 +112,20 @@ export class Output {
     return widget;
   }
 
-  private mount(widget: WidgetNode, props: WidgetProps): void {
+  private writeOwn(widget: WidgetNode, props: WidgetProps, merged: boolean): void {
     const { id } = widget;
-    const { staticStyle, focusStyle } = props;
     const out = this.commands;
-    if (staticStyle !== undefined) {
-      if (out.styles!.takes(staticStyle)) out.style(id, staticStyle);
-      else widget.merged = true;
+    const { $m: write } = props;
+    if (write !== undefined && !merged) {
+      write(widget, props, out);
+      return;
     }
-    if (focusStyle !== undefined) out.focusStyle(id, focusStyle);
-    if (props.$m !== undefined && !widget.merged) props.$m(widget, props, out);
-    else {
-      const style = widget.merged ? mergedStyle(props) : props.style;
-      if (style !== undefined) writeStyle(id, style, out);
-      const { text, image, animate } = props;
-      if (text !== undefined) out.property(id, 'text', text);
-      if (image !== undefined) out.property(id, 'image', image);
-      if (animate !== undefined) writeAnimations(id, undefined, animate, out);
-    }
-    if (wantsReports(props)) {
-      widget.reports = true;
-      this.reports(id, true);
-    }
-    if (hasFocusProps(props)) {
-      widget.managed = true;
-      this.created.push(widget);
-    }
+    const style = merged ? mergedStyle(props) : props.style;
+    if (style !== undefined && style !== null) writeStyle(id, style, out);
+    const { text, image, animate } = props;
+    if (text !== undefined && text !== null && !out.set(id, TEXT_ENTRY, text)) wrong('text', text);
+    if (image !== undefined && image !== null && !out.set(id, IMAGE_ENTRY, image)) wrong('image', image);
+    if (animate !== undefined) writeAnimations(id, undefined, animate, out);
   }
 
   /** Brings a widget to the props of its node. */
@@ -132,36 +135,37 @@ export class Output {
     const before = widget.props;
     if (before === now) return;
     widget.props = now;
+    const { $k: given } = now;
+    const groups = given !== undefined && given === before.$k ? given : ALL;
+    if ((groups & STATIC) !== 0 && (widget.merged || before.staticStyle !== now.staticStyle))
+      this.updateStatic(widget, before, now);
+    if ((groups & FOCUS_STYLE) !== 0 && before.focusStyle !== now.focusStyle)
+      this.commands.focusStyle(widget.id, now.focusStyle);
+    if ((groups & OWN) !== 0) this.updateOwn(widget, before, now);
+    if (widget.hidden) this.commands.integer(widget.id, DISPLAY, NONE);
+    if ((groups & REPORTS) !== 0) {
+      const reports = wantsReports(now);
+      if (reports !== wantsReports(before) && !widget.tracked) this.reports(widget.id, reports);
+    }
+    if ((groups & FOCUS) === 0) return;
+    if (hasFocusProps(now)) {
+      if (hasFocusProps(before)) this.manager.changed(widget, before);
+      else this.manager.attach(widget);
+    } else if (hasFocusProps(before)) this.manager.detach(widget);
+  }
+
+  private updateOwn(widget: WidgetNode, before: WidgetProps, now: WidgetProps): void {
     const { id } = widget;
     const out = this.commands;
-    if (widget.merged || before.staticStyle !== now.staticStyle) this.updateStatic(widget, before, now);
-    if (before.focusStyle !== now.focusStyle) out.focusStyle(id, now.focusStyle);
     const { $u: write } = now;
-    if (write !== undefined && write === before.$u && !widget.merged) write(widget, before, now, out);
-    else {
-      if (before.style !== now.style && !widget.merged) writeDifference(id, before.style, now.style, out);
-      if (before.text !== now.text) {
-        if (typeof now.text === 'string') out.string(id, TEXT, now.text);
-        else out.property(id, 'text', now.text);
-      }
-      if (before.image !== now.image) {
-        if (typeof now.image === 'string') out.string(id, IMAGE, now.image);
-        else out.property(id, 'image', now.image);
-      }
-      if (before.animate !== now.animate) writeAnimations(id, before.animate, now.animate, out);
+    if (write !== undefined && write === before.$u && !widget.merged) {
+      write(widget, before, now, out);
+      return;
     }
-    if (widget.hidden) out.integer(id, DISPLAY, NONE);
-    const reports = wantsReports(now);
-    if (reports !== widget.reports) {
-      widget.reports = reports;
-      if (!widget.tracked) this.reports(id, reports);
-    }
-    const managed = hasFocusProps(now);
-    if (managed) {
-      if (widget.managed) this.manager.changed(widget, before);
-      else this.manager.attach(widget);
-    } else if (widget.managed) this.manager.detach(widget);
-    widget.managed = managed;
+    if (before.style !== now.style && !widget.merged) writeDifference(id, before.style, now.style, out);
+    if (before.text !== now.text) out.property(id, 'text', now.text);
+    if (before.image !== now.image) out.property(id, 'image', now.image);
+    if (before.animate !== now.animate) writeAnimations(id, before.animate, now.animate, out);
   }
 
   private updateStatic(widget: WidgetNode, before: WidgetProps, now: WidgetProps): void {
@@ -238,7 +242,7 @@ export class Output {
   private forget(widget: WidgetNode): void {
     const { children } = widget;
     for (let i = 0; i < children.length; i++) this.forget(children[i]!);
-    if (widget.managed) this.manager.detach(widget);
+    if (hasFocusProps(widget.props)) this.manager.detach(widget);
     this.widgets[widget.id] = undefined;
     this.freed.push(widget.id);
   }

@@ -47,7 +47,7 @@ export interface Rect {
   readonly height: number;
 }
 
-/** What a ref of a widget gets. */
+/** Handle that a ref of a widget gets. */
 export interface WidgetHandle {
   readonly id: number;
   /** Place as last reported; null before. Widgets with `onLayout` have one. */
@@ -81,8 +81,22 @@ export interface WidgetProps {
   readonly onImage?: ((state: 'ready' | 'failed') => void) | undefined;
   readonly ref?: Ref<WidgetHandle> | undefined;
   readonly children?: ReactNode;
+  /** Groups of names that the widget's place can give, by the compiler: `STATIC` to `FOCUS`. Without it, every name is looked for. */
+  readonly $k?: number;
   /** Update that the compiler has written. */
   readonly $u?: (node: WidgetNode, before: WidgetProps, now: WidgetProps, out: Commands) => void;
   /** The same for a new widget. */
   readonly $m?: (node: WidgetNode, now: WidgetProps, out: Commands) => void;
 }
+
+// Groups of names, bits of `$k`.
+export const STATIC = 1;
+export const FOCUS_STYLE = 2;
+/** `style`, `text`, `image`, `animate`. */
+export const OWN = 4;
+/** `onLayout`, `onAnimationEnd`, `onImage`. */
+export const REPORTS = 8;
+/** `focused`, `focusable`, `focusArea`. */
+export const FOCUS = 16;
+/** All of them: the place is not known. */
+export const ALL = 31;

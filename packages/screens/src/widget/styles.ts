@@ -1,7 +1,6 @@
-/* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Styles: shared ones, known to the surface by number, and the comparison of own ones. */
 import type { Commands } from './commands.js';
-import { SHORTHANDS, SHORTHAND_NAMES, facts } from './facts.js';
+import { SHORTHAND, SHORTHANDS, SHORTHAND_NAMES, TRANSITION, entries, wrong } from './facts.js';
 import type { Style, WidgetProps } from './props.js';
 
 const LIMIT = 4_096;
@@ -16,6 +15,13 @@ export class Styles {
   /** Whether a style is known, or can become known. */
   takes(style: Style): boolean {
     return this.numbers.size < LIMIT || this.numbers.has(style);
+  }
+
+  /** Number of a style; 0 if it is not known and cannot become known. */
+  find(style: Style, out: Commands): number {
+    const known = this.numbers.get(style);
+    if (known !== undefined) return known;
+    return this.numbers.size < LIMIT ? this.numberOf(style, out) : 0;
   }
 
   /** Number of a style; the surface gets its definition if it does not have it. */
@@ -36,7 +42,7 @@ export class Styles {
 }
 
 function hasShorthand(style: Values): boolean {
-  for (const name of SHORTHAND_NAMES) if (style[name] !== undefined) return true;
+  for (const name in style) if (SHORTHANDS[name] !== undefined) return true;
   return false;
 }
 
@@ -55,19 +61,23 @@ function expand(style: Values): Values {
 /** Writes all of a style. */
 export function writeStyle(id: number, style: Style, out: Commands): void {
   const values = style as Values;
-  for (const name in values)
-    if (facts[name] === undefined) {
-      writeExpanded(id, values, out);
+  const { length } = out;
+  const strings = out.strings.length;
+  for (const name in values) {
+    const value = values[name];
+    if (value === undefined || value === null) continue;
+    const entry = entries[name];
+    if (entry === undefined) wrong(name, value);
+    else if (entry.kind < SHORTHAND) {
+      if (!out.set(id, entry, value)) wrong(name, value);
+    } else if (entry.kind === TRANSITION) writeTransitions(id, undefined, value, out);
+    else {
+      // Which of the two names wins does not follow from their order.
+      out.length = length;
+      out.strings.length = strings;
+      writeStyle(id, expand(values), out);
       return;
     }
-  for (const name in values) if (values[name] !== undefined) out.property(id, name, values[name]);
-}
-
-function writeExpanded(id: number, style: Values, out: Commands): void {
-  const values = expand(style);
-  for (const name in values) {
-    if (name === 'transition') writeTransitions(id, undefined, values[name], out);
-    else if (values[name] !== undefined) out.property(id, name, values[name]);
   }
 }
 
@@ -82,29 +92,12 @@ export function writeDifference(
     if (now !== undefined) writeStyle(id, now, out);
     return;
   }
-  const old = before as Values;
-  const values = (now ?? {}) as Values;
-  for (const name in values) {
-    if (facts[name] === undefined) {
-      writeWhole(id, old, values, out);
-      return;
-    }
-    const value = values[name] as unknown;
-    if (value !== old[name]) out.property(id, name, value);
+  let old = before as Values;
+  let values = (now ?? {}) as Values;
+  if (hasShorthand(old) || hasShorthand(values)) {
+    old = expand(old);
+    values = expand(values);
   }
-  for (const name in old) {
-    if (facts[name] === undefined) {
-      writeWhole(id, old, values, out);
-      return;
-    }
-    if (!(name in values) && old[name] !== undefined) out.property(id, name, undefined);
-  }
-}
-
-/** The same for styles with shorthands or transitions. */
-function writeWhole(id: number, before: Values, now: Values, out: Commands): void {
-  const old = expand(before);
-  const values = expand(now);
   for (const name in values) {
     const value = values[name] as unknown;
     if (value === old[name]) continue;

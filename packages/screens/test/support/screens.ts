@@ -95,7 +95,7 @@ const { widget } = fc.letrec<{ widget: WidgetJson }>((tie) => ({
         ...own,
         ...moves,
         ...('children' in content && { children: content.children }),
-      } as WidgetJson;
+      };
     }),
 }));
 

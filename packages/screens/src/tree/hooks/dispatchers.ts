@@ -70,7 +70,7 @@ function outside(): never {
   throw new Error('Invalid hook call. Hooks can only be called inside of the body of a function component.');
 }
 
-/** In the slot while classes, `children` functions and effects run. */
+/** Hooks in the slot while classes, `children` functions and effects run. */
 export const OUTSIDE: { readonly [name in keyof typeof MOUNT]: unknown } = {
   ...(Object.fromEntries(Object.keys(MOUNT).map((name) => [name, outside])) as {
     [name in keyof typeof MOUNT]: unknown;
