@@ -1,4 +1,5 @@
 // What the engine lacks of a browser's globals, around what the player gives it.
+// oxlint-disable-next-line no-unused-expressions -- the player calls the function that this script results in
 (host) => {
   const define = (name, value) =>
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
@@ -42,7 +43,7 @@
   define('clearInterval', clear);
   if (globalThis.queueMicrotask === undefined)
     define('queueMicrotask', (run) => {
-      Promise.resolve().then(run);
+      void Promise.resolve().then(run);
     });
   define('requestAnimationFrame', (run) => host.timer(() => run(host.now()), 16, false));
   define('cancelAnimationFrame', clear);
@@ -51,8 +52,8 @@
     'TextEncoder',
     class TextEncoder {
       encoding = 'utf-8';
-      encode(text = '') {
-        return host.encode(String(text));
+      encode(text) {
+        return host.encode(text === undefined ? '' : String(text));
       }
     },
   );
@@ -90,7 +91,7 @@
   }
   define(
     'fetch',
-    (url, { method = 'GET', headers = {}, body = '' } = {}) =>
+    (url, { method = 'GET', headers = {}, body } = {}) =>
       new Promise((resolve, reject) => {
         const upper = method.toUpperCase();
         if (upper !== 'GET' && upper !== 'POST')
@@ -100,7 +101,7 @@
           String(url),
           upper,
           pairs.flat().map(String),
-          String(body),
+          String(body ?? ''),
           (problem, status, names, text) => {
             if (problem !== undefined) reject(new TypeError(problem));
             else {
