@@ -2,8 +2,8 @@
  * Functions that compiled code calls (`@sluice/compiler/screens` writes the calls; apps do not).
  *
  * A component without hooks that stands alone at the root of another one is called, not rendered. It is marked by `$plain`, with itself as the
- * value, so that a mark that was copied to a wrapper counts for nothing. Its props are then an object that nobody else refers to, so it
- * may write its own attributes into it, in place of a copy: the second argument of the call is `OWNED`.
+ * value, so that a mark that was copied to a wrapper counts for nothing. Nobody else refers to its props then. So it may write its own
+ * attributes into them, in place of a copy: the second argument of the call is `OWNED`.
  */
 import { Fragment, createElement } from 'react';
 import { jsx } from 'react/jsx-runtime';
@@ -54,14 +54,14 @@ export const copied: (type: unknown, fresh: Props, key?: unknown) => unknown = j
 // oxlint-disable-next-line typescript/restrict-plus-operands -- React's own rule, by which a symbol throws.
 const keyOf = (key: unknown): string | null => (key === undefined ? null : '' + (key as number));
 
-/** How `memo` compares two values of a prop. */
+/** Comparison of a prop's values in `memo`. */
 export const same: (before: unknown, now: unknown) => boolean = Object.is;
 
 /** Compares the props of two elements of one place. */
 export type Comparison = (before: Props, now: Props) => boolean;
 
 /**
- * What `jsx` makes of props without `key`. In React 18, `jsx` takes `ref` out of the props, and resolves a component's defaults.
+ * Makes the element that `jsx` makes of props without `key`. In React 18, `jsx` takes `ref` out of the props, and resolves a component's defaults.
  * `equal`, if given, becomes the element's `$e`.
  */
 export function made(type: unknown, props: Props, key?: unknown, ref?: unknown, equal?: Comparison): unknown {
@@ -106,7 +106,7 @@ export function on(type: unknown, fresh: Props, owned: unknown, equal?: Comparis
   return isCallable(type, '$plain') ? type(fresh, OWNED) : made(type, fresh, undefined, undefined, equal);
 }
 
-/** What is left of props that are a component's own when it has taken these names. */
+/** Takes names out of props that are a component's own, and returns the rest. */
 export function taken(props: Props, names: readonly string[]): Props {
   for (const name of names) delete props[name];
   return props;
@@ -131,6 +131,23 @@ export function passedOnStateful(type: unknown, props: Props, owned: unknown): u
   return whole && isCallable(type, '$stateful') ? type(props, owned) : passedOn(type, props, owned);
 }
 
-/** Prototype for the props of one place's widgets: keeps the generated update out of copies, such as `cloneElement`'s. */
-export const updates = (update: unknown, mount: unknown): object =>
-  Object.create(Object.prototype, { $u: { value: update }, $m: { value: mount } }) as object;
+/**
+ * Prototype for the props of one place's widgets: keeps the generated update out of copies, such as `cloneElement`'s.
+ * `groups`: bits of the groups of props that the place can give (`$k` in `widget/props.ts`).
+ */
+export const updates = (update: unknown, mount: unknown, groups: number): object =>
+  Object.create(Object.prototype, {
+    $u: { value: update },
+    $m: { value: mount },
+    $k: { value: groups },
+  }) as object;
+
+/** Prototype of widgets' elements: an object with fewer fields is made sooner. For elements that nobody but the renderer sees. */
+export const widgetElement = (major: number): object =>
+  Object.freeze({
+    $$typeof: elementType(major),
+    type: 'sluice-widget',
+    key: null,
+    ref: null,
+    ...(is19 ? {} : { _owner: null }),
+  });

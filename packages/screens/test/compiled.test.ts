@@ -21,11 +21,17 @@ const replay = (error: unknown): never => {
   throw error;
 };
 
+/** An own transition of no duration is what is left of one that was taken away. */
+const isNone = ([name, value]: readonly [string, unknown]): boolean =>
+  name.startsWith('transition ') && value === '0 0 0';
+
 /** Values in force of a widget and of all below it. */
 function shown(board: Board, piece: Piece = board.root): unknown {
   return [
     Object.fromEntries(
-      [...(board.styles.get(piece.style) ?? []), ...piece.values].sort(([a], [b]) => (a < b ? -1 : 1)),
+      [...(board.styles.get(piece.style) ?? []), ...piece.values]
+        .filter((one) => !isNone(one))
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
     ),
     Object.fromEntries(board.styles.get(piece.focusStyle) ?? []),
     piece.children.map((child) => shown(board, child)),
@@ -70,26 +76,56 @@ void test(`compiled stacks of wrappers pass on the same props (seed ${seed})`, a
   await fc.assert(property, { numRuns: long ? 10_000 : 200, seed }).catch(replay);
 });
 
+/** Whether both ways to build a module show the same after each of the inputs. */
+async function assertSame(source: string, inputs: readonly object[]): Promise<void> {
+  const start = (code: string): { App: unknown; screen: Screen } => ({
+    App: own.evaluate(code)['App'],
+    screen: new Screen(),
+  });
+  const [plain, compiled] = [start(source), start(await own.compile(source))];
+  for (const p of inputs) {
+    const expected = plain.screen.render(own.jsx(plain.App, { p }));
+    assert.deepEqual(compiled.screen.render(own.jsx(compiled.App, { p })), expected);
+  }
+}
+
+type Place = keyof typeof PLACES;
+
 void test(`compiled widgets show the same values after random updates (seed ${seed})`, async () => {
+  // A wrong value leaves the value before it in force, which another place may have as a static one.
+  const places = (Object.keys(PLACES) as Place[]).filter((place) => place !== 'conditional');
   const property = fc.asyncProperty(
     widget,
     widget,
-    fc.constantFrom(...(Object.keys(PLACES) as (keyof typeof PLACES)[])),
+    fc.constantFrom(...places),
     fc.array(input, { minLength: 1, maxLength: 5 }),
-    async (one, other, place, inputs) => {
-      const source = moduleOf(one, other, place);
-      const start = (code: string): { App: unknown; screen: Screen } => ({
-        App: own.evaluate(code)['App'],
-        screen: new Screen(),
-      });
-      const [plain, compiled] = [start(source), start(await own.compile(source))];
-      for (const p of inputs) {
-        const expected = plain.screen.render(own.jsx(plain.App, { p }));
-        assert.deepEqual(compiled.screen.render(own.jsx(compiled.App, { p })), expected);
-      }
-    },
+    (one, other, place, inputs) => assertSame(moduleOf(one, other, place), inputs),
   );
   await fc.assert(property, { numRuns: long ? 10_000 : 300, seed }).catch(replay);
+});
+
+const ALTERNATING = [
+  '',
+  'style={{ width: 4, height: p.a }}',
+  'style={{ width: p.a }}',
+  'style={{ width: 4 }} text="t"',
+  "style={{ background: '#fff', padding: 3 }}",
+  'style={{ padding: 2, paddingLeft: p.a }}',
+  'style={{ paddingHorizontal: p.a }} text={String(p.a)}',
+  'style={{ transition: { x: 100 }, x: p.a }}',
+  'staticStyle={{ width: 1, opacity: 0.5 }} style={{ width: 7, height: p.a }}',
+  'focusStyle={{ opacity: 1 }} animate={{ x: { to: 9, duration: 5 } }}',
+].map((attributes) => `<Widget ${attributes} />`);
+
+void test(`compiled widgets that take turns show the same values (seed ${seed})`, async () => {
+  const turn = fc.record({ a: fc.constantFrom(1, 2, 0, undefined), zero: fc.boolean() });
+  const property = fc.asyncProperty(
+    fc.constantFrom(...ALTERNATING),
+    fc.constantFrom(...ALTERNATING),
+    fc.array(turn, { minLength: 2, maxLength: 6 }),
+    (one, other, inputs) => assertSame(moduleOf(one, other, 'conditional'), inputs),
+  );
+  await fc.assert(property, { numRuns: long ? 5_000 : 200, seed }).catch(replay);
 });
 
 void test('an update of a compiled widget sends what has changed, and nothing else', async () => {

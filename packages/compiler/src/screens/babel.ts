@@ -12,7 +12,7 @@ import { type Base, type Component, type Taken, componentsOf } from './component
 import { keyOf } from './constants.js';
 import { type Place, type Places, placeOf } from './place.js';
 import { type FileReport, type Line, PASSES, type Pass, type Use, type Wrapping } from './report.js';
-import { HOISTED, hoistStyles, updateOf } from './widgets.js';
+import { HOISTED, groupsOf, hoistStyles, updateOf } from './widgets.js';
 
 export interface ScreensOptions {
   /** Passes to switch off with `false`; all are on by default. */
@@ -112,15 +112,18 @@ class Module implements Places {
   readonly #places = new Map<t.Node, Place>();
   /** Elements that are the same at each render. */
   readonly #constantElements = new WeakSet<t.Node>();
-  /** Calls in place that copy the props all the same, and why. */
+  /** Calls in place that copy the props, and why. */
   readonly #copying = new WeakMap<t.Node, string>();
   /** Second parameters by component. */
   readonly #owned = new Map<Component, t.Identifier>();
   readonly #seen = new WeakSet<t.Node>();
   readonly #sites = new Map<t.Node, t.Expression>();
+  /** Prototypes of props by their groups. */
+  readonly #groupNames = new Map<number, t.Identifier>();
   readonly #file: string;
   readonly #report: ScreensOptions['report'];
   #element: t.Identifier | undefined;
+  #widget: t.Identifier | undefined;
   components: ReadonlyMap<t.Node, Component> = new Map();
 
   constructor(
@@ -226,9 +229,10 @@ class Module implements Places {
       types.identifier(name),
       types.identifier(hooks === 'plain' ? '$plain' : '$stateful'),
     );
-    statement.insertAfter(
-      types.expressionStatement(types.assignmentExpression('=', mark, types.identifier(name))),
-    );
+    const marked = types.expressionStatement(types.assignmentExpression('=', mark, types.identifier(name)));
+    // A mark has to be there before the first render, which may be further up in the module.
+    if (path.isFunctionDeclaration()) this.#declarations.push(marked);
+    else statement.insertAfter(marked);
   }
 
   /** Makes a rest of props that are the component's own by taking the other names out of them, without a copy. */
@@ -326,17 +330,39 @@ class Module implements Places {
       const outcome = hoistStyles(this.#types, path, (base, value) => this.#declare(base, value), seenBy);
       if (outcome !== undefined) this.#note('styles', path.node, label, outcome.done, outcome.reason);
     }
+    const groups = groupsOf(path.node);
     if (!this.#isOn('updates')) return;
-    const update = updateOf(this.#types, path, () => this.#runtime('updates'));
-    if (update === undefined) return;
-    if ('reason' in update) return this.#note('updates', path.node, label, false, update.reason);
-    if (!this.#isOn('elements'))
-      return this.#note('updates', path.node, label, false, 'the pass "elements" is switched off');
-    this.#note('updates', path.node, label, true, `${update.fields} fields`);
-    this.#sites.set(path.node, this.#declare('update', update.site));
+    const update = updateOf(this.#types, path, () => this.#runtime('updates'), groups ?? 0);
+    const isMade = this.#isOn('elements');
+    if (update !== undefined && 'reason' in update)
+      this.#note('updates', path.node, label, false, update.reason);
+    else if (!isMade) {
+      if (update !== undefined)
+        this.#note('updates', path.node, label, false, 'the pass "elements" is switched off');
+    } else if (update !== undefined) {
+      this.#note('updates', path.node, label, true, `${update.fields} fields`);
+      this.#sites.set(path.node, this.#declare('update', update.site));
+      return;
+    }
+    if (groups !== undefined && isMade) this.#sites.set(path.node, this.#groups(groups));
   }
 
-  /** What an element has, or why it stays JSX. */
+  /** Prototype of props that have groups alone, and no generated update. */
+  #groups(groups: number): t.Identifier {
+    const types = this.#types;
+    const known = this.#groupNames.get(groups);
+    if (known !== undefined) return types.cloneNode(known);
+    const made = types.callExpression(this.#runtime('updates'), [
+      this.#undefined(),
+      this.#undefined(),
+      types.numericLiteral(groups),
+    ]);
+    const name = this.#declare('groups', made);
+    this.#groupNames.set(groups, name);
+    return name;
+  }
+
+  /** Parts of an element, or the reason why it stays JSX. */
   #read(node: t.JSXElement): Read | string {
     const types = this.#types;
     const { openingElement } = node;
@@ -634,7 +660,11 @@ class Module implements Places {
       while (all.length > 0 && all.at(-1)?.type === 'UnaryExpression') all.pop();
       return types.callExpression(this.#runtime('made'), [type, props, ...all]);
     }
-    const literal = this.#literal(type, literalKey, props, comparison);
+    const isWidget = this.#isWidget(path.node.openingElement.name);
+    const literal =
+      isWidget && (place.isDirect || this.#isOpaque)
+        ? this.#widgetLiteral(literalKey, props)
+        : this.#literal(type, literalKey, props, comparison);
     if (isHost && this.#isConstant(read)) this.#constantElements.add(literal);
     else this.#hoistConstants(path, props);
     return literal;
@@ -651,13 +681,17 @@ class Module implements Places {
     const refused = (reason: string): undefined => {
       this.#note('comparisons', path.node, label, false, reason);
     };
-    const given: [string, boolean][] = attributes.map((one) =>
+    const given: [string, boolean, boolean][] = attributes.map((one) =>
       one.kind === 'value'
-        ? [one.name, literalOf(one.value) !== undefined || HOISTED.has(one.value)]
-        : ['', false],
+        ? [one.name, literalOf(one.value) !== undefined || HOISTED.has(one.value), isNoNumber(one.value)]
+        : ['', false, false],
     );
     if (children.length > 0)
-      given.push(['children', children.length === 1 && literalOf(children[0] as t.Node) !== undefined]);
+      given.push([
+        'children',
+        children.length === 1 && literalOf(children[0] as t.Node) !== undefined,
+        children.length > 1 || isNoNumber(children[0] as t.Node),
+      ]);
     if (this.#react === 18) given.splice(0, given.length, ...given.filter(([name]) => name !== 'ref'));
     if (new Set(given.map(([name]) => name)).size < given.length)
       return refused('an attribute is given twice');
@@ -669,11 +703,16 @@ class Module implements Places {
     ];
     const compared = given
       .filter(([, isConstant]) => !isConstant)
-      .map(([name]) => {
+      .map(([name, , isNever]) => {
         const key = keyOf(types, name);
         const from = (object: t.Identifier): t.Expression =>
           types.memberExpression(types.cloneNode(object), types.cloneNode(key), key.type === 'StringLiteral');
-        return types.callExpression(this.#runtime('same'), [from(before), from(now)]);
+        const equal = types.binaryExpression('===', from(before), from(now));
+        if (isNever) return equal;
+        // Object.is tells 0 from -0, and takes NaN for itself.
+        const isNotZero = types.binaryExpression('!==', from(before), types.numericLiteral(0));
+        const same = types.callExpression(this.#runtime('same'), [from(before), from(now)]);
+        return types.logicalExpression('||', types.logicalExpression('&&', equal, isNotZero), same);
       });
     const [first = types.booleanLiteral(true), ...others] = compared;
     const all = others.reduce<t.Expression>(
@@ -689,6 +728,18 @@ class Module implements Places {
     if (type.type !== 'Identifier') return undefined;
     const { name } = type;
     return [...this.components.values()].find((one) => one.statement !== undefined && one.name === name);
+  }
+
+  /** A widget's element that nobody but the renderer sees: what is the same in all of them is in their prototype. */
+  #widgetLiteral(key: t.Expression, props: t.Expression): t.Expression {
+    const types = this.#types;
+    this.#widget ??= this.#constantOf('WIDGET', 'widgetElement');
+    const entries: [string, t.Expression][] = [['__proto__', types.cloneNode(this.#widget)]];
+    if (key.type !== 'NullLiteral') entries.push(['key', key]);
+    entries.push(['props', props]);
+    return types.objectExpression(
+      entries.map(([name, value]) => types.objectProperty(types.identifier(name), value)),
+    );
   }
 
   #literal(
@@ -824,15 +875,19 @@ class Module implements Places {
   }
 
   #elementType(): t.Identifier {
-    const types = this.#types;
-    if (this.#element === undefined) {
-      this.#element = this.#program.scope.generateUidIdentifier('ELEMENT');
-      const value = types.callExpression(this.#runtime('elementType'), [types.numericLiteral(this.#react)]);
-      this.#declarations.unshift(
-        types.variableDeclaration('const', [types.variableDeclarator(types.cloneNode(this.#element), value)]),
-      );
-    }
+    this.#element ??= this.#constantOf('ELEMENT', 'elementType');
     return this.#types.cloneNode(this.#element);
+  }
+
+  /** Declares what a function of the runtime returns for the version of React, in front of all that uses it. */
+  #constantOf(base: string, maker: string): t.Identifier {
+    const types = this.#types;
+    const name = this.#program.scope.generateUidIdentifier(base);
+    const value = types.callExpression(this.#runtime(maker), [types.numericLiteral(this.#react)]);
+    this.#declarations.unshift(
+      types.variableDeclaration('const', [types.variableDeclarator(types.cloneNode(name), value)]),
+    );
+    return name;
   }
 
   #runtime(name: string): t.Identifier {
@@ -884,6 +939,20 @@ class Module implements Places {
     this.#lines.push({ pass, line, column: column + 1, done, name, reason });
   }
 }
+
+/** Whether the value can be neither 0 nor NaN, by how it is written. */
+const isNoNumber = ({ type }: t.Node): boolean =>
+  [
+    'StringLiteral',
+    'TemplateLiteral',
+    'BooleanLiteral',
+    'ArrowFunctionExpression',
+    'FunctionExpression',
+    'ObjectExpression',
+    'ArrayExpression',
+    'JSXElement',
+    'JSXFragment',
+  ].includes(type);
 
 const keyOfRead = ({ key }: Read): t.Expression[] => (key === undefined ? [] : [key]);
 

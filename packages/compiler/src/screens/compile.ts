@@ -1,4 +1,4 @@
-/** Compiles one file for `@sluice/screens`. JSX that stays, and types, are left to the tools that come next. */
+/** Compiles one file for `@sluice/screens`. JSX that stays, and types, are for the tools that come next. */
 import { transformAsync } from '@babel/core';
 import type { Compiled, SourceMap } from '../compile.js';
 import sluiceScreens, { type ScreensOptions } from './babel.js';

@@ -12,7 +12,7 @@ export interface Component {
   /** Statement after which the component may be marked; undefined where it cannot be: a nested one, or one within `memo`. */
   readonly statement: NodePath | undefined;
   readonly hooks: Hooks;
-  /** Why it cannot be called in place of being rendered; undefined if it can. */
+  /** Reason why it cannot be called in place of being rendered; undefined if it can. */
   readonly reason: string | undefined;
   /** Whether the module uses the component as a value, so that other code may call it and look into what it returns. */
   readonly isLoose: boolean;
@@ -23,9 +23,9 @@ export interface Component {
 export interface Base {
   /** Whether the object is a rest, which the component has made. */
   readonly isRest: boolean;
-  /** Where the rest is made, if nothing else reads the props: they can become the rest. */
+  /** Place where the rest is made, if nothing else reads the props: they can become the rest. */
   readonly taken: Taken | undefined;
-  /** Why attributes cannot be written into the object; undefined if only reads by name in the component's own code come before the spread. */
+  /** Reason why attributes cannot be written into the object; undefined if only reads by name in the component's own code come before the spread. */
   readonly reason: string | undefined;
   /** Whether the component writes into it. */
   readonly isWritten: boolean;
@@ -293,7 +293,7 @@ function usesEval(path: FunctionPath): boolean {
   return uses;
 }
 
-/** Why a read of `props.x` is more than one; undefined if it is not. */
+/** Reason why a read of `props.x` is more than one; undefined if it is not. */
 function whyMemberCounts(
   { node, parent }: NodePath<t.MemberExpression | t.OptionalMemberExpression>,
   name: string,

@@ -1,4 +1,4 @@
-/** Where an element goes: straight to the reconciler, or to code that may look into it, copy it, or change it. */
+/** Place of an element: whether it goes straight to the reconciler, or to code that may look into it, copy it, or change it. */
 import type { NodePath, types as t } from '@babel/core';
 import { type Component, isCacheSlot } from './components.js';
 
@@ -7,7 +7,7 @@ export interface Place {
   readonly isDirect: boolean;
   /** Component that always returns this very element, and no other one. */
   readonly onlyRootOf: Component | undefined;
-  /** Who gets the element, in words; undefined if it is direct. */
+  /** Receiver of the element, in words; undefined if it is direct. */
   readonly seenBy: string | undefined;
 }
 

@@ -15,9 +15,9 @@ export const PASSES: readonly Pass[] = [
 
 export interface Line {
   readonly pass: Pass;
-  /** From 1; 0 where an earlier build step made the code. */
+  /** Line, from 1; 0 where an earlier build step made the code. */
   readonly line: number;
-  /** From 1. */
+  /** Column, from 1. */
   readonly column: number;
   readonly done: boolean;
   /** Element or component. */

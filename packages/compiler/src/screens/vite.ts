@@ -27,7 +27,7 @@ const JSX_FILE = /\.[cm]?[jt]sx$/;
 
 class Build {
   readonly #options: ScreensPluginOptions;
-  /** By path: a file that is built again replaces its report. */
+  /** Reports by path: a file that is built again replaces its report. */
   readonly #reports = new Map<string, FileReport>();
 
   constructor(options: ScreensPluginOptions) {

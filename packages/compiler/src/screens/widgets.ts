@@ -14,7 +14,7 @@ export interface Outcome {
 
 const SIDES = ['Left', 'Top', 'Right', 'Bottom'];
 
-/** What shorthands mean. */
+/** Properties that shorthands stand for. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   gap: ['rowGap', 'columnGap'],
   ...Object.fromEntries(
@@ -168,6 +168,26 @@ function constantProperties(
   return constant?.type === 'ObjectExpression' ? (constant.properties as t.ObjectProperty[]) : undefined;
 }
 
+const GROUPS: readonly (readonly [bit: number, names: readonly string[]])[] = [
+  [1, ['staticStyle']],
+  [2, ['focusStyle']],
+  [4, ['style', 'text', 'image', 'animate']],
+  [8, ['onLayout', 'onAnimationEnd', 'onImage']],
+  [16, ['focused', 'focusable', 'focusArea']],
+  [32, ['children']],
+  [64, ['ref']],
+];
+
+/** Groups of props that the place can give, as the renderer's `$k` has them; undefined with a spread, which can give all. */
+export function groupsOf({ openingElement, children }: t.JSXElement): number | undefined {
+  if (hasSpread(openingElement)) return undefined;
+  let groups = children.length > 0 ? 32 : 0;
+  for (const [bit, names] of GROUPS) {
+    if (names.some((name) => attributeOf(openingElement, name) !== undefined)) groups |= bit;
+  }
+  return groups;
+}
+
 /** Names that the stream has for what is not in `style`. */
 const OUTSIDE = ['text', 'image'] as const;
 
@@ -176,6 +196,7 @@ export function updateOf(
   types: Types,
   path: NodePath<t.JSXElement>,
   runtimeUpdates: () => t.Expression,
+  groups: number,
 ): { readonly site: t.Expression; readonly fields: number } | Outcome | undefined {
   const element = path.node.openingElement;
   const style = attributeOf(element, 'style');
@@ -240,6 +261,7 @@ export function updateOf(
   const site = types.callExpression(runtimeUpdates(), [
     functionOf(types, ['node', 'before', 'now', 'out'], update),
     functionOf(types, ['node', 'now', 'out'], mount),
+    types.numericLiteral(groups),
   ]);
   return { site, fields: names.length + outside.length };
 }

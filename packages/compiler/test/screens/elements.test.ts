@@ -276,3 +276,60 @@ void test('a pass that is switched off does nothing', async () => {
     assert.doesNotMatch(await own.compile(source, { passes: { [pass]: false } }), trace, pass);
   }
 });
+
+void test('functions are marked before anything in their module renders', async () => {
+  const code = await own.compile(`import { Widget } from '@sluice/screens';
+    import { render } from 'first';
+    render(App);
+    function Row({ n }) { return <Widget text={n} />; }
+    export function App({ n }) { return <Row n={n} />; }
+    render(App);`);
+  const root = new Root();
+  const ids: unknown[] = [];
+  const render = (App: unknown): void => {
+    root.render(own.jsx(App, { n: ids.length }));
+    ids.push((root.container.children[0] as { id: number }).id);
+  };
+  own.evaluate(code, { first: { render } });
+  assert.equal(new Set(ids).size, 1, 'the widget stays');
+});
+
+void test('a comparison says of two elements of a place what memo would', async () => {
+  const { make } = own.evaluate(
+    await own.compile(`import { Poster } from './poster';
+      export const make = (p) => <Poster key={p.k} a={p.a} data-b={p.b} c="c" ref={p.ref}>{p.a}text</Poster>;`),
+    { './poster': poster },
+  );
+  interface Made {
+    readonly props: Readonly<Record<string, unknown>>;
+    readonly $e: (before: object, now: object) => boolean;
+  }
+  const values = [0, -0, Number.NaN, undefined, null, 'a', {}];
+  const inputs = values.flatMap((a) => values.map((b) => ({ a, b, k: 1, ref: null })));
+  const made = inputs.map((input) => (make as (p: object) => Made)(input));
+  for (const before of made) {
+    for (const now of made) {
+      assert.equal(now.$e, before.$e);
+      const isEqual = Object.keys(now.props).every((name) => Object.is(before.props[name], now.props[name]));
+      assert.equal(now.$e(before.props, now.props), isEqual);
+    }
+  }
+});
+
+void test('a comparison is left to memo where a place may give other props, or many', async () => {
+  const files: FileReport[] = [];
+  const many = Array.from({ length: 13 }, (_, index) => `p${index}={p}`).join(' ');
+  const code = await own.compile(
+    `import { Far } from './far';
+    export const A = ({ p }) => [<Far {...p} a={1} />, <Far ${many} />, <Far a={1} a={2} />, <B a={p} />, <Widget a={p} />];
+    const B = () => null;
+    import { Widget } from '@sluice/screens';`,
+    { report: (file) => void files.push(file) },
+  );
+  assert.doesNotMatch(code, /\$e/);
+  const lines = files.flatMap((file) => file.lines.filter(({ pass }) => pass === 'comparisons'));
+  assert.deepEqual(
+    lines.map(({ reason }) => reason),
+    ['it has more than 12 props', 'an attribute is given twice'],
+  );
+});
