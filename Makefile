@@ -76,6 +76,13 @@ player:
 start: build
 	@examples/storefront/start.sh
 
+## living-room: install, build, and run the television app on http://localhost:3200; its first frame on the player goes into dist
+.PHONY: living-room
+living-room: build
+	$(CARGO) build --release --locked --manifest-path screens/player/Cargo.toml
+	PORT=$${PORT:-3200} $(TSX) examples/living-room/scripts/build.ts
+	@examples/living-room/start.sh
+
 ## demo-load: visitors for the shop that `make start` runs, so that `sluice top` comes alive; VISITORS=…, URL=…
 .PHONY: demo-load
 demo-load: node_modules/.package-lock.json
@@ -90,8 +97,8 @@ $(TESTS): export SLUICE_SEED ?= 20250101
 $(TESTS): export PROPTEST_RNG_SEED = $(SLUICE_SEED)
 
 # Test files below these folders, by a part of their names; *.slow.test.ts belong to `make test-long`.
-tests = $(shell find $(1) \( -name node_modules -o -name frameworks \) -prune -o -name '$(2).test.ts' -print | sort)
-short = $(filter-out %.slow.test.ts,$(call tests,$(1),*))
+tests = $(shell find $(1) \( -name node_modules -o -name frameworks \) -prune -o \( -name '$(2).test.ts' -o -name '$(2).test.tsx' \) -print | sort)
+short = $(filter-out %.slow.test.ts %.slow.test.tsx,$(call tests,$(1),*))
 slow = $(call tests,$(1),*.slow)
 named = $(or $(call tests,$(1),*$(F)*),$(error no test in $(1) has "$(F)" in its name))
 

@@ -6,14 +6,18 @@ import { ProbeContext } from './measure/context.js';
 import { Probe } from './measure/probe.js';
 import { keepProbe } from './measure/roots.js';
 import { EVENT, PROPERTIES, type PropertyName } from './stream/codes.js';
-import type { Surface } from './surfaces/surface.js';
+import type { EventListener, Surface } from './surfaces/surface.js';
 import { report } from './tree/errors.js';
 import { SYNC } from './tree/lanes.js';
 import { Root, type RootOptions } from './tree/root.js';
-import { batch, flushAll } from './tree/schedule.js';
+import { batch, flushAll, flushRoot } from './tree/schedule.js';
+import type { Adoptable } from './widget/adoption.js';
 import { Output } from './widget/output.js';
 
-export type Options = RootOptions;
+export interface Options extends RootOptions {
+  /** Screen that the surface shows already; the first render takes its widgets over where place and kind agree. */
+  readonly adopt?: Adoptable;
+}
 
 export interface ScreenRoot {
   /** Shows an element; rendered in a microtask, or by `flush`. */
@@ -22,6 +26,8 @@ export interface ScreenRoot {
   unmount(): void;
   /** Renders all that is due and runs all effects, at once. For tests. */
   flush(): void;
+  /** Gives the focus to a widget by its number at the surface; nothing happens if there is none. */
+  focus(id: number): void;
 }
 
 const propertyNames = new Map<number, PropertyName>(
@@ -30,19 +36,26 @@ const propertyNames = new Map<number, PropertyName>(
 
 /** Creates a root on a surface. Events of the surface go to its widgets. */
 export function createRoot(surface: Surface, options: Options = {}): ScreenRoot {
+  const { adopt = null } = options;
   const probe = new Probe(surface);
-  const output = new Output(probe);
+  const hear: EventListener = (words, length, strings) => listen(root, words, length, strings);
+  const output = new Output(probe, adopt, () => adopt?.release(probe, hear));
   const root = new Root(probe, output, options);
-  probe.listen((words, length, strings) => listen(root, words, length, strings));
+  if (adopt === null) probe.listen(hear);
+  const flush = root.isStill ? (): void => flushRoot(root) : flushAll;
   const screen: ScreenRoot = {
     render(element) {
       root.render(createElement(ProbeContext.Provider, { value: probe }, element));
     },
     unmount() {
       batch(SYNC, () => root.render(null));
-      flushAll();
+      flush();
     },
-    flush: flushAll,
+    flush,
+    focus(id) {
+      const widget = output.widgets[id];
+      if (widget !== undefined && id !== 0) output.focus(widget);
+    },
   };
   keepProbe(screen, probe);
   return screen;

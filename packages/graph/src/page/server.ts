@@ -2,7 +2,7 @@
 import { Model, type ModelOptions } from '../model/model.js';
 import { toPathSet } from '../paths/index.js';
 import { pageUse } from '../seeing/uses.js';
-import type { DataSource, PathInput, PathSet } from '../types.js';
+import type { DataSource, JsonGraph, PathInput, PathSet } from '../types.js';
 import { type GraphPage, setCurrentPage } from './current.js';
 import { sourceUntil } from './leaving.js';
 import { pick } from './pick.js';
@@ -51,15 +51,20 @@ export class PageGraph implements GraphPage {
     for (const path of paths) this.#read.push([...base, ...toPathSet(path)]);
   }
 
+  /** Values that components have read so far, and no others: the `cache` of a model of a client that is no browser. */
+  state(): JsonGraph {
+    const state = pick(this.#whole.getCache(), this.#read);
+    this.#use?.tell(state);
+    return state;
+  }
+
   /**
    * Script with the values that components have read so far, and no others. It belongs at the end of the document.
    *
    * @param nonce - Nonce of a content security policy, base64.
    */
   script(nonce?: string): string {
-    const state = pick(this.#whole.getCache(), this.#read);
-    this.#use?.tell(state);
-    return stateScript(state, nonce, this.#use !== undefined);
+    return stateScript(this.state(), nonce, this.#use !== undefined);
   }
 }
 

@@ -20,6 +20,13 @@ export interface RootOptions {
   readonly onUncaughtError?: (error: unknown, info: ErrorInfo) => void;
   /** Called with an error that a boundary has caught. */
   readonly onCaughtError?: (error: unknown, info: ErrorInfo) => void;
+  /**
+   * Effects that run; `all` by default. With `layout` or `none` the root renders in `flush` alone, for servers, where several render by turns:
+   * `layout` runs layout effects and refs, but no passive effects.
+   */
+  readonly effects?: 'all' | 'layout' | 'none';
+  /** Called with each promise that a render waits for. */
+  readonly onWait?: (wakeable: PromiseLike<unknown>) => void;
 }
 
 export class Root implements Queue {
@@ -41,12 +48,19 @@ export class Root implements Queue {
   private readonly wakeables = new WeakMap<Wakeable, number>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   callbacks: (() => void)[] | null = null;
+  /** Whether it renders in `flush` alone. */
+  readonly isStill: boolean;
+  /** Whether layout effects and refs run. */
+  readonly hasLayout: boolean;
   private readonly options: RootOptions;
 
   constructor(surface: Surface, output: Output, options: RootOptions) {
     this.surface = surface;
     this.output = output;
     this.options = options;
+    const { effects = 'all' } = options;
+    this.isStill = effects !== 'all';
+    this.hasLayout = effects !== 'none';
     this.node.instance = this;
     this.node.flags = 0;
   }
@@ -130,6 +144,10 @@ export class Root implements Queue {
     } catch (thrown) {
       report(thrown);
     }
+  }
+
+  waitsFor(wakeable: Wakeable): void {
+    this.options.onWait?.(wakeable as unknown as PromiseLike<unknown>);
   }
 
   onCaughtError(error: unknown, info: ErrorInfo): void {

@@ -171,6 +171,7 @@ export function schedule(root: Root, lane: number): void {
 }
 
 export function request(root: Root): void {
+  if (root.isStill) return;
   roots.add(root);
   scheduled = true;
   requestMicrotask();
@@ -225,6 +226,11 @@ export function flushAll(): void {
   do flushLanes(~0, true);
   while (flushPassive());
   endEvent();
+}
+
+/** Renders all of one root that is due. */
+export function flushRoot(root: Root): void {
+  while (performNext(root, ~0, true));
 }
 
 function flushLanes(lanes: number, now: boolean): void {
@@ -396,6 +402,7 @@ function commit(root: Root, lanes: number): void {
 /** Renders the lanes again once a promise is settled, if they are still suspended then. */
 export function pingWhen(wakeable: Wakeable, lanes: number): void {
   const root = work.root!;
+  root.waitsFor(wakeable);
   const ping = (): void => {
     root.pingedLanes |= root.suspendedLanes & lanes;
     request(root);

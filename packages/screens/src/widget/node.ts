@@ -3,7 +3,8 @@ import type { Output } from './output.js';
 import type { Rect, WidgetHandle, WidgetProps } from './props.js';
 
 export class WidgetNode {
-  declare readonly id: number;
+  /** Number of the widget; changes once at most, when the root takes over a screen that the surface shows already. */
+  declare id: number;
   declare parent: WidgetNode | null;
   /** Children in the order of the surface. */
   declare children: WidgetNode[];

@@ -4,6 +4,7 @@ import { OFFSCREEN, WIDGET, type Kids, type Node } from '../tree/node.js';
 import { FocusManager } from '../focus/manager.js';
 import type { Surface } from '../surfaces/surface.js';
 import { COMMAND } from '../stream/codes.js';
+import { renumber, type Adoptable } from './adoption.js';
 import { Commands } from './commands.js';
 import { entries, wrong } from './facts.js';
 import { Handle, WidgetNode } from './node.js';
@@ -42,8 +43,16 @@ export class Output {
   /** Whether a commit or an event sends the batch at its end. */
   busy = false;
 
-  constructor(surface: Surface) {
+  /** Screen that the surface shows, until the first batch takes it over. */
+  private adopted: Adoptable | null;
+
+  private readonly onAdopted: () => void;
+
+  /** @param onAdopted Called when the widgets of `adopted` are the root's. */
+  constructor(surface: Surface, adopted: Adoptable | null, onAdopted: () => void) {
+    this.onAdopted = onAdopted;
     this.surface = surface;
+    this.adopted = adopted;
     this.commands.styles = new Styles();
     this.manager = new FocusManager(this.root, {
       focus: (id) => this.commands.focus(id),
@@ -283,10 +292,21 @@ export class Output {
     this.manager.settle();
     const { commands, freed, free } = this;
     if (commands.length === 0) return;
-    this.surface.commit(commands.words, commands.length, commands.strings, this.cause);
+    if (this.adopted === null)
+      this.surface.commit(commands.words, commands.length, commands.strings, this.cause);
+    else this.adopt(this.adopted, commands);
     if (this.cause !== 0) this.manager.sent();
     commands.clear();
     for (let i = 0; i < freed.length; i++) free.push(freed[i]!);
     freed.length = 0;
+  }
+
+  private adopt(adopted: Adoptable, commands: Commands): void {
+    this.adopted = null;
+    const taken = adopted.take(commands.words, commands.length, commands.strings);
+    if (taken.length > 0) this.surface.commit(taken.words, taken.length, taken.strings, this.cause);
+    this.free.push(...renumber(this.widgets, commands.styles!, taken));
+    // Events find the widgets when the commit is done.
+    queueMicrotask(this.onAdopted);
   }
 }

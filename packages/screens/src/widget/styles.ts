@@ -34,6 +34,12 @@ export class Styles {
     out.define(number, () => writeStyle(0, style, out));
     return number;
   }
+
+  /** Gives styles the numbers by which the surface knows them; `next` is the first that it has not. */
+  renumber(numbers: ReadonlyMap<number, number>, next: number): void {
+    for (const [style, number] of this.numbers) this.numbers.set(style, numbers.get(number) ?? number);
+    this.next = next;
+  }
 }
 
 function hasShorthand(style: Values): boolean {

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 // Focus through React: widgets on a surface, keys from it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 // Lists on a surface without pictures.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 /* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 // Hooks and boundaries that random histories do not come to.
 import assert from 'node:assert/strict';

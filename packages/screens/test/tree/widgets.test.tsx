@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 /* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 // Widgets: from props to commands.
 import assert from 'node:assert/strict';

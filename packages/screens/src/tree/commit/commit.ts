@@ -35,7 +35,7 @@ export function commitRoot(root: Root): void {
       node.flags &= flag.HOST;
       output.update(node);
     } else if ((node.flags & flag.DELETED) !== 0)
-      deleteSubtree(node, (node.flags & flag.WAS_HIDDEN) !== 0, node.parent);
+      deleteSubtree(node, !root.hasLayout || (node.flags & flag.WAS_HIDDEN) !== 0, node.parent);
     else change(node, root);
   }
   for (let i = 0; i < hosts.length; i++) {
@@ -48,9 +48,9 @@ export function commitRoot(root: Root): void {
   for (let i = 0; i < effects.length; i++) {
     const node = effects[i]!;
     const { flags } = node;
-    if (flags === 0) continue;
+    if (flags === 0 || (!root.hasLayout && node.kind !== ROOT)) continue;
     if ((flags & (flag.DELETED | flag.WAS_HIDDEN)) === 0) layout(node);
-    if ((flags & (flag.PASSIVE | flag.DELETED)) !== 0) waits = true;
+    if ((flags & (flag.PASSIVE | flag.DELETED)) !== 0 && !root.isStill) waits = true;
   }
   output.send();
   if (!waits) {
@@ -108,7 +108,7 @@ function change(node: Node, root: Root): void {
     case ROOT:
       return;
     default:
-      if ((flags & (flag.INSERTION | flag.LAYOUT)) === 0) return;
+      if ((flags & (flag.INSERTION | flag.LAYOUT)) === 0 || !root.hasLayout) return;
       cleanUp(node, EFFECT_INSERTION, false, node.parent);
       runEffects(node, EFFECT_INSERTION, false);
       cleanUp(node, EFFECT_LAYOUT, false, node.parent);

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 // What runs in Chromium for a long scroll: 100,000 posters in rows of a list.
 import type { ReactNode } from 'react';
 import { List, Widget, createRoot, measures } from '../../../src/index.ts';

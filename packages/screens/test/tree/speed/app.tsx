@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 /** The app that is measured: rows of posters, each of four widgets. */
 import * as React from 'react';
 

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 import { createRoot } from '../../../src/index.ts';
 import { Row, Screen, move } from './app.tsx';
 import { measure } from './measure.ts';

@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 /** react-reconciler with the host that does the least: objects with props and children. */
 import createReconciler from 'react-reconciler';
 import { createContext } from 'react';

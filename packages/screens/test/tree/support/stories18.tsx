@@ -1,3 +1,4 @@
+/** @jsxRuntime automatic @jsxImportSource react */
 /** A story for React 18.3: prints what it sees as JSON. */
 import * as React from 'react';
 import { createRoot, Widget, type WidgetHandle } from '../../../src/index.ts';
