@@ -111,7 +111,10 @@ export async function fakeGateway(
     };
     const hello: Hello = { epoch, resumed: false, points: [], marks, token_file: '/run/shop/admin-token' };
     event('hello', hello);
-    const costs: Costs = { classes: { cut_ms: 20, classes: classesOf(classes) }, quarantined: [] };
+    const costs: Costs = {
+      classes: { cut_ms: 20, uncut: null, classes: classesOf(classes) },
+      quarantined: [],
+    };
     event('costs', costs);
     const tell = () => {
       const frame: Frame = {
