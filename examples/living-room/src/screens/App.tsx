@@ -54,7 +54,6 @@ export function App({ at = '', onAt, server = '' }: AppProps): ReactNode {
               current={places.at(-1)?.screen ?? 'home'}
               transition="fade"
               duration={TIMES.screen}
-              budget={4}
               {...(places.length > 1 && { onBack: () => go({ move: 'back' }) })}
             >
               <Screen name="home">{home}</Screen>

@@ -37,7 +37,7 @@ export interface ScreensProps {
   readonly transition?: 'none' | 'fade' | 'slide';
   /** Milliseconds of a transition, 250 by default. */
   readonly duration?: number;
-  /** Milliseconds of idle time that a preload needs to begin, 8 by default. */
+  /** Milliseconds of idle time that a preload needs to begin, 4 by default. */
   readonly budget?: number;
   /** Called for a key that leads back, if no widget of the screen has used it. */
   readonly onBack?: () => void;
@@ -73,7 +73,7 @@ export function Screens(props: ScreensProps): ReactNode {
     max = 4,
     transition = 'none',
     duration = 250,
-    budget = 8,
+    budget = 4,
     onBack,
     style,
   } = props;
