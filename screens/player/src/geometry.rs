@@ -28,6 +28,9 @@ pub struct Pixels {
     pub bottom: i32,
 }
 
+/// Edges farther away are as good as infinite.
+const EDGE_MAX: i32 = 1 << 28;
+
 impl Pixels {
     /// From its edges.
     pub const fn new(left: i32, top: i32, right: i32, bottom: i32) -> Self {
@@ -63,6 +66,11 @@ impl Pixels {
             bottom: self.bottom.min(other.bottom),
         };
         if common.is_empty() { Self::default() } else { common }
+    }
+
+    /// The same, shifted; edges have to stay within an `i32`.
+    pub const fn moved(self, x: i32, y: i32) -> Self {
+        Self { left: self.left + x, top: self.top + y, right: self.right + x, bottom: self.bottom + y }
     }
 
     /// Whether both have a pixel.
@@ -106,12 +114,13 @@ impl Pixels {
             |first: f32, by: fn(f32, f32) -> f32, of: fn(&(f32, f32)) -> f32| corners.iter().map(of).fold(first, by);
         // Drawing rounds to a part of a pixel: what is not shifted by whole pixels alone may touch a little more.
         let more = if is_shift(transform) { 0.0 } else { 0.02 };
-        // Conversions saturate.
+        // Conversions saturate, and differences of edges stay within an `i32`.
+        let edge = |at: f32| (at as i32).clamp(-EDGE_MAX, EDGE_MAX);
         Self {
-            left: (fold(f32::MAX, f32::min, |corner| corner.0) - more).floor() as i32,
-            top: (fold(f32::MAX, f32::min, |corner| corner.1) - more).floor() as i32,
-            right: (fold(f32::MIN, f32::max, |corner| corner.0) + more).ceil() as i32,
-            bottom: (fold(f32::MIN, f32::max, |corner| corner.1) + more).ceil() as i32,
+            left: edge((fold(f32::MAX, f32::min, |corner| corner.0) - more).floor()),
+            top: edge((fold(f32::MAX, f32::min, |corner| corner.1) - more).floor()),
+            right: edge((fold(f32::MIN, f32::max, |corner| corner.0) + more).ceil()),
+            bottom: edge((fold(f32::MIN, f32::max, |corner| corner.1) + more).ceil()),
         }
     }
 }

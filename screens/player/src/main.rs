@@ -1,6 +1,7 @@
 //! The player's command line.
 
 use std::cell::RefCell;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -85,11 +86,14 @@ fn play(mut task: Play) -> Result<u32, String> {
     if task.window {
         return Err("this build has no window: build it with cargo build --release --features window".to_owned());
     }
+    // The time to settle begins with the last key.
+    let keys_end = task.setup.keys.last().map_or(0.0, |step| step.at);
     let mut player = started(&mut task)?;
     if let Some(folder) = &task.frames {
         std::fs::create_dir_all(folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
     }
     let mut drawn = 0;
+    let mut unsettled = 0;
     loop {
         player.wait();
         let areas = player.step();
@@ -108,34 +112,40 @@ fn play(mut task: Play) -> Result<u32, String> {
         if is_over || player.is_stopped() {
             break;
         }
-        if now > task.timeout.max(task.at.unwrap_or(0.0)) {
+        if now > (keys_end + task.timeout).max(task.at.unwrap_or(0.0)) {
             eprintln!(
                 "sluice-player: the app did not settle in {} ms: --at MS takes a picture of a moment",
                 task.timeout
             );
+            unsettled = 1;
             break;
         }
     }
-    finish(&task, &mut player)
+    Ok(finish(&task, &mut player) + unsettled)
 }
 
-fn finish(task: &Play, player: &mut Player) -> Result<u32, String> {
-    player.finish()?;
+/// Writes all that can be written. Returns the number of errors.
+fn finish(task: &Play, player: &mut Player) -> u32 {
+    let mut results = vec![player.finish()];
     if let Some(path) = &task.png {
-        write(path, &player.with_scene(sluice_player::scene::Scene::png)?)?;
+        let picture = player.with_scene(sluice_player::scene::Scene::png);
+        results.push(picture.and_then(|picture| write(path, &picture)));
     }
     if player.with_scene(|scene| scene.tree.is_empty()) {
         eprintln!("sluice-player: the screen is empty: no batch of the app placed a widget");
     }
     if let Some(path) = &task.report {
         let report = format!("{:#}\n", player.report());
-        if path.as_os_str().is_empty() {
-            print!("{report}");
+        results.push(if path.as_os_str().is_empty() {
+            let written = std::io::stdout().lock().write_all(report.as_bytes());
+            written.map_err(|error| format!("the report cannot be written: {error}"))
         } else {
-            write(path, report.as_bytes())?;
-        }
+            write(path, report.as_bytes())
+        });
     }
-    Ok(player.failures())
+    let problems = results.into_iter().filter_map(Result::err);
+    let failures = problems.inspect(|problem| eprintln!("sluice-player: {problem}")).count();
+    player.failures().saturating_add(failures as u32)
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
@@ -146,7 +156,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
 fn window(mut task: Play) -> Result<u32, String> {
     let player = started(&mut task)?;
     let mut player = sluice_player::window::run(player)?;
-    finish(&task, &mut player)
+    Ok(finish(&task, &mut player))
 }
 
 /// A surface that only counts.

@@ -30,14 +30,14 @@ What happens:
   --keys STEPS      \"ArrowRight, wait 100, Enter, hold ArrowDown 800, memory 1\", from the first settled frame on
   --keys-file FILE  the same, in a file
   --clock virtual   time counted by frames: the same pictures on every run (default without --window); or: real
-  --timeout MS      ends a run that does not settle (default 30000 of the player's clock)
+  --timeout MS      ends a run that does not settle so long after the last key (default 30000 of the player's clock)
 
 What the app may do:
   --allow-net HOST  fetch and pictures from this host, or HOST:PORT; may be repeated; * for every host
   --memory MB       bytes of its heap (default 256)
-  --stack KB        bytes of its stack (default 1024)
+  --stack KB        bytes of its stack (default 1024, at most 16384)
   --turn-limit MS   how long it may run without a pause (default 10000)
-  --image-memory MB pictures that are kept (default 128)
+  --image-memory MB bound of decoded pictures; larger ones are refused (default 128)
   --font FILE       a font; may be repeated; the first one is sans-serif
   --no-system-fonts those of --font alone
 
@@ -46,7 +46,7 @@ Examples:
   sluice-player app.js --keys \"ArrowRight, ArrowRight, Enter\" --png detail.png --report
   sluice-player app.js --record app.stream && sluice-player --replay app.stream --png again.png
 
-Exit codes: 0, 1 if the app threw or a file cannot be written, 2 if an argument is wrong.
+Exit codes: 0; 1 if the app threw, did not settle, or a file cannot be written; 2 if an argument is wrong.
 ";
 
 /// What to do.
@@ -197,7 +197,7 @@ fn set(play: &mut Play, clock: &mut Option<bool>, name: &str, value: &str) -> Re
         "at" => play.at = Some(number(0.0, 3_600_000.0)?),
         "timeout" => play.timeout = number(0.0, 3_600_000.0)?,
         "memory" => setup.limits.memory = (number(1.0, 65_536.0)? * 1_048_576.0) as usize,
-        "stack" => setup.limits.stack = (number(16.0, 32_768.0)? * 1024.0) as usize,
+        "stack" => setup.limits.stack = (number(16.0, 16_384.0)? * 1024.0) as usize,
         "turn-limit" => setup.limits.turn = Duration::from_secs_f64(number(1.0, 3_600_000.0)? / 1000.0),
         "image-memory" => setup.image_bytes = (number(0.0, 65_536.0)? * 1_048_576.0) as usize,
         "allow-net" => setup.sources.hosts.push(value.to_owned()),

@@ -72,6 +72,7 @@ struct Shown {
     report: Report,
     causes: Vec<i32>,
     record: Option<BufWriter<File>>,
+    /// Why the recording ended early.
     problem: Option<String>,
 }
 
@@ -266,7 +267,7 @@ impl Player {
 
     fn draw(&self) -> Vec<Pixels> {
         let mut shown = self.shown.borrow_mut();
-        let Shown { scene, report, causes, problem, .. } = &mut *shown;
+        let Shown { scene, report, causes, .. } = &mut *shown;
         if !scene.is_changing(true) {
             return Vec::new();
         }
@@ -275,7 +276,7 @@ impl Player {
         if !drawn.areas.is_empty() {
             report.frame(&drawn, &causes, scene.tree.len());
         }
-        for problem in scene.problems.drain(..).chain(problem.take()) {
+        for problem in scene.problems.drain(..) {
             eprintln!("sluice-player: {problem}");
         }
         drawn.areas
@@ -365,11 +366,12 @@ impl Player {
     ///
     /// # Errors
     ///
-    /// If the file cannot be written.
+    /// If the file cannot be written, or could not on the way.
     pub fn finish(&mut self) -> Result<(), String> {
-        match self.shown.borrow_mut().record.take() {
-            Some(mut file) => file.flush().map_err(|error| format!("the stream cannot be recorded: {error}")),
-            None => Ok(()),
+        let mut shown = self.shown.borrow_mut();
+        if let Some(mut file) = shown.record.take() {
+            file.flush().map_err(|error| format!("the stream cannot be recorded: {error}"))?;
         }
+        shown.problem.take().map_or(Ok(()), Err)
     }
 }

@@ -145,3 +145,17 @@ fn a_widget_that_is_removed_on_its_way_ends_its_motions() {
     assert!(!scene.is_changing(true));
     assert_eq!(Picture::of(&scene).data.iter().filter(|pixel| **pixel != [0, 0, 0]).count(), 0);
 }
+
+#[test]
+fn an_animation_from_the_value_that_it_has_begins_with_the_styles_of_its_batch() {
+    let mut scene = started();
+    commit(&mut scene, "number x 1 100\nanimate x 1 NaN 140 1000 500 linear 0");
+    scene.frame(16.0);
+    assert!((x(&scene) - 100.0).abs() < 0.001, "{}", x(&scene));
+    scene.frame(1016.0);
+    assert!((x(&scene) - 120.0).abs() < 0.001, "{}", x(&scene));
+    // On its way, it goes on from there.
+    commit(&mut scene, "animate x 1 NaN 0 1000 0 linear 0");
+    scene.frame(1032.0);
+    assert!((x(&scene) - 120.0).abs() < 0.001, "{}", x(&scene));
+}

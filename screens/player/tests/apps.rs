@@ -5,60 +5,9 @@ mod common;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
-use std::process::{Command, Output};
 
 use common::Picture;
-
-/// Commands of an app on the stream, by the text form's names.
-const HELPER: &str = r"
-const float = new Float32Array(1);
-const bits = new Int32Array(float.buffer);
-const bitsOf = value => ((float[0] = value), bits[0]);
-const commit = (words, strings = [], cause = 0) => sluiceSurface.commit(Int32Array.from(words), words.length, strings, cause);
-const box = (id, width, height, color) => commit([1, id, 2, 0, id, 0, 4 | 12 << 8, id, bitsOf(width), 4 | 13 << 8, id, bitsOf(height), 6 | 47 << 8, id, color | 0]);
-";
-
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> std::path::PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, source: &str) {
-        std::fs::write(self.path(name), source).unwrap();
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        let binary = env!("CARGO_BIN_EXE_sluice-player");
-        Command::new(binary).current_dir(self.0.path()).args(arguments).output().unwrap()
-    }
-
-    /// Runs an app behind the helper, with a small screen and no font of the machine.
-    fn play(&self, source: &str, arguments: &[&str]) -> Output {
-        self.write("app.js", &format!("{HELPER}\n{source}"));
-        let fixed = ["app.js", "--size", "64x48", "--no-system-fonts"];
-        self.run(&[&fixed, arguments].concat())
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap_or(-1)
-}
-
-/// Output of an app that has to end well.
-fn fine(output: &Output) -> String {
-    assert_eq!(code(output), 0, "{}{}", text(&output.stderr), text(&output.stdout));
-    text(&output.stderr)
-}
+use common::app::{Folder, code, fine, text};
 
 #[test]
 fn the_first_settled_frame_is_written() {

@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 
 use common::{Picture, scene};
 use proptest::prelude::*;
-use sluice_player::stream::{Batch, Reader, encode, parse, print, prologue};
+use sluice_player::stream::codes::Property;
+use sluice_player::stream::{Batch, Reader, Value, encode, parse, print, prologue};
 use sluice_player::tree::Tree;
 
 const SCREEN: &str = r#"define 3 { number width 640; percent height 50; integer clip true; string text "a \"b\"; {c}"; transition scale 150 0 ease-out }
@@ -51,6 +52,57 @@ fn flags_have_the_names_that_the_stream_gives_them() {
         let line = format!("create 1\ninteger {name} 1 true\n");
         assert_eq!(parse(&line).is_ok(), facts["type"] == "flag", "{name}");
     }
+}
+
+#[test]
+fn kinds_of_values_are_those_that_the_stream_gives_them() {
+    let source = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../stream.json")).unwrap();
+    let stream: serde_json::Value = serde_json::from_slice(&source).unwrap();
+    for (name, facts) in stream["properties"].as_object().unwrap() {
+        let kind = facts["type"].as_str().unwrap();
+        let is_number = ["number", "length", "integer"].contains(&kind);
+        let property = Property::of(facts["code"].as_u64().unwrap() as u8).unwrap();
+        let taken = |value: Value| value.of(property).is_some();
+        assert_eq!(taken(Value::Number(1.0)), is_number, "{name}: number");
+        assert_eq!(taken(Value::Percent(1.0)), kind == "length", "{name}: percent");
+        assert_eq!(taken(Value::Text("a".into())), kind == "text", "{name}: text");
+        assert_eq!(taken(Value::Integer(1)), kind != "text", "{name}: integer");
+        assert_eq!(taken(Value::Integer(-1)), is_number || kind == "color", "{name}: integer below 0");
+        assert!(!taken(Value::Number(f32::NAN)) && !taken(Value::Percent(f32::INFINITY)), "{name}: not finite");
+    }
+}
+
+#[test]
+fn a_value_that_a_property_cannot_have_leaves_the_one_that_it_had() {
+    let start = "create 1\nplace 0 1 0\nnumber width 1 20\nnumber height 1 20\ninteger background 1 #ff0000ff\n\
+        define 1 { number height 20; number height inf }\nreset height 1\nstyle 1 1\n";
+    for line in [
+        "number width 1 NaN",
+        "percent width 1 inf",
+        "string width 1 \"a\"",
+        "integer clip 1 2",
+        "integer reports 1 2",
+        "integer display 1 2",
+        "number background 1 5",
+        "integer width 1 20",
+        "animate x 1 0 NaN 0 0 linear 0",
+        "animate x 1 inf 10 0 0 linear 0",
+        "transition x 1 inf inf linear\nnumber x 1 0",
+    ] {
+        let mut scene = scene(40, 40);
+        scene.commit(&parse(start).unwrap()).unwrap();
+        scene.frame(0.0);
+        scene.commit(&parse(line).unwrap()).unwrap();
+        scene.frame(16.0);
+        let picture = Picture::of(&scene);
+        assert_eq!([picture.pixel(19, 19), picture.pixel(20, 20)], [[255, 0, 0], [0, 0, 0]], "{line}");
+        let widget = scene.tree.get(scene.tree.slot(1).unwrap());
+        assert!(!widget.look.clip && !widget.look.reports && !scene.is_changing(true), "{line}");
+    }
+    let mut scene = scene(40, 40);
+    scene.commit(&parse(&start.replace("number width 1 20", "integer width 1 20")).unwrap()).unwrap();
+    scene.frame(0.0);
+    assert_eq!(Picture::of(&scene).pixel(19, 19), [255, 0, 0]);
 }
 
 #[test]

@@ -88,6 +88,9 @@ impl TraversePartialTree for Run<'_> {
     }
 }
 
+/// Largest place and size, up to which whole numbers of pixels are exact.
+const SIZE_MAX: f32 = 16_777_216.0;
+
 impl LayoutPartialTree for Run<'_> {
     type CoreContainerStyle<'a>
         = &'a Style
@@ -101,7 +104,8 @@ impl LayoutPartialTree for Run<'_> {
 
     fn set_unrounded_layout(&mut self, node: NodeId, layout: &Layout) {
         let slot = usize::from(node);
-        let number = |value: f32| if value.is_finite() { value } else { 0.0 };
+        // Percents multiply down the tree.
+        let number = |value: f32| if value.is_finite() { value.clamp(-SIZE_MAX, SIZE_MAX) } else { 0.0 };
         let local = Place {
             x: number(layout.location.x),
             y: number(layout.location.y),

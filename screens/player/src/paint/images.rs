@@ -1,7 +1,8 @@
 //! Pictures: read and decoded by a thread of their own, and cached in the sizes in which they are drawn.
 
+use std::ops::Range;
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 
 use rustc_hash::FxHashMap;
 use tiny_skia::Transform;
@@ -17,6 +18,10 @@ use crate::net::Sources;
 
 /// Most pixels of a picture.
 pub const PIXELS_MAX: u64 = 1 << 25;
+/// Most pixels a side of a picture: scaling costs a row of it for each row of the screen.
+const SIDE_MAX: u32 = 16_384;
+/// Most pixels of a scaled picture that is made whole: of larger ones, only what is visible.
+pub const WHOLE_MAX: u64 = 1 << 23;
 
 /// A picture of a file: premultiplied RGBA.
 #[derive(Debug)]
@@ -71,17 +76,20 @@ pub struct Images {
     answers: Receiver<Loaded>,
     pending: usize,
     bytes_max: usize,
+    decoded_bytes: usize,
+    scaled_bytes: usize,
     frame: u64,
 }
 
 impl Images {
-    /// None so far; at most `bytes_max` bytes are kept of those that no frame needs.
+    /// None so far; a picture of more than `bytes_max` bytes is refused, and about as many are kept of all.
     pub fn new(sources: Sources, bytes_max: usize) -> Self {
         let (asks, asked) = channel::<String>();
-        let (answer, answers) = channel();
+        // One waits, and the thread has another: it decodes no more than are taken.
+        let (answer, answers) = sync_channel(1);
         std::thread::spawn(move || {
             for address in asked {
-                let decoded = sources.read(&address).and_then(|bytes| decode(&bytes));
+                let decoded = sources.read(&address).and_then(|bytes| decode(&bytes, bytes_max));
                 let decoded = decoded.map_err(|error| format!("image {}: {error}", shortened(&address)));
                 if answer.send((address, decoded)).is_err() {
                     break;
@@ -95,6 +103,8 @@ impl Images {
             answers,
             pending: 0,
             bytes_max,
+            decoded_bytes: 0,
+            scaled_bytes: 0,
             frame: 0,
         }
     }
@@ -125,10 +135,11 @@ impl Images {
         self.pending
     }
 
-    /// Takes what the thread has; with `wait`, all that it has been asked for. Returns addresses and errors.
+    /// Takes what the thread has; with `wait`, all that it has been asked for. What has no room waits for another frame, which scales
+    /// and forgets those that are there. Returns addresses and errors.
     pub fn poll(&mut self, wait: bool) -> Vec<(Rc<str>, Option<String>)> {
         let mut arrived = Vec::new();
-        while self.pending > 0 {
+        while self.pending > 0 && (arrived.is_empty() || self.decoded_bytes < self.bytes_max) {
             let loaded = if wait { self.answers.recv().ok() } else { self.answers.try_recv().ok() };
             let Some((address, decoded)) = loaded else { break };
             self.pending -= 1;
@@ -140,7 +151,9 @@ impl Images {
             let error = match decoded {
                 Ok(decoded) => {
                     entry.state = State::There;
-                    entry.decoded = Some(decoded);
+                    self.decoded_bytes += decoded.data.len();
+                    let before = entry.decoded.replace(decoded);
+                    self.decoded_bytes -= before.map_or(0, |before| before.data.len());
                     None
                 }
                 Err(error) => {
@@ -153,9 +166,11 @@ impl Images {
         arrived
     }
 
-    /// The picture as a widget of this size shows it. `fit`: 0 cover, 1 contain, 2 fill.
+    /// The picture as a widget of this size shows it; `None` if it is not there, or if it is too large to be made whole. `fit`: 0 cover,
+    /// 1 contain, 2 fill.
     pub fn scaled(&mut self, address: &Rc<str>, size: (u32, u32), fit: i32, radius: f32) -> Option<Rc<Canvas>> {
-        if u64::from(size.0) * u64::from(size.1) > PIXELS_MAX || size.0 == 0 || size.1 == 0 {
+        let count = u64::from(size.0) * u64::from(size.1);
+        if count > WHOLE_MAX || count == 0 {
             return None;
         }
         let key = Key { address: address.clone(), size, fit, radius: radius.to_bits() };
@@ -163,44 +178,53 @@ impl Images {
             scaled.used = self.frame;
             return Some(scaled.picture.clone());
         }
+        let whole = Pixels::new(0, 0, size.0 as i32, size.1 as i32);
+        let picture = Rc::new(self.part(address, size, fit, radius, whole)?);
+        let bytes = picture.data().len();
+        if self.scaled_bytes + bytes <= self.bytes_max {
+            self.scaled_bytes += bytes;
+            self.scaled.insert(key, Scaled { picture: picture.clone(), used: self.frame });
+        }
+        Some(picture)
+    }
+
+    /// A part of the same, which is not kept.
+    pub fn part(&mut self, address: &Rc<str>, size: (u32, u32), fit: i32, radius: f32, part: Pixels) -> Option<Canvas> {
         let entry = self.entries.get_mut(address)?;
         entry.used = self.frame;
         let Some(decoded) = &entry.decoded else {
             self.ask(address);
             return None;
         };
-        let picture = Rc::new(fitted(decoded, size, fit, radius));
-        self.scaled.insert(key, Scaled { picture: picture.clone(), used: self.frame });
-        Some(picture)
+        Some(fitted(decoded, size, fit, radius, part))
     }
 
     /// Bytes of pictures.
     pub fn bytes(&self) -> usize {
-        let decoded = self.entries.values().filter_map(|entry| entry.decoded.as_ref());
-        decoded.map(|decoded| decoded.data.len()).sum::<usize>()
-            + self.scaled.values().map(|scaled| scaled.picture.data().len()).sum::<usize>()
+        self.decoded_bytes + self.scaled_bytes
     }
 
     /// Ends a frame: forgets what has not been used for longest, while there is more than the bound.
     pub fn trim(&mut self) {
-        let mut bytes = self.bytes();
         self.frame += 1;
         // A few frames: a picture that is covered for a moment is not read again.
         let old = self.frame.saturating_sub(60);
-        while bytes > self.bytes_max {
+        while self.bytes() > self.bytes_max {
             let decoded = self.entries.iter_mut().filter(|(_, entry)| entry.decoded.is_some());
             let decoded = decoded.min_by_key(|(_, entry)| entry.used);
             let scaled = self.scaled.iter().min_by_key(|(_, scaled)| scaled.used);
-            let scaled = scaled.map(|(key, scaled)| (key.clone(), scaled.used));
+            let scaled = scaled.map(|(key, scaled)| (key, scaled.used));
             match (decoded, scaled) {
+                (decoded, Some((key, used)))
+                    if used < old && decoded.as_ref().is_none_or(|(_, entry)| entry.used > used) =>
+                {
+                    let key = key.clone();
+                    self.scaled_bytes -= self.scaled.remove(&key).map_or(0, |scaled| scaled.picture.data().len());
+                }
                 // Whole pictures first: those in use have been scaled.
-                (Some((_, entry)), scaled) if scaled.as_ref().is_none_or(|(_, used)| entry.used <= *used) => {
-                    bytes -= entry.decoded.take().map_or(0, |decoded| decoded.data.len());
+                (Some((_, entry)), _) => {
+                    self.decoded_bytes -= entry.decoded.take().map_or(0, |decoded| decoded.data.len());
                 }
-                (_, Some((key, used))) if used < old => {
-                    bytes -= self.scaled.remove(&key).map_or(0, |scaled| scaled.picture.data().len());
-                }
-                (Some((_, entry)), _) => bytes -= entry.decoded.take().map_or(0, |decoded| decoded.data.len()),
                 _ => break,
             }
         }
@@ -215,54 +239,59 @@ fn shortened(address: &str) -> String {
     }
 }
 
-fn decode(bytes: &[u8]) -> Result<Decoded, String> {
+fn decode(bytes: &[u8], bytes_max: usize) -> Result<Decoded, String> {
     match bytes {
-        [0x89, b'P', b'N', b'G', ..] => decode_png(bytes),
-        [0xff, 0xd8, ..] => decode_jpeg(bytes),
+        [0x89, b'P', b'N', b'G', ..] => decode_png(bytes, bytes_max),
+        [0xff, 0xd8, ..] => decode_jpeg(bytes, bytes_max),
         _ => Err("it is neither PNG nor JPEG".to_owned()),
     }
 }
 
-fn bounded(width: u32, height: u32) -> Result<(), String> {
-    if u64::from(width) * u64::from(height) <= PIXELS_MAX && width > 0 && height > 0 {
-        return Ok(());
+/// Judges a picture before it is decoded.
+fn bounded(width: u32, height: u32, bytes_max: usize) -> Result<(), String> {
+    let count = u64::from(width) * u64::from(height);
+    if count > PIXELS_MAX || width.max(height) > SIDE_MAX || count == 0 {
+        return Err(format!("{width} × {height} pixels are too many"));
     }
-    Err(format!("{width} × {height} pixels are too many"))
+    if count * 4 > bytes_max as u64 {
+        return Err(format!("{width} × {height} pixels are more than --image-memory allows"));
+    }
+    Ok(())
 }
 
-fn decode_png(bytes: &[u8]) -> Result<Decoded, String> {
+fn decode_png(bytes: &[u8], bytes_max: usize) -> Result<Decoded, String> {
     let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::normalize_to_color8() | png::Transformations::ALPHA);
     let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
     let (width, height) = (reader.info().width, reader.info().height);
-    bounded(width, height)?;
+    bounded(width, height, bytes_max)?;
     let mut data = vec![0; reader.output_buffer_size().ok_or("it is too large")?];
     let info = reader.next_frame(&mut data).map_err(|error| error.to_string())?;
     data.truncate(info.buffer_size());
     let data = match info.color_type {
-        png::ColorType::Rgba => straight(&data),
+        png::ColorType::Rgba => {
+            for pixel in data.as_chunks_mut().0 {
+                *pixel = premultiplied(u32::from_be_bytes(*pixel));
+            }
+            data
+        }
         png::ColorType::GrayscaleAlpha => {
             let pixels: &[[u8; 2]] = data.as_chunks().0;
-            let bytes = pixels.iter().flat_map(|&[gray, alpha]| [gray, gray, gray, alpha]);
-            straight(&bytes.collect::<Vec<_>>())
+            let pixel = |&[gray, alpha]: &[u8; 2]| premultiplied(u32::from_be_bytes([gray, gray, gray, alpha]));
+            pixels.iter().flat_map(pixel).collect()
         }
         other => return Err(format!("{other:?} is not supported")),
     };
     Ok(Decoded { width, height, data })
 }
 
-fn straight(data: &[u8]) -> Vec<u8> {
-    let pixels: &[[u8; 4]] = data.as_chunks().0;
-    pixels.iter().flat_map(|pixel| premultiplied(u32::from_be_bytes(*pixel))).collect()
-}
-
-fn decode_jpeg(bytes: &[u8]) -> Result<Decoded, String> {
+fn decode_jpeg(bytes: &[u8], bytes_max: usize) -> Result<Decoded, String> {
     let options = DecoderOptions::default().jpeg_set_out_colorspace(ColorSpace::RGBA);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
     decoder.decode_headers().map_err(|error| error.to_string())?;
     let (width, height) = decoder.dimensions().ok_or("it has no size")?;
     let (width, height) = (width as u32, height as u32);
-    bounded(width, height)?;
+    bounded(width, height, bytes_max)?;
     let data = decoder.decode().map_err(|error| error.to_string())?;
     if data.len() as u64 != u64::from(width) * u64::from(height) * 4 {
         return Err("it has a colour space that is not supported".to_owned());
@@ -270,7 +299,8 @@ fn decode_jpeg(bytes: &[u8]) -> Result<Decoded, String> {
     Ok(Decoded { width, height, data })
 }
 
-fn fitted(decoded: &Decoded, size: (u32, u32), fit: i32, radius: f32) -> Canvas {
+/// A part of a picture as a widget of this size shows it.
+fn fitted(decoded: &Decoded, size: (u32, u32), fit: i32, radius: f32, part: Pixels) -> Canvas {
     let (width, height) = (decoded.width as f32, decoded.height as f32);
     let (wide, high) = (size.0 as f32, size.1 as f32);
     let mut crop = Place { x: 0.0, y: 0.0, width, height };
@@ -290,8 +320,11 @@ fn fitted(decoded: &Decoded, size: (u32, u32), fit: i32, radius: f32) -> Canvas 
         target.right = target.left + inner;
         target.bottom = target.top + tall;
     }
-    let mut canvas = Canvas::new(bounds);
-    canvas.blend(&resampled(decoded, crop, target.width(), target.height()), target, bounds, 255);
+    let mut canvas = Canvas::new(part);
+    let visible = target.intersect(part);
+    if !visible.is_empty() {
+        canvas.blend(&resampled(decoded, crop, target, visible), visible, part, 255);
+    }
     if radius > 0.0
         && let Some(path) = shape::rounded(Place { x: 0.0, y: 0.0, width: wide, height: high }, radius)
     {
@@ -300,12 +333,12 @@ fn fitted(decoded: &Decoded, size: (u32, u32), fit: i32, radius: f32) -> Canvas 
     canvas
 }
 
-/// For each of `count` pixels, the first pixel of the source that it is made of, and the weights of that one and the next ones.
-fn weights(start: f32, length: f32, source: u32, count: u32) -> Vec<(usize, Vec<f32>)> {
+/// For each pixel of `range` of `count`, the first pixel of the source that it is made of, and the weights of that one and the next ones.
+fn weights(start: f32, length: f32, source: u32, count: u32, range: Range<i32>) -> Vec<(usize, Vec<f32>)> {
     let ratio = length / count as f32;
     let reach = ratio.max(1.0);
     let last = source as i32 - 1;
-    (0..count)
+    range
         .map(|index| {
             let middle = start + (index as f32 + 0.5) * ratio;
             let first = ((middle - reach).floor() as i32).clamp(0, last);
@@ -325,19 +358,24 @@ fn weights(start: f32, length: f32, source: u32, count: u32) -> Vec<(usize, Vec<
         .collect()
 }
 
-/// A part of a picture in another size, by a triangle filter.
-fn resampled(decoded: &Decoded, crop: Place, width: u32, height: u32) -> Vec<u8> {
-    let columns = weights(crop.x, crop.width, decoded.width, width);
-    let rows = weights(crop.y, crop.height, decoded.height, height);
+/// What is visible of a part of a picture that fills `target`, by a triangle filter.
+fn resampled(decoded: &Decoded, crop: Place, target: Pixels, visible: Pixels) -> Vec<u8> {
+    let columns = visible.left - target.left..visible.right - target.left;
+    let columns = weights(crop.x, crop.width, decoded.width, target.width(), columns);
+    let rows = visible.top - target.top..visible.bottom - target.top;
+    let rows = weights(crop.y, crop.height, decoded.height, target.height(), rows);
+    // Columns of the source that count.
+    let left = columns.first().map_or(0, |(first, _)| *first);
+    let right = columns.last().map_or(0, |(first, weights)| first + weights.len());
     let stride = decoded.width as usize;
     let pixels: &[[u8; 4]] = decoded.data.as_chunks().0;
-    let mut across: Vec<[f32; 4]> = vec![[0.0; 4]; decoded.width as usize];
-    let mut result = Vec::with_capacity(width as usize * height as usize * 4);
+    let mut across: Vec<[f32; 4]> = vec![[0.0; 4]; right - left];
+    let mut result = Vec::with_capacity(visible.count() as usize * 4);
     for (first, weights) in &rows {
         // Down first, one row of the source's width at a time: it needs no picture between.
         across.fill([0.0; 4]);
         for (offset, weight) in weights.iter().enumerate() {
-            let row = &pixels[(first + offset) * stride..][..stride];
+            let row = &pixels[(first + offset) * stride..][left..right];
             for (sum, pixel) in across.iter_mut().zip(row) {
                 for (sum, channel) in sum.iter_mut().zip(pixel) {
                     *sum += weight * f32::from(*channel);
@@ -346,7 +384,7 @@ fn resampled(decoded: &Decoded, crop: Place, width: u32, height: u32) -> Vec<u8>
         }
         for (first, weights) in &columns {
             let mut sum = [0.5_f32; 4];
-            for (weight, pixel) in weights.iter().zip(&across[*first..]) {
+            for (weight, pixel) in weights.iter().zip(&across[first - left..]) {
                 for (sum, channel) in sum.iter_mut().zip(pixel) {
                     *sum += weight * channel;
                 }

@@ -21,6 +21,13 @@ use crate::tree::{DEPTH_MAX, ROOT, Slot, Tree, Widget};
 /// Colour of a screen without widgets.
 const BLACK: u32 = 0x0000_00ff;
 
+/// Farthest shift in pixels, up to which whole numbers are exact.
+const SHIFT_MAX: f32 = 16_777_216.0;
+/// Levels of opacity, rounded and turned clips that are drawn as pictures of their own: each may take as much as a screen.
+const LAYERS_MAX: usize = 16;
+/// Largest enlargement.
+const FACTOR_MAX: f32 = 65_536.0;
+
 /// Draws a tree, and knows what of it is on the screen.
 #[derive(Debug)]
 pub struct Painter {
@@ -173,11 +180,11 @@ impl Painter {
         for &area in &areas {
             if area == canvas.bounds() {
                 canvas.clear(area, BLACK);
-                Drawing { tree, fonts, images }.widget(ROOT, canvas, area, 0);
+                Drawing { tree, fonts, images, layers: 0 }.widget(ROOT, canvas, area, 0);
             } else {
                 part.reset(area);
                 part.clear(area, BLACK);
-                Drawing { tree, fonts, images }.widget(ROOT, part, area, 0);
+                Drawing { tree, fonts, images, layers: 0 }.widget(ROOT, part, area, 0);
                 canvas.blend(part.data(), area, area, 255);
             }
         }
@@ -211,12 +218,22 @@ fn area(widget: &Widget, frame: Frame, exact: (f32, f32)) -> Area {
         let turned = transform.pre_translate(x, y).pre_concat(Transform::from_rotate(rotate));
         transform = turned.pre_scale(scale, scale).pre_translate(-x, -y);
     }
+    transform = bounded(transform);
     if is_shift(transform) {
         // Whole pixels: text and pictures stay sharp, and a shift is a copy.
         transform.tx = transform.tx.round();
         transform.ty = transform.ty.round();
     }
     Area { place, transform, own: widget.area.own, whole: widget.area.whole }
+}
+
+/// Shifts and enlargements multiply down the tree: what is far beyond any screen is drawn nowhere, and has to stay a number.
+fn bounded(transform: Transform) -> Transform {
+    // Not a number becomes a bound too.
+    let within = |value: f32, most: f32| value.max(-most).min(most);
+    let [sx, kx, ky, sy] =
+        [transform.sx, transform.kx, transform.ky, transform.sy].map(|factor| within(factor, FACTOR_MAX));
+    Transform { sx, kx, ky, sy, tx: within(transform.tx, SHIFT_MAX), ty: within(transform.ty, SHIFT_MAX) }
 }
 
 /// What a widget's own drawing may touch.
@@ -247,6 +264,8 @@ struct Drawing<'a> {
     tree: &'a Tree,
     fonts: &'a mut Fonts,
     images: &'a mut Images,
+    /// Pictures of their own that are being drawn, one in the other.
+    layers: usize,
 }
 
 impl Drawing<'_> {
@@ -257,12 +276,14 @@ impl Drawing<'_> {
         if visible.is_empty() || opacity <= 0.0 || widget.look.hidden || depth > DEPTH_MAX {
             return;
         }
-        if opacity >= 1.0 {
+        if opacity >= 1.0 || self.layers >= LAYERS_MAX {
             self.inner(widget, canvas, clip, depth);
             return;
         }
         let mut layer = Canvas::new(visible);
+        self.layers += 1;
         self.inner(widget, &mut layer, visible, depth);
+        self.layers -= 1;
         canvas.blend(layer.data(), visible, visible, (opacity * 255.0).round() as u32);
     }
 
@@ -281,7 +302,7 @@ impl Drawing<'_> {
         let Area { place, transform, whole, .. } = widget.area;
         let shape = Place { x: 0.0, y: 0.0, ..place };
         let inside = Pixels::around(shape, transform).intersect(clip).intersect(canvas.bounds());
-        if is_shift(transform) && widget.shown.radius() <= 0.0 {
+        if (is_shift(transform) && widget.shown.radius() <= 0.0) || self.layers >= LAYERS_MAX {
             self.children(widget, children, canvas, inside, depth);
             return;
         }
@@ -291,7 +312,9 @@ impl Drawing<'_> {
             return;
         }
         let mut layer = Canvas::new(inside);
+        self.layers += 1;
         self.children(widget, children, &mut layer, inside, depth);
+        self.layers -= 1;
         layer.mask(&path, transform, Pixels::around(shape, transform));
         canvas.blend(layer.data(), inside, inside, 255);
     }
@@ -343,15 +366,31 @@ impl Drawing<'_> {
     fn image(&mut self, widget: &Widget, canvas: &mut Canvas, [area, clip]: [Pixels; 2]) {
         let Area { place, transform, .. } = widget.area;
         let Some(address) = &widget.look.image else { return };
-        let size = (place.width as u32, place.height as u32);
-        let Some(picture) = self.images.scaled(address, size, widget.look.fit, widget.shown.radius()) else { return };
+        let (fit, radius) = (widget.look.fit, widget.shown.radius());
+        let mut size = (place.width as u32, place.height as u32);
+        let count = u64::from(size.0) * u64::from(size.1);
         if is_shift(transform) {
-            canvas.blend(picture.data(), area, clip, 255);
+            let visible = area.intersect(clip).intersect(canvas.bounds());
+            if count > images::WHOLE_MAX {
+                let part = visible.moved(-area.left, -area.top);
+                if let Some(picture) = self.images.part(address, size, fit, radius, part) {
+                    canvas.blend(picture.data(), visible, visible, 255);
+                }
+            } else if let Some(picture) = self.images.scaled(address, size, fit, radius) {
+                canvas.blend(picture.data(), area, clip, 255);
+            }
             return;
         }
+        if count > images::WHOLE_MAX {
+            let factor = (images::WHOLE_MAX as f32 / count as f32).sqrt();
+            let side = |side: u32| ((side as f32 * factor) as u32).clamp(1, crate::scene::SIDE_MAX);
+            size = (side(size.0), side(size.1));
+        }
+        let enlarged = Transform::from_scale(place.width / size.0 as f32, place.height / size.1 as f32);
+        let Some(picture) = self.images.scaled(address, size, fit, radius / enlarged.sx) else { return };
         let shape = Place { x: 0.0, y: 0.0, ..place };
         if let (Some(pixmap), Some(path)) = (picture.pixmap(), shape::rounded(shape, 0.0)) {
-            let shader = Pattern::new(pixmap, SpreadMode::Pad, FilterQuality::Bilinear, 1.0, Transform::identity());
+            let shader = Pattern::new(pixmap, SpreadMode::Pad, FilterQuality::Bilinear, 1.0, enlarged);
             canvas.path(&path, FillRule::Winding, shader, transform, [area, clip]);
         }
     }
@@ -421,7 +460,8 @@ fn draw_gradient(widget: &Widget, gradient: &Gradient, path: &Path, canvas: &mut
     }
 }
 
-fn solid(color: u32) -> Shader<'static> {
+/// A shader of one colour `0xRRGGBBAA`.
+pub(crate) fn solid(color: u32) -> Shader<'static> {
     let [red, green, blue, alpha] = color.to_be_bytes();
     let mut paint = Paint::default();
     paint.set_color_rgba8(red, green, blue, alpha);

@@ -3,7 +3,7 @@
 mod words;
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
@@ -13,10 +13,11 @@ use rquickjs::{
     Array, CatchResultExt, CaughtError, Context, Ctx, Error, Exception, Function, Module, Object, Persistent, Runtime,
     TypedArray, Value,
 };
+use rustc_hash::FxHashMap;
 
 use crate::clock::Clock;
 use crate::net::{Answer, Asked, Sources};
-use crate::stream::{Batch, Events};
+use crate::stream::{Batch, Events, STRINGS_MAX};
 
 /// Bounds of an app.
 #[derive(Clone, Copy, Debug)]
@@ -51,10 +52,42 @@ type Stored = Persistent<Function<'static>>;
 type Fetched = (u32, Result<Answer, String>);
 
 struct Timer {
-    id: u32,
-    due: f64,
     repeat: Option<f64>,
     run: Stored,
+}
+
+/// Timers in the order in which they run.
+#[derive(Default)]
+struct Timers {
+    /// By moment, whose bits have the order of the numbers as none is below 0, and by number.
+    by_due: BTreeMap<(u64, u32), Timer>,
+    due: FxHashMap<u32, u64>,
+}
+
+impl Timers {
+    fn insert(&mut self, id: u32, due: f64, timer: Timer) {
+        self.due.insert(id, due.to_bits());
+        self.by_due.insert((due.to_bits(), id), timer);
+    }
+
+    fn remove(&mut self, id: u32) {
+        if let Some(due) = self.due.remove(&id) {
+            self.by_due.remove(&(due, id));
+        }
+    }
+
+    /// The first timer that is due at `now`; one that repeats stays, for later.
+    fn take(&mut self, now: f64, last: u32) -> Option<Stored> {
+        let first = self.by_due.first_entry().filter(|first| *first.key() <= (now.to_bits(), last))?;
+        let ((due, id), timer) = first.remove_entry();
+        self.due.remove(&id);
+        let run = timer.run.clone();
+        if let Some(every) = timer.repeat {
+            // Runs that were missed are left out.
+            self.insert(id, (f64::from_bits(due) + every).max(now + 0.001), timer);
+        }
+        Some(run)
+    }
 }
 
 /// What functions that the app calls share with the engine.
@@ -63,13 +96,14 @@ struct Shared {
     sources: Sources,
     surface: Rc<RefCell<dyn Surface>>,
     batch: RefCell<Batch>,
-    timers: RefCell<Vec<Timer>>,
+    timers: RefCell<Timers>,
     ids: Cell<u32>,
     listener: RefCell<Option<Stored>>,
     idle: RefCell<VecDeque<Stored>>,
     fetches: RefCell<Vec<(u32, Stored)>>,
     fetched: Sender<Fetched>,
-    rejections: RefCell<Vec<(Persistent<Value<'static>>, String)>>,
+    /// Promises that nobody handles, each with its reason.
+    rejections: RefCell<Vec<[Persistent<Value<'static>>; 2]>>,
     /// Errors that nobody caught.
     failures: Cell<u32>,
     /// Whether `console.log` and `console.info` go to the standard output.
@@ -97,6 +131,12 @@ impl std::fmt::Debug for Engine {
 
 /// Most threads that fetch at once.
 const FETCHES_MAX: usize = 16;
+/// Most timers, and most pieces of idle work, that wait at once.
+const WAITING_MAX: usize = 1 << 16;
+/// Rejections of one turn that are told in full.
+const REJECTIONS_TOLD: usize = 100;
+/// Most bytes of all strings of a batch.
+const BATCH_BYTES_MAX: usize = 1 << 26;
 
 impl Engine {
     /// An engine whose app finds `surface` as `sluiceSurface`.
@@ -144,9 +184,10 @@ impl Engine {
         runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, is_handled| {
             let mut rejections = tracked.rejections.borrow_mut();
             if is_handled {
-                rejections.retain(|(other, _)| other.clone().restore(&ctx).is_ok_and(|other| other != promise));
+                rejections.retain(|[other, _]| other.clone().restore(&ctx).is_ok_and(|other| other != promise));
             } else {
-                rejections.push((Persistent::save(&ctx, promise), described(&reason)));
+                // Described later: that runs code of the app, which may reject another promise.
+                rejections.push([promise, reason].map(|value| Persistent::save(&ctx, value)));
             }
         })));
         let engine = Self { runtime, context, shared, answers, turn: limits.turn };
@@ -231,11 +272,28 @@ impl Engine {
         for problem in problems {
             self.report(Some(problem));
         }
-        for (_, problem) in self.shared.rejections.take() {
-            self.report(Some(format!("(in a promise) {problem}")));
-        }
+        self.tell_rejections();
         if self.shared.stopped.get() && self.shared.failures.get() == 0 {
             self.report(Some(String::new()));
+        }
+    }
+
+    fn tell_rejections(&self) {
+        let mut rejections = self.shared.rejections.take().into_iter();
+        for [_, reason] in rejections.by_ref().take(REJECTIONS_TOLD) {
+            if self.shared.stopped.get() {
+                break;
+            }
+            let problem = self.turn(|ctx, _| {
+                let reason = reason.restore(ctx).map_err(|error| error.to_string());
+                reason.map_or_else(|error| error, |reason| described(&reason))
+            });
+            self.report(Some(format!("(in a promise) {problem}")));
+        }
+        let rest = u32::try_from(rejections.len()).unwrap_or(u32::MAX);
+        if rest > 0 {
+            self.shared.failures.set(self.shared.failures.get().saturating_add(rest));
+            eprintln!("Uncaught (in a promise) {rest} more");
         }
     }
 
@@ -271,21 +329,7 @@ impl Engine {
         let now = self.shared.clock.now();
         let last = self.shared.ids.get();
         loop {
-            let timer = {
-                let mut timers = self.shared.timers.borrow_mut();
-                let due = timers.iter().enumerate().filter(|(_, timer)| timer.due <= now && timer.id <= last);
-                let first =
-                    due.min_by(|(_, one), (_, other)| one.due.total_cmp(&other.due).then(one.id.cmp(&other.id)));
-                let Some((index, _)) = first else { break };
-                match timers[index].repeat {
-                    Some(every) => {
-                        // Runs that were missed are left out.
-                        timers[index].due = (timers[index].due + every).max(now + 0.001);
-                        timers[index].run.clone()
-                    }
-                    None => timers.remove(index).run,
-                }
-            };
+            let Some(timer) = self.shared.timers.borrow_mut().take(now, last) else { break };
             self.call(&timer);
             if self.is_stopped() {
                 break;
@@ -296,8 +340,8 @@ impl Engine {
     /// Moment of the next timer; those that repeat count if `with_repeating`.
     pub fn next_timer(&self, with_repeating: bool) -> Option<f64> {
         let timers = self.shared.timers.borrow();
-        let counting = timers.iter().filter(|timer| with_repeating || timer.repeat.is_none());
-        counting.map(|timer| timer.due).min_by(f64::total_cmp)
+        let mut counting = timers.by_due.iter().filter(|(_, timer)| with_repeating || timer.repeat.is_none());
+        counting.next().map(|((due, _), _)| f64::from_bits(*due))
     }
 
     /// Runs one piece of idle work, whose `deadline()` begins with `left` milliseconds. Says whether there was one.
@@ -445,7 +489,8 @@ fn install<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Result<()> {
     install_timers(ctx, shared, &host)?;
     host.set(
         "encode",
-        Function::new(ctx.clone(), |ctx: Ctx<'js>, text: String| TypedArray::<u8>::new(ctx, text.into_bytes()))?,
+        // A copy in the engine's memory, which has a bound.
+        Function::new(ctx.clone(), |ctx: Ctx<'js>, text: String| TypedArray::<u8>::new_copy(ctx, text))?,
     )?;
     host.set(
         "decode",
@@ -463,24 +508,27 @@ fn install<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Result<()> {
 
 fn install_timers<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>, host: &Object<'js>) -> rquickjs::Result<()> {
     let setting = shared.clone();
-    let set = move |ctx: Ctx<'js>, run: Function<'js>, delay: f64, repeats: bool| {
+    let set = move |ctx: Ctx<'js>, run: Function<'js>, delay: f64, repeats: bool| -> rquickjs::Result<u32> {
+        let mut timers = setting.timers.borrow_mut();
+        if timers.due.len() >= WAITING_MAX {
+            return Err(Exception::throw_range(&ctx, &format!("more than {WAITING_MAX} timers")));
+        }
         let id = setting.ids.get().wrapping_add(1);
         setting.ids.set(id);
         let delay = if delay.is_finite() { delay.clamp(0.0, 1e9) } else { 0.0 };
-        setting.timers.borrow_mut().push(Timer {
-            id,
-            due: setting.clock.now() + delay,
-            repeat: repeats.then_some(delay.max(1.0)),
-            run: Persistent::save(&ctx, run),
-        });
-        id
+        let timer = Timer { repeat: repeats.then_some(delay.max(1.0)), run: Persistent::save(&ctx, run) };
+        timers.insert(id, setting.clock.now() + delay, timer);
+        Ok(id)
     };
     host.set("timer", Function::new(ctx.clone(), set)?)?;
     let clearing = shared.clone();
     host.set(
         "clear",
         Function::new(ctx.clone(), move |id: f64| {
-            clearing.timers.borrow_mut().retain(|timer| (f64::from(timer.id) - id).abs() > 0.5);
+            // What is no number of a timer clears none.
+            if id.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(&id) {
+                clearing.timers.borrow_mut().remove(id as u32);
+            }
         })?,
     )
 }
@@ -510,6 +558,30 @@ fn install_fetch<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>, host: &Object<'js>) -
     host.set("fetch", Function::new(ctx.clone(), fetch)?)
 }
 
+/// Strings of a batch.
+fn collected<'js>(ctx: &Ctx<'js>, strings: &Array<'js>) -> rquickjs::Result<Vec<Rc<str>>> {
+    // As a number: an array of the app may say that it has more elements than an integer counts.
+    let length: f64 = strings.as_object().get("length")?;
+    if !(0.0..=STRINGS_MAX as f64).contains(&length) {
+        return Err(Exception::throw_range(ctx, &format!("a batch of more than {STRINGS_MAX} strings")));
+    }
+    let mut bytes = 0;
+    let mut texts = Vec::new();
+    for index in 0..length as usize {
+        let text: rquickjs::String<'js> = strings.get(index)?;
+        let text: Rc<str> = text.to_string().unwrap_or_else(|_| "\u{fffd}".to_owned()).into();
+        bytes += text.len();
+        if bytes > BATCH_BYTES_MAX {
+            return Err(Exception::throw_range(
+                ctx,
+                &format!("a batch of more than {BATCH_BYTES_MAX} bytes of strings"),
+            ));
+        }
+        texts.push(text);
+    }
+    Ok(texts)
+}
+
 fn install_surface<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Result<()> {
     let surface = Object::new(ctx.clone())?;
     surface.set("version", crate::stream::codes::VERSION)?;
@@ -535,15 +607,14 @@ fn install_surface<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Result
                        strings: Array<'js>,
                        cause: Opt<i32>|
           -> rquickjs::Result<()> {
+        // Before the batch is borrowed: getters of the array may commit too.
+        let strings = collected(&ctx, &strings)?;
         let mut batch = committing.batch.borrow_mut();
         batch.clear();
         if words::copy(&words, length as usize, &mut batch.words).is_none() {
             return Err(Exception::throw_range(&ctx, "a batch of more words than its array has"));
         }
-        for index in 0..strings.len() {
-            let text: rquickjs::String<'js> = strings.get(index)?;
-            batch.strings.push(text.to_string().unwrap_or_else(|_| "\u{fffd}".to_owned()).into());
-        }
+        batch.strings = strings;
         batch.cause = cause.0.unwrap_or(0);
         let result = committing.surface.borrow_mut().commit(&batch);
         result.map_err(|problem| Exception::throw_message(&ctx, &format!("the surface refuses a batch: {problem}")))
@@ -559,8 +630,13 @@ fn install_surface<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Result
     let idling = shared.clone();
     surface.set(
         "requestIdle",
-        Function::new(ctx.clone(), move |ctx: Ctx<'js>, run: Function<'js>| {
-            idling.idle.borrow_mut().push_back(Persistent::save(&ctx, run));
+        Function::new(ctx.clone(), move |ctx: Ctx<'js>, run: Function<'js>| -> rquickjs::Result<()> {
+            let mut idle = idling.idle.borrow_mut();
+            if idle.len() >= WAITING_MAX {
+                return Err(Exception::throw_range(&ctx, &format!("more than {WAITING_MAX} pieces of idle work")));
+            }
+            idle.push_back(Persistent::save(&ctx, run));
+            Ok(())
         })?,
     )?;
     ctx.globals().set("sluiceSurface", surface)

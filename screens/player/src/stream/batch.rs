@@ -29,6 +29,39 @@ pub enum Value {
     Text(Rc<str>),
 }
 
+/// Sizes beyond this are as good as infinite, and their sums stay exact enough.
+pub const NUMBER_MAX: f32 = 1e6;
+
+/// A number as a property takes it; `None` if it is not finite.
+pub fn bounded(number: f32) -> Option<f32> {
+    number.is_finite().then(|| number.clamp(-NUMBER_MAX, NUMBER_MAX))
+}
+
+impl Value {
+    /// The value as the property takes it; `None` if the property cannot have it: it keeps the value that it had.
+    pub fn of(self, property: Property) -> Option<Self> {
+        match self {
+            Self::Number(number) if facts::is_number(property) => bounded(number).map(Self::Number),
+            Self::Percent(percent) if facts::is_length(property) => bounded(percent).map(Self::Percent),
+            Self::Text(_) if facts::is_text(property) => Some(self),
+            Self::Integer(integer) => {
+                let choices = property.values().len();
+                let is_one = |choices: usize| usize::try_from(integer).is_ok_and(|integer| integer < choices);
+                let is_taken = property.is_color()
+                    || (facts::is_flag(property) && is_one(2))
+                    || (choices > 0 && is_one(choices))
+                    || facts::is_number(property);
+                let is_whole = matches!(property, Property::ZIndex | Property::FontWeight | Property::MaxLines);
+                if facts::is_number(property) && !is_whole {
+                    return Some(Self::Number((integer as f32).clamp(-NUMBER_MAX, NUMBER_MAX)));
+                }
+                is_taken.then_some(self)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// How a property changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transition {
@@ -169,8 +202,8 @@ fn value(command: Command, word: i32, strings: &[Rc<str>]) -> Option<Value> {
 }
 
 fn transition(words: &[i32]) -> Transition {
-    // Not a number and below 0 are no time.
-    let time = |word| float(word).clamp(0.0, 1e9).max(0.0);
+    // What is not finite or below 0 is no time.
+    let time = |word| Some(float(word)).filter(|time| time.is_finite()).map_or(0.0, |time| time.clamp(0.0, 1e9));
     Transition { duration: time(words[0]), delay: time(words[1]), easing: words[2] as u8 }
 }
 

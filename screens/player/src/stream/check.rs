@@ -8,6 +8,9 @@ use super::{Batch, STRING_BYTES_MAX, STRINGS_MAX, StreamError, WORDS_MAX, facts}
 /// Parent of a widget that is in no tree.
 pub const OUTSIDE: i32 = -1;
 
+/// Levels that a check walks up at most: no command costs more, however deep the app nests.
+const LEVELS_MAX: usize = 1024;
+
 /// What a surface has before the batch.
 pub trait Known {
     /// Parent of a widget: 0 for the root, [`OUTSIDE`], or `None` for a number without a widget.
@@ -31,8 +34,14 @@ pub fn check(batch: &Batch, known: &impl Known) -> Result<(), StreamError> {
     if batch.strings.iter().any(|text| text.len() > STRING_BYTES_MAX) {
         return Err(StreamError::new(0, format!("a string is longer than {STRING_BYTES_MAX} bytes")));
     }
-    let mut check =
-        Check { batch, known, parents: FxHashMap::default(), gone: FxHashSet::default(), styles: FxHashSet::default() };
+    let mut check = Check {
+        batch,
+        known,
+        parents: FxHashMap::default(),
+        above: FxHashSet::default(),
+        gone: FxHashSet::default(),
+        styles: FxHashSet::default(),
+    };
     let mut at = 0;
     while at < batch.words.len() {
         at = check.command(at)?;
@@ -45,6 +54,8 @@ struct Check<'a, K> {
     known: &'a K,
     /// Parents of widgets that the batch has created or placed so far.
     parents: FxHashMap<i32, i32>,
+    /// Widgets that the batch has placed others in.
+    above: FxHashSet<i32>,
     gone: FxHashSet<i32>,
     styles: FxHashSet<i32>,
 }
@@ -126,13 +137,13 @@ impl<K: Known> Check<'_, K> {
                 return Err(StreamError::new(at, format!("word {at}: {before} is no other child of {parent}")));
             }
         }
-        let mut above = parent;
-        while above > 0 {
-            if above == id {
-                return Err(StreamError::new(at, format!("word {at}: widget {id} would be inside itself")));
-            }
-            above = self.parent_of(above).unwrap_or(OUTSIDE);
+        // A widget of this batch that nothing has been placed in is above none but itself.
+        let is_leaf = !self.above.contains(&id) && self.known.parent_of(id).is_none();
+        let is_inside = if is_leaf { parent == id } else { self.meets(parent, at, |above| above == id)? };
+        if is_inside {
+            return Err(StreamError::new(at, format!("word {at}: widget {id} would be inside itself")));
         }
+        self.above.insert(parent);
         self.parents.insert(id, parent);
         Ok(())
     }
@@ -183,14 +194,25 @@ impl<K: Known> Check<'_, K> {
         if self.gone.is_empty() {
             return Ok(());
         }
+        if self.meets(id, at, |above| self.gone.contains(&above))? {
+            return Err(StreamError::new(at, format!("word {at}: widget {id} has been removed")));
+        }
+        Ok(())
+    }
+
+    /// Whether a widget, or one above it, is one of those that are asked for.
+    fn meets(&self, id: i32, at: usize, is_one: impl Fn(i32) -> bool) -> Result<bool, StreamError> {
         let mut above = id;
-        while above > 0 {
-            if self.gone.contains(&above) {
-                return Err(StreamError::new(at, format!("word {at}: widget {id} has been removed")));
+        for _ in 0..LEVELS_MAX {
+            if above <= 0 {
+                return Ok(false);
+            }
+            if is_one(above) {
+                return Ok(true);
             }
             above = self.parent_of(above).unwrap_or(OUTSIDE);
         }
-        Ok(())
+        Err(StreamError::new(at, format!("word {at}: widget {id} is below {LEVELS_MAX} others")))
     }
 }
 

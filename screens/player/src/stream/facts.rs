@@ -86,6 +86,25 @@ pub const fn is_flag(property: Property) -> bool {
     matches!(property, Property::Clip | Property::Reports)
 }
 
+/// Whether its values are lengths: pixels, or percent of the parent.
+pub const fn is_length(property: Property) -> bool {
+    use Property::{Bottom, FlexBasis, Height, Left, MaxHeight, MaxWidth, MinHeight, MinWidth, Right, Top, Width};
+    matches!(
+        property,
+        FlexBasis | Width | Height | MinWidth | MinHeight | MaxWidth | MaxHeight | Left | Top | Right | Bottom
+    )
+}
+
+/// Whether its values are texts.
+pub const fn is_text(property: Property) -> bool {
+    matches!(property, Property::Gradient | Property::Image | Property::Text | Property::FontFamily)
+}
+
+/// Whether its values are numbers: whole ones, any, or lengths.
+pub const fn is_number(property: Property) -> bool {
+    !property.is_color() && !is_flag(property) && !is_text(property) && property.values().is_empty()
+}
+
 /// Commands in the order of their codes.
 pub fn commands() -> impl Iterator<Item = Command> {
     (1..=255).filter_map(Command::of)

@@ -9,7 +9,7 @@ mod facts;
 mod text;
 mod wire;
 
-pub use batch::{Animate, Batch, Op, Ops, Transition, Value, entries};
+pub use batch::{Animate, Batch, Op, Ops, Transition, Value, bounded, entries};
 pub use check::{Known, OUTSIDE, check};
 pub use events::Events;
 pub use text::{parse, print};

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
+
 use super::codes::{Command, EASINGS, Property};
 use super::facts::{self, Word};
 use super::{Batch, StreamError};
@@ -93,6 +95,7 @@ fn print_integer(value: i32, property: Option<Property>) -> String {
 /// The first line that is no command, from 0.
 pub fn parse(text: &str) -> Result<Batch, StreamError> {
     let mut batch = Batch::default();
+    let mut indexes = FxHashMap::default();
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with("//") {
@@ -100,7 +103,7 @@ pub fn parse(text: &str) -> Result<Batch, StreamError> {
         }
         let error = |message: String| StreamError::new(number, format!("line {}: {message}", number + 1));
         let tokens = tokens(line);
-        let mut parser = Parser { batch: &mut batch, tokens: &tokens, at: 0 };
+        let mut parser = Parser { batch: &mut batch, indexes: &mut indexes, tokens: &tokens, at: 0 };
         parser.line().map_err(error)?;
         if let Some(token) = tokens.get(parser.at) {
             return Err(error(format!("\"{token}\" is too much")));
@@ -137,6 +140,8 @@ fn tokens(line: &str) -> Vec<&str> {
 
 struct Parser<'a> {
     batch: &'a mut Batch,
+    /// Places of the strings that the batch has.
+    indexes: &'a mut FxHashMap<Rc<str>, i32>,
     tokens: &'a [&'a str],
     at: usize,
 }
@@ -216,11 +221,12 @@ impl<'a> Parser<'a> {
         let token = self.next()?;
         let text: String = serde_json::from_str(token).map_err(|_| format!("{token} is no string"))?;
         let text: Rc<str> = text.into();
-        let index = self.batch.strings.iter().position(|other| *other == text).unwrap_or_else(|| {
-            self.batch.strings.push(text);
-            self.batch.strings.len() - 1
+        let strings = &mut self.batch.strings;
+        let index = *self.indexes.entry(text.clone()).or_insert_with(|| {
+            strings.push(text);
+            strings.len() as i32 - 1
         });
-        Ok(index as i32)
+        Ok(index)
     }
 
     fn named(&mut self, names: &[&str]) -> Result<i32, String> {

@@ -2,25 +2,35 @@
 
 use cosmic_text::fontdb::{Database, Source};
 use cosmic_text::{
-    Align, Attrs, Buffer, Ellipsize, EllipsizeHeightLimit, Family, FontSystem, LayoutRun, Metrics, Shaping, SwashCache,
-    SwashContent, Weight, Wrap,
+    Align, Attrs, Buffer, CacheKey, Command, Ellipsize, EllipsizeHeightLimit, Family, FontSystem, LayoutRun, Metrics,
+    Shaping, SwashCache, SwashContent, Weight, Wrap,
 };
+use tiny_skia::{FillRule, Path, PathBuilder, Transform};
 
-use crate::geometry::Pixels;
+use crate::geometry::{Pixels, Place};
 use crate::paint::canvas::Canvas;
+use crate::paint::solid;
 use crate::tree::look::TextStyle;
 
 /// Fonts of the `sans-serif` family, the first one that there is.
 const SANS: [&str; 7] =
     ["Noto Sans", "Open Sans", "Roboto", "DejaVu Sans", "Liberation Sans", "Helvetica Neue", "Arial"];
 
-/// Glyphs that are kept as pictures.
-const GLYPHS_MAX: usize = 8192;
+/// Bytes of glyphs that are kept as pictures.
+const GLYPH_BYTES_MAX: usize = 32 << 20;
+/// What a glyph costs besides its pixels, about.
+const GLYPH_COST: usize = 256;
+/// Largest size in pixels in which glyphs are kept as pictures; larger ones are drawn as shapes.
+const PICTURE_SIZE_MAX: f32 = 256.0;
+/// How far glyphs reach from their place, in units of their size: the widest ligatures have about 10.
+const GLYPH_REACH: f32 = 32.0;
 
 /// Fonts and pictures of glyphs.
 pub struct Fonts {
     system: FontSystem,
     glyphs: SwashCache,
+    /// Memory of the pictures of glyphs.
+    bytes: usize,
 }
 
 impl Fonts {
@@ -39,7 +49,11 @@ impl Fonts {
         if let Some(sans) = sans {
             database.set_sans_serif_family(sans);
         }
-        Self { system: FontSystem::new_with_locale_and_db("en-US".to_owned(), database), glyphs: SwashCache::new() }
+        Self {
+            system: FontSystem::new_with_locale_and_db("en-US".to_owned(), database),
+            glyphs: SwashCache::new(),
+            bytes: 0,
+        }
     }
 
     /// Whether there is no font at all: text has no size then.
@@ -82,6 +96,28 @@ impl std::fmt::Debug for Fonts {
     }
 }
 
+/// Shape of a glyph around its place.
+fn outline(glyphs: &mut SwashCache, system: &mut FontSystem, key: CacheKey) -> Option<Path> {
+    let commands = glyphs.get_outline_commands_uncached(system, key)?;
+    let mut path = PathBuilder::new();
+    for command in &commands {
+        // Shapes of fonts go up.
+        match command {
+            Command::MoveTo(to) => path.move_to(to.x, -to.y),
+            Command::LineTo(to) => path.line_to(to.x, -to.y),
+            Command::QuadTo(by, to) => path.quad_to(by.x, -by.y, to.x, -to.y),
+            Command::CurveTo(by, then, to) => path.cubic_to(by.x, -by.y, then.x, -then.y, to.x, -to.y),
+            Command::Close => path.close(),
+        }
+    }
+    path.finish()
+}
+
+fn bounds(path: &Path) -> Place {
+    let bounds = path.bounds();
+    Place { x: bounds.left(), y: bounds.top(), width: bounds.width(), height: bounds.height() }
+}
+
 /// A text with its lines.
 #[derive(Debug)]
 pub struct Shaped {
@@ -104,6 +140,10 @@ impl Shaped {
             && before == width
         {
             return size;
+        }
+        if fonts.is_empty() {
+            // The library panics without any font.
+            return (0.0, 0.0);
         }
         self.buffer.set_size(width, None);
         self.buffer.shape_until_scroll(&mut fonts.system, false);
@@ -149,13 +189,40 @@ impl Shaped {
 
     /// Draws the lines, whose top left corner is at `(x, y)` on the screen, enlarged by `scale`.
     pub fn draw(&self, fonts: &mut Fonts, canvas: &mut Canvas, clip: Pixels, [x, y, scale]: [f32; 3], color: u32) {
-        let Fonts { system, glyphs } = fonts;
-        if glyphs.image_cache.len() > GLYPHS_MAX {
-            glyphs.image_cache.clear();
-        }
+        let Fonts { system, glyphs, bytes } = fonts;
+        let size = self.style.size * scale;
+        // Farther than any glyph reaches: what is there is neither drawn, nor are its numbers within bounds.
+        let reach = GLYPH_REACH * size + 64.0;
+        let is_near = |at: f32, start: i32, end: i32| at >= start as f32 - reach && at <= end as f32 + reach;
         for (run, below) in self.runs() {
+            let line = y + (run.line_y + below) * scale;
+            if !is_near(line, clip.top, clip.bottom) {
+                continue;
+            }
             for glyph in run.glyphs {
-                let at = glyph.physical((x, y + (run.line_y + below) * scale), scale);
+                if !is_near(x + glyph.x * scale, clip.left, clip.right) {
+                    continue;
+                }
+                if size > PICTURE_SIZE_MAX {
+                    let key = glyph.physical((0.0, 0.0), 1.0).cache_key;
+                    let place =
+                        [glyph.x + glyph.font_size * glyph.x_offset, glyph.y - glyph.font_size * glyph.y_offset];
+                    let at = Transform::from_row(scale, 0.0, 0.0, scale, x + place[0] * scale, line + place[1] * scale);
+                    if let Some(path) = outline(glyphs, system, key) {
+                        let area = Pixels::around(bounds(&path), at);
+                        canvas.path(&path, FillRule::Winding, solid(color), at, [area, clip]);
+                    }
+                    continue;
+                }
+                let at = glyph.physical((x, line), scale);
+                if !glyphs.image_cache.contains_key(&at.cache_key) {
+                    if *bytes > GLYPH_BYTES_MAX {
+                        glyphs.image_cache.clear();
+                        *bytes = 0;
+                    }
+                    let image = glyphs.get_image(system, at.cache_key).as_ref();
+                    *bytes += GLYPH_COST + image.map_or(0, |image| image.data.len());
+                }
                 let Some(image) = glyphs.get_image(system, at.cache_key) else { continue };
                 let left = at.x.saturating_add(image.placement.left);
                 let top = at.y.saturating_sub(image.placement.top);

@@ -151,8 +151,6 @@ pub struct Resolver<'a> {
     max_lines: i32,
 }
 
-/// Sizes beyond this are as good as infinite, and their sums stay exact enough.
-const LENGTH_MAX: f32 = 1e6;
 const FONT_MAX: f32 = 2048.0;
 
 const ALIGN_ITEMS: [AlignItems; 4] =
@@ -205,19 +203,16 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Takes a value; one of a wrong kind, or that is no finite number, is ignored.
+    /// Takes a value that [`Value::of`] has passed.
     pub fn set(&mut self, property: Property, value: &'a Value) {
         match value {
-            Value::Number(value) if value.is_finite() => {
-                self.number(property, value.clamp(-LENGTH_MAX, LENGTH_MAX));
-                self.length(property, Some(LengthPercentage::length(value.clamp(-LENGTH_MAX, LENGTH_MAX))));
+            Value::Number(value) => {
+                self.number(property, *value);
+                self.length(property, LengthPercentage::length(*value));
             }
-            Value::Percent(value) if value.is_finite() => {
-                self.length(property, Some(LengthPercentage::percent(value.clamp(-LENGTH_MAX, LENGTH_MAX) / 100.0)));
-            }
+            Value::Percent(value) => self.length(property, LengthPercentage::percent(*value / 100.0)),
             Value::Integer(value) => self.integer(property, *value),
             Value::Text(value) => self.string(property, value),
-            Value::Number(_) | Value::Percent(_) => {}
         }
     }
 
@@ -255,9 +250,8 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn length(&mut self, property: Property, value: Option<LengthPercentage>) {
-        let auto = value.map_or(LengthPercentageAuto::auto(), LengthPercentageAuto::from);
-        let size = value.map_or(Dimension::auto(), Dimension::from);
+    fn length(&mut self, property: Property, value: LengthPercentage) {
+        let (auto, size) = (LengthPercentageAuto::from(value), Dimension::from(value));
         let flex = &mut self.flex;
         match property {
             Property::FlexBasis => flex.flex_basis = size,
@@ -276,10 +270,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn integer(&mut self, property: Property, value: i32) {
-        let choice = usize::try_from(value).unwrap_or(usize::MAX);
-        if !property.values().is_empty() && choice >= property.values().len() {
-            return;
-        }
+        let choice = usize::try_from(value).unwrap_or_default();
         let flex = &mut self.flex;
         match property {
             Property::Background | Property::BorderColor | Property::Color => {

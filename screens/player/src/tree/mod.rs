@@ -264,7 +264,8 @@ impl Tree {
                 }
             }
             Op::Set(id, property, value) => {
-                if let (Some(slot), Some(property)) = (self.slot(id), property) {
+                let value = property.and_then(|property| Some((property, value.of(property)?)));
+                if let (Some(slot), Some((property, value))) = (self.slot(id), value) {
                     put(&mut self.get_mut(slot).own, property, value);
                     self.restyle(slot);
                 }
@@ -291,7 +292,11 @@ impl Tree {
                 let mut shared = Shared::default();
                 for entry in entries(words, strings) {
                     match entry {
-                        Op::Set(_, Some(property), value) => put(&mut shared.values, property, value),
+                        Op::Set(_, Some(property), value) => {
+                            if let Some(value) = value.of(property) {
+                                put(&mut shared.values, property, value);
+                            }
+                        }
                         Op::Transition(_, Some(property), timing) => put(&mut shared.transitions, property, timing),
                         _ => {}
                     }
@@ -324,9 +329,14 @@ impl Tree {
     fn animate(&mut self, id: i32, property: Option<Property>, animate: &Animate) {
         let (Some(slot), Some(property)) = (self.slot(id), property) else { return };
         let Some(index) = animated(property) else { return };
+        let Some(mut animation) = Motion::animation(index, property.is_color(), animate) else { return };
         let widget = self.get_mut(slot);
+        if animation.from.is_none() && widget.motions.iter().any(|other| other.index == index && other.start.is_some())
+        {
+            animation.from = Some(widget.shown.0[index]);
+        }
         widget.motions.retain(|motion| motion.index != index);
-        widget.motions.push(Motion::animation(index, property.is_color(), animate));
+        widget.motions.push(animation);
         self.set_moving(slot);
     }
 
@@ -542,7 +552,7 @@ impl Tree {
         for motion in &mut widget.motions {
             if motion.start.is_none() {
                 motion.start = Some(now);
-                motion.from.get_or_insert(widget.shown.0[motion.index]);
+                motion.from.get_or_insert(widget.look.steps.0[motion.index]);
             }
             let was_ended = motion.ended;
             shown.0[motion.index] = motion.at(now);

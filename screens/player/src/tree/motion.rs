@@ -1,7 +1,7 @@
 //! Transitions and animations: values that change by time alone.
 
 use super::easing::{ease, mix};
-use crate::stream::{Animate, Transition};
+use crate::stream::{Animate, Transition, bounded};
 
 /// A value on its way.
 #[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
@@ -49,23 +49,24 @@ impl Motion {
         }
     }
 
-    /// An animation that begins with the next frame.
-    pub fn animation(index: usize, is_color: bool, animate: &Animate) -> Self {
-        let from = animate.from.cast_unsigned();
+    /// An animation that begins with the next frame; `None` from or to a number that is not finite.
+    pub fn animation(index: usize, is_color: bool, animate: &Animate) -> Option<Self> {
+        let [from, to] = [animate.from, animate.to].map(i32::cast_unsigned);
         // For colours, the bits of the float that the stream has for "not a number" are taken alone.
         let is_open = if is_color { from == f32::NAN.to_bits() } else { f32::from_bits(from).is_nan() };
-        Self {
+        let value = |bits| if is_color { Some(bits) } else { bounded(f32::from_bits(bits)).map(f32::to_bits) };
+        Some(Self {
             index,
             is_color,
-            from: (!is_open).then_some(from),
-            to: animate.to.cast_unsigned(),
+            from: if is_open { None } else { Some(value(from)?) },
+            to: value(to)?,
             start: None,
             timing: animate.timing,
             repeat: animate.repeat,
             alternate: animate.alternate,
             stays: true,
             ended: false,
-        }
+        })
     }
 
     /// Whether it never ends.

@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test uses a part")]
 #![allow(clippy::unwrap_used, reason = "a test ends there")]
 
+pub mod app;
+
 use std::path::Path;
 
 use sluice_player::net::Sources;
