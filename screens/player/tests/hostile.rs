@@ -189,6 +189,27 @@ fn pictures_keep_to_their_bound() {
 }
 
 #[test]
+fn addresses_that_no_widget_has_are_forgotten() {
+    let folder = Folder::new();
+    let data = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, picture(8, 8));
+    // Every second address is long, and no picture.
+    let source = format!(
+        "box(1, 64, 48, 0); let n = 0;
+const next = () => {{
+  n += 1;
+  const more = n % 2 === 0 ? '' : 'x'.repeat(100000) + n;
+  commit([7 | 52 << 8, 1, 0], ['data:image/png' + ';name=' + n + ';base64,{data}' + more]);
+  if (n < 200) setTimeout(next, 20);
+}};
+next();"
+    );
+    let output = folder.play(&source, &["--report", "--png", "a.png"]);
+    fine(&output);
+    assert!(number(&output, "imageBytes") < 3 << 20, "{}", text(&output.stdout));
+    assert_eq!(Picture::read(&folder.path("a.png")).pixel(5, 5), [255; 3]);
+}
+
+#[test]
 fn of_a_widget_larger_than_the_screen_only_the_visible_part_is_scaled() {
     let folder = Folder::new();
     std::fs::write(folder.path("a.png"), picture(8, 8)).unwrap();

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tiny_skia::Transform;
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::bytestream::ZCursor;
@@ -30,6 +30,9 @@ struct Decoded {
     height: u32,
     data: Vec<u8>,
 }
+
+/// Bytes of addresses that are kept in any case.
+const ADDRESS_BYTES: usize = 1 << 20;
 
 /// Whether there is a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +81,10 @@ pub struct Images {
     bytes_max: usize,
     decoded_bytes: usize,
     scaled_bytes: usize,
+    /// Bytes of addresses: those of `data:` are as long as their pictures.
+    address_bytes: usize,
+    /// More of them than this are looked through for those that no widget has.
+    address_bytes_max: usize,
     frame: u64,
 }
 
@@ -105,16 +112,17 @@ impl Images {
             bytes_max,
             decoded_bytes: 0,
             scaled_bytes: 0,
+            address_bytes: 0,
+            address_bytes_max: ADDRESS_BYTES,
             frame: 0,
         }
     }
 
     fn ask(&mut self, address: &Rc<str>) {
-        let entry = self.entries.entry(address.clone()).or_insert(Entry {
-            state: State::Waiting,
-            asked: false,
-            decoded: None,
-            used: self.frame,
+        let (frame, bytes) = (self.frame, &mut self.address_bytes);
+        let entry = self.entries.entry(address.clone()).or_insert_with(|| {
+            *bytes += cost(address);
+            Entry { state: State::Waiting, asked: false, decoded: None, used: frame }
         });
         if !entry.asked && entry.state != State::Failed && self.asks.send((**address).to_owned()).is_ok() {
             entry.asked = true;
@@ -199,9 +207,26 @@ impl Images {
         Some(fitted(decoded, size, fit, radius, part))
     }
 
-    /// Bytes of pictures.
+    /// Bytes of pictures and of their addresses.
     pub fn bytes(&self) -> usize {
-        self.decoded_bytes + self.scaled_bytes
+        self.decoded_bytes + self.scaled_bytes + self.address_bytes
+    }
+
+    /// Whether so many addresses have come that some may be forgotten.
+    pub fn is_crowded(&self) -> bool {
+        self.address_bytes > self.address_bytes_max
+    }
+
+    /// Forgets pictures of other addresses than these.
+    pub fn keep(&mut self, addresses: &FxHashSet<&str>) {
+        let is_kept = |address: &str| addresses.contains(address);
+        self.entries.retain(|address, entry| entry.asked || is_kept(address));
+        self.scaled.retain(|key, _| is_kept(&key.address));
+        let decoded = self.entries.values().filter_map(|entry| entry.decoded.as_ref());
+        self.decoded_bytes = decoded.map(|decoded| decoded.data.len()).sum();
+        self.scaled_bytes = self.scaled.values().map(|scaled| scaled.picture.data().len()).sum();
+        self.address_bytes = self.entries.keys().map(|address| cost(address)).sum();
+        self.address_bytes_max = (2 * self.address_bytes).max(ADDRESS_BYTES);
     }
 
     /// Ends a frame: forgets what has not been used for longest, while there is more than the bound.
@@ -209,7 +234,7 @@ impl Images {
         self.frame += 1;
         // A few frames: a picture that is covered for a moment is not read again.
         let old = self.frame.saturating_sub(60);
-        while self.bytes() > self.bytes_max {
+        while self.decoded_bytes + self.scaled_bytes > self.bytes_max {
             let decoded = self.entries.iter_mut().filter(|(_, entry)| entry.decoded.is_some());
             let decoded = decoded.min_by_key(|(_, entry)| entry.used);
             let scaled = self.scaled.iter().min_by_key(|(_, scaled)| scaled.used);
@@ -229,6 +254,11 @@ impl Images {
             }
         }
     }
+}
+
+/// What an address costs, about.
+fn cost(address: &str) -> usize {
+    address.len() + 128
 }
 
 /// An address for people.

@@ -189,6 +189,9 @@ impl Painter {
             }
         }
         images.trim();
+        if images.is_crowded() {
+            images.keep(&tree.images());
+        }
         areas
     }
 }

@@ -6,7 +6,7 @@ mod motion;
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use taffy::{Cache, ClearState};
 
 use self::look::{ANIMATED, Look, Resolver, Steps, TextStyle, animated};
@@ -572,6 +572,11 @@ impl Tree {
             });
         }
         goes_on
+    }
+
+    /// Addresses of images that widgets show.
+    pub fn images(&self) -> FxHashSet<&str> {
+        self.slots.iter().flatten().filter_map(|widget| widget.look.image.as_deref()).collect()
     }
 
     /// Slots of widgets that show this image.
