@@ -36,9 +36,12 @@ export class Output {
   /** Key that the next batch answers; 0 for none. */
   cause = 0;
   private readonly surface: Surface;
-  /** Numbers to use again, and those that can be from the next batch on. */
+  /** Numbers to use again, those that can be after the events that are being told, and those that can be from the next batch on. */
   private readonly free: number[] = [];
+  private readonly resting: number[] = [];
   private readonly freed: number[] = [];
+  /** Deliveries of events that run, one in another. */
+  private deliveries = 0;
   private readonly created: WidgetNode[] = [];
   /** Children of the root at the surface. */
   private shown: readonly WidgetNode[] = [];
@@ -71,6 +74,19 @@ export class Output {
   focus(widget: WidgetNode): void {
     if (this.widgets[widget.id] !== widget) return;
     if (this.manager.focus(widget) && !this.busy) this.send();
+  }
+
+  /** Begins a delivery of events: some of them may be about widgets that a handler removes. */
+  hear(): void {
+    this.deliveries++;
+  }
+
+  /** Ends a delivery of events. */
+  heard(): void {
+    if (--this.deliveries > 0) return;
+    const { resting, free } = this;
+    for (let i = 0; i < resting.length; i++) free.push(resting[i]!);
+    resting.length = 0;
   }
 
   private track(widget: WidgetNode, on: boolean): void {
@@ -299,8 +315,9 @@ export class Output {
   /** Sends what is written as one batch, if there is anything. */
   send(): void {
     this.manager.settle();
-    const { commands, freed, free } = this;
+    const { commands, freed } = this;
     if (commands.length === 0) return;
+    const free = this.deliveries > 0 ? this.resting : this.free;
     try {
       if (this.adopted === null)
         this.surface.commit(commands.words, commands.length, commands.strings, this.cause);
