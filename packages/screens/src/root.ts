@@ -65,6 +65,15 @@ export function createRoot(surface: Surface, options: Options = {}): ScreenRoot 
 const LENGTHS: readonly number[] = [1, 5, 6, 3, 3, 2, 3, 4];
 
 function listen(root: Root, words: Int32Array, length: number, strings: readonly string[]): void {
+  root.output.hear();
+  try {
+    listenTo(root, words, length, strings);
+  } finally {
+    root.output.heard();
+  }
+}
+
+function listenTo(root: Root, words: Int32Array, length: number, strings: readonly string[]): void {
   const floats = new Float32Array(words.buffer, words.byteOffset, words.length);
   for (let at = 0; at < length;) {
     const code = words[at]! & 0xff;

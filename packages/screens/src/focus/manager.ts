@@ -1,5 +1,6 @@
 // Focus: which widget has it, and where it goes. It works on the tree of widgets alone: a move renders no component.
 import { PHASE } from '../stream/events.js';
+import { report } from '../tree/errors.js';
 import type { KeyEvent } from './key.js';
 import {
   type Direction,
@@ -54,6 +55,8 @@ export class FocusManager {
   #wanted: FocusNode | null = null;
   readonly #trail = new Trail();
   #isStale = false;
+  /** Whether `onFocus` and `onBlur` are called. */
+  tells = true;
 
   /** @param run runs a long press later; `setTimeout` by default. */
   constructor(root: FocusNode, send: FocusCommands, run: Later = later) {
@@ -149,7 +152,7 @@ export class FocusManager {
 
   /** Whether a widget from the one with the focus upward has `onLongPress`. */
   get awaitsLong(): boolean {
-    return this.#bubble((props) => props.onLongPress !== undefined);
+    return this.#bubble((props) => typeof props.onLongPress === 'function');
   }
 
   /** Ends a long press. */
@@ -162,7 +165,7 @@ export class FocusManager {
     const isReleased = event.phase === PHASE.RELEASED;
     for (let node: FocusNode | null = this.#focused ?? this.#root; node !== null; node = node.parent) {
       const handler = isReleased ? node.props.onKeyUp : node.props.onKey;
-      if (handler !== undefined && isUsed(event, handler)) return;
+      if (isUsed(event, handler)) return;
     }
     if (isReleased) return;
     const direction = DIRECTIONS[event.key];
@@ -266,11 +269,22 @@ export class FocusManager {
         if (node.props.focusArea !== undefined) node.focus = target;
     }
     // Handlers come last: what they do to the focus counts.
-    if (before !== null && this.#has(before)) before.props.onBlur?.();
-    if (target !== null && this.#focused === target) target.props.onFocus?.();
+    if (!this.tells) return;
+    if (before !== null && this.#has(before)) tell(before.props.onBlur);
+    if (target !== null && this.#focused === target) tell(target.props.onFocus);
+  }
+}
+
+/** Calls a handler. Its error is one of an event: it stops no commit. */
+function tell(handler: (() => void) | null | undefined): void {
+  if (typeof handler !== 'function') return;
+  try {
+    handler();
+  } catch (error) {
+    report(error);
   }
 }
 
 function isUsed(event: KeyEvent, handler: ((event: KeyEvent) => unknown) | undefined): boolean {
-  return handler !== undefined && (handler(event) === true || event.defaultPrevented);
+  return typeof handler === 'function' && (handler(event) === true || event.defaultPrevented);
 }

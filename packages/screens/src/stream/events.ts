@@ -72,6 +72,22 @@ export class EventWriter implements EventSink {
     this.strings = [];
   }
 
+  /** Drops events about widgets that `isGone`. */
+  forget(isGone: (id: number) => boolean): void {
+    let to = 0;
+    for (let at = 0; at < this.length;) {
+      const code = this.words[at] as number;
+      const next = at + (EVENT_LENGTH[code] as number);
+      const isAbout = code === EVENT.LAYOUT || code === EVENT.ANIMATION_END || code === EVENT.IMAGE;
+      if (!isAbout || !isGone(this.words[at + 1] as number)) {
+        this.words.copyWithin(to, at, next);
+        to += next - at;
+      }
+      at = next;
+    }
+    this.length = to;
+  }
+
   #pair(code: number, id: number, value: number): void {
     const at = this.#start(code);
     this.words[at + 1] = id;

@@ -229,7 +229,7 @@ export class BrowserSurface implements Surface {
   }
 
   #image(box: Box, state: 1 | 2): void {
-    this.#scene.events.image(box.id, state);
+    if (this.#scene.tree.boxes.get(box.id) === box) this.#scene.events.image(box.id, state);
   }
 
   #follow(parent: HTMLElement, options: BrowserOptions): void {

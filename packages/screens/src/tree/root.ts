@@ -61,6 +61,7 @@ export class Root implements Queue {
     const { effects = 'all' } = options;
     this.isStill = effects !== 'all';
     this.hasLayout = effects !== 'none';
+    output.manager.tells = this.hasLayout;
     this.node.instance = this;
     this.node.flags = 0;
   }
@@ -137,7 +138,7 @@ export class Root implements Queue {
     return update;
   }
 
-  private uncaught(error: unknown): void {
+  uncaught(error: unknown): void {
     try {
       if (this.options.onUncaughtError === undefined) report(error);
       else this.options.onUncaughtError(error, { componentStack: '' });

@@ -16,7 +16,7 @@ import {
   type Entry,
 } from './facts.js';
 import type { Animation, Style, Transition } from './props.js';
-import type { Styles } from './styles.js';
+import { isStyle, type Styles } from './styles.js';
 
 const WORDS = 1_024;
 const FOREVER = 0xffff;
@@ -35,6 +35,7 @@ export class Commands {
   clear(): void {
     this.length = 0;
     this.strings.length = 0;
+    this.defining = false;
   }
 
   private room(more: number): number {
@@ -145,7 +146,7 @@ export class Commands {
   }
 
   private shared(command: number, id: number, style: Style | undefined): void {
-    this.three(command, id, style === undefined || style === null ? 0 : this.styles!.numberOf(style, this));
+    this.three(command, id, isStyle(style) ? this.styles!.numberOf(style, this) : 0);
   }
 
   /** Defines a shared style; `write` writes its entries. */
@@ -217,7 +218,7 @@ export class Commands {
   }
 
   /** Transition of a property; undefined: it changes at once. */
-  transition(id: number, name: string, value: number | Transition | undefined): void {
+  transition(id: number, name: string, value: number | Transition | null | undefined): void {
     const property = facts[name];
     if (property === undefined || !property.animates) {
       wrong(name, value);
@@ -227,7 +228,7 @@ export class Commands {
       duration,
       delay = 0,
       easing,
-    }: Transition = typeof value === 'object' ? value : { duration: value ?? 0 };
+    }: Transition = typeof value === 'object' && value !== null ? value : { duration: value ?? 0 };
     const at = this.head(COMMAND.TRANSITION, property.code, id, 3);
     this.floats[at] = duration;
     this.floats[at + 1] = delay;
@@ -240,7 +241,7 @@ export class Commands {
       wrong(name, animation);
       return;
     }
-    if (animation === undefined || animation === null) {
+    if (typeof animation !== 'object' || animation === null) {
       this.head(COMMAND.STOP, property.code, id, 0);
       return;
     }

@@ -92,6 +92,17 @@ try {
   // No process, as on a device: production.
 }
 
+let warned = false;
+
+/** Reports once that objects of styles do not last. */
+export function warnOfInline(): void {
+  if (!development || warned) return;
+  warned = true;
+  console.error(
+    'A root has had more than 4,096 objects as staticStyle or focusStyle. Comparing each with the known ones is slow: move the objects out of the components',
+  );
+}
+
 const LIMIT = 256;
 const reported = new Set<string>();
 

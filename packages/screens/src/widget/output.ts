@@ -10,13 +10,14 @@ import { entries, wrong } from './facts.js';
 import { Handle, WidgetNode } from './node.js';
 import { stays } from './places.js';
 import { ALL, FOCUS, FOCUS_STYLE, OWN, REPORTS, STATIC, type WidgetProps } from './props.js';
-import { Styles, mergedStyle, writeAnimations, writeDifference, writeStyle } from './styles.js';
+import { Styles, isStyle, mergedStyle, writeAnimations, writeDifference, writeStyle } from './styles.js';
 
 const DISPLAY = 1;
 const NONE = 1;
 const REPORTS_CODE = 80;
 const TEXT_ENTRY = entries['text']!;
 const IMAGE_ENTRY = entries['image']!;
+const FOREIGN = 'A widget is not of this root';
 
 function hasFocusProps(props: WidgetProps): boolean {
   return props.focused !== undefined || props.focusable !== undefined || props.focusArea !== undefined;
@@ -35,10 +36,15 @@ export class Output {
   /** Key that the next batch answers; 0 for none. */
   cause = 0;
   private readonly surface: Surface;
-  /** Numbers to use again, and those that can be from the next batch on. */
+  /** Numbers to use again, those that can be after the events that are being told, and those that can be from the next batch on. */
   private readonly free: number[] = [];
+  private readonly resting: number[] = [];
   private readonly freed: number[] = [];
+  /** Deliveries of events that run, one in another. */
+  private deliveries = 0;
   private readonly created: WidgetNode[] = [];
+  /** Children of the root at the surface. */
+  private shown: readonly WidgetNode[] = [];
   private stamp = 0;
   /** Whether a commit or an event sends the batch at its end. */
   busy = false;
@@ -70,6 +76,19 @@ export class Output {
     if (this.manager.focus(widget) && !this.busy) this.send();
   }
 
+  /** Begins a delivery of events: some of them may be about widgets that a handler removes. */
+  hear(): void {
+    this.deliveries++;
+  }
+
+  /** Ends a delivery of events. */
+  heard(): void {
+    if (--this.deliveries > 0) return;
+    const { resting, free } = this;
+    for (let i = 0; i < resting.length; i++) free.push(resting[i]!);
+    resting.length = 0;
+  }
+
   private track(widget: WidgetNode, on: boolean): void {
     if (widget.tracked === on) return;
     widget.tracked = on;
@@ -93,7 +112,7 @@ export class Output {
     let merged = false;
     if ((groups & STATIC) !== 0) {
       const { staticStyle } = props;
-      if (staticStyle !== undefined && staticStyle !== null) {
+      if (isStyle(staticStyle)) {
         const number = out.styles!.find(staticStyle, out);
         if (number !== 0) out.three(COMMAND.STYLE, id, number);
         else widget.merged = merged = true;
@@ -141,6 +160,8 @@ export class Output {
     const now = node.props as WidgetProps;
     const before = widget.props;
     if (before === now) return;
+    // A widget of another root would be written here with its data.
+    if (this.widgets[widget.id] !== widget) throw new Error(FOREIGN);
     widget.props = now;
     const { $k: given } = now;
     const groups = given !== undefined && given === before.$k ? given : ALL;
@@ -184,7 +205,7 @@ export class Output {
     const { id } = widget;
     const out = this.commands;
     const old = widget.merged ? mergedStyle(before) : before.style;
-    const merged = now.staticStyle !== undefined && !out.styles!.takes(now.staticStyle);
+    const merged = isStyle(now.staticStyle) && !out.styles!.takes(now.staticStyle);
     if (!merged) out.style(id, now.staticStyle);
     else if (!widget.merged) out.style(id, undefined);
     if (merged || widget.merged) writeDifference(id, old, merged ? mergedStyle(now) : now.style, out);
@@ -203,9 +224,13 @@ export class Output {
 
   /** Brings the children of a widget or root into the order of its node. */
   placeChildren(host: Node): void {
-    const parent = host.kind === WIDGET ? (host.instance as WidgetNode | null) : this.root;
+    const parent =
+      host.kind === WIDGET
+        ? (host.instance as WidgetNode | null)
+        : (host.instance as { readonly output: Output }).output.root;
     // A new widget's children come with it.
     if (parent === null) return;
+    if (this.widgets[parent.id] !== parent) throw new Error(FOREIGN);
     const before = parent.children;
     const stamp = ++this.stamp;
     for (let i = 0; i < before.length; i++) before[i]!.index = i;
@@ -290,15 +315,40 @@ export class Output {
   /** Sends what is written as one batch, if there is anything. */
   send(): void {
     this.manager.settle();
-    const { commands, freed, free } = this;
+    const { commands, freed } = this;
     if (commands.length === 0) return;
-    if (this.adopted === null)
-      this.surface.commit(commands.words, commands.length, commands.strings, this.cause);
-    else this.adopt(this.adopted, commands);
+    const free = this.deliveries > 0 ? this.resting : this.free;
+    try {
+      if (this.adopted === null)
+        this.surface.commit(commands.words, commands.length, commands.strings, this.cause);
+      else this.adopt(this.adopted, commands);
+    } finally {
+      commands.clear();
+    }
+    this.shown = this.root.children;
+    commands.styles!.sent();
     if (this.cause !== 0) this.manager.sent();
-    commands.clear();
     for (let i = 0; i < freed.length; i++) free.push(freed[i]!);
     freed.length = 0;
+  }
+
+  /** Drops the batch of a commit that failed. All widgets are gone; the next batch removes what the surface shows of them. */
+  abandon(): void {
+    const { commands, created, freed, widgets, root, shown } = this;
+    created.length = 0;
+    for (let id = 1; id < widgets.length; id++) {
+      const widget = widgets[id];
+      if (widget === undefined) continue;
+      if (widget.managed) this.manager.detach(widget);
+      widget.parent = null;
+      widgets[id] = undefined;
+      freed.push(id);
+    }
+    root.children = [];
+    commands.clear();
+    commands.styles!.unsent();
+    if (shown.length > 0) commands.focus(0);
+    for (const widget of shown) commands.remove(widget.id);
   }
 
   private adopt(adopted: Adoptable, commands: Commands): void {

@@ -3,9 +3,11 @@
 // Widgets: from props to commands.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import * as fc from 'fast-check';
 import * as React from 'react';
 import { COMMAND } from '../../src/stream/codes.ts';
 import { createRoot, Widget, type ScreenRoot, type WidgetHandle, type WidgetProps } from '../../src/index.ts';
+import { runs } from '../support/seed.ts';
 import { Board, type Piece } from './support/board.ts';
 
 function mount(element: React.ReactNode): {
@@ -131,6 +133,79 @@ void test('a root with too many static styles sends more of them as own values',
   assert.deepEqual(values(board, 4_099), { width: 7, height: 1 });
   show(styles.map((_, index) => <Widget key={index} />));
   assert.deepEqual(values(board, 4_099), {});
+});
+
+void test('styles and their values may be null, undefined or false by turns, as apps write conditions', () => {
+  const nothing = [undefined, null, false];
+  const styles = [
+    ...nothing,
+    { width: 10, padding: 3, transition: { x: 200, y: null } },
+    { width: null, padding: null, transition: { x: null, y: { duration: 100 } } },
+    { height: 5, transition: null },
+    { width: 20, transition: false },
+  ];
+  const animations = [
+    ...nothing,
+    { opacity: { to: 1, duration: 10 } },
+    { opacity: null },
+    { opacity: false },
+  ];
+  const random = fc.record(
+    {
+      style: fc.constantFrom(...styles),
+      staticStyle: fc.constantFrom(...styles),
+      focusStyle: fc.constantFrom(...styles),
+      animate: fc.constantFrom(...animations),
+      text: fc.constantFrom(undefined, null, 'a'),
+      focusable: fc.constantFrom(...nothing, true),
+      onFocus: fc.constantFrom(...nothing),
+      onKey: fc.constantFrom(...nothing),
+    },
+    { requiredKeys: [] },
+  );
+  // Beyond the limit static styles are own values.
+  const many = Array.from({ length: 4_096 }, (_, index) => (
+    <Widget key={index} staticStyle={{ height: index }} />
+  ));
+  for (const first of [null, many]) {
+    const uncaught: unknown[] = [];
+    const board = new Board();
+    const root = createRoot(board, { onUncaughtError: (error) => uncaught.push(error) });
+    const show = (props: unknown): void => {
+      root.render(<Widget {...(props as WidgetProps)} />);
+      root.flush();
+    };
+    root.render(first);
+    root.flush();
+    fc.assert(
+      fc.property(random, random, (before, now) => {
+        show(before);
+        show(now);
+        board.key('Enter', 1);
+        assert.deepEqual(uncaught, []);
+        const updated = values(board);
+        root.render(null);
+        root.flush();
+        show(now);
+        const shown = (all: typeof updated): typeof updated =>
+          Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('transition')));
+        assert.deepEqual(shown(updated), shown(values(board)));
+      }),
+      runs(200),
+    );
+  }
+});
+
+void test('equal shared styles are defined once, though each render has other objects', () => {
+  const { board, show } = mount(null);
+  for (let i = 0; i < 5_000; i++)
+    show(<Widget focusStyle={{ opacity: 0.5, transition: { x: 100 } }} staticStyle={{ width: 1 }} />);
+  assert.equal(board.counts.get(COMMAND.DEFINE), 2);
+  assert.equal(only(board).style + only(board).focusStyle, 3);
+  show(<Widget focusStyle={{ opacity: 0.6, transition: { x: 100 } }} staticStyle={{ width: 2 }} />);
+  assert.equal(board.styles.get(only(board).style)?.get('width'), 2);
+  show(<Widget focusStyle={{ opacity: 0.6, transition: { x: 101 } }} />);
+  assert.equal(board.counts.get(COMMAND.DEFINE), 5);
 });
 
 void test('transitions and animations are written when they change', () => {

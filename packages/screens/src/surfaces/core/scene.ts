@@ -33,7 +33,12 @@ export class Scene {
 
   /** @throws {StreamError} if the batch breaks a rule; then nothing of it is applied. */
   commit(batch: Batch, time_ms: number): void {
+    const { boxes, changes } = this.tree;
+    const removed = changes.removed.length;
     this.tree.apply(batch, time_ms);
+    // The next batch may give their numbers to other widgets.
+    if (changes.removed.length > removed && this.events.length > 0)
+      this.events.forget((id) => !boxes.has(id));
     this.#causes.push(batch.cause);
     if (this.#causes.length > CAUSES_MAX) this.#causes.shift();
   }

@@ -4,9 +4,10 @@ import { classProps, type ClassData } from '../classes.js';
 import { EFFECT_INSERTION, EFFECT_LAYOUT, EFFECT_PASSIVE } from '../hooks/cursor.js';
 import { commitEvents } from '../hooks/effects.js';
 import * as flag from '../node.js';
-import { CLASS, OFFSCREEN, ROOT, SUSPENSE, WIDGET, type Node } from '../node.js';
+import { CLASS, NO_KIDS, OFFSCREEN, ROOT, SUSPENSE, WIDGET, type Node } from '../node.js';
 import type { Root } from '../root.js';
-import { noteFallback, retryWhen } from '../schedule.js';
+import { SYNC } from '../lanes.js';
+import { markUpdate, noteFallback, retryWhen } from '../schedule.js';
 import type { BoundaryData } from '../suspense.js';
 import { work } from '../work.js';
 import { deletePassive, deleteSubtree } from './deletion.js';
@@ -22,11 +23,20 @@ export function hasPassiveEffects(): boolean {
   return waits;
 }
 
+/** Brings the surface to what was rendered. An error of the renderer or the surface empties the root, which reports it. */
 export function commitRoot(root: Root): void {
   const { effects, hosts } = work;
   // The list goes on to the passive phase; the next render gets the other one.
   work.effects = passive;
   passive = effects;
+  try {
+    commitEffects(root, effects, hosts);
+  } catch (error) {
+    fail(root, effects, hosts, error);
+  }
+}
+
+function commitEffects(root: Root, effects: Node[], hosts: Node[]): void {
   if (work.early) takeSnapshots(effects);
   const { output } = root;
   for (let i = 0; i < effects.length; i++) {
@@ -57,6 +67,41 @@ export function commitRoot(root: Root): void {
     clear(effects);
     passive = effects;
   }
+}
+
+/**
+ * Ends a commit that failed: nothing of its lists may reach another commit, which may be that of another root. The tree is deleted with all
+ * cleanups, since only parts of it are on the surface.
+ */
+function fail(root: Root, effects: Node[], hosts: Node[], error: unknown): void {
+  for (let i = 0; i < hosts.length; i++) hosts[i]!.flags &= ~flag.HOST;
+  hosts.length = 0;
+  const { node } = root;
+  const deleted: Node[] = [];
+  for (const each of effects) {
+    if ((each.flags & flag.DELETED) !== 0) deleted.push(each);
+    else each.flags &= flag.GONE;
+  }
+  effects.length = 0;
+  waits = false;
+  const { kids } = node;
+  node.kids = NO_KIDS;
+  node.state = null;
+  node.childLanes = 0;
+  for (const kid of kids) if (kid !== null) deleted.push(kid);
+  for (const gone of deleted) {
+    const { flags } = gone;
+    if ((flags & flag.GONE) === 0)
+      deleteSubtree(gone, !root.hasLayout || (flags & flag.WAS_HIDDEN) !== 0, node);
+    gone.flags = root.isStill ? flag.GONE : flag.GONE | flag.DELETED;
+    if (root.isStill) continue;
+    effects.push(gone);
+    waits = true;
+  }
+  root.output.abandon();
+  // The next commit also sends what empties the surface. If that was this one, the surface gets it with the next batch.
+  if (kids.length > 0) markUpdate(node, root, root.failure(error, SYNC));
+  else root.uncaught(error);
 }
 
 function clear(effects: Node[]): void {
@@ -170,16 +215,19 @@ export function flushPassiveEffects(): void {
   const effects = passive;
   waits = false;
   passive = [];
-  for (let i = 0; i < effects.length; i++) {
-    const node = effects[i]!;
-    if ((node.flags & flag.DELETED) !== 0) deletePassive(node, node.parent);
-    else if ((node.flags & flag.PASSIVE) !== 0) cleanUp(node, EFFECT_PASSIVE, false, node.parent);
+  try {
+    for (let i = 0; i < effects.length; i++) {
+      const node = effects[i]!;
+      if ((node.flags & flag.DELETED) !== 0) deletePassive(node, node.parent);
+      else if ((node.flags & flag.PASSIVE) !== 0) cleanUp(node, EFFECT_PASSIVE, false, node.parent);
+    }
+    for (let i = 0; i < effects.length; i++) {
+      const node = effects[i]!;
+      if ((node.flags & (flag.PASSIVE | flag.DELETED)) === flag.PASSIVE)
+        runEffects(node, EFFECT_PASSIVE, false);
+    }
+  } finally {
+    clear(effects);
+    passive = effects;
   }
-  for (let i = 0; i < effects.length; i++) {
-    const node = effects[i]!;
-    if ((node.flags & (flag.PASSIVE | flag.DELETED)) === flag.PASSIVE)
-      runEffects(node, EFFECT_PASSIVE, false);
-  }
-  clear(effects);
-  passive = effects;
 }

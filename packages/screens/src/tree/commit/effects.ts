@@ -1,5 +1,5 @@
 /** Running of effects: the functions of a component's hooks. */
-import { CLASS, ROOT, type Node } from '../node.js';
+import { CLASS, GONE, ROOT, type Node } from '../node.js';
 import { FIRE, KIND, STRIDE } from '../hooks/cursor.js';
 import { captureUpdate, catches, type ClassData } from '../classes.js';
 import type { Cleanup, Create } from '../hooks/effects.js';
@@ -15,7 +15,7 @@ export function failed(from: Node | null, error: unknown): void {
       markUpdate(node, root, root.failure(error, SYNC));
       return;
     }
-    if (node.kind === CLASS && catches(node)) {
+    if (node.kind === CLASS && (node.flags & GONE) === 0 && catches(node)) {
       markUpdate(node, node.data as ClassData, captureUpdate(node, error, SYNC));
       return;
     }
