@@ -2,7 +2,18 @@
 /** Deletion: cleanups of a subtree that leaves the tree. */
 import { classProps } from '../classes.js';
 import { EFFECT_INSERTION, EFFECT_LAYOUT, EFFECT_PASSIVE } from '../hooks/cursor.js';
-import { CLASS, FORWARD_REF, FUNCTION, GONE, OFFSCREEN, SIMPLE_MEMO, WIDGET, type Node } from '../node.js';
+import {
+  CLASS,
+  FORWARD_REF,
+  FUNCTION,
+  GONE,
+  OFFSCREEN,
+  SIMPLE_MEMO,
+  SUSPENSE,
+  WIDGET,
+  type Node,
+} from '../node.js';
+import type { BoundaryData } from '../suspense.js';
 import { cleanUp, failed } from './effects.js';
 import { detachRef } from './refs.js';
 
@@ -42,6 +53,9 @@ export function deleteSubtree(node: Node, wasHidden: boolean, above: Node | null
       break;
     case OFFSCREEN:
       hidden = hidden || node.state === true;
+      break;
+    case SUSPENSE:
+      (node.data as BoundaryData).node = null;
       break;
     default:
   }
