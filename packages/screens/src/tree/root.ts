@@ -52,12 +52,14 @@ export class Root implements Queue {
   /** Lanes of deferred values, each followed by lanes that render with it. */
   private pulled: number[] = [];
   private wakeables = new WeakMap<Wakeable, number>();
-  /** What promises hold in place of the root, so that one that is never settled keeps no tree. */
+  /** Reference for promises in place of the root: one that is never settled keeps no tree. */
   link: Link = { root: this };
   /** Asynchronous actions of a still root. */
   scope: Scope | null = null;
-  /** When a fallback last appeared, or what it stood for, by the surface's clock. */
+  /** Time by the surface's clock at which a fallback last appeared, or what it stood for. */
   lastFallback = -Infinity;
+  /** Number of commits in a row that left urgent updates. */
+  nested = 0;
   /** Number of ids that `useId` has given out. */
   ids = 0;
   /** Boundaries without getDerivedStateFromError that have caught an error in this round of renders. */
@@ -141,7 +143,7 @@ export class Root implements Queue {
     }, wait);
   }
 
-  /** Lets go of what runs outside of it: promises and asynchronous actions. */
+  /** Cuts promises and asynchronous actions off, when the root is unmounted. */
   close(): void {
     this.link.root = null;
     this.link = { root: this };

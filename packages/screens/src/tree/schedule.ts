@@ -2,6 +2,7 @@
 /** Schedule: when what is rendered. Urgent updates render in a microtask or at once, the others later. */
 import { asynchronousLane, ownLane } from './actions.js';
 import { commitRoot, flushPassiveEffects, hasPassiveEffects } from './commit/commit.js';
+import { deletePassive } from './commit/deletion.js';
 import { ABANDONED, forgetSuspended, report, wakeableOf, type Wakeable } from './errors.js';
 import {
   DEFAULT,
@@ -35,8 +36,8 @@ let batches = 0;
 let microtask = false;
 let task = false;
 let flushing = false;
-let nested = 0;
-let nestedRoot: Root | null = null;
+/** Root whose updates never seem to end. */
+let endless: Root | null = null;
 let nextTransition = FIRST_TRANSITION;
 let eventTransition = 0;
 /** Whether a root was scheduled since transitions got their lane. */
@@ -128,9 +129,9 @@ export function rootOf(node: Node): Root | null {
 export function markUpdate(node: Node, queue: Queue | null, update: Update | number): void {
   if ((node.flags & GONE) !== 0) return;
   const lane = typeof update === 'number' ? update : update.lane;
-  if (nested > NESTED_UPDATES && rootOf(node) === nestedRoot) {
-    nested = 0;
-    nestedRoot = null;
+  if (endless !== null && rootOf(node) === endless) {
+    endless.nested = 0;
+    endless = null;
     throw new Error(
       'Maximum update depth exceeded: a component sets state in an effect or life cycle whenever it is updated.',
     );
@@ -265,11 +266,15 @@ export function flushRoot(root: Root): void {
   while (performNext(root, ~0, true));
 }
 
-/** Renders a root that was just emptied; in a render or an effect, right after it. */
+/** Renders a root that was emptied; in a render or an effect, right after it. */
 export function flushUnmount(root: Root): void {
   if (isBusy()) roots.add(root);
-  else if (root.isStill) flushRoot(root);
-  else flushAll();
+  else if (root.isStill) {
+    const { kids } = root.node;
+    flushRoot(root);
+    // No passive phase does it.
+    for (const kid of kids) if (kid !== null && (kid.flags & GONE) !== 0) deletePassive(kid, null);
+  } else flushAll();
 }
 
 function isBusy(): boolean {
@@ -431,14 +436,10 @@ function commit(root: Root, lanes: number): void {
   if (root.pendingLanes === 0) root.failedBoundaries?.clear();
   if ((lanes & SYNC) !== 0) flushPassive();
   if ((lanes & UPDATES) !== 0 && (root.pendingLanes & URGENT) !== 0) {
-    if (root === nestedRoot) nested++;
-    else {
-      nested = 0;
-      nestedRoot = root;
-    }
+    if (root.nested++ > NESTED_UPDATES) endless = root;
   } else {
-    nested = 0;
-    nestedRoot = null;
+    root.nested = 0;
+    if (endless === root) endless = null;
   }
   request(root);
   if (!flushing) flushLanes(SYNC, false);

@@ -7,6 +7,7 @@ import {
   FORWARD_REF,
   FUNCTION,
   GONE,
+  NO_KIDS,
   OFFSCREEN,
   SIMPLE_MEMO,
   SUSPENSE,
@@ -66,7 +67,7 @@ export function deleteSubtree(node: Node, wasHidden: boolean, above: Node | null
   }
 }
 
-/** Runs the cleanups of passive effects. */
+/** Runs the cleanups of passive effects, and takes the nodes apart: a `setState` that the app keeps holds one node, not the tree. */
 export function deletePassive(node: Node, above: Node | null): void {
   const { kind } = node;
   if ((kind === FUNCTION || kind === FORWARD_REF || kind === SIMPLE_MEMO) && node.hooks !== null)
@@ -76,4 +77,8 @@ export function deletePassive(node: Node, above: Node | null): void {
     const kid = kids[i]!;
     if (kid !== null) deletePassive(kid, above);
   }
+  node.parent = null;
+  node.kids = NO_KIDS;
+  node.hooks = null;
+  node.props = null;
 }
