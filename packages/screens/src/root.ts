@@ -10,7 +10,7 @@ import type { EventListener, Surface } from './surfaces/surface.js';
 import { report } from './tree/errors.js';
 import { SYNC } from './tree/lanes.js';
 import { Root, type RootOptions } from './tree/root.js';
-import { batch, flushAll, flushRoot } from './tree/schedule.js';
+import { batch, flushAll, flushRoot, flushUnmount } from './tree/schedule.js';
 import type { Adoptable } from './widget/adoption.js';
 import { Output } from './widget/output.js';
 
@@ -22,9 +22,9 @@ export interface Options extends RootOptions {
 export interface ScreenRoot {
   /** Shows an element; rendered in a microtask, or by `flush`. */
   render(element: ReactNode): void;
-  /** Removes everything, and runs all cleanups at once. */
+  /** Removes everything, and runs all cleanups at once; in a render or an effect of any root, right after it. */
   unmount(): void;
-  /** Renders all that is due and runs all effects, at once. For tests. */
+  /** Renders all that is due and runs all effects, at once. For tests. Does nothing in a render or an effect. */
   flush(): void;
   /** Gives the focus to a widget by its number at the surface; nothing happens if there is none. */
   focus(id: number): void;
@@ -48,8 +48,9 @@ export function createRoot(surface: Surface, options: Options = {}): ScreenRoot 
       root.render(createElement(ProbeContext.Provider, { value: probe }, element));
     },
     unmount() {
-      batch(SYNC, () => root.render(null));
-      flush();
+      batch(SYNC, root, () => root.render(null));
+      root.close();
+      flushUnmount(root);
     },
     flush,
     focus(id) {
@@ -91,7 +92,7 @@ function key(root: Root, event: KeyPress): void {
   output.cause = event.sequence;
   output.busy = true;
   try {
-    batch(SYNC, () => output.manager.key(event));
+    batch(SYNC, root, () => output.manager.key(event));
   } catch (error) {
     report(error);
   } finally {
@@ -103,9 +104,9 @@ function key(root: Root, event: KeyPress): void {
 }
 
 /** Runs a handler; its error goes where errors of events go. */
-function handle(run: () => void): void {
+function handle(root: Root, run: () => void): void {
   try {
-    batch(0, run);
+    batch(0, root, run);
   } catch (error) {
     report(error);
   }
@@ -122,13 +123,13 @@ function tell(root: Root, code: number, at: number, words: Int32Array, floats: F
     widget.width = floats[at + 4]!;
     widget.height = floats[at + 5]!;
     const { x, y, width, height } = widget;
-    if (props.onLayout !== undefined) handle(() => props.onLayout!({ x, y, width, height }));
+    if (props.onLayout !== undefined) handle(root, () => props.onLayout!({ x, y, width, height }));
   } else if (code === EVENT.ANIMATION_END) {
     const property = propertyNames.get(words[at + 2]!);
     if (property !== undefined && props.onAnimationEnd !== undefined)
-      handle(() => props.onAnimationEnd!(property));
+      handle(root, () => props.onAnimationEnd!(property));
   } else if (code === EVENT.IMAGE && props.onImage !== undefined) {
     const state = words[at + 2] === 1 ? 'ready' : 'failed';
-    handle(() => props.onImage!(state));
+    handle(root, () => props.onImage!(state));
   }
 }

@@ -20,7 +20,7 @@ import {
 } from './node.js';
 import { REF_IS_PROP, setHooks, type Context, type Props } from './react.js';
 import { complete, shallowEqual, visitKids } from './render.js';
-import { laneOfUpdate, markUpdate, onCaught } from './schedule.js';
+import { laneOfUpdate, markUpdate, onCaught, rootOf } from './schedule.js';
 import { Mark, rollback, take, work } from './work.js';
 
 // oxlint-disable-next-line typescript/no-explicit-any -- instances of the app's classes
@@ -50,9 +50,6 @@ export class ClassData implements Queue {
 
 const noContext = Object.freeze({});
 
-/** Boundaries without getDerivedStateFromError that have caught an error in this round of renders. */
-export const failedBoundaries = new Set<unknown>();
-
 const updater = {
   isMounted: (): boolean => true,
   enqueueSetState(instance: Instance, payload: unknown, callback: unknown): void {
@@ -68,7 +65,7 @@ const updater = {
 
 function add(instance: Instance, tag: number, payload: unknown, callback: unknown): void {
   const node = instance._reactInternals as Node;
-  const update = new Update(laneOfUpdate(), 0, tag, payload);
+  const update = new Update(laneOfUpdate(node), 0, tag, payload);
   if (callback !== undefined && callback !== null) update.callback = callback;
   if (work.rendering && rendered === node) {
     // UNSAFE_componentWillMount and its like: the render that runs takes the update up.
@@ -337,7 +334,8 @@ export function catches(node: Node): boolean {
   const { instance } = node;
   return (
     typeof node.component.getDerivedStateFromError === 'function' ||
-    (typeof instance.componentDidCatch === 'function' && !failedBoundaries.has(instance))
+    (typeof instance.componentDidCatch === 'function' &&
+      rootOf(node)?.failedBoundaries?.has(instance) !== true)
   );
 }
 
@@ -350,7 +348,8 @@ export function captureUpdate(node: Node, error: unknown, lane: number): Update 
   update.callback = () => {
     onCaught(node, error);
     if (typeof instance.componentDidCatch !== 'function') return;
-    if (!derives) failedBoundaries.add(instance);
+    const root = rootOf(node);
+    if (!derives && root !== null) (root.failedBoundaries ??= new Set()).add(instance);
     instance.componentDidCatch(error, { componentStack: '' });
   };
   return update;

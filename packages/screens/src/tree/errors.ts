@@ -23,6 +23,11 @@ export function suspend(wakeable: Wakeable): never {
   throw SUSPENDED;
 }
 
+/** Drops the promise of the render that has ended: its value may be one visitor's. */
+export function forgetSuspended(): void {
+  suspendedOn = null;
+}
+
 export function isThenable(value: unknown): value is Wakeable {
   return (
     typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'

@@ -4,6 +4,7 @@ import type { Surface } from '../surfaces/surface.js';
 import type { Output } from '../widget/output.js';
 import { deleteNode, reconcile } from './children.js';
 import { report, type Wakeable } from './errors.js';
+import { dropOwnScope, type Scope } from './actions.js';
 import { highest } from './lanes.js';
 import { CALLBACK, NO_KIDS, Node, ROOT, Update, type Base, type Queue } from './node.js';
 import { visitKids } from './render.js';
@@ -29,6 +30,11 @@ export interface RootOptions {
   readonly onWait?: (wakeable: PromiseLike<unknown>) => void;
 }
 
+/** A root, or null once it was unmounted. */
+export interface Link {
+  root: Root | null;
+}
+
 export class Root implements Queue {
   first: Update | null = null;
   last: Update | null = null;
@@ -45,7 +51,19 @@ export class Root implements Queue {
   private groups: number[] = [];
   /** Lanes of deferred values, each followed by lanes that render with it. */
   private pulled: number[] = [];
-  private readonly wakeables = new WeakMap<Wakeable, number>();
+  private wakeables = new WeakMap<Wakeable, number>();
+  /** Reference for promises in place of the root: one that is never settled keeps no tree. */
+  link: Link = { root: this };
+  /** Asynchronous actions of a still root. */
+  scope: Scope | null = null;
+  /** Time by the surface's clock at which a fallback last appeared, or what it stood for. */
+  lastFallback = -Infinity;
+  /** Number of commits in a row that left urgent updates. */
+  nested = 0;
+  /** Number of ids that `useId` has given out. */
+  ids = 0;
+  /** Boundaries without getDerivedStateFromError that have caught an error in this round of renders. */
+  failedBoundaries: Set<unknown> | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   callbacks: (() => void)[] | null = null;
   /** Whether it renders in `flush` alone. */
@@ -67,7 +85,7 @@ export class Root implements Queue {
   }
 
   render(element: unknown): void {
-    markUpdate(this.node, this, new Update(laneOfUpdate(), 0, 0, element));
+    markUpdate(this.node, this, new Update(laneOfUpdate(this.node), 0, 0, element));
   }
 
   /** Lanes to render next; 0 if nothing is due. */
@@ -120,8 +138,18 @@ export class Root implements Queue {
     if (this.timer !== undefined) return;
     this.timer = setTimeout(() => {
       this.timer = undefined;
+      // The surface's clock may have stood still.
+      this.lastFallback = -Infinity;
       request(this);
     }, wait);
+  }
+
+  /** Cuts promises and asynchronous actions off, when the root is unmounted. */
+  close(): void {
+    this.link.root = null;
+    this.link = { root: this };
+    this.wakeables = new WeakMap();
+    dropOwnScope(this);
   }
 
   /** Notes an error that no boundary has caught: it is reported when the root is empty. */

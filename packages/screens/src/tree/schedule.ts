@@ -1,9 +1,9 @@
 /* oxlint-disable typescript/no-non-null-assertion -- indexes and fields that the code around has made sure of */
 /** Schedule: when what is rendered. Urgent updates render in a microtask or at once, the others later. */
-import { asynchronousLane } from './actions.js';
+import { asynchronousLane, ownLane } from './actions.js';
 import { commitRoot, flushPassiveEffects, hasPassiveEffects } from './commit/commit.js';
-import { failedBoundaries } from './classes.js';
-import { ABANDONED, report, wakeableOf, type Wakeable } from './errors.js';
+import { deletePassive } from './commit/deletion.js';
+import { ABANDONED, forgetSuspended, report, wakeableOf, type Wakeable } from './errors.js';
 import {
   DEFAULT,
   DEFERRED,
@@ -36,24 +36,27 @@ let batches = 0;
 let microtask = false;
 let task = false;
 let flushing = false;
-let nested = 0;
-let nestedRoot: Root | null = null;
+/** Root whose updates never seem to end. */
+let endless: Root | null = null;
 let nextTransition = FIRST_TRANSITION;
 let eventTransition = 0;
 /** Whether a root was scheduled since transitions got their lane. */
 let scheduled = false;
 let nextDeferred = FIRST_DEFERRED;
-let lastFallback = -Infinity;
+/** Root whose event or commit runs the app's code. */
+let actor: Root | null = null;
 
-/** Lane of an update that is made now. */
-export function laneOfUpdate(): number {
+/** Lane of an update of this node that is made now. */
+export function laneOfUpdate(node: Node): number {
   if (work.rendering) return work.rootLanes & -work.rootLanes;
-  if (transition() !== null) return transitionLane();
+  if (transition() !== null) return transitionLane(node);
   return eventLane === 0 ? DEFAULT : eventLane;
 }
 
-/** Lane of the transition that runs: one for all that begin in the same event. */
-export function transitionLane(): number {
+/** Lane of the transition that runs: one for all that begin in the same event, but that of the actions of the node's own root goes first. */
+export function transitionLane(node: Node | null): number {
+  const own = node === null ? 0 : ownLane(node);
+  if (own !== 0) return own;
   if (eventTransition === 0) {
     eventTransition = asynchronousLane();
     if (eventTransition === 0) {
@@ -78,9 +81,10 @@ export function deferredLane(node: Node): void {
   if (work.boundary !== null) (work.boundary.data as BoundaryData).deferred = lane;
 }
 
-/** Runs work as one event of this lane, and renders at its end what is due. */
-export function batch<T>(lane: number, run: () => T): T {
+/** Runs work as one event of this lane and root, and renders at its end what is due. */
+export function batch<T>(lane: number, root: Root, run: () => T): T {
   const before = eventLane;
+  const outer = setActor(root);
   eventLane = lane;
   batches++;
   try {
@@ -88,6 +92,7 @@ export function batch<T>(lane: number, run: () => T): T {
   } finally {
     batches--;
     eventLane = before;
+    actor = outer;
     if (batches === 0 && !work.rendering && !work.committing) flushUrgent();
   }
 }
@@ -99,7 +104,19 @@ export function setEventLane(lane: number): number {
   return before;
 }
 
-function rootOf(node: Node): Root | null {
+/** Root whose event or commit runs the app's code; null for none that is known. */
+export function actingRoot(): Root | null {
+  return actor;
+}
+
+export function setActor(root: Root | null): Root | null {
+  const before = actor;
+  actor = root;
+  return before;
+}
+
+/** Root of a node; null if the node has left the tree. */
+export function rootOf(node: Node): Root | null {
   let up = node;
   while (up.kind !== ROOT) {
     if ((up.flags & GONE) !== 0 || up.parent === null) return null;
@@ -110,10 +127,11 @@ function rootOf(node: Node): Root | null {
 
 /** Adds an update, or a lane alone, to a node, and schedules the render. */
 export function markUpdate(node: Node, queue: Queue | null, update: Update | number): void {
+  if ((node.flags & GONE) !== 0) return;
   const lane = typeof update === 'number' ? update : update.lane;
-  if (nested > NESTED_UPDATES) {
-    nested = 0;
-    nestedRoot = null;
+  if (endless !== null && rootOf(node) === endless) {
+    endless.nested = 0;
+    endless = null;
     throw new Error(
       'Maximum update depth exceeded: a component sets state in an effect or life cycle whenever it is updated.',
     );
@@ -193,8 +211,12 @@ function inMicrotask(): void {
   microtask = false;
   endEvent();
   if (batches > 0 || work.rendering || work.committing) return;
-  flushUrgent();
-  requestTask();
+  try {
+    flushUrgent();
+  } finally {
+    // What one root throws holds up no other.
+    requestTask();
+  }
 }
 
 /** Schedules what is not urgent, if there is any. */
@@ -210,9 +232,12 @@ function requestTask(): void {
 function inTask(): void {
   task = false;
   if (work.rendering || work.committing) return;
-  if (flushPassive()) flushUrgent();
-  else for (const root of roots) if (performNext(root, ~0, false)) break;
-  requestTask();
+  try {
+    if (flushPassive()) flushUrgent();
+    else for (const root of roots) if (performNext(root, ~0, false)) break;
+  } finally {
+    requestTask();
+  }
 }
 
 /** Renders all urgent updates that are due, and those that come of it. */
@@ -220,17 +245,40 @@ export function flushUrgent(): void {
   flushLanes(URGENT, false);
 }
 
-/** Renders all that is due, whatever its lane, and runs all effects. */
+/** Renders all that is due, whatever its lane, and runs all effects; nothing in a render or an effect, whose end does. */
 export function flushAll(): void {
+  if (isBusy()) return;
   endEvent();
   do flushLanes(~0, true);
   while (flushPassive());
   endEvent();
 }
 
-/** Renders all of one root that is due. */
+/**
+ * Renders all of one root that is due.
+ *
+ * @throws An error in a render or an effect: the root would seem to be rendered.
+ */
 export function flushRoot(root: Root): void {
+  if (isBusy()) throw new Error('A root cannot be flushed while a render or an effect runs');
+  // Its events end here.
+  eventTransition = 0;
   while (performNext(root, ~0, true));
+}
+
+/** Renders a root that was emptied; in a render or an effect, right after it. */
+export function flushUnmount(root: Root): void {
+  if (isBusy()) roots.add(root);
+  else if (root.isStill) {
+    const { kids } = root.node;
+    flushRoot(root);
+    // No passive phase does it.
+    for (const kid of kids) if (kid !== null && (kid.flags & GONE) !== 0) deletePassive(kid, null);
+  } else flushAll();
+}
+
+function isBusy(): boolean {
+  return work.rendering || work.committing;
 }
 
 function flushLanes(lanes: number, now: boolean): void {
@@ -257,9 +305,9 @@ function performNext(root: Root, allowed: number, now: boolean): boolean {
   if ((lanes & allowed) === 0) return false;
   if (flushPassive()) return true;
   if (!now && (lanes & RETRY) === lanes) {
-    const wait = lastFallback + FALLBACK_THROTTLE - root.surface.now();
+    const wait = root.lastFallback + FALLBACK_THROTTLE - root.surface.now();
     if (wait > 10) {
-      root.delay(wait);
+      root.delay(Math.min(wait, FALLBACK_THROTTLE));
       return false;
     }
   }
@@ -268,7 +316,7 @@ function performNext(root: Root, allowed: number, now: boolean): boolean {
 }
 
 export function flushPassive(): boolean {
-  if (!hasPassiveEffects()) return false;
+  if (isBusy() || !hasPassiveEffects()) return false;
   const before = transition();
   const lane = setEventLane(DEFAULT);
   setTransition(null);
@@ -284,13 +332,13 @@ export function flushPassive(): boolean {
   return true;
 }
 
-/** Notes that a fallback has appeared, or what it stood for. */
+/** Notes that a fallback of the root that commits has appeared, or what it stood for. */
 export function noteFallback(now: number): void {
-  lastFallback = now;
+  work.root!.lastFallback = now;
 }
 
 function perform(root: Root, lanes: number): void {
-  if (work.rendering || work.committing) throw new Error('A render cannot begin while another one runs');
+  if (isBusy()) throw new Error('A render cannot begin while another one runs');
   let given = lanes;
   let mark = begin(root, given);
   const hooks = setHooks(OUTSIDE);
@@ -325,6 +373,7 @@ function perform(root: Root, lanes: number): void {
     setHooks(hooks);
     work.rendering = false;
     work.recovering = false;
+    forgetSuspended();
   }
   keep();
   applyStaged();
@@ -373,26 +422,24 @@ function commit(root: Root, lanes: number): void {
   root.release(rendered);
   const before = transition();
   const lane = setEventLane(SYNC);
+  const outer = setActor(root);
   setTransition(null);
   work.committing = true;
   try {
     commitRoot(root);
   } finally {
     work.committing = false;
+    actor = outer;
     setEventLane(lane);
     setTransition(before);
   }
-  if (root.pendingLanes === 0) failedBoundaries.clear();
+  if (root.pendingLanes === 0) root.failedBoundaries?.clear();
   if ((lanes & SYNC) !== 0) flushPassive();
   if ((lanes & UPDATES) !== 0 && (root.pendingLanes & URGENT) !== 0) {
-    if (root === nestedRoot) nested++;
-    else {
-      nested = 0;
-      nestedRoot = root;
-    }
+    if (root.nested++ > NESTED_UPDATES) endless = root;
   } else {
-    nested = 0;
-    nestedRoot = null;
+    root.nested = 0;
+    if (endless === root) endless = null;
   }
   request(root);
   if (!flushing) flushLanes(SYNC, false);
@@ -403,21 +450,27 @@ function commit(root: Root, lanes: number): void {
 export function pingWhen(wakeable: Wakeable, lanes: number): void {
   const root = work.root!;
   root.waitsFor(wakeable);
+  const { link } = root;
   const ping = (): void => {
-    root.pingedLanes |= root.suspendedLanes & lanes;
-    request(root);
+    const { root: pinged } = link;
+    if (pinged === null) return;
+    pinged.pingedLanes |= pinged.suspendedLanes & lanes;
+    request(pinged);
   };
   if (root.pings(wakeable, lanes)) wakeable.then(ping, ping);
 }
 
 /** Renders a boundary again once a promise is settled. */
 export function retryWhen(node: Node, wakeable: Wakeable): void {
-  const { listened } = node.data as BoundaryData;
+  const data = node.data as BoundaryData;
+  const { listened } = data;
   if (listened.has(wakeable)) return;
   listened.add(wakeable);
+  data.node = node;
+  // Holds no node: the promise may outlive them.
   const retry = (): void => {
     listened.delete(wakeable);
-    markUpdate(node, null, RETRY);
+    if (data.node !== null) markUpdate(data.node, null, RETRY);
   };
   wakeable.then(retry, retry);
 }

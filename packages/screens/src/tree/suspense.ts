@@ -13,6 +13,8 @@ import { Mark, log, rollback, work } from './work.js';
 export class BoundaryData {
   /** Promises of the children in the last render, and of boundaries among them whose fallbacks waited, too. */
   waitsFor: readonly Wakeable[] = [];
+  /** The boundary, while promises retry it; null once it is deleted. */
+  node: Node | null = null;
   /** Promises that retry the boundary. */
   readonly listened = new Set<Wakeable>();
   /** Lane of a value that the children deferred in the render that runs. */

@@ -2,7 +2,19 @@
 /** Deletion: cleanups of a subtree that leaves the tree. */
 import { classProps } from '../classes.js';
 import { EFFECT_INSERTION, EFFECT_LAYOUT, EFFECT_PASSIVE } from '../hooks/cursor.js';
-import { CLASS, FORWARD_REF, FUNCTION, GONE, OFFSCREEN, SIMPLE_MEMO, WIDGET, type Node } from '../node.js';
+import {
+  CLASS,
+  FORWARD_REF,
+  FUNCTION,
+  GONE,
+  NO_KIDS,
+  OFFSCREEN,
+  SIMPLE_MEMO,
+  SUSPENSE,
+  WIDGET,
+  type Node,
+} from '../node.js';
+import type { BoundaryData } from '../suspense.js';
 import { cleanUp, failed } from './effects.js';
 import { detachRef } from './refs.js';
 
@@ -43,6 +55,9 @@ export function deleteSubtree(node: Node, wasHidden: boolean, above: Node | null
     case OFFSCREEN:
       hidden = hidden || node.state === true;
       break;
+    case SUSPENSE:
+      (node.data as BoundaryData).node = null;
+      break;
     default:
   }
   const { kids } = node;
@@ -52,7 +67,7 @@ export function deleteSubtree(node: Node, wasHidden: boolean, above: Node | null
   }
 }
 
-/** Runs the cleanups of passive effects. */
+/** Runs the cleanups of passive effects, and takes the nodes apart: a `setState` that the app keeps holds one node, not the tree. */
 export function deletePassive(node: Node, above: Node | null): void {
   const { kind } = node;
   if ((kind === FUNCTION || kind === FORWARD_REF || kind === SIMPLE_MEMO) && node.hooks !== null)
@@ -62,4 +77,8 @@ export function deletePassive(node: Node, above: Node | null): void {
     const kid = kids[i]!;
     if (kid !== null) deletePassive(kid, above);
   }
+  node.parent = null;
+  node.kids = NO_KIDS;
+  node.hooks = null;
+  node.props = null;
 }

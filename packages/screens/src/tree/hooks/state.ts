@@ -2,7 +2,7 @@
 /** State: useState, useReducer and the queues behind them. */
 import { asynchronousAction, isAsynchronousLane } from '../actions.js';
 import { SYNC } from '../lanes.js';
-import { Update, enqueue, type Base, type Node, type Queue } from '../node.js';
+import { GONE, Update, enqueue, type Base, type Node, type Queue } from '../node.js';
 import { laneOfUpdate, markUpdate, transitionLane } from '../schedule.js';
 import { take, work } from '../work.js';
 import { STATE, STRIDE, at, next } from './cursor.js';
@@ -59,7 +59,7 @@ function setValue(hooks: unknown[], index: number, queue: StateQueue, value: unk
 export function mountState(initial: unknown): Pair {
   const value = typeof initial === 'function' ? (initial as () => unknown)() : initial;
   const queue = addState(value, true);
-  const dispatch: Dispatch = (action) => setState(queue, action, laneOfUpdate());
+  const dispatch: Dispatch = (action) => setState(queue, action, laneOfUpdate(queue.node));
   queue.dispatch = dispatch;
   return setValue(at.hooks, queue.index, queue, value);
 }
@@ -67,7 +67,7 @@ export function mountState(initial: unknown): Pair {
 export function mountReducer(_reducer: Reducer, initial: unknown, init?: (value: unknown) => unknown): Pair {
   const value = init === undefined ? initial : init(initial);
   const queue = addState(value, false);
-  const dispatch: Dispatch = (action) => setState(queue, action, laneOfUpdate());
+  const dispatch: Dispatch = (action) => setState(queue, action, laneOfUpdate(queue.node));
   queue.dispatch = dispatch;
   return setValue(at.hooks, queue.index, queue, value);
 }
@@ -181,6 +181,7 @@ export function setState(queue: StateQueue, action: unknown, lane: number): void
     queue.again.push(action);
     return;
   }
+  if ((node.flags & GONE) !== 0) return;
   const update = new Update(lane, 0, 0, action);
   if (queue.basic && node.lanes === 0 && !work.rendering && node.hooks !== null && !isStale(node)) {
     const value = (node.hooks[queue.index + 1] as Pair)[0];
@@ -207,7 +208,7 @@ export function setOptimistic(queue: StateQueue, action: unknown): void {
   const { node } = queue;
   if (work.rendering && at.active && at.node === node)
     throw new Error('Cannot update optimistic state while rendering.');
-  const update = new Update(SYNC, transitionLane(), 0, action);
+  const update = new Update(SYNC, transitionLane(node), 0, action);
   markUpdate(node, queue, update);
 }
 

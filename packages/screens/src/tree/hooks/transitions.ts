@@ -1,7 +1,9 @@
 /* oxlint-disable unicorn/no-thenable -- React waits for what acts like a promise */
 /** Transitions and actions: useTransition, useOptimistic, useActionState. */
+import { actionReturned } from '../actions.js';
 import { isThenable, read, type Wakeable } from '../errors.js';
-import { setTransition, transition, transitionReturned, type Transition } from '../react.js';
+import { setTransition, transition, type Transition } from '../react.js';
+import type { Node } from '../node.js';
 import { laneOfUpdate } from '../schedule.js';
 import { work } from '../work.js';
 import { STATE, VALUE, at, next } from './cursor.js';
@@ -51,10 +53,10 @@ function startTransition(queue: StateQueue, run: () => unknown): void {
   setOptimistic(queue, true);
   try {
     const result = run();
-    transitionReturned(own, result);
-    setState(queue, isThenable(result) ? valueAfter(result, false) : false, laneOfUpdate());
+    actionReturned(queue.node, own, result);
+    setState(queue, isThenable(result) ? valueAfter(result, false) : false, laneOfUpdate(queue.node));
   } catch (reason) {
-    setState(queue, { then() {}, status: 'rejected', reason }, laneOfUpdate());
+    setState(queue, { then() {}, status: 'rejected', reason }, laneOfUpdate(queue.node));
   } finally {
     setTransition(outer);
   }
@@ -120,12 +122,14 @@ class Call implements Wakeable {
 
 /** Calls of one useActionState, one after another. */
 class Actions {
+  readonly node: Node;
   state: unknown;
   action: Action | null;
   first: Call | null = null;
   last: Call | null = null;
 
-  constructor(state: unknown, action: Action) {
+  constructor(node: Node, state: unknown, action: Action) {
+    this.node = node;
     this.state = state;
     this.action = action;
   }
@@ -146,7 +150,7 @@ class Actions {
     if (call.inTransition) setTransition(own);
     try {
       const result = call.action(this.state, call.payload);
-      if (call.inTransition) transitionReturned(own, result);
+      if (call.inTransition) actionReturned(this.node, own, result);
       if (isThenable(result))
         result.then(
           (state) => this.done(call, state),
@@ -188,7 +192,7 @@ export function mountActionState(action: Action, initial: unknown): readonly [un
   const { node } = at;
   const stateQueue = addState(initial, false);
   const pendingQueue = addState(false, true);
-  const actions = new Actions(initial, action);
+  const actions = new Actions(node, initial, action);
   const dispatch: Dispatch = (payload) => {
     if (work.rendering && at.active && at.node === node)
       throw new Error('Cannot update action state while rendering.');
@@ -196,7 +200,7 @@ export function mountActionState(action: Action, initial: unknown): readonly [un
     const inTransition = transition() !== null;
     const call = new Call(actions.action, payload, inTransition);
     if (inTransition) setOptimistic(pendingQueue, true);
-    setState(stateQueue, call, laneOfUpdate());
+    setState(stateQueue, call, laneOfUpdate(node));
     actions.add(call);
   };
   mountValue({ actions, dispatch, action });

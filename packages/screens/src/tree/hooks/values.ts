@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-non-null-assertion -- a hook runs in a render, which has a root */
 /** Values: hooks that keep a value from render to render. */
 import { read } from '../errors.js';
 import type { Wakeable } from '../errors.js';
@@ -59,10 +60,8 @@ export function updateCallback(callback: unknown, deps?: Deps): unknown {
   return callback;
 }
 
-let ids = 0;
-
 export function mountId(): string {
-  const id = `_s_${(ids++).toString(32)}_`;
+  const id = `_s_${(work.root!.ids++).toString(32)}_`;
   add(VALUE, id, null);
   return id;
 }
