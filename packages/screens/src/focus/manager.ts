@@ -44,7 +44,8 @@ interface Declared {
 export class FocusManager {
   readonly #root: FocusNode;
   readonly #send: FocusCommands;
-  readonly #nodes = new Map<number, FocusNode>();
+  /** Widgets by themselves, not by number: a root that takes a screen over gives its widgets other numbers. */
+  readonly #nodes = new Set<FocusNode>();
   readonly #places: Places;
   readonly #declared: Declared[] = [];
   readonly #press: LongPress;
@@ -69,14 +70,14 @@ export class FocusManager {
   }
 
   attach(node: FocusNode): void {
-    this.#nodes.set(node.id, node);
+    this.#nodes.add(node);
     this.#places.attach(node);
     this.#isStale = true;
     if (node.props.focused === true) this.#declare(node);
   }
 
   detach(node: FocusNode): void {
-    if (this.#nodes.get(node.id) === node) this.#nodes.delete(node.id);
+    this.#nodes.delete(node);
     this.#places.detach(node);
     this.#isStale = true;
     this.#revoke(node);
@@ -202,13 +203,13 @@ export class FocusManager {
     if (now !== null && isInside(now, node)) this.#wanted = before;
   }
 
-  /** Numbers of widgets are used again: a widget that is gone may have the number of another one. */
-  #has(node: FocusNode): boolean {
-    return this.#nodes.get(node.id) === node;
+  #numbered(id: number): FocusNode | null {
+    for (const node of this.#nodes) if (node.id === id) return node;
+    return null;
   }
 
   #isValid(node: FocusNode): boolean {
-    return this.#has(node) && canHaveFocus(node);
+    return this.#nodes.has(node) && canHaveFocus(node);
   }
 
   #first(): FocusNode | null {
@@ -235,8 +236,8 @@ export class FocusManager {
   #enter(area: FocusNode, from: FocusNode | null, direction: Direction | undefined): FocusNode | null {
     const { direction: of, enter, remember } = area.props.focusArea ?? ROOT;
     if (typeof enter === 'function') {
-      const chosen = this.#nodes.get(enter()?.id ?? 0);
-      const stop = chosen !== undefined && chosen !== area && isInside(chosen, area) ? chosen : null;
+      const chosen = this.#numbered(enter()?.id ?? 0);
+      const stop = chosen !== null && chosen !== area && isInside(chosen, area) ? chosen : null;
       const target = stop && this.#resolve(stop, from, direction);
       if (target !== null && this.#isValid(target)) return target;
     } else if (enter !== 'first' && enter !== 'nearest' && remember !== false) {
@@ -266,7 +267,7 @@ export class FocusManager {
         if (node.props.focusArea !== undefined) node.focus = target;
     }
     // Handlers come last: what they do to the focus counts.
-    if (before !== null && this.#has(before)) before.props.onBlur?.();
+    if (before !== null && this.#nodes.has(before)) before.props.onBlur?.();
     if (target !== null && this.#focused === target) target.props.onFocus?.();
   }
 }

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { createElement as h } from 'react';
 import { difference } from '../../src/adopt/difference.ts';
 import { pictureOf, type ScreenJson, type WidgetJson } from '../../src/adopt/json.ts';
 import { Look, Picture } from '../../src/adopt/picture.ts';
 import { Shown, showScreen } from '../../src/adopt/show.ts';
+import { createRoot, Widget, type WidgetHandle } from '../../src/index.ts';
 import { jsonOf } from '../../src/server/json.ts';
 import { EVENT, VERSION } from '../../src/stream/codes.ts';
 import { HeadlessSurface } from '../../src/surfaces/headless.ts';
@@ -145,6 +147,57 @@ test('a root gets the places and keys that came before it, in its numbers', () =
   assert.deepEqual(texts, ['ArrowRight', 'ArrowRight']);
   surface.press('Enter');
   assert.equal(texts.at(-1), 'Enter');
+});
+
+test('keys move the focus when the app begins with fewer widgets than the server has shown', async () => {
+  const surface = new HeadlessSurface(size);
+  const stop = { values: { height: 10 } };
+  const shown = showScreen(surface, {
+    version: VERSION,
+    ...size,
+    styles: [],
+    widgets: [{ values: { text: 'a' } }, { values: { text: 'late' } }, stop, stop, stop],
+    focus: 3,
+  });
+  const root = createRoot(surface, { adopt: shown });
+  const log: string[] = [];
+  const place: { third: WidgetHandle | null } = { third: null };
+  const stopOf = (key: string, ref?: (handle: WidgetHandle | null) => void) =>
+    h(Widget, {
+      key,
+      focusable: true,
+      style: { height: 10 },
+      onFocus: () => log.push(`focus ${key}`),
+      onBlur: () => log.push(`blur ${key}`),
+      ...(ref !== undefined && { ref }),
+    });
+  const third = (handle: WidgetHandle | null): void => {
+    place.third = handle;
+  };
+  const area = { direction: 'column', enter: () => place.third } as const;
+  root.render([
+    h(Widget, { key: 'a', text: 'a' }),
+    stopOf('one'),
+    stopOf('two'),
+    h(
+      Widget,
+      { key: 'area', focusArea: area, style: { height: 10 } },
+      stopOf('second'),
+      stopOf('third', third),
+    ),
+  ]);
+  root.flush();
+  await Promise.resolve();
+  surface.press('ArrowDown');
+  const two = surface.focused;
+  surface.press('ArrowDown');
+  assert.equal(surface.focused, place.third?.id);
+  surface.press('ArrowUp');
+  surface.press('ArrowUp');
+  surface.press('ArrowUp');
+  surface.press('ArrowDown');
+  assert.equal(surface.focused, two);
+  assert.deepEqual(log.slice(0, 5), ['focus one', 'blur one', 'focus two', 'blur two', 'focus third']);
 });
 
 test('JSON that is hostile or newer is refused, or shown as far as it is known', () => {
