@@ -42,10 +42,12 @@ const KEY_MAX = 32;
 export function screenHandler(options: ScreenHandlerOptions): ScreenHandler {
   const { path = '/screen', onError = tell } = options;
   return async (request, response) => {
-    const url = new URL(request.url ?? '/', 'http://host');
-    if (url.pathname !== path) return false;
+    // Not by `URL`, which throws for targets such as `//`.
+    const { url = '/' } = request;
+    const mark = url.indexOf('?');
+    if ((mark === -1 ? url : url.slice(0, mark)) !== path) return false;
     try {
-      await answer(options, request, response, url.searchParams);
+      await answer(options, request, response, new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1)));
     } catch (error) {
       onError(error);
       const isLimit = error instanceof ScreenLimitError;

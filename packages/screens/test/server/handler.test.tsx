@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource react */
 /** Screens over HTTP and from a registry: keys, credentials, hostile requests, the graph's values. */
 import assert from 'node:assert/strict';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { Model, ref } from '@sluice/graph';
@@ -236,6 +236,16 @@ test('a failed request leaves the screen, and repeats that come meanwhile are dr
   assert.match(surface.tree(), /text="one"/);
   surface.press('Enter');
   assert.deepEqual(asks, ['a ArrowRight', 'a Enter']);
+});
+
+test('targets that are no URL are paths of others', async (t) => {
+  const url = await serve(t);
+  for (const path of ['//', '///', '//screen', 'http://', '*']) {
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      get(url, { path }, (answer) => resolve(answer.resume().statusCode)).on('error', reject);
+    });
+    assert.equal(status, 404, path);
+  }
 });
 
 test('hostile requests are refused', async (t) => {
