@@ -7,7 +7,6 @@ import { Probe } from './measure/probe.js';
 import { keepProbe } from './measure/roots.js';
 import { EVENT, PROPERTIES, type PropertyName } from './stream/codes.js';
 import type { EventListener, Surface } from './surfaces/surface.js';
-import { report } from './tree/errors.js';
 import { SYNC } from './tree/lanes.js';
 import { Root, type RootOptions } from './tree/root.js';
 import { batch, flushAll, flushRoot } from './tree/schedule.js';
@@ -68,9 +67,12 @@ function listen(root: Root, words: Int32Array, length: number, strings: readonly
   const floats = new Float32Array(words.buffer, words.byteOffset, words.length);
   for (let at = 0; at < length;) {
     const code = words[at]! & 0xff;
-    if (code === EVENT.KEY)
-      key(root, new KeyPress(strings[words[at + 4]!]!, words[at + 1]!, words[at + 2]!, floats[at + 3]!));
-    else if (code === EVENT.FRAME) root.output.manager.drawn(words[at + 1]!);
+    if (code === EVENT.KEY) {
+      const { onEventWork } = root.options;
+      const phase = words[at + 1]!;
+      const sequence = words[at + 2]!;
+      key(root, new KeyPress(strings[words[at + 4]!]!, phase, sequence, floats[at + 3]!, onEventWork));
+    } else if (code === EVENT.FRAME) root.output.manager.drawn(words[at + 1]!);
     else tell(root, code, at, words, floats);
     at += LENGTHS[code] ?? length;
   }
@@ -84,7 +86,7 @@ function key(root: Root, event: KeyPress): void {
   try {
     batch(SYNC, () => output.manager.key(event));
   } catch (error) {
-    report(error);
+    root.eventFailed(error);
   } finally {
     output.busy = false;
     // A move of the focus needs no render.
@@ -94,11 +96,11 @@ function key(root: Root, event: KeyPress): void {
 }
 
 /** Runs a handler; its error goes where errors of events go. */
-function handle(run: () => void): void {
+function handle(root: Root, run: () => void): void {
   try {
     batch(0, run);
   } catch (error) {
-    report(error);
+    root.eventFailed(error);
   }
 }
 
@@ -113,13 +115,13 @@ function tell(root: Root, code: number, at: number, words: Int32Array, floats: F
     widget.width = floats[at + 4]!;
     widget.height = floats[at + 5]!;
     const { x, y, width, height } = widget;
-    if (props.onLayout !== undefined) handle(() => props.onLayout!({ x, y, width, height }));
+    if (props.onLayout !== undefined) handle(root, () => props.onLayout!({ x, y, width, height }));
   } else if (code === EVENT.ANIMATION_END) {
     const property = propertyNames.get(words[at + 2]!);
     if (property !== undefined && props.onAnimationEnd !== undefined)
-      handle(() => props.onAnimationEnd!(property));
+      handle(root, () => props.onAnimationEnd!(property));
   } else if (code === EVENT.IMAGE && props.onImage !== undefined) {
     const state = words[at + 2] === 1 ? 'ready' : 'failed';
-    handle(() => props.onImage!(state));
+    handle(root, () => props.onImage!(state));
   }
 }

@@ -19,8 +19,17 @@ export class KeyPress implements KeyEvent {
   readonly sequence: number;
   readonly time: number;
   defaultPrevented = false;
+  /** Called with each promise that a handler returns. */
+  readonly onWork: ((work: PromiseLike<unknown>) => void) | undefined;
 
-  constructor(key: string, phase: number, sequence: number, time: number) {
+  constructor(
+    key: string,
+    phase: number,
+    sequence: number,
+    time: number,
+    onWork?: (work: PromiseLike<unknown>) => void,
+  ) {
+    this.onWork = onWork;
     this.key = key;
     this.phase = phase;
     this.sequence = sequence;

@@ -1,6 +1,7 @@
 // Focus: which widget has it, and where it goes. It works on the tree of widgets alone: a move renders no component.
 import { PHASE } from '../stream/events.js';
-import type { KeyEvent } from './key.js';
+import { isThenable } from '../tree/errors.js';
+import { type KeyEvent, KeyPress } from './key.js';
 import {
   type Direction,
   type FocusArea,
@@ -273,5 +274,9 @@ export class FocusManager {
 }
 
 function isUsed(event: KeyEvent, handler: ((event: KeyEvent) => unknown) | undefined): boolean {
-  return handler !== undefined && (handler(event) === true || event.defaultPrevented);
+  if (handler === undefined) return false;
+  const result = handler(event);
+  if (isThenable(result) && event instanceof KeyPress)
+    event.onWork?.(result as unknown as PromiseLike<unknown>);
+  return result === true || event.defaultPrevented;
 }

@@ -24,7 +24,7 @@ export interface ScreenHandlerOptions extends RenderScreenOptions {
    * keys, screens that lack parts, and requests with `Authorization` are private in any case.
    */
   readonly cacheControl?: (state: unknown) => string | undefined;
-  /** Called with errors of renders. Default: they go to stderr. */
+  /** Called with errors of renders and of handlers of keys. Default: they go to stderr. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -110,7 +110,9 @@ async function place(
     at = next;
   });
   const screen =
-    query.key === '' ? await renderScreen(element, options) : await afterKey(element, query, options);
+    query.key === ''
+      ? await renderScreen(element, options)
+      : await afterKey(element, query, options, options.onError ?? tell);
   return { at, screen };
 }
 
@@ -136,5 +138,5 @@ function refuse(response: ServerResponse, status: number, error: string): void {
 }
 
 function tell(error: unknown): void {
-  console.error('A screen could not be rendered:', error);
+  console.error('Error of a screen:', error);
 }

@@ -238,6 +238,41 @@ test('a failed request leaves the screen, and repeats that come meanwhile are dr
   assert.deepEqual(asks, ['a ArrowRight', 'a Enter']);
 });
 
+test('a key waits for the promises of its handlers, and onError hears of their errors', async (t) => {
+  const told: unknown[] = [];
+  function Counter(): ReactElement {
+    const [count, setCount] = useState(0);
+    const onKey = async ({ key }: { key: string }): Promise<void> => {
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+      if (key === 'x') throw new Error('late');
+      if (key === 'never') await new Promise(() => undefined);
+      setCount(count + 1);
+    };
+    const onKeyUp = ({ key }: { key: string }): void => {
+      if (key === 'y') throw new Error('early');
+    };
+    return <Widget focused text={`count ${count}`} onKey={onKey} onKeyUp={onKeyUp} />;
+  }
+  const url = await serve(t, {
+    app: () => ({ render: () => <Counter /> }),
+    onError: (error) => told.push((error as Error).message),
+    timeoutMs: 50,
+  });
+  const after = async (key: string): Promise<ScreenJson> =>
+    (await placed(await fetch(`${url}/screen?focus=1&key=${key}`, { method: 'POST' }))).screen;
+  const textOf = ({ widgets }: ScreenJson): unknown => widgets[0]?.values?.['text'];
+  assert.equal(textOf(await after('Enter')), 'count 1');
+  assert.equal(textOf(await after('x')), 'count 0');
+  assert.deepEqual(told, ['late']);
+  assert.equal(textOf(await after('y')), 'count 1');
+  assert.deepEqual(told, ['late', 'early']);
+  const never = await after('never');
+  assert.equal(textOf(never), 'count 0');
+  assert.equal(never.partial, true);
+});
+
 test('targets that are no URL are paths of others', async (t) => {
   const url = await serve(t);
   for (const path of ['//', '///', '//screen', 'http://', '*']) {
