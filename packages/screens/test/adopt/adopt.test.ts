@@ -149,6 +149,18 @@ test('a root gets the places and keys that came before it, in its numbers', () =
   assert.equal(texts.at(-1), 'Enter');
 });
 
+test('16 presses are remembered, each with its release', () => {
+  const surface = new HeadlessSurface(size);
+  const shown = showScreen(surface, { version: VERSION, ...size, styles: [], widgets: [{}], focus: 1 });
+  for (let key = 0; key < 15; key += 1) surface.press(`k${key}`);
+  surface.press('Enter', 3);
+  surface.press('late');
+  const heard: string[] = [];
+  shown.release(surface, (words, _, strings) => heard.push(`${words[1]} ${strings[0]}`));
+  const kept = Array.from({ length: 15 }, (_, key) => [`0 k${key}`, `2 k${key}`]).flat();
+  assert.deepEqual(heard, [...kept, '0 Enter', '2 Enter']);
+});
+
 test('keys move the focus when the app begins with fewer widgets than the server has shown', async () => {
   const surface = new HeadlessSurface(size);
   const stop = { values: { height: 10 } };

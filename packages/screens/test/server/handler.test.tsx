@@ -238,6 +238,29 @@ test('a failed request leaves the screen, and repeats that come meanwhile are dr
   assert.deepEqual(asks, ['a ArrowRight', 'a Enter']);
 });
 
+test('an onError of remote screens that throws leaves the keys alone', async (t) => {
+  const { mock } = t.mock.method(console, 'error', () => undefined);
+  const surface = new HeadlessSurface(size);
+  const screen = { version: 1, ...size, styles: [], widgets: [{}], focus: 1 };
+  let asks = 0;
+  const ask = (): Promise<never> => {
+    asks += 1;
+    return Promise.reject(new Error('offline'));
+  };
+  const onError = (): never => {
+    throw new Error('of the app');
+  };
+  remoteScreens(surface, { at: '', screen }, { ask, onError });
+  for (let press = 1; press <= 2; press += 1) {
+    surface.press('Enter');
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    assert.equal(asks, press);
+  }
+  assert.match(String(mock.calls[0]?.arguments[0]), /of the app/);
+});
+
 test('a key waits for the promises of its handlers, and onError hears of their errors', async (t) => {
   const told: unknown[] = [];
   function Counter(): ReactElement {
