@@ -93,12 +93,25 @@ try {
 }
 
 const LIMIT = 256;
+/** Characters of a value in a message. */
+const TEXT_MAX = 200;
 const reported = new Set<string>();
+
+/** Text of a value for messages. No value makes it throw. */
+function textOf(value: unknown): string {
+  if (typeof value !== 'object' && typeof value !== 'string')
+    return String(value as symbol | number | undefined);
+  try {
+    return JSON.stringify(value).slice(0, TEXT_MAX);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
+}
 
 /** Reports a wrong value once for each property and value. */
 export function wrong(name: string, value: unknown): void {
   if (!development) return;
-  const key = `${name}: ${typeof value === 'string' ? JSON.stringify(value) : String(value)}`;
+  const key = `${name}: ${textOf(value)}`;
   if (reported.has(key) || reported.size >= LIMIT) return;
   reported.add(key);
   console.error(
