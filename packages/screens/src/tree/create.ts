@@ -88,7 +88,7 @@ function resolve(node: Node, type: unknown): void {
 /** Words for what stands in place of a component. */
 function describe(type: unknown): string {
   if (type === undefined) return 'undefined (a forgotten export, or default and named import mixed up?)';
-  if (typeof type !== 'object' || type === null) return String(type as symbol | null);
+  if (typeof type !== 'object' || type === null) return nameOf(type);
   if (isValidElement(type)) return 'an element';
   return `an object with keys {${Object.keys(type).slice(0, KEYS_MAX).join(', ')}}`;
 }

@@ -99,10 +99,10 @@ const reported = new Set<string>();
 
 /** Text of a value for messages. No value makes it throw. */
 function textOf(value: unknown): string {
-  if (typeof value !== 'object' && typeof value !== 'string')
-    return String(value as symbol | number | undefined);
+  if (typeof value === 'number') return String(value);
   try {
-    return JSON.stringify(value).slice(0, TEXT_MAX);
+    const json: string | undefined = JSON.stringify(value);
+    return (json ?? String(value)).slice(0, TEXT_MAX);
   } catch {
     return Object.prototype.toString.call(value);
   }
