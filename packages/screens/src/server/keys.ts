@@ -34,6 +34,10 @@ export async function afterKey(
     layout.press(key);
     return stage.json(await stage.settle());
   } finally {
-    stage.close();
+    try {
+      stage.close();
+    } finally {
+      layout.destroy();
+    }
   }
 }

@@ -9,6 +9,7 @@ import { GraphProvider, useModel, useValue } from '@sluice/graph/react';
 import { route, Router } from '@sluice/graph/router';
 import { createPageGraph } from '@sluice/graph/server';
 import { type ReactElement, Suspense, useState } from 'react';
+import Yoga from 'yoga-layout';
 import { type PlacedScreen, remoteScreens, showScreen } from '../../src/adopt/index.ts';
 import type { ScreenJson } from '../../src/adopt/json.ts';
 import { createRoot, Widget } from '../../src/index.ts';
@@ -72,6 +73,10 @@ function Home({ count, move }: { count: number; move: (at: string) => void }): R
       ))}
     </Widget>
   );
+}
+
+function Broken(): ReactElement {
+  throw new Error('no stock');
 }
 
 const visitorOf = ({ headers }: IncomingMessage): Visitor => ({
@@ -236,6 +241,19 @@ test('a failed request leaves the screen, and repeats that come meanwhile are dr
   assert.match(surface.tree(), /text="one"/);
   surface.press('Enter');
   assert.deepEqual(asks, ['a ArrowRight', 'a Enter']);
+});
+
+test('a key frees all nodes of its layout, also where the app throws', async (t) => {
+  const create = t.mock.method(Yoga.Node, 'create');
+  const destroy = t.mock.method(Yoga.Node, 'destroy');
+  const options = { onError: () => undefined, app: () => ({ render: () => <Widget text="x" /> }) };
+  const url = await serve(t, options);
+  const broken = await serve(t, { ...options, app: () => ({ render: () => <Broken /> }) });
+  const key = '/screen?focus=1&key=Enter';
+  assert.equal((await fetch(url + key, { method: 'POST' })).status, 200);
+  assert.equal((await fetch(broken + key, { method: 'POST' })).status, 500);
+  assert.equal(create.mock.callCount(), 3);
+  assert.equal(destroy.mock.callCount(), 3);
 });
 
 test('an onError of remote screens that throws leaves the keys alone', async (t) => {
