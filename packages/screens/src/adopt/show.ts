@@ -95,7 +95,10 @@ export class Shown {
 
   #change(wanted: Picture): Difference {
     const made = difference(this.#picture, wanted);
+    const { parts } = this.#picture;
     this.#picture.apply(made.words, made.length, made.strings);
+    for (const [key, { words }] of this.#latest)
+      if (isOfWidget(words) && !parts.has(words[1] ?? 0)) this.#latest.delete(key);
     return made;
   }
 
@@ -112,8 +115,8 @@ export class Shown {
         event.words[4] = 0;
         if (this.#remembers(words[at + 1] ?? 0, key)) this.#keys.push(event);
         hasKeys = true;
-      } else if (code === EVENT.LAYOUT || code === EVENT.IMAGE) {
-        this.#latest.set(`${code} ${words[at + 1]}`, event);
+      } else if (isOfWidget(event.words)) {
+        if (this.#picture.parts.has(words[at + 1] ?? 0)) this.#latest.set(`${code} ${words[at + 1]}`, event);
       } else if (code === EVENT.MEMORY || code === EVENT.RESIZE) {
         this.#latest.set(String(code), event);
       }
@@ -122,6 +125,8 @@ export class Shown {
     if (hasKeys) this.onKeys?.();
   }
 }
+
+const isOfWidget = (words: Int32Array): boolean => words[0] === EVENT.LAYOUT || words[0] === EVENT.IMAGE;
 
 interface Event {
   readonly words: Int32Array;

@@ -23,7 +23,7 @@ function mount(
 ): { words: Int32Array; length: number; strings: readonly string[] } {
   const blank = new Picture();
   // Whatever is there makes the numbers higher.
-  blank.parts.set(first, blank.root);
+  for (let id = 1; id <= first; id += 1) blank.parts.set(id, blank.root);
   const style = new Look();
   style.values.set(255, { command: 0, word: 0, text: '' });
   blank.styles.set(first, style);
@@ -147,6 +147,35 @@ test('a root gets the places and keys that came before it, in its numbers', () =
   assert.deepEqual(texts, ['ArrowRight', 'ArrowRight']);
   surface.press('Enter');
   assert.equal(texts.at(-1), 'Enter');
+});
+
+test('screens that follow each other leave no events of widgets that are gone, and use their numbers again', () => {
+  const surface = new HeadlessSurface(size);
+  const picture = told(surface);
+  const text = { values: { text: 'a', reports: true } };
+  const plain = { values: { width: 10, reports: true } };
+  const screen = (widgets: readonly WidgetJson[]): ScreenJson => ({
+    version: VERSION,
+    ...size,
+    styles: [],
+    widgets,
+    focus: 0,
+  });
+  const shown = showScreen(surface, screen([text, plain]));
+  for (let turn = 0; turn < 20; turn += 1) {
+    shown.show(screen(turn % 2 === 0 ? [plain, text, plain, text] : [text, plain]));
+    surface.advance(16);
+    assert.deepEqual(
+      [...picture.parts.keys()].filter((id) => id > 6),
+      [],
+    );
+  }
+  const places: number[] = [];
+  shown.release(surface, (words) => places.push(words[1] ?? 0));
+  assert.deepEqual(
+    places.sort((one, other) => one - other),
+    [...picture.parts.keys()].sort((one, other) => one - other),
+  );
 });
 
 test('16 presses are remembered, each with its release', () => {
