@@ -20,7 +20,7 @@ export interface ScreenHandlerOptions extends RenderScreenOptions {
   /** Path that is answered; `/screen` by default. */
   readonly path?: string;
   /**
-   * `Cache-Control` of a first screen, by the state that went into it; undefined is private. Without the function every answer is private. Answers to
+   * `Cache-Control` of a first screen, by the state that went into it, which is undefined for an app without `run`; a result of undefined is private. Without the function every answer is private. Answers to
    * keys, screens that lack parts, and requests with `Authorization` are private in any case.
    */
   readonly cacheControl?: (state: unknown) => string | undefined;
@@ -75,7 +75,11 @@ async function answer(
   const focus = Number(query.get('focus') ?? 0);
   const isRight = at.length <= AT_MAX && key.length <= KEY_MAX && Number.isSafeInteger(focus) && focus >= 0;
   if (!isRight || (key !== '') !== isKey) {
-    refuse(response, 400, 'A screen has a place; a key has a place, a focus and its name, and comes by POST');
+    refuse(
+      response,
+      400,
+      'GET takes `at`; POST takes `at`, `focus` (integer ≥ 0) and `key` (1–32 characters)',
+    );
     return;
   }
   if (isKey && isCrossSite(request)) {
