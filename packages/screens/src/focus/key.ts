@@ -39,6 +39,12 @@ export class KeyPress implements KeyEvent {
   preventDefault(): void {
     this.defaultPrevented = true;
   }
+
+  /** Takes what a handler has returned. */
+  returned(result: object): void {
+    if (this.onWork !== undefined && 'then' in result && typeof result.then === 'function')
+      this.onWork(result as PromiseLike<unknown>);
+  }
 }
 
 /** Names that remote controls and keyboards give to the key that leads back. */

@@ -1,6 +1,5 @@
 // Focus: which widget has it, and where it goes. It works on the tree of widgets alone: a move renders no component.
 import { PHASE } from '../stream/events.js';
-import { isThenable } from '../tree/errors.js';
 import { type KeyEvent, KeyPress } from './key.js';
 import {
   type Direction,
@@ -276,7 +275,6 @@ export class FocusManager {
 function isUsed(event: KeyEvent, handler: ((event: KeyEvent) => unknown) | undefined): boolean {
   if (handler === undefined) return false;
   const result = handler(event);
-  if (isThenable(result) && event instanceof KeyPress)
-    event.onWork?.(result as unknown as PromiseLike<unknown>);
+  if (typeof result === 'object' && result !== null && event instanceof KeyPress) event.returned(result);
   return result === true || event.defaultPrevented;
 }
