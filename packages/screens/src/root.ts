@@ -7,7 +7,6 @@ import { Probe } from './measure/probe.js';
 import { keepProbe } from './measure/roots.js';
 import { EVENT, PROPERTIES, type PropertyName } from './stream/codes.js';
 import type { EventListener, Surface } from './surfaces/surface.js';
-import { report } from './tree/errors.js';
 import { SYNC } from './tree/lanes.js';
 import { Root, type RootOptions } from './tree/root.js';
 import { batch, flushAll, flushRoot, flushUnmount } from './tree/schedule.js';
@@ -39,7 +38,8 @@ export function createRoot(surface: Surface, options: Options = {}): ScreenRoot 
   const { adopt = null } = options;
   const probe = new Probe(surface);
   const hear: EventListener = (words, length, strings) => listen(root, words, length, strings);
-  const output = new Output(probe, adopt, () => adopt?.release(probe, hear));
+  const release = (): void => adopt?.release(probe, hear);
+  const output = new Output(probe, adopt, release, (error) => root.eventFailed(error));
   const root = new Root(probe, output, options);
   if (adopt === null) probe.listen(hear);
   const flush = root.isStill ? (): void => flushRoot(root) : flushAll;
@@ -78,9 +78,12 @@ function listenTo(root: Root, words: Int32Array, length: number, strings: readon
   const floats = new Float32Array(words.buffer, words.byteOffset, words.length);
   for (let at = 0; at < length;) {
     const code = words[at]! & 0xff;
-    if (code === EVENT.KEY)
-      key(root, new KeyPress(strings[words[at + 4]!]!, words[at + 1]!, words[at + 2]!, floats[at + 3]!));
-    else if (code === EVENT.FRAME) root.output.manager.drawn(words[at + 1]!);
+    if (code === EVENT.KEY) {
+      const { onEventWork } = root.options;
+      const phase = words[at + 1]!;
+      const sequence = words[at + 2]!;
+      key(root, new KeyPress(strings[words[at + 4]!]!, phase, sequence, floats[at + 3]!, onEventWork));
+    } else if (code === EVENT.FRAME) root.output.manager.drawn(words[at + 1]!);
     else tell(root, code, at, words, floats);
     at += LENGTHS[code] ?? length;
   }
@@ -94,7 +97,7 @@ function key(root: Root, event: KeyPress): void {
   try {
     batch(SYNC, root, () => output.manager.key(event));
   } catch (error) {
-    report(error);
+    root.eventFailed(error);
   } finally {
     output.busy = false;
     // A move of the focus needs no render.
@@ -108,7 +111,7 @@ function handle(root: Root, run: () => void): void {
   try {
     batch(0, root, run);
   } catch (error) {
-    report(error);
+    root.eventFailed(error);
   }
 }
 

@@ -27,6 +27,8 @@ class Comparison {
   readonly #writer = new Writer();
   readonly #widgets = new Map<number, number>();
   readonly #styles = new Map<number, number>();
+  /** Numbers below the next one that no widget had before this batch, the lowest last. */
+  readonly #free: number[] = [];
   #nextWidget: number;
   #nextStyle: number;
 
@@ -35,6 +37,7 @@ class Comparison {
     this.#wanted = wanted;
     this.#nextWidget = after(shown.parts.keys());
     this.#nextStyle = after(shown.styles.keys());
+    for (let id = this.#nextWidget - 1; id > 0; id -= 1) if (!shown.parts.has(id)) this.#free.push(id);
   }
 
   run(): Difference {
@@ -89,8 +92,8 @@ class Comparison {
   }
 
   #create(part: Part, parent: number, before: number): void {
-    const id = this.#nextWidget;
-    this.#nextWidget += 1;
+    const id = this.#free.pop() ?? this.#nextWidget;
+    if (id === this.#nextWidget) this.#nextWidget += 1;
     this.#writer.write(COMMAND.CREATE, id);
     this.#update(new Part(id), part);
     this.#writer.write(COMMAND.PLACE, parent, id, before);

@@ -76,8 +76,17 @@ export class RemoteScreens {
       this.#now = next;
       return true;
     } catch (error) {
-      this.#options.onError?.(error);
+      this.#failed(error);
       return false;
+    }
+  }
+
+  #failed(error: unknown): void {
+    try {
+      this.#options.onError?.(error);
+    } catch (thrown) {
+      // The next key asks again all the same.
+      console.error(thrown);
     }
   }
 }

@@ -1,12 +1,13 @@
 // The server's screen on a device, from before the app's bundle is parsed until the app's root takes its widgets over.
 import { EVENT } from '../stream/codes.js';
+import { PHASE } from '../stream/events.js';
 import type { EventListener, Surface } from '../surfaces/surface.js';
 import { type Difference, difference } from './difference.js';
 import { pictureOf, type ScreenJson } from './json.js';
 import { Picture } from './picture.js';
 
-/** Keys that are remembered for the app. */
-const KEYS_MAX = 16;
+/** Presses, repeats included, that are remembered for the app; the releases of those that are remembered come on top. */
+const PRESSES_MAX = 16;
 /** Words of each event, by its code. */
 const LENGTHS: Readonly<Record<number, number>> = {
   [EVENT.KEY]: 5,
@@ -32,6 +33,9 @@ export class Shown {
   /** Picture that the surface shows, with its numbers. */
   readonly #picture = new Picture();
   readonly #keys: Event[] = [];
+  #presses = 0;
+  /** Keys whose press was remembered, and whose release has not come yet. */
+  readonly #held = new Set<string>();
   readonly #latest = new Map<string, Event>();
   /** Called after keys have come. */
   onKeys: (() => void) | null = null;
@@ -61,23 +65,40 @@ export class Shown {
   /** Gives the events of the surface to a listener, and tells it what has happened meanwhile. */
   release(surface: Surface, listener: EventListener): void {
     surface.listen(listener);
-    for (const { words, strings } of [...this.#latest.values(), ...this.#keys.splice(0)])
+    for (const { words, strings } of [...this.#latest.values(), ...this.#splice()])
       listener(words, words.length, strings);
     this.#latest.clear();
   }
 
   /** Keys that the surface has told of since the last call. */
   takeKeys(): readonly { readonly phase: number; readonly sequence: number; readonly key: string }[] {
-    return this.#keys.splice(0).map(({ words, strings }) => ({
+    return this.#splice().map(({ words, strings }) => ({
       phase: words[1] ?? 0,
       sequence: words[2] ?? 0,
       key: strings[0] ?? '',
     }));
   }
 
+  #splice(): Event[] {
+    this.#presses = 0;
+    return this.#keys.splice(0);
+  }
+
+  /** Whether a key is remembered. A release is if its press was: an app would take a press without one for a long press. */
+  #remembers(phase: number, key: string): boolean {
+    if (phase === PHASE.RELEASED) return this.#held.delete(key);
+    if (this.#presses >= PRESSES_MAX) return false;
+    this.#presses += 1;
+    this.#held.add(key);
+    return true;
+  }
+
   #change(wanted: Picture): Difference {
     const made = difference(this.#picture, wanted);
+    const { parts } = this.#picture;
     this.#picture.apply(made.words, made.length, made.strings);
+    for (const [key, { words }] of this.#latest)
+      if (isOfWidget(words) && !parts.has(words[1] ?? 0)) this.#latest.delete(key);
     return made;
   }
 
@@ -89,12 +110,13 @@ export class Shown {
       if (size === undefined) break;
       const event: Event = { words: words.slice(at, at + size), strings: [] };
       if (code === EVENT.KEY) {
-        event.strings.push(strings[words[at + 4] ?? 0] ?? '');
+        const key = strings[words[at + 4] ?? 0] ?? '';
+        event.strings.push(key);
         event.words[4] = 0;
-        if (this.#keys.length < KEYS_MAX) this.#keys.push(event);
+        if (this.#remembers(words[at + 1] ?? 0, key)) this.#keys.push(event);
         hasKeys = true;
-      } else if (code === EVENT.LAYOUT || code === EVENT.IMAGE) {
-        this.#latest.set(`${code} ${words[at + 1]}`, event);
+      } else if (isOfWidget(event.words)) {
+        if (this.#picture.parts.has(words[at + 1] ?? 0)) this.#latest.set(`${code} ${words[at + 1]}`, event);
       } else if (code === EVENT.MEMORY || code === EVENT.RESIZE) {
         this.#latest.set(String(code), event);
       }
@@ -103,6 +125,8 @@ export class Shown {
     if (hasKeys) this.onKeys?.();
   }
 }
+
+const isOfWidget = (words: Int32Array): boolean => words[0] === EVENT.LAYOUT || words[0] === EVENT.IMAGE;
 
 interface Event {
   readonly words: Int32Array;

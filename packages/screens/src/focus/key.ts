@@ -19,8 +19,17 @@ export class KeyPress implements KeyEvent {
   readonly sequence: number;
   readonly time: number;
   defaultPrevented = false;
+  /** Called with each promise that a handler returns. */
+  readonly onWork: ((work: PromiseLike<unknown>) => void) | undefined;
 
-  constructor(key: string, phase: number, sequence: number, time: number) {
+  constructor(
+    key: string,
+    phase: number,
+    sequence: number,
+    time: number,
+    onWork?: (work: PromiseLike<unknown>) => void,
+  ) {
+    this.onWork = onWork;
     this.key = key;
     this.phase = phase;
     this.sequence = sequence;
@@ -29,6 +38,12 @@ export class KeyPress implements KeyEvent {
 
   preventDefault(): void {
     this.defaultPrevented = true;
+  }
+
+  /** Takes what a handler has returned. */
+  returned(result: object): void {
+    if (this.onWork !== undefined && 'then' in result && typeof result.then === 'function')
+      this.onWork(result as PromiseLike<unknown>);
   }
 }
 

@@ -1,7 +1,6 @@
 // Focus: which widget has it, and where it goes. It works on the tree of widgets alone: a move renders no component.
 import { PHASE } from '../stream/events.js';
-import { report } from '../tree/errors.js';
-import type { KeyEvent } from './key.js';
+import { type KeyEvent, KeyPress } from './key.js';
 import {
   type Direction,
   type FocusArea,
@@ -23,6 +22,8 @@ export interface FocusCommands {
   focus(id: number): void;
   /** Lets the surface tell of the widget's place, or no longer. */
   reports(node: FocusNode, on: boolean): void;
+  /** Takes the error of a handler. */
+  failed(error: unknown): void;
 }
 
 const DIRECTIONS: Readonly<Record<string, Direction>> = {
@@ -45,7 +46,8 @@ interface Declared {
 export class FocusManager {
   readonly #root: FocusNode;
   readonly #send: FocusCommands;
-  readonly #nodes = new Map<number, FocusNode>();
+  /** Widgets by themselves, not by number: a root that takes a screen over gives its widgets other numbers. */
+  readonly #nodes = new Set<FocusNode>();
   readonly #places: Places;
   readonly #declared: Declared[] = [];
   readonly #press: LongPress;
@@ -72,14 +74,14 @@ export class FocusManager {
   }
 
   attach(node: FocusNode): void {
-    this.#nodes.set(node.id, node);
+    this.#nodes.add(node);
     this.#places.attach(node);
     this.#isStale = true;
     if (node.props.focused === true) this.#declare(node);
   }
 
   detach(node: FocusNode): void {
-    if (this.#nodes.get(node.id) === node) this.#nodes.delete(node.id);
+    this.#nodes.delete(node);
     this.#places.detach(node);
     this.#isStale = true;
     this.#revoke(node);
@@ -205,13 +207,13 @@ export class FocusManager {
     if (now !== null && isInside(now, node)) this.#wanted = before;
   }
 
-  /** Numbers of widgets are used again: a widget that is gone may have the number of another one. */
-  #has(node: FocusNode): boolean {
-    return this.#nodes.get(node.id) === node;
+  #numbered(id: number): FocusNode | null {
+    for (const node of this.#nodes) if (node.id === id) return node;
+    return null;
   }
 
   #isValid(node: FocusNode): boolean {
-    return this.#has(node) && canHaveFocus(node);
+    return this.#nodes.has(node) && canHaveFocus(node);
   }
 
   #first(): FocusNode | null {
@@ -238,8 +240,8 @@ export class FocusManager {
   #enter(area: FocusNode, from: FocusNode | null, direction: Direction | undefined): FocusNode | null {
     const { direction: of, enter, remember } = area.props.focusArea ?? ROOT;
     if (typeof enter === 'function') {
-      const chosen = this.#nodes.get(enter()?.id ?? 0);
-      const stop = chosen !== undefined && chosen !== area && isInside(chosen, area) ? chosen : null;
+      const chosen = this.#numbered(enter()?.id ?? 0);
+      const stop = chosen !== null && chosen !== area && isInside(chosen, area) ? chosen : null;
       const target = stop && this.#resolve(stop, from, direction);
       if (target !== null && this.#isValid(target)) return target;
     } else if (enter !== 'first' && enter !== 'nearest' && remember !== false) {
@@ -270,21 +272,24 @@ export class FocusManager {
     }
     // Handlers come last: what they do to the focus counts.
     if (!this.tells) return;
-    if (before !== null && this.#has(before)) tell(before.props.onBlur);
-    if (target !== null && this.#focused === target) tell(target.props.onFocus);
+    if (before !== null && this.#nodes.has(before)) this.#tell(before.props.onBlur);
+    if (target !== null && this.#focused === target) this.#tell(target.props.onFocus);
   }
-}
 
-/** Calls a handler. Its error is one of an event: it stops no commit. */
-function tell(handler: (() => void) | null | undefined): void {
-  if (typeof handler !== 'function') return;
-  try {
-    handler();
-  } catch (error) {
-    report(error);
+  /** Calls a handler. Its error is one of an event: it stops no commit. */
+  #tell(handler: (() => void) | null | undefined): void {
+    if (typeof handler !== 'function') return;
+    try {
+      handler();
+    } catch (error) {
+      this.#send.failed(error);
+    }
   }
 }
 
 function isUsed(event: KeyEvent, handler: ((event: KeyEvent) => unknown) | undefined): boolean {
-  return typeof handler === 'function' && (handler(event) === true || event.defaultPrevented);
+  if (typeof handler !== 'function') return false;
+  const result = handler(event);
+  if (typeof result === 'object' && result !== null && event instanceof KeyPress) event.returned(result);
+  return result === true || event.defaultPrevented;
 }

@@ -7,10 +7,10 @@ export type Direction = 'left' | 'right' | 'up' | 'down';
 export interface FocusArea {
   /** `row` and `column` go by order, `grid` and `spatial` by places on the screen; with `none` the app alone moves the focus inside. */
   readonly direction: 'row' | 'column' | 'grid' | 'spatial' | 'none';
-  /** Whether the area knows which of its widgets had the focus last; true by default. */
+  /** Whether the area remembers its last focused widget; true by default. */
   readonly remember?: boolean;
   /**
-   * Widget that gets the focus from outside: the `last` one that had it, the `first`, the `nearest` on the screen, or the one whose handle a
+   * Widget that gets the focus when it enters the area: the `last` focused one, the `first`, the `nearest` on the screen, or the one whose handle a
    * function returns. By default the last one if the area remembers one, otherwise the one at the side from which the focus comes.
    */
   readonly enter?: 'last' | 'first' | 'nearest' | (() => { readonly id: number } | null);

@@ -46,7 +46,7 @@ export interface ScreensProps {
 
 /** A screen of `<Screens>`, which reads its props. */
 export function Screen(_props: ScreenProps): ReactNode {
-  throw new Error('<Screen> stands directly in <Screens>');
+  throw new Error('<Screen> must be a direct child of <Screens>');
 }
 
 const ShownContext = createContext(true);

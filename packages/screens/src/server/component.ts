@@ -39,8 +39,8 @@ export function screenComponent<P extends object>(
     async render(_view: unknown, props: Props, context: Context): Promise<string> {
       const screen = await json(props, { signal: context.signal });
       if (screen.partial === true) context.tellPartial?.();
-      // The text may stand in a document.
-      return JSON.stringify(screen).replace(/[<\u2028\u2029]/g, escaped);
+      // The text may stand in a document, also outside of a script, where `&` begins a reference.
+      return JSON.stringify(screen).replace(/[&<>\u2028\u2029]/g, escaped);
     },
   };
   return {

@@ -20,11 +20,11 @@ export interface ScreenHandlerOptions extends RenderScreenOptions {
   /** Path that is answered; `/screen` by default. */
   readonly path?: string;
   /**
-   * `Cache-Control` of a first screen, by the state that went into it; undefined is private. Without the function every answer is private. Answers to
+   * `Cache-Control` of a first screen, by the state that went into it, which is undefined for an app without `run`; a result of undefined is private. Without the function every answer is private. Answers to
    * keys, screens that lack parts, and requests with `Authorization` are private in any case.
    */
   readonly cacheControl?: (state: unknown) => string | undefined;
-  /** Called with errors of renders. Default: they go to stderr. */
+  /** Called with errors of renders and of handlers of keys. Default: they go to stderr. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -42,10 +42,12 @@ const KEY_MAX = 32;
 export function screenHandler(options: ScreenHandlerOptions): ScreenHandler {
   const { path = '/screen', onError = tell } = options;
   return async (request, response) => {
-    const url = new URL(request.url ?? '/', 'http://host');
-    if (url.pathname !== path) return false;
+    // Not by `URL`, which throws for targets such as `//`.
+    const { url = '/' } = request;
+    const mark = url.indexOf('?');
+    if ((mark === -1 ? url : url.slice(0, mark)) !== path) return false;
     try {
-      await answer(options, request, response, url.searchParams);
+      await answer(options, request, response, new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1)));
     } catch (error) {
       onError(error);
       const isLimit = error instanceof ScreenLimitError;
@@ -73,7 +75,11 @@ async function answer(
   const focus = Number(query.get('focus') ?? 0);
   const isRight = at.length <= AT_MAX && key.length <= KEY_MAX && Number.isSafeInteger(focus) && focus >= 0;
   if (!isRight || (key !== '') !== isKey) {
-    refuse(response, 400, 'A screen has a place; a key has a place, a focus and its name, and comes by POST');
+    refuse(
+      response,
+      400,
+      'GET takes `at`; POST takes `at`, `focus` (integer ≥ 0) and `key` (1–32 characters)',
+    );
     return;
   }
   if (isKey && isCrossSite(request)) {
@@ -108,7 +114,9 @@ async function place(
     at = next;
   });
   const screen =
-    query.key === '' ? await renderScreen(element, options) : await afterKey(element, query, options);
+    query.key === ''
+      ? await renderScreen(element, options)
+      : await afterKey(element, query, options, options.onError ?? tell);
   return { at, screen };
 }
 
@@ -134,5 +142,5 @@ function refuse(response: ServerResponse, status: number, error: string): void {
 }
 
 function tell(error: unknown): void {
-  console.error('A screen could not be rendered:', error);
+  console.error('Error of a screen:', error);
 }

@@ -9,15 +9,21 @@ export interface Press {
   readonly key: string;
 }
 
-/** Renders an element, gives the focus to the widget that has it at the device, presses and releases the key, and renders what comes of it. */
+/**
+ * Renders an element, gives the focus to the widget that has it at the device, presses and releases the key, and renders what comes of it.
+ * Waits for promises that handlers of keys return, as for those that components wait for.
+ *
+ * @param onError Called with errors of handlers. They go to `reportError` or `console.error` without it.
+ */
 export async function afterKey(
   element: ReactNode,
   { focus, key }: Press,
   options: StageOptions,
+  onError?: (error: unknown) => void,
 ): Promise<ScreenJson> {
   const { HeadlessSurface } = await import('../surfaces/headless.js');
   const layout = new HeadlessSurface(options);
-  const stage = new Stage(options, layout);
+  const stage = new Stage(options, layout, onError);
   try {
     stage.render(element);
     await stage.settle();
@@ -28,6 +34,10 @@ export async function afterKey(
     layout.press(key);
     return stage.json(await stage.settle());
   } finally {
-    stage.close();
+    try {
+      stage.close();
+    } finally {
+      layout.destroy();
+    }
   }
 }

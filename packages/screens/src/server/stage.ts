@@ -5,6 +5,7 @@ import type { Part } from '../adopt/picture.js';
 import { createRoot, type ScreenRoot } from '../root.js';
 import type { Surface } from '../surfaces/surface.js';
 import { jsonOf, type Size } from './json.js';
+import { report } from '../tree/errors.js';
 import { LIMITS, ScreenLimitError, type ScreenLimits } from './limits.js';
 import { Recorder } from './recorder.js';
 import { currentState } from './state.js';
@@ -18,14 +19,21 @@ export class Stage {
   readonly #options: StageOptions;
   readonly #recorder: Recorder;
   readonly #root: ScreenRoot;
-  /** Promises that components wait for. */
+  /** Promises that components wait for, and those that handlers have returned. */
   readonly #waits = new Set<PromiseLike<unknown>>();
   readonly #errors: unknown[] = [];
   /** Milliseconds since 1970. */
   readonly #end_ms: number;
 
-  /** @param layout Surface that lays the screen out. With one, layout effects and refs run, which keys need. */
-  constructor(options: StageOptions, layout: Surface | null = null) {
+  /**
+   * @param layout Surface that lays the screen out. With one, layout effects and refs run, which keys need.
+   * @param onEventError Called with errors of handlers of events, those of promises that they return included.
+   */
+  constructor(
+    options: StageOptions,
+    layout: Surface | null = null,
+    onEventError: (error: unknown) => void = report,
+  ) {
     const { timeoutMs = LIMITS.timeoutMs, widgetsMax = LIMITS.widgetsMax } = options;
     this.#options = options;
     this.#end_ms = Date.now() + timeoutMs;
@@ -33,6 +41,11 @@ export class Stage {
     this.#root = createRoot(this.#recorder, {
       effects: layout === null ? 'none' : 'layout',
       onWait: (wakeable) => this.#wait(wakeable),
+      onEventError,
+      onEventWork: (work) => {
+        this.#wait(work);
+        work.then(undefined, onEventError);
+      },
       onUncaughtError: (error) => this.#errors.push(error),
       // A boundary shows it.
       onCaughtError: () => undefined,

@@ -110,6 +110,11 @@ export class HeadlessSurface implements Surface {
     this.#scene.send();
   }
 
+  /** Frees the memory of the layout, which no garbage collection does. The surface must not be used any more. */
+  destroy(): void {
+    this.#scene.tree.destroy();
+  }
+
   /** Widgets alive, those outside the tree included. */
   get widgets(): number {
     return this.#scene.tree.boxes.size;

@@ -1,4 +1,5 @@
 /** Nodes for elements. */
+import { isValidElement } from 'react';
 import { loadLazy, nameOf } from './errors.js';
 import * as kinds from './node.js';
 import { Node } from './node.js';
@@ -7,6 +8,9 @@ import type { Element, Props } from './react.js';
 
 /** Type of the one element that is drawn. */
 export const WIDGET_TYPE = 'sluice-widget';
+
+/** Keys of an object that a message names. */
+const KEYS_MAX = 8;
 
 interface MemoType {
   readonly type: unknown;
@@ -77,10 +81,24 @@ function resolve(node: Node, type: unknown): void {
     default:
   }
   if (typeof type === 'string')
-    throw new Error(`<${type}> is no element of a screen: use Widget of @sluice/screens`);
-  throw new Error(
-    `Element type is invalid: expected a component, but got ${type === undefined ? 'undefined' : nameOf(type)}`,
-  );
+    throw new Error(`<${type}> is not supported on screens; use Widget of @sluice/screens`);
+  throw new Error(`Element type is invalid: expected a component, but got ${describe(type)}${ownerOf(node)}`);
+}
+
+/** Words for what stands in place of a component. */
+function describe(type: unknown): string {
+  if (type === undefined) return 'undefined (a forgotten export, or default and named import mixed up?)';
+  if (typeof type !== 'object' || type === null) return nameOf(type);
+  if (isValidElement(type)) return 'an element';
+  return `an object with keys {${Object.keys(type).slice(0, KEYS_MAX).join(', ')}}`;
+}
+
+/** Name of the nearest component above a node, for messages. */
+function ownerOf(node: Node): string {
+  for (let above = node.parent; above !== null; above = above.parent)
+    if (typeof above.type === 'function' || (typeof above.type === 'object' && above.type !== null))
+      return `, below ${nameOf(above.type)}`;
+  return '';
 }
 
 export function createNode(element: Element, parent: Node): Node {

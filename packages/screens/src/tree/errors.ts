@@ -11,7 +11,7 @@ export interface Wakeable {
 
 /** Thrown by `use` when it has to wait. `suspendedOn` has the promise. */
 export const SUSPENDED: unknown = new Error(
-  'Suspense: this is no error. `use` throws it to leave the component; a `try` around `use` must not catch it.',
+  'Suspense: not an error. `use` throws it to leave the component; a `try` around `use` must not catch it.',
 );
 /** Thrown to leave a render that must not change the screen. */
 export const ABANDONED: unknown = new Error('The render was abandoned');

@@ -28,6 +28,10 @@ export interface RootOptions {
   readonly effects?: 'all' | 'layout' | 'none';
   /** Called with each promise that a render waits for. */
   readonly onWait?: (wakeable: PromiseLike<unknown>) => void;
+  /** Called with an error that a handler of events has thrown. Without it, errors go to `reportError` or `console.error`. */
+  readonly onEventError?: (error: unknown) => void;
+  /** Called with each promise that a handler of keys returns. */
+  readonly onEventWork?: (work: PromiseLike<unknown>) => void;
 }
 
 /** A root, or null once it was unmounted. */
@@ -70,7 +74,7 @@ export class Root implements Queue {
   readonly isStill: boolean;
   /** Whether layout effects and refs run. */
   readonly hasLayout: boolean;
-  private readonly options: RootOptions;
+  readonly options: RootOptions;
 
   constructor(surface: Surface, output: Output, options: RootOptions) {
     this.surface = surface;
@@ -164,6 +168,16 @@ export class Root implements Queue {
     const update = new Update(lane, 0, 0, null);
     update.callback = () => this.uncaught(error);
     return update;
+  }
+
+  /** Tells of an error that a handler of events has thrown. */
+  eventFailed(error: unknown): void {
+    const { onEventError = report } = this.options;
+    try {
+      onEventError(error);
+    } catch (thrown) {
+      report(thrown);
+    }
   }
 
   uncaught(error: unknown): void {

@@ -104,12 +104,25 @@ export function warnOfInline(): void {
 }
 
 const LIMIT = 256;
+/** Characters of a value in a message. */
+const TEXT_MAX = 200;
 const reported = new Set<string>();
+
+/** Text of a value for messages. No value makes it throw. */
+function textOf(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  try {
+    const json: string | undefined = JSON.stringify(value);
+    return (json ?? String(value)).slice(0, TEXT_MAX);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
+}
 
 /** Reports a wrong value once for each property and value. */
 export function wrong(name: string, value: unknown): void {
   if (!development) return;
-  const key = `${name}: ${typeof value === 'string' ? JSON.stringify(value) : String(value)}`;
+  const key = `${name}: ${textOf(value)}`;
   if (reported.has(key) || reported.size >= LIMIT) return;
   reported.add(key);
   console.error(

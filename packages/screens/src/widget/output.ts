@@ -54,8 +54,16 @@ export class Output {
 
   private readonly onAdopted: () => void;
 
-  /** @param onAdopted Called when the widgets of `adopted` are the root's. */
-  constructor(surface: Surface, adopted: Adoptable | null, onAdopted: () => void) {
+  /**
+   * @param onAdopted Called when the widgets of `adopted` are the root's.
+   * @param onEventError Called with an error of an `onFocus` or `onBlur`.
+   */
+  constructor(
+    surface: Surface,
+    adopted: Adoptable | null,
+    onAdopted: () => void,
+    onEventError: (error: unknown) => void,
+  ) {
     this.onAdopted = onAdopted;
     this.surface = surface;
     this.adopted = adopted;
@@ -63,6 +71,7 @@ export class Output {
     this.manager = new FocusManager(this.root, {
       focus: (id) => this.commands.focus(id),
       reports: (node, on) => this.track(node as WidgetNode, on),
+      failed: onEventError,
     });
   }
 

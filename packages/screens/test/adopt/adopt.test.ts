@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { createElement as h } from 'react';
 import { difference } from '../../src/adopt/difference.ts';
 import { pictureOf, type ScreenJson, type WidgetJson } from '../../src/adopt/json.ts';
 import { Look, Picture } from '../../src/adopt/picture.ts';
 import { Shown, showScreen } from '../../src/adopt/show.ts';
+import { createRoot, Widget, type WidgetHandle } from '../../src/index.ts';
 import { jsonOf } from '../../src/server/json.ts';
 import { EVENT, VERSION } from '../../src/stream/codes.ts';
 import { HeadlessSurface } from '../../src/surfaces/headless.ts';
@@ -21,7 +23,7 @@ function mount(
 ): { words: Int32Array; length: number; strings: readonly string[] } {
   const blank = new Picture();
   // Whatever is there makes the numbers higher.
-  blank.parts.set(first, blank.root);
+  for (let id = 1; id <= first; id += 1) blank.parts.set(id, blank.root);
   const style = new Look();
   style.values.set(255, { command: 0, word: 0, text: '' });
   blank.styles.set(first, style);
@@ -145,6 +147,98 @@ test('a root gets the places and keys that came before it, in its numbers', () =
   assert.deepEqual(texts, ['ArrowRight', 'ArrowRight']);
   surface.press('Enter');
   assert.equal(texts.at(-1), 'Enter');
+});
+
+test('screens that follow each other leave no events of widgets that are gone, and use their numbers again', () => {
+  const surface = new HeadlessSurface(size);
+  const picture = told(surface);
+  const text = { values: { text: 'a', reports: true } };
+  const plain = { values: { width: 10, reports: true } };
+  const screen = (widgets: readonly WidgetJson[]): ScreenJson => ({
+    version: VERSION,
+    ...size,
+    styles: [],
+    widgets,
+    focus: 0,
+  });
+  const shown = showScreen(surface, screen([text, plain]));
+  for (let turn = 0; turn < 20; turn += 1) {
+    shown.show(screen(turn % 2 === 0 ? [plain, text, plain, text] : [text, plain]));
+    surface.advance(16);
+    assert.deepEqual(
+      [...picture.parts.keys()].filter((id) => id > 6),
+      [],
+    );
+  }
+  const places: number[] = [];
+  shown.release(surface, (words) => places.push(words[1] ?? 0));
+  assert.deepEqual(
+    places.sort((one, other) => one - other),
+    [...picture.parts.keys()].sort((one, other) => one - other),
+  );
+});
+
+test('16 presses are remembered, each with its release', () => {
+  const surface = new HeadlessSurface(size);
+  const shown = showScreen(surface, { version: VERSION, ...size, styles: [], widgets: [{}], focus: 1 });
+  for (let key = 0; key < 15; key += 1) surface.press(`k${key}`);
+  surface.press('Enter', 3);
+  surface.press('late');
+  const heard: string[] = [];
+  shown.release(surface, (words, _, strings) => heard.push(`${words[1]} ${strings[0]}`));
+  const kept = Array.from({ length: 15 }, (_, key) => [`0 k${key}`, `2 k${key}`]).flat();
+  assert.deepEqual(heard, [...kept, '0 Enter', '2 Enter']);
+});
+
+test('keys move the focus when the app begins with fewer widgets than the server has shown', async () => {
+  const surface = new HeadlessSurface(size);
+  const stop = { values: { height: 10 } };
+  const shown = showScreen(surface, {
+    version: VERSION,
+    ...size,
+    styles: [],
+    widgets: [{ values: { text: 'a' } }, { values: { text: 'late' } }, stop, stop, stop],
+    focus: 3,
+  });
+  const root = createRoot(surface, { adopt: shown });
+  const log: string[] = [];
+  const place: { third: WidgetHandle | null } = { third: null };
+  const stopOf = (key: string, ref?: (handle: WidgetHandle | null) => void) =>
+    h(Widget, {
+      key,
+      focusable: true,
+      style: { height: 10 },
+      onFocus: () => log.push(`focus ${key}`),
+      onBlur: () => log.push(`blur ${key}`),
+      ...(ref !== undefined && { ref }),
+    });
+  const third = (handle: WidgetHandle | null): void => {
+    place.third = handle;
+  };
+  const area = { direction: 'column', enter: () => place.third } as const;
+  root.render([
+    h(Widget, { key: 'a', text: 'a' }),
+    stopOf('one'),
+    stopOf('two'),
+    h(
+      Widget,
+      { key: 'area', focusArea: area, style: { height: 10 } },
+      stopOf('second'),
+      stopOf('third', third),
+    ),
+  ]);
+  root.flush();
+  await Promise.resolve();
+  surface.press('ArrowDown');
+  const two = surface.focused;
+  surface.press('ArrowDown');
+  assert.equal(surface.focused, place.third?.id);
+  surface.press('ArrowUp');
+  surface.press('ArrowUp');
+  surface.press('ArrowUp');
+  surface.press('ArrowDown');
+  assert.equal(surface.focused, two);
+  assert.deepEqual(log.slice(0, 5), ['focus one', 'blur one', 'focus two', 'blur two', 'focus third']);
 });
 
 test('JSON that is hostile or newer is refused, or shown as far as it is known', () => {

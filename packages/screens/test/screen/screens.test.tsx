@@ -222,7 +222,7 @@ test('a name without a screen, and other children, are errors', () => {
     [
       '<Screens> has no <Screen name="x">',
       '<Screens> has other children than <Screen>',
-      '<Screen> stands directly in <Screens>',
+      '<Screen> must be a direct child of <Screens>',
     ],
   );
 });

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource react */
 /** Screens over HTTP and from a registry: keys, credentials, hostile requests, the graph's values. */
 import assert from 'node:assert/strict';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { Model, ref } from '@sluice/graph';
@@ -9,6 +9,7 @@ import { GraphProvider, useModel, useValue } from '@sluice/graph/react';
 import { route, Router } from '@sluice/graph/router';
 import { createPageGraph } from '@sluice/graph/server';
 import { type ReactElement, Suspense, useState } from 'react';
+import Yoga from 'yoga-layout';
 import { type PlacedScreen, remoteScreens, showScreen } from '../../src/adopt/index.ts';
 import type { ScreenJson } from '../../src/adopt/json.ts';
 import { createRoot, Widget } from '../../src/index.ts';
@@ -72,6 +73,10 @@ function Home({ count, move }: { count: number; move: (at: string) => void }): R
       ))}
     </Widget>
   );
+}
+
+function Broken(): ReactElement {
+  throw new Error('no stock');
 }
 
 const visitorOf = ({ headers }: IncomingMessage): Visitor => ({
@@ -236,6 +241,87 @@ test('a failed request leaves the screen, and repeats that come meanwhile are dr
   assert.match(surface.tree(), /text="one"/);
   surface.press('Enter');
   assert.deepEqual(asks, ['a ArrowRight', 'a Enter']);
+});
+
+test('a key frees all nodes of its layout, also where the app throws', async (t) => {
+  const create = t.mock.method(Yoga.Node, 'create');
+  const destroy = t.mock.method(Yoga.Node, 'destroy');
+  const options = { onError: () => undefined, app: () => ({ render: () => <Widget text="x" /> }) };
+  const url = await serve(t, options);
+  const broken = await serve(t, { ...options, app: () => ({ render: () => <Broken /> }) });
+  const key = '/screen?focus=1&key=Enter';
+  assert.equal((await fetch(url + key, { method: 'POST' })).status, 200);
+  assert.equal((await fetch(broken + key, { method: 'POST' })).status, 500);
+  assert.equal(create.mock.callCount(), 3);
+  assert.equal(destroy.mock.callCount(), 3);
+});
+
+test('an onError of remote screens that throws leaves the keys alone', async (t) => {
+  const { mock } = t.mock.method(console, 'error', () => undefined);
+  const surface = new HeadlessSurface(size);
+  const screen = { version: 1, ...size, styles: [], widgets: [{}], focus: 1 };
+  let asks = 0;
+  const ask = (): Promise<never> => {
+    asks += 1;
+    return Promise.reject(new Error('offline'));
+  };
+  const onError = (): never => {
+    throw new Error('of the app');
+  };
+  remoteScreens(surface, { at: '', screen }, { ask, onError });
+  for (let press = 1; press <= 2; press += 1) {
+    surface.press('Enter');
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    assert.equal(asks, press);
+  }
+  assert.match(String(mock.calls[0]?.arguments[0]), /of the app/);
+});
+
+test('a key waits for the promises of its handlers, and onError hears of their errors', async (t) => {
+  const told: unknown[] = [];
+  function Counter(): ReactElement {
+    const [count, setCount] = useState(0);
+    const onKey = async ({ key }: { key: string }): Promise<void> => {
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+      if (key === 'x') throw new Error('late');
+      if (key === 'never') await new Promise(() => undefined);
+      setCount(count + 1);
+    };
+    const onKeyUp = ({ key }: { key: string }): void => {
+      if (key === 'y') throw new Error('early');
+    };
+    return <Widget focused text={`count ${count}`} onKey={onKey} onKeyUp={onKeyUp} />;
+  }
+  const url = await serve(t, {
+    app: () => ({ render: () => <Counter /> }),
+    onError: (error) => told.push((error as Error).message),
+    timeoutMs: 50,
+  });
+  const after = async (key: string): Promise<ScreenJson> =>
+    (await placed(await fetch(`${url}/screen?focus=1&key=${key}`, { method: 'POST' }))).screen;
+  const textOf = ({ widgets }: ScreenJson): unknown => widgets[0]?.values?.['text'];
+  assert.equal(textOf(await after('Enter')), 'count 1');
+  assert.equal(textOf(await after('x')), 'count 0');
+  assert.deepEqual(told, ['late']);
+  assert.equal(textOf(await after('y')), 'count 1');
+  assert.deepEqual(told, ['late', 'early']);
+  const never = await after('never');
+  assert.equal(textOf(never), 'count 0');
+  assert.equal(never.partial, true);
+});
+
+test('targets that are no URL are paths of others', async (t) => {
+  const url = await serve(t);
+  for (const path of ['//', '///', '//screen', 'http://', '*']) {
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      get(url, { path }, (answer) => resolve(answer.resume().statusCode)).on('error', reject);
+    });
+    assert.equal(status, 404, path);
+  }
 });
 
 test('hostile requests are refused', async (t) => {

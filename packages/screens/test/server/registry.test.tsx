@@ -77,14 +77,15 @@ test('a page as JSON has screens of components, and old engines get what they kn
 test('a fragment is the same JSON as text, and breaks out of no document', async () => {
   const fragments = createFragments({ registry: registryOf() });
   const jobs = {
-    whole: { name: 'Home', data: { title: '</script><!--' } },
+    whole: { name: 'Home', data: { title: '</script><!-- &quot;' } },
     late: { name: 'Home', data: { title: 'x', isLate: true } },
   };
   const { results } = await fragments.batch(jobs);
   const html = (name: string): string => String(results[name]?.html);
   assert.doesNotMatch(html('whole'), /<\/script|<!--/);
   const json = /\{.*\}/s.exec(html('whole'))?.[0] ?? '';
+  assert.doesNotMatch(json, /[&<>]/);
   const screen = JSON.parse(json) as ScreenJson;
-  assert.deepEqual(screen.widgets, [{ values: { text: '</script><!-- from afar' } }]);
+  assert.deepEqual(screen.widgets, [{ values: { text: '</script><!-- &quot; from afar' } }]);
   assert.match(html('late'), /"partial":true/);
 });

@@ -40,6 +40,9 @@ export class World {
     const send = {
       focus: (id: number) => this.sent.push(id),
       reports: (node: FocusNode, on: boolean) => this.reports.set(node.id, on),
+      failed(error: unknown) {
+        throw error;
+      },
     };
     this.manager = new FocusManager(this.root, send, (run) => {
       this.later.push(run);

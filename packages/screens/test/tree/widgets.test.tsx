@@ -279,7 +279,44 @@ void test('an element of the web is an error that names Widget', () => {
   const root = createRoot(new Board(), { onUncaughtError: (error) => errors.push(error) });
   root.render(<div />);
   root.flush();
-  assert.match(String(errors[0]), /<div> is no element of a screen: use Widget/);
+  assert.match(String(errors[0]), /<div> is not supported on screens; use Widget/);
+});
+
+void test('a wrong type is an error that says what it is and where', () => {
+  const errors: string[] = [];
+  const root = createRoot(new Board(), { onUncaughtError: (error) => errors.push((error as Error).message) });
+  let type: unknown;
+  function Shelf(): React.ReactNode {
+    return <Widget>{React.createElement(type as string)}</Widget>;
+  }
+  const mute = console.error;
+  console.error = () => undefined;
+  for (type of [undefined, { a: 1, default: 2 }, <Widget key="x" />, null]) {
+    root.render(<Shelf key={errors.length} />);
+    root.flush();
+  }
+  console.error = mute;
+  const got = 'Element type is invalid: expected a component, but got';
+  assert.deepEqual(errors, [
+    `${got} undefined (a forgotten export, or default and named import mixed up?), below Shelf`,
+    `${got} an object with keys {a, default}, below Shelf`,
+    `${got} an element, below Shelf`,
+    `${got} null, below Shelf`,
+  ]);
+});
+
+void test('each wrong object is reported, and one without a prototype throws nothing', (t) => {
+  const { mock } = t.mock.method(console, 'error', () => undefined);
+  const { show } = mount(<Widget />);
+  for (const style of [
+    { width: { a: 1 } },
+    { width: { a: 2 } },
+    { width: Object.create(null) },
+    { width: [1n] },
+  ])
+    show(<Widget style={style} />);
+  const told = mock.calls.map(({ arguments: [text] }) => /width: .*/.exec(String(text))?.[0]);
+  assert.deepEqual(told, ['width: {"a":1}', 'width: {"a":2}', 'width: {}', 'width: [object Array]']);
 });
 
 void test('frozen props and styles are fine', () => {

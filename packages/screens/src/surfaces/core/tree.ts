@@ -83,6 +83,13 @@ export class Tree implements Known {
     this.#animations = [];
   }
 
+  /** Frees Yoga's memory, which no garbage collection does. The tree must not be used any more. */
+  destroy(): void {
+    for (const box of this.boxes.values()) box.node.free();
+    this.boxes.clear();
+    this.root.node.free();
+  }
+
   resize(width: number, height: number): void {
     this.root.node.setWidth(width);
     this.root.node.setHeight(height);
