@@ -1,6 +1,6 @@
 /** react-reconciler with a plain host: what ours is compared with. */
 import { createContext } from 'react';
-import { clearTimer, loadReconciler, microtasks, runAll, setTimer } from './scheduler.ts';
+import { clearTimer, loadReconciler, microtasks, reset, runAll, setTimer } from './scheduler.ts';
 
 export interface Instance {
   props: { readonly text?: string };
@@ -115,7 +115,10 @@ export class Stock {
   private readonly container: Container = { children: [] };
   private readonly root: unknown;
 
-  constructor({ uncaught, caught }: Errors) {
+  constructor({ uncaught, caught }: Errors, firstLane: number) {
+    reset();
+    // Histories do not depend on those before.
+    reconciler.setTransitionLane(256 << firstLane);
     this.root = reconciler.createContainer(
       this.container,
       1,
