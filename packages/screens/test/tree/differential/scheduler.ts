@@ -43,9 +43,31 @@ const scheduler = {
 const require = createRequire(import.meta.url);
 
 const changes: readonly (readonly [string, string])[] = [
-  // A mistake of react-reconciler 0.34, mended: a render ahead of time, which is dropped, takes lanes from nodes that are on the screen, so that
-  // updates of hidden components are forgotten until their next render.
-  ['current.lanes &= ~lanes;', 'workInProgressRootIsPrerendering || (current.lanes &= ~lanes);'],
+  // A mistake of react-reconciler 0.34, mended: a component that bails out takes lanes from its node on the screen, even if the render suspends later
+  // and the component is dropped. Then updates of hidden components are forgotten until their next render. Here a commit takes those lanes.
+  ['current.lanes &= ~lanes;', 'bailedOut.push(current, workInProgress, lanes);'],
+  [
+    'function prepareFreshStack(root, lanes) {',
+    `var bailedOut = [];
+    function isIn(fiber, top) {
+      for (; fiber !== top; fiber = fiber.return) {
+        if (fiber.return === null) return false;
+        var kid = fiber.return.child;
+        while (kid !== null && kid !== fiber) kid = kid.sibling;
+        if (kid === null) return false;
+      }
+      return true;
+    }
+    function prepareFreshStack(root, lanes) {
+      bailedOut.length = 0;`,
+  ],
+  [
+    'root.current = finishedWork;',
+    `for (var i = 0; i < bailedOut.length; i += 3)
+      if (isIn(bailedOut[i + 1], finishedWork)) bailedOut[i].lanes &= ~bailedOut[i + 2];
+    bailedOut.length = 0;
+    root.current = finishedWork;`,
+  ],
   // The lane of the next transition can be set.
   [
     'exports.createContainer = ',

@@ -205,19 +205,18 @@ function restrict(spec: Spec, mode: Mode, waits: boolean): void {
 }
 
 /**
- * What an app may not have that waits without a boundary: react-reconciler renders for ever when an urgent update suspends and defers values,
- * and it forgets a synchronous update that has suspended when another update comes.
+ * What an app without a boundary may not have: react-reconciler renders for ever when an urgent update suspends and defers values, and it
+ * forgets a synchronous update that has suspended when another update comes.
  */
-function dropUrgent(spec: Spec): void {
+function dropUrgent(spec: Spec, waits: boolean): void {
   if (spec.t === 'n') return;
   if (spec.t === 'f') {
     spec.deferred = false;
-    spec.layoutSet = false;
-    spec.store = false;
+    if (waits) spec.layoutSet = spec.store = false;
   }
-  if (spec.t === 'c') spec.updates = false;
-  for (const kid of spec.kids.list) dropUrgent(kid);
-  if (spec.t === 's') for (const kid of spec.fallback.list) dropUrgent(kid);
+  if (spec.t === 'c' && waits) spec.updates = false;
+  for (const kid of spec.kids.list) dropUrgent(kid, waits);
+  if (spec.t === 's') for (const kid of spec.fallback.list) dropUrgent(kid, waits);
 }
 
 function name(spec: Spec, next: { n: number }, mode: Mode, waits: boolean): void {
@@ -255,7 +254,7 @@ export const history: fc.Arbitrary<History> = fc
     const given = structuredClone(shared);
     const next = { n: 0 };
     const { mode, outer } = given;
-    if (!outer && mode !== 'errors') for (const spec of given.app.list) dropUrgent(spec);
+    if (!outer) for (const spec of given.app.list) dropUrgent(spec, mode !== 'errors');
     if (mode === 'promises')
       for (const operation of given.steps.flat()) if (operation.o === 'settle') operation.fails = false;
     for (const spec of given.app.list) name(spec, next, mode, mode !== 'errors');

@@ -104,7 +104,10 @@ const config = {
   resetFormInstance: () => {},
 };
 
-const reconciler = loadReconciler()(config);
+const makeReconciler = loadReconciler();
+let reconciler = makeReconciler(config);
+/** Whether an error may have left work in the reconciler. */
+let spoiled = false;
 
 export interface Errors {
   readonly uncaught: (error: unknown) => void;
@@ -116,8 +119,10 @@ export class Stock {
   private readonly root: unknown;
 
   constructor({ uncaught, caught }: Errors, firstLane: number) {
-    reset();
     // Histories do not depend on those before.
+    reset();
+    if (spoiled) reconciler = makeReconciler(config);
+    spoiled = false;
     reconciler.setTransitionLane(256 << firstLane);
     this.root = reconciler.createContainer(
       this.container,
@@ -150,7 +155,9 @@ export class Stock {
 
   /** Ends an event: what is urgent is rendered. */
   flush(): void {
+    spoiled = true;
     runAll();
+    spoiled = false;
   }
 
   show(): string {
