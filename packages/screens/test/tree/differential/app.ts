@@ -41,7 +41,7 @@ export class Side {
   store = 0;
   /**
    * Updates that components may make by themselves. An app must come to rest before the limit of nested updates (50): react-reconciler may meet that
-   * in the middle of a commit, and is of no use after it.
+   * in the middle of a commit, and cannot continue.
    */
   budget = 40;
   readonly listeners = new Set<() => void>();

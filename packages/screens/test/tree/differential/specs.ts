@@ -184,8 +184,9 @@ export interface History {
 
 /**
  * What a history is about: errors in renders; promises; or one promise that may fail. react-reconciler renders the siblings of what
- * suspends ahead of time, so it meets errors there before we do: histories do not have both. Fallbacks do not wait: react-reconciler tries a boundary
- * whose content's own fallback waits only when that has come, not when the content has.
+ * suspends ahead of time, so it meets errors there before we do, and leaves in an instance what it derives from props: histories do not have
+ * both. Fallbacks do not wait: react-reconciler tries a boundary whose content's own fallback waits only when that has come, not when the
+ * content has.
  */
 export type Mode = 'errors' | 'promises' | 'failure';
 
@@ -201,7 +202,10 @@ function restrict(spec: Spec, mode: Mode, waits: boolean): void {
       if (mode === 'failure' && spec.waits > 0) open.waits = 0;
     }
   }
-  if (spec.t === 'c' && mode !== 'errors' && spec.fails === 1) open.fails = 0;
+  if (spec.t === 'c' && mode !== 'errors') {
+    if (spec.fails === 1) open.fails = 0;
+    spec.derives = false;
+  }
 }
 
 /**
