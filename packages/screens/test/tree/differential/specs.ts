@@ -216,7 +216,7 @@ function dropUrgent(spec: Spec, waits: boolean): void {
   if (spec.t === 'n') return;
   if (spec.t === 'f') {
     spec.deferred = false;
-    if (waits) spec.layoutSet = spec.store = false;
+    if (waits) spec.layoutSet = spec.store = spec.transition = false;
   }
   if (spec.t === 'c' && waits) spec.updates = false;
   for (const kid of spec.kids.list) dropUrgent(kid, waits);
