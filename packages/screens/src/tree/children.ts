@@ -35,8 +35,18 @@ export function deleteNode(node: Node): void {
   markHost();
 }
 
+/** Last render before this one that came to the children of the node that is reconciled. */
+let enteredBefore = 0;
+
+/** Deletes a child. React makes no copy of it then: should the render be undone, the copy that it has is as stale as it was. */
+function drop(kid: Node): void {
+  if (kid.used >= enteredBefore && kid.used !== 0) kid.used = work.count;
+  deleteNode(kid);
+}
+
 /** Renders the children of a node whose fields are in the log. */
 export function reconcile(parent: Node, children: unknown): void {
+  enteredBefore = parent.entered;
   parent.entered = work.count;
   let value = children;
   if (
@@ -71,7 +81,7 @@ function deleteAll(parent: Node): void {
   const { kids } = parent;
   for (let i = 0; i < kids.length; i++) {
     const kid = kids[i]!;
-    if (kid !== null) deleteNode(kid);
+    if (kid !== null) drop(kid);
   }
   if (kids.length > 0) parent.kids = NO_KIDS;
 }
@@ -179,11 +189,11 @@ function reconcileOne(parent: Node, element: Element): void {
       }
       break;
     }
-    deleteNode(kid);
+    drop(kid);
   }
   for (; i < kids.length; i++) {
     const kid = kids[i]!;
-    if (kid !== null) deleteNode(kid);
+    if (kid !== null) drop(kid);
   }
   if (found !== null) {
     parent.kids = [found];
@@ -292,14 +302,14 @@ function matchList(parent: Node, old: Kids, given: readonly unknown[]): void {
     if (keyOf(value) !== (kid === null ? null : kid.key)) break;
     const node = slotFor(parent, kid, value);
     if (kid !== null) {
-      if (node !== kid) deleteNode(kid);
+      if (node !== kid) drop(kid);
       from = nextKid(old, from + 1);
     }
     list.push(node === kid ? value : null);
     kids.push(node);
   }
   const rest = i < length && from < old.length ? mapOf(old, from) : null;
-  if (rest === null) for (; from < old.length; from++) if (old[from] !== null) deleteNode(old[from]!);
+  if (rest === null) for (; from < old.length; from++) if (old[from] !== null) drop(old[from]!);
   for (; i < length; i++) {
     const value = unwrap(parent, given[i]);
     if (typeof value !== 'object' || value === null) {
@@ -315,7 +325,7 @@ function matchList(parent: Node, old: Kids, given: readonly unknown[]): void {
     list.push(node === kid ? value : null);
     kids.push(node);
   }
-  if (rest !== null) for (const kid of rest.values()) deleteNode(kid);
+  if (rest !== null) for (const kid of rest.values()) drop(kid);
   parent.kids = kids;
   markHost();
   for (i = 0; i < length; i++) {

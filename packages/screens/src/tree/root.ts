@@ -39,6 +39,11 @@ export interface Link {
   root: Root | null;
 }
 
+/** Number of the lowest bit. */
+function bitOf(lanes: number): number {
+  return 31 - Math.clz32(lanes & -lanes);
+}
+
 export class Root implements Queue {
   first: Update | null = null;
   last: Update | null = null;
@@ -51,10 +56,10 @@ export class Root implements Queue {
   suspendedLanes = 0;
   /** Suspended lanes whose promise is settled. */
   pingedLanes = 0;
-  /** Groups of lanes that render together. */
-  private groups: number[] = [];
-  /** Lanes of deferred values, each followed by lanes that render with it. */
-  private pulled: number[] = [];
+  /** Lanes of which some render together with others. */
+  private entangled = 0;
+  /** Lanes that render whenever a lane does, by the number of its bit. As in React, that does not always hold the other way round. */
+  private readonly entanglements: number[] = [];
   private wakeables = new WeakMap<Wakeable, number>();
   /** Reference for promises in place of the root: one that is never settled keeps no tree. */
   link: Link = { root: this };
@@ -100,34 +105,39 @@ export class Root implements Queue {
     return highest(free === 0 ? pending & this.pingedLanes : free);
   }
 
+  /** Lets lanes render together from now on, and whenever a lane renders that has brought one of them before. */
   entangle(lanes: number): void {
-    let group = lanes;
-    this.groups = this.groups.filter((other) => {
-      if ((other & group) === 0) return true;
-      group |= other;
-      return false;
-    });
-    this.groups.push(group);
+    const { entanglements } = this;
+    this.entangled |= lanes;
+    for (let rest = this.entangled; rest !== 0; rest &= rest - 1) {
+      const bit = bitOf(rest);
+      const others = entanglements[bit] ?? 0;
+      if (((others | (1 << bit)) & lanes) !== 0) entanglements[bit] = others | lanes;
+    }
   }
 
   /** Lets lanes render whenever the lane of a deferred value does. */
   pull(lane: number, lanes: number): void {
-    this.pulled.push(lane, lanes);
+    this.entangled |= lane;
+    const bit = bitOf(lane);
+    this.entanglements[bit] = (this.entanglements[bit] ?? 0) | lanes;
   }
 
   entangledLanes(lanes: number): number {
     let all = lanes;
-    for (let i = 0; i < this.pulled.length; i += 2)
-      if ((this.pulled[i]! & lanes) !== 0) all |= this.pulled[i + 1]!;
-    for (const group of this.groups) if ((group & all) !== 0) all |= group;
+    for (let rest = this.entangled & lanes; rest !== 0; rest &= rest - 1)
+      all |= this.entanglements[bitOf(rest)] ?? 0;
     return all;
   }
 
-  /** Forgets groups of lanes that were rendered. */
-  release(lanes: number): void {
-    if (this.groups.length > 0) this.groups = this.groups.filter((group) => (group & lanes) === 0);
-    if (this.pulled.length > 0)
-      this.pulled = this.pulled.filter((_, i) => (this.pulled[i - (i % 2)]! & lanes) === 0);
+  /** Sets the lanes that still wait after a commit. */
+  finish(remaining: number): void {
+    for (let done = this.pendingLanes & ~remaining; done !== 0; done &= done - 1)
+      this.entanglements[bitOf(done)] = 0;
+    this.entangled &= remaining;
+    this.pendingLanes = remaining;
+    this.suspendedLanes = 0;
+    this.pingedLanes = 0;
   }
 
   /** Whether a promise does not ping these lanes yet. */

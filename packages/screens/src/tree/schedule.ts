@@ -414,12 +414,13 @@ function abandon(root: Root, lanes: number): void {
 }
 
 function commit(root: Root, lanes: number): void {
-  const rendered = work.lanes;
   if (work.dropped) collectLanes(root.node);
-  root.pendingLanes = root.node.lanes | root.node.childLanes | work.deferredLane;
-  root.suspendedLanes = 0;
-  root.pingedLanes = 0;
-  root.release(rendered);
+  root.finish(root.node.lanes | root.node.childLanes);
+  const deferred = work.deferredLane;
+  if (deferred !== 0) {
+    root.pendingLanes |= deferred;
+    root.pull(deferred, 0);
+  }
   const before = transition();
   const lane = setEventLane(SYNC);
   const outer = setActor(root);

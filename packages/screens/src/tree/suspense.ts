@@ -43,7 +43,7 @@ function attempt(node: Node, mounting: boolean, renders: boolean): void {
   const offscreen = node.kids[0]!;
   const hidden = offscreen.state === true;
   const { shell, boundary, lanes, rootLanes } = work;
-  const { kids } = node;
+  const { kids, childLanes } = node;
   const data = node.data as BoundaryData;
   data.waitsFor = [];
   const met = work.met.length;
@@ -91,14 +91,15 @@ function attempt(node: Node, mounting: boolean, renders: boolean): void {
     work.met.push(wakeable);
     data.waitsFor = work.met.slice(met);
   }
-  fallBack(node, offscreen, mounting, hidden);
+  fallBack(node, offscreen, mounting, hidden, childLanes);
 }
 
-function fallBack(node: Node, offscreen: Node, mounting: boolean, hidden: boolean): void {
+function fallBack(node: Node, offscreen: Node, mounting: boolean, hidden: boolean, childLanes: number): void {
   const data = node.data as BoundaryData;
   if (!mounting) log(offscreen);
   offscreen.lanes = 0;
-  offscreen.childLanes = (offscreen.childLanes & ~work.lanes) | data.deferred;
+  // Updates that wait in the fallback count for the content, too: as in React, their render tries it.
+  offscreen.childLanes = ((offscreen.childLanes | childLanes) & ~work.lanes) | data.deferred;
   offscreen.hooks = ((offscreen.hooks as number | null) ?? 0) | work.lanes;
   offscreen.flags = 0;
   offscreen.state = true;

@@ -288,3 +288,56 @@ void test('an error that nothing catches empties the root and is reported', () =
   root.flush();
   assert.equal(board.show(), '(again())');
 });
+
+void test('updates that never end are an error of their root, and other roots go on', () => {
+  const Endless = (): React.ReactNode => {
+    const [n, set] = React.useState(0);
+    React.useLayoutEffect(() => set(n + 1));
+    return <Widget text={String(n)} />;
+  };
+  const board = new Board();
+  const errors: unknown[] = [];
+  const root = createRoot(board, { onUncaughtError: (error) => errors.push(error) });
+  root.render(<Endless />);
+  root.flush();
+  assert.equal(errors.length, 1);
+  assert.match((errors[0] as Error).message, /^Maximum update depth exceeded/);
+  assert.equal(board.show(), '()');
+  assert.equal(mount(<Widget text="other" />).board.show(), '(other())');
+});
+
+void test('a boundary that shows again what fails in a commit leaves the error to its root in the end', () => {
+  let mounts = 0;
+  class Failing extends React.Component {
+    override componentDidMount(): void {
+      mounts++;
+      throw new Error('didMount');
+    }
+
+    override render(): React.ReactNode {
+      return <Widget text="failing" />;
+    }
+  }
+  class Boundary extends React.Component<object, { n: number }> {
+    static getDerivedStateFromError = (): object => ({ n: ++tries });
+    override state = { n: 0 };
+    override render(): React.ReactNode {
+      return <Failing key={this.state.n} />;
+    }
+  }
+  let tries = 0;
+  const board = new Board();
+  const errors: unknown[] = [];
+  const root = createRoot(board, {
+    onUncaughtError: (error) => errors.push(error),
+    onCaughtError: () => {},
+  });
+  root.render(<Boundary />);
+  root.flush();
+  assert.deepEqual(
+    errors.map((error) => (error as Error).message),
+    ['didMount'],
+  );
+  assert.ok(mounts > 40 && mounts < 60, `${mounts} mounts`);
+  assert.equal(board.show(), '()');
+});

@@ -1,5 +1,5 @@
 /** Running of effects: the functions of a component's hooks. */
-import { CLASS, GONE, ROOT, type Node } from '../node.js';
+import { CLASS, GONE, ROOT, type Node, type Queue, type Update } from '../node.js';
 import { FIRE, KIND, STRIDE } from '../hooks/cursor.js';
 import { captureUpdate, catches, type ClassData } from '../classes.js';
 import type { Cleanup, Create } from '../hooks/effects.js';
@@ -12,13 +12,27 @@ export function failed(from: Node | null, error: unknown): void {
   for (let node = from; node !== null; node = node.parent) {
     if (node.kind === ROOT) {
       const root = node.instance as Root;
-      markUpdate(node, root, root.failure(error, SYNC));
+      const update = root.failure(error, SYNC);
+      if (!gives(node, root, update)) markUpdate(node, root, update);
       return;
     }
-    if (node.kind === CLASS && (node.flags & GONE) === 0 && catches(node)) {
-      markUpdate(node, node.data as ClassData, captureUpdate(node, error, SYNC));
+    if (
+      node.kind === CLASS &&
+      (node.flags & GONE) === 0 &&
+      catches(node) &&
+      gives(node, node.data as ClassData, captureUpdate(node, error, SYNC))
+    )
       return;
-    }
+  }
+}
+
+/** False at the limit of nested updates, which ends with that: a boundary that fails again and again leaves its errors to those above. */
+function gives(node: Node, queue: Queue, update: Update): boolean {
+  try {
+    markUpdate(node, queue, update);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -80,8 +80,10 @@ export function updateReducer(reducer: Reducer): Pair {
   const index = next(STATE);
   const { hooks } = at;
   const queue = hooks[index + 2] as StateQueue;
-  if (queue.first === null && queue.again === null && hooks[index + 3] === null)
+  if (queue.first === null && queue.again === null && hooks[index + 3] === null) {
+    if (!at.rerun) queue.lanes = 0;
     return hooks[index + 1] as Pair;
+  }
   return process(index, queue, reducer, null);
 }
 

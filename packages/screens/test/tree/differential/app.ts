@@ -39,8 +39,11 @@ export class Side {
   readonly lazies = new Map<string, Any>();
   readonly types = new Map<string, Any>();
   store = 0;
-  /** Updates that components may make by themselves: an app must come to rest. */
-  budget = 200;
+  /**
+   * Updates that components may make by themselves. An app must come to rest before the limit of nested updates (50): react-reconciler may meet that
+   * in the middle of a commit, and cannot continue.
+   */
+  budget = 40;
   readonly listeners = new Set<() => void>();
 
   note(what: string): void {

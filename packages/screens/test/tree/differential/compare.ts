@@ -24,13 +24,14 @@ class Run {
   private readonly app: History['app'];
   private readonly outer: boolean;
 
-  constructor(Renderer: typeof Stock | typeof Ours, { app, outer }: History) {
+  constructor(Renderer: typeof Stock | typeof Ours, { app, outer, firstLane }: History) {
     this.app = app;
     this.outer = outer;
-    this.renderer = new Renderer({
-      uncaught: (error) => this.side.note(`uncaught ${textOf(error)}`),
-      caught: (error) => this.side.note(`caught ${textOf(error)}`),
-    });
+    const errors = {
+      uncaught: (error: unknown) => this.side.note(`uncaught ${textOf(error)}`),
+      caught: (error: unknown) => this.side.note(`caught ${textOf(error)}`),
+    };
+    this.renderer = new Renderer(errors, firstLane);
   }
 
   private inLane(lane: number, name: string, run: () => void): void {

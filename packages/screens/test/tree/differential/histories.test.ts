@@ -30,3 +30,11 @@ void test(`${runs} histories give what react-reconciler gives`, async () => {
     );
   }
 });
+
+void test('histories that have differed once do not differ', async () => {
+  const { difference } = await import('./compare.ts');
+  const { found } = await import('./found.ts');
+  for (const [what, given] of Object.entries(found)) {
+    assert.equal(difference(given), null, what);
+  }
+});

@@ -1,7 +1,8 @@
 /** Our renderer, behind the same methods as the stock one. */
+import { startTransition } from 'react';
 import { createRoot, type ScreenRoot } from '../../../src/index.ts';
-import { SYNC } from '../../../src/tree/lanes.ts';
-import { setEventLane } from '../../../src/tree/schedule.ts';
+import { FIRST_TRANSITION, SYNC, TRANSITIONS } from '../../../src/tree/lanes.ts';
+import { setEventLane, transitionLane } from '../../../src/tree/schedule.ts';
 import { Board } from '../support/board.ts';
 import type { Errors } from './stock.ts';
 
@@ -9,8 +10,18 @@ export class Ours {
   readonly board = new Board();
   private readonly root: ScreenRoot;
 
-  constructor({ uncaught, caught }: Errors) {
+  constructor({ uncaught, caught }: Errors, firstLane: number) {
     this.root = createRoot(this.board, { onUncaughtError: uncaught, onCaughtError: caught });
+    // Transitions until the next one gets the lane.
+    const last = firstLane === 0 ? TRANSITIONS & ~(TRANSITIONS >> 1) : FIRST_TRANSITION << (firstLane - 1);
+    let lane = 0;
+    while (lane !== last) {
+      startTransition(() => {
+        lane = transitionLane(null);
+        this.render(null);
+      });
+      this.flush();
+    }
   }
 
   render(element: unknown): void {

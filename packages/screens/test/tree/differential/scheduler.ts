@@ -42,21 +42,50 @@ const scheduler = {
 
 const require = createRequire(import.meta.url);
 
-/**
- * A mistake of react-reconciler 0.34, mended: a render ahead of time, which is dropped, takes lanes from nodes that are on the screen, so that updates
- * of hidden components are forgotten until their next render.
- */
-const mended: readonly (readonly [string, string])[] = [
-  ['current.lanes &= ~lanes;', 'workInProgressRootIsPrerendering || (current.lanes &= ~lanes);'],
+const changes: readonly (readonly [string, string])[] = [
+  // A mistake of react-reconciler 0.34, mended: a component that bails out takes lanes from its node on the screen, even if the render suspends later
+  // and the component is dropped. Then updates of hidden components are forgotten until their next render. Here a commit takes those lanes.
+  ['current.lanes &= ~lanes;', 'bailedOut.push(current, workInProgress, lanes);'],
+  [
+    'function prepareFreshStack(root, lanes) {',
+    `var bailedOut = [];
+    function isIn(fiber, top) {
+      for (; fiber !== top; fiber = fiber.return) {
+        if (fiber.return === null) return false;
+        var kid = fiber.return.child;
+        while (kid !== null && kid !== fiber) kid = kid.sibling;
+        if (kid === null) return false;
+      }
+      return true;
+    }
+    function prepareFreshStack(root, lanes) {
+      bailedOut.length = 0;`,
+  ],
+  [
+    'root.current = finishedWork;',
+    `for (var i = 0; i < bailedOut.length; i += 3)
+      if (isIn(bailedOut[i + 1], finishedWork)) bailedOut[i].lanes &= ~bailedOut[i + 2];
+    bailedOut.length = 0;
+    root.current = finishedWork;`,
+  ],
+  // The lane of the next transition can be set.
+  [
+    'exports.createContainer = ',
+    `exports.setTransitionLane = (lane) => {
+      nextTransitionUpdateLane = lane;
+      currentEventTransitionLane = 0;
+    };
+    exports.createContainer = `,
+  ],
 ];
 
-/** react-reconciler with this scheduler in place of the one that uses the event loop, and the mistake mended. */
+/** react-reconciler with this scheduler in place of the one that uses the event loop, and with the changes. */
 export function loadReconciler(): (config: object) => any {
   const path = require
     .resolve('react-reconciler/package.json')
     .replace('package.json', 'cjs/react-reconciler.production.js');
   let source = readFileSync(process.env['SLUICE_SCREENS_RECONCILER'] ?? path, 'utf8');
-  for (const [text, other] of mended) {
+  for (const [text, other] of changes) {
     assert.equal(source.split(text).length, 2, `react-reconciler has changed: ${text}`);
     source = source.replace(text, other);
   }
@@ -77,7 +106,13 @@ export function clearTimer(timer: unknown): void {
 }
 
 export function drainMicrotasks(): void {
-  for (let i = 0; i < microtasks.length; i++) microtasks[i]!();
+  for (let next = microtasks.shift(); next !== undefined; next = microtasks.shift()) next();
+}
+
+/** Forgets what a history that ended in an error has left. */
+export function reset(): void {
+  tasks = [];
+  timers = [];
   microtasks.length = 0;
 }
 

@@ -176,14 +176,17 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 export interface History {
   /** Whether a Suspense is around the app. Without one there are no discrete updates: react-reconciler forgets to go on with one that has suspended. */
   readonly outer: boolean;
+  /** Number of the lane that the first transition gets: the ten lanes are given in turn, and the lower ones render first. */
+  readonly firstLane: number;
   readonly app: Children;
   readonly steps: readonly (readonly Operation[])[];
 }
 
 /**
  * What a history is about: errors in renders; promises; or one promise that may fail. react-reconciler renders the siblings of what
- * suspends ahead of time, so it meets errors there before we do: histories do not have both. Fallbacks do not wait: react-reconciler tries a boundary
- * whose content's own fallback waits only when that has come, not when the content has.
+ * suspends ahead of time, so it meets errors there before we do, and leaves in an instance what it derives from props: histories do not have
+ * both. Fallbacks do not wait: react-reconciler tries a boundary whose content's own fallback waits only when that has come, not when the
+ * content has.
  */
 export type Mode = 'errors' | 'promises' | 'failure';
 
@@ -199,15 +202,25 @@ function restrict(spec: Spec, mode: Mode, waits: boolean): void {
       if (mode === 'failure' && spec.waits > 0) open.waits = 0;
     }
   }
-  if (spec.t === 'c' && mode !== 'errors' && spec.fails === 1) open.fails = 0;
+  if (spec.t === 'c' && mode !== 'errors') {
+    if (spec.fails === 1) open.fails = 0;
+    spec.derives = false;
+  }
 }
 
-/** An urgent update that suspends without a boundary and defers values lets react-reconciler render for ever. */
-function dropDeferred(spec: Spec): void {
+/**
+ * What an app without a boundary may not have: react-reconciler renders for ever when an urgent update suspends and defers values, and it
+ * forgets a synchronous update that has suspended when another update comes.
+ */
+function dropUrgent(spec: Spec, waits: boolean): void {
   if (spec.t === 'n') return;
-  if (spec.t === 'f') spec.deferred = false;
-  for (const kid of spec.kids.list) dropDeferred(kid);
-  if (spec.t === 's') for (const kid of spec.fallback.list) dropDeferred(kid);
+  if (spec.t === 'f') {
+    spec.deferred = false;
+    if (waits) spec.layoutSet = spec.store = spec.transition = false;
+  }
+  if (spec.t === 'c' && waits) spec.updates = false;
+  for (const kid of spec.kids.list) dropUrgent(kid, waits);
+  if (spec.t === 's') for (const kid of spec.fallback.list) dropUrgent(kid, waits);
 }
 
 function name(spec: Spec, next: { n: number }, mode: Mode, waits: boolean): void {
@@ -221,6 +234,7 @@ function name(spec: Spec, next: { n: number }, mode: Mode, waits: boolean): void
 export const history: fc.Arbitrary<History> = fc
   .record({
     outer: fc.nat(3).map((n) => n > 0),
+    firstLane: fc.nat(9),
     mode: fc.constantFrom<Mode>('errors', 'promises', 'failure'),
     app: fc.record({
       list: fc.array(tree, { minLength: 1, maxLength: 3, size: 'max' }),
@@ -244,7 +258,7 @@ export const history: fc.Arbitrary<History> = fc
     const given = structuredClone(shared);
     const next = { n: 0 };
     const { mode, outer } = given;
-    if (!outer) for (const spec of given.app.list) dropDeferred(spec);
+    if (!outer) for (const spec of given.app.list) dropUrgent(spec, mode !== 'errors');
     if (mode === 'promises')
       for (const operation of given.steps.flat()) if (operation.o === 'settle') operation.fails = false;
     for (const spec of given.app.list) name(spec, next, mode, mode !== 'errors');

@@ -1,6 +1,6 @@
 /** react-reconciler with a plain host: what ours is compared with. */
 import { createContext } from 'react';
-import { clearTimer, loadReconciler, microtasks, runAll, setTimer } from './scheduler.ts';
+import { clearTimer, loadReconciler, microtasks, reset, runAll, setTimer } from './scheduler.ts';
 
 export interface Instance {
   props: { readonly text?: string };
@@ -104,7 +104,10 @@ const config = {
   resetFormInstance: () => {},
 };
 
-const reconciler = loadReconciler()(config);
+const makeReconciler = loadReconciler();
+let reconciler = makeReconciler(config);
+/** Whether an error may have left work in the reconciler. */
+let spoiled = false;
 
 export interface Errors {
   readonly uncaught: (error: unknown) => void;
@@ -115,7 +118,12 @@ export class Stock {
   private readonly container: Container = { children: [] };
   private readonly root: unknown;
 
-  constructor({ uncaught, caught }: Errors) {
+  constructor({ uncaught, caught }: Errors, firstLane: number) {
+    // Histories do not depend on those before.
+    reset();
+    if (spoiled) reconciler = makeReconciler(config);
+    spoiled = false;
+    reconciler.setTransitionLane(256 << firstLane);
     this.root = reconciler.createContainer(
       this.container,
       1,
@@ -147,7 +155,9 @@ export class Stock {
 
   /** Ends an event: what is urgent is rendered. */
   flush(): void {
+    spoiled = true;
     runAll();
+    spoiled = false;
   }
 
   show(): string {
