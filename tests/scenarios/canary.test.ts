@@ -209,6 +209,10 @@ void test('pages of both versions are compared word by word, and a difference is
       await ask('/html/own', { cookie: 'user=7' });
       await ask('/html/own', { authorization: 'Basic x' });
       await ask('/text');
+      await ask('/html/changed?token=SECRET1');
+      await ask('/html/changed', { 'x-api-key': 'SECRET2' });
+      await ask('/html/private');
+      await ask('/html/cookie');
       const html = (await site.trial())?.html;
       return (html?.compared ?? 0) >= 6 && html?.classes.length === 2 ? html : undefined;
     },
@@ -224,12 +228,15 @@ void test('pages of both versions are compared word by word, and a difference is
   assert.match(shown.stdout, /\nHTML: \d+ of \d+ pages differ \(\d+ %\)\nGET \/html\/changed: /);
   assert.match(shown.stdout, /\n {2}present {2}<h1>Shirts<\/h1>\n {2}trial {4}<h1>Skirts<\/h1>\n/);
   assert.equal((await site.trial())?.state, 'running');
+  assert.doesNotMatch((await site.sluice.cli(['canary', '--json'])).stdout, /SECRET|private|cookie/);
   // Renders for the comparison say so, have nothing of the visitor, and are in no log.
   const renders = fs.readFileSync(`${site.file}.html`, 'utf8').split('\n').slice(0, -1);
   const shadows = renders.map((line) => JSON.parse(line) as Record<string, string>);
   const own = shadows.filter((headers) => headers['sluice-warm-up'] === 'shadow');
   assert.ok(own.length >= 18, `${own.length} renders for the comparison`);
   assert.ok(own.every(({ cookie, authorization }) => cookie === undefined && authorization === undefined));
+  const repeated = new Set(own.map(({ url }) => url));
+  assert.deepEqual([...repeated].sort(), ['/html/changed?page=1', '/html/same']);
   assert.equal((await site.sluice.cli(['canary', 'promote'])).code, 0);
   assert.equal((await reload).code, 0);
 });

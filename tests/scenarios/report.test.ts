@@ -79,7 +79,7 @@ void test('a version whose search costs three times the CPU time is told with th
   assert.match(stdout, /^Before: generation 1, 300 requests in /);
   assert.match(
     stdout,
-    /\nRequests are dearer: .*: \+[\d.]+ % \(\+[\d.]+ to \+[\d.]+\), 9\d\.\d+ % sure; most by GET \/search\.\n$/,
+    /\nRequests are dearer: .*: \+[\d.]+ % \(\+[\d.]+ to \+[\d.]+\), 9\d\.\d+ % sure; most by GET \/search\. The classes that both sides have take \d+ % of the CPU time before and \d+ % after\.\n$/,
   );
   for (const args of [[], ['--against', saved]]) {
     const over = await sluice.cli(['report', ...args, '--budget', '50']);

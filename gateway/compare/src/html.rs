@@ -17,6 +17,10 @@ const LONGER: usize = 8;
 const HEX_LEN: usize = 8;
 const ID_LEN: usize = 16;
 const UUID_LEN: usize = 36;
+/// Words of a render beyond which it is not compared.
+const WORDS_MAX: usize = 200_000;
+/// Words between two looks whether the time is up.
+const LOOK_EVERY: usize = 4_096;
 /// Characters of a difference that are shown, and those of them before it.
 const SHOWN: usize = 120;
 const SHOWN_BEFORE: usize = 40;
@@ -30,6 +34,8 @@ pub enum PageVerdict {
     Differs(PageDifference),
     /// The renders of the present version differ too much from each other, or the version on trial from them.
     Unclear,
+    /// A render has too many words, or the time was up.
+    TooLong,
 }
 
 /// First difference of a page.
@@ -44,21 +50,36 @@ pub struct PageDifference {
 }
 
 /// Compares a page of the version on trial with renders of the present version, of which the first one came before it and the others after it.
-/// What counts up with time is then between them. `is_hashed` says whether a file's path changes with its content.
-pub fn compare_pages(present: &[&str], trial: &str, is_hashed: fn(&str) -> bool) -> PageVerdict {
-    let Some((first, others)) = present.split_first() else { return PageVerdict::Unclear };
-    let mut words = Words { numbers: HashMap::new(), is_hashed };
-    let [first_words, trial_words] = [first, trial].map(|text| words.of(text));
+/// What counts up with time is then between them. `is_hashed` says whether a file's path changes with its content, `is_over` whether the time
+/// for it is up.
+pub fn compare_pages(
+    present: &[&str],
+    trial: &str,
+    is_hashed: fn(&str) -> bool,
+    is_over: &dyn Fn() -> bool,
+) -> PageVerdict {
+    compared(present, trial, is_hashed, is_over).unwrap_or_else(|verdict| verdict)
+}
+
+fn compared(
+    present: &[&str],
+    trial: &str,
+    is_hashed: fn(&str) -> bool,
+    is_over: &dyn Fn() -> bool,
+) -> Result<PageVerdict, PageVerdict> {
+    let (first, others) = present.split_first().ok_or(PageVerdict::Unclear)?;
+    let mut words = Words { numbers: HashMap::new(), path_end: 0, is_hashed, is_over };
+    let (first_words, trial_words) = (words.of(first)?, words.of(trial)?);
     let mut varying = Vec::new();
     for other in others {
-        let other_words = words.of(other);
-        let Some(hunks) = hunks(&first_words, &other_words) else { return PageVerdict::Unclear };
+        let other_words = words.of(other)?;
+        let hunks = hunks(&first_words, &other_words, is_over)?;
         varying.extend(hunks.into_iter().map(|hunk| Varying::of(&hunk, &first_words, &other_words)));
     }
     let varying = joined(varying, &first_words, first);
-    let Some(hunks) = hunks(&first_words, &trial_words) else { return PageVerdict::Unclear };
+    let hunks = hunks(&first_words, &trial_words, is_over)?;
     let found = hunks.into_iter().find(|hunk| !varying.iter().any(|place| place.excuses(hunk, &trial_words)));
-    found.map_or(PageVerdict::Same, |hunk| {
+    Ok(found.map_or(PageVerdict::Same, |hunk| {
         let at = |words: &[Word], at: usize, text: &str| words.get(at).map_or(text.len(), |word| word.at);
         let (in_first, in_trial) = (at(&first_words, hunk.a.start, first), at(&trial_words, hunk.b.start, trial));
         PageVerdict::Differs(PageDifference {
@@ -66,7 +87,7 @@ pub fn compare_pages(present: &[&str], trial: &str, is_hashed: fn(&str) -> bool)
             present: shown(first, in_first),
             trial: shown(trial, in_trial),
         })
-    })
+    }))
 }
 
 /// Text of the line around this place.
@@ -97,17 +118,28 @@ enum Key<'t> {
     File(&'t str, &'t str),
 }
 
-struct Words<'t> {
+struct Words<'t, 'o> {
     numbers: HashMap<Key<'t>, u32>,
+    /// End of the last run of characters of a path that was looked at: nothing before it is looked at again.
+    path_end: usize,
     is_hashed: fn(&str) -> bool,
+    is_over: &'o dyn Fn() -> bool,
 }
 
-impl<'t> Words<'t> {
-    fn of(&mut self, text: &'t str) -> Vec<Word> {
+impl<'t> Words<'t, '_> {
+    /// Words of the text.
+    ///
+    /// # Errors
+    /// There are more than [`WORDS_MAX`], or the time is up.
+    fn of(&mut self, text: &'t str) -> Result<Vec<Word>, PageVerdict> {
         let mut words = Vec::new();
         let mut at = 0;
+        self.path_end = 0;
         while let Some(first) = text[at..].chars().next() {
-            let (key, len) = self.key(&text[at..], first);
+            if words.len() >= WORDS_MAX || words.len() % LOOK_EVERY == 0 && (self.is_over)() {
+                return Err(PageVerdict::TooLong);
+            }
+            let (key, len) = self.key(text, at, first);
             let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
             let number = *self.numbers.entry(key).or_insert(next);
             let is_digits = first.is_ascii_digit()
@@ -115,11 +147,12 @@ impl<'t> Words<'t> {
             words.push(Word { at, number, is_digits });
             at += len;
         }
-        words
+        Ok(words)
     }
 
-    /// Key and length of the first word.
-    fn key(&self, text: &'t str, first: char) -> (Key<'t>, usize) {
+    /// Key and length of the word at this place.
+    fn key(&mut self, text: &'t str, at: usize, first: char) -> (Key<'t>, usize) {
+        let text = &text[at..];
         let len_of = |is_of: fn(char) -> bool| text.find(|char| !is_of(char)).unwrap_or(text.len());
         if first.is_whitespace() {
             return (Key::Space, len_of(char::is_whitespace));
@@ -127,8 +160,9 @@ impl<'t> Words<'t> {
         if has_uuid(text) {
             return (Key::Id, UUID_LEN);
         }
-        if is_of_path(first) {
+        if at >= self.path_end && is_of_path(first) {
             let path = &text[..len_of(is_of_path)];
+            self.path_end = at + path.len();
             if path.contains('.') && (self.is_hashed)(path) {
                 let folder = path.rfind('/').map_or("", |end| &path[..=end]);
                 let extension = path.rfind('.').map_or("", |dot| &path[dot..]);
@@ -228,14 +262,17 @@ struct Hunk {
     b: Range<usize>,
 }
 
-/// Differences of two texts, the fewest edits there are (Myers 1986); `None` if there are more than [`EDITS_MAX`].
-fn hunks(a: &[Word], b: &[Word]) -> Option<Vec<Hunk>> {
+/// Differences of two texts, the fewest edits there are (Myers 1986).
+///
+/// # Errors
+/// There are more than [`EDITS_MAX`], or the time is up.
+fn hunks(a: &[Word], b: &[Word], is_over: &dyn Fn() -> bool) -> Result<Vec<Hunk>, PageVerdict> {
     let same = |(one, other): &(&Word, &Word)| one.number == other.number;
     let before = a.iter().zip(b).take_while(same).count();
     let (a, b) = (&a[before..], &b[before..]);
     let after = a.iter().rev().zip(b.iter().rev()).take_while(same).count();
     let (a, b) = (&a[..a.len() - after], &b[..b.len() - after]);
-    let edits = edits(a, b)?;
+    let edits = edits(a, b, is_over)?;
     let mut hunks: Vec<Hunk> = Vec::new();
     for Edit { a, b, is_insertion } in edits {
         let (a, b) = (a + before, b + before);
@@ -247,7 +284,7 @@ fn hunks(a: &[Word], b: &[Word]) -> Option<Vec<Hunk>> {
             _ => hunks.push(Hunk { a: a..a + more_a, b: b..b + more_b }),
         }
     }
-    Some(hunks)
+    Ok(hunks)
 }
 
 /// A word that is inserted or removed, at these places.
@@ -258,7 +295,7 @@ struct Edit {
 }
 
 /// Edits from `a` to `b`, round by round: in each one, the farthest place of `a` on every diagonal that one edit more reaches.
-fn edits(a: &[Word], b: &[Word]) -> Option<Vec<Edit>> {
+fn edits(a: &[Word], b: &[Word], is_over: &dyn Fn() -> bool) -> Result<Vec<Edit>, PageVerdict> {
     // Diagonals are x - y; `shift` makes them indices.
     let most = (a.len() + b.len()).min(EDITS_MAX);
     let shift = most + 1;
@@ -267,6 +304,10 @@ fn edits(a: &[Word], b: &[Word]) -> Option<Vec<Edit>> {
     for round in 0..=most {
         rounds.push(reached[shift - round - 1..=shift + round + 1].to_vec());
         for at in (shift - round..=shift + round).step_by(2) {
+            // Texts that repeat themselves let a diagonal pass over many words.
+            if at % 16 == 0 && is_over() {
+                return Err(PageVerdict::TooLong);
+            }
             let (left, right) = (reached[at - 1], reached[at + 1]);
             let by_insertion = at == shift - round || at != shift + round && left < right;
             let mut x = if by_insertion { right } else { left + 1 };
@@ -277,11 +318,11 @@ fn edits(a: &[Word], b: &[Word]) -> Option<Vec<Edit>> {
             }
             reached[at] = x;
             if x >= a.len() && y >= b.len() {
-                return Some(back(&rounds, shift, a.len(), b.len()));
+                return Ok(back(&rounds, shift, a.len(), b.len()));
             }
         }
     }
-    None
+    Err(PageVerdict::Unclear)
 }
 
 /// The way back from the end, round by round.
@@ -312,7 +353,7 @@ mod tests {
     }
 
     fn judged(present: &[&str], trial: &str) -> PageVerdict {
-        compare_pages(present, trial, is_hashed)
+        compare_pages(present, trial, is_hashed, &|| false)
     }
 
     fn difference(present: &[&str], trial: &str) -> PageDifference {
@@ -404,6 +445,36 @@ mod tests {
         assert_eq!(judged(&[&words(1), &words(1)], &words(3)), PageVerdict::Unclear);
     }
 
+    /// Characters of paths that were given to `is_hashed`.
+    static LOOKED_AT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+    #[test]
+    fn run_of_path_characters_is_looked_at_once() {
+        let counts = |path: &str| {
+            LOOKED_AT.fetch_add(path.len(), std::sync::atomic::Ordering::Relaxed);
+            false
+        };
+        let image = "iVBORw0KGgoAAAANSUhEUgAAAAUA.AAAFCAYAAACNbyblAAAAHElEQVQI12P4/".repeat(1024 * 1024 / 63);
+        let page = format!("<img src=\"data:image/png;base64,{image}\">");
+        assert_eq!(compare_pages(&[&page, &page], &page, counts, &|| false), PageVerdict::Same);
+        let looked = LOOKED_AT.load(std::sync::atomic::Ordering::Relaxed);
+        assert!(looked <= 3 * page.len(), "{looked} of {}", page.len());
+    }
+
+    #[test]
+    fn words_and_time_have_a_bound() {
+        let words = "a ".repeat(WORDS_MAX / 2);
+        assert_eq!(judged(&[&words, &words], &words), PageVerdict::Same);
+        let more = format!("{words}b");
+        assert_eq!(judged(&[&words, &words], &more), PageVerdict::TooLong);
+        assert_eq!(judged(&[&words, &more], &words), PageVerdict::TooLong);
+        assert_eq!(compare_pages(&["a", "a"], "a", is_hashed, &|| true), PageVerdict::TooLong);
+        let looks = std::cell::Cell::new(0);
+        let third_look = || looks.replace(looks.get() + 1) >= 2;
+        let (one, other) = ("a b ".repeat(1_000), "b a ".repeat(900));
+        assert_eq!(compare_pages(&[&one], &other, is_hashed, &third_look), PageVerdict::TooLong);
+    }
+
     /// Applying the hunks to one text gives the other, and there are never more edits than words.
     #[test]
     fn hunks_lead_from_one_text_to_the_other() {
@@ -421,7 +492,7 @@ mod tests {
                 (0..len).map(word).collect()
             };
             let (a, b) = (text(30), text(30));
-            let hunks = hunks(&a, &b).unwrap();
+            let hunks = hunks(&a, &b, &|| false).unwrap();
             let (mut made, mut at) = (Vec::new(), 0);
             for hunk in &hunks {
                 made.extend(a[at..hunk.a.start].iter().map(|word| word.number));

@@ -8,7 +8,7 @@
 //! ([`crate::Comparison`]).
 
 use crate::normal::{evidence, radius};
-use crate::times::RHO;
+use crate::times::{PROCESSES, RHO};
 use crate::{Change, Finding, Measure, Verdict, sure};
 
 /// Requests on both sides from which on a class is compared.
@@ -17,8 +17,8 @@ pub const REQUESTS_MIN: u64 = 100;
 const PARTS_MIN: usize = 6;
 /// Probability of a false alarm.
 const ALPHA: f64 = 0.01;
-/// Least variance of a logarithm of times: nothing is known to a hundredth of a percent.
-const VARIANCE_MIN: f64 = 1e-8;
+/// Share of the CPU time of each side below which the classes that both have say nothing of a budget.
+pub const SHARE_MIN: f64 = 0.8;
 
 /// CPU time of a class's requests in a span.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,8 @@ pub struct LikeForLike {
     pub after_us: f64,
     /// Class that makes most of the difference.
     pub most: String,
+    /// Shares of the CPU time before and after that the compared classes have, 0 to 1.
+    pub shares: [f64; 2],
     /// Variance of the ratio's logarithm; `None` where parts are missing.
     variance: Option<f64>,
 }
@@ -66,13 +68,24 @@ pub fn like_for_like(before: &[Spent<'_>], after: &[Spent<'_>]) -> Option<LikeFo
     let (before_us, after_us) = (mean(|pair| pair.1.mean_us) / requests, mean(|pair| pair.2.mean_us) / requests);
     let of_before = variance(pairs.iter().map(|(weight, was, _)| (weight / requests, was)));
     let of_after = variance(pairs.iter().map(|(weight, _, is)| (weight / requests, is)));
+    let us = |spent: &Spent<'_>| spent.requests as f64 * spent.mean_us;
+    let share = |compared: f64, all: &[Spent<'_>]| {
+        let all: f64 = all.iter().map(us).sum();
+        if all > 0.0 { compared / all } else { 1.0 }
+    };
+    let shares = [
+        share(pairs.iter().map(|(_, was, _)| us(was)).sum(), before),
+        share(pairs.iter().map(|(_, _, is)| us(is)).sum(), after),
+    ];
     let square = |mean: f64| (mean * mean).max(f64::MIN_POSITIVE);
     let variance = of_before.zip(of_after).map(|(was, is)| was / square(before_us) + is / square(after_us));
     Some(LikeForLike {
         before_us,
         after_us,
         most: most.class.to_owned(),
-        variance: variance.map(|variance| variance.max(VARIANCE_MIN)),
+        shares,
+        // Two spans have other processes, and two processes of one version are apart however many requests they answer.
+        variance: variance.map(|variance| variance + PROCESSES * PROCESSES),
     })
 }
 
@@ -211,6 +224,23 @@ mod tests {
         let after = span(&mut noise, 12, [10, 400], [1_000.0, 9_000.0]);
         let of = compared(&before, &after);
         assert!(of.value().abs() < 0.05, "{of:?}");
+    }
+
+    #[test]
+    fn distance_of_two_processes_is_no_change() {
+        let of = |us: u64| [("GET /", vec![[1_000_000, us * 1_000_000]; 24])];
+        let change = compared(&of(1_000), &of(1_020));
+        assert_eq!(change.finding(0.0).verdict, Verdict::Unknown);
+        assert_eq!(change.finding(0.03).verdict, Verdict::Unknown, "2 % are not surely below 3 %");
+        assert_eq!(compared(&of(1_000), &of(1_100)).finding(0.0).verdict, Verdict::Worse);
+    }
+
+    #[test]
+    fn shares_of_the_compared_classes_are_known() {
+        let of = |class, us: u64| (class, vec![[100, us * 100]; 12]);
+        let change = compared(&[of("GET /a", 100), of("GET /old", 300)], &[of("GET /a", 100), of("GET /new", 900)]);
+        let [before, after] = change.shares;
+        assert!((before - 0.25).abs() < 1e-9 && (after - 0.1).abs() < 1e-9, "{change:?}");
     }
 
     #[test]

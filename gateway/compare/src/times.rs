@@ -34,7 +34,7 @@ const GROUPS: usize = 64;
 const BLOCKS_MIN: u64 = 8;
 /// Standard deviation of the difference between two processes of one version beyond the margin, natural logarithm: compiled code and caches
 /// differ, and stay different. With it, no number of requests calls a version worse that is less than 5.9 % above.
-const PROCESSES: f64 = 0.01;
+pub(crate) const PROCESSES: f64 = 0.01;
 /// Inverse of the variance at which the test is most sensitive, divided by 13: for a change of 7 % beyond the margin.
 pub(crate) const RHO: f64 = 285.0;
 /// Change below which two versions count as equal, natural logarithm.

@@ -54,6 +54,9 @@ pub(crate) async fn fetch(
         answer.half_close();
     }
     let received = head_of(exchange, &gate, request, &answer).await?;
+    if errand.is_none() {
+        gate.shadows.answered(request, &received.head);
+    }
     Ok(Response::of(received, answer))
 }
 

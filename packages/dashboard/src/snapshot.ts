@@ -917,7 +917,7 @@ export interface PagesSnapshot {
   readonly compared: number;
   /** Pages of them with a difference. */
   readonly differing: number;
-  /** Pages whose renders by one version differ too much to be compared. */
+  /** Pages that could not be compared: they vary too much, are too long, or a render did not end. */
   readonly unclear: number;
   /** Classes, those with most differing pages first. */
   readonly classes: readonly PageClassSnapshot[];
@@ -931,7 +931,7 @@ export interface PageClassSnapshot {
   readonly compared: number;
   /** Pages of them with a difference. */
   readonly differing: number;
-  /** Pages whose renders by one version differ too much to be compared. */
+  /** Pages that could not be compared: they vary too much, are too long, or a render did not end. */
   readonly unclear: number;
   /** Path of the first page with a difference. */
   readonly path: string | null;

@@ -48,7 +48,12 @@ createServer((request, response) => {
   }
   if (request.url.startsWith('/html')) {
     headers['content-type'] = 'text/html; charset=utf-8';
-    appendFileSync(`${process.env.VERSION_FILE}.html`, `${JSON.stringify(request.headers)}\n`);
+    appendFileSync(
+      `${process.env.VERSION_FILE}.html`,
+      `${JSON.stringify({ ...request.headers, url: request.url })}\n`,
+    );
+    if (request.url === '/html/private') headers['cache-control'] = 'private, no-store';
+    if (request.url === '/html/cookie') headers['set-cookie'] = 'user=SECRET3';
     response.writeHead(200, headers).end(page(request.url));
     return;
   }

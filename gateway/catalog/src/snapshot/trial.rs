@@ -41,7 +41,7 @@ pub struct PagesSnapshot {
     pub compared: u64,
     /// Pages of them with a difference.
     pub differing: u64,
-    /// Pages whose renders by one version differ too much to be compared.
+    /// Pages that could not be compared: they vary too much, are too long, or a render did not end.
     pub unclear: u64,
     /// Classes, those with most differing pages first.
     pub classes: Vec<PageClassSnapshot>,
@@ -56,7 +56,7 @@ pub struct PageClassSnapshot {
     pub compared: u64,
     /// Pages of them with a difference.
     pub differing: u64,
-    /// Pages whose renders by one version differ too much to be compared.
+    /// Pages that could not be compared: they vary too much, are too long, or a render did not end.
     pub unclear: u64,
     /// Path of the first page with a difference.
     pub path: Option<String>,

@@ -86,7 +86,7 @@ fn pages(html: &PagesSnapshot) -> String {
     let percent = *differing as f64 / (*compared).max(1) as f64 * 100.0;
     let mut text = format!("\nHTML: {differing} of {compared} pages differ ({percent:.0} %)");
     if *unclear > 0 {
-        let _ = write!(text, "; {unclear} more vary too much by themselves");
+        let _ = write!(text, "; {unclear} more could not be compared");
     }
     text.push('\n');
     for class in classes.iter().filter(|class| class.differing > 0).take(CLASSES_LISTED) {

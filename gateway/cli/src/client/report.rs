@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use sluice_admin::protocol::Request;
 use sluice_catalog::snapshot::{ReportSide, ReportSnapshot, SpentSnapshot};
-use sluice_compare::{LikeForLike, REQUESTS_MIN, Spent, Verdict, like_for_like};
+use sluice_compare::{LikeForLike, REQUESTS_MIN, SHARE_MIN, Spent, Verdict, like_for_like};
 
 use super::connect::{ClientError, Gateway};
 use super::status::{aligned, duration, harmless, milliseconds};
@@ -41,6 +41,11 @@ enum OverBudget {
         "like for like, requests take {percent:+.1} % more CPU time, and nothing says how sure that is: {NO_PARTS}"
     )]
     Unsure { percent: f64 },
+    #[error(
+        "the classes that both sides have, {REQUESTS_MIN} requests of each, take {percent:.0} % of the CPU time of one side: too little \
+         to tell for all"
+    )]
+    Apart { percent: f64 },
 }
 
 /// Reason why a saved report cannot be used.
@@ -84,12 +89,19 @@ fn over_budget(change: Option<&LikeForLike>, budget: f64) -> Result<(), OverBudg
     let change = change.ok_or(OverBudget::Unknown)?;
     let finding = change.finding(budget / 100.0);
     let said = || change_said(&finding);
+    let share = compared_share(change);
     match finding.verdict {
+        Verdict::Better if share < SHARE_MIN => Err(OverBudget::Apart { percent: share * 100.0 }),
         Verdict::Better => Ok(()),
         Verdict::Worse => Err(OverBudget::Sure { change: said(), sure: percent_sure(&finding), budget }),
         _ if finding.change.is_none() => Err(OverBudget::Unsure { percent: change.value() * 100.0 }),
         _ => Err(OverBudget::Open { change: said(), budget }),
     }
+}
+
+/// Share of the CPU time that the compared classes have, on the side where that is less.
+fn compared_share(change: &LikeForLike) -> f64 {
+    change.shares[0].min(change.shares[1])
 }
 
 fn read_saved(path: &Path) -> Result<ReportSide, SavedError> {
@@ -170,8 +182,10 @@ fn verdict(change: Option<&LikeForLike>) -> String {
         Some(_) => format!("{}, {:.2} % sure", change_said(&finding), percent_sure(&finding)),
     };
     format!(
-        "{direction}: a thousand of those that came before take {after_s:.2} s of CPU time instead of {before_s:.2} s: {sure}; most by {}.\n",
-        name(&change.most)
+        "{direction}: a thousand of those that came before take {after_s:.2} s of CPU time instead of {before_s:.2} s: {sure}; most by {}. The classes that both sides have take {:.0} % of the CPU time before and {:.0} % after.\n",
+        name(&change.most),
+        (change.shares[0] * 100.0).floor(),
+        (change.shares[1] * 100.0).floor()
     )
 }
 
@@ -316,6 +330,19 @@ mod tests {
         let old = over_budget(change_of(&report(before(), vec![old])).as_ref(), 10.0).unwrap_err().to_string();
         assert!(old.contains("nothing says how sure that is"), "{old}");
         assert!(over_budget(None, 10.0).unwrap_err().to_string().contains("too few requests"));
+    }
+
+    #[test]
+    fn budget_is_open_if_most_of_the_time_is_in_classes_of_one_side() {
+        let report = report(
+            vec![spent("GET /health", 1200, 1.0), spent("GET /old", 9000, 50.0)],
+            vec![spent("GET /health", 1200, 1.0), spent("GET /new", 9000, 500.0)],
+        );
+        let change = change_of(&report);
+        let open = over_budget(change.as_ref(), 10.0).unwrap_err().to_string();
+        assert!(open.contains("0 % of the CPU time"), "{open}");
+        let text = text(&report, change.as_ref());
+        assert!(text.contains("take 0 % of the CPU time before and 0 % after"), "{text}");
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl Workers for Gate {
     }
 
     fn record(&self, ended: Instant, request: Request, sent: &SendOutcome) {
-        self.shadows.ended(&request, sent);
+        self.shadows.ended(self, &request, sent);
         self.records.record(ended, request, sent);
     }
 

@@ -34,7 +34,7 @@ impl Pages {
         let of_class = self.classes.entry(class).or_default();
         match verdict {
             PageVerdict::Same => of_class.same += 1,
-            PageVerdict::Unclear => of_class.unclear += 1,
+            PageVerdict::Unclear | PageVerdict::TooLong => of_class.unclear += 1,
             PageVerdict::Differs(difference) => {
                 of_class.differing += 1;
                 of_class.first.get_or_insert_with(|| (path.chars().take(PATH_CHARS_MAX).collect(), difference));

@@ -215,7 +215,17 @@ function basesOf(path: FunctionPath): Map<Binding, Base> {
 function readRest(path: FunctionPath, pattern: NodePath<t.ObjectPattern>, bases: Map<Binding, Base>): void {
   const last = pattern.node.properties.at(-1);
   if (last?.type !== 'RestElement' || last.argument.type !== 'Identifier') return;
-  readBase(path, pattern.scope.getBinding(last.argument.name), true, bases, takenBy(path, pattern));
+  const isRefused = pattern.parentPath === path && isAgain(path, pattern);
+  const reason = isRefused ? 'a name of its parameter is declared again' : undefined;
+  const taken = isRefused ? undefined : takenBy(path, pattern);
+  readBase(path, pattern.scope.getBinding(last.argument.name), true, bases, taken, reason);
+}
+
+/** Whether the body declares a name of the parameter again: those that replace it there would be declared twice. */
+function isAgain(path: FunctionPath, parameter: NodePath<t.ObjectPattern>): boolean {
+  const names = Object.keys(parameter.getBindingIdentifiers());
+  const writes = names.flatMap((name) => path.scope.getBinding(name)?.constantViolations ?? []);
+  return writes.some((write) => write.isVariableDeclarator() || write.isFunctionDeclaration());
 }
 
 function takenBy(
@@ -245,13 +255,14 @@ function readBase(
   isRest: boolean,
   bases: Map<Binding, Base>,
   taken?: Taken,
+  refused?: string,
 ): void {
   if (binding === undefined || !binding.constant) return;
   const { name } = binding.identifier;
-  let reason: string | undefined;
+  let reason = refused;
   let isWritten = false;
   bases.set(binding, { isRest, taken, reason, isWritten });
-  if (usesEval(path)) reason = 'it calls eval';
+  if (usesEval(path)) reason ??= 'it calls eval';
   for (const reference of binding.referencePaths) {
     const { parentPath, parent } = reference;
     if (reference.getFunctionParent() !== path) {

@@ -333,3 +333,21 @@ void test('a comparison is left to memo where a place may give other props, or m
     ['it has more than 12 props', 'an attribute is given twice'],
   );
 });
+
+void test('a component whose parameter is declared again keeps its parameter, and the report says why', async () => {
+  for (const again of ['var a = a || 1;', 'if (a) { var a = 2; }', 'function a() {}']) {
+    const files: FileReport[] = [];
+    const code = await own.compile(
+      `export function A({ a, ...rest }) { ${again} return <Inner {...rest} b={a} />; }
+      const Inner = ({ b, c }) => <Widget b={b} c={c} />;
+      import { Widget } from '@sluice/screens';`,
+      { report: (file) => void files.push(file) },
+    );
+    assert.match(code, /function A\(\{\s*a,\s*\.\.\.rest\s*\}/, again);
+    const reasons = files.flatMap((file) => file.lines.map(({ reason }) => reason));
+    assert.ok(
+      reasons.includes('a name of its parameter is declared again'),
+      `${again}: ${reasons.join('; ')}`,
+    );
+  }
+});
