@@ -236,7 +236,10 @@ void test('pages of both versions are compared word by word, and a difference is
   assert.ok(own.length >= 18, `${own.length} renders for the comparison`);
   assert.ok(own.every(({ cookie, authorization }) => cookie === undefined && authorization === undefined));
   const repeated = new Set(own.map(({ url }) => url));
-  assert.deepEqual([...repeated].sort(), ['/html/changed?page=1', '/html/same']);
+  assert.deepEqual(
+    [...repeated].toSorted((one, other) => one.localeCompare(other)),
+    ['/html/changed?page=1', '/html/same'],
+  );
   assert.equal((await site.sluice.cli(['canary', 'promote'])).code, 0);
   assert.equal((await reload).code, 0);
 });

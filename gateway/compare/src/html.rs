@@ -120,7 +120,7 @@ enum Key<'t> {
 
 struct Words<'t, 'o> {
     numbers: HashMap<Key<'t>, u32>,
-    /// End of the last run of characters of a path that was looked at: nothing before it is looked at again.
+    /// End of the last run of characters of a path. Nothing before it is read again.
     path_end: usize,
     is_hashed: fn(&str) -> bool,
     is_over: &'o dyn Fn() -> bool,

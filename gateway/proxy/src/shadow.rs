@@ -96,9 +96,9 @@ enum Render {
 
 /// A page was not compared.
 enum LeftOut {
-    /// It is one visitor's.
+    /// Page of one visitor.
     Private,
-    /// Its renders did not come to whole pages.
+    /// Page whose renders did not end as whole pages.
     Unended,
 }
 
@@ -249,8 +249,8 @@ impl Run {
             let (present, trial, is_over) = (present.clone(), Arc::clone(&trial), Arc::clone(&self.is_over));
             // Long pages that have much in common take milliseconds.
             let compared = tokio::task::spawn_blocking(move || {
-                let until = std::time::Instant::now() + COMPARE_MAX;
-                let is_over = || is_over.load(Ordering::Relaxed) || std::time::Instant::now() >= until;
+                let until = Instant::now() + COMPARE_MAX;
+                let is_over = || is_over.load(Ordering::Relaxed) || Instant::now() >= until;
                 let present: Vec<_> = present.iter().map(|text| &**text).collect();
                 compare_pages(&present, &trial, is_hashed_file, &is_over)
             });

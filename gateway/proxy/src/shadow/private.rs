@@ -1,4 +1,4 @@
-//! What is for one visitor alone: credentials of requests, and answers that no shared cache may keep.
+//! Parts of an exchange that are for one visitor alone: credentials of requests, and answers that no shared cache may keep.
 
 use sluice_journal::Query;
 use sluice_message::{Fields, elements};
