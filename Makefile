@@ -297,7 +297,7 @@ bench-react: packages
 bench-screens: packages player
 	bench/install-peers.sh libjavascriptcoregtk-4.0-bin chromium
 	$(TSX) bench/screens.ts $(ARGS)
-	$(TSX) bench/screens/wrappers.ts $(ARGS)
+	QUICKJS=screens/player/target/release/sluice-player $(TSX) bench/screens/wrappers.ts
 	$(TSX) bench/screens/scroll.ts $(ARGS)
 
 ## dist: binaries that this machine can build, tarballs of the packages, bill of materials and checksums, in dist/
