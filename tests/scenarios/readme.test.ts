@@ -27,6 +27,7 @@ const VALUES: Record<string, string> = { N: '2', URL: 'http://localhost/', ID: '
 const FURTHER: [pattern: RegExp, words: string[]][] = [
   [/^sluice cache$/, ['status']],
   [/^sluice completion$/, ['bash']],
+  [/^sluice compare$/, ['dev.json', 'prod.json']],
   [/^sluice profile$/, ['--seconds', '0.2']],
   [/^sluice heap$/, ['--seconds', '0.2']],
   [/^sluice hotspots$/, ['--live', '--seconds', '0.2']],
@@ -96,6 +97,15 @@ socketserver.ThreadingUnixStreamServer(os.environ['SLUICE_SOCKET'], Handler).ser
     'access.log',
     '192.0.2.1 - - [28/Nov/2026:20:55:04 +0000] "GET / HTTP/1.1" 200 5 "-" "curl" 0.061 0.048\n'.repeat(20),
   );
+  const runs = {
+    upper_us: [10],
+    counts: [5, 1],
+    time_us: [20, 30],
+    observed_us: 1_000,
+    collections: 0,
+    collected_us: 0,
+  };
+  for (const name of ['dev.json', 'prod.json']) write(name, JSON.stringify({ runs }));
   // Stands for the framework's own: conformance tests run the real one.
   write('node_modules/.bin/next', `#!/bin/sh\n[ "$1" = start ] && exec node server.js\n`, 0o755);
   fs.symlinkSync(path.join(repositoryDir, 'node_modules/.bin/tsx'), path.join(dir, 'node_modules/.bin/tsx'));
