@@ -237,7 +237,7 @@ void test('pages of both versions are compared word by word, and a difference is
   assert.ok(own.every(({ cookie, authorization }) => cookie === undefined && authorization === undefined));
   const repeated = new Set(own.map(({ url }) => url));
   assert.deepEqual(
-    [...repeated].toSorted((one, other) => one.localeCompare(other)),
+    [...repeated].map(String).toSorted((one, other) => one.localeCompare(other)),
     ['/html/changed?page=1', '/html/same'],
   );
   assert.equal((await site.sluice.cli(['canary', 'promote'])).code, 0);
