@@ -67,7 +67,7 @@ try {
     const rounds = Array.from({ length: Number(values.rounds) }, () =>
       run<Record<string, number>>(engine, script),
     );
-    // What else the machine does only ever adds.
+    // Other work of the machine only adds time.
     const fastest = (way: string): string =>
       Math.min(...rounds.map((one) => one[way] ?? Number.NaN)).toFixed(3);
     console.log(`| ${engine.name} | ${fastest('spread')} | ${fastest('chain')} | ${fastest('written')} |`);

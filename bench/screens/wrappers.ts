@@ -208,7 +208,7 @@ try {
         const parts = others.map((name) => {
           const own = of(name, which);
           const ratio = middle(stock) / middle(own);
-          // What else the machine does costs the side more that allocates more.
+          // Other work of the machine costs the side more that allocates more.
           const fastest = Math.min(...stock) / Math.min(...own);
           return `${name} ${middle(own).toFixed(3)} (${ratio.toFixed(1)}×, of the fastest runs ${fastest.toFixed(1)}×)`;
         });

@@ -1,5 +1,5 @@
 /** Compiles one file, leaving JSX and types in it for the tools that come next. */
-import { transformAsync, type TransformOptions } from '@babel/core';
+import { type PluginItem, transformAsync, type TransformOptions } from '@babel/core';
 import sluiceTemplates, { type BabelOptions } from './babel.js';
 
 export type SourceMap = NonNullable<TransformOptions['inputSourceMap']>;
@@ -21,6 +21,18 @@ export async function compile(
   { inputSourceMap, ...options }: CompileOptions = {},
 ): Promise<Compiled | undefined> {
   if (!/<[a-z]/.test(source)) return undefined;
+  const result = await transformed(source, path, [sluiceTemplates, options], inputSourceMap);
+  // The name that the plugin gives what it imports stands in every file that it changed.
+  return result?.code.includes('@sluice/react/template') === true ? result : undefined;
+}
+
+/** Runs one plugin over a file, and leaves JSX and types in it. Undefined where Babel gives no code. */
+export async function transformed(
+  source: string,
+  path: string,
+  plugin: PluginItem,
+  inputSourceMap: SourceMap | undefined,
+): Promise<Compiled | undefined> {
   const isTypeScript = /\.[cm]?tsx?$/.test(path);
   const result = await transformAsync(source, {
     filename: path,
@@ -39,9 +51,7 @@ export async function compile(
         'explicitResourceManagement',
       ],
     },
-    plugins: [[sluiceTemplates, options]],
+    plugins: [plugin],
   });
-  // The name that the plugin gives what it imports stands in every file that it changed.
-  if (typeof result?.code !== 'string' || !result.code.includes('@sluice/react/template')) return undefined;
-  return { code: result.code, map: result.map ?? null };
+  return typeof result?.code === 'string' ? { code: result.code, map: result.map ?? null } : undefined;
 }

@@ -9,7 +9,7 @@ export interface Viewer {
 const NAME = 'watched';
 const WATCHED_MAX = 12;
 
-/** Viewer of a request. What is watched during the request goes into a cookie of the response. */
+/** Viewer of a request. Products watched during the request go into a cookie of the response. */
 export function viewerOf(request: IncomingMessage, response: ServerResponse): Viewer {
   let watched = watchedOf(request.headers.cookie);
   return {

@@ -114,7 +114,7 @@ function useHint(): [hinted: number | undefined, rest: (id: number) => void] {
       clearTimeout(timer.current);
       timer.current = setTimeout(() => {
         setHinted((first) => first ?? id);
-        // A viewer who opens the product finds its facts there. What cannot be had now is asked for then.
+        // A viewer who opens the product finds its facts there. Facts that cannot be had now are asked for then.
         model.get(`products[${id}].facts`, `products[${id}].similar[0..10].card`).catch(() => undefined);
       }, RESTS_MS);
     },

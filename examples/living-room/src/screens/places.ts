@@ -18,7 +18,7 @@ export function textOf([, ...above]: Places): string {
   return above.map((place) => `${place.screen}:${'id' in place ? place.id : encoded(place)}`).join('/');
 }
 
-/** Stack of a text. What is no place ends it. */
+/** Stack of a text. A text that is no place ends it. */
 export function placesOf(text: string): Places {
   const above: Place[] = [];
   for (const part of text.split('/').slice(0, PLACES_MAX)) {

@@ -1,6 +1,5 @@
 /** Compiles one file for `@sluice/screens`. JSX that stays, and types, are for the tools that come next. */
-import { transformAsync } from '@babel/core';
-import type { Compiled, SourceMap } from '../compile.js';
+import { type Compiled, type SourceMap, transformed } from '../compile.js';
 import sluiceScreens, { type ScreensOptions } from './babel.js';
 
 export interface CompileScreensOptions extends ScreensOptions {
@@ -15,24 +14,5 @@ export async function compileScreens(
   { inputSourceMap, ...options }: CompileScreensOptions = {},
 ): Promise<Compiled | undefined> {
   if (!/<[\w>]/.test(source)) return undefined;
-  const result = await transformAsync(source, {
-    filename: path,
-    babelrc: false,
-    configFile: false,
-    compact: false,
-    sourceMaps: true,
-    // Others are chained by the bundler; one named in a comment is not to be looked for.
-    inputSourceMap: (inputSourceMap ?? false) as SourceMap,
-    parserOpts: {
-      plugins: [
-        'jsx',
-        ...(/\.[cm]?tsx?$/.test(path) ? (['typescript'] as const) : []),
-        'decorators-legacy',
-        'decoratorAutoAccessors',
-        'explicitResourceManagement',
-      ],
-    },
-    plugins: [[sluiceScreens, options]],
-  });
-  return typeof result?.code === 'string' ? { code: result.code, map: result.map ?? null } : undefined;
+  return transformed(source, path, [sluiceScreens, options], inputSourceMap);
 }

@@ -102,6 +102,16 @@ function stay(node: Node, below: number): void {
   if ((node.flags & ~HOST) !== 0) complete(node);
 }
 
+/** Renders the children that a component has returned; its old ones stay if it bailed out. */
+function renderChildren(node: Node, children: unknown, below: number): void {
+  if (children === BAILED_OUT) {
+    stay(node, below);
+    return;
+  }
+  reconcile(node, children);
+  if (node.flags !== 0) complete(node);
+}
+
 function render(
   node: Node,
   props: Props,
@@ -116,11 +126,7 @@ function render(
     case kinds.FUNCTION: {
       const children = runComponent(node, node.component, props, undefined, mounting, node.props !== props);
       node.props = props;
-      if (children === BAILED_OUT) stay(node, below);
-      else {
-        reconcile(node, children);
-        if (node.flags !== 0) complete(node);
-      }
+      renderChildren(node, children, below);
       return;
     }
     case kinds.FRAGMENT:
@@ -160,11 +166,7 @@ function render(
       node.props = props;
       node.ref = ref;
       const children = runComponent(node, node.component, withoutRef(props), ref, mounting, received);
-      if (children === BAILED_OUT) stay(node, below);
-      else {
-        reconcile(node, children);
-        if (node.flags !== 0) complete(node);
-      }
+      renderChildren(node, children, below);
       return;
     }
     case kinds.MEMO:
@@ -244,11 +246,7 @@ function renderMemo(
   node.ref = ref;
   const children = runComponent(node, node.component, given, undefined, mounting, received);
   node.props = given;
-  if (children === BAILED_OUT) stay(node, below);
-  else {
-    reconcile(node, children);
-    if (node.flags !== 0) complete(node);
-  }
+  renderChildren(node, children, below);
 }
 
 function renderWrappedMemo(
@@ -275,7 +273,7 @@ function renderWrappedMemo(
   else revisit(kid, props, ref);
 }
 
-/** Compares props; names that a prototype gives count like own ones (compiled code merges props by prototypes). */
+/** Compares props; names that a prototype gives count, too. Elements made by JSX have none. */
 export function shallowEqual(before: Props, now: Props): boolean {
   if (Object.is(before, now)) return true;
   if (typeof before !== 'object' || before === null || typeof now !== 'object' || now === null) return false;
