@@ -118,4 +118,43 @@ export const found: Readonly<Record<string, History>> = {
       [set(3, 1, 0), { o: 'settle', promise: 1, fails: false }, { o: 'root', v: 0, lane: 2 }],
     ],
   },
+  'boundaries one in another whose data arrives at once': {
+    outer: true,
+    firstLane: 0,
+    app: kids(
+      [
+        component('c0', false, none),
+        waiting('f1', {
+          wrap: 'compare',
+          context: 0,
+          waits: -1,
+          waitsAt: 0,
+          kids: kids(
+            [
+              waiting('f2', { kids: kids([waiting('f3', {})]) }),
+              {
+                t: 's',
+                name: 's4',
+                kids: kids([waiting('f5', { wrap: 'forward', waitsAt: 0 })]),
+                fallback: none,
+              },
+            ],
+            [[0, 1]],
+          ),
+        }),
+      ],
+      [[1, 0]],
+    ),
+    steps: [
+      [set(6, 1, 0), set(13, 1, 0)],
+      [set(0, 0, 0)],
+      [set(0, 0, 0), { o: 'settle', promise: 1, fails: false }],
+      [set(0, 0, 0)],
+      [
+        { o: 'root', v: 0, lane: 0 },
+        { o: 'settle', promise: 0, fails: false },
+      ],
+      [{ o: 'root', v: 0, lane: 0 }],
+    ],
+  },
 };

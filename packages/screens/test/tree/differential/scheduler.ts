@@ -68,6 +68,13 @@ const changes: readonly (readonly [string, string])[] = [
     bailedOut.length = 0;
     root.current = finishedWork;`,
   ],
+  // Retries have four lanes, taken in turns, so that chance decides whether two boundaries appear in one commit. Here settled promises have one, and
+  // the renders that follow a fallback have another.
+  [
+    '22 !== workInProgress.tag ? claimNextRetryLane() : 536870912',
+    '22 !== workInProgress.tag ? 8388608 : 536870912',
+  ],
+  ['0 === retryLane && (retryLane = claimNextRetryLane());', '0 === retryLane && (retryLane = 4194304);'],
   // The lane of the next transition can be set.
   [
     'exports.createContainer = ',
