@@ -133,13 +133,14 @@ export function passedOnStateful(type: unknown, props: Props, owned: unknown): u
 
 /**
  * Prototype for the props of one place's widgets: keeps the generated update out of copies, such as `cloneElement`'s.
- * `groups`: bits of the groups of props that the place can give (`$k` in `widget/props.ts`).
+ * `groups`: bits of the groups of props that the place can give (`$k` in `widget/props.ts`). `block`: `$b`.
  */
-export const updates = (update: unknown, mount: unknown, groups: number): object =>
+export const updates = (update: unknown, mount: unknown, groups: number, block?: unknown): object =>
   Object.create(Object.prototype, {
     $u: { value: update },
     $m: { value: mount },
     $k: { value: groups },
+    $b: { value: block },
   }) as object;
 
 /** Prototype of widgets' elements: an object with fewer fields is made sooner. For elements that nobody but the renderer sees. */

@@ -9,6 +9,7 @@ import type { NodePath, PluginObj, PluginPass, types as t } from '@babel/core';
 import { type Types, expressionOf, literalOf } from '../static-value.js';
 import { jsxText } from '../text.js';
 import { type Base, type Component, type Taken, componentsOf } from './components.js';
+import { BLOCK, Blocks, CHILDREN, type Block } from './blocks.js';
 import { keyOf } from './constants.js';
 import { type Place, type Places, placeOf } from './place.js';
 import { type FileReport, type Line, PASSES, type Pass, type Use, type Wrapping } from './report.js';
@@ -120,6 +121,7 @@ class Module implements Places {
   readonly #sites = new Map<t.Node, t.Expression>();
   /** Prototypes of props by their groups. */
   readonly #groupNames = new Map<number, t.Identifier>();
+  readonly #blocks: Blocks;
   readonly #file: string;
   readonly #report: ScreensOptions['report'];
   #element: t.Identifier | undefined;
@@ -138,6 +140,7 @@ class Module implements Places {
     this.#react = react;
     this.#isOn = (pass) => passes[pass] !== false;
     this.#isOpaque = opaqueElements;
+    this.#blocks = new Blocks(types, (name) => this.#isWidget(name));
     this.#file = file;
     this.#report = report;
   }
@@ -149,10 +152,15 @@ class Module implements Places {
     this.components = componentsOf(this.#program);
     // Places are found before anything moves.
     this.#program.traverse({
-      JSXElement: (path) => {
-        this.#places.set(path.node, placeOf(path, this));
+      JSXElement: {
+        enter: (path) => {
+          this.#places.set(path.node, placeOf(path, this));
+        },
+        exit: (path) => this.#blocks.look(path),
       },
     });
+    if (['elements', 'styles', 'updates', 'blocks'].every((pass) => this.#isOn(pass as Pass)))
+      this.#program.traverse({ JSXElement: (path) => this.#beginBlock(path) });
     this.#program.traverse({
       JSXElement: {
         exit: (path) => this.#compileElement(path),
@@ -295,8 +303,10 @@ class Module implements Places {
     const { name } = node.openingElement;
     const label = nameOf(name);
     const place = this.#places.get(node) ?? { isDirect: false, onlyRootOf: undefined, seenBy: 'other code' };
-    if (this.#isWidget(name)) this.#compileWidget(path, place, label);
-    const read = this.#read(node);
+    if (this.#blocks.isInner(node)) return this.#compileStyles(path, place, label);
+    const block = this.#blocks.isRoot(node) ? this.#blocks.make(node) : undefined;
+    if (this.#isWidget(name)) this.#compileWidget(path, place, label, block);
+    const read = this.#read(node, block);
     if (typeof read === 'string') {
       return this.#note('elements', node, label, false, read);
     }
@@ -324,13 +334,30 @@ class Module implements Places {
     return name;
   }
 
-  #compileWidget(path: NodePath<t.JSXElement>, place: Place, label: string): void {
+  #beginBlock(path: NodePath<t.JSXElement>): void {
+    const { node } = path;
+    const name = nameOf(node.openingElement.name);
+    const { isDirect = false } = this.#places.get(node) ?? {};
+    const isFree = isDirect || (this.#isOpaque && path.getFunctionParent() !== null);
+    const hasRef = node.openingElement.attributes.some(
+      (one) => one.type === 'JSXAttribute' && one.name.name === 'ref',
+    );
+    // The element of React 18 may copy the props then.
+    const reason = this.#react === 18 && hasRef ? 'it has a ref' : this.#blocks.begin(path, isFree);
+    if (reason !== '') this.#note('blocks', node, name, reason === undefined, reason ?? '');
+  }
+
+  #compileStyles(path: NodePath<t.JSXElement>, place: Place, label: string): void {
+    if (!this.#isOn('styles') || path.getFunctionParent() === null) return;
     const seenBy = this.#isOpaque ? undefined : place.seenBy;
-    if (this.#isOn('styles') && path.getFunctionParent() !== null) {
-      const outcome = hoistStyles(this.#types, path, (base, value) => this.#declare(base, value), seenBy);
-      if (outcome !== undefined) this.#note('styles', path.node, label, outcome.done, outcome.reason);
-    }
-    const groups = groupsOf(path.node);
+    const outcome = hoistStyles(this.#types, path, (base, value) => this.#declare(base, value), seenBy);
+    if (outcome !== undefined) this.#note('styles', path.node, label, outcome.done, outcome.reason);
+  }
+
+  #compileWidget(path: NodePath<t.JSXElement>, place: Place, label: string, block: Block | undefined): void {
+    this.#compileStyles(path, place, label);
+    let groups = groupsOf(path.node);
+    if (block !== undefined && groups !== undefined) groups = (groups & ~CHILDREN) | BLOCK;
     if (!this.#isOn('updates')) return;
     const update = updateOf(this.#types, path, () => this.#runtime('updates'), groups ?? 0);
     const isMade = this.#isOn('elements');
@@ -341,10 +368,21 @@ class Module implements Places {
         this.#note('updates', path.node, label, false, 'the pass "elements" is switched off');
     } else if (update !== undefined) {
       this.#note('updates', path.node, label, true, `${update.fields} fields`);
-      this.#sites.set(path.node, this.#declare('update', update.site));
+      const site = this.#withBlock(update.site, block);
+      this.#sites.set(path.node, this.#declare('update', site));
       return;
     }
-    if (groups !== undefined && isMade) this.#sites.set(path.node, this.#groups(groups));
+    if (groups === undefined || !isMade) return;
+    const site =
+      block === undefined
+        ? this.#groups(groups)
+        : this.#declare('block', this.#withBlock(this.#groupsSite(groups), block));
+    this.#sites.set(path.node, site);
+  }
+
+  #withBlock(site: t.CallExpression, block: Block | undefined): t.CallExpression {
+    if (block !== undefined) site.arguments.push(block.value);
+    return site;
   }
 
   /** Prototype of props that have groups alone, and no generated update. */
@@ -352,18 +390,21 @@ class Module implements Places {
     const types = this.#types;
     const known = this.#groupNames.get(groups);
     if (known !== undefined) return types.cloneNode(known);
-    const made = types.callExpression(this.#runtime('updates'), [
-      this.#undefined(),
-      this.#undefined(),
-      types.numericLiteral(groups),
-    ]);
-    const name = this.#declare('groups', made);
+    const name = this.#declare('groups', this.#groupsSite(groups));
     this.#groupNames.set(groups, name);
     return name;
   }
 
+  #groupsSite(groups: number): t.CallExpression {
+    return this.#types.callExpression(this.#runtime('updates'), [
+      this.#undefined(),
+      this.#undefined(),
+      this.#types.numericLiteral(groups),
+    ]);
+  }
+
   /** Parts of an element, or the reason why it stays JSX. */
-  #read(node: t.JSXElement): Read | string {
+  #read(node: t.JSXElement, block: Block | undefined): Read | string {
     const types = this.#types;
     const { openingElement } = node;
     const type = this.#typeOf(openingElement.name);
@@ -395,6 +436,7 @@ class Module implements Places {
         attributes.push({ kind: 'value', name, value: plain });
       }
     }
+    for (const { name, value } of block?.fields ?? []) attributes.push({ kind: 'value', name, value });
     const children = this.#children(node.children);
     if (typeof children === 'string') return children;
     return { type, isHost: this.#isHost(openingElement.name), attributes, children, key, isKeyLate, ref };

@@ -39,6 +39,7 @@ function seen(path: NodePath, places: Places): string | undefined {
   if (PASSES_ON.has(parent.type)) return seen(parentPath, places);
   if (parent.type === 'ReturnStatement' || parent.type === 'ArrowFunctionExpression') {
     const inside = path.getFunctionParent();
+    if (inside?.parentPath && isMapped(inside)) return seen(inside.parentPath, places);
     const component = inside === null ? undefined : places.components.get(inside.node);
     if (component === undefined) return 'the caller of a function';
     return component.isLoose ? `code that may call ${component.name}` : undefined;
@@ -46,6 +47,25 @@ function seen(path: NodePath, places: Places): string | undefined {
   if (parent.type === 'VariableDeclarator' || parent.type === 'AssignmentExpression')
     return seenAsVariable(path, parent, places);
   return parent.type === 'CallExpression' ? 'a function' : 'other code';
+}
+
+/** Whether a function stands in `list.map(…)`, which puts what it returns into an array. `Children.map` makes copies. */
+function isMapped({ node, parent }: NodePath): boolean {
+  if (parent.type !== 'CallExpression' || parent.arguments.length !== 1 || parent.arguments[0] !== node)
+    return false;
+  if (node.type !== 'ArrowFunctionExpression' && node.type !== 'FunctionExpression') return false;
+  if (node.async || node.generator) return false;
+  const { callee } = parent;
+  if (callee.type !== 'MemberExpression' || callee.computed || callee.property.type !== 'Identifier')
+    return false;
+  const { object } = callee;
+  const name =
+    object.type === 'Identifier'
+      ? object.name
+      : object.type === 'MemberExpression' && object.property.type === 'Identifier'
+        ? object.property.name
+        : '';
+  return callee.property.name === 'map' && name !== 'Children';
 }
 
 /** Nodes whose value an element can be. */

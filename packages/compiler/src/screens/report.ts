@@ -1,7 +1,8 @@
 /** The report of a build: what each pass did, what it left, and why; and stacks of wrappers with what they copy. */
 import { writeFileSync } from 'node:fs';
 
-export type Pass = 'elements' | 'spreads' | 'merges' | 'inline' | 'styles' | 'updates' | 'comparisons';
+export type Pass =
+  'elements' | 'spreads' | 'merges' | 'inline' | 'styles' | 'updates' | 'blocks' | 'comparisons';
 
 export const PASSES: readonly Pass[] = [
   'elements',
@@ -10,6 +11,7 @@ export const PASSES: readonly Pass[] = [
   'inline',
   'styles',
   'updates',
+  'blocks',
   'comparisons',
 ];
 

@@ -38,7 +38,8 @@ const FAMILIES: Readonly<Record<string, string>> = {
   ),
 };
 
-const familyOf = (name: string): string | undefined => FAMILIES[name];
+/** Names that mean a part of the same have one family. */
+export const familyOf = (name: string): string | undefined => FAMILIES[name];
 
 const OBJECTS = ['style', 'staticStyle', 'focusStyle', 'animate'];
 
@@ -55,7 +56,8 @@ const hasSpread = ({ attributes }: t.JSXOpeningElement): boolean =>
 const isTwice = (element: t.JSXOpeningElement, name: string): boolean =>
   element.attributes.filter((one) => one.type === 'JSXAttribute' && one.name.name === name).length > 1;
 
-function objectOf(attribute: t.JSXAttribute | undefined): t.ObjectExpression | undefined {
+/** The object that an attribute is written as. */
+export function objectOf(attribute: t.JSXAttribute | undefined): t.ObjectExpression | undefined {
   let value: t.Node | undefined = attribute && expressionOf(attribute.value);
   while (value?.type === 'TSAsExpression' || value?.type === 'TSSatisfiesExpression')
     value = value.expression;
@@ -188,6 +190,30 @@ export function groupsOf({ openingElement, children }: t.JSXElement): number | u
   return groups;
 }
 
+/** Names of a style, and those of literals among them; or why an update of it cannot be written. */
+export function fieldsOf(
+  object: t.ObjectExpression,
+): { readonly names: readonly string[]; readonly fixed: readonly string[] } | { readonly reason: string } {
+  const names: string[] = [];
+  const fixed: string[] = [];
+  for (const property of object.properties) {
+    const name = nameOf(property);
+    if (name === undefined) return { reason: 'style has a spread or a computed name' };
+    if (names.includes(name)) return { reason: `style has ${name} twice` };
+    if (name === 'transition') return { reason: 'style has a transition' };
+    if (PROPERTIES[name] === undefined && familyOf(name) === undefined)
+      return { reason: `style has the unknown name ${name}` };
+    names.push(name);
+    if (property.type === 'ObjectProperty' && literalOf(property.value) !== undefined) fixed.push(name);
+  }
+  const mixed = names.find(
+    (name) =>
+      PROPERTIES[name] === undefined &&
+      names.some((other) => other !== name && familyOf(other) === familyOf(name)),
+  );
+  return mixed === undefined ? { names, fixed } : { reason: `style has ${mixed} and a part of it` };
+}
+
 /** Names that the stream has for what is not in `style`. */
 const OUTSIDE = ['text', 'image'] as const;
 
@@ -197,7 +223,7 @@ export function updateOf(
   path: NodePath<t.JSXElement>,
   runtimeUpdates: () => t.Expression,
   groups: number,
-): { readonly site: t.Expression; readonly fields: number } | Outcome | undefined {
+): { readonly site: t.CallExpression; readonly fields: number } | Outcome | undefined {
   const element = path.node.openingElement;
   const style = attributeOf(element, 'style');
   const outside = OUTSIDE.filter((name) => attributeOf(element, name) !== undefined);
@@ -214,31 +240,16 @@ export function updateOf(
     const hoisted = hoistedObjectOf(style);
     const object = hoisted ?? objectOf(style);
     if (object === undefined) return refused('style is not written as { name: value }');
-    for (const property of object.properties) {
-      const name = nameOf(property);
-      if (name === undefined) return refused('style has a spread or a computed name');
-      if (names.includes(name)) return refused(`style has ${name} twice`);
-      if (name === 'transition') return refused('the transition in style is not constant');
-      if (PROPERTIES[name] === undefined && familyOf(name) === undefined)
-        return refused(`style has the unknown name ${name}`);
-      names.push(name);
-      if (
-        hoisted !== undefined ||
-        (property.type === 'ObjectProperty' && literalOf(property.value) !== undefined)
-      )
-        fixed.add(name);
-    }
-    const isMixed = (name: string): boolean =>
-      PROPERTIES[name] === undefined &&
-      names.some((other) => other !== name && familyOf(other) === familyOf(name));
-    const mixed = names.find(isMixed);
-    if (mixed !== undefined) return refused(`style has ${mixed} and a part of it`);
+    const fields = fieldsOf(object);
+    if ('reason' in fields) return refused(fields.reason);
+    names.push(...fields.names);
+    for (const name of hoisted === undefined ? fields.fixed : names) fixed.add(name);
   }
   const update: t.Statement[] = [];
   const mount: t.Statement[] = [];
   if (names.length > 0) {
     for (const name of names) {
-      const send = sendOf(types, name, read(types, 'style', name));
+      const send = sendOf(types, name, read(types, 'style', name), read(types, 'node', 'id'));
       if (!fixed.has(name))
         update.push(whenChanged(types, read(types, 'old', name), read(types, 'style', name), send));
       mount.push(whenGiven(types, read(types, 'style', name), send));
@@ -254,7 +265,7 @@ export function updateOf(
     mount.unshift(declareAll(types, [['style', types.cloneNode(now)]]));
   }
   for (const name of outside) {
-    const send = sendOf(types, name, read(types, 'now', name));
+    const send = sendOf(types, name, read(types, 'now', name), read(types, 'node', 'id'));
     update.push(whenChanged(types, read(types, 'before', name), read(types, 'now', name), send));
     mount.push(whenGiven(types, read(types, 'now', name), send));
   }
@@ -270,7 +281,7 @@ export function updateOf(
 export const HOISTED = new WeakMap<t.Node, t.Expression>();
 
 /** A style that was moved out as a whole is the same object at each render. */
-function hoistedObjectOf(attribute: t.JSXAttribute): t.ObjectExpression | undefined {
+export function hoistedObjectOf(attribute: t.JSXAttribute): t.ObjectExpression | undefined {
   const value = expressionOf(attribute.value);
   const frozenObject = value && HOISTED.get(value);
   const object = frozenObject?.type === 'CallExpression' ? frozenObject.arguments[0] : undefined;
@@ -280,9 +291,8 @@ function hoistedObjectOf(attribute: t.JSXAttribute): t.ObjectExpression | undefi
 const read = (types: Types, object: string, name: string): t.MemberExpression =>
   types.memberExpression(types.identifier(object), types.identifier(name));
 
-/** Tells the surface a value: as a number where it is one, else by its name. */
-function sendOf(types: Types, name: string, value: t.MemberExpression): t.Statement {
-  const id = read(types, 'node', 'id');
+/** Tells the surface a value of the widget `id`: as a number or a string where it is one, else by its name. */
+export function sendOf(types: Types, name: string, value: t.Expression, id: t.Expression): t.Statement {
   const call = (method: string, ...values: t.Expression[]): t.Statement =>
     types.expressionStatement(
       types.callExpression(
@@ -292,6 +302,15 @@ function sendOf(types: Types, name: string, value: t.MemberExpression): t.Statem
     );
   const names = PARTS[name] ?? [name];
   const byName = block(types, ...names.map((one) => call('property', types.stringLiteral(one), value)));
+  const code = PROPERTIES[name]?.[0];
+  if (OUTSIDE.some((one) => one === name) && code !== undefined) {
+    const isString = types.binaryExpression(
+      '===',
+      types.unaryExpression('typeof', types.cloneNode(value)),
+      types.stringLiteral('string'),
+    );
+    return types.ifStatement(isString, block(types, call('text', types.numericLiteral(code), value)), byName);
+  }
   const codes = names.map((one) => PROPERTIES[one]).filter((facts) => facts?.[1] === true);
   if (codes.length < names.length) return byName;
   // The difference is 0 for numbers but the infinite ones and NaN, which are left to the renderer's checks.

@@ -169,6 +169,10 @@ function isSame(node: Node, props: Props, equal: Comparison | undefined): boolea
 
 function reconcileOne(parent: Node, element: Element): void {
   const { kids } = parent;
+  if (kids.length === 0) {
+    mountOne(parent, element);
+    return;
+  }
   const { key } = element;
   if (kids.length === 1) {
     const kid = kids[0]!;
@@ -200,6 +204,10 @@ function reconcileOne(parent: Node, element: Element): void {
     goOn(found, element);
     return;
   }
+  mountOne(parent, element);
+}
+
+function mountOne(parent: Node, element: Element): void {
   markHost();
   const node = createNode(element, parent);
   parent.kids = [node];

@@ -21,6 +21,23 @@ export function isClass(type: { prototype?: { isReactComponent?: unknown } }): b
   return type.prototype !== undefined && type.prototype !== null && Boolean(type.prototype.isReactComponent);
 }
 
+/** The last component that was resolved: rows have many of one kind. */
+const last: { type: unknown; kind: number; component: unknown } = { type: null, kind: 0, component: null };
+
+function resolveAgain(node: Node, type: unknown): void {
+  if (type === last.type) {
+    node.kind = last.kind;
+    node.component = last.component;
+    return;
+  }
+  resolve(node, type);
+  // A lazy type is another one once it is loaded.
+  if (node.kind === kinds.LAZY) return;
+  last.type = type;
+  last.kind = node.kind;
+  last.component = node.component;
+}
+
 /** Sets what a node renders, and how, from the type of its element. */
 function resolve(node: Node, type: unknown): void {
   node.component = type;
@@ -108,7 +125,7 @@ export function createNode(element: Element, parent: Node): Node {
   if (key !== null) node.key = key;
   if (ref !== undefined && ref !== null) node.ref = ref;
   if (type === WIDGET_TYPE) return node;
-  resolve(node, type);
+  resolveAgain(node, type);
   if (node.kind === kinds.FRAGMENT) node.props = props.children;
   else if (node.kind === kinds.SIMPLE_MEMO) {
     node.equal = element.$e;

@@ -1,7 +1,7 @@
 /** Adoption: the seam by which a root takes over the widgets of a screen that the surface shows already. */
 import type { EventListener, Surface } from '../surfaces/surface.js';
 import type { Styles } from './styles.js';
-import type { WidgetNode } from './node.js';
+import { INNER, type WidgetNode } from './node.js';
 
 /** Batch that the surface gets, and the numbers by which it knows widgets and styles, by those that the root has given. */
 export interface Taken {
@@ -33,14 +33,21 @@ export function renumber(
   widgets.length = 1;
   for (let id = 1; id < nextWidget; id++) widgets.push(undefined);
   for (const widget of before) {
-    if (widget === undefined) continue;
-    const id = numbers.get(widget.id);
-    if (id === undefined) throw new Error(`Widget ${widget.id} is not on the surface`);
-    widget.id = id;
-    widgets[id] = widget;
+    if (widget === undefined || widget === INNER) continue;
+    widget.id = numberOf(numbers, widget.id);
+    widgets[widget.id] = widget;
+    if (widget.inner === null) continue;
+    widget.inner = widget.inner.map((inner) => numberOf(numbers, inner));
+    for (const inner of widget.inner) widgets[inner] = INNER;
   }
   styles.renumber(ofStyles, nextStyle);
   const free: number[] = [];
   for (let id = nextWidget - 1; id > 0; id--) if (widgets[id] === undefined) free.push(id);
   return free;
+}
+
+function numberOf(numbers: ReadonlyMap<number, number>, id: number): number {
+  const known = numbers.get(id);
+  if (known === undefined) throw new Error(`Widget ${id} is not on the surface`);
+  return known;
 }

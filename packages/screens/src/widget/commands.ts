@@ -15,10 +15,11 @@ import {
   wrong,
   type Entry,
 } from './facts.js';
+import { INNER, type WidgetNode } from './node.js';
 import type { Animation, Style, Transition } from './props.js';
-import { isStyle, type Styles } from './styles.js';
+import { isStyle, writeStyle, type Styles } from './styles.js';
 
-const WORDS = 1_024;
+const WORDS = 4_096;
 const FOREVER = 0xffff;
 const ALTERNATE = 0x10000;
 
@@ -29,8 +30,16 @@ export class Commands {
   readonly strings: string[] = [];
   /** Shared styles of the root. */
   styles: Styles | null = null;
+  /** Widgets of the root by number, and numbers to use again. */
+  readonly widgets: (WidgetNode | undefined)[];
+  readonly free: number[];
   /** Whether entries of a shared style are written, which have no `id`. */
   private defining = false;
+
+  constructor(widgets: (WidgetNode | undefined)[], free: number[]) {
+    this.widgets = widgets;
+    this.free = free;
+  }
 
   clear(): void {
     this.length = 0;
@@ -97,6 +106,48 @@ export class Commands {
     this.length = at + 4;
   }
 
+  /**
+   * Creates a widget of a block below the widget `parent`, behind its other children; returns its number.
+   *
+   * @param style Constant.
+   * @param code Property that is a string (0 for none), and its value.
+   */
+  leaf(parent: number, style: Style | undefined, code: number, value: unknown): number {
+    const { free, widgets } = this;
+    const id = free.length > 0 ? free.pop()! : widgets.length;
+    widgets[id] = INNER;
+    const shared = style === undefined ? 0 : this.styles!.find(style, this);
+    let at = this.length;
+    if (at + 12 > this.words.length) this.grow(12);
+    const { words } = this;
+    words[at] = COMMAND.CREATE;
+    words[at + 1] = id;
+    words[at + 2] = COMMAND.PLACE;
+    words[at + 3] = parent;
+    words[at + 4] = id;
+    words[at + 5] = 0;
+    at += 6;
+    if (shared !== 0) {
+      words[at] = COMMAND.STYLE;
+      words[at + 1] = id;
+      words[at + 2] = shared;
+      at += 3;
+    }
+    if (code !== 0 && typeof value === 'string') {
+      const { strings } = this;
+      words[at] = COMMAND.STRING | (code << 8);
+      words[at + 1] = id;
+      words[at + 2] = strings.length;
+      strings[strings.length] = value;
+      at += 3;
+    }
+    this.length = at;
+    if (shared === 0 && style !== undefined) writeStyle(id, style, this);
+    if (code !== 0 && value !== undefined && value !== null && typeof value !== 'string')
+      wrong(code === facts['text']!.code ? 'text' : 'image', value);
+    return id;
+  }
+
   remove(id: number): void {
     this.two(COMMAND.REMOVE, id);
   }
@@ -129,6 +180,18 @@ export class Commands {
   string(id: number, code: number, value: string): void {
     const at = this.head(COMMAND.STRING, code, id, 1);
     this.words[at] = this.strings.push(value) - 1;
+  }
+
+  /** A string of a widget, not of a shared style. */
+  text(id: number, code: number, value: string): void {
+    const at = this.length;
+    if (at + 3 > this.words.length) this.grow(3);
+    const { words, strings } = this;
+    words[at] = COMMAND.STRING | (code << 8);
+    words[at + 1] = id;
+    words[at + 2] = strings.length;
+    strings[strings.length] = value;
+    this.length = at + 3;
   }
 
   reset(id: number, code: number): void {

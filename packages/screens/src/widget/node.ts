@@ -31,6 +31,8 @@ export class WidgetNode {
   /** Whether the focus manager knows the widget. */
   declare managed: boolean;
   declare handle: Handle | null;
+  /** Numbers of the widgets of its block, if the compiler has made one. */
+  declare inner: number[] | null;
 
   constructor(id: number, props: WidgetProps, parent: WidgetNode | null) {
     this.id = id;
@@ -56,7 +58,11 @@ Object.assign(WidgetNode.prototype, {
   reports: false,
   managed: false,
   handle: null,
+  inner: null,
 });
+
+/** Stands for each widget of a block: it has no props, and no events come for it. */
+export const INNER = new WidgetNode(-1, {}, null);
 
 export class Handle implements WidgetHandle {
   private readonly node: WidgetNode;

@@ -9,7 +9,17 @@ import { Commands } from './commands.js';
 import { entries, wrong } from './facts.js';
 import { Handle, WidgetNode } from './node.js';
 import { stays } from './places.js';
-import { ALL, FOCUS, FOCUS_STYLE, OWN, REPORTS, STATIC, type WidgetProps } from './props.js';
+import {
+  ALL,
+  BLOCK,
+  FOCUS,
+  FOCUS_STYLE,
+  OWN,
+  REPORTS,
+  STATIC,
+  type Block,
+  type WidgetProps,
+} from './props.js';
 import { Styles, isStyle, mergedStyle, writeAnimations, writeDifference, writeStyle } from './styles.js';
 
 const DISPLAY = 1;
@@ -29,7 +39,6 @@ function wantsReports(props: WidgetProps): boolean {
 
 export class Output {
   readonly root = new WidgetNode(0, {}, null);
-  readonly commands = new Commands();
   readonly manager: FocusManager;
   /** Widgets by number. */
   readonly widgets: (WidgetNode | undefined)[] = [this.root];
@@ -38,6 +47,7 @@ export class Output {
   private readonly surface: Surface;
   /** Numbers to use again, those that can be after the events that are being told, and those that can be from the next batch on. */
   private readonly free: number[] = [];
+  readonly commands = new Commands(this.widgets, this.free);
   private readonly resting: number[] = [];
   private readonly freed: number[] = [];
   /** Deliveries of events that run, one in another. */
@@ -137,6 +147,7 @@ export class Output {
       widget.managed = true;
       this.created.push(widget);
     }
+    if ((groups & BLOCK) !== 0) widget.inner = props.$b!.mount(id, props, out);
     const { kids } = node;
     if (kids.length > 0) {
       const children: WidgetNode[] = [];
@@ -173,12 +184,14 @@ export class Output {
     if (this.widgets[widget.id] !== widget) throw new Error(FOREIGN);
     widget.props = now;
     const { $k: given } = now;
-    const groups = given !== undefined && given === before.$k ? given : ALL;
+    const isKnown = given === before.$k;
+    const groups = given !== undefined && isKnown ? given : ALL;
     if ((groups & STATIC) !== 0 && (widget.merged || before.staticStyle !== now.staticStyle))
       this.updateStatic(widget, before, now);
     if ((groups & FOCUS_STYLE) !== 0 && before.focusStyle !== now.focusStyle)
       this.commands.focusStyle(widget.id, now.focusStyle);
     if ((groups & OWN) !== 0) this.updateOwn(widget, before, now);
+    if ((groups & BLOCK) !== 0 || !isKnown) this.updateBlock(widget, before.$b, before, now);
     if (widget.hidden) this.commands.integer(widget.id, DISPLAY, NONE);
     if ((groups & REPORTS) !== 0) {
       const reports = wantsReports(now);
@@ -208,6 +221,35 @@ export class Output {
     if (before.text !== now.text) out.property(id, 'text', now.text);
     if (before.image !== now.image) out.property(id, 'image', now.image);
     if (before.animate !== now.animate) writeAnimations(id, before.animate, now.animate, out);
+  }
+
+  private updateBlock(
+    widget: WidgetNode,
+    was: Block | undefined,
+    before: WidgetProps,
+    now: WidgetProps,
+  ): void {
+    const { $b: block } = now;
+    const out = this.commands;
+    if (block === was) {
+      if (block !== undefined) block.update(widget.inner!, before, now, out);
+      return;
+    }
+    const { inner } = widget;
+    // Those below others come behind them.
+    if (inner !== null) for (let i = inner.length - 1; i >= 0; i--) out.remove(inner[i]!);
+    this.forgetInner(widget);
+    if (block !== undefined) widget.inner = block.mount(widget.id, now, out);
+  }
+
+  private forgetInner(widget: WidgetNode): void {
+    const { inner } = widget;
+    if (inner === null) return;
+    for (let i = 0; i < inner.length; i++) {
+      this.widgets[inner[i]!] = undefined;
+      this.freed.push(inner[i]!);
+    }
+    widget.inner = null;
   }
 
   private updateStatic(widget: WidgetNode, before: WidgetProps, now: WidgetProps): void {
@@ -289,6 +331,7 @@ export class Output {
     const { children } = widget;
     for (let i = 0; i < children.length; i++) this.forget(children[i]!);
     if (widget.managed) this.manager.detach(widget);
+    this.forgetInner(widget);
     this.widgets[widget.id] = undefined;
     this.freed.push(widget.id);
   }

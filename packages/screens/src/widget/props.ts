@@ -81,12 +81,21 @@ export interface WidgetProps {
   readonly onImage?: ((state: 'ready' | 'failed') => void) | undefined;
   readonly ref?: Ref<WidgetHandle> | undefined;
   readonly children?: ReactNode;
-  /** Groups of names that the widget's place can give, by the compiler: `STATIC` to `FOCUS`. Without it, every name is looked for. */
+  /** Groups of names that the widget's place can give, by the compiler: `STATIC` to `BLOCK`. Without it, every name is looked for. */
   readonly $k?: number;
   /** Update that the compiler has written. */
   readonly $u?: (node: WidgetNode, before: WidgetProps, now: WidgetProps, out: Commands) => void;
   /** The same for a new widget. */
   readonly $m?: (node: WidgetNode, now: WidgetProps, out: Commands) => void;
+  /** Widgets below that the compiler has made one with this one. */
+  readonly $b?: Block;
+}
+
+/** Widgets that are always there below another one, and have styles, texts and images alone. Their values are among that one's props. */
+export interface Block {
+  /** Creates them below the widget `parent`; returns their numbers. */
+  readonly mount: (parent: number, now: WidgetProps, out: Commands) => number[];
+  readonly update: (ids: readonly number[], before: WidgetProps, now: WidgetProps, out: Commands) => void;
 }
 
 // Groups of names, bits of `$k`.
@@ -100,3 +109,5 @@ export const REPORTS = 8;
 export const FOCUS = 16;
 /** All of them: the place is not known. */
 export const ALL = 31;
+/** Bit of places with `$b`. */
+export const BLOCK = 128;

@@ -19,7 +19,7 @@ export class Styles {
 
   /** Whether a style is known, or can become known. */
   takes(style: Style): boolean {
-    return this.byValue.size < LIMIT || this.numbers.has(style) || this.byValue.has(keyOf(style));
+    return this.next <= LIMIT || this.numbers.has(style) || this.byValue.has(keyOf(style));
   }
 
   /** Number of a style; 0 if it is not known and cannot become known. */
@@ -33,6 +33,13 @@ export class Styles {
   numberOf(style: Style, out: Commands): number {
     const known = this.numbers.get(style);
     if (known !== undefined) return known;
+    // The compiler's constants are frozen. They last, and are the same object each time.
+    if (Object.isFrozen(style) && this.numbers.size < LIMIT) {
+      const constant = this.next++;
+      this.numbers.set(style, constant);
+      out.define(constant, () => writeStyle(0, style, out));
+      return constant;
+    }
     const key = keyOf(style);
     let number = this.byValue.get(key);
     if (number === undefined) {

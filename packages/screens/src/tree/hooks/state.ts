@@ -219,6 +219,7 @@ const again: StateQueue[] = [];
 
 /** Drops the updates that a component made to itself before it threw. */
 export function dropAgain(): void {
+  if (again.length === 0) return;
   for (const queue of again) queue.again = null;
   again.length = 0;
 }

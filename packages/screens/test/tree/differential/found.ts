@@ -157,4 +157,59 @@ export const found: Readonly<Record<string, History>> = {
       [{ o: 'root', v: 0, lane: 0 }],
     ],
   },
+  'a boundary that is due when the one around it appears': {
+    outer: true,
+    firstLane: 0,
+    app: kids(
+      [
+        {
+          t: 's',
+          name: 's0',
+          kids: kids([
+            component(
+              'c1',
+              false,
+              kids([waiting('f2', { kids: kids([waiting('f3', { wrap: 'lazy', waits: -1 })]) })]),
+            ),
+          ]),
+          fallback: kids([
+            {
+              t: 's',
+              name: 's4',
+              kids: kids([
+                {
+                  t: 'p',
+                  name: 'p5',
+                  context: 0,
+                  consumes: false,
+                  kids: kids([component('c6', false, none)]),
+                },
+              ]),
+              fallback: none,
+            },
+            { t: 'n' },
+          ]),
+        },
+        { t: 's', name: 's7', kids: none, fallback: none },
+        component(
+          'c8',
+          false,
+          kids([
+            waiting('f9', {
+              context: 0,
+              layoutSet: true,
+              kids: kids([component('c10', false, none), { t: 'n' }]),
+            }),
+          ]),
+        ),
+      ],
+      [[0, 2]],
+    ),
+    steps: [
+      [set(3, 1, 2)],
+      [{ o: 'root', v: 0, lane: 0 }, set(3, 1, 2, true)],
+      [set(0, 0, 0), { o: 'settle', promise: 0, fails: false }],
+      [set(0, 0, 0)],
+    ],
+  },
 };

@@ -68,13 +68,10 @@ const changes: readonly (readonly [string, string])[] = [
     bailedOut.length = 0;
     root.current = finishedWork;`,
   ],
-  // Retries have four lanes, taken in turns, so that chance decides whether two boundaries appear in one commit. Here settled promises have one, and
-  // the renders that follow a fallback have another.
-  [
-    '22 !== workInProgress.tag ? claimNextRetryLane() : 536870912',
-    '22 !== workInProgress.tag ? 8388608 : 536870912',
-  ],
+  // Retries have four lanes, taken in turns, so that chance decides whether two boundaries appear in one commit. Here all have one. Renders that only
+  // prepare what waits behind a fallback are left out: a lane of theirs would say of a boundary that it is due.
   ['0 === retryLane && (retryLane = claimNextRetryLane());', '0 === retryLane && (retryLane = 4194304);'],
+  ['workInProgress.flags & 16384 &&\n      ((retryQueue =', 'false &&\n      ((retryQueue ='],
   // The lane of the next transition can be set.
   [
     'exports.createContainer = ',
