@@ -182,3 +182,19 @@ fn a_transition_does_not_count_before_a_frame_had_the_widget_in_sight() {
     scene.frame(450.0);
     assert!((x(&scene) - 120.0).abs() < 1e-3);
 }
+
+#[test]
+fn a_property_whose_animation_stops_has_the_value_of_its_styles_at_once() {
+    let mut scene = started();
+    commit(&mut scene, "transition x 1 100 0 linear\nanimate x 1 0 100 100 0 linear 0");
+    scene.frame(10.0);
+    scene.frame(60.0);
+    assert!((x(&scene) - 50.0).abs() < 1e-3);
+    commit(&mut scene, "stop x 1\nnumber x 1 30");
+    scene.frame(60.0);
+    assert!((x(&scene) - 30.0).abs() < 1e-3, "{}", x(&scene));
+    commit(&mut scene, "stop x 1\nnumber x 1 0");
+    scene.frame(60.0);
+    scene.frame(110.0);
+    assert!((x(&scene) - 15.0).abs() < 1e-3, "{}", x(&scene));
+}

@@ -65,6 +65,8 @@ pub struct Widget {
     style: Option<Rc<Shared>>,
     focus_style: Option<Rc<Shared>>,
     motions: Vec<Motion>,
+    /// Bits of properties whose animation the batch has stopped: no transition leads to the values of their styles.
+    stopped: u32,
     /// Whether it is in the list of widgets with motions.
     moving: bool,
     /// Whether a frame had it in the tree and not hidden: before that no transition counts.
@@ -108,6 +110,7 @@ impl Widget {
             style: None,
             focus_style: None,
             motions: Vec::new(),
+            stopped: 0,
             moving: false,
             seen: false,
             ordered: false,
@@ -337,7 +340,12 @@ impl Tree {
             Op::Animate(id, property, animate) => self.animate(id, property, &animate),
             Op::Stop(id, property) => {
                 if let (Some(slot), Some(index)) = (self.slot(id), property.and_then(animated)) {
-                    self.get_mut(slot).motions.retain(|motion| motion.index != index || !motion.stays);
+                    let widget = self.get_mut(slot);
+                    let before = widget.motions.len();
+                    widget.motions.retain(|motion| motion.index != index || !motion.stays);
+                    if widget.motions.len() < before {
+                        widget.stopped |= 1 << index;
+                    }
                     self.restyle(slot);
                 }
             }
@@ -485,7 +493,7 @@ impl Tree {
         let mut transitions = Vec::new();
         if widget.seen && look.steps != widget.look.steps {
             for (index, property) in ANIMATED.iter().enumerate() {
-                if look.steps.0[index] == widget.look.steps.0[index] {
+                if look.steps.0[index] == widget.look.steps.0[index] || widget.stopped & 1 << index != 0 {
                     continue;
                 }
                 let sources = [&above.transitions, &widget.transitions, &below.transitions];
@@ -506,6 +514,7 @@ impl Tree {
     ) {
         let widget = self.get_mut(slot);
         widget.changes.style = false;
+        widget.stopped = 0;
         for &(index, is_color, timing) in transitions {
             if widget.motions.iter().any(|motion| motion.index == index && motion.stays) {
                 continue;
