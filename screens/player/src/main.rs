@@ -191,7 +191,7 @@ fn run(script: &Path, words: &[String], setup: Setup) -> Result<u32, String> {
     let mut sources = setup.sources;
     sources.folder = script.parent().map(Path::to_path_buf).unwrap_or_default();
     let engine = Engine::new(setup.limits, clock.clone(), sources, counter)?;
-    engine.log_to_stdout();
+    engine.set_up_bench()?;
     engine.set_arguments(words)?;
     engine.run(&script.display().to_string(), &source(script)?);
     while !engine.is_stopped() {

@@ -212,6 +212,15 @@ fn scripts_run_with_their_words() {
     let output = folder.run(&["run", "bench.js", "one", "--two"]);
     fine(&output);
     assert_eq!(text(&output.stdout), "one+--two number\nlater\n");
+    // Memory of the engine, as `measure` reads it; what is in a cycle goes with `gc`.
+    folder.write(
+        "memory.js",
+        "let kept = []; gc(); const [bytes, objects] = [sluiceSurface.heapBytes(), heapObjects()];
+for (let i = 0; i < 1000; i++) { const one = { text: 'x'.repeat(1000) + i }; one.itself = one; kept.push(one) }
+console.log(sluiceSurface.heapBytes() - bytes > 1e6, heapObjects() - objects >= 1000);
+kept = null; gc(); console.log(sluiceSurface.heapBytes() - bytes < 1e5, heapObjects() - objects < 10)",
+    );
+    assert_eq!(text(&folder.run(&["run", "memory.js"]).stdout), "true true\ntrue true\n");
     folder.write("bench.js", "throw new Error('no')");
     assert_eq!(code(&folder.run(&["run", "bench.js"])), 1);
 }

@@ -221,9 +221,20 @@ impl Engine {
         result
     }
 
-    /// Sends `console.log` and `console.info` to the standard output from now on.
-    pub fn log_to_stdout(&self) {
+    /// Gives a script what benchmarks need: `console.log` and `console.info` go to the standard output, `gc()` frees what nothing refers to, and
+    /// `heapObjects()` is the number of objects.
+    ///
+    /// # Errors
+    ///
+    /// Of the engine.
+    pub fn set_up_bench(&self) -> Result<(), String> {
         self.shared.logs_to_stdout.set(true);
+        let installed = self.context.with(|ctx| {
+            let globals = ctx.globals();
+            globals.set("gc", Function::new(ctx.clone(), |ctx: Ctx<'_>| words::collect_garbage(&ctx))?)?;
+            globals.set("heapObjects", Function::new(ctx.clone(), |ctx: Ctx<'_>| words::heap(&ctx).1)?)
+        });
+        installed.map_err(|error| error.to_string())
     }
 
     /// Gives the script its arguments, as `scriptArgs`.
@@ -636,6 +647,7 @@ fn install_surface<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Result
     }
     let clock = shared.clock.clone();
     surface.set("now", Function::new(ctx.clone(), move || clock.now())?)?;
+    surface.set("heapBytes", Function::new(ctx.clone(), |ctx: Ctx<'_>| words::heap(&ctx).0)?)?;
     let committing = shared.clone();
     let commit = move |ctx: Ctx<'js>,
                        words: TypedArray<'js, i32>,

@@ -1,6 +1,6 @@
 //! Numbers in the engine's memory.
 
-use rquickjs::{Ctx, FromJs, TypedArray, Value};
+use rquickjs::{Ctx, FromJs, TypedArray, Value, qjs};
 
 /// Copies the first `length` words of an array; `None` if it is detached or shorter.
 #[allow(unsafe_code)]
@@ -18,6 +18,25 @@ pub fn copy(array: &TypedArray<'_, i32>, length: usize, into: &mut Vec<i32>) -> 
 pub fn bytes(array: &TypedArray<'_, u8>) -> Option<Vec<u8>> {
     // SAFETY: as above.
     unsafe { array.as_bytes() }.map(<[u8]>::to_vec)
+}
+
+/// Bytes and objects of the engine's heap.
+#[allow(unsafe_code)]
+pub fn heap(ctx: &Ctx<'_>) -> (i64, i64) {
+    let mut usage = std::mem::MaybeUninit::uninit();
+    // SAFETY: the runtime lives as long as its context, and the call fills all of the structure.
+    let usage = unsafe {
+        qjs::JS_ComputeMemoryUsage(qjs::JS_GetRuntime(ctx.as_raw().as_ptr()), usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    (usage.malloc_size, usage.obj_count)
+}
+
+/// Frees what the engine finds in cycles.
+#[allow(unsafe_code)]
+pub fn collect_garbage(ctx: &Ctx<'_>) {
+    // SAFETY: as above.
+    unsafe { qjs::JS_RunGC(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) };
 }
 
 /// A text of the app. What is no text in UTF-8, halves of a surrogate pair, is U+FFFD in it.
